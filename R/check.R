@@ -1,0 +1,100 @@
+# Arguments are checked here, before any work. An error names the argument, its
+# value and the way out.
+
+fail <- function(...) stop(..., call. = FALSE)
+
+# A value as it can stand in a message.
+show_value <- function(value) {
+  text <- paste(deparse(value, nlines = 1L), collapse = "")
+  if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
+}
+
+check_choice <- function(value, choices, name) {
+  if (identical(value, choices)) return(choices[1L])
+  found <- if (is.character(value) && length(value) == 1L) pmatch(value, choices) else NA
+  if (is.na(found)) {
+    fail("'", name, "' must be one of ", paste0('"', choices, '"', collapse = ", "), ", not ", show_value(value))
+  }
+  choices[found]
+}
+
+check_flag <- function(value, name) {
+  if (!is.logical(value) || length(value) != 1L || is.na(value)) {
+    fail("'", name, "' must be TRUE or FALSE, not ", show_value(value))
+  }
+  value
+}
+
+check_whole <- function(value, name, least, most = Inf, way_out = "") {
+  ok <- is.numeric(value) && length(value) == 1L && is.finite(value) && value == floor(value) &&
+    value >= least && value <= most
+  if (!ok) {
+    range <- if (is.finite(most)) paste(" between", least, "and", format(most)) else paste(" of at least", least)
+    fail("'", name, "' must be a whole number", range, ", not ", show_value(value), way_out)
+  }
+  as.numeric(value)
+}
+
+uses <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
+
+# The number by which stats::cor and the engine know a rule for missing values.
+check_use <- function(use) {
+  found <- if (is.character(use) && length(use) == 1L) pmatch(use, uses) else NA
+  if (is.na(found)) {
+    fail("invalid 'use' argument: it must be one of ", paste0('"', uses, '"', collapse = ", "), ", not ",
+         show_value(use))
+  }
+  found
+}
+
+methods <- c("pearson", "kendall", "spearman")
+
+is_variables <- function(x) is.numeric(x) || is.logical(x)
+
+# Numeric, integer or logical matrix, or dgCMatrix; a data frame or another
+# Matrix becomes one of them, a vector stays a vector.
+check_variables <- function(x, name) {
+  if (is.data.frame(x)) {
+    bad <- !vapply(x, is_variables, NA)
+    if (any(bad)) {
+      fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
+           class(x[[which(bad)[1L]]])[1L], "; leave it out")
+    }
+    return(as.matrix(x))
+  }
+  if (is(x, "sparseMatrix")) {
+    message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
+    return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
+  }
+  if (is(x, "Matrix")) x <- as.matrix(x)
+  if (!is_variables(x)) fail("'", name, "' must be numeric, not of class ", class(x)[1L])
+  x
+}
+
+is_matrix <- function(x) is.matrix(x) || is(x, "dgCMatrix")
+
+as_column <- function(x) if (is_matrix(x)) x else matrix(x, ncol = 1L)
+
+# stats::cor looks at emptiness differently by `use`.
+check_filled <- function(x, y, use) {
+  if (uses[use] %in% c("everything", "na.or.complete")) return(invisible())
+  empty <- function(m) !is.null(m) && (nrow(m) == 0L || ncol(m) == 0L)
+  if (!empty(x) && !empty(y)) return(invisible())
+  if (uses[use] == "complete.obs") fail("no complete element pairs")
+  fail("'", if (empty(x)) "x" else "y", "' is empty")
+}
+
+# x and y as matrices ready for the engine; scalar: both were vectors.
+check_input <- function(x, y, use) {
+  x <- check_variables(x, "x")
+  if (!is.null(y)) y <- check_variables(y, "y")
+  if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'")
+  scalar <- !is_matrix(x) && !is_matrix(y)
+  x <- as_column(x)
+  if (!is.null(y)) y <- as_column(y)
+  if (!is.null(y) && nrow(x) != nrow(y)) {
+    fail("incompatible dimensions: 'x' has ", nrow(x), " rows (observations), 'y' has ", nrow(y))
+  }
+  check_filled(x, y, use)
+  list(x = x, y = y, scalar = scalar && !is.null(y))
+}

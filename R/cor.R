@@ -1,0 +1,97 @@
+#' Correlation of all pairs of columns
+#'
+#' The coefficient of every pair of columns of `x`, or of every column of `x`
+#' with every column of `y`: what [stats::cor()] computes, on a GPU or on all
+#' cores of the processor.
+#'
+#' Missing values: `use` means what it means in [stats::cor()], for every
+#' method. `"everything"`: a pair with a missing value is `NA`. `"all.obs"`: a
+#' missing value is an error. `"complete.obs"`: only rows without any missing
+#' value count, and it is an error if there are none; `"na.or.complete"`: then
+#' all is `NA`. `"pairwise.complete.obs"`: each pair is computed from the rows
+#' that both columns have; for Spearman and Kendall they are ranked within these
+#' rows.
+#'
+#' Ties are decided on the values as they are in R. Spearman uses average ranks,
+#' Kendall is tau-b. A constant column has the coefficient `NA` with every other
+#' one, with a warning.
+#'
+#' Accuracy: Kendall's numerator and denominator are exact integers; Pearson and
+#' Spearman are within 1e-6 of double precision, as centring, scaling and ranking
+#' are done in double and the products in single precision (the pairwise ones
+#' throughout in double).
+#'
+#' @param x A numeric, integer or logical matrix or data frame, observations in
+#'   rows and variables in columns; or a vector, with `y`. A sparse matrix of
+#'   package Matrix is taken too and made dense by blocks of columns.
+#' @param y `NULL`, or a second matrix, data frame or vector with as many rows.
+#' @param use What to do with missing values, see Details. May be abbreviated.
+#' @param method `"pearson"`, `"kendall"` or `"spearman"`. May be abbreviated.
+#' @param output `"dist"`: an object of class `gpuCor`, which holds each pair
+#'   once; `"matrix"`: the matrix that `cor()` gives. With `y` always a matrix.
+#' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
+#' @param ... `threads`, `memory`, `progress`: see [gpucor-package].
+#'
+#' @return With `y = NULL` and `output = "dist"` an object of class
+#'   `c("gpuCor", "dist")`: the `N (N - 1) / 2` coefficients of N columns in the
+#'   order of [stats::dist()], with attributes `Size`, `Labels`, `method`,
+#'   `n_obs` and `call`. `as.matrix()` gives the N x N matrix with unit diagonal,
+#'   `r[i, j]` picks by number or name, and arithmetic such as `1 - r` gives a
+#'   plain `dist`, ready for [stats::hclust()]. Otherwise a matrix,
+#'   `ncol(x)` x `ncol(x)` or `ncol(x)` x `ncol(y)`; of two vectors a number.
+#'
+#' @section Errors: as [stats::cor()] has them: `x` not numeric, different
+#'   numbers of rows, missing values where `use` forbids them. When memory runs
+#'   out, on the GPU or elsewhere, the error says how much was wanted and what to
+#'   do; everything is freed. Ctrl-C stops the work at any time.
+#'
+#' @references
+#' Eslami T, Saeed F (2018). Fast-GPU-PCC: a GPU-based technique to compute
+#' pairwise Pearson's correlation coefficients for time series data.
+#' *High-Throughput* 7(2), 11.
+#'
+#' Kendall MG (1945). The treatment of ties in ranking problems. *Biometrika*
+#' 33, 239-251.
+#'
+#' @seealso [gpuCorTriangle()], [gpuDist()], [gpuCorTest()]
+#' @examples
+#' x <- as.matrix(mtcars)
+#' r <- gpuCor(x, method = "kendall")
+#' r
+#' r["mpg", "wt"]
+#' r["mpg", c("cyl", "hp")]
+#' all.equal(as.matrix(r), cor(x, method = "kendall"))
+#' plot(hclust(1 - r, method = "average"))
+#'
+#' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
+#' @export
+gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
+                   output = c("dist", "matrix"), backend = NULL, ...) {
+  method <- check_choice(method, methods, "method")
+  output <- check_choice(output, c("dist", "matrix"), "output")
+  use <- check_use(use)
+  settings <- settings_of(backend, ...)
+  input <- check_input(x, y, use)
+  if (!is.null(y)) return(cor_rectangle(input, method, use, settings))
+
+  labels <- colnames(input$x)
+  if (output == "matrix") {
+    return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
+  }
+  run(input$x, NULL, method, use, "row", settings, dist_attributes(input$x, method, sys.call()))
+}
+
+matrix_attributes <- function(rows, columns) {
+  if (is.null(rows) && is.null(columns)) list() else list(dimnames = list(rows, columns))
+}
+
+dist_attributes <- function(x, method, call) {
+  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = nrow(x),
+       call = call, class = c("gpuCor", "dist"))
+}
+
+cor_rectangle <- function(input, method, use, settings) {
+  attributes <- matrix_attributes(colnames(input$x), colnames(input$y))
+  values <- run(input$x, input$y, method, use, "rectangle", settings, attributes)
+  if (input$scalar) as.vector(values) else values
+}

@@ -1,0 +1,32 @@
+#' Correlation distances between rows
+#'
+#' One less the coefficient of every pair of rows, as [stats::dist()] has it:
+#' entities in rows, their measurements in columns.
+#'
+#' @inheritParams gpuCor
+#' @param x A numeric, integer or logical matrix or data frame, an entity in
+#'   each row; or a sparse matrix.
+#' @param method `"spearman"`, `"pearson"` or `"kendall"`. May be abbreviated.
+#' @return A plain object of class `dist`, values from 0 (same order) to 2
+#'   (opposite). Missing values and ties are treated as in [gpuCor()]; a row of
+#'   equal values has `NA` to every other one, with a warning.
+#' @section Errors: as [gpuCor()].
+#' @references Kim S, Ouyang M, Zhang X (2012). Compute Spearman correlation
+#'   coefficient with Matlab/CUDA. *IEEE ISSPIT*, 55-60.
+#' @examples
+#' d <- gpuDist(mtcars, method = "spearman")
+#' plot(hclust(d, method = "average"), cex = 0.7)
+#' @export
+gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "everything", backend = NULL, ...) {
+  method <- check_choice(method, c("spearman", "pearson", "kendall"), "method")
+  use <- check_use(use)
+  settings <- settings_of(backend, ..., distance = TRUE)
+  x <- check_variables(x, "x")
+  if (!is_matrix(x)) fail("'x' must be matrix-like, with an entity in each row; it is a vector")
+  by_row <- is.matrix(x)
+  if (!by_row) x <- Matrix::t(x)
+  check_filled(x, NULL, use)
+  attributes <- list(Size = if (by_row) nrow(x) else ncol(x), Labels = if (by_row) rownames(x) else colnames(x),
+                     Diag = FALSE, Upper = FALSE, method = method, call = sys.call(), class = "dist")
+  run(x, NULL, method, use, "row", settings, attributes, by_row)
+}

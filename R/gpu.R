@@ -1,0 +1,76 @@
+# Which GPU this session uses.
+state <- new.env(parent = emptyenv())
+state$device <- 0L
+
+#' Choose a GPU, and see what there is
+#'
+#' @param deviceId The number of a GPU, from 0, as [gpuInfo()] lists them.
+#' @return `chooseGpu()`: the number, invisibly; it holds for this session.
+#'   `getGpuId()`: the number in use. `gpuInfo()`: a list of class `gpuInfo`:
+#'   `backends` that can be used, `default` (the one that `"auto"` takes),
+#'   `devices` (a data frame: id, name, compute capability, multiprocessors,
+#'   memory and free memory in bytes, the latter for the GPU in use only, as
+#'   asking takes some), `driver` and `runtime` versions, `reason` (why there is
+#'   no CUDA; empty if there is), `threads`, `blas` (the library that multiplies
+#'   on the CPU), `popcount` (the instructions that Kendall uses there).
+#' @section Errors: `chooseGpu()`: a number that no GPU has, or no GPU at all.
+#' @examples
+#' gpuInfo()
+#' getGpuId()
+#' if (nrow(gpuInfo()$devices) > 0) chooseGpu(0)
+#' @export
+chooseGpu <- function(deviceId) {
+  cuda <- .Call(r_cuda_state)
+  if (cuda$gpus == 0L) fail("there is no GPU to choose: ", cuda$reason)
+  state$device <- as.integer(check_whole(deviceId, "deviceId", 0, cuda$gpus - 1, "; gpuInfo() lists the GPUs"))
+  invisible(state$device)
+}
+
+#' @rdname chooseGpu
+#' @export
+getGpuId <- function() state$device
+
+#' @rdname chooseGpu
+#' @export
+gpuInfo <- function() {
+  cuda <- .Call(r_cuda_state)
+  info <- .Call(r_info, state$device)
+  devices <- if (is.null(info$devices)) no_devices() else info$devices
+  structure(
+    list(backends = c(if (cuda$gpus > 0L) "cuda", "cpu"),
+         default = choose_backend(setting(NULL, "backend")),
+         devices = as.data.frame(devices), device = state$device,
+         driver = version_text(info$driver), runtime = version_text(info$runtime), reason = cuda$reason,
+         threads = choose_threads(setting(NULL, "threads")), blas = info$blas, popcount = info$popcount),
+    class = "gpuInfo"
+  )
+}
+
+no_devices <- function() {
+  list(id = integer(), name = character(), capability = character(), multiprocessors = integer(),
+       memory = numeric(), memory_free = numeric())
+}
+
+version_text <- function(version) {
+  if (version > 0L) paste0(version %/% 1000L, ".", version %% 1000L %/% 10L) else NA_character_
+}
+
+#' @export
+print.gpuInfo <- function(x, ...) {
+  cat("gpucor back ends: ", paste(x$backends, collapse = ", "), "; in use: ", x$default, "\n", sep = "")
+  cat("CPU:  ", x$threads, " threads, ", x$popcount, ", BLAS: ", x$blas, "\n", sep = "")
+  if (nrow(x$devices) == 0L) {
+    cat("CUDA: none, ", x$reason, "\n", sep = "")
+    return(invisible(x))
+  }
+  cat("CUDA: runtime ", x$runtime, ", driver for ", x$driver, "\n", sep = "")
+  for (d in seq_len(nrow(x$devices))) {
+    gpu <- x$devices[d, ]
+    free <- if (!is.na(gpu$memory_free)) paste0(" (", gigabytes(gpu$memory_free), " free)")
+    cat(if (gpu$id == x$device) "    * " else "      ", gpu$id, ": ", gpu$name, ", compute capability ",
+        gpu$capability, ", ", gigabytes(gpu$memory), free, "\n", sep = "")
+  }
+  invisible(x)
+}
+
+gigabytes <- function(bytes) sprintf("%.1f GB", bytes / 1e9)

@@ -1,0 +1,175 @@
+# Methods of class c("gpuCor", "dist"). The values can be many gigabytes: nothing
+# here copies them without need.
+
+#' Look at, pick from and convert coefficients of all pairs
+#'
+#' Methods for what [gpuCor()] returns.
+#'
+#' @param x,object An object of class `gpuCor`.
+#' @param i,j With both: variables, by number (negative ones are left out), name
+#'   or logical vector. With one index: positions among the pairs.
+#' @param drop Drop dimensions of length one?
+#' @param n How many of the strongest pairs to show.
+#' @param digits Significant digits to print.
+#' @param ... Not used.
+#' @return `x[i, j]`: a matrix of coefficients, 1 on the diagonal; a number or a
+#'   vector where a dimension is dropped. `as.matrix()`: the N x N matrix with
+#'   unit diagonal, with dimnames if `x` had column names. `summary()`: a list of
+#'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
+#'   `mean`, `quantiles` (of at most a million evenly spaced pairs) and
+#'   `strongest`, a data frame of `from`, `to` and `r`.
+#' @examples
+#' r <- gpuCor(as.matrix(mtcars))
+#' r[1, 2]
+#' r[c("mpg", "wt"), ]
+#' summary(r)
+#' as.matrix(r)[1:3, 1:3]
+#' @name gpuCor-class
+NULL
+
+size_of <- function(x) attr(x, "Size")
+
+pairs_of <- function(n) n * (n - 1) / 2
+
+method_names <- c(pearson = "Pearson's correlation", spearman = "Spearman's rho", kendall = "Kendall's tau-b")
+
+resolve_index <- function(index, x, name) {
+  n <- size_of(x)
+  labels <- attr(x, "Labels")
+  if (is.character(index)) {
+    found <- match(index, labels)
+    if (anyNA(found)) fail("subscript out of bounds: no variable is named \"", index[is.na(found)][1L], '"')
+    return(found)
+  }
+  if (is.logical(index) && length(index) > n) fail("subscript out of bounds: '", name, "' is longer than Size = ", n)
+  found <- seq_len(n)[index]
+  if (anyNA(found)) fail("subscript out of bounds: '", name, "' must be within 1 to Size = ", n)
+  found
+}
+
+#' @rdname gpuCor-class
+#' @export
+`[.gpuCor` <- function(x, i, j, drop = TRUE) {
+  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) .subset(x) else .subset(x, i))
+  n <- size_of(x)
+  i <- if (missing(i)) seq_len(n) else resolve_index(i, x, "i")
+  j <- if (missing(j)) seq_len(n) else resolve_index(j, x, "j")
+  rows <- rep(i, length(j))
+  columns <- rep(j, each = length(i))
+  other <- rows != columns
+  labels <- attr(x, "Labels")
+  values <- matrix(1, length(i), length(j), dimnames = if (!is.null(labels)) list(labels[i], labels[j]))
+  if (any(other)) values[other] <- .subset(x, trianglePosition(rows[other], columns[other], n))
+  if (drop) drop(values) else values
+}
+
+#' @rdname gpuCor-class
+#' @export
+as.matrix.gpuCor <- function(x, ...) {
+  values <- .Call(r_unfold, x, size_of(x), choose_threads(setting(NULL, "threads")))
+  labels <- attr(x, "Labels")
+  if (!is.null(labels)) dimnames(values) <- list(labels, labels)
+  values
+}
+
+# What arithmetic makes of coefficients are distances or the like: a plain dist.
+as_plain_dist <- function(x) {
+  if (inherits(x, "gpuCor")) {
+    attr(x, "n_obs") <- NULL
+    class(x) <- "dist"
+  }
+  x
+}
+
+#' @export
+Ops.gpuCor <- function(e1, e2) {
+  as_plain_dist(NextMethod())
+}
+
+#' @export
+Math.gpuCor <- function(x, ...) {
+  as_plain_dist(NextMethod())
+}
+
+describe_pairs <- function(method, n_var, n_obs) {
+  paste0(method_names[[method]], " of ", format_count(n_var), " variables: ", format_count(pairs_of(n_var)),
+         " pairs, ", format_count(n_obs), " observations")
+}
+
+format_count <- function(n) format(n, big.mark = ",", scientific = FALSE)
+
+#' @rdname gpuCor-class
+#' @export
+print.gpuCor <- function(x, digits = 3L, ...) {
+  n <- size_of(x)
+  cat(describe_pairs(attr(x, "method"), n, attr(x, "n_obs")), "\n", sep = "")
+  shown <- seq_len(min(n, 8L))
+  if (length(shown) > 1L) {
+    corner <- x[shown, shown, drop = FALSE]
+    if (is.null(dimnames(corner))) dimnames(corner) <- list(shown, shown)
+    corner <- format(round(corner, digits))
+    corner[upper.tri(corner, diag = TRUE)] <- ""
+    print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
+  }
+  if (n > length(shown)) cat("... and ", format_count(n - length(shown)), " more variables\n", sep = "")
+  invisible(x)
+}
+
+CHUNK <- 2^24
+
+# Fold f over the values by pieces, so that no second vector of their length exists.
+fold_chunks <- function(x, start, f) {
+  from <- 1
+  while (from <= length(x)) {
+    positions <- from:min(from + CHUNK - 1, length(x))
+    start <- f(start, .subset(x, positions), from)
+    from <- from + CHUNK
+  }
+  start
+}
+
+strongest_pairs <- function(x, n) {
+  top <- fold_chunks(x, list(r = numeric(), at = numeric()), function(top, values, from) {
+    pick <- utils::head(order(-abs(values), na.last = NA), n)
+    r <- c(top$r, values[pick])
+    at <- c(top$at, from + pick - 1)
+    keep <- utils::head(order(-abs(r), at), n)
+    list(r = r[keep], at = at[keep])
+  })
+  pairs <- if (length(top$at)) triangleIndex(top$at, size_of(x)) else matrix(numeric(), 0L, 2L)
+  labels <- attr(x, "Labels")
+  if (is.null(labels)) labels <- seq_len(size_of(x))
+  data.frame(from = labels[pairs[, 1L]], to = labels[pairs[, 2L]], r = top$r)
+}
+
+#' @rdname gpuCor-class
+#' @export
+summary.gpuCor <- function(object, n = 6L, ...) {
+  n <- check_whole(n, "n", 0, 1e6)
+  sums <- fold_chunks(object, c(missing = 0, sum = 0), function(sums, values, from) {
+    sums + c(sum(is.na(values)), sum(values, na.rm = TRUE))
+  })
+  present <- length(object) - sums[["missing"]]
+  sample <- .subset(object, round(seq(1, length(object), length.out = min(length(object), 1e6))))
+  structure(
+    list(n_var = size_of(object), n_obs = attr(object, "n_obs"), method = attr(object, "method"),
+         pairs = length(object), missing = sums[["missing"]],
+         mean = if (present > 0) sums[["sum"]] / present else NA_real_,
+         quantiles = stats::quantile(sample, c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1), na.rm = TRUE),
+         strongest = strongest_pairs(object, n)),
+    class = "summary.gpuCor"
+  )
+}
+
+#' @export
+print.summary.gpuCor <- function(x, digits = 4L, ...) {
+  cat(describe_pairs(x$method, x$n_var, x$n_obs), "\n", sep = "")
+  if (x$missing > 0) cat(format_count(x$missing), "pairs are NA\n")
+  cat("mean ", format(x$mean, digits = digits), ", quantiles:\n", sep = "")
+  print(x$quantiles, digits = digits)
+  if (nrow(x$strongest)) {
+    cat("strongest pairs:\n")
+    print(x$strongest, digits = digits, row.names = FALSE)
+  }
+  invisible(x)
+}

@@ -1,0 +1,33 @@
+#' gpucor: correlation of all pairs of columns on a GPU
+#'
+#' Pearson's correlation, Spearman's rho or Kendall's tau-b of every pair of
+#' columns of a matrix, on an NVIDIA GPU or on all cores of the processor, with
+#' the answers of [stats::cor()].
+#'
+#' * [gpuCor()]: coefficients of all pairs, as a `dist` or as a matrix
+#' * [gpuCorTriangle()]: the same as a plain vector, in either triangle order
+#' * [gpuDist()]: distances `1 - coefficient` between rows
+#' * [gpuCorTest()], [gpuTtest()]: test statistics and p values
+#' * [gpuInfo()], [chooseGpu()], [getGpuId()]: what the machine has
+#'
+#' Settings, each with an argument of the computing functions, an option and an
+#' environment variable, in this order of precedence:
+#'
+#' | argument | option | variable | meaning |
+#' |---|---|---|---|
+#' | `backend` | `gpucor.backend` | `GPUCOR_BACKEND` | `"auto"` (a GPU if there is one), `"cuda"` or `"cpu"` |
+#' | `threads` | `gpucor.threads` | `GPUCOR_THREADS` | processor threads; otherwise `OMP_THREAD_LIMIT`, `OMP_NUM_THREADS`, the batch system's number, all cores |
+#' | `memory` | `gpucor.memory` | `GPUCOR_MEMORY` | bytes for prepared columns, on the GPU or, with `"cpu"`, in main memory; otherwise what the GPU has free, or 512 MB |
+#' | `progress` | `gpucor.progress` | `GPUCOR_PROGRESS` | a progress bar on work of over two seconds; otherwise in interactive sessions |
+#'
+#' Less memory means more rounds, never another result.
+#'
+#' @keywords internal
+#' @useDynLib gpucor, .registration = TRUE
+#' @importFrom methods as is
+#' @importClassesFrom Matrix sparseMatrix dgCMatrix
+"_PACKAGE"
+
+.onUnload <- function(libpath) {
+  library.dynam.unload("gpucor", libpath)
+}

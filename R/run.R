@@ -1,0 +1,41 @@
+# The one way from R into the engine.
+
+layouts <- c(row = 0L, column = 1L, square = 2L, rectangle = 3L)
+
+# All coefficients of x (against y) in a layout, with the attributes given, which
+# the engine sets itself: R would copy the values to do so.
+run <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
+  result <- .Call(r_cor, x, y, match(method, methods) - 1L, use, layouts[[layout]], by_row, settings, attributes)
+  if (!is.null(result$status)) stop_run(result)
+  names_x <- if (by_row) rownames(x) else colnames(x)
+  warn_constant(result, names_x, colnames(y), if (by_row) "rows" else "columns")
+  result$values
+}
+
+INTERRUPTED <- 1L
+
+# An interrupt that the engine noticed goes on as R's own.
+stop_run <- function(result) {
+  if (result$status == INTERRUPTED) {
+    signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))
+    invokeRestart("abort")
+  }
+  fail(result$message)
+}
+
+CONSTANT <- as.raw(4L)
+
+warn_constant <- function(result, names_x, names_y, what) {
+  describe <- function(flags, labels, name) {
+    which <- which((flags & CONSTANT) != 0)
+    if (!length(which)) return(NULL)
+    first <- utils::head(which, 3L)
+    if (!is.null(labels)) first <- labels[first]
+    paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ", paste(first, collapse = ", "),
+           if (length(which) > 3L) ", ...")
+  }
+  text <- c(describe(result$x_flags, names_x, "x"), describe(result$y_flags, names_y, "y"))
+  if (length(text)) {
+    warning("the standard deviation is zero (", paste(text, collapse = "; "), ")", call. = FALSE)
+  }
+}

@@ -1,0 +1,83 @@
+#' All coefficients as a plain vector, in either order
+#'
+#' The coefficients of [gpuCor()] without any attribute, and the arithmetic that
+#' tells which pair stands where.
+#'
+#' The pairs of N columns are a triangle, which can be stored row by row
+#' (`"row"`: pairs 1-2, 1-3, ..., 1-N, 2-3, ..., the order of [stats::dist()]) or
+#' column by column (`"column"`: 1-2, 1-3, 2-3, 1-4, 2-4, 3-4, ..., in which
+#' further columns of `x` only append).
+#'
+#' All positions are whole numbers and exact for n up to 2^31. A double holds
+#' whole numbers up to 2^53; where a position is larger, which needs n above
+#' 134 million, positions come as class `integer64` of package bit64, and `k`
+#' may be given so.
+#'
+#' @inheritParams gpuCor
+#' @param order `"row"` or `"column"`. May be abbreviated.
+#' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients.
+#'   `triangleIndex()`: a matrix with a row for each position and columns `i` <
+#'   `j`. `trianglePosition()`: a vector of positions.
+#' @section Errors: as [gpuCor()]; a position or a pair outside the triangle is
+#'   an error that names it.
+#' @references Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2),
+#'   11: both orders. Here rows and columns are found in integers.
+#' @examples
+#' x <- as.matrix(mtcars)
+#' r <- gpuCorTriangle(x, method = "spearman", order = "column")
+#' strongest <- which.max(abs(r))
+#' colnames(x)[triangleIndex(strongest, ncol(x), "column")]
+#' r[trianglePosition(1, 2:5, ncol(x), "column")]
+#' @export
+gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall", "spearman"),
+                           order = c("row", "column"), backend = NULL, ...) {
+  method <- check_choice(method, methods, "method")
+  order <- check_choice(order, c("row", "column"), "order")
+  use <- check_use(use)
+  settings <- settings_of(backend, ...)
+  run(check_input(x, NULL, use)$x, NULL, method, use, order, settings)
+}
+
+#' @rdname gpuCorTriangle
+#' @param k Positions, from 1 to `n (n - 1) / 2`; numeric or `integer64`.
+#' @param n The number of variables, 2 to 2^31.
+#' @export
+triangleIndex <- function(k, n, order = c("row", "column")) {
+  order <- check_choice(order, c("row", "column"), "order")
+  n <- check_whole(n, "n", 2, 2^31)
+  if (!inherits(k, "integer64")) k <- whole_numbers(k, "k", 1, 2^53)
+  pairs <- .Call(r_triangle_index, k, n, order == "column")
+  colnames(pairs) <- c("i", "j")
+  pairs
+}
+
+#' @rdname gpuCorTriangle
+#' @param i,j Numbers of variables, from 1 to `n`, in either order but not equal;
+#'   recycled to the longer of the two.
+#' @export
+trianglePosition <- function(i, j, n, order = c("row", "column")) {
+  order <- check_choice(order, c("row", "column"), "order")
+  n <- check_whole(n, "n", 2, 2^31)
+  i <- whole_numbers(i, "i", 1, n)
+  j <- whole_numbers(j, "j", 1, n)
+  if (!length(i) || !length(j)) return(numeric())
+  i <- rep_len(i, max(length(i), length(j)))
+  j <- rep_len(j, length(i))
+  same <- which(i == j)
+  if (length(same)) {
+    fail("'i' and 'j' are both ", format(i[same[1L]]), " at element ", same[1L],
+         "; a triangle has no pair of a variable with itself")
+  }
+  .Call(r_triangle_position, i, j, n, order == "column")
+}
+
+whole_numbers <- function(value, name, least, most) {
+  if (!is.numeric(value)) fail("'", name, "' must be numeric, not of class ", class(value)[1L])
+  value <- as.double(value)
+  bad <- which(is.na(value) | value != floor(value) | value < least | value > most)
+  if (length(bad)) {
+    fail("'", name, "' is ", format(value[bad[1L]], digits = 17), " at element ", bad[1L],
+         "; it must be a whole number from ", least, " to ", format(most, digits = 17))
+  }
+  value
+}

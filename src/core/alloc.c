@@ -1,0 +1,43 @@
+#include "alloc.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static atomic_llong live[GCOR_DEVICE_CALL + 1];
+static atomic_llong countdown[GCOR_DEVICE_CALL + 1];
+
+int gcor_fault(gcor_resource resource) {
+    if (atomic_load(&countdown[resource]) <= 0) return 0;
+    return atomic_fetch_sub(&countdown[resource], 1) == 1;
+}
+
+void gcor_count_live(gcor_resource resource, int change) {
+    atomic_fetch_add(&live[resource], change);
+}
+
+int64_t gcor_live(gcor_resource resource) {
+    return atomic_load(&live[resource]);
+}
+
+void gcor_set_fault(gcor_resource resource, int64_t k) {
+    atomic_store(&countdown[resource], k);
+}
+
+void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *what) {
+    double bytes = (double)count * (double)size;
+    void *memory = NULL;
+    int fits = count >= 0 && bytes < 0x1p62;
+    size_t padded = fits ? ((size_t)count * size + 63) / 64 * 64 : 0;
+    if (fits && !gcor_fault(GCOR_HOST_MEMORY)) memory = aligned_alloc(64, padded ? padded : 64);
+    if (memory)
+        gcor_count_live(GCOR_HOST_MEMORY, 1);
+    else
+        gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate %.1f MB of memory for %s", bytes / 1e6, what);
+    return memory;
+}
+
+void gcor_free(void *memory) {
+    if (!memory) return;
+    gcor_count_live(GCOR_HOST_MEMORY, -1);
+    free(memory);
+}

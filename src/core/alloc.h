@@ -1,0 +1,31 @@
+/* Host memory of the engine: counted, and made to fail on request by tests. */
+#ifndef GPUCOR_ALLOC_H
+#define GPUCOR_ALLOC_H
+
+#include "gpucor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What tests can make fail. */
+typedef enum { GCOR_HOST_MEMORY, GCOR_DEVICE_MEMORY, GCOR_DEVICE_CALL } gcor_resource;
+
+/* count * size bytes, 64-byte aligned, not cleared; NULL and an error in context when there
+ * are none. `what` names them in the message. The caller frees with gcor_free(). */
+void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *what);
+void gcor_free(void *memory);
+
+/* Bookkeeping for what is acquired elsewhere (device and pinned memory). gcor_fault() is asked
+ * before, and answers non-zero when a test wants this one to fail. Any thread. */
+int gcor_fault(gcor_resource resource);
+void gcor_count_live(gcor_resource resource, int change);
+int64_t gcor_live(gcor_resource resource);
+
+/* Let the k-th use of a resource from now on fail, k from 1; 0: none. */
+void gcor_set_fault(gcor_resource resource, int64_t k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,79 @@
+/* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. */
+#define _GNU_SOURCE
+#include "gpucor.h"
+#include "triangle.h"
+
+#include <math.h>
+#include <omp.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static double *place(const gcor_dense *dense, int64_t row, int64_t col) {
+    switch (dense->layout) {
+    case GCOR_TRIANGLE_ROWS: return dense->out + gcor_row_position(row, col, dense->n_col);
+    case GCOR_TRIANGLE_COLUMNS: return dense->out + gcor_column_position(col, row);
+    default: return dense->out + row * dense->n_col + col;
+    }
+}
+
+static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    const gcor_dense *dense = (const gcor_dense *)sink;
+    double *out = place(dense, segment->row, segment->col);
+    const double missing = dense->missing;
+    (void)context, (void)thread;
+    if (segment->floats)
+        for (int64_t k = 0; k < segment->n; k++) {
+            double value = segment->floats[k];
+            out[k] = value == value ? value : missing;
+        }
+    else
+        for (int64_t k = 0; k < segment->n; k++) {
+            double value = segment->doubles[k];
+            out[k] = value == value ? value : missing;
+        }
+    return GCOR_OK;
+}
+
+/* Fresh memory is handed out by the page, and at 4 KB a page that costs more than the values. */
+static void ask_for_huge_pages(void *memory, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
+    if (bytes >= (size_t)16 << 20 && end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
+}
+
+gcor_dense gcor_dense_sink(gcor_layout layout, int64_t n_var_x, double *out, int64_t values, double missing) {
+    gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
+    gcor_dense dense = {{GCOR_DENSE, shape, take}, layout, out, n_var_x, missing};
+    ask_for_huge_pages(out, (size_t)values * sizeof(double));
+    return dense;
+}
+
+gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile,
+                           const double *doubles, const float *floats) {
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 8)
+    for (int64_t row = tile->row; row < tile->row + tile->n_row; row++) {
+        gcor_segment segment = {.row = row};
+        int64_t offset = gcor_tile_offset(tile, sink->shape, row);
+        gcor_tile_segment(tile, sink->shape, row, &segment.col, &segment.n);
+        if (segment.n == 0) continue;
+        if (doubles) segment.doubles = doubles + offset;
+        if (floats) segment.floats = floats + offset;
+        /* A failure is in the context; the remaining rows are cheap. */
+        (void)sink->take(sink, context, omp_get_thread_num(), &segment);
+    }
+    return context->error.status;
+}
+
+/* Square blocks, so that the strided side of the copy stays in the cache. */
+void gcor_mirror(double *matrix, int64_t n, int threads) {
+    enum { BLOCK = 64 };
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t bj = 0; bj < n; bj += BLOCK)
+        for (int64_t bi = 0; bi <= bj; bi += BLOCK)
+            for (int64_t j = bj; j < n && j < bj + BLOCK; j++)
+                for (int64_t i = bi; i < j && i < bi + BLOCK; i++) matrix[i + n * j] = matrix[j + n * i];
+}

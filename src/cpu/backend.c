@@ -1,0 +1,84 @@
+/* The CPU back end's table. */
+#include "cpu.h"
+
+#include "../core/alloc.h"
+
+static const int64_t OPERAND_MEMORY = (int64_t)512 << 20; /* the promise is 1 GB for everything */
+
+static gcor_status cpu_open(gcor_context *context, gcor_state **state) {
+    *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
+    if (!*state) return GCOR_NO_MEMORY;
+    **state = (gcor_state){.context = context, .blas_threads = cpu_blas_threads(1)};
+    return GCOR_OK;
+}
+
+static void cpu_close(gcor_state *state) {
+    if (!state) return;
+    if (state->blas_threads > 0) (void)cpu_blas_threads(state->blas_threads);
+    gcor_free(state->work);
+    gcor_free(state);
+}
+
+static int64_t cpu_memory(const gcor_state *state) {
+    (void)state;
+    return OPERAND_MEMORY;
+}
+
+/* Two panels of one tile's width must fit the memory even for very long columns. */
+static void cpu_tile_size(gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+    *n_col = 2048;
+    while (*n_col > 64 && 2 * *n_col * cpu_column_bytes(NULL, kind, n_obs) > OPERAND_MEMORY) *n_col /= 2;
+    *n_row = *n_col < 256 ? *n_col : 256;
+}
+
+static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
+                                const gcor_tile *tile, gcor_sink *sink) {
+    const cpu_operand *a = (const cpu_operand *)rows, *b = (const cpu_operand *)cols;
+    switch (rows->kind) {
+    case GCOR_REAL: return cpu_multiply_real(state, a, b, tile, sink);
+    case GCOR_SIGN:
+    case GCOR_SIGN_COMMON: return cpu_multiply_sign(state, a, b, tile, sink);
+    default: return cpu_multiply_common(state, a, b, tile, sink);
+    }
+}
+
+static gcor_status cpu_finish(gcor_state *state) {
+    return state->context->error.status; /* every tile was delivered by multiply() */
+}
+
+const gcor_backend gcor_cpu = {
+    .name = "cpu", .open = cpu_open, .close = cpu_close, .memory = cpu_memory,
+    .column_bytes = cpu_column_bytes, .tile_size = cpu_tile_size, .prepare = cpu_prepare,
+    .release = cpu_release, .multiply = cpu_multiply, .finish = cpu_finish,
+};
+
+void *cpu_work(gcor_state *state, int64_t count, size_t size) {
+    size_t bytes = (size_t)count * size;
+    if (state->work && state->work_bytes >= bytes) return state->work;
+    gcor_free(state->work);
+    state->work = gcor_alloc(state->context, count, size, "a tile");
+    state->work_bytes = bytes;
+    return state->work;
+}
+
+static int64_t block_columns(const gcor_tile *tile) {
+    return (tile->n_col + CPU_BLOCK_COLS - 1) / CPU_BLOCK_COLS;
+}
+
+int64_t cpu_blocks(const gcor_tile *tile) {
+    return (tile->n_row + CPU_BLOCK_ROWS - 1) / CPU_BLOCK_ROWS * block_columns(tile);
+}
+
+gcor_tile cpu_block(const gcor_tile *tile, int64_t b) {
+    int64_t row = b / block_columns(tile) * CPU_BLOCK_ROWS, col = b % block_columns(tile) * CPU_BLOCK_COLS;
+    gcor_tile block = {tile->row + row, tile->n_row - row, tile->col + col, tile->n_col - col};
+    if (block.n_row > CPU_BLOCK_ROWS) block.n_row = CPU_BLOCK_ROWS;
+    if (block.n_col > CPU_BLOCK_COLS) block.n_col = CPU_BLOCK_COLS;
+    return block;
+}
+
+void cpu_deliver(gcor_state *state, gcor_sink *sink, int thread, int64_t row, int64_t col, int64_t n,
+                 const double *values) {
+    gcor_segment segment = {.row = row, .col = col, .n = n, .doubles = values};
+    (void)sink->take(sink, state->context, thread, &segment); /* a failure is in the context */
+}

@@ -1,0 +1,23 @@
+/* parallel::mclapply() and friends fork R; the engine must work in the child, too. */
+#include "r.h"
+
+#include <omp.h>
+#include <pthread.h>
+
+static int forked = 0;
+
+static void note_fork(void) {
+    forked = 1;
+}
+
+void r_watch_forks(void) {
+    pthread_atfork(NULL, NULL, note_fork);
+}
+
+int r_forked(void) {
+    return forked;
+}
+
+SEXP r_cores(void) {
+    return Rf_ScalarInteger(forked ? 1 : omp_get_num_procs());
+}

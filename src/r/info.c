@@ -1,0 +1,97 @@
+/* What this build and this machine have, and the tests' ways in. */
+#include "r.h"
+
+#include "../core/alloc.h"
+#include "../cpu/cpu.h"
+#ifdef GPUCOR_CUDA
+#include "../cuda/info.h"
+#endif
+
+#ifdef GPUCOR_CUDA
+
+static SEXP cuda_devices(int opened) {
+    const char *names[] = {"id", "name", "capability", "multiprocessors", "memory", "memory_free", ""};
+    char reason[512];
+    int n = cuda_count_gpus(reason, sizeof reason);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SEXPTYPE types[] = {INTSXP, STRSXP, STRSXP, INTSXP, REALSXP, REALSXP};
+    for (int c = 0; c < 6; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
+    for (int d = 0; d < n; d++) {
+        cuda_gpu gpu;
+        char capability[32];
+        if (cuda_describe(d, d == opened, &gpu) != 0) gpu = (cuda_gpu){.name = "?", .memory_free = -1};
+        snprintf(capability, sizeof capability, "%d.%d", gpu.major, gpu.minor);
+        INTEGER(VECTOR_ELT(result, 0))[d] = d;
+        SET_STRING_ELT(VECTOR_ELT(result, 1), d, Rf_mkChar(gpu.name));
+        SET_STRING_ELT(VECTOR_ELT(result, 2), d, Rf_mkChar(capability));
+        INTEGER(VECTOR_ELT(result, 3))[d] = gpu.multiprocessors;
+        REAL(VECTOR_ELT(result, 4))[d] = (double)gpu.memory;
+        REAL(VECTOR_ELT(result, 5))[d] = gpu.memory_free < 0 ? NA_REAL : (double)gpu.memory_free;
+    }
+    UNPROTECT(1);
+    return result;
+}
+
+#else
+
+static SEXP cuda_devices(int opened) {
+    (void)opened;
+    return R_NilValue;
+}
+
+static int cuda_count_gpus(char *reason, size_t size) {
+    snprintf(reason, size, "the package was built without CUDA (no nvcc was found, or --without-cuda was given)");
+    return 0;
+}
+
+static void cuda_versions(int *driver, int *runtime) {
+    *driver = *runtime = 0;
+}
+
+#endif
+
+SEXP r_cuda_state(void) {
+    const char *names[] = {"gpus", "reason", ""};
+    char reason[512] = "";
+    int gpus = cuda_count_gpus(reason, sizeof reason);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_ScalarInteger(gpus));
+    SET_VECTOR_ELT(result, 1, Rf_mkString(reason));
+    UNPROTECT(1);
+    return result;
+}
+
+SEXP r_info(SEXP device) {
+    const char *names[] = {"devices", "driver", "runtime", "blas", "popcount", ""};
+    int driver, runtime;
+    cuda_versions(&driver, &runtime);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, cuda_devices(Rf_asInteger(device)));
+    SET_VECTOR_ELT(result, 1, Rf_ScalarInteger(driver));
+    SET_VECTOR_ELT(result, 2, Rf_ScalarInteger(runtime));
+    SET_VECTOR_ELT(result, 3, Rf_mkString(cpu_blas_name()));
+    SET_VECTOR_ELT(result, 4, Rf_mkString(cpu_sign_kernel()));
+    UNPROTECT(1);
+    return result;
+}
+
+static gcor_resource resource_named(SEXP name) {
+    const char *text = CHAR(STRING_ELT(name, 0));
+    if (strcmp(text, "host") == 0) return GCOR_HOST_MEMORY;
+    if (strcmp(text, "device") == 0) return GCOR_DEVICE_MEMORY;
+    return GCOR_DEVICE_CALL;
+}
+
+SEXP r_set_fault(SEXP resource, SEXP k) {
+    gcor_set_fault(resource_named(resource), (int64_t)Rf_asReal(k));
+    return R_NilValue;
+}
+
+SEXP r_live(void) {
+    const char *names[] = {"host", "device", ""};
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)gcor_live(GCOR_HOST_MEMORY)));
+    SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_live(GCOR_DEVICE_MEMORY)));
+    UNPROTECT(1);
+    return result;
+}

@@ -1,0 +1,26 @@
+#include "r.h"
+
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+
+#define ENTRY(function, arguments) {#function, (DL_FUNC)&function, arguments}
+
+static const R_CallMethodDef entries[] = {
+    ENTRY(r_cor, 8),
+    ENTRY(r_unfold, 3),
+    ENTRY(r_triangle_index, 3),
+    ENTRY(r_triangle_position, 4),
+    ENTRY(r_info, 1),
+    ENTRY(r_cuda_state, 0),
+    ENTRY(r_cores, 0),
+    ENTRY(r_set_fault, 2),
+    ENTRY(r_live, 0),
+    {NULL, NULL, 0},
+};
+
+attribute_visible void R_init_gpucor(DllInfo *dll) {
+    r_watch_forks();
+    R_registerRoutines(dll, NULL, entries, NULL, NULL);
+    R_useDynamicSymbols(dll, FALSE);
+    R_forceSymbols(dll, TRUE);
+}

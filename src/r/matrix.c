@@ -1,0 +1,32 @@
+#include "r.h"
+
+static gcor_matrix sparse_matrix(SEXP x) {
+    const int *dim = INTEGER(R_do_slot(x, Rf_install("Dim")));
+    return (gcor_matrix){
+        .storage = GCOR_SPARSE, .n_obs = dim[0], .n_var = dim[1],
+        .values = REAL(R_do_slot(x, Rf_install("x"))),
+        .sparse_row = INTEGER(R_do_slot(x, Rf_install("i"))),
+        .sparse_start = INTEGER(R_do_slot(x, Rf_install("p"))),
+    };
+}
+
+gcor_matrix r_matrix(SEXP x, int by_row) {
+    if (Rf_isS4(x)) return sparse_matrix(x);
+    int64_t n_row = Rf_nrows(x), n_col = Rf_ncols(x);
+    gcor_matrix matrix = {.n_obs = n_row, .n_var = n_col, .obs_stride = 1, .var_stride = n_row};
+    if (by_row) matrix = (gcor_matrix){.n_obs = n_col, .n_var = n_row, .obs_stride = n_row, .var_stride = 1};
+    switch (TYPEOF(x)) {
+    case REALSXP: matrix.values = REAL(x); break;
+    case INTSXP: matrix.storage = GCOR_INTEGERS, matrix.values = INTEGER(x); break;
+    case LGLSXP: matrix.storage = GCOR_INTEGERS, matrix.values = LOGICAL(x); break;
+    default: Rf_error("'x' must be numeric");
+    }
+    return matrix;
+}
+
+SEXP r_element(SEXP list, const char *name) {
+    SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+    for (R_xlen_t k = 0; k < Rf_xlength(names); k++)
+        if (strcmp(CHAR(STRING_ELT(names, k)), name) == 0) return VECTOR_ELT(list, k);
+    Rf_error("setting '%s' is missing", name);
+}
