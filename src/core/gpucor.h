@@ -132,6 +132,11 @@ enum {
  * Returns GCOR_MISSING and GCOR_INFINITE as found. Any thread. */
 int gcor_gather(const gcor_columns *columns, int64_t j, double *out);
 
+/* What the numbers found while preparing a column say: complete the flags and make its norm
+ * NaN where it has no coefficient. present: how many values are not missing; *norm 0: they are
+ * all the same. Any thread. */
+void gcor_describe_column(gcor_kind kind, gcor_method method, int64_t present, double *norm, int *flags);
+
 /* ---- operands and tiles -------------------------------------------------------- */
 
 /* What every back end's operand begins with. Owned by the back end, freed by release(). */

@@ -127,12 +127,10 @@ static void prepare_column(cpu_operand *o, gcor_method method, int64_t j, const 
         norm = pearson_column(s->x, n, o->columns + at);
     }
 
-    int unusable = !common && (flags & GCOR_MISSING || (method == GCOR_PEARSON && flags & GCOR_INFINITE));
-    if (present < 2) flags |= GCOR_FEW;
-    if (!unusable && present >= 2 && norm == 0) flags |= GCOR_CONSTANT;
+    gcor_describe_column(o->head.kind, method, present, &norm, &flags);
     /* NaN must not enter a float product: neighbours in the block would not mind, but BLAS may. */
-    if (o->head.kind == GCOR_REAL && unusable) memset(o->columns + at, 0, (size_t)n * sizeof(float));
-    o->head.norm[j] = unusable || flags & GCOR_FEW ? NAN : norm;
+    if (o->head.kind == GCOR_REAL && norm != norm) memset(o->columns + at, 0, (size_t)n * sizeof(float));
+    o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
 }
 

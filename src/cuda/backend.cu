@@ -1,0 +1,102 @@
+/* The CUDA back end's table: exceptions end here. */
+#include "cuda.cuh"
+#include "info.h"
+
+#include <algorithm>
+
+/* A kernel that is there on every GPU that the package was built for. */
+static __global__ void probe_kernel() {}
+
+static void open_device(int device) {
+    char reason[512];
+    int gpus = cuda_count_gpus(reason, sizeof reason);
+    if (gpus == 0) throw Failure(GCOR_NO_BACKEND, "CUDA cannot be used: %s; use backend = \"cpu\"", reason);
+    if (device >= gpus) throw Failure(GCOR_NO_BACKEND, "there is no GPU %d, only 0 to %d; see gpuInfo()", device, gpus - 1);
+    check(cudaSetDevice(device), "choosing the GPU");
+    cudaFuncAttributes attributes;
+    if (cudaFuncGetAttributes(&attributes, probe_kernel) != cudaSuccess) {
+        (void)cudaGetLastError();
+        cuda_gpu gpu{};
+        (void)cuda_describe(device, 0, &gpu);
+        throw Failure(GCOR_NO_BACKEND,
+                      "the package holds no code for GPU %d (%s, compute capability %d.%d); install it again with "
+                      "GPUCOR_CUDA_ARCH=%d%d, or use backend = \"cpu\"",
+                      device, gpu.name, gpu.major, gpu.minor, gpu.major, gpu.minor);
+    }
+}
+
+static gcor_status cuda_open(gcor_context *context, gcor_state **state) {
+    *state = nullptr;
+    return guarded(context, [&] {
+        open_device(context->device);
+        *state = new gcor_state(context);
+        gcor_count_live(GCOR_HOST_MEMORY, 1);
+    });
+}
+
+static void cuda_close(gcor_state *state) {
+    if (!state) return;
+    (void)cudaDeviceSynchronize(); /* nothing may still write what is freed now */
+    delete state;
+    gcor_count_live(GCOR_HOST_MEMORY, -1);
+}
+
+/* What is free, less room for tiles, planes and columns on their way. */
+static int64_t cuda_memory(const gcor_state *) {
+    const int64_t reserve = (int64_t)1 << 30;
+    size_t free_bytes = 0, total = 0;
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) return 0;
+    return std::max((int64_t)(0.9 * (double)free_bytes) - reserve, (int64_t)free_bytes / 2);
+}
+
+static int64_t cuda_column_bytes(const gcor_state *, gcor_kind kind, int64_t n_obs) {
+    switch (kind) {
+    case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
+    case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
+    default: return n_obs * (int64_t)sizeof(float);
+    }
+}
+
+void cuda_tile_size(gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+    *n_col = TILE_COLS;
+    while (*n_col > TILE_COLS_LEAST && 2 * *n_col * cuda_column_bytes(nullptr, kind, n_obs) > PANEL_BYTES) *n_col /= 2;
+    *n_row = std::min<int64_t>(*n_col, TILE_ROWS);
+}
+
+static gcor_status cuda_prepare_entry(gcor_state *state, const gcor_columns *columns, gcor_method method,
+                                      gcor_kind kind, int64_t first, int64_t n_var, gcor_operand **operand) {
+    *operand = nullptr;
+    return guarded(state->context, [&] {
+        *operand = &cuda_prepare(state, columns, method, kind, first, n_var).release()->head;
+        gcor_count_live(GCOR_HOST_MEMORY, 1);
+    });
+}
+
+static void cuda_release(gcor_state *, gcor_operand *operand) {
+    delete reinterpret_cast<Operand *>(operand);
+    gcor_count_live(GCOR_HOST_MEMORY, -1);
+}
+
+static gcor_status cuda_multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
+                                 const gcor_tile *tile, gcor_sink *sink) {
+    return guarded(state->context, [&] {
+        const Operand &a = *reinterpret_cast<const Operand *>(rows), &b = *reinterpret_cast<const Operand *>(cols);
+        Slot &slot = ring_acquire(state, *tile, sink, rows->kind != GCOR_REAL);
+        switch (rows->kind) {
+        case GCOR_REAL: multiply_real(state, a, b, slot); break;
+        case GCOR_SIGN:
+        case GCOR_SIGN_COMMON: multiply_sign(state, a, b, slot); break;
+        default: multiply_common(state, a, b, slot);
+        }
+        ring_submit(state, slot);
+    });
+}
+
+static gcor_status cuda_finish(gcor_state *state) {
+    return guarded(state->context, [&] { ring_drain(state); });
+}
+
+extern "C" const gcor_backend gcor_cuda = {
+    "cuda",          cuda_open,          cuda_close,   cuda_memory,   cuda_column_bytes,
+    cuda_tile_size,  cuda_prepare_entry, cuda_release, cuda_multiply, cuda_finish,
+};

@@ -1,0 +1,157 @@
+/* Pairwise-complete Pearson and Spearman: a warp for each pair, over the pair's common rows. */
+#include "cuda.cuh"
+
+#include <algorithm>
+
+static const unsigned ALL_LANES = ~0u;
+
+static __device__ double sum_lanes(double value) {
+    for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
+    return value;
+}
+
+/* Moments in two passes, about the first common value: the differences are exactly zero for a
+ * column that is constant in these rows. The result is in every lane. */
+static __device__ double pearson_pair(const double *x, const double *y, int64_t n) {
+    int lane = threadIdx.x % 32;
+    int64_t count = 0;
+    double x0 = 0, y0 = 0, sum_x = 0, sum_y = 0, xx = 0, yy = 0, xy = 0;
+    for (int64_t k = lane; k - lane < n; k += 32) {
+        double u = k < n ? x[k] : NAN, v = k < n ? y[k] : NAN;
+        bool common = !isnan(u) && !isnan(v);
+        unsigned lanes = __ballot_sync(ALL_LANES, common);
+        if (count == 0 && lanes) {
+            x0 = __shfl_sync(ALL_LANES, u, __ffs(lanes) - 1);
+            y0 = __shfl_sync(ALL_LANES, v, __ffs(lanes) - 1);
+        }
+        count += __popc(lanes);
+        if (common) sum_x += u - x0, sum_y += v - y0;
+    }
+    if (count < 2) return NAN;
+    double mean_x = sum_lanes(sum_x) / (double)count, mean_y = sum_lanes(sum_y) / (double)count;
+    for (int64_t k = lane; k < n; k += 32) {
+        if (isnan(x[k]) || isnan(y[k])) continue;
+        double dx = x[k] - x0 - mean_x, dy = y[k] - y0 - mean_y;
+        xx += dx * dx;
+        yy += dy * dy;
+        xy += dx * dy;
+    }
+    return gcor_coefficient(sum_lanes(xy), sum_lanes(xx), sum_lanes(yy));
+}
+
+/* One side of a pair for Spearman: which of its values, in ascending order, are in rows that the
+ * other side has, as bits, and how many are before each word of bits. */
+struct CommonBits {
+    unsigned *bits, *before;
+
+    __device__ int count(const int *order, int present, const int *other_begin) {
+        int lane = threadIdx.x % 32, running = 0;
+        for (int p = lane; p - lane <= present; p += 32) {
+            unsigned word = __ballot_sync(ALL_LANES, p < present && other_begin[order[p]] >= 0);
+            if (lane == 0) {
+                bits[p / 32] = word;
+                before[p / 32] = (unsigned)running;
+            }
+            running += __popc(word);
+        }
+        return running;
+    }
+
+    /* How many of the first p values are common. */
+    __device__ int at(int p) const {
+        return (int)before[p / 32] + __popc(bits[p / 32] & ((1u << p % 32) - 1));
+    }
+};
+
+/* Twice a value's centred rank among the common rows is the number of common values below it less
+ * the number above. */
+static __device__ double spearman_pair(const int *order_x, const int *begin_x, const int *end_x, int present_x,
+                                       const int *order_y, const int *begin_y, const int *end_y, int present_y, int n,
+                                       unsigned *scratch) {
+    int words = n / 32 + 1, lane = threadIdx.x % 32;
+    CommonBits x{scratch, scratch + words}, y{scratch + 2 * words, scratch + 3 * words};
+    int common = x.count(order_x, present_x, begin_y);
+    y.count(order_y, present_y, begin_x);
+    __syncwarp();
+    double xx = 0, yy = 0, xy = 0;
+    for (int k = lane; k < n; k += 32) {
+        if (begin_x[k] < 0 || begin_y[k] < 0) continue;
+        double u = x.at(begin_x[k]) + x.at(end_x[k]) - common, v = y.at(begin_y[k]) + y.at(end_y[k]) - common;
+        xx += u * u;
+        yy += v * v;
+        xy += u * v;
+    }
+    __syncwarp(); /* the scratch is the next pair's */
+    if (common < 2) return NAN;
+    return gcor_coefficient(sum_lanes(xy), sum_lanes(xx), sum_lanes(yy));
+}
+
+/* What a kernel reads of an operand, from the tile's first variable on. */
+struct Side {
+    const double *values;
+    const int *order, *begin, *end, *present;
+};
+
+static Side side_of(const Operand &o, int64_t var) {
+    int64_t v = var - o.head.first, at = v * o.head.n_obs;
+    if (o.head.kind == GCOR_REAL_COMMON) return {o.values.data + at, nullptr, nullptr, nullptr, nullptr};
+    return {nullptr, o.order.data + at, o.begin.data + at, o.end.data + at, o.present.data + v};
+}
+
+/* Rows first .. first+n_row-1 of the tile. global_scratch: null where shared memory is enough. */
+static __global__ void common_pairs(Side rows, Side cols, int n, gcor_tile tile, gcor_shape shape, int64_t first,
+                                    int64_t n_row, unsigned *global_scratch, double *out) {
+    extern __shared__ unsigned shared_scratch[];
+    int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    int64_t all_warps = gridDim.x * (int64_t)warps, own = blockIdx.x * (int64_t)warps + warp;
+    int64_t words = 4 * (int64_t)(n / 32 + 1);
+    unsigned *scratch = global_scratch ? global_scratch + own * words : shared_scratch + warp * words;
+    for (int64_t pair = own; pair < n_row * tile.n_col; pair += all_warps) {
+        int64_t i = first + pair / tile.n_col, j = pair % tile.n_col, col, count;
+        gcor_tile_segment(&tile, shape, tile.row + i, &col, &count);
+        int64_t k = tile.col + j - col;
+        if (k < 0 || k >= count) continue;
+        double r = rows.values ? pearson_pair(rows.values + i * n, cols.values + j * n, n)
+                               : spearman_pair(rows.order + i * n, rows.begin + i * n, rows.end + i * n,
+                                               rows.present[i], cols.order + j * n, cols.begin + j * n,
+                                               cols.end + j * n, cols.present[j], n, scratch);
+        if (threadIdx.x % 32 == 0) out[gcor_tile_offset(&tile, shape, tile.row + i) + k] = r;
+    }
+}
+
+/* How to run: warps of a block, shared bytes of a block, blocks, and whether the scratch has to
+ * lie in device memory. */
+struct Launch {
+    int warps;
+    int64_t shared;
+    unsigned blocks;
+    bool global;
+};
+
+static Launch plan_launch(gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t pairs) {
+    int processors = 0;
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, state->context->device), "asking the GPU");
+    int64_t each = kind == GCOR_RANK_COMMON ? 16 * (n_obs / 32 + 1) : 0, room = 48 << 10;
+    Launch launch{COMMON_WARPS, each * COMMON_WARPS, 0, each > room};
+    if (launch.global) launch.shared = 0;
+    while (launch.shared > room) launch.warps--, launch.shared = each * launch.warps;
+    launch.blocks = std::min(blocks_for(pairs, launch.warps), (unsigned)processors * 32);
+    return launch;
+}
+
+void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols, Slot &slot) {
+    const gcor_tile &tile = slot.tile;
+    int64_t n = rows.head.n_obs;
+    int64_t n_row = std::min(tile.n_row, std::max<int64_t>(1, COMMON_WORK / (tile.n_col * (n + 1))));
+    Launch launch = plan_launch(state, rows.head.kind, n, n_row * tile.n_col);
+    if (launch.global)
+        state->scratch.reserve((int64_t)launch.blocks * launch.warps * 4 * (n / 32 + 1), "ranks of common rows");
+    for (int64_t first = 0; first < tile.n_row; first += n_row) {
+        if (first > 0) wait_for_compute(state); /* long work: ask whether to stop */
+        common_pairs<<<launch.blocks, launch.warps * 32, launch.shared, state->compute.handle>>>(
+            side_of(rows, tile.row), side_of(cols, tile.col), (int)n, tile, slot.sink->shape, first,
+            std::min(n_row, tile.n_row - first), launch.global ? state->scratch.data : nullptr,
+            slot.device_doubles());
+        check_launch("computing pairs over their common rows");
+    }
+}

@@ -1,0 +1,171 @@
+/* Ranks on the device, decided on the doubles. What is known of a value after ranking is how many
+ * values of its column are below it and how many equal it; everything else follows from these.
+ * Short columns are counted in shared memory, long ones sorted by CUB and searched. */
+#include "cuda.cuh"
+
+#include <cub/block/block_reduce.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
+
+/* Where a column's ranks go; columns: scores; order, begin, end: RANK_COMMON. By kind, either
+ * is null. */
+struct RankOutput {
+    float *scores;
+    int *order, *begin, *end;
+    double *norm;
+    int *present;
+    bool kendall, common;
+};
+
+/* Sums over a column, for its norm. */
+struct ColumnSums {
+    double squares = 0, tied = 0;
+    int present = 0;
+};
+
+/* One value: `below` are smaller, `equal` are equal (itself included), `before` of these come
+ * earlier in some fixed order. */
+static __device__ void put(const RankOutput &out, int64_t at, int k, int below, int equal, int before, int present,
+                           ColumnSums &sums) {
+    int score = below - (present - below - equal); /* twice the rank, centred */
+    if (out.scores) out.scores[at + k] = (float)score;
+    if (out.order) {
+        out.order[at + below + before] = k;
+        out.begin[at + k] = below;
+        out.end[at + k] = below + equal;
+    }
+    sums.squares += (double)score * score;
+    sums.tied += 0.5 * (equal - 1);
+}
+
+static __device__ void put_missing(const RankOutput &out, int64_t at, int k) {
+    if (out.scores) out.scores[at + k] = NAN;
+    if (out.order) out.begin[at + k] = out.end[at + k] = -1;
+}
+
+static __device__ void put_norm(const RankOutput &out, int present, const ColumnSums &sums) {
+    using Reduce = cub::BlockReduce<double, COLUMN_THREADS>;
+    __shared__ typename Reduce::TempStorage storage;
+    double squares = Reduce(storage).Sum(sums.squares);
+    __syncthreads();
+    double tied = Reduce(storage).Sum(sums.tied);
+    if (threadIdx.x != 0) return;
+    out.norm[blockIdx.x] = out.kendall || out.common ? (double)gcor_obs_pairs(present) - tied : squares;
+    out.present[blockIdx.x] = present;
+}
+
+static __device__ int count_present(const double *x, int n) {
+    int present = 0;
+    for (int k = 0; k < n; k += COLUMN_THREADS) {
+        int mine = k + threadIdx.x;
+        present += __syncthreads_count(mine < n && !isnan(x[mine]));
+    }
+    return present;
+}
+
+/* One block a column, held in shared memory; every value is compared with every other. */
+static __global__ void rank_by_counting(const double *values, int n, RankOutput out) {
+    extern __shared__ double x[];
+    int64_t at = blockIdx.x * (int64_t)n;
+    for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) x[k] = values[at + k];
+    __syncthreads();
+    int present = count_present(x, n);
+    ColumnSums sums;
+    for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) {
+        double own = x[k];
+        int below = 0, equal = 0, before = 0;
+        for (int q = 0; q < n; q++) {
+            below += x[q] < own;
+            equal += x[q] == own;
+            before += x[q] == own && q < k;
+        }
+        if (isnan(own))
+            put_missing(out, at, k);
+        else
+            put(out, at, k, below, equal, before, present, sums);
+    }
+    put_norm(out, present, sums);
+}
+
+/* How many of the sorted keys are smaller (or, with `or_equal`, not larger) than `own`; NaN sorts
+ * last and is larger than everything. */
+static __device__ int count_below(const double *keys, int n, double own, bool or_equal) {
+    int low = 0, high = n;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (or_equal ? keys[middle] <= own : keys[middle] < own)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static __global__ void rank_sorted(const double *keys, const int *rows, int n, RankOutput out) {
+    int64_t at = blockIdx.x * (int64_t)n;
+    const double *x = keys + at;
+    int present = count_below(x, n, INFINITY, true);
+    ColumnSums sums;
+    for (int p = threadIdx.x; p < n; p += COLUMN_THREADS) {
+        int k = rows[at + p];
+        if (p >= present) {
+            put_missing(out, at, k);
+            continue;
+        }
+        int below = count_below(x, n, x[p], false), equal = count_below(x, n, x[p], true) - below;
+        put(out, at, k, below, equal, p - below, present, sums);
+    }
+    put_norm(out, present, sums);
+}
+
+static __global__ void number_rows(int n, int *rows) {
+    int64_t at = blockIdx.x * (int64_t)n;
+    for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) rows[at + k] = k;
+}
+
+static __global__ void number_starts(int n, int columns, int *starts) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    if (c <= columns) starts[c] = c * n;
+}
+
+static void rank_by_sorting(gcor_state *state, const double *values, int n, int columns, const RankOutput &out,
+                            RankScratch &s) {
+    const char *what = "sorting columns";
+    cudaStream_t stream = state->compute.handle;
+    int items = n * columns;
+    s.keys.reserve(items, what);
+    s.rows.reserve(items, what);
+    s.sorted_rows.reserve(items, what);
+    s.starts.reserve(columns + 1, what);
+    number_rows<<<columns, COLUMN_THREADS, 0, stream>>>(n, s.rows.data);
+    number_starts<<<blocks_for(columns + 1, 256), 256, 0, stream>>>(n, columns, s.starts.data);
+    check_launch(what);
+    auto sort = [&](void *scratch, size_t &bytes) {
+        return cub::DeviceSegmentedRadixSort::SortPairs(scratch, bytes, values, s.keys.data, s.rows.data,
+                                                        s.sorted_rows.data, items, columns, s.starts.data,
+                                                        s.starts.data + 1, 0, 64, stream);
+    };
+    size_t bytes = 0;
+    check(sort(nullptr, bytes), what);
+    s.sort.reserve((int64_t)bytes, what);
+    check(sort(s.sort.data, bytes), what);
+    rank_sorted<<<columns, COLUMN_THREADS, 0, stream>>>(s.keys.data, s.sorted_rows.data, n, out);
+}
+
+void rank_columns(gcor_state *state, const double *values, int64_t n_var, gcor_method method, Operand &o, int64_t at,
+                  RankScratch &scratch) {
+    int64_t n = o.head.n_obs, first = at * n;
+    bool ordered = o.head.kind == GCOR_RANK_COMMON;
+    RankOutput out{};
+    if (!ordered) out.scores = o.columns.data + first;
+    if (ordered) out.order = o.order.data + first, out.begin = o.begin.data + first, out.end = o.end.data + first;
+    out.norm = o.norm.data + at;
+    out.present = o.present.data + at;
+    out.kendall = method == GCOR_KENDALL;
+    out.common = o.head.kind >= GCOR_REAL_COMMON;
+    if (n <= COUNTED_RANKS)
+        rank_by_counting<<<(unsigned)n_var, COLUMN_THREADS, n * sizeof(double), state->compute.handle>>>(values, (int)n,
+                                                                                                        out);
+    else
+        rank_by_sorting(state, values, (int)n, (int)n_var, out, scratch);
+    check_launch("ranking columns");
+}

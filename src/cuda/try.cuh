@@ -1,0 +1,167 @@
+/* Errors and ownership in CUDA code. Inside src/cuda a failure is an exception and every
+ * resource has an object; guarded() turns exceptions into a status at the boundary. */
+#ifndef GPUCOR_CUDA_TRY_CUH
+#define GPUCOR_CUDA_TRY_CUH
+
+#include "../core/alloc.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <new>
+
+struct Failure {
+    gcor_status status;
+    char message[400];
+
+    Failure(gcor_status failed, const char *format, ...) : status(failed) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(message, sizeof message, format, arguments);
+        va_end(arguments);
+    }
+};
+
+/* The context holds the reason already. */
+struct Stopped {
+    gcor_status status;
+};
+
+inline void fail_call(cudaError_t error, const char *what) {
+    (void)cudaGetLastError(); /* or the next call would report it again */
+    bool broken = error == cudaErrorIllegalAddress || error == cudaErrorLaunchFailure ||
+                  error == cudaErrorHardwareStackError || error == cudaErrorMisalignedAddress;
+    throw Failure(GCOR_DEVICE_ERROR, "the GPU reported an error while %s: %s (%s); %s", what,
+                  cudaGetErrorString(error), cudaGetErrorName(error),
+                  broken ? "restart R before using it again, or use backend = \"cpu\""
+                         : "try again, or use backend = \"cpu\"");
+}
+
+/* Every CUDA call goes through here. */
+inline void check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess && gcor_fault(GCOR_DEVICE_CALL)) error = cudaErrorUnknown;
+    if (error != cudaSuccess) fail_call(error, what);
+}
+
+inline void check(cublasStatus_t status, const char *what) {
+    if (status == CUBLAS_STATUS_SUCCESS && gcor_fault(GCOR_DEVICE_CALL)) status = CUBLAS_STATUS_INTERNAL_ERROR;
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    if (status == CUBLAS_STATUS_ALLOC_FAILED)
+        throw Failure(GCOR_NO_DEVICE_MEMORY, "cuBLAS found not enough GPU memory while %s; use backend = \"cpu\"", what);
+    throw Failure(GCOR_DEVICE_ERROR, "cuBLAS reported an error while %s: %s; try again, or use backend = \"cpu\"", what,
+                  cublasGetStatusString(status));
+}
+
+inline void check_launch(const char *what) {
+    check(cudaGetLastError(), what);
+}
+
+template <class Body>
+gcor_status guarded(gcor_context *context, Body body) {
+    try {
+        body();
+        return GCOR_OK;
+    } catch (const Failure &failure) {
+        return gcor_fail(context, failure.status, "%s", failure.message);
+    } catch (const Stopped &stopped) {
+        return stopped.status;
+    } catch (const std::bad_alloc &) {
+        return gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate memory for the CUDA back end");
+    }
+}
+
+/* Memory that grows on demand and is freed with its owner; growing loses the contents. */
+template <class T, gcor_resource Where>
+class Array {
+  public:
+    T *data = nullptr;
+    int64_t capacity = 0;
+
+    Array() = default;
+    Array(const Array &) = delete;
+    Array &operator=(const Array &) = delete;
+    ~Array() { free(); }
+
+    void reserve(int64_t count, const char *what) {
+        if (count <= capacity) return;
+        free();
+        size_t bytes = (size_t)count * sizeof(T);
+        void *memory = nullptr;
+        cudaError_t error = cudaErrorMemoryAllocation;
+        if (!gcor_fault(Where))
+            error = Where == GCOR_DEVICE_MEMORY ? cudaMalloc(&memory, bytes) : cudaMallocHost(&memory, bytes);
+        if (error == cudaErrorMemoryAllocation) fail_memory((double)bytes, what);
+        check(error, what);
+        gcor_count_live(Where, 1);
+        data = (T *)memory;
+        capacity = count;
+    }
+
+  private:
+    void free() {
+        if (!data) return;
+        (void)(Where == GCOR_DEVICE_MEMORY ? cudaFree(data) : cudaFreeHost(data));
+        gcor_count_live(Where, -1);
+        data = nullptr;
+        capacity = 0;
+    }
+
+    static void fail_memory(double bytes, const char *what) {
+        size_t free_bytes = 0, total = 0;
+        (void)cudaGetLastError();
+        if (Where == GCOR_HOST_MEMORY)
+            throw Failure(GCOR_NO_MEMORY, "cannot allocate %.1f MB of pinned memory for %s", bytes / 1e6, what);
+        (void)cudaMemGetInfo(&free_bytes, &total);
+        throw Failure(GCOR_NO_DEVICE_MEMORY,
+                      "not enough GPU memory: %.1f MB wanted for %s, %.1f MB of %.1f MB free; free some, work in "
+                      "smaller rounds with options(gpucor.memory = <bytes>), or use backend = \"cpu\"",
+                      bytes / 1e6, what, (double)free_bytes / 1e6, (double)total / 1e6);
+    }
+};
+
+template <class T>
+using DeviceArray = Array<T, GCOR_DEVICE_MEMORY>;
+template <class T>
+using PinnedArray = Array<T, GCOR_HOST_MEMORY>;
+
+class Stream {
+  public:
+    cudaStream_t handle = nullptr;
+    Stream() { check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "creating a stream"); }
+    ~Stream() { (void)cudaStreamDestroy(handle); }
+    Stream(const Stream &) = delete;
+    Stream &operator=(const Stream &) = delete;
+};
+
+class Event {
+  public:
+    cudaEvent_t handle = nullptr;
+    Event() { check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming), "creating an event"); }
+    ~Event() { (void)cudaEventDestroy(handle); }
+    Event(const Event &) = delete;
+    Event &operator=(const Event &) = delete;
+    void record(const Stream &stream) { check(cudaEventRecord(handle, stream.handle), "recording an event"); }
+};
+
+class Blas {
+  public:
+    cublasHandle_t handle = nullptr;
+    /* Pedantic: full single precision whatever the environment says about TF32. */
+    explicit Blas(const Stream &stream) {
+        check(cublasCreate(&handle), "starting cuBLAS");
+        try {
+            check(cublasSetStream(handle, stream.handle), "starting cuBLAS");
+            check(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "starting cuBLAS");
+        } catch (...) {
+            (void)cublasDestroy(handle);
+            throw;
+        }
+    }
+    ~Blas() { (void)cublasDestroy(handle); }
+    Blas(const Blas &) = delete;
+    Blas &operator=(const Blas &) = delete;
+};
+
+#endif

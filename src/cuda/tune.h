@@ -1,0 +1,42 @@
+/* Sizes of the CUDA back end, each with its reason. */
+#ifndef GPUCOR_CUDA_TUNE_H
+#define GPUCOR_CUDA_TUNE_H
+
+enum {
+    /* A tile: wide enough that cuBLAS fills any GPU (256 blocks of 128 x 128), small enough that
+     * its values (32 MB of doubles) are copied in under a millisecond and Ctrl-C is heard soon.
+     * Always whole, padding included, so that the same pair is always computed the same way. */
+    TILE_ROWS = 1024,
+    TILE_COLS = 4096,
+    TILE_COLS_LEAST = 256, /* for very long columns */
+
+    /* Values on their way to the host: one tile being computed, one copied, one delivered. */
+    RING_SLOTS = 3,
+
+    /* A float sum of very many terms drifts; slices of this many observations are summed first. */
+    OBS_SLICE = 2048,
+
+    /* Up to here a column is ranked by counting in shared memory (n^2 comparisons of 16 KB);
+     * beyond, a sort is cheaper. */
+    COUNTED_RANKS = 2048,
+
+    COLUMN_THREADS = 256, /* threads that prepare one column */
+
+    /* Sign words (32 pairs of observations) of a slice: 84 MB for a tile's two planes. */
+    SLICE_WORDS = 2048,
+    SIGN_TILE = 64,  /* a block's pairs: 64 x 64, 4 x 4 for each of 256 threads */
+    SIGN_WORDS = 16, /* words of each plane in shared memory at a time: 18 KB for two planes */
+
+    COMMON_WARPS = 8 /* warps, each with its own pair, in a block */
+};
+
+/* Values staged at a time on their way to the device. */
+static const long long STAGED_VALUES = 4LL << 20; /* 32 MB */
+
+/* Operands of two panels of one tile's width should not take more. */
+static const long long PANEL_BYTES = 2LL << 30;
+
+/* Of a common-rows product, observations of pairs in one launch: some 50 ms at the most. */
+static const long long COMMON_WORK = 8LL << 30;
+
+#endif
