@@ -32,6 +32,17 @@ GCOR_INLINE int64_t gcor_obs_pairs(int64_t n_obs) {
     return n_obs > 0 ? gcor_triangular(n_obs - 1) : 0;
 }
 
+/* The rounding of a float sum grows with its terms: with r near 1 and a thousand observations it
+ * passes 1e-6. So only this many products are summed in float, the slices' sums in double. */
+enum { GCOR_OBS_SLICE = 64 };
+
+/* Whether a slice's products of scores (whole numbers up to n_obs - 1) sum exactly in float. Where
+ * they do not, scores are scaled to unit length before they are multiplied: roundings of sums of
+ * whole numbers all go the same way (odd squares are 1 modulo 8) and would add up. */
+GCOR_INLINE int gcor_exact_scores(int64_t n_obs) {
+    return n_obs <= 513; /* 64 * 512^2 = 2^24 */
+}
+
 /* Signs are bits, one for each pair of observations (k, q). They are ordered by lag: bit
  * (d - 1) n + k is the pair (k, (k + d) mod n), d = 1, 2, ..., n/2; the last lag of an even n
  * is half as long. So any run of bits can be made without the ones before it. */

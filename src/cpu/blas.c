@@ -11,23 +11,23 @@ void sgemm_(const char *trans_a, const char *trans_b, const int *m, const int *n
             const float *beta, float *c, const int *ldc, size_t trans_a_length, size_t trans_b_length);
 
 void cpu_product(const float *a, const float *b, int64_t n_obs, int64_t ld_obs, int n_col, int n_row,
-                 int accumulate, float *product) {
-    const float one = 1, beta = accumulate ? 1 : 0;
+                 float *product) {
+    const float one = 1, zero = 0;
     int k = (int)n_obs, ld = (int)ld_obs;
-    sgemm_("T", "N", &n_col, &n_row, &k, &one, a, &ld, b, &ld, &beta, product, &n_col, 1, 1);
+    sgemm_("T", "N", &n_col, &n_row, &k, &one, a, &ld, b, &ld, &zero, product, &n_col, 1, 1);
 }
 
 #else
 
 void cpu_product(const float *a, const float *b, int64_t n_obs, int64_t ld_obs, int n_col, int n_row,
-                 int accumulate, float *product) {
+                 float *product) {
     for (int i = 0; i < n_row; i++)
         for (int j = 0; j < n_col; j++) {
             const float *x = a + j * ld_obs, *y = b + i * ld_obs;
             float sum = 0;
 #pragma omp simd reduction(+ : sum)
             for (int64_t k = 0; k < n_obs; k++) sum += x[k] * y[k];
-            product[i * n_col + j] = accumulate ? product[i * n_col + j] + sum : sum;
+            product[i * n_col + j] = sum;
         }
 }
 

@@ -4,8 +4,8 @@
 
 #include "../core/gpucor.h"
 
-/* A tile is worked on in blocks, one per thread at a time: a block's product (64 KB of floats)
- * and the slices of its columns stay in the second-level cache. */
+/* A tile is worked on in blocks, one per thread at a time: a block's products (64 KB of floats,
+ * 128 KB of doubles) and the slices of its columns stay in the second-level cache. */
 enum { CPU_BLOCK_ROWS = 64, CPU_BLOCK_COLS = 256 };
 
 struct gcor_state {
@@ -62,10 +62,10 @@ gcor_tile cpu_block(const gcor_tile *tile, int64_t b);
 void cpu_deliver(gcor_state *state, gcor_sink *sink, int thread, int64_t row, int64_t col, int64_t n,
                  const double *values);
 
-/* blas.c. product (n_col of ld) = or += A' B over n_obs observations, single precision:
- * a: n_obs x n_col, b: n_obs x n_row, both with columns ld_obs apart. */
+/* blas.c. product = A' B over n_obs observations, in single precision. a: n_obs x n_col, b:
+ * n_obs x n_row, both with columns ld_obs apart; product: n_row rows of n_col. */
 void cpu_product(const float *a, const float *b, int64_t n_obs, int64_t ld_obs, int n_col, int n_row,
-                 int accumulate, float *product);
+                 float *product);
 /* The name of the library in use, and its number of threads: set to `threads`, returns the
  * number before, 0 if the library has no such setting. */
 const char *cpu_blas_name(void);

@@ -61,9 +61,9 @@ static double centre(double *x, int64_t n) {
     return squares;
 }
 
-static double pearson_column(double *x, int64_t n, float *out) {
-    double squares = centre(x, n), norm = 0;
-    double unit = squares > 0 ? 1 / sqrt(squares) : 0;
+/* Columns of unit length; the norm is that of the rounded values. */
+static double unit_column(const double *x, double squares, int64_t n, float *out) {
+    double unit = squares > 0 ? 1 / sqrt(squares) : 0, norm = 0;
     for (int64_t k = 0; k < n; k++) {
         out[k] = (float)(x[k] * unit);
         norm += (double)out[k] * out[k];
@@ -72,15 +72,15 @@ static double pearson_column(double *x, int64_t n, float *out) {
 }
 
 /* Twice the rank, centred: how many values are below less how many are above. */
-static double score_column(gcor_method method, int64_t n, const scratch *s, int64_t present, int64_t tied,
-                           float *out) {
+static double score_column(double *x, int64_t n, const scratch *s, int64_t present, float *out) {
     double squares = 0;
     for (int64_t k = 0; k < n; k++) {
         int64_t score = (int64_t)s->begin[k] + s->end[k] - present;
-        out[k] = s->begin[k] < 0 ? NAN : (float)score;
+        x[k] = s->begin[k] < 0 ? NAN : (double)score;
+        out[k] = (float)x[k];
         squares += (double)score * (double)score;
     }
-    return method == GCOR_KENDALL ? (double)(gcor_obs_pairs(present) - tied) : squares;
+    return squares;
 }
 
 /* Values for a product over common rows: scaled only, as each pair has means of its own.
@@ -122,9 +122,13 @@ static void prepare_column(cpu_operand *o, gcor_method method, int64_t j, const 
     } else if (o->head.kind == GCOR_REAL_COMMON) {
         norm = scale_column(s->x, n, o->values + at);
     } else if (method != GCOR_PEARSON) {
-        norm = score_column(method, n, s, present, tied, o->columns + at);
+        norm = score_column(s->x, n, s, present, o->columns + at);
+        if (method == GCOR_KENDALL)
+            norm = (double)(gcor_obs_pairs(present) - tied);
+        else if (!gcor_exact_scores(n))
+            norm = unit_column(s->x, norm, n, o->columns + at);
     } else if (!(flags & (GCOR_MISSING | GCOR_INFINITE)) && n > 0) {
-        norm = pearson_column(s->x, n, o->columns + at);
+        norm = unit_column(s->x, centre(s->x, n), n, o->columns + at);
     }
 
     gcor_describe_column(o->head.kind, method, present, &norm, &flags);

@@ -43,10 +43,12 @@ struct gcor_state {
     Event step; /* of long work on `compute`, to wait for in steps */
     std::unique_ptr<Blas> blas; /* from the first REAL product on */
     Ring ring;
-    DeviceArray<float> product;                   /* real.cu */
-    DeviceArray<unsigned> planes;                 /* sign.cu */
-    DeviceArray<long long> sums;                  /* sign.cu */
-    DeviceArray<unsigned> scratch;                /* common.cu, very long columns */
+    DeviceArray<float> product;    /* real.cu: a slice's products */
+    DeviceArray<double> dots;      /* real.cu: their sums over slices */
+    DeviceArray<unsigned> planes;  /* sign.cu: a slice's bits */
+    DeviceArray<long long> sums;   /* sign.cu: counts over slices */
+    DeviceArray<unsigned> scratch; /* common.cu: ranks of very long columns */
+
     explicit gcor_state(gcor_context *run) : context(run) {}
 };
 

@@ -117,6 +117,20 @@ static __global__ void rank_sorted(const double *keys, const int *rows, int n, R
     put_norm(out, present, sums);
 }
 
+/* Scores to unit length; `norm` is their sum of squares and becomes that of the rounded values. */
+static __global__ void scale_scores(float *scores, int n, double *norm) {
+    using Reduce = cub::BlockReduce<double, COLUMN_THREADS>;
+    __shared__ typename Reduce::TempStorage storage;
+    float *score = scores + blockIdx.x * (int64_t)n;
+    double squares = norm[blockIdx.x], unit = squares > 0 ? 1 / sqrt(squares) : 0, rounded = 0;
+    for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) {
+        score[k] = (float)(score[k] * unit);
+        rounded += (double)score[k] * score[k];
+    }
+    rounded = Reduce(storage).Sum(rounded); /* a barrier: all have read the norm */
+    if (threadIdx.x == 0) norm[blockIdx.x] = rounded;
+}
+
 static __global__ void number_rows(int n, int *rows) {
     int64_t at = blockIdx.x * (int64_t)n;
     for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) rows[at + k] = k;
@@ -168,4 +182,8 @@ void rank_columns(gcor_state *state, const double *values, int64_t n_var, gcor_m
     else
         rank_by_sorting(state, values, (int)n, (int)n_var, out, scratch);
     check_launch("ranking columns");
+    if (o.head.kind == GCOR_REAL && !gcor_exact_scores(n)) {
+        scale_scores<<<(unsigned)n_var, COLUMN_THREADS, 0, state->compute.handle>>>(out.scores, (int)n, out.norm);
+        check_launch("scaling ranks");
+    }
 }

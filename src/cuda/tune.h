@@ -13,9 +13,6 @@ enum {
     /* Values on their way to the host: one tile being computed, one copied, one delivered. */
     RING_SLOTS = 3,
 
-    /* A float sum of very many terms drifts; slices of this many observations are summed first. */
-    OBS_SLICE = 2048,
-
     /* Up to here a column is ranked by counting in shared memory (n^2 comparisons of 16 KB);
      * beyond, a sort is cheaper. */
     COUNTED_RANKS = 2048,
