@@ -50,7 +50,7 @@ resolve_index <- function(index, x, name) {
 #' @rdname gpuCor-class
 #' @export
 `[.gpuCor` <- function(x, i, j, drop = TRUE) {
-  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) .subset(x) else .subset(x, i))
+  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else .subset(x, i))
   n <- size_of(x)
   i <- if (missing(i)) seq_len(n) else resolve_index(i, x, "i")
   j <- if (missing(j)) seq_len(n) else resolve_index(j, x, "j")
@@ -67,6 +67,7 @@ resolve_index <- function(index, x, name) {
 #' @export
 as.matrix.gpuCor <- function(x, ...) {
   values <- .Call(r_unfold, x, size_of(x), choose_threads(setting(NULL, "threads")))
+  if (is.list(values)) stop_run(values)
   labels <- attr(x, "Labels")
   if (!is.null(labels)) dimnames(values) <- list(labels, labels)
   values

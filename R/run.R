@@ -35,6 +35,10 @@ warn_constant <- function(result, names_x, names_y, what) {
            if (length(which) > 3L) ", ...")
   }
   text <- c(describe(result$x_flags, names_x, "x"), describe(result$y_flags, names_y, "y"))
+  if (!length(text) && result$zero_sd > 0) {
+    text <- paste0(format_count(result$zero_sd), if (result$zero_sd > 1) " pairs" else " pair",
+                   ": a column is constant in the rows that both have")
+  }
   if (length(text)) {
     warning("the standard deviation is zero (", paste(text, collapse = "; "), ")", call. = FALSE)
   }

@@ -11,9 +11,11 @@ setting <- function(argument, name) {
 settings_of <- function(backend, ..., distance = FALSE) {
   given <- list(...)
   known <- c("threads", "memory", "progress")
-  if (length(given) && (is.null(names(given)) || !all(names(given) %in% known))) {
-    bad <- if (is.null(names(given))) "an unnamed one" else paste0("'", setdiff(names(given), known)[1L], "'")
-    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; there is no ", bad)
+  names <- if (is.null(names(given))) rep("", length(given)) else names(given)
+  unknown <- names[!names %in% known]
+  if (length(unknown)) {
+    what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
+    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
   }
   list(
     backend = choose_backend(setting(backend, "backend")),

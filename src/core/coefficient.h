@@ -6,16 +6,24 @@
 
 #include <math.h>
 
-/* NaN stays NaN: every comparison with it is false. */
 GCOR_INLINE double gcor_limit(double r) {
-    return r > 1 ? 1 : r < -1 ? -1 : r;
+    return r > 1 ? 1 : r < -1 ? -1 : r; /* NaN stays NaN: every comparison with it is false */
 }
 
-/* A constant column has norm 0 and product 0 with everything, hence NaN. The root of the
- * product, not the product of the roots: equal norms give back exactly the norm, so a column
- * against its copy is exactly 1. */
+/* The coefficient of a product, or a value above 1 that says why there is none; the reasons are
+ * ranked as stats::cor ranks them. The root of the product of norms, not the product of their
+ * roots: equal norms give back exactly the norm, so a column against its copy is exactly 1. */
 GCOR_INLINE double gcor_coefficient(double product, double norm, double other_norm) {
+    if (norm < 0 || other_norm < 0) return GCOR_NO_VALUE;
+    if (norm == 0 || other_norm == 0) return GCOR_ZERO_SD;
     return gcor_limit(product / sqrt(norm * other_norm));
+}
+
+/* Whether two columns of floats, NaN where missing, have at least two rows in common. */
+GCOR_INLINE int gcor_has_common_pair(const float *x, const float *y, int64_t n_obs) {
+    int common = 0;
+    for (int64_t k = 0; k < n_obs && common < 2; k++) common += x[k] == x[k] && y[k] == y[k];
+    return common == 2;
 }
 
 /* A power of two that brings the largest finite |value| near 1, so that squares neither
@@ -32,15 +40,15 @@ GCOR_INLINE int64_t gcor_obs_pairs(int64_t n_obs) {
     return n_obs > 0 ? gcor_triangular(n_obs - 1) : 0;
 }
 
-/* The rounding of a float sum grows with its terms: with r near 1 and a thousand observations it
- * passes 1e-6. So only this many products are summed in float, the slices' sums in double. */
-enum { GCOR_OBS_SLICE = 64 };
+/* A float sum of n products of unit columns is off by up to n 2^-24 (and will be, where one
+ * observation outweighs the others and these repeat). Sums of 12 are within 8e-7 with the
+ * rounding of the columns themselves; the sums are added in double. */
+enum { GCOR_OBS_SLICE = 12 };
 
-/* Whether a slice's products of scores (whole numbers up to n_obs - 1) sum exactly in float. Where
- * they do not, scores are scaled to unit length before they are multiplied: roundings of sums of
- * whole numbers all go the same way (odd squares are 1 modulo 8) and would add up. */
+/* Whether a slice's products of scores (whole numbers up to n_obs - 1) sum exactly in float: all
+ * below 2^24. Where they do not, scores are scaled to unit length before they are multiplied. */
 GCOR_INLINE int gcor_exact_scores(int64_t n_obs) {
-    return n_obs <= 513; /* 64 * 512^2 = 2^24 */
+    return n_obs < 65536 && GCOR_OBS_SLICE * (n_obs - 1) * (n_obs - 1) <= (int64_t)1 << 24;
 }
 
 /* Signs are bits, one for each pair of observations (k, q). They are ordered by lag: bit

@@ -29,7 +29,8 @@ int gcor_stop(gcor_context *context, int thread) {
     if (thread == 0 && monitor->check && !monitor->stopped) {
         double now = gcor_seconds();
         if (now - monitor->last_check >= 0.05) {
-            double share = monitor->pairs > 0 ? monitor->pairs_done / monitor->pairs : 0;
+            double done = monitor->pairs_done + monitor->tile_share * monitor->tile_pairs;
+            double share = monitor->pairs > 0 ? done / monitor->pairs : 0;
             monitor->last_check = now;
             if (monitor->check(monitor->user, share)) {
                 gcor_fail(context, GCOR_INTERRUPTED, "interrupted");

@@ -17,20 +17,16 @@ static double *place(const gcor_dense *dense, int64_t row, int64_t col) {
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    const gcor_dense *dense = (const gcor_dense *)sink;
+    gcor_dense *dense = (gcor_dense *)sink;
     double *out = place(dense, segment->row, segment->col);
-    const double missing = dense->missing;
+    int64_t zero_sd = 0;
     (void)context, (void)thread;
-    if (segment->floats)
-        for (int64_t k = 0; k < segment->n; k++) {
-            double value = segment->floats[k];
-            out[k] = value == value ? value : missing;
-        }
-    else
-        for (int64_t k = 0; k < segment->n; k++) {
-            double value = segment->doubles[k];
-            out[k] = value == value ? value : missing;
-        }
+    for (int64_t k = 0; k < segment->n; k++) {
+        double value = segment->floats ? segment->floats[k] : segment->doubles[k];
+        zero_sd += value == GCOR_ZERO_SD;
+        out[k] = value > 1 ? dense->missing : value;
+    }
+    if (zero_sd > 0) __atomic_fetch_add(&dense->zero_sd, zero_sd, __ATOMIC_RELAXED);
     return GCOR_OK;
 }
 
@@ -47,7 +43,7 @@ static void ask_for_huge_pages(void *memory, size_t bytes) {
 
 gcor_dense gcor_dense_sink(gcor_layout layout, int64_t n_var_x, double *out, int64_t values, double missing) {
     gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
-    gcor_dense dense = {{GCOR_DENSE, shape, take}, layout, out, n_var_x, missing};
+    gcor_dense dense = {{GCOR_DENSE, shape, take}, layout, out, n_var_x, missing, 0};
     ask_for_huge_pages(out, (size_t)values * sizeof(double));
     return dense;
 }
@@ -69,11 +65,12 @@ gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_ti
 }
 
 /* Square blocks, so that the strided side of the copy stays in the cache. */
-void gcor_mirror(double *matrix, int64_t n, int threads) {
+gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n) {
     enum { BLOCK = 64 };
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t bj = 0; bj < n; bj += BLOCK)
-        for (int64_t bi = 0; bi <= bj; bi += BLOCK)
+        for (int64_t bi = 0; bi <= bj && !gcor_stop(context, omp_get_thread_num()); bi += BLOCK)
             for (int64_t j = bj; j < n && j < bj + BLOCK; j++)
                 for (int64_t i = bi; i < j && i < bi + BLOCK; i++) matrix[i + n * j] = matrix[j + n * i];
+    return context->error.status;
 }

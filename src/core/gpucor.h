@@ -70,6 +70,7 @@ typedef struct {
     int (*check)(void *user, double share); /* non-zero: stop; NULL: never stop */
     void *user;
     double pairs_done, pairs;
+    double tile_pairs, tile_share; /* of the tile in work; a back end may set the share, 0 to 1 */
     double last_check; /* seconds, gcor_seconds() */
     int stopped;       /* set once, read by all threads */
 } gcor_monitor;
@@ -132,9 +133,9 @@ enum {
  * Returns GCOR_MISSING and GCOR_INFINITE as found. Any thread. */
 int gcor_gather(const gcor_columns *columns, int64_t j, double *out);
 
-/* What the numbers found while preparing a column say: complete the flags and make its norm
- * NaN where it has no coefficient. present: how many values are not missing; *norm 0: they are
- * all the same. Any thread. */
+/* What the numbers found while preparing a column say: complete the flags, and make its norm -1
+ * (missing) or NaN (infinite) where it has no coefficient. present: how many values are not
+ * missing; *norm 0: they are all the same. Any thread. */
 void gcor_describe_column(gcor_kind kind, gcor_method method, int64_t present, double *norm, int *flags);
 
 /* ---- operands and tiles -------------------------------------------------------- */
@@ -143,7 +144,8 @@ void gcor_describe_column(gcor_kind kind, gcor_method method, int64_t present, d
 typedef struct {
     gcor_kind kind;
     int64_t first, n_var, n_obs; /* variables first .. first+n_var-1 */
-    double *norm;                /* n_var, on the host. 0: constant; NaN: no coefficient */
+    double *norm;                /* n_var, on the host. 0: constant; -1: missing or too few values;
+                                  * NaN: not a number, as some are infinite */
     unsigned char *flags;        /* n_var, on the host: GCOR_MISSING ... */
 } gcor_operand;
 
@@ -162,8 +164,13 @@ typedef enum {
 
 typedef struct gcor_sink gcor_sink;
 
+/* Instead of a coefficient, above any: */
+#define GCOR_NO_VALUE 2.0 /* a missing value, or fewer than two common rows */
+#define GCOR_ZERO_SD 3.0  /* one of the two is constant */
+
 /* A run of coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that
- * count. Each is in [-1, 1], or NaN where there is none. Either pointer is NULL. */
+ * count. Each is in [-1, 1], or GCOR_NO_VALUE, GCOR_ZERO_SD, or NaN (an infinite value).
+ * Either pointer is NULL. */
 typedef struct {
     int64_t row, col, n;
     const double *doubles;
@@ -200,15 +207,16 @@ typedef struct {
     gcor_layout layout;
     double *out;    /* the caller's */
     int64_t n_col;  /* variables of x */
-    double missing; /* written where there is no coefficient */
+    double missing;  /* written where there is no coefficient, but for NaN, which stays */
+    int64_t zero_sd; /* pairs of which one is constant */
 } gcor_dense;
 
 /* values: how many doubles `out` has room for; told to the system so that the first touch of
  * fresh memory is cheap. */
 gcor_dense gcor_dense_sink(gcor_layout layout, int64_t n_var_x, double *out, int64_t values, double missing);
 
-/* Copy the half of an n x n matrix below the diagonal onto the half above it. */
-void gcor_mirror(double *matrix, int64_t n, int threads);
+/* Copy the half of an n x n matrix below the diagonal onto the half above it. Can be interrupted. */
+gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n);
 
 /* ---- back ends ------------------------------------------------------------------ */
 
@@ -261,7 +269,7 @@ typedef struct {
 
 /* All pairs of the job, on a back end. Whatever it returns, nothing is left acquired.
  * With GCOR_NA_OR_COMPLETE and no complete row, and with n_obs = 0, it returns GCOR_OK and
- * every coefficient is NaN. n_obs_used: the observations that counted. */
+ * there is no coefficient. n_obs_used: the observations that counted. */
 gcor_status gcor_run(const gcor_backend *backend, gcor_context *context, const gcor_job *job,
                      int64_t *n_obs_used);
 

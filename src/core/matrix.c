@@ -67,8 +67,11 @@ int gcor_gather(const gcor_columns *columns, int64_t j, double *out) {
 
 void gcor_describe_column(gcor_kind kind, gcor_method method, int64_t present, double *norm, int *flags) {
     int common = kind >= GCOR_REAL_COMMON;
-    int unusable = !common && (*flags & GCOR_MISSING || (method == GCOR_PEARSON && *flags & GCOR_INFINITE));
     if (present < 2) *flags |= GCOR_FEW;
-    if (!unusable && present >= 2 && *norm == 0) *flags |= GCOR_CONSTANT;
-    if (unusable || *flags & GCOR_FEW) *norm = NAN;
+    if (*flags & GCOR_FEW || (!common && *flags & GCOR_MISSING))
+        *norm = -1;
+    else if (!common && method == GCOR_PEARSON && *flags & GCOR_INFINITE)
+        *norm = NAN;
+    else if (*norm == 0)
+        *flags |= GCOR_CONSTANT;
 }

@@ -87,6 +87,7 @@ static gcor_status fetch_cols(run *r, int64_t first) {
 
 static gcor_status multiply_tiles(run *r) {
     gcor_shape shape = r->job->sink->shape;
+    gcor_monitor *monitor = &r->context->monitor;
     const gcor_operand *rows = r->rows, *cols = r->cols;
     int64_t row_end = rows->first + rows->n_var, col_end = cols->first + cols->n_var;
     for (int64_t row = rows->first; row < row_end; row += r->tile_rows) {
@@ -95,9 +96,12 @@ static gcor_status multiply_tiles(run *r) {
             int64_t pairs = gcor_tile_pairs(&tile, shape);
             if (pairs == 0) continue;
             if (gcor_stop(r->context, 0)) return r->context->error.status;
+            monitor->tile_pairs = (double)pairs;
+            monitor->tile_share = 0;
             gcor_status status = r->backend->multiply(r->state, rows, cols, &tile, r->job->sink);
             if (status) return status;
-            r->context->monitor.pairs_done += (double)pairs;
+            monitor->pairs_done += (double)pairs;
+            monitor->tile_pairs = 0;
         }
     }
     return GCOR_OK;

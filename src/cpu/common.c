@@ -15,7 +15,7 @@ static double pearson_pair(const double *x, const double *y, int64_t n) {
         sum_x += x[k] - x0;
         sum_y += y[k] - y0;
     }
-    if (n_common < 2) return NAN;
+    if (n_common < 2) return GCOR_NO_VALUE;
     double mean_x = sum_x / n_common, mean_y = sum_y / n_common, xx = 0, yy = 0, xy = 0;
     for (int64_t k = 0; k < n; k++) {
         if (x[k] != x[k] || y[k] != y[k]) continue;
@@ -47,7 +47,7 @@ static double spearman_pair(const cpu_operand *rows, int64_t i, const cpu_operan
     int32_t *before_x = work, *before_y = work + n + 1;
     int64_t common = count_common(rows->order + i * n, rows->n_present[i], begin_y, before_x);
     count_common(cols->order + j * n, cols->n_present[j], begin_x, before_y);
-    if (common < 2) return NAN;
+    if (common < 2) return GCOR_NO_VALUE;
 
     double xx = 0, yy = 0, xy = 0;
     for (int64_t k = 0; k < n; k++) {

@@ -133,7 +133,7 @@ static void prepare_column(cpu_operand *o, gcor_method method, int64_t j, const 
 
     gcor_describe_column(o->head.kind, method, present, &norm, &flags);
     /* NaN must not enter a float product: neighbours in the block would not mind, but BLAS may. */
-    if (o->head.kind == GCOR_REAL && norm != norm) memset(o->columns + at, 0, (size_t)n * sizeof(float));
+    if (o->head.kind == GCOR_REAL && !(norm > 0)) memset(o->columns + at, 0, (size_t)n * sizeof(float));
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
 }

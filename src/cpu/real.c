@@ -31,18 +31,15 @@ static void multiply_block(gcor_context *context, int thread, const cpu_operand 
 
 static void deliver_block(gcor_state *state, int thread, const cpu_operand *rows, const cpu_operand *cols,
                           const gcor_tile *block, const double *sum, gcor_sink *sink) {
-    double values[CPU_BLOCK_COLS], inverse[CPU_BLOCK_COLS];
-    const double *col_norm = cols->head.norm + (block->col - cols->head.first);
-    for (int64_t c = 0; c < block->n_col; c++) inverse[c] = 1 / sqrt(col_norm[c]);
-
+    double values[CPU_BLOCK_COLS];
     for (int64_t r = 0; r < block->n_row; r++) {
         int64_t row = block->row + r, col, n;
         gcor_tile_segment(block, sink->shape, row, &col, &n);
         if (n == 0) continue;
-        double row_inverse = 1 / sqrt(rows->head.norm[row - rows->head.first]);
+        double norm = rows->head.norm[row - rows->head.first];
         const double *dot = sum + r * CPU_BLOCK_COLS + (col - block->col);
-        const double *scale = inverse + (col - block->col);
-        for (int64_t k = 0; k < n; k++) values[k] = gcor_limit(dot[k] * row_inverse * scale[k]);
+        const double *col_norm = cols->head.norm + (col - cols->head.first);
+        for (int64_t k = 0; k < n; k++) values[k] = gcor_coefficient(dot[k], norm, col_norm[k]);
         cpu_deliver(state, sink, thread, row, col, n, values);
     }
 }

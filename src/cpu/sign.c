@@ -107,36 +107,48 @@ static void count_blocks(gcor_context *context, int thread, const gcor_tile *til
     }
 }
 
+/* No untied pair: all values are the same, or there is no pair at all. */
+static double common_coefficient(const cpu_operand *rows, int64_t row, const cpu_operand *cols, int64_t col,
+                                 const cpu_sign_sums *sums, int64_t at) {
+    int64_t n = rows->head.n_obs, x = sums->row_untied[at], y = sums->col_untied[at];
+    if ((x == 0 || y == 0) && !gcor_has_common_pair(rows->columns + (row - rows->head.first) * n,
+                                                    cols->columns + (col - cols->head.first) * n, n))
+        return GCOR_NO_VALUE;
+    return gcor_coefficient((double)sums->sign[at], (double)x, (double)y);
+}
+
+static void deliver_block(gcor_state *state, int thread, const cpu_operand *rows, const cpu_operand *cols,
+                          const gcor_tile *tile, const gcor_tile *block, const cpu_sign_sums *sums, gcor_sink *sink) {
+    double values[CPU_BLOCK_COLS];
+    for (int64_t row = block->row; row < block->row + block->n_row; row++) {
+        int64_t col, n;
+        gcor_tile_segment(block, sink->shape, row, &col, &n);
+        if (n == 0) continue;
+        int64_t at = (row - tile->row) * tile->n_col + (col - tile->col);
+        double norm = rows->head.norm[row - rows->head.first];
+        const double *col_norm = cols->head.norm + (col - cols->head.first);
+        for (int64_t k = 0; k < n; k++)
+            values[k] = sums->row_untied ? common_coefficient(rows, row, cols, col + k, sums, at + k)
+                                         : gcor_coefficient((double)sums->sign[at + k], norm, col_norm[k]);
+        cpu_deliver(state, sink, thread, row, col, n, values);
+    }
+}
+
 static void deliver(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile,
-                    const tile_work *work, gcor_sink *sink) {
-    const cpu_sign_sums *sums = &work->sums;
+                    const cpu_sign_sums *sums, gcor_sink *sink) {
 #pragma omp parallel for schedule(dynamic) num_threads(state->context->threads)
     for (int64_t b = 0; b < cpu_blocks(tile); b++) {
         gcor_tile block = cpu_block(tile, b);
-        double values[CPU_BLOCK_COLS];
-        for (int64_t row = block.row; row < block.row + block.n_row; row++) {
-            int64_t col, n;
-            gcor_tile_segment(&block, sink->shape, row, &col, &n);
-            if (n == 0) continue;
-            int64_t at = (row - tile->row) * tile->n_col + (col - tile->col);
-            double norm = rows->head.norm[row - rows->head.first];
-            const double *col_norm = cols->head.norm + (col - cols->head.first);
-            for (int64_t k = 0; k < n; k++)
-                values[k] = sums->row_untied
-                                ? gcor_coefficient((double)sums->sign[at + k], (double)sums->row_untied[at + k],
-                                                   (double)sums->col_untied[at + k])
-                                : gcor_coefficient((double)sums->sign[at + k], norm, col_norm[k]);
-            cpu_deliver(state, sink, omp_get_thread_num(), row, col, n, values);
-        }
+        deliver_block(state, omp_get_thread_num(), rows, cols, tile, &block, sums, sink);
     }
 }
 
 /* Without a tie the pairs not concordant are discordant, and one product tells. A variable
- * without coefficients (norm NaN) may count as it likes. */
+ * without coefficients (norm below 0) may count as it likes. */
 static int untied(const cpu_operand *o, int64_t var, int64_t n_var) {
     double all = (double)gcor_obs_pairs(o->head.n_obs);
     for (int64_t v = var - o->head.first; v < var - o->head.first + n_var; v++)
-        if (o->head.norm[v] < all) return 0;
+        if (o->head.norm[v] >= 0 && o->head.norm[v] < all) return 0;
     return 1;
 }
 
@@ -158,6 +170,7 @@ gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const 
     for (int64_t first = 0; first < bits && !gcor_stop(context, 0); first += 64 * SLICE_WORDS) {
         int64_t slice = bits - first < 64 * SLICE_WORDS ? bits - first : 64 * SLICE_WORDS;
         work.rows.bits = work.cols.bits = slice;
+        context->monitor.tile_share = (double)first / (double)bits;
 #pragma omp parallel num_threads(context->threads)
         {
             int thread = omp_get_thread_num();
@@ -167,6 +180,6 @@ gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const 
         }
     }
     if (gcor_stop(context, 0)) return context->error.status;
-    deliver(state, rows, cols, tile, &work, sink);
+    deliver(state, rows, cols, tile, &work.sums, sink);
     return context->error.status;
 }

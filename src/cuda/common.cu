@@ -27,7 +27,7 @@ static __device__ double pearson_pair(const double *x, const double *y, int64_t 
         count += __popc(lanes);
         if (common) sum_x += u - x0, sum_y += v - y0;
     }
-    if (count < 2) return NAN;
+    if (count < 2) return GCOR_NO_VALUE;
     double mean_x = sum_lanes(sum_x) / (double)count, mean_y = sum_lanes(sum_y) / (double)count;
     for (int64_t k = lane; k < n; k += 32) {
         if (isnan(x[k]) || isnan(y[k])) continue;
@@ -82,7 +82,7 @@ static __device__ double spearman_pair(const int *order_x, const int *begin_x, c
         xy += u * v;
     }
     __syncwarp(); /* the scratch is the next pair's */
-    if (common < 2) return NAN;
+    if (common < 2) return GCOR_NO_VALUE;
     return gcor_coefficient(sum_lanes(xy), sum_lanes(xx), sum_lanes(yy));
 }
 
@@ -147,6 +147,7 @@ void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols
     if (launch.global)
         state->scratch.reserve((int64_t)launch.blocks * launch.warps * 4 * (n / 32 + 1), "ranks of common rows");
     for (int64_t first = 0; first < tile.n_row; first += n_row) {
+        state->context->monitor.tile_share = (double)first / (double)tile.n_row;
         if (first > 0) wait_for_compute(state); /* long work: ask whether to stop */
         common_pairs<<<launch.blocks, launch.warps * 32, launch.shared, state->compute.handle>>>(
             side_of(rows, tile.row), side_of(cols, tile.col), (int)n, tile, slot.sink->shape, first,

@@ -121,25 +121,38 @@ static __global__ void count_pairs(Planes rows, int64_t n_row, Planes cols, int6
         }
 }
 
+/* A tile's side, from its first variable on. */
+struct Side {
+    const float *columns;
+    const double *norm;
+};
+
+/* No untied pair: all values are the same, or there is no pair at all. */
+static __device__ double common_coefficient(Sums sums, int64_t at, const float *x, const float *y, int64_t n_obs) {
+    long long row_untied = sums.row_untied[at], col_untied = sums.col_untied[at];
+    if ((row_untied == 0 || col_untied == 0) && !gcor_has_common_pair(x, y, n_obs)) return GCOR_NO_VALUE;
+    return gcor_coefficient((double)sums.sign[at], (double)row_untied, (double)col_untied);
+}
+
 /* One thread for each pair of the tile: grid rows are the tile's. */
-static __global__ void coefficients(Sums sums, gcor_tile tile, gcor_shape shape, const double *row_norm,
-                                    const double *col_norm, double *out) {
-    int64_t row = tile.row + blockIdx.y, col, n;
-    gcor_tile_segment(&tile, shape, row, &col, &n);
+static __global__ void coefficients(Sums sums, gcor_tile tile, gcor_shape shape, Side rows, Side cols, int64_t n_obs,
+                                    double *out) {
+    int64_t r = blockIdx.y, col, n;
+    gcor_tile_segment(&tile, shape, tile.row + r, &col, &n);
     int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (k >= n) return;
-    int64_t c = col + k - tile.col, at = blockIdx.y * tile.n_col + c;
-    double norm = sums.row_untied ? (double)sums.row_untied[at] : row_norm[blockIdx.y];
-    double other = sums.col_untied ? (double)sums.col_untied[at] : col_norm[c];
-    out[gcor_tile_offset(&tile, shape, row) + k] = gcor_coefficient((double)sums.sign[at], norm, other);
+    int64_t c = col + k - tile.col, at = r * tile.n_col + c;
+    out[gcor_tile_offset(&tile, shape, tile.row + r) + k] =
+        sums.row_untied ? common_coefficient(sums, at, rows.columns + r * n_obs, cols.columns + c * n_obs, n_obs)
+                        : gcor_coefficient((double)sums.sign[at], rows.norm[r], cols.norm[c]);
 }
 
 /* Without a tie the pairs not concordant are discordant, and one product tells. A variable without
- * coefficients (norm NaN) may count as it likes. */
+ * coefficients (norm below 0) may count as it likes. */
 static bool untied(const Operand &o, int64_t var, int64_t n_var) {
     double all = (double)gcor_obs_pairs(o.head.n_obs);
     for (int64_t v = var - o.head.first; v < var - o.head.first + n_var; v++)
-        if (o.head.norm[v] < all) return false;
+        if (o.head.norm[v] >= 0 && o.head.norm[v] < all) return false;
     return true;
 }
 
@@ -175,6 +188,7 @@ static void multiply_slices(gcor_state *state, const Operand &rows, const Operan
     dim3 grid(blocks_for(tile.n_col, SIGN_TILE), blocks_for(tile.n_row, SIGN_TILE));
     for (int64_t first = 0; first < all_bits; first += 32 * words) {
         int64_t bits = all_bits - first < 32 * words ? all_bits - first : 32 * words;
+        state->context->monitor.tile_share = (double)first / (double)all_bits;
         if (first > 0) wait_for_compute(state); /* many slices take long: ask whether to stop */
         open_slice<Mode>(state, rows, tile.row, tile.n_row, first, bits, a);
         open_slice<Mode>(state, cols, tile.col, tile.n_col, first, bits, b);
@@ -191,6 +205,10 @@ static Sums clear_sums(gcor_state *state, bool common, const gcor_tile &tile) {
     return {data, common ? data + pairs : nullptr, common ? data + 2 * pairs : nullptr};
 }
 
+static Side side_of(const Operand &o, int64_t var) {
+    return {o.columns_of(var), o.norm_of(var)};
+}
+
 void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, Slot &slot) {
     const gcor_tile &tile = slot.tile;
     bool common = rows.head.kind == GCOR_SIGN_COMMON;
@@ -202,7 +220,8 @@ void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, 
     else
         multiply_slices<TIED>(state, rows, cols, tile, sums);
     dim3 grid(blocks_for(tile.n_col, 256), (unsigned)tile.n_row);
-    coefficients<<<grid, 256, 0, state->compute.handle>>>(sums, tile, slot.sink->shape, rows.norm_of(tile.row),
-                                                          cols.norm_of(tile.col), slot.device_doubles());
+    coefficients<<<grid, 256, 0, state->compute.handle>>>(sums, tile, slot.sink->shape, side_of(rows, tile.row),
+                                                          side_of(cols, tile.col), rows.head.n_obs,
+                                                          slot.device_doubles());
     check_launch("finishing a tile");
 }

@@ -68,7 +68,7 @@ gcor_status guarded(gcor_context *context, Body body) {
     } catch (const Stopped &stopped) {
         return stopped.status;
     } catch (const std::bad_alloc &) {
-        return gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate memory for the CUDA back end");
+        return gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate memory for the CUDA back end; free some");
     }
 }
 
@@ -112,7 +112,8 @@ class Array {
         size_t free_bytes = 0, total = 0;
         (void)cudaGetLastError();
         if (Where == GCOR_HOST_MEMORY)
-            throw Failure(GCOR_NO_MEMORY, "cannot allocate %.1f MB of pinned memory for %s", bytes / 1e6, what);
+            throw Failure(GCOR_NO_MEMORY, "cannot allocate %.1f MB of pinned memory for %s; free some, or use backend = \"cpu\"",
+                          bytes / 1e6, what);
         (void)cudaMemGetInfo(&free_bytes, &total);
         throw Failure(GCOR_NO_DEVICE_MEMORY,
                       "not enough GPU memory: %.1f MB wanted for %s, %.1f MB of %.1f MB free; free some, work in "

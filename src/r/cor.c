@@ -1,7 +1,9 @@
 /* gpuCor and its relatives: an R matrix in, all coefficients out. */
 #include "r.h"
 
-#include "../core/coefficient.h"
+#include "../core/triangle.h"
+
+#include <omp.h>
 
 typedef struct {
     gcor_matrix x, y;
@@ -23,7 +25,7 @@ static const gcor_backend *backend_named(const char *name) {
 
 static void parse_settings(SEXP settings, request *q, r_progress *progress) {
     q->backend = backend_named(CHAR(STRING_ELT(r_element(settings, "backend"), 0)));
-    q->context.threads = r_forked() ? 1 : Rf_asInteger(r_element(settings, "threads"));
+    q->context.threads = r_threads(r_element(settings, "threads"));
     q->context.memory = (int64_t)Rf_asReal(r_element(settings, "memory"));
     q->context.device = Rf_asInteger(r_element(settings, "device"));
     q->distance = Rf_asLogical(r_element(settings, "distance"));
@@ -45,37 +47,6 @@ static SEXP allocate_flags(const gcor_matrix *matrix) {
     return flags;
 }
 
-static double *value_at(const request *q, int64_t i, int64_t j) {
-    int64_t low = i < j ? i : j, high = i < j ? j : i;
-    switch (q->layout) {
-    case GCOR_TRIANGLE_ROWS: return q->values + gcor_row_position(low, high, q->x.n_var);
-    case GCOR_TRIANGLE_COLUMNS: return q->values + gcor_column_position(low, high);
-    default: return q->values + i + q->x.n_var * j;
-    }
-}
-
-/* stats::cor tells NaN from NA: Pearson with an infinite value is NaN, unless the coefficient
- * is NA for another reason. */
-static void mark_infinite(const request *q) {
-    const unsigned char *x = q->job.x_flags, *y = q->job.y ? q->job.y_flags : x;
-    int64_t n_y = q->job.y ? q->y.n_var : q->x.n_var;
-    int other = GCOR_CONSTANT | GCOR_FEW | (q->job.use == GCOR_PAIRWISE ? 0 : GCOR_MISSING);
-    if (q->job.method != GCOR_PEARSON) return;
-    for (int64_t i = 0; i < q->x.n_var; i++)
-        for (int64_t j = q->job.y ? 0 : i + 1; j < n_y; j++) {
-            if (!((x[i] | y[j]) & GCOR_INFINITE) || (x[i] | y[j]) & other) continue;
-            double *value = value_at(q, i, j);
-            if (ISNAN(*value)) *value = R_NaN;
-            if (q->layout == GCOR_SQUARE) *value_at(q, j, i) = *value;
-        }
-}
-
-static int any_infinite(const unsigned char *flags, int64_t n) {
-    for (int64_t k = 0; k < n; k++)
-        if (flags[k] & GCOR_INFINITE) return 1;
-    return 0;
-}
-
 /* A variable with itself, as stats::cor has it: looked at only where pairs are. */
 static double diagonal(const request *q, int64_t j, int64_t n_obs) {
     int flags = q->job.x_flags[j];
@@ -84,18 +55,23 @@ static double diagonal(const request *q, int64_t j, int64_t n_obs) {
     return flags & GCOR_INFINITE && q->job.method == GCOR_PEARSON ? R_NaN : 1;
 }
 
-static void complete(const request *q, int64_t n_obs) {
-    if (q->layout == GCOR_SQUARE) {
-        gcor_mirror(q->values, q->x.n_var, q->context.threads);
-        for (int64_t j = 0; j < q->x.n_var; j++) *value_at(q, j, j) = diagonal(q, j, n_obs);
+static void to_distance(request *q, int64_t length) {
+    const int64_t piece = 1 << 20;
+#pragma omp parallel for num_threads(q->context.threads) schedule(static)
+    for (int64_t from = 0; from < length; from += piece) {
+        if (gcor_stop(&q->context, omp_get_thread_num())) continue;
+        for (int64_t k = from; k < length && k < from + piece; k++) q->values[k] = 1 - q->values[k];
     }
-    if (any_infinite(q->job.x_flags, q->x.n_var) || (q->job.y && any_infinite(q->job.y_flags, q->y.n_var)))
-        mark_infinite(q);
 }
 
-static void to_distance(const request *q, R_xlen_t length) {
-#pragma omp parallel for num_threads(q->context.threads)
-    for (R_xlen_t k = 0; k < length; k++) q->values[k] = 1 - q->values[k];
+/* What remains to do on all coefficients; like the run it can be interrupted. */
+static gcor_status complete(request *q, int64_t length, int64_t n_obs) {
+    if (q->layout == GCOR_SQUARE) {
+        (void)gcor_mirror(&q->context, q->values, q->x.n_var);
+        for (int64_t j = 0; j < q->x.n_var; j++) q->values[j + q->x.n_var * j] = diagonal(q, j, n_obs);
+    }
+    if (q->distance) to_distance(q, length);
+    return q->context.error.status;
 }
 
 /* Set here because R would copy the values first; "n_obs" becomes what was used. */
@@ -126,12 +102,13 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     q.layout = (gcor_layout)Rf_asInteger(layout);
     parse_settings(settings, &q, &progress);
 
-    const char *names[] = {"values", "n_obs", "x_flags", "y_flags", ""};
+    const char *names[] = {"values", "n_obs", "x_flags", "y_flags", "zero_sd", ""};
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, allocate_values(&q));
     SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, 1));
     SET_VECTOR_ELT(result, 2, allocate_flags(&q.x));
     SET_VECTOR_ELT(result, 3, allocate_flags(&q.y));
+    SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
     q.values = REAL(VECTOR_ELT(result, 0));
 
     gcor_dense dense = gcor_dense_sink(q.layout, q.x.n_var, q.values, Rf_xlength(VECTOR_ELT(result, 0)), NA_REAL);
@@ -140,14 +117,14 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
                        RAW(VECTOR_ELT(result, 2)), RAW(VECTOR_ELT(result, 3))};
     int64_t n_obs = 0;
     gcor_status status = gcor_run(q.backend, &q.context, &q.job, &n_obs);
+    if (!status) status = complete(&q, Rf_xlength(VECTOR_ELT(result, 0)), n_obs);
     r_progress_end(&progress);
     if (status) {
         UNPROTECT(1);
         return failure(&q.context.error);
     }
-    complete(&q, n_obs);
-    if (q.distance) to_distance(&q, Rf_xlength(VECTOR_ELT(result, 0)));
     REAL(VECTOR_ELT(result, 1))[0] = (double)n_obs;
+    REAL(VECTOR_ELT(result, 4))[0] = (double)dense.zero_sd;
     set_attributes(VECTOR_ELT(result, 0), attributes, VECTOR_ELT(result, 1));
     UNPROTECT(1);
     return result;
@@ -155,14 +132,16 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
 
 SEXP r_unfold(SEXP values, SEXP n_var, SEXP threads) {
     int64_t n = Rf_asInteger(n_var);
+    r_progress progress;
+    gcor_context context = {.threads = r_threads(threads), .monitor = r_monitor(&progress, 0)};
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
     double *out = REAL(result);
     const double *from = REAL(values);
-    for (int64_t i = 0; i < n; from += n - 1 - i, i++) {
+    for (int64_t i = 0; i < n && !gcor_stop(&context, 0); from += n - 1 - i, i++) {
         out[i + n * i] = 1;
         if (i + 1 < n) memcpy(out + n * i + i + 1, from, (size_t)(n - 1 - i) * sizeof *out);
     }
-    gcor_mirror(out, n, Rf_asInteger(threads));
+    if (gcor_mirror(&context, out, n)) result = failure(&context.error);
     UNPROTECT(1);
     return result;
 }

@@ -14,8 +14,8 @@ void r_watch_forks(void) {
     pthread_atfork(NULL, NULL, note_fork);
 }
 
-int r_forked(void) {
-    return forked;
+int r_threads(SEXP threads) {
+    return forked ? 1 : Rf_asInteger(threads);
 }
 
 SEXP r_cores(void) {

@@ -16,10 +16,10 @@
 /* All pairs. x, y: numeric, integer or logical matrix or dgCMatrix, y possibly NULL; `by_row`:
  * the variables are x's rows. settings: list(backend, threads, memory, progress, device,
  * distance). attributes: a named list, for the values.
- * Returns list(values, n_obs, x_flags, y_flags) or, after an error, list(status, message). */
+ * Returns list(values, n_obs, x_flags, y_flags, zero_sd: pairs with a constant column) or, after an error, list(status, message). */
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings, SEXP attributes);
 
-/* A `dist`'s values to the n x n matrix with unit diagonal. */
+/* A `dist`'s values to the n x n matrix with unit diagonal; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP threads);
 
 /* Positions and pairs, from 1; order 0: by rows, 1: by columns. */
@@ -49,9 +49,10 @@ typedef struct {
 gcor_monitor r_monitor(r_progress *progress, int show);
 void r_progress_end(r_progress *progress);
 
-/* In a child of fork() OpenMP's threads are gone and starting new ones hangs. */
+/* How many threads to use where `threads` are wanted: in a child of fork() one, as OpenMP's are
+ * gone and starting new ones hangs. */
+int r_threads(SEXP threads);
 void r_watch_forks(void);
-int r_forked(void);
 
 /* An element of a named list; an error names the one that is not there. */
 SEXP r_element(SEXP list, const char *name);

@@ -1,0 +1,80 @@
+# Numbers that go wrong easily: sums in single precision lose digits with every term, and values
+# that it merges are not tied.
+
+# Pairs from independent to all but equal.
+graded <- function(n_obs, n_var) {
+  noise <- normal(n_obs, n_var, seed = 4) * rep(10^runif(n_var, -4, 0.5), each = n_obs)
+  noise + rnorm(n_obs)
+}
+
+for (backend in backends()) {
+  # 64, 513: where sums are cut into slices and where scores stop to be whole numbers.
+  test_that(paste(backend, "near-equal columns keep six digits at any length"), {
+    for (n_obs in c(63, 64, 65, 100, 128, 512, 513, 514, 1000, 2000, 5000)) for (method in c("pearson", "spearman")) {
+      expect_like_cor(graded(n_obs, 150), method = method, backend = backend, label = paste(n_obs, "rows"))
+    }
+  })
+
+  test_that(paste(backend, "errors of one sign do not add up"), {
+    # One observation makes most of the sum; what follows is small and rounded the same way
+    # each time.
+    for (n_obs in c(64, 128, 193, 500, 2048, 5000)) for (method in c("pearson", "spearman")) {
+      ties <- round(1.5 * normal(n_obs, 1, seed = 4)[, 1] + 0.2 * normal(n_obs, 30))
+      expect_like_cor(ties, method = method, backend = backend, label = paste(n_obs, "rows, ties"))
+      outlier <- round(0.7 * normal(n_obs, 30))
+      outlier[1, ] <- outlier[1, ] + 3 * sqrt(n_obs)
+      expect_like_cor(outlier, method = method, backend = backend, label = paste(n_obs, "rows, an outlier"))
+      spikes <- matrix(0, n_obs, 6)
+      spikes[cbind(1:6, 1:6)] <- 1
+      spikes[3, ] <- 5
+      expect_like_cor(spikes, method = method, backend = backend, label = paste(n_obs, "rows, spikes"))
+    }
+  })
+
+  test_that(paste(backend, "long columns"), {
+    # From 5,794 observations on, n(n-1)/2 has no exact float32.
+    x <- heavy_ties(6000, 2)
+    x[, 2] <- x[, 2] + 0.3 * x[, 1]
+    expect_like_cor(x[, 1], x[, 2], "everything", "kendall", backend, "6000 rows")
+    x <- cbind(heavy_ties(50000, 2), normal(50000, 2))
+    for (method in c("pearson", "spearman")) {
+      expect_like_cor(x, NULL, "everything", method, backend, "50000 rows")
+      expect_like_cor(with_missing(x[, 2:3], 0.1), NULL, "pairwise.complete.obs", method, backend,
+                      "50000 rows, missing")
+    }
+  })
+
+  test_that(paste(backend, "values as large or as small as doubles get do not overflow or vanish"), {
+    x <- round(normal(30, 10) * 100)
+    for (scale in c(1e300, 1e-300, 1e-160, 2^-1074 * 1000)) for (method in all_methods) {
+      # The truth is free of scale, and so out of cor()'s own trouble.
+      expect_equal(gpuCor(x * scale, method = method, output = "matrix", backend = backend), cor(x, method = method),
+                   tolerance = tolerance[[method]])
+      missing <- x * scale
+      missing[2, 1] <- NA
+      expect_equal(gpuCor(missing, use = "pairwise", method = method, output = "matrix", backend = backend)[-1, -1],
+                   cor(x[, -1], method = method), tolerance = tolerance[[method]])
+    }
+  })
+
+  test_that(paste(backend, "values that single precision merges are not tied"), {
+    x <- 1 + rounded(40, 8) * 2^-40
+    expect_gt(length(unique(x[, 1])), 3)
+    zeros <- cbind(c(0, -0, 1, 2, -0), c(-0, 0, 2, 1, 3), 5:1)
+    for (method in all_methods) {
+      expect_like_cor(x, method = method, backend = backend, label = "merged")
+      expect_like_cor(with_missing(x, 0.1), NULL, "pairwise.complete.obs", method, backend, "merged, missing")
+      expect_like_cor(zeros, method = method, backend = backend, label = "zeros of both signs")
+    }
+  })
+
+  test_that(paste(backend, "nothing leaves [-1, 1], and copies correlate fully"), {
+    x <- normal(50, 40)
+    for (method in all_methods) {
+      r <- gpuCor(cbind(x, x * 4, -x), method = method, output = "matrix", backend = backend)
+      expect_lte(max(abs(r)), 1)
+      off <- abs(c(r[cbind(1:40, 41:80)] - 1, r[cbind(1:40, 81:120)] + 1))
+      expect_lte(max(off), if (method == "pearson") 1e-6 else 0)
+    }
+  })
+}
