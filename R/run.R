@@ -8,7 +8,10 @@ run <- function(x, y, method, use, layout, settings, attributes = list(), by_row
   result <- .Call(r_cor, x, y, match(method, methods) - 1L, use, layouts[[layout]], by_row, settings, attributes)
   if (!is.null(result$status)) stop_run(result)
   names_x <- if (by_row) rownames(x) else colnames(x)
-  warn_constant(result, names_x, colnames(y), if (by_row) "rows" else "columns")
+  # stats::cor looks at a variable by itself in pairwise computations only.
+  if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") {
+    warn_constant(result, names_x, colnames(y), if (by_row) "rows" else "columns")
+  }
   result$values
 }
 

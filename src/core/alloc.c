@@ -32,8 +32,9 @@ void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *
     if (memory)
         gcor_count_live(GCOR_HOST_MEMORY, 1);
     else
-        gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate %.1f MB of memory for %s; free some, or use fewer threads (threads =) or smaller "
-                  "rounds (memory =)",
+        gcor_fail(context, GCOR_NO_MEMORY,
+                  "cannot allocate %.1f MB of memory for %s; close other programs, or use fewer threads (threads =) "
+                  "or smaller rounds (memory =)",
                   bytes / 1e6, what);
     return memory;
 }

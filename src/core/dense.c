@@ -1,10 +1,10 @@
 /* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. */
 #define _GNU_SOURCE
 #include "gpucor.h"
+
+#include "threads.h"
 #include "triangle.h"
 
-#include <math.h>
-#include <omp.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

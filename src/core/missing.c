@@ -1,8 +1,8 @@
 #include "missing.h"
 
 #include "alloc.h"
+#include "threads.h"
 
-#include <omp.h>
 #include <string.h>
 
 /* Mark in incomplete[] (n_obs, shared by the threads) every row with a missing value; column

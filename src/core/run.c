@@ -9,7 +9,6 @@
 #include "missing.h"
 #include "triangle.h"
 
-#include <math.h>
 
 typedef struct {
     const gcor_backend *backend;

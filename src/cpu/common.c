@@ -2,8 +2,7 @@
 #include "cpu.h"
 
 #include "../core/coefficient.h"
-
-#include <omp.h>
+#include "../core/threads.h"
 
 /* Moments in two passes. They are taken about the first common value: the differences are
  * exactly zero for a column that is constant in these rows. */

@@ -3,8 +3,8 @@
 
 #include "../core/alloc.h"
 #include "../core/coefficient.h"
+#include "../core/threads.h"
 
-#include <omp.h>
 #include <string.h>
 
 /* One thread's scratch, n_obs of each. */

@@ -2,8 +2,8 @@
 #include "cpu.h"
 
 #include "../core/coefficient.h"
+#include "../core/threads.h"
 
-#include <omp.h>
 #include <string.h>
 
 enum { BLOCK_PAIRS = CPU_BLOCK_ROWS * CPU_BLOCK_COLS };

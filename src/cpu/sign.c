@@ -3,8 +3,8 @@
 #include "sign.h"
 
 #include "../core/coefficient.h"
+#include "../core/threads.h"
 
-#include <omp.h>
 #include <string.h>
 
 enum { SLICE_WORDS = 512 }; /* 4 KB a plane: a block's planes stay in the cache */

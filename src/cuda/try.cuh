@@ -68,7 +68,7 @@ gcor_status guarded(gcor_context *context, Body body) {
     } catch (const Stopped &stopped) {
         return stopped.status;
     } catch (const std::bad_alloc &) {
-        return gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate memory for the CUDA back end; free some");
+        return gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate memory for the CUDA back end; close other programs");
     }
 }
 
@@ -93,10 +93,12 @@ class Array {
         if (!gcor_fault(Where))
             error = Where == GCOR_DEVICE_MEMORY ? cudaMalloc(&memory, bytes) : cudaMallocHost(&memory, bytes);
         if (error == cudaErrorMemoryAllocation) fail_memory((double)bytes, what);
+        if (error == cudaSuccess) { /* owned before anything else can fail */
+            gcor_count_live(Where, 1);
+            data = (T *)memory;
+            capacity = count;
+        }
         check(error, what);
-        gcor_count_live(Where, 1);
-        data = (T *)memory;
-        capacity = count;
     }
 
   private:
@@ -112,7 +114,7 @@ class Array {
         size_t free_bytes = 0, total = 0;
         (void)cudaGetLastError();
         if (Where == GCOR_HOST_MEMORY)
-            throw Failure(GCOR_NO_MEMORY, "cannot allocate %.1f MB of pinned memory for %s; free some, or use backend = \"cpu\"",
+            throw Failure(GCOR_NO_MEMORY, "cannot allocate %.1f MB of pinned memory for %s; close other programs, or use backend = \"cpu\"",
                           bytes / 1e6, what);
         (void)cudaMemGetInfo(&free_bytes, &total);
         throw Failure(GCOR_NO_DEVICE_MEMORY,

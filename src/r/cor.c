@@ -2,8 +2,7 @@
 #include "r.h"
 
 #include "../core/triangle.h"
-
-#include <omp.h>
+#include "../core/threads.h"
 
 typedef struct {
     gcor_matrix x, y;

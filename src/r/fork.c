@@ -1,7 +1,7 @@
 /* parallel::mclapply() and friends fork R; the engine must work in the child, too. */
 #include "r.h"
 
-#include <omp.h>
+#include "../core/threads.h"
 #include <pthread.h>
 
 static int forked = 0;

@@ -1,4 +1,5 @@
-#include "r.h"
+/* What R may call: the table of src/r/. Here because R looks for a package's sources in src itself. */
+#include "r/r.h"
 
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>

@@ -1,0 +1,63 @@
+# Jobs in a child process, which can be interrupted and whose output can be read.
+
+skip_without_children <- function() {
+  skip_on_os("windows") # no SIGINT
+  skip_if_not_installed("callr")
+  skip_if_not_installed("gpucor") # a source tree that is only loaded has nothing for the child
+}
+
+# Large enough to keep a back end busy for half a minute.
+long_jobs <- list(
+  cpu = list(
+    kendall = list(n_obs = 2000, n_var = 3000, method = "kendall"),
+    `kendall, long columns` = list(n_obs = 60000, n_var = 300, method = "kendall"),
+    `spearman, pairwise` = list(n_obs = 2000, n_var = 6000, method = "spearman", missing = TRUE)
+  ),
+  cuda = list(
+    kendall = list(n_obs = 20000, n_var = 10000, method = "kendall"),
+    `kendall, pairwise` = list(n_obs = 10000, n_var = 10000, method = "kendall", missing = TRUE)
+  )
+)
+
+# Start `job` in a child. After an interrupt it says how it ended, what is left and whether the
+# next call is right; $get_result() of the process returned has it.
+start_child <- function(job, backend, progress = NULL) {
+  files <- list(ready = tempfile("ready"), stdout = tempfile("stdout"), stderr = tempfile("stderr"))
+  process <- callr::r_bg(function(job, backend, progress, ready) {
+    library(gpucor)
+    options(gpucor.threads = 2L, gpucor.backend = backend)
+    values <- rep_len(sample.int(1e6L), as.numeric(job$n_obs) * job$n_var)
+    x <- matrix(values, job$n_obs, job$n_var)
+    if (isTRUE(job$missing)) x[1, ] <- NA
+    small <- x[2:40, 1:20]
+    gpuCor(small)
+    file.create(ready)
+    ended <- tryCatch({
+      gpuCor(x, method = job$method, use = if (isTRUE(job$missing)) "pairwise" else "everything", progress = progress)
+      "finished"
+    }, interrupt = function(condition) "interrupted")
+    time <- as.numeric(Sys.time())
+    list(ended = ended, time = time, live = .Call(gpucor:::r_live),
+         error = max(abs(gpuCor(small, output = "matrix") - cor(small))))
+  }, list(job, backend, progress, files$ready), stdout = files$stdout, stderr = files$stderr)
+  list(process = process, files = files)
+}
+
+stderr_of <- function(child) readChar(child$files$stderr, file.size(child$files$stderr), useBytes = TRUE)
+
+wait_until <- function(condition, seconds) {
+  end <- Sys.time() + seconds
+  while (Sys.time() < end && !condition()) Sys.sleep(0.02)
+  condition()
+}
+
+# Interrupt the child; its result, with the seconds that it took to stop.
+interrupt_child <- function(child) {
+  sent <- as.numeric(Sys.time())
+  child$process$interrupt()
+  child$process$wait(20000)
+  if (child$process$is_alive()) child$process$kill()
+  result <- child$process$get_result()
+  result$seconds <- result$time - sent
+  result
+}

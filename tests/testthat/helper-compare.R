@@ -1,0 +1,123 @@
+# Comparing with stats::cor().
+
+options(gpucor.threads = 2L) # as many as checks may use
+
+backends <- function() gpuInfo()$backends
+
+all_methods <- c("pearson", "kendall", "spearman")
+all_uses <- c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs")
+
+# Kendall is a ratio of integers, the others are products in single precision.
+tolerance <- c(pearson = 1e-6, kendall = 1e-12, spearman = 1e-6)
+
+# What evaluating `code` comes to: a value or an error's text, and whether a constant column
+# was warned of.
+outcome <- function(code) {
+  warned <- FALSE
+  error <- NULL
+  value <- withCallingHandlers(
+    tryCatch(code, error = function(condition) {
+      error <<- conditionMessage(condition)
+      NULL
+    }),
+    warning = function(condition) {
+      warned <<- warned || grepl("standard deviation is zero", conditionMessage(condition))
+      invokeRestart("muffleWarning")
+    }
+  )
+  list(value = value, error = error, warned = warned)
+}
+
+# stats::cor() where it is consistent. It asks whether y is empty for pairwise ranks only, whether
+# x is for all but those, where it gives NA; and for these it fails on a single column.
+reference_cor <- function(x, y = NULL, use = "everything", method = "pearson") {
+  if (!use %in% c("everything", "na.or.complete") && length(if (is.null(y)) x else y) == 0) stop("empty")
+  if (use == "pairwise.complete.obs" && is.null(y) && ncol(x) == 1) return(cor(x, x, use, method))
+  cor(x, y, use, method)
+}
+
+# Whether cor() looks at memory it has not set when it decides to warn.
+warns_at_random <- function(x, y, use) use == "everything" && is.null(y) && anyNA(x)
+
+first_place <- function(which) {
+  at <- if (is.matrix(which)) which(which, arr.ind = TRUE)[1, ] else which(which)[1]
+  paste0("[", paste(at, collapse = ", "), "]")
+}
+
+differences <- function(ours, truth, tolerance) {
+  if (!identical(dim(ours), dim(truth))) {
+    return(paste("dim is", paste(dim(ours), collapse = " x "), "not", paste(dim(truth), collapse = " x ")))
+  }
+  if (!identical(dimnames(ours), dimnames(truth))) return("dimnames differ")
+  na <- is.na(ours) != is.na(truth)
+  nan <- is.nan(ours) != is.nan(truth)
+  off <- !na & !is.na(truth) & !(abs(ours - truth) <= tolerance)
+  c(if (any(na)) paste("NA in one only at", first_place(na)),
+    if (any(nan & !na)) paste("NaN against NA at", first_place(nan & !na)),
+    if (any(off)) paste("off by", max(abs(ours - truth)[off]), "at", first_place(off)))
+}
+
+# All coefficients of x (with y), the NA pattern, errors and warnings are those of cor().
+expect_like_cor <- function(x, y = NULL, use = "everything", method = "pearson", backend = "cpu", label = "", ...) {
+  truth <- outcome(reference_cor(x, y, use, method))
+  ours <- outcome(gpuCor(x, y, use, method, output = "matrix", backend = backend, ...))
+  wrong <- if (is.null(truth$error) != is.null(ours$error)) {
+    paste0("ours: ", ours$error, "; cor(): ", truth$error)
+  } else {
+    c(differences(ours$value, truth$value, tolerance[[method]]),
+      if (truth$warned && !ours$warned && !warns_at_random(x, y, use)) "cor() warned of a constant column")
+  }
+  expect(length(wrong) == 0, paste(c(paste(backend, method, use, label), wrong), collapse = "\n"))
+  invisible(ours$value)
+}
+
+# The method's definition, fast where there are few observations and many variables.
+quick_cor <- function(x, method) {
+  if (method == "pearson") return(suppressWarnings(cor(x)))
+  if (method == "spearman") return(suppressWarnings(cor(apply(x, 2, rank))))
+  k <- utils::combn(nrow(x), 2)
+  products <- crossprod(sign(x[k[1, ], , drop = FALSE] - x[k[2, ], , drop = FALSE]))
+  norm <- ifelse(diag(products) > 0, sqrt(diag(products)), NA)
+  r <- products / norm / rep(norm, each = ncol(x))
+  diag(r) <- 1
+  r
+}
+
+expect_no_difference <- function(ours, truth, method, label = "") {
+  wrong <- differences(ours, truth, tolerance[[method]])
+  expect(length(wrong) == 0, paste(c(paste(method, label), wrong), collapse = "\n"))
+}
+
+# values[k] is the coefficient of x[, pairs$i[k]] and y[, pairs$j[k]].
+expect_pairs_like_cor <- function(values, pairs, x, y = x, use = "everything", method = "pearson", label = "") {
+  one <- function(i, j) suppressWarnings(cor(x[, i], y[, j], use, method))
+  expect_no_difference(values, mapply(one, pairs$i, pairs$j), method, paste(use, label))
+}
+
+# ---- settings
+
+with_options <- function(new, code) {
+  old <- options(new)
+  on.exit(options(old))
+  force(code)
+}
+
+# NA unsets a variable.
+with_env <- function(new, code) {
+  old <- Sys.getenv(names(new), unset = NA, names = TRUE)
+  set <- function(values) {
+    Sys.unsetenv(names(values)[is.na(values)])
+    if (!all(is.na(values))) do.call(Sys.setenv, as.list(values[!is.na(values)]))
+  }
+  on.exit(set(old))
+  set(new)
+  force(code)
+}
+
+live <- function() .Call(gpucor:::r_live)
+
+expect_nothing_live <- function(label = "") {
+  left <- live()
+  expect(left$host == 0 && left$device == 0,
+         paste(label, "left", left$host, "host and", left$device, "device allocations"))
+}

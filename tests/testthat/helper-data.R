@@ -1,0 +1,83 @@
+# Data makers: n_obs observations (rows) of n_var variables (columns), the same at every call.
+
+normal <- function(n_obs, n_var, seed = 1) {
+  set.seed(seed)
+  matrix(rnorm(n_obs * n_var), n_obs, n_var)
+}
+
+rounded <- function(n_obs, n_var, seed = 1) round(normal(n_obs, n_var, seed))
+
+# As in sparse expression data: 57 % of the pairs of observations are ties at zero.
+heavy_ties <- function(n_obs, n_var, seed = 1) {
+  x <- normal(n_obs, n_var, seed)
+  x[runif(length(x)) < sqrt(0.57)] <- 0
+  x
+}
+
+# NA and NaN mean the same to cor().
+with_missing <- function(x, share, seed = 2) {
+  set.seed(seed)
+  x[runif(length(x)) < share] <- NA
+  x[is.na(x) & runif(length(x)) < 0.3] <- NaN
+  x
+}
+
+with_constants <- function(x) {
+  x[, 2] <- 7
+  x[, ncol(x)] <- 0.1 # its mean, computed as sum / n, is not 0.1
+  x
+}
+
+with_duplicates <- function(x) {
+  half <- seq_len(ncol(x) %/% 2)
+  x[, max(half) + half] <- x[, half]
+  x[, ncol(x)] <- -x[, 1]
+  x
+}
+
+with_infinite <- function(x) {
+  x[3, 1] <- Inf
+  x[5, 4] <- -Inf
+  x[c(2, 6), 7] <- c(Inf, -Inf)
+  x
+}
+
+# Every kind of data that cor() treats in a way of its own; at least 8 x 8.
+kinds_of_data <- function(n_obs, n_var) {
+  x <- normal(n_obs, n_var)
+  ties <- rounded(n_obs, n_var)
+  some_rows <- ties
+  some_rows[1:3, ] <- with_missing(some_rows[1:3, ], 0.3)
+  empty_column <- x
+  empty_column[, 3] <- NA
+  list(
+    normal = x,
+    ties = ties,
+    heavy_ties = heavy_ties(n_obs, n_var),
+    offset = 1e6 + x,
+    constants = with_constants(x),
+    duplicates = with_duplicates(ties),
+    infinite = with_infinite(x),
+    infinite_and_constants = with_constants(with_infinite(ties)),
+    missing_in_some_rows = some_rows,
+    missing = with_missing(x, 0.1),
+    missing_and_ties = with_missing(ties, 0.1),
+    missing_and_offset = with_missing(1e6 + x, 0.1),
+    missing_and_constants = with_missing(with_constants(ties), 0.1),
+    mostly_missing = with_missing(ties, 0.85), # pairs with no, one or two common rows
+    missing_and_infinite = with_missing(with_infinite(x), 0.5),
+    empty_column = empty_column,
+    all_missing = x + NA
+  )
+}
+
+# Pairs worth looking at among many: about the edges of blocks and tiles (64 x 256 and
+# 256 x 2048 on the CPU, 1024 x 4096 with CUDA), and some anywhere.
+sample_pairs <- function(n_row, n_col = n_row, n_random = 150, triangle = TRUE) {
+  edges <- c(1, 64, 65, 256, 257, 1024, 1025, 2048, 2049, 4096, 4097)
+  near <- function(n) unique(c(edges[edges <= n], n))
+  set.seed(3)
+  pairs <- rbind(expand.grid(i = near(n_row), j = near(n_col)),
+                 data.frame(i = sample(n_row, n_random, TRUE), j = sample(n_col, n_random, TRUE)))
+  if (triangle) pairs[pairs$i < pairs$j, ] else pairs
+}

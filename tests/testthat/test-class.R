@@ -1,0 +1,149 @@
+# Objects of class gpuCor.
+
+x <- as.matrix(mtcars)
+r <- gpuCor(x, method = "kendall")
+full <- as.matrix(r)
+bare <- gpuCor(unname(x), method = "kendall")
+
+test_that("gpuCor() gives a dist with all it says", {
+  expect_s3_class(r, c("gpuCor", "dist"), exact = TRUE)
+  expect_type(r, "double")
+  expect_length(r, 55)
+  expect_identical(attr(r, "Size"), 11L)
+  expect_identical(attr(r, "Labels"), colnames(x))
+  expect_identical(attr(r, "method"), "kendall")
+  expect_equal(attr(r, "n_obs"), 32)
+  expect_identical(attr(r, "call"), quote(gpuCor(x, method = "kendall")))
+  expect_null(attr(bare, "Labels"))
+  missing <- x
+  missing[1:3, 2] <- NA
+  expect_equal(attr(gpuCor(missing, use = "complete.obs"), "n_obs"), 29)
+})
+
+test_that("as.matrix() is cor()", {
+  expect_equal(full, cor(x, method = "kendall"), tolerance = 1e-12)
+  expect_identical(dimnames(full), dimnames(cor(x)))
+  expect_identical(unname(diag(full)), rep(1, 11))
+  expect_identical(full, t(full))
+  expect_identical(as.matrix(bare), unname(full))
+  expect_identical(full, gpuCor(x, method = "kendall", output = "matrix"))
+  # More columns than as.matrix() copies at a time.
+  wide <- normal(5, 150)
+  expect_identical(as.matrix(gpuCor(wide)), gpuCor(wide, output = "matrix"))
+  expect_identical(as.matrix(gpuCor(wide[, 1, drop = FALSE])), matrix(1))
+  expect_identical(dim(as.matrix(gpuCor(wide[, 0]))), c(0L, 0L))
+})
+
+test_that("the order of the values is that of dist", {
+  expect_identical(as.vector(r), full[lower.tri(full)])
+  expect_equal(unname(as.matrix(stats::as.dist(1 - full))), unname(as.matrix(1 - r)))
+})
+
+test_that("[i, j] picks as from the matrix", {
+  expect_identical(r[1, 2], full[[1, 2]])
+  expect_identical(r[2, 1], full[[1, 2]])
+  expect_identical(r[5, 5], 1)
+  expect_identical(r["mpg", "wt"], full[["mpg", "wt"]])
+  expect_identical(r[c("mpg", "wt"), ], full[c("mpg", "wt"), ])
+  expect_identical(r[, 3], full[, 3])
+  expect_identical(r["mpg", c("cyl", "mpg", "hp")], full["mpg", c("cyl", "mpg", "hp")])
+  expect_identical(r[, ], full)
+  expect_identical(r[-1, -(2:3)], full[-1, -(2:3)])
+  expect_identical(r[c(TRUE, FALSE), 4:5], full[c(TRUE, FALSE), 4:5])
+  expect_identical(r[rep(TRUE, 11), 1], full[, 1])
+  expect_identical(r[c(3, 3, 1), c(1, 3)], full[c(3, 3, 1), c(1, 3)])
+  expect_identical(r[2, 4:6, drop = FALSE], full[2, 4:6, drop = FALSE])
+  expect_identical(r[2, 3, drop = FALSE], full[2, 3, drop = FALSE])
+  expect_identical(r[0, 1:2], full[0, 1:2])
+  expect_identical(r[c(0, 2), 1], full[c(0, 2), 1])
+  expect_identical(bare[1:3, 4:5], unname(full)[1:3, 4:5])
+})
+
+test_that("[k] picks pairs by position", {
+  expect_identical(r[3], full[["mpg", "hp"]])
+  expect_identical(r[c(1, 55)], as.vector(r)[c(1, 55)])
+  expect_identical(r[-(1:50)], as.vector(r)[51:55])
+  expect_identical(r[], r)
+  expect_identical(r[abs(r) > 0.7], full[lower.tri(full) & abs(full) > 0.7])
+  expect_identical(r[[2]], full[["mpg", "disp"]])
+})
+
+test_that("indices out of bounds are errors", {
+  for (bad in list(12, -1:12, c(1, NA), NA, rep(TRUE, 12))) {
+    expect_error(r[bad, 1], "subscript|subscripts")
+    expect_error(r[1, bad], "subscript|subscripts")
+  }
+  expect_error(r["mpg", "none"], "subscript out of bounds: no variable is named \"none\"")
+  expect_error(r[12, 1], "'i' must be within 1 to Size = 11")
+  expect_error(bare["mpg", 1], "subscript out of bounds")
+})
+
+test_that("arithmetic gives a plain dist, ready for hclust()", {
+  for (d in list(1 - r, -r, abs(r), r^2, sqrt(1 - r), r + r)) {
+    expect_s3_class(d, "dist", exact = TRUE)
+    expect_identical(attr(d, "Size"), 11L)
+    expect_identical(attr(d, "Labels"), colnames(x))
+    expect_null(attr(d, "n_obs"))
+  }
+  expect_identical(as.vector(1 - r), 1 - as.vector(r))
+  expect_identical(r > 0.5, as.vector(r) > 0.5)
+  expect_equal(hclust(1 - r, "average")$merge, hclust(as.dist(1 - full), "average")$merge)
+  expect_equal(cutree(hclust(1 - r), 3), cutree(hclust(as.dist(1 - full)), 3))
+  expect_s3_class(r, "gpuCor")
+})
+
+test_that("print() says what it is and shows a corner", {
+  expect_output(print(r), "Kendall's tau-b of 11 variables: 55 pairs, 32 observations", fixed = TRUE)
+  expect_output(print(r), "mpg")
+  expect_output(print(r), "-0.795", fixed = TRUE)
+  expect_output(print(r), "3 more variables", fixed = TRUE)
+  expect_output(print(gpuCor(x)), "Pearson's correlation", fixed = TRUE)
+  expect_output(print(gpuCor(x, method = "spearman")), "Spearman's rho", fixed = TRUE)
+  expect_output(print(gpuCor(normal(4, 1500))), "1,500 variables: 1,124,250 pairs, 4 observations", fixed = TRUE)
+  expect_output(print(bare), "11 variables")
+  for (n_var in 0:2) expect_output(print(gpuCor(normal(5, n_var))), paste(n_var, "variable"))
+  capture.output(expect_invisible(printed <- print(r)))
+  expect_identical(printed, r)
+})
+
+test_that("summary() has the numbers and the strongest pairs", {
+  s <- summary(r, n = 3)
+  expect_s3_class(s, "summary.gpuCor")
+  expect_equal(s[c("n_var", "n_obs", "method", "pairs", "missing")],
+               list(n_var = 11, n_obs = 32, method = "kendall", pairs = 55, missing = 0))
+  expect_equal(s$mean, mean(full[lower.tri(full)]))
+  expect_equal(unname(s$quantiles[c("0%", "50%", "100%")]), unname(quantile(as.vector(r), c(0, 0.5, 1))))
+  at <- which(lower.tri(full), arr.ind = TRUE)[order(-abs(full[lower.tri(full)]))[1:3], ]
+  expect_identical(s$strongest, data.frame(from = colnames(x)[at[, 2]], to = colnames(x)[at[, 1]],
+                                           r = unname(full[at])))
+  expect_output(print(s), "strongest pairs")
+  expect_output(print(s), "cyl *disp *0.81")
+  expect_identical(nrow(summary(r, n = 0)$strongest), 0L)
+  expect_identical(nrow(summary(r, n = 100)$strongest), 55L)
+  expect_error(summary(r, n = -1), "'n' must be a whole number")
+  expect_identical(summary(bare)$strongest$from, match(summary(r)$strongest$from, colnames(x)))
+})
+
+test_that("summary() copes with NA and with hardly any variables", {
+  constant <- suppressWarnings(gpuCor(with_constants(x)))
+  s <- summary(constant)
+  expect_equal(s$missing, 9 + 10)
+  expect_false(anyNA(s$strongest$r))
+  expect_false(is.na(s$mean))
+  expect_output(print(s), "19 pairs are NA")
+  nothing <- suppressWarnings(gpuCor(matrix(1, 5, 3)))
+  expect_identical(summary(nothing)$mean, NA_real_)
+  expect_identical(nrow(summary(nothing)$strongest), 0L)
+  for (n_var in 0:2) {
+    few <- gpuCor(normal(5, n_var))
+    expect_equal(summary(few)$pairs, n_var * (n_var - 1) / 2)
+    expect_output(print(summary(few)))
+  }
+})
+
+test_that("objects survive being saved", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  saveRDS(r, file)
+  expect_identical(readRDS(file), r)
+})

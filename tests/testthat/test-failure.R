@@ -1,0 +1,81 @@
+# Memory that cannot be had and a driver that answers with an error, at every point of a run:
+# an R error that says what to do, nothing left behind, and the next run as if nothing had been.
+
+fail_at <- function(resource, k) .Call(gpucor:::r_set_fault, resource, k)
+
+# Let the k-th use of `resource` fail for k = 1, 2, ... until runs no longer use it so often. Some
+# failures may be got round, so a single success is not the end.
+walk_failures <- function(run, resource, label) {
+  truth <- run()
+  expect_nothing_live(label)
+  k <- successes <- 0
+  messages <- character()
+  while (successes < 4) {
+    k <- k + 1
+    fail_at(resource, k)
+    result <- tryCatch(run(), error = conditionMessage)
+    fail_at(resource, 0)
+    expect_nothing_live(paste(label, resource, k))
+    if (is.character(result)) {
+      messages <- c(messages, result)
+      successes <- 0
+    } else {
+      successes <- successes + 1
+      expect_identical(result, truth, label = paste(label, resource, k, "got round, the result"))
+    }
+    if (k > 5000) stop("there is no end to ", label)
+  }
+  expect_identical(run(), truth, label = paste(label, "afterwards"))
+  expect_gt(length(messages), 0, label = paste(label, resource, "failures"))
+  messages
+}
+
+ways_out <- c(
+  host = "memory for .*(memory =|threads =|fewer columns|close)",
+  device = "memory.*(memory =|backend = \"cpu\"|other programs)",
+  call = "(CUDA|cuBLAS|GPU|device|driver).*(backend = \"cpu\"|restart|gpuInfo|report)"
+)
+
+complete <- rounded(12, 70)
+holes <- with_missing(complete, 0.1)
+
+for (backend in backends()) for (resource in if (backend == "cuda") c("host", "device", "call") else "host") {
+  for (method in all_methods) {
+    test_that(paste(backend, method, "fails cleanly wherever the", resource, "fails"), {
+      runs <- list(
+        triangle = function(...) gpuCorTriangle(complete, ...),
+        rectangle = function(...) gpuCor(complete[, 1:30], complete[, 31:70], ...),
+        complete = function(...) gpuCor(holes[, 1:3], use = "complete.obs", output = "matrix", ...),
+        `triangle, pairwise` = function(...) gpuCorTriangle(holes, use = "pairwise", order = "column", ...),
+        `rectangle, pairwise` = function(...) gpuCor(holes[, 1:30], holes[, 31:70], use = "pairwise", ...)
+      )
+      messages <- character()
+      for (name in names(runs)) {
+        run <- function() suppressWarnings(runs[[name]](method = method, backend = backend))
+        messages <- c(messages, walk_failures(run, resource, paste(backend, method, name)))
+      }
+      expect_match(unique(messages), ways_out[[resource]])
+    })
+  }
+
+  test_that(paste(backend, "fails cleanly in the middle of rounds when the", resource, "fails"), {
+    width <- c(cpu = 2048, cuda = 4096)[[backend]]
+    wide <- rounded(3, width + 5)
+    for (x in list(wide, with_missing(wide, 0.01))) {
+      run <- function() {
+        suppressWarnings(gpuCor(x, x[, 1:10], use = "pairwise", method = "kendall", backend = backend, memory = 1))
+      }
+      walk_failures(run, resource, paste(backend, "rounds"))
+    }
+  })
+}
+
+test_that("errors of R itself and warnings turned into errors leave nothing behind", {
+  # A warning that becomes an error jumps out of gpuCor() after the run.
+  with_options(list(warn = 2), expect_error(gpuCor(with_constants(normal(10, 5))), "standard deviation"))
+  expect_nothing_live()
+  expect_error(gpuCor(holes, use = "all.obs"), "missing observations")
+  expect_nothing_live()
+  expect_error(gpuCor(holes * NA, use = "complete.obs"), "no complete element pairs")
+  expect_nothing_live()
+})

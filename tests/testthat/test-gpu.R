@@ -1,0 +1,161 @@
+# What the machine has, which back end and how many threads are taken, and CUDA that is not there.
+
+no_gpu <- !("cuda" %in% backends())
+
+# Nothing of the caller's settings, so that each test has its own.
+settings_cleared <- function(env = character(), options = list(), code) {
+  names <- c("GPUCOR_BACKEND", "GPUCOR_THREADS", "GPUCOR_MEMORY", "GPUCOR_PROGRESS", "OMP_THREAD_LIMIT",
+             "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK", "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC",
+             "_R_CHECK_LIMIT_CORES_")
+  cleared <- c(env, stats::setNames(rep(NA_character_, length(names)), names)[setdiff(names, names(env))])
+  none <- list(gpucor.backend = NULL, gpucor.threads = NULL, gpucor.memory = NULL, gpucor.progress = NULL)
+  none[names(options)] <- options
+  with_env(cleared, with_options(none, code))
+}
+
+threads_with <- function(env = character(), options = list()) settings_cleared(env, options, gpuInfo()$threads)
+
+test_that("gpuInfo() says what there is", {
+  info <- gpuInfo()
+  expect_s3_class(info, "gpuInfo", exact = TRUE)
+  expect_named(info, c("backends", "default", "devices", "device", "driver", "runtime", "reason", "threads", "blas",
+                       "popcount"))
+  expect_true("cpu" %in% info$backends)
+  expect_true(info$default %in% info$backends)
+  expect_s3_class(info$devices, "data.frame")
+  expect_named(info$devices, c("id", "name", "capability", "multiprocessors", "memory", "memory_free"))
+  expect_gte(info$threads, 1)
+  expect_true(nzchar(info$blas) && nzchar(info$popcount))
+  expect_identical("cuda" %in% info$backends, nrow(info$devices) > 0)
+  expect_identical(nzchar(info$reason), nrow(info$devices) == 0)
+  expect_output(print(info), "gpucor back ends: .*cpu; in use: ")
+  expect_output(print(info), paste0("CPU: +", info$threads, " thread"))
+  capture.output(expect_invisible(print(info)))
+  expect_nothing_live()
+})
+
+test_that("without a GPU, CUDA is refused with the reason and auto takes the CPU", {
+  skip_if_not(no_gpu, "a machine without a GPU")
+  reason <- gpuInfo()$reason
+  x <- normal(10, 4)
+  expect_error(chooseGpu(0), paste0("there is no GPU to choose: ", reason), fixed = TRUE)
+  expect_identical(getGpuId(), 0L)
+  message <- paste0("backend = \"cuda\" cannot be used: ", reason, "; use backend = \"cpu\" or \"auto\"")
+  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) {
+    expect_error(f(x, backend = "cuda"), message, fixed = TRUE)
+  }
+  expect_identical(gpuCor(x, backend = "auto", output = "matrix"), gpuCor(x, backend = "cpu", output = "matrix"))
+  expect_output(print(gpuInfo()), paste("CUDA: none,", reason), fixed = TRUE)
+})
+
+test_that("with a GPU, it is the one chosen", {
+  skip_if(no_gpu, "no GPU")
+  devices <- gpuInfo()$devices
+  expect_identical(settings_cleared(code = gpuInfo()$default), "cuda")
+  expect_true(all(devices$memory > 0))
+  expect_identical(chooseGpu(0), 0L)
+  expect_identical(getGpuId(), 0L)
+  last <- nrow(devices) - 1L
+  chooseGpu(last)
+  expect_identical(getGpuId(), last)
+  expect_true(devices$memory[last + 1] >= gpuInfo()$devices$memory_free[last + 1])
+  expect_like_cor(normal(10, 5), backend = "cuda")
+  chooseGpu(0)
+  for (bad in list(-1, last + 1, 0.5, "0", NA)) {
+    expect_error(chooseGpu(bad), "'deviceId' must be a whole number .*gpuInfo\\(\\) lists the GPUs")
+  }
+  expect_identical(getGpuId(), 0L)
+  expect_output(print(gpuInfo()), devices$name[1], fixed = TRUE)
+})
+
+test_that("the back end is that of the argument, else the option, else the environment", {
+  x <- normal(10, 4)
+  refused <- function(env, options, ...) {
+    text <- tryCatch(settings_cleared(env, options, {
+      gpuCor(x, ...)
+      "fine"
+    }), error = conditionMessage)
+    grepl("must be one of", text)
+  }
+  # A name that no back end has tells which setting was read.
+  expect_true(refused(c(GPUCOR_BACKEND = "wrong"), list()))
+  expect_true(refused(c(GPUCOR_BACKEND = "cpu"), list(gpucor.backend = "wrong")))
+  expect_true(refused(c(GPUCOR_BACKEND = "cpu"), list(gpucor.backend = "cpu"), backend = "wrong"))
+  expect_false(refused(c(GPUCOR_BACKEND = "wrong"), list(gpucor.backend = "cpu")))
+  expect_false(refused(c(GPUCOR_BACKEND = "wrong"), list(gpucor.backend = "wrong"), backend = "cpu"))
+  expect_identical(settings_cleared(c(GPUCOR_BACKEND = "cpu"), code = gpuInfo()$default), "cpu")
+  expect_identical(settings_cleared(code = gpuInfo()$default), gpuInfo()$backends[1])
+})
+
+test_that("threads are those of the option, else the environment, else the batch system's limit", {
+  cores <- threads_with()
+  expect_gte(cores, 1)
+  expect_equal(threads_with(c(GPUCOR_THREADS = "3")), 3)
+  expect_equal(threads_with(c(GPUCOR_THREADS = "3"), list(gpucor.threads = 5)), 5)
+  expect_equal(threads_with(c(GPUCOR_THREADS = "3", OMP_THREAD_LIMIT = "1")), 3)
+  for (variable in c("OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK", "PBS_NUM_PPN", "NSLOTS",
+                     "LSB_DJOB_NUMPROC")) {
+    expect_equal(threads_with(stats::setNames("1", variable)), 1, label = variable)
+    # A limit is not a wish for more than there is, and nonsense is none.
+    expect_equal(threads_with(stats::setNames("100000", variable)), cores, label = variable)
+    expect_equal(threads_with(stats::setNames("some", variable)), cores, label = variable)
+  }
+  expect_lte(threads_with(c("_R_CHECK_LIMIT_CORES_" = "true")), 2)
+  x <- normal(10, 4)
+  expect_error(settings_cleared(c(GPUCOR_THREADS = "two"), code = gpuCor(x)), "'threads' must be a whole number")
+  expect_error(settings_cleared(c(GPUCOR_THREADS = "0"), code = gpuCor(x)), "'threads' must be a whole number")
+  expect_identical(settings_cleared(c(GPUCOR_THREADS = "two"), code = as.vector(gpuCor(x, threads = 1))),
+                   as.vector(gpuCor(x)))
+})
+
+test_that("memory and progress follow the same order", {
+  x <- normal(10, 4)
+  error_with <- function(env, options = list(), ...) {
+    settings_cleared(env, options, tryCatch({
+      gpuCor(x, ...)
+      ""
+    }, error = conditionMessage))
+  }
+  expect_match(error_with(c(GPUCOR_MEMORY = "much")), "'memory' must be a whole number")
+  expect_match(error_with(character(), list(gpucor.memory = -1)), "'memory' must be a whole number")
+  expect_identical(error_with(c(GPUCOR_MEMORY = "much"), list(gpucor.memory = 1e6)), "")
+  expect_identical(error_with(c(GPUCOR_MEMORY = "1e6")), "")
+  expect_match(error_with(c(GPUCOR_PROGRESS = "maybe")), "'progress' must be TRUE or FALSE")
+  expect_identical(error_with(c(GPUCOR_PROGRESS = "FALSE")), "")
+  expect_identical(error_with(c(GPUCOR_PROGRESS = "maybe"), progress = FALSE), "")
+})
+
+# The library that the CUDA Toolkit has for linking on machines without a driver: it has all of
+# the driver's functions, and each answers with an error.
+driver_stub <- function() {
+  homes <- c(Sys.getenv("CUDA_HOME"), "/usr/local/cuda")
+  files <- file.path(homes[nzchar(homes)], "lib64", "stubs", "libcuda.so")
+  files[file.exists(files)][1]
+}
+
+test_that("a driver that answers with errors is no GPU", {
+  skip_if(!no_gpu, "a machine with a GPU")
+  skip_if(grepl("built without CUDA", gpuInfo()$reason), "built without CUDA")
+  skip_if(is.na(driver_stub()), "no driver stub")
+  skip_without_children()
+  folder <- tempfile("driver")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  file.symlink(driver_stub(), file.path(folder, "libcuda.so.1"))
+  path <- paste(c(folder, Sys.getenv("LD_LIBRARY_PATH")), collapse = ":")
+  child <- callr::r(function(x) {
+    library(gpucor)
+    options(gpucor.threads = 2L)
+    list(info = gpuInfo(),
+         mapped = any(grepl("libcuda.so", readLines("/proc/self/maps"))),
+         auto = gpuCor(x, output = "matrix"),
+         error = tryCatch(gpuCor(x, backend = "cuda"), error = conditionMessage),
+         live = .Call(gpucor:::r_live))
+  }, list(normal(10, 4)), env = c(callr::rcmd_safe_env(), LD_LIBRARY_PATH = path))
+  expect_true(child$mapped) # or this tests nothing
+  expect_identical(child$info$backends, "cpu")
+  expect_true(nzchar(child$info$reason))
+  expect_equal(child$auto, cor(normal(10, 4)), tolerance = 1e-6)
+  expect_match(child$error, paste0("backend = \"cuda\" cannot be used: ", child$info$reason), fixed = TRUE)
+  expect_identical(child$live, list(host = 0, device = 0))
+})

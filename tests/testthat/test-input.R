@@ -1,0 +1,201 @@
+# What x and y may be, and what errors say.
+
+x <- rounded(20, 8)
+colnames(x) <- paste0("v", 1:8)
+matrix_of <- function(...) suppressMessages(gpuCor(..., output = "matrix"))
+
+# ---- kinds of matrices
+
+test_that("integer and logical matrices and data frames are taken", {
+  integers <- x
+  storage.mode(integers) <- "integer"
+  missing <- integers
+  missing[3, 2] <- NA
+  flags <- x > 0
+  flags[5, 1] <- NA
+  frame <- data.frame(real = normal(20, 1), whole = 1:20, flag = flags[, 2])
+  for (backend in backends()) for (method in all_methods) {
+    expect_like_cor(integers, NULL, "everything", method, backend, "integer")
+    expect_like_cor(missing, NULL, "everything", method, backend, "integer, NA")
+    expect_like_cor(missing, NULL, "pairwise.complete.obs", method, backend, "integer, NA")
+    expect_like_cor(missing, normal(20, 3), "complete.obs", method, backend, "integer and double")
+    expect_like_cor(flags, NULL, "pairwise.complete.obs", method, backend, "logical")
+    expect_like_cor(frame, NULL, "everything", method, backend, "data frame")
+    expect_like_cor(frame, as.data.frame(x), "everything", method, backend, "two data frames")
+    expect_like_cor(cbind(2147483647L, c(-2147483647L, 1:19)), 1:20, "everything", method, backend, "large integers")
+  }
+})
+
+test_that("vectors are taken with a y, and two of them give a number", {
+  for (backend in backends()) for (method in all_methods) for (use in c("everything", "pairwise.complete.obs")) {
+    expect_like_cor(x[, 1], x[, 2], use, method, backend, "two vectors")
+    expect_like_cor(x[, 1], x, use, method, backend, "vector and matrix")
+    expect_like_cor(x, x[, 2], use, method, backend, "matrix and vector")
+    expect_like_cor(x[, 1, drop = FALSE], x[, 2, drop = FALSE], use, method, backend, "single columns")
+    expect_like_cor(x[, 1] > 0, as.integer(x[, 2]), use, method, backend, "logical and integer vectors")
+  }
+  expect_true(is.numeric(gpuCor(x[, 1], x[, 2])) && is.null(dim(gpuCor(x[, 1], x[, 2]))))
+})
+
+test_that("x is not changed", {
+  before <- x + 0
+  for (method in all_methods) gpuCor(x, method = method)
+  expect_identical(x, before)
+})
+
+# ---- package Matrix
+
+sparse <- x
+sparse[abs(sparse) < 1] <- 0
+names_of_x <- colnames(x)
+
+test_that("a sparse matrix is taken with a message, and is as good as a dense one", {
+  stored <- Matrix::Matrix(sparse, sparse = TRUE)
+  expect_s4_class(stored, "dgCMatrix")
+  expect_message(gpuCor(stored), "'x' is a sparse matrix; its columns are made dense")
+  expect_message(gpuCor(x, stored), "'y' is a sparse matrix")
+  for (backend in backends()) for (method in all_methods) {
+    dense <- gpuCor(sparse, method = method, backend = backend)
+    again <- suppressMessages(gpuCor(stored, method = method, backend = backend))
+    expect_identical(as.vector(again), as.vector(dense))
+    expect_identical(labels(again), names_of_x)
+    expect_identical(matrix_of(stored, x, method = method, backend = backend),
+                     gpuCor(sparse, x, method = method, backend = backend))
+    expect_identical(matrix_of(x, stored, method = method, backend = backend),
+                     gpuCor(x, sparse, method = method, backend = backend))
+  }
+})
+
+test_that("every class of package Matrix is taken", {
+  square <- crossprod(sparse[, 1:6])
+  square[1, 3] <- square[3, 1] <- 0
+  triangular <- square * upper.tri(square, diag = TRUE)
+  columns <- methods::as(sparse, "CsparseMatrix")
+  flags <- Matrix::Matrix(sparse != 0, sparse = TRUE)
+  cases <- list(
+    list(columns, sparse),
+    list(methods::as(columns, "TsparseMatrix"), sparse),
+    list(methods::as(columns, "RsparseMatrix"), sparse),
+    list(flags, sparse != 0),
+    list(methods::as(flags, "nMatrix"), sparse != 0),
+    list(Matrix::forceSymmetric(methods::as(square, "CsparseMatrix")), square),
+    list(methods::as(triangular, "CsparseMatrix"), triangular),
+    list(Matrix::Diagonal(5), diag(5)),
+    list(Matrix::Matrix(x, sparse = FALSE), x)
+  )
+  for (case in cases) {
+    expect_s4_class(case[[1]], "Matrix")
+    expect_identical(as.vector(suppressMessages(gpuCor(case[[1]], method = "kendall"))),
+                     as.vector(gpuCor(case[[2]], method = "kendall")), label = class(case[[1]]))
+  }
+  # Entries may be stored although they are zero, and none need be.
+  zeros <- Matrix::sparseMatrix(i = 1:4, j = c(1, 1, 2, 3), x = c(0, 2, 3, 1), dims = c(5, 3))
+  expect_equal(matrix_of(zeros), cor(as.matrix(zeros)), tolerance = 1e-6)
+  expect_warning(nothing <- matrix_of(methods::as(matrix(0, 5, 3), "CsparseMatrix")), "standard deviation is zero")
+  expect_identical(is.na(nothing), diag(3) == 0)
+})
+
+test_that("missing values in a sparse matrix count as in a dense one", {
+  sparse[4, 2] <- NA
+  sparse[6:7, 5] <- NA
+  sparse[6, 1] <- 0
+  stored <- methods::as(sparse, "CsparseMatrix")
+  for (backend in backends()) for (method in all_methods) for (use in all_uses[-2]) {
+    expect_identical(suppressWarnings(matrix_of(stored, use = use, method = method, backend = backend)),
+                     suppressWarnings(matrix_of(sparse, use = use, method = method, backend = backend)))
+    expect_identical(suppressWarnings(matrix_of(stored, x, use = use, method = method, backend = backend)),
+                     suppressWarnings(matrix_of(sparse, x, use = use, method = method, backend = backend)))
+  }
+  expect_error(suppressMessages(gpuCor(stored, use = "all.obs")), "missing observations in cov/cor")
+})
+
+# ---- names
+
+test_that("dimnames are those of cor()", {
+  named <- x
+  rownames(named) <- paste0("o", 1:20)
+  bare <- unname(x)
+  for (pair in list(list(named, bare[, 1:3]), list(bare, named[, 1:3]), list(named, named[, 1:3]),
+                    list(bare, bare[, 1:3]), list(named, x[, 1]), list(named[, 1], named))) {
+    expect_identical(dimnames(gpuCor(pair[[1]], pair[[2]])), dimnames(cor(pair[[1]], pair[[2]])))
+  }
+  for (m in list(named, bare)) {
+    expect_identical(dimnames(gpuCor(m, output = "matrix")), dimnames(cor(m)))
+    expect_identical(dimnames(as.matrix(gpuCor(m))), dimnames(cor(m)))
+  }
+})
+
+# ---- errors
+
+test_that("what is not numeric is refused by name", {
+  expect_error(gpuCor(matrix(letters, 13)), "'x' must be numeric, not of class matrix")
+  expect_error(gpuCor(matrix(1i, 3, 3)), "'x' must be numeric")
+  expect_error(gpuCor(list(1, 2), x[, 1]), "'x' must be numeric, not of class list")
+  expect_error(gpuCor(x, letters[1:20]), "'y' must be numeric, not of class character")
+  expect_error(gpuCor(factor(letters), 1:26), "'x' must be numeric, not of class factor")
+  expect_error(gpuCor(iris), "'x' must be numeric: column 5 (Species) is of class factor; leave it out", fixed = TRUE)
+  expect_error(gpuCor(x, data.frame(a = 1:20, b = letters[1:20])), "'y' must be numeric: column 2 (b)", fixed = TRUE)
+  expect_error(gpuCor(NULL), "supply both 'x' and 'y' or a matrix-like 'x'|'x' must be numeric")
+  expect_error(gpuCor(sum, x), "'x' must be numeric")
+})
+
+test_that("shapes that do not fit are refused with the numbers", {
+  expect_error(gpuCor(1:5), "supply both 'x' and 'y' or a matrix-like 'x'", fixed = TRUE)
+  expect_error(gpuCor(x, x[-1, ]), "incompatible dimensions: 'x' has 20 rows (observations), 'y' has 19", fixed = TRUE)
+  expect_error(gpuCor(1:5, 1:4), "incompatible dimensions")
+  expect_error(gpuCor(x, numeric()), "incompatible dimensions")
+})
+
+test_that("errors about missing and absent values are those of cor()", {
+  x[1, ] <- NA
+  empty <- matrix(0, 0, 3)
+  error_of <- function(code) tryCatch(code, error = conditionMessage)
+  for (method in all_methods) {
+    expect_error(gpuCor(x, use = "all.obs", method = method), error_of(cor(x, use = "all.obs")), fixed = TRUE)
+    expect_error(gpuCor(x * NA, use = "complete.obs", method = method), error_of(cor(x * NA, use = "complete.obs")),
+                 fixed = TRUE)
+    expect_error(gpuCor(empty, use = "all.obs", method = method), error_of(cor(empty, use = "all.obs")), fixed = TRUE)
+    expect_error(gpuCor(empty, use = "pairwise", method = method), "'x' is empty", fixed = TRUE)
+    expect_error(gpuCor(empty, use = "complete.obs", method = method), "no complete element pairs", fixed = TRUE)
+  }
+  expect_identical(gpuCor(numeric(), numeric()), cor(numeric(), numeric()))
+  expect_length(gpuCor(matrix(0, 5, 0)), 0)
+})
+
+test_that("choices may be abbreviated as in R, and others are listed", {
+  expect_identical(matrix_of(x, method = "k"), matrix_of(x, method = "kendall"))
+  expect_identical(matrix_of(x, use = "pair"), matrix_of(x, use = "pairwise.complete.obs"))
+  expect_identical(gpuCor(x, out = "m"), gpuCor(x, output = "matrix"))
+  expect_identical(matrix_of(x, backend = "cp"), matrix_of(x, backend = "cpu"))
+  expect_identical(gpuCorTriangle(x, order = "c"), gpuCorTriangle(x, order = "column"))
+
+  expect_error(gpuCor(x, method = "tau"), '\'method\' must be one of "pearson", "kendall", "spearman", not "tau"',
+               fixed = TRUE)
+  expect_error(gpuCor(x, method = c("kendall", "pearson")), "'method' must be one of")
+  expect_error(gpuCor(x, method = NA), "'method' must be one of .*, not NA")
+  expect_error(gpuCor(x, method = 2), "'method' must be one of .*, not 2")
+  expect_error(gpuCor(x, use = "none"), "invalid 'use' argument: it must be one of .*, not \"none\"")
+  expect_error(gpuCor(x, use = ""), "invalid 'use' argument")
+  expect_error(gpuCor(x, use = NULL), "invalid 'use' argument")
+  expect_error(gpuCor(x, output = "vector"), "'output' must be one of")
+  expect_error(gpuCor(x, backend = "opencl"), "'backend' must be one of \"auto\", \"cuda\", \"cpu\", not \"opencl\"")
+  expect_error(gpuCorTriangle(x, order = "diagonal"), "'order' must be one of")
+})
+
+test_that("settings are checked", {
+  for (bad in list(0, -1, 1.5, NA, "2", c(1, 2), Inf, 1e6)) {
+    expect_error(gpuCor(x, threads = bad), "'threads' must be a whole number between 1 and 4096, not")
+  }
+  for (bad in list(-1, 0.5, NA_real_, "1 GB", Inf)) {
+    expect_error(gpuCor(x, memory = bad), "'memory' must be a whole number .*bytes")
+  }
+  for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
+    expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
+  }
+  expect_error(gpuCor(x, thread = 2), "further arguments are 'threads', 'memory', 'progress'; there is no 'thread'",
+               fixed = TRUE)
+  unnamed <- "further arguments are 'threads', 'memory', 'progress'; .*named"
+  expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)
+  expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2, threads = 1), unnamed)
+  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "there is no 'cores'")
+})

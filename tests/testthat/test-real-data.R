@@ -1,0 +1,43 @@
+# Real expression and fMRI data, where installed or pointed to.
+
+expect_subset_like_cor <- function(x, columns, label) {
+  for (backend in backends()) for (method in all_methods) {
+    r <- suppressWarnings(gpuCor(x, method = method, backend = backend))
+    truth <- suppressWarnings(cor(x[, columns], method = method))
+    expect_no_difference(r[columns, columns], truth, method, paste(backend, label))
+  }
+}
+
+package_data <- function(name, package) {
+  skip_if_not_installed(package)
+  where <- new.env()
+  suppressWarnings(utils::data(list = name, package = package, envir = where))
+  skip_if_not(exists(name, where), paste("data", name))
+  where[[name]]
+}
+
+test_that("golub: 3,051 genes of 38 patients", {
+  x <- t(package_data("golub", "multtest"))
+  colnames(x) <- NULL
+  set.seed(9)
+  expect_subset_like_cor(x, sort(sample(ncol(x), 250)), "golub")
+})
+
+test_that("ALL: probe sets of 128 patients", {
+  set <- package_data("ALL", "ALL")
+  x <- t(get("exprs", attr(set, "assayData"))[1:4000, ])
+  set.seed(10)
+  expect_subset_like_cor(x, sample(colnames(x), 120), "ALL")
+})
+
+test_that("Dat1: fMRI in integers, heavily tied, with constant voxels", {
+  file <- file.path(Sys.getenv("GPUCOR_TEST_DATA"), "Dat1.rda")
+  skip_if_not(nzchar(Sys.getenv("GPUCOR_TEST_DATA")) && file.exists(file), "GPUCOR_TEST_DATA with Dat1.rda")
+  where <- new.env()
+  load(file, where)
+  x <- where$Dat1[, 1:1500]
+  constant <- which(apply(x, 2, function(v) all(v == v[1])))
+  set.seed(11)
+  columns <- sort(unique(c(constant[1:5], sample(ncol(x), 100))))
+  expect_subset_like_cor(x, columns[!is.na(columns)], "Dat1")
+})
