@@ -1,0 +1,133 @@
+# What one does with a working copy; not part of the built package.
+#
+#   make demo      install what is missing, build, run the example on real data
+#   make check     R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
+#   make bench     ours against other R packages on this machine (BENCH=--record keeps the result)
+#   make asan      the tests with AddressSanitizer and UBSan
+#   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
+#   make doc       NAMESPACE and man/ from the comments in R/
+#   make clean
+#
+# CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, check and bench.
+
+CONFIGURE =
+FILTER =
+BENCH =
+JOBS = $(shell nproc)
+
+BUILD = $(CURDIR)/build
+# One library for each way to configure, so that they do not overwrite one another.
+LIBRARY = $(BUILD)/library$(subst /,_,$(CONFIGURE))
+
+DEMO_NEEDS = r-base-core r-base-dev libopenblas-dev r-cran-matrix r-bioc-multtest
+TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all
+# R CMD check warns or notes where checkbashisms (of devscripts), qpdf or tidy are absent.
+CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
+BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
+
+# Each recipe is one bash script that ends at its first error.
+SHELL = /bin/bash
+.SHELLFLAGS = -euo pipefail -c
+.ONESHELL:
+.SILENT:
+.PHONY: demo check bench asan valgrind doc clean
+
+# The same messages, and thus the same parsing of them, everywhere.
+export LC_ALL = C.UTF-8
+export R_LIBS = $(LIBRARY)
+
+# Nothing is asked of apt, root or the network where all is there already.
+define need
+missing=''
+for package in $(1); do
+  dpkg-query -W -f '$${Status}' $$package 2> /dev/null | grep -q 'ok installed' || missing+=" $$package"
+done
+if [ -n "$$missing" ] && ! command -v apt-get > /dev/null; then
+  echo "no apt-get on this machine; going on in the hope that it has:$$missing"
+elif [ -n "$$missing" ]; then
+  echo "installing$$missing"
+  sudo=''
+  [ "$$(id -u)" = 0 ] || sudo=sudo
+  $$sudo apt-get update -qq || true # a broken source of something else is no reason to stop
+  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing < /dev/null > /dev/null
+fi
+endef
+
+# $(1): arguments of R CMD INSTALL. Only if a file is newer than what is installed; the log is
+# shown where it failed.
+define install
+mkdir -p '$(LIBRARY)'
+if [ ! -d '$(LIBRARY)/gpucor' ] || [ -n "$$(find DESCRIPTION NAMESPACE configure R src man inst -type f \
+     -newer '$(LIBRARY)/gpucor/Meta/package.rds' -print -quit)" ]; then
+  echo 'building gpucor; with CUDA this takes a minute or two'
+  if ! MAKEFLAGS=-j$(JOBS) R CMD INSTALL --preclean --clean --library='$(LIBRARY)' $(1) . > '$(BUILD)/install.log' 2>&1; then
+    cat '$(BUILD)/install.log'
+    exit 1
+  fi
+  grep '^gpucor: ' '$(BUILD)/install.log'
+fi
+endef
+
+run_tests = testthat::test_dir("tests/testthat", package = "gpucor", load_package = "installed", \
+  reporter = "summary", filter = if (nzchar("$(FILTER)")) "$(FILTER)")
+
+demo:
+	$(call need,$(DEMO_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	cd '$(BUILD)'
+	Rscript --vanilla -e 'source(system.file("demo", "golub.R", package = "gpucor"))'
+
+# R CMD build compiles, too, for the vignettes, and throws that away: for one architecture only.
+# A check needs no network: it asks an empty repository what other packages there are.
+check:
+	$(call need,$(CHECK_NEEDS))
+	mkdir -p '$(BUILD)'
+	cd '$(BUILD)'
+	rm -rf gpucor.Rcheck gpucor_*.tar.gz
+	export MAKEFLAGS=-j$(JOBS) _R_CHECK_CRAN_INCOMING_REMOTE_=FALSE _R_CHECK_SYSTEM_CLOCK_=FALSE
+	mkdir -p none/src/contrib
+	touch none/src/contrib/PACKAGES
+	echo 'options(repos = c(CRAN = "file://$(BUILD)/none"))' > check.Rprofile
+	export R_PROFILE='$(BUILD)/check.Rprofile'
+	GPUCOR_CUDA_ARCH=80 R CMD build '$(CURDIR)'
+	manual=''
+	command -v pdflatex > /dev/null || manual=--no-manual
+	R CMD check --as-cran $$manual --install-args=--configure-args='$(CONFIGURE)' gpucor_*.tar.gz || true
+	'$(CURDIR)/.ci/check-result' gpucor.Rcheck
+
+bench:
+	$(call need,$(BENCH_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	Rscript --vanilla inst/bench/cpu-peers.R $(BENCH)
+
+# R itself leaks, so leaks are valgrind's and the tests' own business.
+asan: LIBRARY = $(BUILD)/library-asan
+asan:
+	$(call need,$(TEST_NEEDS))
+	mkdir -p '$(BUILD)'
+	echo 'CFLAGS = -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' > '$(BUILD)/asan.mk'
+	export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
+	export R_MAKEVARS_USER='$(BUILD)/asan.mk'
+	$(call install,--configure-args=--without-cuda --no-test-load)
+	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)"
+	R --vanilla --no-echo -e '$(run_tests)' < /dev/null
+
+# Judged by valgrind's findings only: it computes R's long doubles as doubles, so that cor(), which
+# the tests compare with, is off for constant columns.
+valgrind: LIBRARY = $(BUILD)/library-valgrind
+valgrind:
+	$(call need,$(TEST_NEEDS) valgrind)
+	$(call install,--configure-args=--without-cuda)
+	R -d "valgrind --leak-check=full --show-leak-kinds=definite --fullpath-after= --log-file=$(BUILD)/valgrind.log" \
+	  --vanilla --no-echo -e '$(run_tests)' < /dev/null || true
+	.ci/valgrind-result '$(BUILD)/valgrind.log'
+
+doc: CONFIGURE = --without-cuda
+doc:
+	$(call need,$(TEST_NEEDS) r-cran-roxygen2)
+	$(call install,--configure-args='$(CONFIGURE)')
+	Rscript --vanilla -e 'roxygen2::roxygenise(load_code = "installed")'
+
+clean:
+	./cleanup
+	rm -rf build

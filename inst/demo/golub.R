@@ -1,0 +1,104 @@
+# All pairs of 3,051 genes in 38 samples of acute leukaemia (Golub et al. 1999, package multtest
+# of Bioconductor), by Kendall's tau. Prints a summary and writes golub-kendall.png into the
+# working directory.
+library(gpucor)
+if (!requireNamespace("multtest", quietly = TRUE)) {
+  stop("the data come with package multtest: apt-get install r-bioc-multtest, or BiocManager::install(\"multtest\")")
+}
+data("golub", package = "multtest", envir = environment())
+
+# golub: genes in rows; golub.gnames: their index, description and probe set.
+genes <- t(golub)
+shorten <- function(text) ifelse(nchar(text) > 44, sub(",? [^ ]*$", " ...", substr(text, 1, 41)), text)
+colnames(genes) <- make.unique(shorten(sub("^GB DEF = ", "", golub.gnames[, 2])), " #")
+
+info <- gpuInfo()
+gpu <- info$devices[info$devices$id == getGpuId(), ]
+if (info$default == "cuda") {
+  where <- paste0("CUDA, ", gpu$name)
+  opening <- system.time(gpuCor(genes[, 1:2]))[["elapsed"]] # once in a session
+} else {
+  where <- paste0("CPU, ", info$threads, " threads, ", info$popcount)
+}
+seconds <- system.time(tau <- gpuCor(genes, method = "kendall"))[["elapsed"]]
+
+# ---- which genes to believe
+#
+# The data were cut off below, at a value that differs from sample to sample. A gene that is at
+# this floor in most samples shows the floors and not itself, and any two such genes agree.
+lowest <- apply(genes, 1, min)
+at_floor <- colMeans(genes - lowest < 1e-3)
+measured <- which(at_floor < 0.1)
+tau_measured <- as.matrix(tau)[measured, measured]
+
+strongest <- function(n, sign) {
+  values <- sign * tau_measured[lower.tri(tau_measured)]
+  top <- order(values, decreasing = TRUE)[1:n]
+  pair <- triangleIndex(top, length(measured))
+  names <- colnames(tau_measured)
+  cat(sprintf("  %6.3f  %-45s  %s\n", sign * values[top], names[pair[, 1]], names[pair[, 2]]), sep = "")
+}
+number <- function(n) format(n, big.mark = ",")
+
+cat("Kendall's tau-b of all pairs of genes, acute leukaemia (Golub et al. 1999)\n\n")
+fact <- function(name, ...) cat(sprintf("  %-9s ", name), ..., "\n", sep = "")
+fact("genes", number(ncol(genes)))
+fact("samples", nrow(genes))
+fact("pairs", number(length(tau)))
+fact("seconds", format(seconds, digits = 2))
+fact("back end", where)
+if (info$default == "cuda") fact("", "opening the GPU took ", format(opening, digits = 2), " s more, once")
+cat("\n", number(ncol(genes) - length(measured)), " genes are at the detection floor in at least a tenth of the ",
+    "samples.\nAmong the other ", number(length(measured)), ", the strongest pairs are\n\n", sep = "")
+strongest(8, +1)
+cat("\nand the most opposed\n\n")
+strongest(8, -1)
+
+# ---- the picture
+
+limit <- 0.5
+partners <- rowSums(abs(tau_measured) >= limit) - 1
+top <- order(partners, decreasing = TRUE)[1:40]
+top <- top[hclust(as.dist(1 - tau_measured[top, top]), method = "average")$order]
+shown <- tau_measured[top, top]
+
+open_png <- function(file) {
+  type <- if (capabilities("cairo")) "cairo" else "Xlib"
+  if (type == "cairo" || capabilities("X11")) {
+    png(file, width = 2000, height = 2500, res = 190, type = type)
+  } else {
+    bitmap(file, type = "png16m", width = 10.5, height = 13.2, res = 190) # by Ghostscript
+  }
+}
+
+title_left <- function(text) title(text, adj = 0, line = 1.6, cex.main = 1.25)
+
+draw_histogram <- function() {
+  par(mar = c(4, 5, 4, 2), las = 1, mgp = c(2.6, 0.7, 0))
+  hist(tau, breaks = seq(-1, 1, by = 0.02), xlim = c(-1, 1), yaxt = "n", col = "#5B7FA6", border = NA, main = "",
+       xlab = "Kendall's tau", ylab = "thousand pairs")
+  axis(2, at = axTicks(2), labels = axTicks(2) / 1000)
+  title_left(paste("All", number(length(tau)), "pairs of", number(ncol(genes)), "genes"))
+}
+
+ramp <- colorRampPalette(c("#2166AC", "#92C5DE", "#F7F7F7", "#F4A582", "#B2182B"))(200)
+
+draw_heat_map <- function() {
+  n <- nrow(shown)
+  par(mar = c(3, 5, 4, 18), las = 1, xpd = NA)
+  image(1:n, 1:n, shown[, n:1], zlim = c(-1, 1), col = ramp, axes = FALSE, xlab = "", ylab = "")
+  axis(4, at = n:1, labels = rownames(shown), tick = FALSE, line = -0.6, cex.axis = 0.72)
+  title_left(paste0("The ", n, " genes with the most partners at |tau| of ", limit, " or more"))
+  steps <- seq(1, n / 2, length.out = length(ramp) + 1)
+  rect(steps[-length(steps)], -1.6, steps[-1], -0.7, col = ramp, border = NA)
+  text(seq(1, n / 2, length.out = 5), -2.2, seq(-1, 1, by = 0.5), cex = 0.72)
+  text(n / 2 + 1, -1.15, "tau", cex = 0.8, adj = 0)
+}
+
+file <- file.path(getwd(), "golub-kendall.png")
+open_png(file)
+layout(matrix(1:2), heights = c(1, 2.2))
+draw_histogram()
+draw_heat_map()
+invisible(dev.off())
+cat("\npicture: ", file, "\n", sep = "")
