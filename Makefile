@@ -75,7 +75,7 @@ demo:
 	$(call need,$(DEMO_NEEDS))
 	$(call install,--configure-args='$(CONFIGURE)')
 	cd '$(BUILD)'
-	Rscript --vanilla -e 'source(system.file("demo", "golub.R", package = "gpucor"))'
+	Rscript --vanilla -e 'source(system.file("examples", "golub.R", package = "gpucor"))'
 
 # R CMD build compiles, too, for the vignettes, and throws that away: for one architecture only.
 # A check needs no network: it asks an empty repository what other packages there are.
