@@ -153,18 +153,23 @@ static void prepare_all(gcor_state *state, const gcor_columns *columns, gcor_met
     wait_for_compute(state);
 }
 
-/* What the device found, completed on the host, and the norms back to the device. */
-static void describe(gcor_method method, Operand &o) {
+/* What the device found, completed on the host, and the norms back to the device. All on the
+ * stream that the products use: the default stream would not wait for it, nor it for that one. */
+static void describe(gcor_state *state, gcor_method method, Operand &o) {
     int64_t n_var = o.head.n_var;
+    size_t norm_bytes = (size_t)n_var * sizeof(double);
+    cudaStream_t stream = state->compute.handle;
     std::unique_ptr<int[]> present(new int[n_var]);
-    check(cudaMemcpy(present.get(), o.present.data, n_var * sizeof(int), cudaMemcpyDeviceToHost), "copying norms");
-    check(cudaMemcpy(o.head.norm, o.norm.data, n_var * sizeof(double), cudaMemcpyDeviceToHost), "copying norms");
+    check(cudaMemcpyAsync(present.get(), o.present.data, n_var * sizeof(int), cudaMemcpyDeviceToHost, stream),
+          "copying norms");
+    check(cudaMemcpyAsync(o.head.norm, o.norm.data, norm_bytes, cudaMemcpyDeviceToHost, stream), "copying norms");
+    wait_for_compute(state);
     for (int64_t j = 0; j < n_var; j++) {
         int flags = o.head.flags[j];
         gcor_describe_column(o.head.kind, method, present[j], &o.head.norm[j], &flags);
         o.head.flags[j] = (unsigned char)flags;
     }
-    check(cudaMemcpy(o.norm.data, o.head.norm, n_var * sizeof(double), cudaMemcpyHostToDevice), "copying norms");
+    check(cudaMemcpyAsync(o.norm.data, o.head.norm, norm_bytes, cudaMemcpyHostToDevice, stream), "copying norms");
 }
 
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, gcor_method method,
@@ -177,9 +182,10 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     if (columns->n_obs > 0) {
         prepare_all(state, columns, method, *o);
     } else {
-        check(cudaMemset(o->norm.data, 0, n_var * sizeof(double)), "clearing memory");
-        check(cudaMemset(o->present.data, 0, n_var * sizeof(int)), "clearing memory");
+        cudaStream_t stream = state->compute.handle;
+        check(cudaMemsetAsync(o->norm.data, 0, n_var * sizeof(double), stream), "clearing memory");
+        check(cudaMemsetAsync(o->present.data, 0, n_var * sizeof(int), stream), "clearing memory");
     }
-    describe(method, *o);
+    describe(state, method, *o);
     return o;
 }
