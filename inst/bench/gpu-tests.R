@@ -7,8 +7,10 @@ tree <- commandArgs(TRUE)[1]
 info <- gpuInfo()
 stopifnot("no GPU: nothing to record" = "cuda" %in% info$backends)
 
-results <- as.data.frame(testthat::test_dir("tests/testthat", package = "gpucor", load_package = "installed",
-                                            reporter = "silent", stop_on_failure = FALSE))
+notes <- utils::capture.output({
+  results <- as.data.frame(testthat::test_dir("tests/testthat", package = "gpucor", load_package = "installed",
+                                              reporter = "silent", stop_on_failure = FALSE))
+})
 failed <- sum(results$failed) + sum(results$error)
 bad <- results[results$failed > 0 | results$error, c("file", "test")]
 skipped <- results[results$skipped, c("file", "test")]
@@ -20,4 +22,5 @@ cat("date: ", format(Sys.Date()), "\n", sep = "")
 cat(sum(results$passed), " passed, ", failed, " failed, ", nrow(skipped), " skipped\n", sep = "")
 for (row in seq_len(nrow(bad))) cat("failed: ", bad$file[row], ": ", bad$test[row], "\n", sep = "")
 for (row in seq_len(nrow(skipped))) cat("skipped: ", skipped$file[row], ": ", skipped$test[row], "\n", sep = "")
+writeLines(notes)
 quit(status = failed > 0)
