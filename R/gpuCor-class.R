@@ -99,16 +99,27 @@ describe_pairs <- function(method, n_var, n_obs) {
 
 format_count <- function(n) format(n, big.mark = ",", scientific = FALSE)
 
+# Long names would break the corner that is printed into many pieces; their ends tell them apart.
+shorten <- function(text, width) {
+  n <- nchar(text)
+  long <- n > width
+  tail <- (width - 3L) %/% 2L
+  text[long] <- paste0(substr(text[long], 1L, width - 3L - tail), "...", substring(text[long], n[long] - tail + 1L))
+  text
+}
+
 #' @rdname gpuCor-class
 #' @export
 print.gpuCor <- function(x, digits = 3L, ...) {
   n <- size_of(x)
   cat(describe_pairs(attr(x, "method"), n, attr(x, "n_obs")), "\n", sep = "")
-  shown <- seq_len(min(n, 8L))
+  labels <- attr(x, "Labels")
+  labels <- if (is.null(labels)) as.character(seq_len(min(n, 8L))) else shorten(utils::head(labels, 8L), 12L)
+  column <- max(nchar(labels, "width"), digits + 3L, 0L) + 1L
+  shown <- seq_len(min(n, max(2L, min(8L, getOption("width") %/% column))))
   if (length(shown) > 1L) {
-    corner <- x[shown, shown, drop = FALSE]
-    if (is.null(dimnames(corner))) dimnames(corner) <- list(shown, shown)
-    corner <- format(round(corner, digits))
+    corner <- format(round(x[shown, shown, drop = FALSE], digits))
+    dimnames(corner) <- list(labels[shown], labels[shown])
     corner[upper.tri(corner, diag = TRUE)] <- ""
     print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
   }

@@ -147,3 +147,14 @@ test_that("objects survive being saved", {
   saveRDS(r, file)
   expect_identical(readRDS(file), r)
 })
+
+test_that("printing fits long names and narrow windows", {
+  x <- as.matrix(mtcars)
+  colnames(x) <- paste0("AFFX-HUMISGF3A/M97935_MA_at_", seq_len(ncol(x)))
+  with_options(list(width = 60), {
+    text <- utils::capture.output(print(gpuCor(x)))
+    expect_true(all(nchar(text) <= 60 | grepl("variables:", text)))
+    expect_match(text, "AFFX-...at_2", fixed = TRUE, all = FALSE)
+    expect_match(text, "more variables", all = FALSE)
+  })
+})
