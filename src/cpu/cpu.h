@@ -15,12 +15,12 @@ struct gcor_state {
     int blas_threads; /* what to give back to the BLAS */
 };
 
-/* Of n_obs values per variable, by kind; the rest are NULL. `scores` and `real` hold n_padded
- * columns, the added ones zero, so that every block is a whole one. */
+/* n_obs values per variable, by kind; the rest are NULL. `columns` holds n_padded variables, the
+ * added ones zero, so that every block is a whole one. */
 typedef struct {
     gcor_operand head;
     int64_t n_padded;
-    float *columns;        /* REAL: scaled values; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
     double *values;        /* REAL_COMMON: scaled values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */

@@ -72,7 +72,7 @@ kinds_of_data <- function(n_obs, n_var) {
 }
 
 # Pairs worth looking at among many: about the edges of blocks and tiles (64 x 256 and
-# 256 x 2048 on the CPU, 1024 x 4096 with CUDA), and some anywhere.
+# 256 x 2048 or 2048 x 2048 on the CPU, 1024 x 4096 with CUDA), and some anywhere.
 sample_pairs <- function(n_row, n_col = n_row, n_random = 150, triangle = TRUE) {
   edges <- c(1, 64, 65, 256, 257, 1024, 1025, 2048, 2049, 4096, 4097)
   near <- function(n) unique(c(edges[edges <= n], n))
