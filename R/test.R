@@ -73,21 +73,18 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   r <- gpuCor(x, y, use, method, output, backend, ...)
 
   input <- suppressMessages(check_input(x, y, check_use(use)))
-  observed <- lapply(input[c("x", "y")], observed_values, use = uses[check_use(use)], input = input)
-  n <- complete_pairs(observed)
-  statistic <- if (method == "kendall") kendall_scores(observed, n) else 1
-  if (inherits(r, "dist")) {
-    n <- shape_like(n[lower.tri(n)], r)
-    if (method == "kendall") statistic <- statistic[lower.tri(statistic)]
-  } else {
-    n <- shape_like(n, r)
-  }
-  statistic <- if (method == "kendall") shape_like(statistic * as.vector(r), r) else gpuTtest(as.vector(n), r)
+  use <- uses[check_use(use)]
+  observed <- observed_values(input, use)
+  complete <- complete_pairs(observed)
+  like_r <- function(values) shape_like(if (inherits(r, "dist")) values[lower.tri(values)] else values, r)
+  n <- like_r(complete)
+  kendall <- method == "kendall"
+  statistic <- if (kendall) like_r(kendall_scores(observed, complete)) * as.vector(r) else gpuTtest(as.vector(n), r)
   statistic[as.vector(n) < 3] <- NA
-  p <- tail_probability(statistic, if (method == "kendall") Inf else as.vector(n) - 2, alternative, log.p)
+  p <- tail_probability(statistic, if (kendall) Inf else as.vector(n) - 2, alternative, log.p)
   structure(
     list(coefficient = r, n = n, statistic = statistic, p.value = p, method = method,
-         use = uses[check_use(use)], alternative = alternative, log.p = log.p),
+         use = use, alternative = alternative, log.p = log.p),
     class = "gpuCorTest"
   )
 }
@@ -98,16 +95,17 @@ shape_like <- function(values, r) {
   values
 }
 
-# A matrix with NA in every row that does not count; NULL for no y.
-observed_values <- function(m, use, input) {
-  if (is.null(m)) return(NULL)
-  m <- as.matrix(m)
+# x and y (NULL for none) with NA in every row that does not count.
+observed_values <- function(input, use) {
+  observed <- lapply(input[c("x", "y")], function(m) if (!is.null(m)) as.matrix(m))
   if (use %in% c("complete.obs", "na.or.complete")) {
-    complete <- stats::complete.cases(as.matrix(input$x))
-    if (!is.null(input$y)) complete <- complete & stats::complete.cases(as.matrix(input$y))
-    m[!complete, ] <- NA
+    complete <- stats::complete.cases(cbind(observed$x, observed$y))
+    observed <- lapply(observed, function(m) {
+      if (!is.null(m)) m[!complete, ] <- NA
+      m
+    })
   }
-  m
+  observed
 }
 
 complete_pairs <- function(observed) {
