@@ -8,6 +8,10 @@
 #' * [gpuCorTriangle()]: the same as a plain vector, in either triangle order
 #' * [gpuDist()]: distances `1 - coefficient` between rows
 #' * [gpuCorTest()], [gpuTtest()]: test statistics and p values
+#' * [gpuCorNetwork()]: the strongly correlated pairs, as a sparse matrix, an edge list or a file
+#' * [gpuConnectivity()]: degrees, strengths, soft connectivity, the histogram of all coefficients
+#' * [pickPower()]: the scale-free topology table
+#' * [voxelMatrix()], [voxelImage()]: from images to matrices and back
 #' * [gpuInfo()], [chooseGpu()], [getGpuId()]: what the machine has
 #'
 #' Settings, each with an argument of the computing functions, an option and an
@@ -25,7 +29,8 @@
 #' @keywords internal
 #' @useDynLib gpucor, .registration = TRUE
 #' @importFrom methods as is
-#' @importClassesFrom Matrix sparseMatrix dgCMatrix
+#' @importClassesFrom Matrix sparseMatrix dgCMatrix dsCMatrix
+#' @importFrom methods new setClass setMethod show slot
 "_PACKAGE"
 
 .onUnload <- function(libpath) {

@@ -5,14 +5,21 @@ layouts <- c(row = 0L, column = 1L, square = 2L, rectangle = 3L)
 # All coefficients of x (against y) in a layout, with the attributes given, which
 # the engine sets itself: R would copy the values to do so.
 run <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
-  result <- .Call(r_cor, x, y, match(method, methods) - 1L, use, layouts[[layout]], by_row, settings, attributes)
-  if (!is.null(result$status)) stop_run(result)
+  result <- checked(.Call(r_cor, x, y, method_code(method), use, layouts[[layout]], by_row, settings, attributes))
   names_x <- if (by_row) rownames(x) else colnames(x)
   # stats::cor looks at a variable by itself in pairwise computations only.
   if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") {
     warn_constant(result, names_x, colnames(y), if (by_row) "rows" else "columns")
   }
   result$values
+}
+
+method_code <- function(method) match(method, methods) - 1L
+
+# An engine's result, or its error as R's.
+checked <- function(result) {
+  if (!is.null(result$status)) stop_run(result)
+  result
 }
 
 INTERRUPTED <- 1L
@@ -28,7 +35,7 @@ stop_run <- function(result) {
 
 CONSTANT <- as.raw(4L)
 
-warn_constant <- function(result, names_x, names_y, what) {
+warn_constant <- function(result, names_x, names_y, what = "columns") {
   describe <- function(flags, labels, name) {
     which <- which((flags & CONSTANT) != 0)
     if (!length(which)) return(NULL)
@@ -38,7 +45,7 @@ warn_constant <- function(result, names_x, names_y, what) {
            if (length(which) > 3L) ", ...")
   }
   text <- c(describe(result$x_flags, names_x, "x"), describe(result$y_flags, names_y, "y"))
-  if (!length(text) && result$zero_sd > 0) {
+  if (!length(text) && isTRUE(result$zero_sd > 0)) {
     text <- paste0(format_count(result$zero_sd), if (result$zero_sd > 1) " pairs" else " pair",
                    ": a column is constant in the rows that both have")
   }

@@ -22,9 +22,16 @@ settings_of <- function(backend, ..., distance = FALSE) {
     threads = choose_threads(setting(given$threads, "threads")),
     memory = choose_memory(setting(given$memory, "memory")),
     progress = choose_progress(setting(given$progress, "progress")),
+    pass = c(0, 1),
     device = state$device,
     distance = distance
   )
+}
+
+# For the progress bar: this is pass number `pass` of `passes`.
+at_pass <- function(settings, pass, passes) {
+  settings$pass <- c(pass - 1, 1) / passes
+  settings
 }
 
 choose_backend <- function(backend) {

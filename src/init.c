@@ -9,6 +9,13 @@
 static const R_CallMethodDef entries[] = {
     ENTRY(r_cor, 8),
     ENTRY(r_unfold, 3),
+    ENTRY(r_observations, 5),
+    ENTRY(r_edges, 7),
+    ENTRY(r_neighbours, 9),
+    ENTRY(r_store_window, 3),
+    ENTRY(r_store_rows, 4),
+    ENTRY(r_histogram, 5),
+    ENTRY(r_connectivity, 5),
     ENTRY(r_triangle_index, 3),
     ENTRY(r_triangle_position, 4),
     ENTRY(r_info, 1),

@@ -19,6 +19,26 @@ GCOR_INLINE double gcor_coefficient(double product, double norm, double other_no
     return gcor_limit(product / sqrt(norm * other_norm));
 }
 
+/* Sums in a fixed order, that of a warp: 32 running sums, folded in halves. So every back end
+ * arrives at the same last bit. */
+enum { GCOR_LANES = 32 };
+
+GCOR_INLINE double gcor_fold_lanes(double *lane) {
+    for (int step = GCOR_LANES / 2; step > 0; step /= 2)
+        for (int l = 0; l < step; l++) lane[l] += lane[l + step];
+    return lane[0];
+}
+
+/* The product of two columns; that of two floats is exact in double. */
+GCOR_INLINE double gcor_dot(const float *x, const float *y, int64_t n_obs) {
+    double lane[GCOR_LANES] = {0};
+    int64_t k = 0;
+    for (; k + GCOR_LANES <= n_obs; k += GCOR_LANES)
+        for (int l = 0; l < GCOR_LANES; l++) lane[l] += (double)x[k + l] * y[k + l];
+    for (int l = 0; k + l < n_obs; l++) lane[l] += (double)x[k + l] * y[k + l];
+    return gcor_fold_lanes(lane);
+}
+
 /* Whether two columns of floats, NaN where missing, have at least two rows in common. */
 GCOR_INLINE int gcor_has_common_pair(const float *x, const float *y, int64_t n_obs) {
     int common = 0;

@@ -43,25 +43,9 @@ static void ask_for_huge_pages(void *memory, size_t bytes) {
 
 gcor_dense gcor_dense_sink(gcor_layout layout, int64_t n_var_x, double *out, int64_t values, double missing) {
     gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
-    gcor_dense dense = {{GCOR_DENSE, shape, take}, layout, out, n_var_x, missing, 0};
+    gcor_dense dense = {{.kind = GCOR_DENSE, .shape = shape, .take = take}, layout, out, n_var_x, missing, 0};
     ask_for_huge_pages(out, (size_t)values * sizeof(double));
     return dense;
-}
-
-gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile,
-                           const double *doubles, const float *floats) {
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 8)
-    for (int64_t row = tile->row; row < tile->row + tile->n_row; row++) {
-        gcor_segment segment = {.row = row};
-        int64_t offset = gcor_tile_offset(tile, sink->shape, row);
-        gcor_tile_segment(tile, sink->shape, row, &segment.col, &segment.n);
-        if (segment.n == 0) continue;
-        if (doubles) segment.doubles = doubles + offset;
-        if (floats) segment.floats = floats + offset;
-        /* A failure is in the context; the remaining rows are cheap. */
-        (void)sink->take(sink, context, omp_get_thread_num(), &segment);
-    }
-    return context->error.status;
 }
 
 /* Square blocks, so that the strided side of the copy stays in the cache. */

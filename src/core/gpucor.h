@@ -133,6 +133,13 @@ enum {
  * Returns GCOR_MISSING and GCOR_INFINITE as found. Any thread. */
 int gcor_gather(const gcor_columns *columns, int64_t j, double *out);
 
+/* x[0 .. n-1], whose sum of squares is given, as floats of unit length, zeros if that is 0. Returns
+ * the norm of what was written: the sum of its squares. Any thread. */
+double gcor_unit(const double *x, double squares, int64_t n, float *out);
+/* The same for a gathered column and its flags, after centring, which changes x; zeros where
+ * values are missing or infinite. */
+double gcor_unit_column(double *x, int64_t n, int flags, float *out);
+
 /* What the numbers found while preparing a column say: complete the flags, and make its norm -1
  * (missing) or NaN (infinite) where it has no coefficient. present: how many values are not
  * missing; *norm 0: they are all the same. Any thread. */
@@ -170,27 +177,42 @@ typedef struct gcor_sink gcor_sink;
 
 /* A run of coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that
  * count. Each is in [-1, 1], or GCOR_NO_VALUE, GCOR_ZERO_SD, or NaN (an infinite value).
- * Either pointer is NULL. */
-typedef struct {
+ * Either pointer is NULL. They are within `error` of the exact coefficient, which exact() gives
+ * for element k: the same number on every back end. exact NULL: they are exact, or cannot be had
+ * better. An approximate run (error above 1e-6, for sinks that say so) has 0 where there is no
+ * coefficient. */
+typedef struct gcor_segment {
     int64_t row, col, n;
     const double *doubles;
     const float *floats;
+    double error;
+    double (*exact)(const struct gcor_segment *segment, int64_t k);
+    const void *rows, *cols; /* exact()'s own */
 } gcor_segment;
 
-typedef enum { GCOR_DENSE } gcor_sink_kind;
+typedef enum { GCOR_DENSE, GCOR_EDGES, GCOR_HISTOGRAM, GCOR_CONNECTIVITY } gcor_sink_kind;
 
-/* A back end that can do a sink's work on the device looks at `kind`; every other way
- * goes through take(). */
+/* A back end that can do a sink's work on the device looks at `kind` (network.h); every other
+ * way goes through take(). */
 struct gcor_sink {
     gcor_sink_kind kind;
     gcor_shape shape;
+    int approximate; /* a cheap value with its error will do: take() asks for the exact ones */
     /* Any thread, several at once, each with its own `thread` number below
      * context->threads and its own pairs; segments come in no order. */
     gcor_status (*take)(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment);
+    /* Before the first and after the last segment of a tile; NULL: no need. */
+    gcor_status (*begin_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+    gcor_status (*end_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 };
 
-/* Hand over a whole tile's values: the pairs that count, row by row without gaps
- * (triangle.h: gcor_tile_offset), as floats or as doubles. Uses context->threads threads. */
+/* The sink's own begin_tile() and end_tile(), if it has them. */
+gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+
+/* Hand over a whole tile's values, its begin and end included: the pairs that count, row by row
+ * without gaps (triangle.h: gcor_tile_offset), as floats or as doubles. Uses context->threads
+ * threads. */
 gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile,
                            const double *doubles, const float *floats);
 
@@ -225,8 +247,8 @@ typedef struct gcor_state gcor_state; /* a back end's own, one per run */
 typedef struct {
     const char *name;
 
-    /* Acquire what a run needs. *state is NULL after an error. */
-    gcor_status (*open)(gcor_context *context, gcor_state **state);
+    /* Acquire what a run that ends in `sink` needs. *state is NULL after an error. */
+    gcor_status (*open)(gcor_context *context, gcor_sink *sink, gcor_state **state);
     /* Free everything, operands excepted. NULL is allowed. */
     void (*close)(gcor_state *state);
 
@@ -244,10 +266,10 @@ typedef struct {
                            int64_t first, int64_t n_var, gcor_operand **operand);
     void (*release)(gcor_state *state, gcor_operand *operand);
 
-    /* Compute a tile of rows x cols and hand it to the sink, now or later. The operands stay
+    /* Compute a tile of rows x cols and hand it to open()'s sink, now or later. The operands stay
      * until finish(); `tile` lies within them. */
     gcor_status (*multiply)(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
-                            const gcor_tile *tile, gcor_sink *sink);
+                            const gcor_tile *tile);
     /* After it returns, every coefficient of every multiply() has been delivered. */
     gcor_status (*finish)(gcor_state *state);
 } gcor_backend;

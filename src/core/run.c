@@ -97,7 +97,7 @@ static gcor_status multiply_tiles(run *r) {
             if (gcor_stop(r->context, 0)) return r->context->error.status;
             monitor->tile_pairs = (double)pairs;
             monitor->tile_share = 0;
-            gcor_status status = r->backend->multiply(r->state, rows, cols, &tile, r->job->sink);
+            gcor_status status = r->backend->multiply(r->state, rows, cols, &tile);
             if (status) return status;
             monitor->pairs_done += (double)pairs;
             monitor->tile_pairs = 0;
@@ -132,7 +132,7 @@ static double total_pairs(const run *r) {
 
 /* A single variable has no pair and no tile, but what is known of it is still asked for. */
 static gcor_status run_open(run *r) {
-    gcor_status status = r->backend->open(r->context, &r->state);
+    gcor_status status = r->backend->open(r->context, r->job->sink, &r->state);
     if (status) return status;
     plan(r);
     status = multiply_panels(r);

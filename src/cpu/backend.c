@@ -5,10 +5,10 @@
 
 static const int64_t OPERAND_MEMORY = (int64_t)512 << 20; /* the promise is 1 GB for everything */
 
-static gcor_status cpu_open(gcor_context *context, gcor_state **state) {
+static gcor_status cpu_open(gcor_context *context, gcor_sink *sink, gcor_state **state) {
     *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
     if (!*state) return GCOR_NO_MEMORY;
-    **state = (gcor_state){.context = context, .blas_threads = cpu_blas_threads(1)};
+    **state = (gcor_state){.context = context, .sink = sink, .blas_threads = cpu_blas_threads(1)};
     return GCOR_OK;
 }
 
@@ -33,15 +33,22 @@ static void cpu_tile_size(gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t
     *n_row = signs || *n_col < 256 ? *n_col : 256;
 }
 
-static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
-                                const gcor_tile *tile, gcor_sink *sink) {
+static gcor_status multiply_kind(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
+                                 const gcor_tile *tile) {
     const cpu_operand *a = (const cpu_operand *)rows, *b = (const cpu_operand *)cols;
     switch (rows->kind) {
-    case GCOR_REAL: return cpu_multiply_real(state, a, b, tile, sink);
+    case GCOR_REAL: return cpu_multiply_real(state, a, b, tile);
     case GCOR_SIGN:
-    case GCOR_SIGN_COMMON: return cpu_multiply_sign(state, a, b, tile, sink);
-    default: return cpu_multiply_common(state, a, b, tile, sink);
+    case GCOR_SIGN_COMMON: return cpu_multiply_sign(state, a, b, tile);
+    default: return cpu_multiply_common(state, a, b, tile);
     }
+}
+
+static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
+                                const gcor_tile *tile) {
+    gcor_status status = gcor_begin_tile(state->sink, state->context, tile);
+    if (!status) status = multiply_kind(state, rows, cols, tile);
+    return status ? status : gcor_end_tile(state->sink, state->context, tile);
 }
 
 static gcor_status cpu_finish(gcor_state *state) {
@@ -79,8 +86,7 @@ gcor_tile cpu_block(const gcor_tile *tile, int64_t b) {
     return block;
 }
 
-void cpu_deliver(gcor_state *state, gcor_sink *sink, int thread, int64_t row, int64_t col, int64_t n,
-                 const double *values) {
+void cpu_deliver(gcor_state *state, int thread, int64_t row, int64_t col, int64_t n, const double *values) {
     gcor_segment segment = {.row = row, .col = col, .n = n, .doubles = values};
-    (void)sink->take(sink, state->context, thread, &segment); /* a failure is in the context */
+    (void)state->sink->take(state->sink, state->context, thread, &segment); /* a failure is in the context */
 }

@@ -4,26 +4,56 @@
 #include "../core/coefficient.h"
 #include "../core/threads.h"
 
+/* The running sums of one pair, each in the lanes of coefficient.h. */
+typedef struct {
+    double x[GCOR_LANES], y[GCOR_LANES], xx[GCOR_LANES], yy[GCOR_LANES], xy[GCOR_LANES];
+} moments;
+
+/* Sum up observations k .. k+n-1, n at most GCOR_LANES, about (x0, y0). */
+static void add_sums(const double *x, const double *y, int64_t n, double x0, double y0, moments *m) {
+    for (int64_t l = 0; l < n; l++) {
+        int common = x[l] == x[l] && y[l] == y[l];
+        m->x[l] += common ? x[l] - x0 : 0;
+        m->y[l] += common ? y[l] - y0 : 0;
+    }
+}
+
+static void add_squares(const double *x, const double *y, int64_t n, double x0, double y0, double mean_x, double mean_y,
+                        moments *m) {
+    for (int64_t l = 0; l < n; l++) {
+        int common = x[l] == x[l] && y[l] == y[l];
+        double dx = common ? x[l] - x0 - mean_x : 0, dy = common ? y[l] - y0 - mean_y : 0;
+        m->xx[l] += dx * dx;
+        m->yy[l] += dy * dy;
+        m->xy[l] += dx * dy;
+    }
+}
+
+/* How many rows are common, and the values in the first of them. */
+static int64_t find_common(const double *x, const double *y, int64_t n, double *x0, double *y0) {
+    int64_t common = 0, first = 0;
+    for (int64_t k = n - 1; k >= 0; k--)
+        if (x[k] == x[k] && y[k] == y[k]) common++, first = k;
+    *x0 = n > 0 ? x[first] : 0;
+    *y0 = n > 0 ? y[first] : 0;
+    return common;
+}
+
+static int64_t lanes_from(int64_t k, int64_t n) {
+    return n - k < GCOR_LANES ? n - k : GCOR_LANES;
+}
+
 /* Moments in two passes. They are taken about the first common value: the differences are
  * exactly zero for a column that is constant in these rows. */
 static double pearson_pair(const double *x, const double *y, int64_t n) {
-    double n_common = 0, x0 = 0, y0 = 0, sum_x = 0, sum_y = 0;
-    for (int64_t k = 0; k < n; k++) {
-        if (x[k] != x[k] || y[k] != y[k]) continue;
-        if (n_common++ == 0) x0 = x[k], y0 = y[k];
-        sum_x += x[k] - x0;
-        sum_y += y[k] - y0;
-    }
-    if (n_common < 2) return GCOR_NO_VALUE;
-    double mean_x = sum_x / n_common, mean_y = sum_y / n_common, xx = 0, yy = 0, xy = 0;
-    for (int64_t k = 0; k < n; k++) {
-        if (x[k] != x[k] || y[k] != y[k]) continue;
-        double dx = x[k] - x0 - mean_x, dy = y[k] - y0 - mean_y;
-        xx += dx * dx;
-        yy += dy * dy;
-        xy += dx * dy;
-    }
-    return gcor_coefficient(xy, xx, yy);
+    moments m = {0};
+    double x0, y0, common = (double)find_common(x, y, n, &x0, &y0);
+    if (common < 2) return GCOR_NO_VALUE;
+    for (int64_t k = 0; k < n; k += GCOR_LANES) add_sums(x + k, y + k, lanes_from(k, n), x0, y0, &m);
+    double mean_x = gcor_fold_lanes(m.x) / common, mean_y = gcor_fold_lanes(m.y) / common;
+    for (int64_t k = 0; k < n; k += GCOR_LANES)
+        add_squares(x + k, y + k, lanes_from(k, n), x0, y0, mean_x, mean_y, &m);
+    return gcor_coefficient(gcor_fold_lanes(m.xy), gcor_fold_lanes(m.xx), gcor_fold_lanes(m.yy));
 }
 
 /* before[p]: how many of the first p values of x in ascending order are in rows that y has. */
@@ -67,7 +97,7 @@ static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, 
 }
 
 gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                                const gcor_tile *tile, gcor_sink *sink) {
+                                const gcor_tile *tile) {
     gcor_context *context = state->context;
     int64_t per_thread = rows->head.kind == GCOR_RANK_COMMON ? 2 * (rows->head.n_obs + 1) : 1;
     int32_t *work = cpu_work(state, per_thread * context->threads, sizeof(int32_t));
@@ -79,13 +109,13 @@ gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, cons
         double values[CPU_BLOCK_COLS];
         for (int64_t row = block.row; row < block.row + block.n_row; row++) {
             int64_t col, n;
-            gcor_tile_segment(&block, sink->shape, row, &col, &n);
+            gcor_tile_segment(&block, state->sink->shape, row, &col, &n);
             if (n == 0) continue;
             for (int64_t k = 0; k < n && !gcor_stop(context, thread); k++)
                 values[k] = pair(rows, row - rows->head.first, cols, col + k - cols->head.first,
                                  work + thread * per_thread);
             if (gcor_stop(context, thread)) break; /* the segment may be unfinished */
-            cpu_deliver(state, sink, thread, row, col, n, values);
+            cpu_deliver(state, thread, row, col, n, values);
         }
     }
     return context->error.status;

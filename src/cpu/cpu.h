@@ -10,6 +10,7 @@ enum { CPU_BLOCK_ROWS = 64, CPU_BLOCK_COLS = 256 };
 
 struct gcor_state {
     gcor_context *context;
+    gcor_sink *sink;
     void *work; /* scratch of multiply(), kept between tiles */
     size_t work_bytes;
     int blas_threads; /* what to give back to the BLAS */
@@ -21,6 +22,7 @@ typedef struct {
     gcor_operand head;
     int64_t n_padded;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    float *scale;          /* REAL: one over a column's length; NaN where it has no coefficients */
     double *values;        /* REAL_COMMON: scaled values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
@@ -48,19 +50,18 @@ void *cpu_work(gcor_state *state, int64_t count, size_t size);
 
 /* One for each kind of operand; real.c, sign.c, common.c. */
 gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile, gcor_sink *sink);
+                              const gcor_tile *tile);
 gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile, gcor_sink *sink);
+                              const gcor_tile *tile);
 gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                                const gcor_tile *tile, gcor_sink *sink);
+                                const gcor_tile *tile);
 
 /* The tile's block number b, from 0; cpu_blocks() of them, some without a pair that counts. */
 int64_t cpu_blocks(const gcor_tile *tile);
 gcor_tile cpu_block(const gcor_tile *tile, int64_t b);
 
-/* Pass the `n` coefficients from (row, col) on; at most CPU_BLOCK_COLS. */
-void cpu_deliver(gcor_state *state, gcor_sink *sink, int thread, int64_t row, int64_t col, int64_t n,
-                 const double *values);
+/* Pass the `n` exact coefficients from (row, col) on; at most CPU_BLOCK_COLS. */
+void cpu_deliver(gcor_state *state, int thread, int64_t row, int64_t col, int64_t n, const double *values);
 
 /* blas.c. product = A' B over n_obs observations, in single precision. a: n_obs x n_col, b:
  * n_obs x n_row, both with columns ld_obs apart; product: n_row rows of n_col. */

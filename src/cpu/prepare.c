@@ -40,35 +40,11 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
         break;
     default:
+        if (kind == GCOR_REAL) ok = ok && (o->scale = gcor_alloc(context, n_var, sizeof(float), what));
         ok = ok && (o->columns = gcor_alloc(context, n_obs * o->n_padded, sizeof(float), what));
         if (ok) memset(o->columns + n_obs * n_var, 0, (size_t)(n_obs * (o->n_padded - n_var)) * sizeof(float));
     }
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
-}
-
-/* Differences from the first value are exactly zero for a constant column, whatever its value.
- * Returns the sum of squares about the mean and leaves the centred, scaled values in x. */
-static double centre(double *x, int64_t n) {
-    double largest = 0, sum = 0, squares = 0, first = x[0];
-    for (int64_t k = 0; k < n; k++)
-        if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    double scale = gcor_scale(largest);
-    for (int64_t k = 0; k < n; k++) sum += x[k] = x[k] * scale - first * scale;
-    for (int64_t k = 0; k < n; k++) {
-        x[k] -= sum / (double)n;
-        squares += x[k] * x[k];
-    }
-    return squares;
-}
-
-/* Columns of unit length; the norm is that of the rounded values. */
-static double unit_column(const double *x, double squares, int64_t n, float *out) {
-    double unit = squares > 0 ? 1 / sqrt(squares) : 0, norm = 0;
-    for (int64_t k = 0; k < n; k++) {
-        out[k] = (float)(x[k] * unit);
-        norm += (double)out[k] * out[k];
-    }
-    return norm;
 }
 
 /* Twice the rank, centred: how many values are below less how many are above. */
@@ -126,14 +102,15 @@ static void prepare_column(cpu_operand *o, gcor_method method, int64_t j, const 
         if (method == GCOR_KENDALL)
             norm = (double)(gcor_obs_pairs(present) - tied);
         else if (!gcor_exact_scores(n))
-            norm = unit_column(s->x, norm, n, o->columns + at);
-    } else if (!(flags & (GCOR_MISSING | GCOR_INFINITE)) && n > 0) {
-        norm = unit_column(s->x, centre(s->x, n), n, o->columns + at);
+            norm = gcor_unit(s->x, norm, n, o->columns + at);
+    } else {
+        norm = gcor_unit_column(s->x, n, flags, o->columns + at);
     }
 
     gcor_describe_column(o->head.kind, method, present, &norm, &flags);
     /* NaN must not enter a float product: neighbours in the block would not mind, but BLAS may. */
     if (o->head.kind == GCOR_REAL && !(norm > 0)) memset(o->columns + at, 0, (size_t)n * sizeof(float));
+    if (o->scale) o->scale[j] = norm > 0 ? (float)(1 / sqrt(norm)) : NAN;
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
 }
@@ -185,6 +162,7 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->head.norm);
     gcor_free(o->head.flags);
     gcor_free(o->columns);
+    gcor_free(o->scale);
     gcor_free(o->values);
     gcor_free(o->order);
     gcor_free(o->begin);

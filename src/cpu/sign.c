@@ -118,11 +118,11 @@ static double common_coefficient(const cpu_operand *rows, int64_t row, const cpu
 }
 
 static void deliver_block(gcor_state *state, int thread, const cpu_operand *rows, const cpu_operand *cols,
-                          const gcor_tile *tile, const gcor_tile *block, const cpu_sign_sums *sums, gcor_sink *sink) {
+                          const gcor_tile *tile, const gcor_tile *block, const cpu_sign_sums *sums) {
     double values[CPU_BLOCK_COLS];
     for (int64_t row = block->row; row < block->row + block->n_row; row++) {
         int64_t col, n;
-        gcor_tile_segment(block, sink->shape, row, &col, &n);
+        gcor_tile_segment(block, state->sink->shape, row, &col, &n);
         if (n == 0) continue;
         int64_t at = (row - tile->row) * tile->n_col + (col - tile->col);
         double norm = rows->head.norm[row - rows->head.first];
@@ -130,16 +130,16 @@ static void deliver_block(gcor_state *state, int thread, const cpu_operand *rows
         for (int64_t k = 0; k < n; k++)
             values[k] = sums->row_untied ? common_coefficient(rows, row, cols, col + k, sums, at + k)
                                          : gcor_coefficient((double)sums->sign[at + k], norm, col_norm[k]);
-        cpu_deliver(state, sink, thread, row, col, n, values);
+        cpu_deliver(state, thread, row, col, n, values);
     }
 }
 
 static void deliver(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile,
-                    const cpu_sign_sums *sums, gcor_sink *sink) {
+                    const cpu_sign_sums *sums) {
 #pragma omp parallel for schedule(dynamic) num_threads(state->context->threads)
     for (int64_t b = 0; b < cpu_blocks(tile); b++) {
         gcor_tile block = cpu_block(tile, b);
-        deliver_block(state, omp_get_thread_num(), rows, cols, tile, &block, sums, sink);
+        deliver_block(state, omp_get_thread_num(), rows, cols, tile, &block, sums);
     }
 }
 
@@ -159,7 +159,7 @@ static cpu_sign_mode mode_of(const cpu_operand *rows, const cpu_operand *cols, c
 }
 
 gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile, gcor_sink *sink) {
+                              const gcor_tile *tile) {
     gcor_context *context = state->context;
     cpu_sign_mode mode = mode_of(rows, cols, tile);
     int64_t bits = gcor_obs_pairs(rows->head.n_obs), words = (bits + 63) / 64;
@@ -176,10 +176,10 @@ gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const 
             int thread = omp_get_thread_num();
             open_planes(context, thread, rows, tile->row, tile->n_row, first, &work.rows);
             open_planes(context, thread, cols, tile->col, tile->n_col, first, &work.cols);
-            count_blocks(context, thread, tile, sink->shape, mode, &work);
+            count_blocks(context, thread, tile, state->sink->shape, mode, &work);
         }
     }
     if (gcor_stop(context, 0)) return context->error.status;
-    deliver(state, rows, cols, tile, &work.sums, sink);
+    deliver(state, rows, cols, tile, &work.sums);
     return context->error.status;
 }

@@ -25,11 +25,11 @@ static void open_device(int device) {
     }
 }
 
-static gcor_status cuda_open(gcor_context *context, gcor_state **state) {
+static gcor_status cuda_open(gcor_context *context, gcor_sink *sink, gcor_state **state) {
     *state = nullptr;
     return guarded(context, [&] {
         open_device(context->device);
-        *state = new gcor_state(context);
+        *state = new gcor_state(context, sink);
         gcor_count_live(GCOR_HOST_MEMORY, 1);
     });
 }
@@ -49,11 +49,12 @@ static int64_t cuda_memory(const gcor_state *) {
     return std::max((int64_t)(0.9 * (double)free_bytes) - reserve, (int64_t)free_bytes / 2);
 }
 
-static int64_t cuda_column_bytes(const gcor_state *, gcor_kind kind, int64_t n_obs) {
+static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    bool halves = state && state->sink->approximate && kind == GCOR_REAL;
     switch (kind) {
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
-    default: return n_obs * (int64_t)sizeof(float);
+    default: return n_obs * (int64_t)sizeof(float) + (halves ? half_columns_ld(n_obs) * (int64_t)sizeof(__half) : 0);
     }
 }
 
@@ -77,23 +78,50 @@ static void cuda_release(gcor_state *, gcor_operand *operand) {
     gcor_count_live(GCOR_HOST_MEMORY, -1);
 }
 
+void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    switch (rows.head.kind) {
+    case GCOR_REAL: multiply_real(state, rows, cols, out); break;
+    case GCOR_SIGN:
+    case GCOR_SIGN_COMMON: multiply_sign(state, rows, cols, out); break;
+    default: multiply_common(state, rows, cols, out);
+    }
+}
+
+Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    state->tile.reserve(gcor_tile_pairs(&tile, state->sink->shape), "a tile's coefficients");
+    Packed values{tile, state->sink->shape, state->tile.data, nullptr};
+    multiply_exact(state, rows, cols, values);
+    return values;
+}
+
+static void dense_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Slot &slot = ring_acquire(state, tile, rows.head.kind != GCOR_REAL);
+    multiply_exact(state, rows, cols, slot.values);
+    ring_submit(state, slot);
+}
+
 static gcor_status cuda_multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
-                                 const gcor_tile *tile, gcor_sink *sink) {
+                                 const gcor_tile *tile) {
     return guarded(state->context, [&] {
         const Operand &a = *reinterpret_cast<const Operand *>(rows), &b = *reinterpret_cast<const Operand *>(cols);
-        Slot &slot = ring_acquire(state, *tile, sink, rows->kind != GCOR_REAL);
-        switch (rows->kind) {
-        case GCOR_REAL: multiply_real(state, a, b, slot); break;
-        case GCOR_SIGN:
-        case GCOR_SIGN_COMMON: multiply_sign(state, a, b, slot); break;
-        default: multiply_common(state, a, b, slot);
+        switch (state->sink->kind) {
+        case GCOR_DENSE: dense_multiply(state, a, b, *tile); break;
+        case GCOR_EDGES: edges_multiply(state, a, b, *tile); break;
+        case GCOR_HISTOGRAM: histogram_multiply(state, a, b, *tile); break;
+        case GCOR_CONNECTIVITY: connectivity_multiply(state, a, b, *tile); break;
         }
-        ring_submit(state, slot);
     });
 }
 
 static gcor_status cuda_finish(gcor_state *state) {
-    return guarded(state->context, [&] { ring_drain(state); });
+    return guarded(state->context, [&] {
+        switch (state->sink->kind) {
+        case GCOR_DENSE: ring_drain(state); break;
+        case GCOR_EDGES: edges_drain(state); break;
+        case GCOR_HISTOGRAM: histogram_finish(state); break;
+        case GCOR_CONNECTIVITY: connectivity_finish(state); break;
+        }
+    });
 }
 
 extern "C" const gcor_backend gcor_cuda = {

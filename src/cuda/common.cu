@@ -3,13 +3,6 @@
 
 #include <algorithm>
 
-static const unsigned ALL_LANES = ~0u;
-
-static __device__ double sum_lanes(double value) {
-    for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
-    return value;
-}
-
 /* Moments in two passes, about the first common value: the differences are exactly zero for a
  * column that is constant in these rows. The result is in every lane. */
 static __device__ double pearson_pair(const double *x, const double *y, int64_t n) {
@@ -139,8 +132,8 @@ static Launch plan_launch(gcor_state *state, gcor_kind kind, int64_t n_obs, int6
     return launch;
 }
 
-void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols, Slot &slot) {
-    const gcor_tile &tile = slot.tile;
+void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    const gcor_tile &tile = out.tile;
     int64_t n = rows.head.n_obs;
     int64_t n_row = std::min(tile.n_row, std::max<int64_t>(1, COMMON_WORK / (tile.n_col * (n + 1))));
     Launch launch = plan_launch(state, rows.head.kind, n, n_row * tile.n_col);
@@ -150,9 +143,9 @@ void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols
         state->context->monitor.tile_share = (double)first / (double)tile.n_row;
         if (first > 0) wait_for_compute(state); /* long work: ask whether to stop */
         common_pairs<<<launch.blocks, launch.warps * 32, launch.shared, state->compute.handle>>>(
-            side_of(rows, tile.row), side_of(cols, tile.col), (int)n, tile, slot.sink->shape, first,
+            side_of(rows, tile.row), side_of(cols, tile.col), (int)n, tile, out.shape, first,
             std::min(n_row, tile.n_row - first), launch.global ? state->scratch.data : nullptr,
-            slot.device_doubles());
+            out.doubles);
         check_launch("computing pairs over their common rows");
     }
 }

@@ -2,25 +2,38 @@
 #ifndef GPUCOR_CUDA_CUDA_CUH
 #define GPUCOR_CUDA_CUDA_CUH
 
-#include "../core/coefficient.h"
+#include "../core/network.h"
 #include "try.cuh"
 #include "tune.h"
 
+#include <cuda_fp16.h>
+
 #include <memory>
+
+/* A tile's coefficients on the device: those that count, row by row (triangle.h), in one of the
+ * two types. */
+struct Packed {
+    gcor_tile tile{};
+    gcor_shape shape{};
+    double *doubles = nullptr;
+    float *floats = nullptr;
+};
+
+/* A whole tile's values in single precision, NaN where there is no coefficient. */
+struct Cheap {
+    const float *values;
+    int64_t ld;   /* between rows: a whole tile's width */
+    double error; /* no value is further from the exact one */
+};
 
 /* ---- ring.cu: tiles on their way to the host -------------------------------------- */
 
-/* One tile's values: packed (triangle.h), floats or doubles. */
 struct Slot {
     DeviceArray<char> device;
     PinnedArray<char> host;
     Event computed, copied;
-    gcor_tile tile{};
-    gcor_sink *sink = nullptr; /* null: the slot is empty */
-    bool doubles = false;
-
-    double *device_doubles() { return (double *)device.data; }
-    float *device_floats() { return (float *)device.data; }
+    Packed values;
+    bool full = false;
 };
 
 struct Ring {
@@ -29,27 +42,70 @@ struct Ring {
 };
 
 /* An empty slot with room for the tile; delivers the tile that was in it. */
-Slot &ring_acquire(gcor_state *state, const gcor_tile &tile, gcor_sink *sink, bool doubles);
+Slot &ring_acquire(gcor_state *state, const gcor_tile &tile, bool doubles);
 /* The slot's values are being computed on state->compute: copy them when they are done. */
 void ring_submit(gcor_state *state, Slot &slot);
 /* Deliver all. */
 void ring_drain(gcor_state *state);
 
+/* ---- edges.cu: edges on their way to the host --------------------------------------- */
+
+struct Operand;
+
+/* One tile's edges. */
+struct EdgeSlot {
+    DeviceArray<gcor_edge> device;
+    PinnedArray<gcor_edge> host;
+    DeviceArray<unsigned long long> counts; /* edges, those above the ceiling, candidates */
+    PinnedArray<unsigned long long> host_counts;
+    DeviceArray<double> least; /* the rows' and the columns' own, where the rule has them */
+    Event counted, copied;
+    gcor_tile tile{};
+    const Operand *rows = nullptr, *cols = nullptr; /* null: the slot is empty */
+};
+
+struct EdgeRing {
+    EdgeSlot slots[RING_SLOTS];
+    int next = 0;
+    DeviceArray<unsigned> candidates; /* of the tile being computed: row * n_col + column */
+};
+
+void edges_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+void edges_drain(gcor_state *state);
+
+/* ---- histogram.cu, connectivity.cu: sums that stay on the device until finish() -------- */
+
+void histogram_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+void histogram_finish(gcor_state *state);
+void histogram_add_tile(gcor_state *state, const Cheap &cheap, const Packed &exact);
+void connectivity_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+void connectivity_finish(gcor_state *state);
+
+struct DeviceSums {
+    DeviceArray<double> degree, strength, soft; /* as in gcor_connectivity */
+    bool cleared = false;
+};
+
 /* ---- the state of a run ------------------------------------------------------------ */
 
 struct gcor_state {
     gcor_context *context;
+    gcor_sink *sink;
     Stream compute, copy;
     Event step; /* of long work on `compute`, to wait for in steps */
     std::unique_ptr<Blas> blas; /* from the first REAL product on */
     Ring ring;
-    DeviceArray<float> product;    /* real.cu: a slice's products */
+    EdgeRing edges;
+    DeviceArray<unsigned long long> histogram; /* HISTOGRAM_BLOCKS x GCOR_BINS */
+    DeviceSums sums;
+    DeviceArray<double> tile;      /* exact coefficients that stay on the device */
+    DeviceArray<float> product;    /* real.cu: a slice's products; approximate.cu: cheap coefficients */
     DeviceArray<double> dots;      /* real.cu: their sums over slices */
     DeviceArray<unsigned> planes;  /* sign.cu: a slice's bits */
-    DeviceArray<long long> sums;   /* sign.cu: counts over slices */
+    DeviceArray<long long> counts; /* sign.cu: counts over slices */
     DeviceArray<unsigned> scratch; /* common.cu: ranks of very long columns */
 
-    explicit gcor_state(gcor_context *run) : context(run) {}
+    gcor_state(gcor_context *run, gcor_sink *end) : context(run), sink(end) {}
 };
 
 /* Wait for an event, asking now and then whether to stop. */
@@ -70,6 +126,8 @@ struct Operand {
     DeviceArray<double> norm;
     DeviceArray<int> present;  /* how many values are not missing */
     DeviceArray<float> columns; /* REAL: scaled values or scores; SIGN: scores (NaN: missing) */
+    DeviceArray<__half> halves; /* REAL, for cheap products: HALF_SCALE times unit columns, half_ld apart */
+    int64_t half_ld = 0;
     DeviceArray<double> values; /* REAL_COMMON: scaled values, NaN: missing */
     DeviceArray<int> order, begin, end; /* RANK_COMMON, as in cpu.h */
 
@@ -92,10 +150,37 @@ struct RankScratch {
 void rank_columns(gcor_state *state, const double *values, int64_t n_var, gcor_method method, Operand &operand,
                   int64_t at, RankScratch &scratch);
 
-/* One for each kind: the tile's values into the slot, on state->compute. */
-void multiply_real(gcor_state *state, const Operand &rows, const Operand &cols, Slot &slot);
-void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, Slot &slot);
-void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols, Slot &slot);
+/* One for each kind: the tile's exact values, on state->compute. REAL: floats or doubles, the others
+ * doubles. */
+void multiply_real(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out); /* by kind */
+/* The same into state->tile, as doubles. */
+Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+
+/* ---- approximate.cu: REAL operands in half precision --------------------------------------- */
+
+Cheap multiply_cheap(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+int64_t half_columns_ld(int64_t n_obs);
+void make_halves(gcor_state *state, Operand &operand); /* needs the final norms */
+
+/* ---- for kernels --------------------------------------------------------------------------- */
+
+static const unsigned ALL_LANES = ~0u;
+
+/* A warp's sum, in the order of coefficient.h. */
+static __device__ inline double sum_lanes(double value) {
+    for (int step = GCOR_LANES / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
+    return value;
+}
+
+/* gcor_dot() by a warp. */
+static __device__ inline double warp_dot(const float *x, const float *y, int64_t n_obs) {
+    double sum = 0;
+    for (int64_t k = threadIdx.x % 32; k < n_obs; k += 32) sum += (double)x[k] * y[k];
+    return sum_lanes(sum);
+}
 
 inline unsigned blocks_for(int64_t work, int64_t each) {
     return (unsigned)((work + each - 1) / each);

@@ -1,5 +1,6 @@
-/* Columns of x made ready: gathered by the processor's threads into pinned memory, copied, and
- * centred or ranked on the device, a batch of columns at a time. */
+/* Columns of x made ready, a batch of them at a time: gathered by the processor's threads into pinned
+ * memory and copied. Pearson's are centred and scaled on the way, the others ranked on the device. */
+#include "../core/threads.h"
 #include "cuda.cuh"
 
 #include <cub/block/block_reduce.cuh>
@@ -32,31 +33,6 @@ static __device__ double scale_of(const double *x, int64_t n) {
     for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS)
         if (isfinite(x[k])) largest = fmax(largest, fabs(x[k]));
     return gcor_scale(reduce_to_all(largest, Larger()));
-}
-
-/* Pearson: one block a column. Differences from the first value are exactly zero for a constant
- * column. A column with missing or infinite values becomes zeros with norm NaN. */
-static __global__ void unit_columns(const double *values, int64_t n, float *out, double *norm, int *present) {
-    const double *x = values + blockIdx.x * n;
-    double scale = scale_of(x, n), first = x[0] * scale, sum = 0, squares = 0, rounded = 0;
-    for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS) sum += x[k] * scale - first;
-    double mean = reduce_to_all(sum, Plus()) / (double)n;
-    for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS) {
-        double d = x[k] * scale - first - mean;
-        squares += d * d;
-    }
-    squares = reduce_to_all(squares, Plus());
-    double unit = squares > 0 ? 1 / sqrt(squares) : 0;
-    for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS) {
-        float u = unit > 0 ? (float)((x[k] * scale - first - mean) * unit) : 0;
-        out[blockIdx.x * n + k] = u;
-        rounded += (double)u * u;
-    }
-    rounded = reduce_to_all(rounded, Plus());
-    if (threadIdx.x == 0) {
-        norm[blockIdx.x] = squares >= 0 ? rounded : NAN;
-        present[blockIdx.x] = (int)n;
-    }
 }
 
 /* Pearson over common rows: scaled only, as each pair has means of its own. norm: varies or not. */
@@ -120,53 +96,90 @@ static void prepare_batch(gcor_state *state, gcor_method method, Operand &o, con
     int64_t n = o.head.n_obs;
     if (method != GCOR_PEARSON)
         rank_columns(state, values, count, method, o, at, scratch);
-    else if (o.head.kind == GCOR_REAL_COMMON)
+    else
         scaled_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(
             values, n, o.values.data + at * n, o.norm.data + at, o.present.data + at);
-    else
-        unit_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(
-            values, n, o.columns.data + at * n, o.norm.data + at, o.present.data + at);
     check_launch("preparing columns");
 }
 
-/* Two staging buffers: one is filled while the other is copied. */
-static void prepare_all(gcor_state *state, const gcor_columns *columns, gcor_method method, Operand &o) {
-    int64_t n = o.head.n_obs;
-    int64_t batch = std::min<int64_t>(o.head.n_var, std::max<int64_t>(1, STAGED_VALUES / n));
-    PinnedArray<double> staged[2];
+/* Batches through two staging buffers: one is filled while the other is copied. fill(staged, at, count)
+ * makes columns at .. at+count-1 of the operand, copied(staged, at, count) orders their copy. */
+template <class Value, class Fill, class Copy>
+static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill fill, Copy copy) {
+    PinnedArray<Value> staged[2];
     Event copied[2];
-    DeviceArray<double> values;
-    RankScratch scratch;
-    values.reserve(batch * n, "columns being prepared");
     int turn = 0;
     for (int64_t at = 0; at < o.head.n_var; at += batch, turn = 1 - turn) {
         int64_t count = std::min(batch, o.head.n_var - at);
-        staged[turn].reserve(batch * n, "columns being prepared");
+        staged[turn].reserve(batch * o.head.n_obs, "columns being prepared");
         if (at >= 2 * batch) wait_for(state, copied[turn]);
-        gather(state, columns, o, o.head.first + at, count, staged[turn].data);
-        check(cudaMemcpyAsync(values.data, staged[turn].data, (size_t)(count * n) * sizeof(double),
-                              cudaMemcpyHostToDevice, state->compute.handle),
-              "copying columns");
+        fill(staged[turn].data, at, count);
+        copy(staged[turn].data, at, count);
         copied[turn].record(state->compute);
-        prepare_batch(state, method, o, values.data, at, count, scratch);
     }
     wait_for_compute(state);
 }
 
-/* What the device found, completed on the host, and the norms back to the device. All on the
- * stream that the products use: the default stream would not wait for it, nor it for that one. */
-static void describe(gcor_state *state, gcor_method method, Operand &o) {
+static int64_t batch_of(const Operand &o) {
+    return std::min<int64_t>(o.head.n_var, std::max<int64_t>(1, STAGED_VALUES / o.head.n_obs));
+}
+
+/* Ranked or scaled on the device, from doubles. */
+static void prepare_on_device(gcor_state *state, const gcor_columns *columns, gcor_method method, Operand &o) {
+    int64_t n = o.head.n_obs, batch = batch_of(o);
+    DeviceArray<double> values;
+    RankScratch scratch;
+    values.reserve(batch * n, "columns being prepared");
+    auto fill = [&](double *staged, int64_t at, int64_t count) {
+        gather(state, columns, o, o.head.first + at, count, staged);
+    };
+    in_batches<double>(state, o, batch, fill, [&](const double *staged, int64_t at, int64_t count) {
+        check(cudaMemcpyAsync(values.data, staged, (size_t)(count * n) * sizeof(double), cudaMemcpyHostToDevice,
+                              state->compute.handle),
+              "copying columns");
+        prepare_batch(state, method, o, values.data, at, count, scratch);
+    });
+}
+
+/* Pearson: centred and scaled on the host, by the same code as on the CPU back end. */
+static void prepare_on_host(gcor_state *state, const gcor_columns *columns, Operand &o) {
+    gcor_context *context = state->context;
+    int64_t n = o.head.n_obs;
+    std::unique_ptr<double[]> work(new double[n * context->threads]);
+    auto fill = [&](float *staged, int64_t at, int64_t count) {
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 16)
+        for (int64_t j = 0; j < count; j++) {
+            double *x = work.get() + omp_get_thread_num() * n;
+            int flags = gcor_gather(columns, o.head.first + at + j, x);
+            o.head.flags[at + j] = (unsigned char)flags;
+            o.head.norm[at + j] = gcor_unit_column(x, n, flags, staged + j * n);
+        }
+        if (gcor_stop(context, 0)) throw Stopped{context->error.status};
+    };
+    in_batches<float>(state, o, batch_of(o), fill, [&](const float *staged, int64_t at, int64_t count) {
+        check(cudaMemcpyAsync(o.columns.data + at * n, staged, (size_t)(count * n) * sizeof(float),
+                              cudaMemcpyHostToDevice, state->compute.handle),
+              "copying columns");
+    });
+}
+
+/* What was found, completed on the host, and the norms to the device. All on the stream that the
+ * products use: the default stream would not wait for it, nor it for that one. */
+static void describe(gcor_state *state, gcor_method method, Operand &o, bool on_host) {
     int64_t n_var = o.head.n_var;
     size_t norm_bytes = (size_t)n_var * sizeof(double);
     cudaStream_t stream = state->compute.handle;
     std::unique_ptr<int[]> present(new int[n_var]);
-    check(cudaMemcpyAsync(present.get(), o.present.data, n_var * sizeof(int), cudaMemcpyDeviceToHost, stream),
-          "copying norms");
-    check(cudaMemcpyAsync(o.head.norm, o.norm.data, norm_bytes, cudaMemcpyDeviceToHost, stream), "copying norms");
-    wait_for_compute(state);
+    if (!on_host) {
+        check(cudaMemcpyAsync(present.get(), o.present.data, n_var * sizeof(int), cudaMemcpyDeviceToHost, stream),
+              "copying norms");
+        check(cudaMemcpyAsync(o.head.norm, o.norm.data, norm_bytes, cudaMemcpyDeviceToHost, stream), "copying norms");
+        wait_for_compute(state);
+    }
     for (int64_t j = 0; j < n_var; j++) {
         int flags = o.head.flags[j];
-        gcor_describe_column(o.head.kind, method, present[j], &o.head.norm[j], &flags);
+        int64_t count = on_host ? o.head.n_obs : present[j];
+        gcor_describe_column(o.head.kind, method, count, &o.head.norm[j], &flags);
         o.head.flags[j] = (unsigned char)flags;
     }
     check(cudaMemcpyAsync(o.norm.data, o.head.norm, norm_bytes, cudaMemcpyHostToDevice, stream), "copying norms");
@@ -175,17 +188,16 @@ static void describe(gcor_state *state, gcor_method method, Operand &o) {
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, gcor_method method,
                                       gcor_kind kind, int64_t first, int64_t n_var) {
     std::unique_ptr<Operand> o(new Operand());
-    o->host_norm.reset(new double[n_var]);
+    o->host_norm.reset(new double[n_var]());
     o->host_flags.reset(new unsigned char[n_var]());
     o->head = {kind, first, n_var, columns->n_obs, o->host_norm.get(), o->host_flags.get()};
     allocate(state, *o);
-    if (columns->n_obs > 0) {
-        prepare_all(state, columns, method, *o);
-    } else {
-        cudaStream_t stream = state->compute.handle;
-        check(cudaMemsetAsync(o->norm.data, 0, n_var * sizeof(double), stream), "clearing memory");
-        check(cudaMemsetAsync(o->present.data, 0, n_var * sizeof(int), stream), "clearing memory");
-    }
-    describe(state, method, *o);
+    bool on_host = columns->n_obs == 0 || (method == GCOR_PEARSON && kind == GCOR_REAL);
+    if (!on_host)
+        prepare_on_device(state, columns, method, *o);
+    else if (columns->n_obs > 0)
+        prepare_on_host(state, columns, *o);
+    describe(state, method, *o, on_host);
+    if (kind == GCOR_REAL && state->sink->approximate) make_halves(state, *o);
     return o;
 }

@@ -19,7 +19,6 @@ struct RankOutput {
 /* Sums over a column, for its norm. */
 struct ColumnSums {
     double squares = 0, tied = 0;
-    int present = 0;
 };
 
 /* One value: `below` are smaller, `equal` are equal (itself included), `before` of these come
@@ -117,17 +116,15 @@ static __global__ void rank_sorted(const double *keys, const int *rows, int n, R
     put_norm(out, present, sums);
 }
 
-/* Scores to unit length; `norm` is their sum of squares and becomes that of the rounded values. */
+/* Scores to unit length; `norm` is their sum of squares and becomes that of the rounded values,
+ * summed by one warp in the order of every back end. */
 static __global__ void scale_scores(float *scores, int n, double *norm) {
-    using Reduce = cub::BlockReduce<double, COLUMN_THREADS>;
-    __shared__ typename Reduce::TempStorage storage;
     float *score = scores + blockIdx.x * (int64_t)n;
-    double squares = norm[blockIdx.x], unit = squares > 0 ? 1 / sqrt(squares) : 0, rounded = 0;
-    for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) {
-        score[k] = (float)(score[k] * unit);
-        rounded += (double)score[k] * score[k];
-    }
-    rounded = Reduce(storage).Sum(rounded); /* a barrier: all have read the norm */
+    double squares = norm[blockIdx.x], unit = squares > 0 ? 1 / sqrt(squares) : 0;
+    for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) score[k] = (float)(score[k] * unit);
+    __syncthreads();
+    if (threadIdx.x >= 32) return;
+    double rounded = warp_dot(score, score, n);
     if (threadIdx.x == 0) norm[blockIdx.x] = rounded;
 }
 

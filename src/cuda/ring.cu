@@ -19,41 +19,43 @@ void wait_for_compute(gcor_state *state) {
 }
 
 static void deliver(gcor_state *state, Slot &slot) {
-    if (!slot.sink) return;
-    gcor_sink *sink = slot.sink;
-    slot.sink = nullptr;
+    if (!slot.full) return;
+    slot.full = false;
     wait_for(state, slot.copied);
-    const double *doubles = slot.doubles ? (const double *)slot.host.data : nullptr;
-    const float *floats = slot.doubles ? nullptr : (const float *)slot.host.data;
-    gcor_status status = gcor_take_tile(sink, state->context, &slot.tile, doubles, floats);
+    const double *doubles = slot.values.doubles ? (const double *)slot.host.data : nullptr;
+    const float *floats = slot.values.floats ? (const float *)slot.host.data : nullptr;
+    gcor_status status = gcor_take_tile(state->sink, state->context, &slot.values.tile, doubles, floats);
     if (status) throw Stopped{status};
 }
 
-static int64_t packed_bytes(const gcor_tile &tile, gcor_shape shape, bool doubles) {
-    return gcor_tile_pairs(&tile, shape) * (int64_t)(doubles ? sizeof(double) : sizeof(float));
+static int64_t bytes_of(const Packed &values, bool doubles) {
+    return gcor_tile_pairs(&values.tile, values.shape) * (int64_t)(doubles ? sizeof(double) : sizeof(float));
 }
 
-Slot &ring_acquire(gcor_state *state, const gcor_tile &tile, gcor_sink *sink, bool doubles) {
+Slot &ring_acquire(gcor_state *state, const gcor_tile &tile, bool doubles) {
     Slot &slot = state->ring.slots[state->ring.next];
     state->ring.next = (state->ring.next + 1) % RING_SLOTS;
     deliver(state, slot);
-    int64_t bytes = packed_bytes(tile, sink->shape, doubles);
+    slot.values = {tile, state->sink->shape, nullptr, nullptr};
+    int64_t bytes = bytes_of(slot.values, doubles);
     slot.device.reserve(bytes, "a tile's coefficients");
     slot.host.reserve(bytes, "a tile's coefficients");
-    slot.tile = tile;
-    slot.doubles = doubles;
-    slot.sink = sink;
+    if (doubles)
+        slot.values.doubles = (double *)slot.device.data;
+    else
+        slot.values.floats = (float *)slot.device.data;
     return slot;
 }
 
 void ring_submit(gcor_state *state, Slot &slot) {
-    int64_t bytes = packed_bytes(slot.tile, slot.sink->shape, slot.doubles);
+    int64_t bytes = bytes_of(slot.values, slot.values.doubles != nullptr);
     slot.computed.record(state->compute);
     check(cudaStreamWaitEvent(state->copy.handle, slot.computed.handle, 0), "ordering streams");
     check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)bytes, cudaMemcpyDeviceToHost,
                           state->copy.handle),
           "copying coefficients");
     slot.copied.record(state->copy);
+    slot.full = true;
 }
 
 void ring_drain(gcor_state *state) {

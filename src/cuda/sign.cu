@@ -199,9 +199,9 @@ static void multiply_slices(gcor_state *state, const Operand &rows, const Operan
 
 static Sums clear_sums(gcor_state *state, bool common, const gcor_tile &tile) {
     int64_t pairs = tile.n_row * tile.n_col, all = pairs * (common ? 3 : 1);
-    state->sums.reserve(all, "a tile's counts");
-    check(cudaMemsetAsync(state->sums.data, 0, all * sizeof(long long), state->compute.handle), "clearing counts");
-    long long *data = state->sums.data;
+    state->counts.reserve(all, "a tile's counts");
+    check(cudaMemsetAsync(state->counts.data, 0, all * sizeof(long long), state->compute.handle), "clearing counts");
+    long long *data = state->counts.data;
     return {data, common ? data + pairs : nullptr, common ? data + 2 * pairs : nullptr};
 }
 
@@ -209,8 +209,8 @@ static Side side_of(const Operand &o, int64_t var) {
     return {o.columns_of(var), o.norm_of(var)};
 }
 
-void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, Slot &slot) {
-    const gcor_tile &tile = slot.tile;
+void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    const gcor_tile &tile = out.tile;
     bool common = rows.head.kind == GCOR_SIGN_COMMON;
     Sums sums = clear_sums(state, common, tile);
     if (common)
@@ -220,8 +220,8 @@ void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, 
     else
         multiply_slices<TIED>(state, rows, cols, tile, sums);
     dim3 grid(blocks_for(tile.n_col, 256), (unsigned)tile.n_row);
-    coefficients<<<grid, 256, 0, state->compute.handle>>>(sums, tile, slot.sink->shape, side_of(rows, tile.row),
+    coefficients<<<grid, 256, 0, state->compute.handle>>>(sums, tile, out.shape, side_of(rows, tile.row),
                                                           side_of(cols, tile.col), rows.head.n_obs,
-                                                          slot.device_doubles());
+                                                          out.doubles);
     check_launch("finishing a tile");
 }

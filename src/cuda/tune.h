@@ -24,7 +24,14 @@ enum {
     SIGN_TILE = 64,  /* a block's pairs: 64 x 64, 4 x 4 for each of 256 threads */
     SIGN_WORDS = 16, /* words of each plane in shared memory at a time: 18 KB for two planes */
 
-    COMMON_WARPS = 8 /* warps, each with its own pair, in a block */
+    COMMON_WARPS = 8, /* warps, each with its own pair, in a block */
+
+    EDGE_SPAN = 1024,   /* pairs of a row that a block of 256 threads looks at */
+    EDGE_BLOCKS = 1056, /* blocks that recompute candidates: 8 for each of an H200's processors */
+    EDGES_GUESS = 1 << 16, /* edges of a tile that there is room for at first: 1.6 % of its pairs, 1 MB */
+
+    /* Each counts in 40 KB of shared memory and has 80 KB of its own: one for each processor. */
+    HISTOGRAM_BLOCKS = 132
 };
 
 /* Values staged at a time on their way to the device. */

@@ -17,15 +17,16 @@ static void format_time(double seconds, char *text, size_t size) {
         snprintf(text, size, "%.0f h %02.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
 }
 
-static void print_progress(r_progress *progress, double share) {
+/* own: the share of this pass that is done. */
+static void print_progress(r_progress *progress, double own) {
     enum { WIDTH = 40 };
     char bar[WIDTH + 1], left[64] = "?";
-    double now = gcor_seconds(), elapsed = now - progress->started;
+    double now = gcor_seconds(), elapsed = now - progress->started, share = progress->before + own * progress->width;
     if (elapsed < QUIET_SECONDS || now - progress->printed < REPRINT_SECONDS) return;
     progress->printed = now;
     for (int k = 0; k < WIDTH; k++) bar[k] = k < share * WIDTH ? '=' : ' ';
     bar[WIDTH] = 0;
-    if (share > 0) format_time(elapsed * (1 - share) / share, left, sizeof left);
+    if (own > 0) format_time(elapsed * (1 - share) / (own * progress->width), left, sizeof left);
     REprintf("\r[%s] %3.0f %%, %s left   ", bar, 100 * share, left);
 }
 
@@ -36,7 +37,7 @@ static int check(void *user, double share) {
 }
 
 gcor_monitor r_monitor(r_progress *progress, int show) {
-    *progress = (r_progress){.show = show, .started = gcor_seconds()};
+    *progress = (r_progress){.show = show, .started = gcor_seconds(), .width = 1};
     return (gcor_monitor){.check = check, .user = progress};
 }
 

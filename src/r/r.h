@@ -13,11 +13,30 @@
 
 /* ---- .Call entry points -------------------------------------------------------- */
 
-/* All pairs. x, y: numeric, integer or logical matrix or dgCMatrix, y possibly NULL; `by_row`:
- * the variables are x's rows. settings: list(backend, threads, memory, progress, device,
- * distance). attributes: a named list, for the values.
- * Returns list(values, n_obs, x_flags, y_flags, zero_sd: pairs with a constant column) or, after an error, list(status, message). */
+/* Everywhere: x, y: numeric, integer or logical matrix or dgCMatrix, y possibly NULL; `by_row`: the
+ * variables are x's rows. settings: list(backend, threads, memory, progress, pass, device). The
+ * result is list(n_obs, x_flags, y_flags, ...) or, after an error, list(status, message). */
+
+/* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
+ * attributes: a named list, for the values. */
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings, SEXP attributes);
+
+/* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own). */
+SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
+
+/* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling), see
+ * gcor_edge_rule; most: with more edges it is an error. */
+SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);
+/* The same for the k strongest neighbours of each variable. */
+SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
+/* list(above: edges of weight >= high, weights: of those from low on). */
+SEXP r_store_window(SEXP store, SEXP low, SEXP high);
+/* list(p, i, x): compressed rows of the edges of weight >= least, which ends the store. */
+SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
+/* ... counts in GCOR_BINS bins, error: of what was counted. */
+SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
+/* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps), see gcor_sums_rule. */
+SEXP r_connectivity(SEXP x, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
 /* A `dist`'s values to the n x n matrix with unit diagonal; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP threads);
@@ -31,8 +50,7 @@ SEXP r_info(SEXP device);
 SEXP r_cuda_state(void); /* number of GPUs, reason why there is none */
 SEXP r_cores(void);      /* processors that this process may use; 1 in a forked child */
 
-/* For tests: let the k-th use of a resource fail; how many
- * allocations are in use. */
+/* For tests: let the k-th use of a resource fail; how many allocations are in use. */
 SEXP r_set_fault(SEXP resource, SEXP k);
 SEXP r_live(void);
 
@@ -41,13 +59,29 @@ SEXP r_live(void);
 /* Describe an R matrix; the data stay R's. */
 gcor_matrix r_matrix(SEXP x, int by_row);
 
-/* Ctrl-C and the progress line. */
+/* Ctrl-C and the progress line. Work of several passes: those before make up the share `before`,
+ * this one `width`. */
 typedef struct {
     int show;
-    double started, printed;
+    double started, printed, before, width;
 } r_progress;
 gcor_monitor r_monitor(r_progress *progress, int show);
 void r_progress_end(r_progress *progress);
+
+/* A job from its arguments; the data stay R's. Must not move: the context points into it. */
+typedef struct {
+    gcor_matrix x, y;
+    gcor_job job;
+    const gcor_backend *backend;
+    gcor_context context;
+    r_progress progress;
+} r_job;
+void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
+/* A list of these names, of which the first three are n_obs, x_flags, y_flags. */
+SEXP r_job_result(r_job *q, const char **names);
+gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);
+SEXP r_failure(const gcor_error *error);
+gcor_context r_context(SEXP settings, r_progress *progress);
 
 /* How many threads to use where `threads` are wanted: in a child of fork() one, as OpenMP's are
  * gone and starting new ones hangs. */

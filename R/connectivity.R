@@ -1,0 +1,142 @@
+#' Connectivity of every column
+#'
+#' Sums over all pairs that a column is in, and the histogram of all coefficients,
+#' in one pass and without storing any pair: degree-centrality maps of voxels, the
+#' connectivity that a soft threshold gives genes.
+#'
+#' @inheritParams gpuCorNetwork
+#' @param threshold A number in \[0, 1\]: count the pairs whose weight (`|r|`, `r` or
+#'   `-r`, as `sign` says) is at least this.
+#' @param density In the place of `threshold`: a number in (0, 1\], the share of all
+#'   pairs to count, as in [gpuCorNetwork()]. Two more passes find the threshold.
+#' @param power Up to 32 positive numbers; may be given with or without a threshold.
+#' @param type What is raised to a power: `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
+#'   `"signed hybrid"`: `max(r, 0)`.
+#' @param breaks Number of bins of the histogram; one of those by which 10,000 can be
+#'   divided.
+#'
+#' @return A list of class `gpuConnectivity`:
+#' \item{degree}{with a threshold: for each column, how many others it has an edge with}
+#' \item{strength}{with a threshold: the sum of the weights of these edges}
+#' \item{soft}{with `power`: matrix, column x power, of `sum(similarity^power)` over all others}
+#' \item{threshold, edges}{the threshold and the number of edges}
+#' \item{histogram}{of all coefficients, an object of class [graphics::hist], to be plotted}
+#' \item{pairs, n_obs, method, sign, type, power}{}
+#' `as.data.frame()` gives `degree`, `strength` and the powers as columns.
+#'
+#' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree` and `edges` are exact
+#' in the sense of [gpuCorNetwork()], the sums are of coefficients within 1e-6.
+#'
+#' @section Errors: as [gpuCorNetwork()]. Neither `threshold`, `density` nor `power`.
+#' @references
+#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression
+#' network analysis. *Statistical Applications in Genetics and Molecular Biology* 4, 17.
+#' @seealso [pickPower()], [voxelImage()]
+#' @examples
+#' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8))
+#' con
+#' con$degree
+#' con$soft
+#' plot(con$histogram)
+#' @export
+gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
+                            sign = c("absolute", "positive", "negative"),
+                            type = c("unsigned", "signed", "signed hybrid"), use = "everything",
+                            method = c("pearson", "kendall", "spearman"), breaks = 200, backend = NULL, ...) {
+  if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
+  if (is.null(threshold) && is.null(density) && is.null(power)) {
+    fail("what is to be summed? give 'threshold' or 'density', or 'power', or both")
+  }
+  type <- check_choice(type, types, "type")
+  power <- check_powers(power)
+  breaks <- check_breaks(breaks)
+  criterion <- if (!is.null(threshold)) check_criterion(list(threshold = threshold))
+  if (!is.null(density)) criterion <- check_criterion(list(density = density))
+  task <- network_task(x, NULL, criterion, sign, use, method, backend, ...)
+  passes <- if (is.null(density)) 1 else 3
+  least <- if (!is.null(density)) density_threshold(task, passes) else if (!is.null(threshold)) criterion$value
+  sums <- connectivity_pass(task, least, type, power, at_pass(task$settings, passes, passes))
+  warn_constant(sums, colnames(task$x), NULL)
+  new_connectivity(sums, task, least, type, power, breaks)
+}
+
+types <- c("unsigned", "signed", "signed hybrid")
+
+MOST_POWERS <- 32L
+
+check_powers <- function(power) {
+  if (is.null(power)) return(numeric())
+  ok <- is.numeric(power) && length(power) > 0L && all(is.finite(power)) && all(power > 0)
+  if (!ok) fail("'power' must be positive numbers, not ", show_value(power))
+  if (length(power) > MOST_POWERS) {
+    fail("'power' has ", length(power), " values; ask for at most ", MOST_POWERS, " at a time")
+  }
+  as.numeric(power)
+}
+
+check_breaks <- function(breaks) {
+  breaks <- check_whole(breaks, "breaks", 1, 10000)
+  if (10000 %% breaks != 0) fail("'breaks' is ", breaks, "; it must divide 10000, as 100, 200 or 1000 do")
+  breaks
+}
+
+# least: NULL for no edges.
+connectivity_pass <- function(task, least, type, power, settings) {
+  ascending <- order(power)
+  rule <- list(side = side_code(task$sign), least = if (is.null(least)) 2 else least,
+               similarity = match(type, types) - 1L, steps = diff(c(0, power[ascending])))
+  sums <- checked(.Call(r_connectivity, task$x, method_code(task$method), task$use, rule, settings))
+  sums$soft[, ascending] <- sums$soft
+  sums
+}
+
+new_connectivity <- function(sums, task, least, type, power, breaks) {
+  labels <- colnames(task$x)
+  named <- function(values) if (is.null(labels)) values else stats::setNames(values, labels)
+  result <- list()
+  if (!is.null(least)) {
+    result <- list(degree = named(sums$degree), strength = named(sums$strength), threshold = least,
+                   edges = sum(sums$degree) / 2)
+  }
+  if (length(power)) {
+    dimnames(sums$soft) <- list(labels, paste0("power", power))
+    result$soft <- sums$soft
+  }
+  result$histogram <- histogram_object(sums$counts, breaks, task$method)
+  structure(c(result, list(pairs = task$pairs, n_obs = sums$n_obs, method = task$method, sign = task$sign,
+                           type = type, power = power)), class = "gpuConnectivity")
+}
+
+# As hist() makes it, but for bins closed to the left.
+histogram_object <- function(counts, breaks, method) {
+  counts <- colSums(matrix(counts, ncol = breaks))
+  edges <- seq(-1, 1, length.out = breaks + 1)
+  total <- sum(counts)
+  structure(list(breaks = edges, counts = counts, density = if (total > 0) counts / total * breaks / 2 else counts,
+                 mids = edges[-1] - 1 / breaks, xname = method_names[[method]], equidist = TRUE),
+            class = "histogram")
+}
+
+#' @export
+as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
+  columns <- Filter(Negate(is.null), list(degree = unname(x$degree), strength = unname(x$strength)))
+  if (!is.null(x$soft)) columns <- c(columns, as.data.frame(unname(x$soft), col.names = colnames(x$soft)))
+  names <- if (is.null(x$soft)) names(x$degree) else rownames(x$soft)
+  frame <- as.data.frame(columns, row.names = if (is.null(row.names)) names else row.names)
+  if (!is.null(x$soft)) names(frame)[ncol(frame) - length(x$power) + seq_along(x$power)] <- colnames(x$soft)
+  frame
+}
+
+#' @export
+print.gpuConnectivity <- function(x, digits = 4L, ...) {
+  frame <- as.data.frame(x)
+  cat("Connectivity of ", format_count(nrow(frame)), " variables by ", method_names[[x$method]], ": ",
+      format_count(x$pairs), " pairs, ", format_count(x$n_obs), " observations\n", sep = "")
+  if (!is.null(x$degree)) {
+    weight <- c(absolute = "|r|", positive = "r", negative = "-r")[[x$sign]]
+    cat(format_count(x$edges), " edges, ", weight, " >= ", format(x$threshold, digits = 6), "\n", sep = "")
+  }
+  if (length(x$power)) cat("powers of the ", x$type, " similarity\n", sep = "")
+  if (nrow(frame)) print(vapply(frame, stats::quantile, numeric(5L)), digits = digits)
+  invisible(x)
+}

@@ -1,0 +1,110 @@
+# Classes of networks: sparse matrices that know how they came about.
+
+network_slots <- c(method = "character", sign = "character", criterion = "character", value = "numeric",
+                   threshold = "numeric", edges = "numeric", pairs = "numeric", n_obs = "numeric", call = "call")
+
+#' Networks
+#'
+#' What [gpuCorNetwork()] returns: a sparse matrix of package Matrix, to be used as
+#' such, with slots that tell how it came about. `gpuCorNetwork` is a symmetric
+#' `dsCMatrix`, `gpuCorNetworkXY` (variables of `x` against those of `y`) a
+#' `dgCMatrix`.
+#'
+#' @slot method,sign,call The arguments, and the call.
+#' @slot criterion,value Which argument chose the edges, and its value.
+#' @slot threshold The weight (`|r|`, `r` or `-r`) of the weakest coefficient that would have been
+#'   an edge; `NA` where there is no single one: for `k`, and for p values that do not follow
+#'   from the coefficient alone.
+#' @slot edges,pairs How many edges there are, of how many pairs.
+#' @slot n_obs Observations used.
+#' @param x,object A network.
+#' @param row.names,optional,... Not used.
+#' @return `as.data.frame()`: a data frame `from`, `to`, `r`, an edge in each row,
+#'   strongest first, then by `from` and `to` in the order of the columns; names where the
+#'   columns have names, otherwise numbers. It is what `igraph::graph_from_data_frame()` takes;
+#'   `igraph::graph_from_adjacency_matrix(net, mode = "undirected", weighted = TRUE)`
+#'   takes the network itself.
+#' @examples
+#' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
+#' net@edges
+#' net@threshold
+#' head(as.data.frame(net))
+#' @aliases gpuCorNetworkXY-class
+#' @exportClass gpuCorNetwork
+setClass("gpuCorNetwork", contains = "dsCMatrix", slots = network_slots)
+
+#' @exportClass gpuCorNetworkXY
+setClass("gpuCorNetworkXY", contains = "dgCMatrix", slots = network_slots)
+
+# rows: compressed rows of the lower triangle, which are the columns of the upper one; or of y.
+new_network <- function(rows, task) {
+  details <- network_details(rows, task)
+  parts <- c(list(p = rows$p, i = rows$i, x = rows$x, Dimnames = network_names(task)), details, list(call = task$call))
+  if (is.null(task$y)) {
+    parts <- c(list("gpuCorNetwork", Dim = rep(ncol(task$x), 2L), uplo = "U"), parts)
+  } else {
+    parts <- c(list("gpuCorNetworkXY", Dim = c(ncol(task$x), ncol(task$y))), parts)
+  }
+  do.call(methods::new, parts, quote = TRUE) # or the call would be made again
+}
+
+network_names <- function(task) list(colnames(task$x), colnames(if (is.null(task$y)) task$x else task$y))
+
+network_details <- function(rows, task) {
+  list(method = task$method, sign = task$sign, criterion = task$criterion$name, value = task$criterion$value,
+       threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = task$pairs, n_obs = rows$n_obs)
+}
+
+# Edges of compressed rows as a data frame, strongest first.
+edge_frame <- function(rows, names_x, names_y) {
+  from <- rows$i + 1L
+  to <- rep.int(seq_len(length(rows$p) - 1L), diff(rows$p))
+  order <- order(-abs(rows$x), from, to, method = "radix")
+  name <- function(index, names) if (is.null(names)) index else names[index]
+  data.frame(from = name(from[order], names_x), to = name(to[order], names_y), r = rows$x[order])
+}
+
+#' @rdname gpuCorNetwork-class
+#' @export
+as.data.frame.gpuCorNetwork <- function(x, row.names = NULL, optional = FALSE, ...) {
+  edge_frame(list(p = x@p, i = x@i, x = x@x), x@Dimnames[[1L]], x@Dimnames[[2L]])
+}
+
+#' @rdname gpuCorNetwork-class
+#' @export
+as.data.frame.gpuCorNetworkXY <- as.data.frame.gpuCorNetwork
+
+describe_network <- function(d) {
+  chosen <- switch(d$criterion,
+    k = paste0("each one's ", d$value, " strongest neighbours"),
+    paste0(d$criterion, " = ", format(d$value))
+  )
+  weight <- c(absolute = "|r|", positive = "r", negative = "-r")[[d$sign]]
+  share <- if (d$pairs > 0) paste0(" of ", format_count(d$pairs), " pairs (", signif(100 * d$edges / d$pairs, 3), " %)")
+  least <- if (is.finite(d$threshold)) paste0(", ", weight, " >= ", format(d$threshold, digits = 6))
+  paste0(method_names[[d$method]], ", ", chosen, ": ", format_count(d$edges), " edges", share, least, ", ",
+         format_count(d$n_obs), " observations")
+}
+
+show_network <- function(object) {
+  d <- sapply(names(network_slots), function(name) methods::slot(object, name), simplify = FALSE)
+  cat("Network of ", paste(unique(vapply(dim(object), format_count, "")), collapse = " x "), " variables\n",
+      describe_network(d), "\n", sep = "")
+  top <- utils::head(order(-abs(object@x)), 6L)
+  if (!length(top)) return(invisible(object))
+  to <- findInterval(top - 1, object@p)
+  names <- lapply(1:2, function(side) object@Dimnames[[side]])
+  name <- function(index, side) if (is.null(names[[side]])) index else names[[side]][index]
+  cat("strongest:\n")
+  print(data.frame(from = name(object@i[top] + 1L, 1L), to = name(to, 2L), r = object@x[top]), digits = 4L,
+        row.names = FALSE)
+  invisible(object)
+}
+
+#' @rdname gpuCorNetwork-class
+#' @export
+setMethod("show", "gpuCorNetwork", show_network)
+
+#' @rdname gpuCorNetwork-class
+#' @export
+setMethod("show", "gpuCorNetworkXY", show_network)

@@ -1,0 +1,104 @@
+# A network straight into a file: a block of variables against all others at a time, whose edges are
+# the file's next rows. No more than a block's edges are in memory.
+
+network_to_file <- function(task, file) {
+  names <- network_names(task)
+  h5 <- open_network_file(file, ncol(task$x), if (is.null(task$y)) ncol(task$x) else ncol(task$y), names[[1L]],
+                          names[[2L]])
+  on.exit(discard_network_file(h5))
+  details <- if (has_threshold(task)) stream_network(h5, task) else write_whole(h5, task)
+  details <- Filter(Negate(anyNA), details)
+  close_network_file(h5, details)
+  structure(c(list(file = h5$file), details), class = "gpuCorNetworkFile")
+}
+
+# Whether one threshold for all pairs can be known before the edges are.
+has_threshold <- function(task) {
+  name <- task$criterion$name
+  name %in% c("threshold", "density") || (name == "p.value" && significance_of(task)$single)
+}
+
+# The network needs all of its edges to be known.
+write_whole <- function(h5, task) {
+  rows <- network_rows(task)
+  warn_constant(rows, colnames(task$x), colnames(task$y))
+  write_network(h5, new_network(rows, task))
+  network_details(rows, task)
+}
+
+# Entries that a block should have, and variables that it has at least and at most.
+STREAM_ENTRIES <- 2e7
+STREAM_LEAST <- 1024
+STREAM_MOST <- 2^16
+
+stream_network <- function(h5, task) {
+  threshold <- switch(task$criterion$name,
+    threshold = task$criterion$value,
+    density = density_threshold(task, 3),
+    p.value = significance_of(task)$least(task$criterion$value)
+  )
+  settings <- if (task$criterion$name == "density") at_pass(task$settings, 3, 3) else task$settings
+  blocks <- block_task(task)
+  found <- list(n_obs = nrow(blocks$rows), x_flags = raw(ncol(blocks$rows)), y_flags = raw(ncol(blocks$cols)))
+  first <- 1
+  size <- STREAM_LEAST
+  while (first <= ncol(blocks$rows)) {
+    last <- min(first + size - 1, ncol(blocks$rows))
+    settings_here <- part_of(settings, (first - 1) / ncol(blocks$rows), (last - first + 1) / ncol(blocks$rows))
+    pass <- edge_pass(block_of(blocks, first, last), threshold, settings = settings_here)
+    rows <- take_rows(pass, block_of(blocks, first, last), threshold)
+    if (is.null(task$y)) rows <- without_diagonal(rows, first)
+    append_rows(h5, diff(rows$p), rows$i, rows$x)
+    found$x_flags[first:last] <- rows$y_flags
+    found$y_flags <- rows$x_flags
+    size <- next_size(last - first + 1, length(rows$x))
+    first <- last + 1
+  }
+  warn_constant(if (is.null(task$y)) c(list(x_flags = found$x_flags), list(y_flags = raw())) else found,
+                colnames(task$x), colnames(task$y))
+  rows <- list(threshold = threshold, n_obs = found$n_obs, x = NULL)
+  details <- network_details(rows, task)
+  details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
+  details
+}
+
+# The engine makes rows of its y: the file's rows are the variables of `rows`. Which observations
+# count does not depend on the block.
+block_task <- function(task) {
+  matrices <- complete_matrices(task)
+  c(task, list(rows = matrices[[1L]], cols = matrices[[length(matrices)]]))
+}
+
+block_of <- function(blocks, first, last) {
+  blocks$x <- blocks$cols
+  blocks$y <- blocks$rows[, first:last, drop = FALSE]
+  blocks
+}
+
+part_of <- function(settings, from, width) {
+  settings$pass <- c(settings$pass[1L] + from * settings$pass[2L], width * settings$pass[2L])
+  settings
+}
+
+next_size <- function(size, entries) {
+  wanted <- floor(size * STREAM_ENTRIES / max(1, entries))
+  max(STREAM_LEAST, min(STREAM_MOST, 4 * size, wanted))
+}
+
+# Row k of the block is variable first + k - 1, and has an entry for itself.
+without_diagonal <- function(rows, first) {
+  lengths <- diff(rows$p)
+  row <- rep.int(seq_along(lengths), lengths)
+  keep <- which(rows$i != row + (first - 2))
+  rows$i <- rows$i[keep]
+  rows$x <- rows$x[keep]
+  rows$p <- c(0L, cumsum(tabulate(row[keep], length(lengths))))
+  rows
+}
+
+#' @export
+print.gpuCorNetworkFile <- function(x, ...) {
+  x$threshold <- c(x$threshold, NA_real_)[1L]
+  cat("Network in ", x$file, "\n", describe_network(x), "\n", sep = "")
+  invisible(x)
+}

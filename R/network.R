@@ -1,0 +1,248 @@
+#' The network of strongly correlated columns
+#'
+#' The pairs of columns of `x`, or of columns of `x` and of `y`, whose
+#' correlation is large, as a sparse matrix, an edge list or a file. All pairs are
+#' computed, none is stored but the edges: memory grows with the columns and the
+#' edges.
+#'
+#' Exactly one of these says which pairs are edges:
+#'
+#' * `threshold`: the size of the coefficient.
+#' * `density`: the share of all pairs. The threshold is the k-th largest
+#'   coefficient, k = `ceiling(density * pairs)`, exactly; ties with it are kept, too.
+#' * `k`: each column's k strongest neighbours, ties going to the earlier
+#'   column. An edge is there if either of its two columns has the other among
+#'   its own, with `mutual = TRUE` if both have.
+#' * `p.value`: the two-sided p value of [gpuCorTest()], not adjusted.
+#' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have
+#'   a coefficient.
+#'
+#' `sign` says what large means: `|r|`, `r` or `-r`; pairs of the other sign are
+#' never edges. P values are two-sided whatever `sign` is, and `fdr` counts the
+#' pairs of both signs.
+#'
+#' Missing values and ties: as in [gpuCor()]. A pair without a coefficient is no
+#' edge; constant columns, which have none, are counted in a warning.
+#'
+#' Accuracy: which pairs are edges is decided on coefficients that differ from
+#' double precision only by the rounding of each column to single precision (some
+#' 1e-8), and that are the same on every back end. Kendall's are exact.
+#'
+#' P values of Kendall's tau-b with ties, and of pairs of which each has its own
+#' complete observations, do not follow from the coefficient alone: they are
+#' computed in R for all pairs that may be edges, the latter at 0.1 ms each.
+#'
+#' `file`: the edges go to an HDF5 file as they are found, in the layout of
+#' AnnData: `X` is the matrix in compressed rows (`data` in single precision,
+#' `indices`, `indptr`), with both halves of a symmetric one, the names in `obs`
+#' and `var`, and what `show()` tells of a network in `uns`. It is what
+#' `anndata.read_h5ad()`, `HDF5Array::H5ADMatrix()` and `H5SparseMatrix()` read. It
+#' needs package rhdf5, computes every pair of `x` twice, and has no limit of
+#' 2^31 edges. It appears under its name when it is complete; a file that exists
+#' is an error.
+#'
+#' @inheritParams gpuCor
+#' @param threshold A number in \[0, 1\].
+#' @param density A number in (0, 1\].
+#' @param k A whole number of at least 1.
+#' @param p.value,fdr A number in (0, 1\].
+#' @param sign `"absolute"`, `"positive"` or `"negative"`. May be abbreviated.
+#' @param mutual With `k`: both columns must be among the other's neighbours.
+#' @param output `"matrix"`, or `"edges"`, the data frame that `as.data.frame()`
+#'   makes of the matrix. `"edges"` spares the memory of the matrix.
+#' @param file `NULL`, or the name of a file to write.
+#'
+#' @return `output = "matrix"`: with `y = NULL` a symmetric sparse matrix with zero
+#'   diagonal, of class [gpuCorNetwork-class], which is a `dsCMatrix`; with `y` one of class
+#'   `gpuCorNetworkXY`, which is a `dgCMatrix`, `ncol(x)` x `ncol(y)`. Values are the
+#'   coefficients, names those of the columns. `output = "edges"`: a data frame `from`, `to`,
+#'   `r`, an edge in each row, strongest first. `file`: a list of class
+#'   `gpuCorNetworkFile`, invisibly.
+#'
+#' @section Errors: as [gpuCor()]. None or more than one of `threshold`, `density`,
+#'   `k`, `p.value`, `fdr`. More than 2^31 - 1 edges, which a sparse matrix
+#'   cannot hold: as soon as it is known.
+#'
+#' @references
+#' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse
+#' networks of large data by correlation.
+#'
+#' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. *Journal
+#' of the Royal Statistical Society B* 57, 289-300.
+#'
+#' @seealso [gpuConnectivity()] for sums over edges without the edges,
+#'   [pickPower()], [gpuCorNetwork-class]
+#' @examples
+#' x <- as.matrix(mtcars)
+#' net <- gpuCorNetwork(x, threshold = 0.8)
+#' net
+#' as.data.frame(net)
+#' Matrix::rowSums(net != 0) # degrees
+#'
+#' gpuCorNetwork(x, density = 0.1, method = "kendall", output = "edges")
+#' gpuCorNetwork(x, fdr = 0.01)@threshold
+#' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
+#' @export
+gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
+                          sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
+                          method = c("pearson", "kendall", "spearman"), output = c("matrix", "edges"), file = NULL,
+                          backend = NULL, ...) {
+  criterion <- check_criterion(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
+  output <- check_choice(output, c("matrix", "edges"), "output")
+  mutual <- check_flag(mutual, "mutual")
+  if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
+  task <- network_task(x, y, criterion, sign, use, method, backend, ...)
+  task$mutual <- mutual
+  task$call <- sys.call()
+  if (!is.null(file)) return(invisible(network_to_file(task, file)))
+  rows <- network_rows(task)
+  warn_constant(rows, colnames(task$x), colnames(task$y))
+  if (output == "matrix") return(new_network(rows, task))
+  names <- network_names(task)
+  edge_frame(rows, names[[1L]], names[[2L]])
+}
+
+signs <- c("absolute", "positive", "negative")
+
+# Everything that the passes over the data need to know.
+network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
+  use <- check_use(use)
+  method <- check_choice(method, methods, "method")
+  sign <- check_choice(sign, signs, "sign")
+  settings <- settings_of(backend, ...)
+  input <- check_input(x, y, use)
+  task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
+               settings = settings)
+  task$pairs <- if (is.null(task$y)) pairs_of(ncol(task$x)) else as.numeric(ncol(task$x)) * ncol(task$y)
+  task
+}
+
+check_criterion <- function(given) {
+  given <- Filter(Negate(is.null), given)
+  if (length(given) != 1L) {
+    names <- "'threshold', 'density', 'k', 'p.value' or 'fdr'"
+    if (!length(given)) fail("which pairs are edges? give one of ", names)
+    fail("give only one of ", names, ", not ", paste0("'", names(given), "'", collapse = " and "))
+  }
+  name <- names(given)
+  value <- given[[1L]]
+  if (name == "k") return(list(name = name, value = check_whole(value, "k", 1)))
+  list(name = name, value = check_share(value, name, zero = name == "threshold"))
+}
+
+# A number between 0 and 1; zero: 0 is allowed.
+check_share <- function(value, name, zero) {
+  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value <= 1 && (value > 0 || (zero && value == 0))
+  if (!ok) {
+    fail("'", name, "' must be a number ", if (zero) "in [0, 1]" else "above 0 and up to 1", ", not ",
+         show_value(value))
+  }
+  as.numeric(value)
+}
+
+# ---- passes over the data
+
+MOST_EDGES <- 2^31 - 1
+
+side_code <- function(sign) match(sign, signs) - 1L
+
+# Edges of a weight from `least` to below `ceiling`, in a store; those above are counted.
+edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = MOST_EDGES) {
+  rule <- list(side = side_code(task$sign), least = least, ceiling = ceiling)
+  checked(.Call(r_edges, task$x, task$y, method_code(task$method), task$use, rule, most, settings))
+}
+
+neighbour_pass <- function(task) {
+  rule <- list(side = side_code(task$sign), least = 0, ceiling = 2)
+  most_neighbours <- max(1, ncol(task$x), ncol(task$y)) # more there are not
+  k <- min(task$criterion$value, most_neighbours)
+  checked(.Call(r_neighbours, task$x, task$y, method_code(task$method), task$use, rule, k, task$mutual, MOST_EDGES,
+                task$settings))
+}
+
+histogram_pass <- function(task, settings) {
+  checked(.Call(r_histogram, task$x, task$y, method_code(task$method), task$use, settings))
+}
+
+# The edges of a store as compressed rows p, i, x, with what else the pass found.
+take_rows <- function(pass, task, least) {
+  n_row <- if (is.null(task$y)) ncol(task$x) else ncol(task$y)
+  rows <- checked(.Call(r_store_rows, pass$store, least, n_row, task$settings))
+  c(rows, pass[c("n_obs", "x_flags", "y_flags")], list(threshold = least))
+}
+
+# The network's edges by the task's criterion.
+network_rows <- function(task) {
+  value <- task$criterion$value
+  switch(task$criterion$name,
+    threshold = take_rows(edge_pass(task, value), task, value),
+    density = density_rows(task),
+    k = neighbour_rows(task),
+    p.value = significant_rows(task),
+    fdr = significant_rows(task)
+  )
+}
+
+neighbour_rows <- function(task) {
+  rows <- take_rows(neighbour_pass(task), task, 0)
+  rows$threshold <- NA_real_
+  rows
+}
+
+density_rows <- function(task) {
+  k <- edges_of_density(task$criterion$value, task$pairs)
+  if (k > MOST_EDGES) {
+    fail("'density' is ", task$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
+         format_count(MOST_EDGES), "; ask for fewer, or write them to a file with file =")
+  }
+  range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
+  pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
+  window <- .Call(r_store_window, pass$store, range$low, range$high)
+  take_rows(pass, task, weight_of_rank(window, k))
+}
+
+# The threshold alone, in two passes that store next to nothing.
+density_threshold <- function(task, passes = 2) {
+  k <- edges_of_density(task$criterion$value, task$pairs)
+  range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, passes)), task$sign), k)
+  pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, passes))
+  weight_of_rank(.Call(r_store_window, pass$store, range$low, range$high), k)
+}
+
+edges_of_density <- function(density, pairs) ceiling(density * pairs)
+
+# ---- histograms of weights
+
+# Counts of weights between `lower` and `upper`, strongest first; a weight is outside its bin by at
+# most `error`.
+weight_bins <- function(histogram, sign) {
+  counts <- histogram$counts
+  width <- 2 / length(counts)
+  edges <- (seq_along(counts) - 1) * width - 1
+  if (sign == "absolute") {
+    half <- seq_len(length(counts) / 2)
+    counts <- counts[length(counts) / 2 + half] + rev(counts[half])
+    edges <- edges[length(edges) / 2 + half]
+  } else if (sign == "negative") {
+    counts <- rev(counts)
+  }
+  list(counts = rev(counts), lower = rev(edges), upper = rev(edges) + width, error = histogram$error + 1e-9,
+       total = sum(counts))
+}
+
+# Where the k-th largest weight is. Without that many, everything from 0 on.
+rank_range <- function(bins, k) {
+  at <- which(cumsum(bins$counts) >= k)[1L]
+  if (is.na(at)) return(list(low = 0, high = 0))
+  low <- max(0, bins$lower[at] - bins$error)
+  list(low = low, high = max(low, bins$upper[at] + bins$error))
+}
+
+# The k-th largest weight from those in its range; all from 0 on if there are fewer.
+weight_of_rank <- function(window, k) {
+  rank <- k - window$above
+  if (rank < 1) return(Inf)
+  if (rank > length(window$weights)) return(0)
+  place <- length(window$weights) - rank + 1
+  sort(window$weights, partial = place)[place]
+}

@@ -1,0 +1,223 @@
+#' Choose the power of a co-expression network
+#'
+#' A weighted co-expression network joins every two genes by a power of their
+#' coefficient. `pickPower()` shows, for each of several powers, how well the
+#' network that it makes is scale-free: the table of `pickSoftThreshold()` of
+#' package WGCNA, with the same columns and the same values.
+#'
+#' The connectivity of a gene is the sum of its adjacencies with all others:
+#' |r|^power if `type` is `"unsigned"`, ((1 + r) / 2)^power if it is `"signed"`,
+#' and r^power, 0 where r is negative, if it is `"signed hybrid"`. Pairs without
+#' a coefficient are left out, so a column that has none with any other has
+#' connectivity 0; with `use = "everything"` and missing values there is a warning.
+#'
+#' In a scale-free network the share of genes with connectivity k falls as a
+#' power of k, so that its logarithm is a line over log k. The range of the
+#' connectivities is cut into `breaks` bins of equal width. Each bin is a point:
+#' the mean connectivity of its genes, and their share of all genes plus 1e-9. An
+#' empty bin, or one whose genes have no connectivity at all, stands at its
+#' middle. `SFT.R.sq` and `slope` are those of the line through these points,
+#' `truncated.R.sq` is the adjusted R^2 of an exponentially truncated power law,
+#' which has k itself as a second term.
+#'
+#' What differs from WGCNA: every gene is taken with every other one at once,
+#' without blocks and without a matrix of all pairs; powers need not be whole
+#' numbers, and one that is given twice is taken once; `use` is `"everything"`
+#' unless said otherwise, where WGCNA leaves out missing values by pairs
+#' (`"pairwise.complete.obs"`); there are no weights of observations; nothing is
+#' printed on the way.
+#'
+#' The estimate is WGCNA's: it looks at R^2 alone. A line that rises fits as well
+#' as one that falls, but is no scale-free network; `print()` tells if the
+#' estimate is such a power, and `plot()` shows its R^2 below zero.
+#'
+#' @inheritParams gpuCor
+#' @param x A numeric, integer or logical matrix or data frame, or a sparse
+#'   matrix of package Matrix: observations in rows and at least three genes in
+#'   columns.
+#' @param powers Powers to try, each above 0.
+#' @param type How a coefficient becomes an adjacency, see Details. May be
+#'   abbreviated.
+#' @param r_squared The estimate is the lowest power whose `SFT.R.sq` is above
+#'   this.
+#' @param breaks Number of bins.
+#' @param method `"pearson"`, `"spearman"` or `"kendall"`. May be abbreviated.
+#' @param ... For `pickPower()` `threads`, `memory`, `progress`: see
+#'   [gpucor-package]. Not used by the methods.
+#'
+#' @return A list of class `gpuCorPower` with `powerEstimate`, the lowest power
+#'   that fits, `NA` if none does, and `fitIndices`, a data frame with one row for
+#'   each power, in increasing order: `Power`, `SFT.R.sq`, `slope`,
+#'   `truncated.R.sq`, `mean.k.`, `median.k.`, `max.k.`. Where all genes have the
+#'   same connectivity, within 1e-6, there is nothing to fit: `SFT.R.sq`, `slope`
+#'   and `truncated.R.sq` are `NA`, with a warning.
+#'
+#' @references
+#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression
+#' network analysis. *Statistical Applications in Genetics and Molecular Biology*
+#' 4(1), 17.
+#'
+#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation
+#' network analysis. *BMC Bioinformatics* 9, 559.
+#'
+#' @seealso [gpuConnectivity()], which sums the adjacencies; [gpuCorNetwork()].
+#' @examples
+#' # 300 genes, each of which follows one of six factors more or less
+#' set.seed(1)
+#' factors <- matrix(rnorm(50 * 6), 50)
+#' follows <- rexp(300)
+#' x <- matrix(rnorm(50 * 300), 50) + factors[, rep(1:6, 50)] * rep(follows, each = 50)
+#' fit <- pickPower(x, powers = c(1:10, 12, 14))
+#' fit
+#' fit$fitIndices$mean.k.
+#' plot(fit)
+#' @export
+pickPower <- function(x, powers = 1:20, type = c("unsigned", "signed", "signed hybrid"), r_squared = 0.85,
+                      breaks = 10, use = "everything", method = "pearson", backend = NULL, ...) {
+  powers <- check_fit_powers(powers)
+  type <- check_choice(type, types, "type")
+  method <- check_choice(method, methods, "method")
+  r_squared <- check_r_squared(r_squared)
+  breaks <- check_whole(breaks, "breaks", 2, 1e6)
+  warn_missing(x, use)
+  # One pass takes a limited number of powers.
+  passes <- split(powers, (seq_along(powers) - 1L) %/% MOST_POWERS)
+  soft <- do.call(cbind, lapply(passes, function(power) {
+    gpuConnectivity(x, power = power, type = type, use = use, method = method, backend = backend, ...)$soft
+  }))
+  if (nrow(soft) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", nrow(soft))
+
+  table <- fit_table(unname(soft), powers, breaks)
+  fits <- which(table$SFT.R.sq > r_squared)
+  structure(
+    list(powerEstimate = if (length(fits)) powers[fits[1L]] else powers[NA_integer_], fitIndices = table),
+    class = "gpuCorPower", type = type, method = method, r_squared = r_squared, n_var = nrow(soft)
+  )
+}
+
+# Left as they are, columns with missing values have connectivity 0 and bend the fit.
+warn_missing <- function(x, use) {
+  if (uses[check_use(use)] != "everything" || !anyNA(x)) return(invisible())
+  warning("'x' has missing values, and with use = \"everything\" a column with one has no coefficient, thus ",
+          "connectivity 0; use = \"pairwise.complete.obs\" leaves out only the missing values", call. = FALSE)
+}
+
+check_fit_powers <- function(powers) {
+  if (!is.numeric(powers) || length(powers) == 0L) {
+    fail("'powers' must be numbers above 0, such as 1:20, not ", show_value(powers))
+  }
+  bad <- !is.finite(powers) | powers <= 0
+  if (any(bad)) {
+    fail("'powers' must be finite and above 0; number ", which(bad)[1L], " is ", powers[bad][1L], ", leave it out")
+  }
+  sort(unique(as.vector(powers)))
+}
+
+check_r_squared <- function(r_squared) {
+  if (!is.numeric(r_squared) || length(r_squared) != 1L || is.na(r_squared) || r_squared < 0 || r_squared > 1) {
+    fail("'r_squared' must be a number between 0 and 1, not ", show_value(r_squared))
+  }
+  r_squared
+}
+
+# One row for each column of `soft`, the connectivities with one power.
+fit_table <- function(soft, powers, breaks) {
+  constant <- apply(soft, 2L, is_constant)
+  if (any(constant)) {
+    which <- if (all(constant)) "every power" else paste("power", paste(powers[constant], collapse = ", "))
+    warning("all columns have the same connectivity with ", which, ": nothing to fit", call. = FALSE)
+  }
+  fits <- apply(soft, 2L, fit_scale_free, breaks)
+  data.frame(Power = powers, SFT.R.sq = fits[1L, ], slope = fits[2L, ], truncated.R.sq = fits[3L, ],
+             mean.k. = colMeans(soft), median.k. = apply(soft, 2L, stats::median), max.k. = apply(soft, 2L, max))
+}
+
+# Closer than this coefficients are not known.
+is_constant <- function(k) max(k) - min(k) <= 1e-6 * max(k)
+
+# R^2 and slope of the line through the bins, adjusted R^2 of the truncated power law.
+fit_scale_free <- function(k, breaks) {
+  if (is_constant(k)) return(rep(NA_real_, 3L))
+  bins <- bin_connectivity(k, breaks)
+  log_k <- log10(bins$k)
+  log_share <- log10(bins$share + 1e-9)
+  line <- stats::lm.fit(cbind(1, log_k), log_share)
+  truncated <- stats::lm.fit(cbind(1, log_k, bins$k), log_share)
+  c(fit_r_squared(line), line$coefficients[[2L]], adjusted_r_squared(truncated))
+}
+
+# A bin holds what is above its lower edge up to its upper one, the first also its lower edge.
+bin_connectivity <- function(k, breaks) {
+  edges <- seq(min(k), max(k), length.out = breaks + 1)
+  bin <- findInterval(k, edges[2:breaks], left.open = TRUE) + 1
+  middle <- (edges[-1L] + edges[-(breaks + 1)]) / 2
+  mean_k <- as.vector(tapply(k, factor(bin, seq_len(breaks)), mean))
+  at_middle <- is.na(mean_k) | mean_k == 0 # empty, or without a logarithm
+  mean_k[at_middle] <- middle[at_middle]
+  list(k = mean_k, share = tabulate(bin, breaks) / length(k))
+}
+
+fit_r_squared <- function(fit) {
+  explained <- sum((fit$fitted.values - mean(fit$fitted.values))^2)
+  explained / (explained + sum(fit$residuals^2))
+}
+
+adjusted_r_squared <- function(fit) {
+  if (fit$df.residual == 0L) return(NA_real_)
+  1 - (1 - fit_r_squared(fit)) * (length(fit$residuals) - 1) / fit$df.residual
+}
+
+#' @rdname pickPower
+#' @param digits Digits to print: decimal ones of the fit, significant ones of the
+#'   connectivity.
+#' @export
+print.gpuCorPower <- function(x, digits = 3L, ...) {
+  digits <- check_whole(digits, "digits", 1, 15)
+  table <- x$fitIndices
+  fit <- format(round(table[2:4], digits), nsmall = digits)
+  k <- lapply(table[5:7], function(values) vapply(signif(values, digits), format, "", digits = digits))
+  cat("Scale-free fit of ", attr(x, "type"), " networks of ", format_count(attr(x, "n_var")), " variables by ",
+      method_names[[attr(x, "method")]], "\n", sep = "")
+  print(data.frame(Power = table$Power, fit, k), row.names = FALSE)
+  cat(describe_estimate(x), "\n", sep = "")
+  invisible(x)
+}
+
+describe_estimate <- function(x) {
+  table <- x$fitIndices
+  cut <- attr(x, "r_squared")
+  if (is.na(x$powerEstimate)) {
+    best <- which.max(table$SFT.R.sq)
+    if (!length(best)) return("no power can be fitted")
+    return(paste0("no R^2 above ", cut, "; the highest is ", signif(table$SFT.R.sq[best], 3L), " of power ",
+                  table$Power[best]))
+  }
+  rises <- table$slope[match(x$powerEstimate, table$Power)] > 0
+  paste0("lowest power with R^2 above ", cut, ": ", x$powerEstimate,
+         if (rises) ", but its slope is positive: not a scale-free network")
+}
+
+#' @rdname pickPower
+#' @export
+plot.gpuCorPower <- function(x, ...) {
+  old <- graphics::par(mfrow = c(1L, 2L), mar = c(4.2, 4.2, 2, 1))
+  on.exit(graphics::par(old))
+  table <- x$fitIndices
+  signed <- -sign(table$slope) * table$SFT.R.sq # a line that rises is no scale-free network
+  plot_powers(x, signed, ylim = range(0, 1, signed, na.rm = TRUE), ylab = expression("signed " * R^2),
+              main = "Scale-free fit")
+  graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "firebrick")
+  plot_powers(x, table$mean.k., log = if (all(table$mean.k. > 0)) "y" else "", ylab = "mean connectivity",
+              main = "Connectivity")
+  invisible(x)
+}
+
+# A power is marked by its number, the estimate in red.
+plot_powers <- function(x, values, ...) {
+  powers <- x$fitIndices$Power
+  graphics::plot.default(powers, values, type = "n", xlab = "power", yaxt = "n", ...)
+  ticks <- graphics::axTicks(2L)
+  graphics::axis(2L, ticks, vapply(ticks, format, ""))
+  graphics::text(powers, values, labels = powers, cex = 0.7,
+                 col = ifelse(powers %in% x$powerEstimate, "firebrick", "black"))
+}

@@ -1,0 +1,180 @@
+# Edges by p value. Two-sided p values fall as |r| grows, so a largest p is a least |r|; where
+# p depends on more than r (the ties and the common rows of the pair), the least |r| at which p
+# can be reached bounds what has to be looked at, and each p is computed.
+
+# Of a pair's n observations: what to divide tau-b by to have a standard normal variable. q: for
+# each column sum(score^2) / (2 untied pairs) - 1, its scores being doubled, centred ranks. The
+# variance of a sum over pairs of products, under permutation, is a product of one number
+# for each column (Daniels 1944).
+kendall_sd <- function(n, q_x, q_y) {
+  sqrt(4 * q_x * q_y / (n * (n - 1) * (n - 2)) + 2 / (n * (n - 1)))
+}
+
+# q of a column without missing values. It is smallest, (n - 2) / 3, without ties.
+tie_quotient <- function(values) {
+  n <- length(values)
+  t <- tabulate(match(values, unique(values)))
+  untied <- (n * (n - 1) - sum(as.numeric(t) * (t - 1))) / 2
+  sum((2 * rank(values) - n - 1)^2) / (2 * untied) - 1
+}
+
+# Least |r| that has a two-sided p value of at most p.
+least_r <- function(p, method, n, q) {
+  if (method == "kendall") return(stats::qnorm(p / 2, lower.tail = FALSE) * kendall_sd(n, q, q))
+  t <- stats::qt(p / 2, n - 2, lower.tail = FALSE)
+  ifelse(is.finite(t), t / sqrt(n - 2 + t^2), 1)
+}
+
+# What is known of the task's p values: n observations at most; `single`: p follows from r.
+significance_of <- function(task) {
+  found <- checked(.Call(r_observations, task$x, task$y, method_code(task$method), task$use, task$settings))
+  n <- found$n_obs
+  if (n < 3) fail("p values need at least 3 observations; there are ", n)
+  kendall <- task$method == "kendall"
+  q <- if (kendall && !found$common) column_quotients(task)
+  ties <- unlist(q)
+  least_q <- if (length(ties)) min(ties, na.rm = TRUE) else (n - 2) / 3
+  list(n = n, common = found$common, single = !found$common && (!kendall || all(ties == (n - 2) / 3, na.rm = TRUE)),
+       quotients = q, least = function(p) least_r(p, task$method, n, least_q))
+}
+
+# Of the columns of x and of y; NA where a column has no coefficient.
+column_quotients <- function(task) {
+  lapply(complete_matrices(task), function(m) {
+    vapply(seq_len(ncol(m)), function(j) {
+      values <- m[, j]
+      if (anyNA(values) || all(values == values[1L])) NA_real_ else tie_quotient(values)
+    }, 0)
+  })
+}
+
+# x, and y if there is one, with the observations that count.
+complete_matrices <- function(task) {
+  both <- Filter(Negate(is.null), list(x = task$x, y = task$y))
+  if (!uses[task$use] %in% c("complete.obs", "na.or.complete")) return(both)
+  complete <- Reduce(`&`, lapply(both, function(m) Matrix::rowSums(is.na(m)) == 0))
+  lapply(both, function(m) m[complete, , drop = FALSE])
+}
+
+significant_rows <- function(task) {
+  significance <- significance_of(task)
+  if (task$criterion$name == "p.value") {
+    least <- significance$least(task$criterion$value)
+    rows <- take_rows(edge_pass(task, least), task, least)
+    if (!significance$single) rows <- keep_significant(rows, task, significance, function(p) task$criterion$value)
+    return(rows)
+  }
+  histogram <- histogram_pass(task, at_pass(task$settings, 1, 2))
+  range <- fdr_range(weight_bins(histogram, "absolute"), task$criterion$value, significance$least)
+  if (significance$single) return(fdr_rows(task, range, significance))
+  two_sided <- task
+  two_sided$sign <- "absolute" # both signs count among the tests
+  rows <- take_rows(edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2)), two_sided, range$low)
+  keep_significant(rows, task, significance, function(p) largest_p(p, range$tests, task$criterion$value))
+}
+
+# The threshold lies between `low` and `high`, the fixed points of Benjamini and Hochberg's rule with
+# the histogram's upper and lower counts.
+fdr_range <- function(bins, fdr, least) {
+  tests <- bins$total
+  count <- function(edges) {
+    counts <- cumsum(bins$counts)
+    function(r) if (any(edges >= r)) counts[sum(edges >= r)] else 0
+  }
+  low <- fixed_point(tests, fdr, least, count(bins$upper + bins$error))
+  high <- fixed_point(tests, fdr, least, count(bins$lower - bins$error))
+  list(low = max(0, low), high = max(0, high), tests = tests)
+}
+
+# Step-up from above: with `found` pairs at most significant, p may be fdr * found / tests at most,
+# and so on until nothing changes. Returns the least |r|; Inf where nothing remains.
+fixed_point <- function(tests, fdr, least, count) {
+  found <- tests
+  repeat {
+    if (found == 0) return(Inf)
+    r <- least(fdr * found / tests)
+    now <- count(r)
+    if (now >= found) return(r)
+    found <- now
+  }
+}
+
+# p follows from r: the weights between low and high decide.
+fdr_rows <- function(task, range, significance) {
+  if (range$low > 1) {
+    rows <- take_rows(edge_pass(task, 2), task, 2)
+    rows$threshold <- NA_real_
+    return(rows)
+  }
+  two_sided <- task
+  two_sided$sign <- "absolute"
+  if (task$sign != "absolute") {
+    pass <- edge_pass(two_sided, range$low, range$high, at_pass(task$settings, 2, 3))
+  } else {
+    pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
+  }
+  threshold <- fdr_threshold(.Call(r_store_window, pass$store, range$low, range$high), range, task, significance)
+  if (task$sign != "absolute") pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 3))
+  rows <- take_rows(pass, task, threshold)
+  if (!is.finite(threshold)) rows$threshold <- NA_real_
+  rows
+}
+
+fdr_threshold <- function(window, range, task, significance) {
+  fixed_point(range$tests, task$criterion$value, significance$least, function(r) {
+    if (r >= range$high) return(window$above) # not reached: the range holds the fixed point
+    window$above + sum(window$weights >= r)
+  })
+}
+
+# Drop the edges whose own p value is too large; cut() gives the largest p to keep from all of them.
+keep_significant <- function(rows, task, significance, cut) {
+  to <- rep.int(seq_len(length(rows$p) - 1L), diff(rows$p))
+  p <- pair_p(rows$i + 1L, to, rows$x, task, significance)
+  side <- switch(task$sign, absolute = TRUE, positive = rows$x >= 0, negative = rows$x <= 0)
+  keep <- which(p <= cut(p) & side)
+  rows$p <- c(0L, cumsum(tabulate(to[keep], length(rows$p) - 1L)))
+  rows$i <- rows$i[keep]
+  rows$x <- rows$x[keep]
+  rows$threshold <- NA_real_
+  rows
+}
+
+# The largest p of Benjamini and Hochberg's rule; all that are not among p are larger.
+largest_p <- function(p, tests, fdr) {
+  p <- sort(p)
+  ok <- which(p <= fdr * seq_along(p) / tests)
+  if (length(ok)) p[max(ok)] else -1
+}
+
+# Two-sided p values of pairs of columns i of x and j of y (or x).
+pair_p <- function(i, j, r, task, significance) {
+  y <- if (is.null(task$y)) task$x else task$y
+  n <- if (significance$common) common_observations(task$x, y, i, j) else significance$n
+  if (task$method != "kendall") return(tail_probability(gpuTtest(n, r), n - 2, "two.sided", FALSE))
+  if (significance$common) {
+    q <- vapply(seq_along(i), function(e) common_quotients(task$x[, i[e]], y[, j[e]]), c(0, 0))
+    sd <- kendall_sd(n, q[1L, ], q[2L, ])
+  } else {
+    q <- significance$quotients
+    sd <- kendall_sd(n, q[[1L]][i], q[[length(q)]][j])
+  }
+  p <- tail_probability(r / sd, Inf, "two.sided", FALSE)
+  p[n < 3] <- NA
+  p
+}
+
+common_quotients <- function(x, y) {
+  common <- !is.na(x) & !is.na(y)
+  c(tie_quotient(x[common]), tie_quotient(y[common]))
+}
+
+common_observations <- function(x, y, i, j) {
+  piece <- max(1, floor(2^24 / max(1, nrow(x)))) # pairs at a time
+  n <- numeric(length(i))
+  for (from in seq(1, by = piece, length.out = ceiling(length(i) / piece))) {
+    at <- from:min(from + piece - 1, length(i))
+    n[at] <- colSums(!is.na(x[, i[at], drop = FALSE]) & !is.na(y[, j[at], drop = FALSE]))
+  }
+  n
+}

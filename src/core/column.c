@@ -1,0 +1,29 @@
+/* A column of unit length, the same on every back end. */
+#include "coefficient.h"
+
+/* Differences from the first value are exactly zero for a constant column, whatever its value.
+ * Returns the sum of squares about the mean and leaves the centred, scaled values in x. */
+static double centre(double *x, int64_t n) {
+    double largest = 0, sum = 0, squares = 0, first = x[0];
+    for (int64_t k = 0; k < n; k++)
+        if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    double scale = gcor_scale(largest);
+    for (int64_t k = 0; k < n; k++) sum += x[k] = x[k] * scale - first * scale;
+    for (int64_t k = 0; k < n; k++) {
+        x[k] -= sum / (double)n;
+        squares += x[k] * x[k];
+    }
+    return squares;
+}
+
+double gcor_unit(const double *x, double squares, int64_t n, float *out) {
+    double unit = squares > 0 ? 1 / sqrt(squares) : 0;
+    for (int64_t k = 0; k < n; k++) out[k] = (float)(x[k] * unit);
+    return gcor_dot(out, out, n);
+}
+
+double gcor_unit_column(double *x, int64_t n, int flags, float *out) {
+    if (!(flags & (GCOR_MISSING | GCOR_INFINITE)) && n > 0) return gcor_unit(x, centre(x, n), n, out);
+    for (int64_t k = 0; k < n; k++) out[k] = 0;
+    return 0;
+}

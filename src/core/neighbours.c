@@ -1,0 +1,166 @@
+/* The strongest neighbours of every variable. A tile's edges are collected by all threads and
+ * sorted in when the tile is done; then the variables' own least weights rise, so that later tiles
+ * hand over less and less. */
+#include "network.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+typedef struct {
+    int32_t other;
+    double r;
+} neighbour;
+
+/* Variables of one side: the neighbours of variable j are a heap at heap[j * k], the weakest on
+ * top; least[j]: that one's weight once there are k, before 0. */
+typedef struct {
+    int64_t n_var;
+    neighbour *heap;
+    int64_t *count;
+    double *least;
+} side_heaps;
+
+struct gcor_neighbours {
+    gcor_edges edges; /* first: this is its sink */
+    int64_t k;
+    gcor_store *tile; /* the edges of the tile at hand */
+    side_heaps cols, rows; /* rows: of y */
+};
+
+/* Whether a is weaker than b. */
+static int weaker(gcor_side side, const neighbour *a, const neighbour *b) {
+    double x = gcor_weight(side, a->r), y = gcor_weight(side, b->r);
+    return x < y || (x == y && a->other > b->other);
+}
+
+static void sift_up(gcor_side side, neighbour *heap, int64_t at) {
+    for (int64_t parent; at > 0; at = parent) {
+        parent = (at - 1) / 2;
+        if (!weaker(side, &heap[at], &heap[parent])) return;
+        neighbour swap = heap[at];
+        heap[at] = heap[parent];
+        heap[parent] = swap;
+    }
+}
+
+static void sift_down(gcor_side side, neighbour *heap, int64_t n) {
+    for (int64_t at = 0, child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && weaker(side, &heap[child + 1], &heap[child])) child++;
+        if (!weaker(side, &heap[child], &heap[at])) return;
+        neighbour swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+    }
+}
+
+static void insert(gcor_side side, side_heaps *heaps, int64_t k, int32_t var, neighbour fresh) {
+    neighbour *heap = heaps->heap + var * k;
+    if (heaps->count[var] < k) {
+        heap[heaps->count[var]] = fresh;
+        sift_up(side, heap, heaps->count[var]++);
+    } else if (weaker(side, &heap[0], &fresh)) {
+        heap[0] = fresh;
+        sift_down(side, heap, k);
+    }
+    if (heaps->count[var] == k) heaps->least[var] = gcor_weight(side, heap[0].r);
+}
+
+static gcor_status keep(gcor_edges *edges, gcor_context *context, int thread, const gcor_edge *list, int64_t n) {
+    gcor_edges *tile = gcor_store_edges(((gcor_neighbours *)edges)->tile);
+    return tile->keep(tile, context, thread, list, n);
+}
+
+static void insert_edge(void *user, const gcor_edge *edge) {
+    gcor_neighbours *neighbours = user;
+    gcor_side side = neighbours->edges.rule.side;
+    side_heaps *rows = neighbours->rows.n_var > 0 ? &neighbours->rows : &neighbours->cols;
+    insert(side, rows, neighbours->k, edge->row, (neighbour){edge->col, edge->r});
+    insert(side, &neighbours->cols, neighbours->k, edge->col, (neighbour){edge->row, edge->r});
+}
+
+static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    gcor_neighbours *neighbours = (gcor_neighbours *)sink;
+    (void)context, (void)tile;
+    gcor_store_drain(neighbours->tile, insert_edge, neighbours);
+    return GCOR_OK;
+}
+
+static int allocate(gcor_context *context, side_heaps *heaps, int64_t k, int64_t n_var) {
+    const char *what = "the neighbours of each variable";
+    heaps->n_var = n_var;
+    heaps->heap = gcor_alloc(context, n_var * k, sizeof(neighbour), what);
+    heaps->count = gcor_alloc(context, n_var, sizeof(int64_t), what);
+    heaps->least = gcor_alloc(context, n_var, sizeof(double), what);
+    if (!heaps->heap || !heaps->count || !heaps->least) return 0;
+    for (int64_t j = 0; j < n_var; j++) heaps->count[j] = 0, heaps->least[j] = 0;
+    return 1;
+}
+
+static void release(side_heaps *heaps) {
+    gcor_free(heaps->heap);
+    gcor_free(heaps->count);
+    gcor_free(heaps->least);
+}
+
+gcor_neighbours *gcor_neighbours_new(gcor_context *context, gcor_side side, int64_t k, int64_t n_col, int64_t n_row) {
+    gcor_neighbours *neighbours = gcor_alloc(context, 1, sizeof *neighbours, "the neighbours of each variable");
+    if (!neighbours) return NULL;
+    *neighbours = (gcor_neighbours){.k = k};
+    gcor_edge_rule rule = {.side = side, .ceiling = 2};
+    gcor_shape shape = n_row > 0 ? GCOR_FULL : GCOR_LOWER;
+    neighbours->tile = gcor_store_new(context, shape, rule, INT64_MAX);
+    if (!neighbours->tile || !allocate(context, &neighbours->cols, k, n_col) ||
+        (n_row > 0 && !allocate(context, &neighbours->rows, k, n_row))) {
+        gcor_neighbours_free(neighbours);
+        return NULL;
+    }
+    rule.col_least = neighbours->cols.least;
+    rule.row_least = n_row > 0 ? neighbours->rows.least : neighbours->cols.least;
+    neighbours->edges = gcor_edges_sink(shape, rule);
+    neighbours->edges.sink.end_tile = end_tile;
+    neighbours->edges.keep = keep;
+    return neighbours;
+}
+
+void gcor_neighbours_free(gcor_neighbours *neighbours) {
+    if (!neighbours) return;
+    gcor_store_free(neighbours->tile);
+    release(&neighbours->cols);
+    release(&neighbours->rows);
+    gcor_free(neighbours);
+}
+
+gcor_edges *gcor_neighbours_edges(gcor_neighbours *neighbours) {
+    return &neighbours->edges;
+}
+
+/* Whether `var` of one side has `other` among its neighbours. */
+static int has(const gcor_neighbours *neighbours, const side_heaps *heaps, int64_t var, neighbour other) {
+    if (heaps->count[var] < neighbours->k) return 1; /* has all there are */
+    return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->k]);
+}
+
+gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,
+                                  gcor_store *store) {
+    int triangle = neighbours->rows.n_var == 0;
+    gcor_edges *out = gcor_store_edges(store);
+    /* Every edge is met from the column's side; from the row's side only those not met there. */
+    for (int from_row = 0; from_row <= (triangle ? 0 : 1); from_row++) {
+        const side_heaps *own = from_row ? &neighbours->rows : &neighbours->cols;
+        const side_heaps *others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
+        for (int64_t j = 0; j < own->n_var; j++)
+            for (int64_t e = 0; e < own->count[j]; e++) {
+                neighbour n = own->heap[j * neighbours->k + e];
+                int both = has(neighbours, others, n.other, (neighbour){(int32_t)j, n.r});
+                int second_look = triangle ? n.other < j : from_row; /* met before, if both have it */
+                if (both ? second_look : mutual) continue;
+                int32_t low = n.other < j ? n.other : (int32_t)j, high = n.other < j ? (int32_t)j : n.other;
+                gcor_edge edge = triangle ? (gcor_edge){high, low, n.r}
+                                 : from_row ? (gcor_edge){(int32_t)j, n.other, n.r} : (gcor_edge){n.other, (int32_t)j, n.r};
+                gcor_status status = out->keep(out, context, 0, &edge, 1);
+                if (status) return status;
+            }
+    }
+    return GCOR_OK;
+}
