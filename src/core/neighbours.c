@@ -56,6 +56,7 @@ static void sift_down(gcor_side side, neighbour *heap, int64_t n) {
 
 static void insert(gcor_side side, side_heaps *heaps, int64_t k, int32_t var, neighbour fresh) {
     neighbour *heap = heaps->heap + var * k;
+    if (gcor_weight(side, fresh.r) < heaps->least[var]) return;
     if (heaps->count[var] < k) {
         heap[heaps->count[var]] = fresh;
         sift_up(side, heap, heaps->count[var]++);
@@ -115,6 +116,7 @@ gcor_neighbours *gcor_neighbours_new(gcor_context *context, gcor_side side, int6
         gcor_neighbours_free(neighbours);
         return NULL;
     }
+    rule.k = k;
     rule.col_least = neighbours->cols.least;
     rule.row_least = n_row > 0 ? neighbours->rows.least : neighbours->cols.least;
     neighbours->edges = gcor_edges_sink(shape, rule);

@@ -36,6 +36,7 @@ typedef struct {
     double ceiling; /* ... to below here are kept; the larger ones are only counted. Above 1: none */
     const double *row_least, *col_least; /* not NULL: in the place of `least` the smaller of the two
                                           * variables' own; they only ever rise */
+    int64_t k; /* with these: a variable's own may rise to the k-th largest weight among any of its pairs */
 } gcor_edge_rule;
 
 /* The least weight that (row, col) is kept for. */

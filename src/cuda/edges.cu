@@ -92,6 +92,48 @@ static __global__ void decide_exact(Packed values, EdgeOutput out) {
         decide(out, k < n, i, col + k - values.tile.col, k < n ? r[k] : 0);
 }
 
+/* ---- least weights of the variables' own ------------------------------------------------ */
+
+/* A block for each variable of one side of a tile whose own least weight is still 0: the k-th largest
+ * weight in the tile, to within a bin, is one, too. Without it all of a variable's first pairs would
+ * be edges. */
+static __global__ void raise_least(Cheap cheap, Packed exact, bool by_row, EdgeOutput out, double *least) {
+    __shared__ int bins[LEAST_BINS];
+    const gcor_tile &tile = out.tile;
+    int64_t own = blockIdx.x, others = by_row ? tile.n_col : tile.n_row;
+    if (least[own] > 0) return;
+    for (int b = threadIdx.x; b < LEAST_BINS; b += blockDim.x) bins[b] = 0;
+    __syncthreads();
+    for (int64_t other = threadIdx.x; other < others; other += blockDim.x) {
+        int64_t i = by_row ? own : other, j = by_row ? other : own, col, n;
+        gcor_tile_segment(&tile, exact.shape, tile.row + i, &col, &n);
+        int64_t k = tile.col + j - col;
+        if (k < 0 || k >= n) continue;
+        double weight = exact.doubles ? gcor_weight(out.rule.side, exact.doubles[gcor_tile_offset(&tile, exact.shape, tile.row + i) + k])
+                                      : raw_weight(out.rule.side, cheap.values[i * cheap.ld + j]);
+        int bin = (int)((weight - cheap.error) * LEAST_BINS);
+        if (weight > cheap.error) atomicAdd(&bins[bin < LEAST_BINS ? bin : LEAST_BINS - 1], 1);
+    }
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    int64_t found = 0;
+    for (int b = LEAST_BINS - 1; b > 0 && found < out.rule.k; b--) {
+        found += bins[b];
+        if (found >= out.rule.k) least[own] = b / (double)LEAST_BINS;
+    }
+}
+
+static void raise_both(gcor_state *state, const EdgeSlot &slot, const Cheap &cheap, const Packed &exact,
+                       const EdgeOutput &out) {
+    if (!out.rule.row_least) return;
+    const gcor_tile &tile = slot.tile;
+    double *rows = slot.least.data, *cols = rows + tile.n_row;
+    cudaStream_t stream = state->compute.handle;
+    raise_least<<<(unsigned)tile.n_row, 256, 0, stream>>>(cheap, exact, true, out, rows);
+    raise_least<<<(unsigned)tile.n_col, 256, 0, stream>>>(cheap, exact, false, out, cols);
+    check_launch("finding least weights");
+}
+
 /* The variables' own least weights to the device, as they are now. */
 static void copy_least(gcor_state *state, EdgeSlot &slot, gcor_edge_rule &rule) {
     if (!rule.row_least) return;
@@ -116,6 +158,7 @@ static void decide_cheap(gcor_state *state, const EdgeSlot &slot, EdgeOutput out
     Cheap cheap = multiply_cheap(state, *slot.rows, *slot.cols, tile);
     state->edges.candidates.reserve(tile.n_row * tile.n_col, "candidates for edges");
     out.candidates = state->edges.candidates.data;
+    raise_both(state, slot, cheap, Packed{tile, state->sink->shape, nullptr, nullptr}, out);
     collect_candidates<<<grid, 256, 0, state->compute.handle>>>(cheap, state->sink->shape, out);
     check_launch("collecting candidates");
     decide_candidates<<<EDGE_BLOCKS, 256, 0, state->compute.handle>>>(
@@ -139,6 +182,7 @@ static void compute(gcor_state *state, EdgeSlot &slot) {
         decide_cheap(state, slot, out, grid);
     } else {
         Packed values = multiply_in_place(state, *slot.rows, *slot.cols, tile);
+        raise_both(state, slot, Cheap{nullptr, 0, 0}, values, out);
         decide_exact<<<grid, 256, 0, stream>>>(values, out);
         check_launch("collecting edges");
     }

@@ -30,6 +30,8 @@ enum {
     EDGE_BLOCKS = 1056, /* blocks that recompute candidates: 8 for each of an H200's processors */
     EDGES_GUESS = 1 << 16, /* edges of a tile that there is room for at first: 1.6 % of its pairs, 1 MB */
 
+    LEAST_BINS = 1024, /* of weights from 0 to 1, when a tile's k-th largest is looked for */
+
     /* Each counts in 40 KB of shared memory and has 80 KB of its own: one for each processor. */
     HISTOGRAM_BLOCKS = 132
 };
