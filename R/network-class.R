@@ -81,9 +81,9 @@ describe_network <- function(d) {
   )
   weight <- c(absolute = "|r|", positive = "r", negative = "-r")[[d$sign]]
   share <- if (d$pairs > 0) paste0(" of ", format_count(d$pairs), " pairs (", signif(100 * d$edges / d$pairs, 3), " %)")
-  least <- if (is.finite(d$threshold)) paste0(", ", weight, " >= ", format(d$threshold, digits = 6))
-  paste0(method_names[[d$method]], ", ", chosen, ": ", format_count(d$edges), " edges", share, least, ", ",
-         format_count(d$n_obs), " observations")
+  least <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
+  paste0(method_names[[d$method]], " of ", format_count(d$n_obs), " observations, ", chosen, least, "\n",
+         format_count(d$edges), " edges", share)
 }
 
 show_network <- function(object) {

@@ -166,7 +166,7 @@ write_names <- function(h5, group, names, n) {
 
 # Those of `details` that are counts, and so integers in the file, though they are
 # doubles in R.
-COUNTS <- c("pairs", "n_obs")
+COUNTS <- c("edges", "pairs", "n_obs")
 
 write_details <- function(h5, details) {
   for (name in names(details)[lengths(details) > 0L]) {

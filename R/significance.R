@@ -34,7 +34,8 @@ significance_of <- function(task) {
   q <- if (kendall && !found$common) column_quotients(task)
   ties <- unlist(q)
   least_q <- if (length(ties)) min(ties, na.rm = TRUE) else (n - 2) / 3
-  list(n = n, common = found$common, single = !found$common && (!kendall || all(ties == (n - 2) / 3, na.rm = TRUE)),
+  untied <- abs(ties - (n - 2) / 3) < 1e-9 * n
+  list(n = n, common = found$common, single = !found$common && (!kendall || all(untied, na.rm = TRUE)),
        quotients = q, least = function(p) least_r(p, task$method, n, least_q))
 }
 

@@ -25,6 +25,21 @@ for (method in c("pearson", "kendall", "spearman")) {
   agree(holes[, 1:5], holes[, 6:20], method, "pairwise.complete.obs")
   invisible(gpuCorTriangle(distinct, method = method, order = "column", backend = "cuda"))
 }
+# The same network and the same sums on both back ends.
+same <- function(f, x, ...) {
+  both <- lapply(c("cpu", "cuda"), function(backend) suppressWarnings(f(x, ..., backend = backend)))
+  drop <- function(r) if (isS4(r)) list(r@p, r@i, r@x, r@threshold) else unclass(r)
+  stopifnot(isTRUE(all.equal(drop(both[[1]]), drop(both[[2]]), tolerance = 1e-12)))
+}
+for (method in c("pearson", "kendall", "spearman")) {
+  same(gpuCorNetwork, ties, threshold = 0.1, method = method)
+  same(gpuCorNetwork, ties, density = 0.05, method = method, sign = "positive")
+  same(gpuCorNetwork, distinct, k = 3, method = method)
+  same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = method, use = "pairwise.complete.obs")
+  same(gpuConnectivity, ties, threshold = 0.2, power = c(1.5, 6), method = method)
+}
+many <- matrix(rnorm(5 * 700), 5) # more edges in a tile than the first guess has room for
+same(gpuCorNetwork, many, threshold = 0)
 agree(long, method = "spearman")
 agree(slices, method = "kendall")
 print(unlist(.Call(gpucor:::r_live))) # allocations left: none

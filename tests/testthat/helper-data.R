@@ -81,3 +81,12 @@ sample_pairs <- function(n_row, n_col = n_row, n_random = 150, triangle = TRUE) 
                  data.frame(i = sample(n_row, n_random, TRUE), j = sample(n_col, n_random, TRUE)))
   if (triangle) pairs[pairs$i < pairs$j, ] else pairs
 }
+
+# A data set of an installed package; without it the test is skipped.
+package_data <- function(name, package) {
+  skip_if_not_installed(package)
+  where <- new.env()
+  suppressWarnings(utils::data(list = name, package = package, envir = where))
+  skip_if_not(exists(name, where), paste("data", name))
+  where[[name]]
+}

@@ -2,14 +2,6 @@
 
 all_types <- c("unsigned", "signed", "signed hybrid")
 
-package_data <- function(name, package) {
-  skip_if_not_installed(package)
-  where <- new.env()
-  suppressWarnings(utils::data(list = name, package = package, envir = where))
-  skip_if_not(exists(name, where), paste("data", name))
-  where[[name]]
-}
-
 # Genes that follow one of a few factors more or less: nearly scale-free.
 modular <- function(n_obs, n_var, seed = 1) {
   factors <- normal(n_obs, 6, seed)

@@ -8,14 +8,6 @@ expect_subset_like_cor <- function(x, columns, label) {
   }
 }
 
-package_data <- function(name, package) {
-  skip_if_not_installed(package)
-  where <- new.env()
-  suppressWarnings(utils::data(list = name, package = package, envir = where))
-  skip_if_not(exists(name, where), paste("data", name))
-  where[[name]]
-}
-
 test_that("golub: 3,051 genes of 38 patients", {
   x <- t(package_data("golub", "multtest"))
   colnames(x) <- NULL
