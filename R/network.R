@@ -164,6 +164,11 @@ histogram_pass <- function(task, settings) {
   checked(.Call(r_histogram, task$x, task$y, method_code(task$method), task$use, settings))
 }
 
+# How many edges of a store are above a range of weights, and the weights of those in it.
+store_window <- function(pass, range, task) {
+  checked(.Call(r_store_window, pass$store, range$low, range$high, task$settings))
+}
+
 # The edges of a store as compressed rows p, i, x, with what else the pass found.
 take_rows <- function(pass, task, least) {
   n_row <- if (is.null(task$y)) ncol(task$x) else ncol(task$y)
@@ -197,7 +202,7 @@ density_rows <- function(task) {
   }
   range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
   pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
-  window <- .Call(r_store_window, pass$store, range$low, range$high)
+  window <- store_window(pass, range, task)
   take_rows(pass, task, weight_of_rank(window, k))
 }
 
@@ -206,7 +211,7 @@ density_threshold <- function(task, passes = 2) {
   k <- edges_of_density(task$criterion$value, task$pairs)
   range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, passes)), task$sign), k)
   pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, passes))
-  weight_of_rank(.Call(r_store_window, pass$store, range$low, range$high), k)
+  weight_of_rank(store_window(pass, range, task), k)
 }
 
 edges_of_density <- function(density, pairs) ceiling(density * pairs)

@@ -114,7 +114,7 @@ fdr_rows <- function(task, range, significance) {
   } else {
     pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
   }
-  threshold <- fdr_threshold(.Call(r_store_window, pass$store, range$low, range$high), range, task, significance)
+  threshold <- fdr_threshold(store_window(pass, range, task), range, task, significance)
   if (task$sign != "absolute") pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 3))
   rows <- take_rows(pass, task, threshold)
   if (!is.finite(threshold)) rows$threshold <- NA_real_

@@ -12,7 +12,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_observations, 5),
     ENTRY(r_edges, 7),
     ENTRY(r_neighbours, 9),
-    ENTRY(r_store_window, 3),
+    ENTRY(r_store_window, 4),
     ENTRY(r_store_rows, 4),
     ENTRY(r_histogram, 5),
     ENTRY(r_connectivity, 5),

@@ -3,10 +3,13 @@
 
 enum { BATCH = 512 }; /* edges handed on at a time */
 
-/* Element k of a segment, as exact as it can be had. */
-static double exact_value(const gcor_segment *segment, int64_t k) {
-    if (segment->exact) return segment->exact(segment, k);
+static double value_of(const gcor_segment *segment, int64_t k) {
     return segment->floats ? segment->floats[k] : segment->doubles[k];
+}
+
+/* Element k, as exact as it can be had. */
+static double exact_value(const gcor_segment *segment, int64_t k) {
+    return segment->exact ? segment->exact(segment, k) : value_of(segment, k);
 }
 
 /* The weight that a value would have, whether it is a coefficient or not. A cheap one may be a
@@ -15,15 +18,33 @@ static double raw_weight(gcor_side side, double value) {
     return side == GCOR_ABSOLUTE ? fabs(value) : side == GCOR_POSITIVE ? value : -value;
 }
 
-/* The first element from k on that may be an edge; nearly all pairs end here. */
-static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t k) {
+/* The least weight of the segment's row. Where none is known yet, the k-th largest weight in the
+ * segment, to within a bin, is one: or all of a variable's first pairs would be edges. */
+static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment) {
+    enum { BINS = 256 };
+    int bins[BINS] = {0};
+    double known = rule->row_least[segment->row];
+    if (known > 0 || segment->n < rule->k) return known;
+    for (int64_t k = 0; k < segment->n; k++) {
+        double weight = raw_weight(rule->side, value_of(segment, k)) - segment->error;
+        if (weight > 0 && weight <= 1) bins[weight < 1 ? (int)(weight * BINS) : BINS - 1]++;
+    }
+    int64_t found = 0;
+    for (int b = BINS - 1; b > 0; b--)
+        if ((found += bins[b]) >= rule->k) return b / (double)BINS;
+    return 0;
+}
+
+/* The first element from k on that may be an edge; nearly all pairs end here. own: the row's least
+ * weight, where variables have their own. */
+static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
     gcor_side side = rule->side;
     double low = rule->least - segment->error;
     if (rule->row_least) {
+        const double *other = rule->col_least + segment->col;
         for (; k < segment->n; k++) {
-            double value = segment->floats ? segment->floats[k] : segment->doubles[k];
-            low = gcor_least(rule, segment->row, segment->col + k) - segment->error;
-            if (raw_weight(side, value) >= low) break;
+            low = (other[k] < own ? other[k] : own) - segment->error;
+            if (raw_weight(side, value_of(segment, k)) >= low) break;
         }
     } else if (segment->floats) {
         while (k < segment->n && !(raw_weight(side, segment->floats[k]) >= low)) k++;
@@ -36,8 +57,7 @@ static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment
 /* Whether a cheap value is so far above the ceiling that the exact one is, too. */
 static int surely_above(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t k) {
     if (!segment->exact || rule->ceiling > 1) return 0;
-    double value = segment->floats ? segment->floats[k] : segment->doubles[k];
-    return raw_weight(rule->side, value) >= rule->ceiling + segment->error;
+    return raw_weight(rule->side, value_of(segment, k)) >= rule->ceiling + segment->error;
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
@@ -45,8 +65,9 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     const gcor_edge_rule *rule = &edges->rule;
     gcor_edge batch[BATCH];
     int64_t n = 0, above = 0;
+    double own = rule->row_least ? row_least(rule, segment) : 0;
     gcor_status status = GCOR_OK;
-    for (int64_t k = find_next(rule, segment, 0); k < segment->n && !status; k = find_next(rule, segment, k + 1)) {
+    for (int64_t k = -1; !status && (k = find_next(rule, segment, own, k + 1)) < segment->n;) {
         if (surely_above(rule, segment, k)) {
             above++;
             continue;

@@ -70,14 +70,14 @@ int64_t gcor_store_count(const gcor_store *store);
 void gcor_store_drain(gcor_store *store, void (*take)(void *user, const gcor_edge *edge), void *user);
 
 /* Edges by weight: how many have one from `low` to below `high`, and how many a larger one;
- * weights: those in between, or NULL. */
-void gcor_store_window(const gcor_store *store, double low, double high, double *weights, int64_t *between,
-                       int64_t *above);
+ * weights: those in between, in no order, or NULL. This and what follows can be interrupted. */
+gcor_status gcor_store_window(const gcor_store *store, gcor_context *context, double low, double high, double *weights,
+                              int64_t *between, int64_t *above);
 
 /* Compressed rows of all edges with a weight of at least `least`: row i's columns, ascending, at
- * start[i] .. start[i+1]-1. First the starts (n_row + 1), then the rest, which empties the store.
- * Can be interrupted. */
-void gcor_store_starts(const gcor_store *store, double least, int64_t n_row, int64_t *start);
+ * start[i] .. start[i+1]-1. First the starts (n_row + 1), then the rest, which empties the store. */
+gcor_status gcor_store_starts(const gcor_store *store, gcor_context *context, double least, int64_t n_row,
+                              int64_t *start);
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row,
                             const int64_t *start, int32_t *col, double *r);
 

@@ -95,49 +95,83 @@ void gcor_store_drain(gcor_store *store, void (*take)(void *user, const gcor_edg
     store->count = 0;
 }
 
-void gcor_store_window(const gcor_store *store, double low, double high, double *weights, int64_t *between,
-                       int64_t *above) {
-    gcor_side side = store->edges.rule.side;
-    *between = 0;
-    *above = store->edges.above;
+/* All blocks, so that threads can share them out; gcor_free(). NULL after an error. */
+static block **list_blocks(const gcor_store *store, gcor_context *context, int64_t *n) {
+    *n = 0;
     for (int t = 0; t < store->threads; t++)
-        for (const block *b = store->first[t]; b; b = b->next)
-            for (int64_t e = 0; e < b->n; e++) {
-                double weight = gcor_weight(side, b->edges[e].r);
-                if (weight >= high) {
-                    ++*above;
-                } else if (weight >= low) {
-                    if (weights) weights[*between] = weight;
-                    ++*between;
-                }
-            }
+        for (block *b = store->first[t]; b; b = b->next) ++*n;
+    block **list = gcor_alloc(context, *n, sizeof *list, "the network's rows");
+    for (int64_t t = 0, at = 0; list && t < store->threads; t++)
+        for (block *b = store->first[t]; b; b = b->next) list[at++] = b;
+    return list;
 }
 
-void gcor_store_starts(const gcor_store *store, double least, int64_t n_row, int64_t *start) {
+gcor_status gcor_store_window(const gcor_store *store, gcor_context *context, double low, double high, double *weights,
+                              int64_t *between, int64_t *above) {
     gcor_side side = store->edges.rule.side;
+    int64_t n, inside = 0, larger = 0;
+    block **list = list_blocks(store, context, &n);
+    if (!list) return GCOR_NO_MEMORY;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : larger)
+    for (int64_t b = 0; b < n; b++) {
+        if (gcor_stop(context, omp_get_thread_num())) continue;
+        for (int64_t e = 0; e < list[b]->n; e++) {
+            double weight = gcor_weight(side, list[b]->edges[e].r);
+            larger += weight >= high;
+            if (weight < low || weight >= high) continue;
+            int64_t at = __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED);
+            if (weights) weights[at] = weight;
+        }
+    }
+    gcor_free(list);
+    *between = inside;
+    *above = store->edges.above + larger;
+    return context->error.status;
+}
+
+gcor_status gcor_store_starts(const gcor_store *store, gcor_context *context, double least, int64_t n_row,
+                              int64_t *start) {
+    gcor_side side = store->edges.rule.side;
+    int64_t n;
+    block **list = list_blocks(store, context, &n);
+    if (!list) return GCOR_NO_MEMORY;
     memset(start, 0, (size_t)(n_row + 1) * sizeof *start);
-    for (int t = 0; t < store->threads; t++)
-        for (const block *b = store->first[t]; b; b = b->next)
-            for (int64_t e = 0; e < b->n; e++)
-                if (gcor_weight(side, b->edges[e].r) >= least) start[b->edges[e].row + 1]++;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t b = 0; b < n; b++) {
+        if (gcor_stop(context, omp_get_thread_num())) continue;
+        for (int64_t e = 0; e < list[b]->n; e++)
+            if (gcor_weight(side, list[b]->edges[e].r) >= least)
+                __atomic_fetch_add(&start[list[b]->edges[e].row + 1], 1, __ATOMIC_RELAXED);
+    }
+    gcor_free(list);
     for (int64_t i = 0; i < n_row; i++) start[i + 1] += start[i];
+    return context->error.status;
 }
 
-/* Where the edges of each row go. */
-typedef struct {
-    gcor_side side;
-    double least;
-    int64_t *next; /* per row: the place of its next edge */
-    int32_t *col;
-    double *r;
-} scatter;
-
-static void place_edge(void *user, const gcor_edge *edge) {
-    scatter *to = user;
-    if (gcor_weight(to->side, edge->r) < to->least) return;
-    int64_t at = to->next[edge->row]++;
-    to->col[at] = edge->col;
-    to->r[at] = edge->r;
+/* Move every edge to its row, in no order, freeing block after block; next[i]: where row i's next
+ * edge goes. */
+static gcor_status scatter(gcor_store *store, gcor_context *context, double least, int64_t *next, int32_t *col,
+                           double *r) {
+    gcor_side side = store->edges.rule.side;
+    int64_t n;
+    block **list = list_blocks(store, context, &n);
+    if (!list) return GCOR_NO_MEMORY;
+    memset(store->first, 0, (size_t)store->threads * sizeof *store->first);
+    store->count = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t b = 0; b < n; b++) {
+        int stop = gcor_stop(context, omp_get_thread_num());
+        for (int64_t e = 0; e < list[b]->n && !stop; e++) {
+            gcor_edge edge = list[b]->edges[e];
+            if (gcor_weight(side, edge.r) < least) continue;
+            int64_t at = __atomic_fetch_add(&next[edge.row], 1, __ATOMIC_RELAXED);
+            col[at] = edge.col;
+            r[at] = edge.r;
+        }
+        gcor_free(list[b]);
+    }
+    gcor_free(list);
+    return context->error.status;
 }
 
 static int by_column(const void *a, const void *b) {
@@ -151,6 +185,16 @@ static void sort_row(int64_t n, int32_t *col, double *r, gcor_edge *work) {
     for (int64_t e = 0; e < n; e++) col[e] = work[e].col, r[e] = work[e].r;
 }
 
+static void sort_rows(gcor_context *context, int64_t n_row, const int64_t *start, int64_t longest, int32_t *col,
+                      double *r, gcor_edge *work) {
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 64)
+    for (int64_t i = 0; i < n_row; i++) {
+        int thread = omp_get_thread_num();
+        if (!gcor_stop(context, thread))
+            sort_row(start[i + 1] - start[i], col + start[i], r + start[i], work + thread * longest);
+    }
+}
+
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row,
                             const int64_t *start, int32_t *col, double *r) {
     int64_t longest = 0;
@@ -160,15 +204,7 @@ gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double lea
     gcor_edge *work = gcor_alloc(context, longest * context->threads, sizeof *work, "the network's rows");
     if (next && work) {
         for (int64_t i = 0; i < n_row; i++) next[i] = start[i];
-        scatter to = {store->edges.rule.side, least, next, col, r};
-        gcor_store_drain(store, place_edge, &to);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 64)
-        for (int64_t i = 0; i < n_row; i++) {
-            int thread = omp_get_thread_num();
-            if (gcor_stop(context, thread)) continue;
-            sort_row(start[i + 1] - start[i], col + start[i], r + start[i], work + thread * longest);
-        }
-        (void)gcor_stop(context, 0);
+        if (!scatter(store, context, least, next, col, r)) sort_rows(context, n_row, start, longest, col, r, work);
     }
     gcor_free(work);
     gcor_free(next);

@@ -25,6 +25,12 @@ gcor_context r_context(SEXP settings, r_progress *progress) {
     return context;
 }
 
+gcor_context r_quiet_context(SEXP settings, r_progress *progress) {
+    gcor_context context = r_context(settings, progress);
+    progress->show = 0;
+    return context;
+}
+
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
     *q = (r_job){.x = r_matrix(x, Rf_asLogical(by_row))};
     if (!Rf_isNull(y)) q->y = r_matrix(y, 0);

@@ -86,28 +86,31 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
     return result;
 }
 
-SEXP r_store_window(SEXP pointer, SEXP low, SEXP high) {
+SEXP r_store_window(SEXP pointer, SEXP low, SEXP high, SEXP settings) {
     const char *names[] = {"above", "weights", ""};
     const gcor_store *store = store_of(pointer);
+    r_progress progress;
+    gcor_context context = r_quiet_context(settings, &progress);
     double from = Rf_asReal(low), to = Rf_asReal(high);
     int64_t between, above;
-    gcor_store_window(store, from, to, NULL, &between, &above);
+    if (gcor_store_window(store, &context, from, to, NULL, &between, &above)) return r_failure(&context.error);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, between));
-    gcor_store_window(store, from, to, REAL(VECTOR_ELT(result, 1)), &between, &above);
+    gcor_status status =
+        gcor_store_window(store, &context, from, to, REAL(VECTOR_ELT(result, 1)), &between, &above);
     SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)above));
     UNPROTECT(1);
-    return result;
+    return status ? r_failure(&context.error) : result;
 }
 
 SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
     const char *names[] = {"p", "i", "x", ""};
     gcor_store *store = store_of(pointer);
     r_progress progress;
-    gcor_context context = r_context(settings, &progress);
+    gcor_context context = r_quiet_context(settings, &progress);
     int64_t n = (int64_t)Rf_asReal(n_row);
     int64_t *start = (int64_t *)R_alloc((size_t)n + 1, sizeof *start);
-    gcor_store_starts(store, Rf_asReal(least), n, start);
+    if (gcor_store_starts(store, &context, Rf_asReal(least), n, start)) return r_failure(&context.error);
 
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_allocVector(INTSXP, n + 1));
@@ -117,9 +120,8 @@ SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
     gcor_status status = gcor_store_rows(store, &context, Rf_asReal(least), n, start, INTEGER(VECTOR_ELT(result, 1)),
                                          REAL(VECTOR_ELT(result, 2)));
     finalize(pointer);
-    if (status) result = r_failure(&context.error);
     UNPROTECT(1);
-    return result;
+    return status ? r_failure(&context.error) : result;
 }
 
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {

@@ -30,7 +30,7 @@ SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP s
 /* The same for the k strongest neighbours of each variable. */
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
 /* list(above: edges of weight >= high, weights: of those from low on). */
-SEXP r_store_window(SEXP store, SEXP low, SEXP high);
+SEXP r_store_window(SEXP store, SEXP low, SEXP high, SEXP settings);
 /* list(p, i, x): compressed rows of the edges of weight >= least, which ends the store. */
 SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */
@@ -82,6 +82,7 @@ SEXP r_job_result(r_job *q, const char **names);
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);
 SEXP r_failure(const gcor_error *error);
 gcor_context r_context(SEXP settings, r_progress *progress);
+gcor_context r_quiet_context(SEXP settings, r_progress *progress); /* no progress line: for what follows a run */
 
 /* How many threads to use where `threads` are wanted: in a child of fork() one, as OpenMP's are
  * gone and starting new ones hangs. */
