@@ -1,7 +1,7 @@
 /* The sink that sums over each variable's pairs. A tile's values are put together first, then
  * summed along its rows and along its columns, each by one thread in the same order: the sums do
  * not depend on the number of threads. */
-#include "network.h"
+#include "sinks.h"
 
 #include "alloc.h"
 #include "threads.h"

@@ -1,5 +1,5 @@
 /* The sink that keeps the pairs of large weight. */
-#include "network.h"
+#include "sinks.h"
 
 enum { BATCH = 512 }; /* edges handed on at a time */
 

@@ -179,8 +179,8 @@ typedef struct gcor_sink gcor_sink;
  * count. Each is in [-1, 1], or GCOR_NO_VALUE, GCOR_ZERO_SD, or NaN (an infinite value).
  * Either pointer is NULL. They are within `error` of the exact coefficient, which exact() gives
  * for element k: the same number on every back end. exact NULL: they are exact, or cannot be had
- * better. An approximate run (error above 1e-6, for sinks that say so) has 0 where there is no
- * coefficient. */
+ * better. A cheap run, for sinks that take it (error above 1e-6), has NaN where there is no
+ * coefficient, and may be above 1 by its error. */
 typedef struct gcor_segment {
     int64_t row, col, n;
     const double *doubles;
@@ -192,7 +192,7 @@ typedef struct gcor_segment {
 
 typedef enum { GCOR_DENSE, GCOR_EDGES, GCOR_HISTOGRAM, GCOR_CONNECTIVITY } gcor_sink_kind;
 
-/* A back end that can do a sink's work on the device looks at `kind` (network.h); every other
+/* A back end that can do a sink's work on the device looks at `kind` (sinks.h); every other
  * way goes through take(). */
 struct gcor_sink {
     gcor_sink_kind kind;

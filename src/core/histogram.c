@@ -1,5 +1,5 @@
 /* The sink that counts coefficients by size. */
-#include "network.h"
+#include "sinks.h"
 
 #include "alloc.h"
 

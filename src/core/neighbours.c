@@ -1,7 +1,7 @@
 /* The strongest neighbours of every variable. A tile's edges are collected by all threads and
  * sorted in when the tile is done; then the variables' own least weights rise, so that later tiles
  * hand over less and less. */
-#include "network.h"
+#include "sinks.h"
 
 #include "alloc.h"
 

@@ -1,5 +1,5 @@
 /* Edges in memory: blocks that threads fill side by side, made into compressed rows at the end. */
-#include "network.h"
+#include "sinks.h"
 
 #include "alloc.h"
 #include "threads.h"
@@ -115,12 +115,16 @@ gcor_status gcor_store_window(const gcor_store *store, gcor_context *context, do
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : larger)
     for (int64_t b = 0; b < n; b++) {
         if (gcor_stop(context, omp_get_thread_num())) continue;
+        int64_t own = 0;
         for (int64_t e = 0; e < list[b]->n; e++) {
             double weight = gcor_weight(side, list[b]->edges[e].r);
             larger += weight >= high;
-            if (weight < low || weight >= high) continue;
-            int64_t at = __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED);
-            if (weights) weights[at] = weight;
+            own += weight >= low && weight < high;
+        }
+        int64_t at = __atomic_fetch_add(&inside, own, __ATOMIC_RELAXED);
+        for (int64_t e = 0; weights && e < list[b]->n; e++) {
+            double weight = gcor_weight(side, list[b]->edges[e].r);
+            if (weight >= low && weight < high) weights[at++] = weight;
         }
     }
     gcor_free(list);

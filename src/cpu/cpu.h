@@ -45,7 +45,7 @@ typedef struct {
 int64_t cpu_rank(const double *x, int64_t n, cpu_entry *entries, int32_t *order, int32_t *begin, int32_t *end,
                  int64_t *tied);
 
-/* Scratch for multiply(), 64-byte aligned, contents undefined; NULL after an error. */
+/* block.c. Scratch for multiply(), 64-byte aligned, contents undefined; NULL after an error. */
 void *cpu_work(gcor_state *state, int64_t count, size_t size);
 
 /* One for each kind of operand; real.c, sign.c, common.c. */

@@ -5,8 +5,8 @@
  *   gcor_connectivity   sums over each variable's pairs
  *
  * The weight of a pair is what its coefficient counts for: |r|, r or -r. */
-#ifndef GPUCOR_NETWORK_H
-#define GPUCOR_NETWORK_H
+#ifndef GPUCOR_SINKS_H
+#define GPUCOR_SINKS_H
 
 #include "coefficient.h"
 
