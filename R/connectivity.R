@@ -122,11 +122,13 @@ as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE,
   columns <- Filter(Negate(is.null), list(degree = unname(x$degree), strength = unname(x$strength)))
   if (!is.null(x$soft)) columns <- c(columns, as.data.frame(unname(x$soft), col.names = colnames(x$soft)))
   names <- if (is.null(x$soft)) names(x$degree) else rownames(x$soft)
+  if (anyDuplicated(names) || anyNA(names)) names <- NULL # columns may be called so, rows may not
   frame <- as.data.frame(columns, row.names = if (is.null(row.names)) names else row.names)
   if (!is.null(x$soft)) names(frame)[ncol(frame) - length(x$power) + seq_along(x$power)] <- colnames(x$soft)
   frame
 }
 
+#' @method print gpuConnectivity
 #' @export
 print.gpuConnectivity <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)

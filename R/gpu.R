@@ -55,6 +55,7 @@ version_text <- function(version) {
   if (version > 0L) paste0(version %/% 1000L, ".", version %% 1000L %/% 10L) else NA_character_
 }
 
+#' @method print gpuInfo
 #' @export
 print.gpuInfo <- function(x, ...) {
   cat("gpucor back ends: ", paste(x$backends, collapse = ", "), "; in use: ", x$default, "\n", sep = "")

@@ -109,6 +109,7 @@ shorten <- function(text, width) {
 }
 
 #' @rdname gpuCor-class
+#' @method print gpuCor
 #' @export
 print.gpuCor <- function(x, digits = 3L, ...) {
   n <- size_of(x)
@@ -173,6 +174,7 @@ summary.gpuCor <- function(object, n = 6L, ...) {
   )
 }
 
+#' @method print summary.gpuCor
 #' @export
 print.summary.gpuCor <- function(x, digits = 4L, ...) {
   cat(describe_pairs(x$method, x$n_var, x$n_obs), "\n", sep = "")

@@ -6,7 +6,8 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' Networks
 #'
 #' What [gpuCorNetwork()] returns: a sparse matrix of package Matrix, to be used as
-#' such, with slots that tell how it came about. `gpuCorNetwork` is a symmetric
+#' such, with slots that tell how it came about (and go on telling that where arithmetic has
+#' changed the values). `gpuCorNetwork` is a symmetric
 #' `dsCMatrix`, `gpuCorNetworkXY` (variables of `x` against those of `y`) a
 #' `dgCMatrix`.
 #'
@@ -108,3 +109,13 @@ setMethod("show", "gpuCorNetwork", show_network)
 #' @rdname gpuCorNetwork-class
 #' @export
 setMethod("show", "gpuCorNetworkXY", show_network)
+
+# Matrix has a print() of its own, which prints all.
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix print
+#' @export
+setMethod("print", "gpuCorNetwork", function(x, ...) show_network(x))
+
+#' @rdname gpuCorNetwork-class
+#' @export
+setMethod("print", "gpuCorNetworkXY", function(x, ...) show_network(x))

@@ -56,7 +56,7 @@ stream_network <- function(h5, task) {
   }
   warn_constant(if (is.null(task$y)) c(list(x_flags = found$x_flags), list(y_flags = raw())) else found,
                 colnames(task$x), colnames(task$y))
-  rows <- list(threshold = threshold, n_obs = found$n_obs, x = NULL)
+  rows <- list(threshold = if (is.finite(threshold)) threshold else NA_real_, n_obs = found$n_obs, x = NULL)
   details <- network_details(rows, task)
   details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
   details
@@ -96,6 +96,7 @@ without_diagonal <- function(rows, first) {
   rows
 }
 
+#' @method print gpuCorNetworkFile
 #' @export
 print.gpuCorNetworkFile <- function(x, ...) {
   x$threshold <- c(x$threshold, NA_real_)[1L]

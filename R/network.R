@@ -169,11 +169,11 @@ store_window <- function(pass, range, task) {
   checked(.Call(r_store_window, pass$store, range$low, range$high, task$settings))
 }
 
-# The edges of a store as compressed rows p, i, x, with what else the pass found.
+# The edges of a store as compressed rows p, i, x, with what else the pass found. least Inf: none.
 take_rows <- function(pass, task, least) {
   n_row <- if (is.null(task$y)) ncol(task$x) else ncol(task$y)
   rows <- checked(.Call(r_store_rows, pass$store, least, n_row, task$settings))
-  c(rows, pass[c("n_obs", "x_flags", "y_flags")], list(threshold = least))
+  c(rows, pass[c("n_obs", "x_flags", "y_flags")], list(threshold = if (is.finite(least)) least else NA_real_))
 }
 
 # The network's edges by the task's criterion.

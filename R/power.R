@@ -170,6 +170,7 @@ adjusted_r_squared <- function(fit) {
 #' @rdname pickPower
 #' @param digits Digits to print: decimal ones of the fit, significant ones of the
 #'   connectivity.
+#' @method print gpuCorPower
 #' @export
 print.gpuCorPower <- function(x, digits = 3L, ...) {
   digits <- check_whole(digits, "digits", 1, 15)

@@ -21,8 +21,7 @@ tie_quotient <- function(values) {
 # Least |r| that has a two-sided p value of at most p.
 least_r <- function(p, method, n, q) {
   if (method == "kendall") return(stats::qnorm(p / 2, lower.tail = FALSE) * kendall_sd(n, q, q))
-  t <- stats::qt(p / 2, n - 2, lower.tail = FALSE)
-  ifelse(is.finite(t), t / sqrt(n - 2 + t^2), 1)
+  1 / sqrt(1 + (n - 2) / stats::qt(p / 2, n - 2, lower.tail = FALSE)^2) # also where t^2 is 0 or Inf
 }
 
 # What is known of the task's p values: n observations at most; `single`: p follows from r.
@@ -33,9 +32,10 @@ significance_of <- function(task) {
   kendall <- task$method == "kendall"
   q <- if (kendall && !found$common) column_quotients(task)
   ties <- unlist(q)
-  least_q <- if (length(ties)) min(ties, na.rm = TRUE) else (n - 2) / 3
+  ties <- ties[!is.na(ties)]
   untied <- abs(ties - (n - 2) / 3) < 1e-9 * n
-  list(n = n, common = found$common, single = !found$common && (!kendall || all(untied, na.rm = TRUE)),
+  least_q <- if (length(ties)) min(ties) else (n - 2) / 3
+  list(n = n, common = found$common, single = !found$common && (!kendall || all(untied)),
        quotients = q, least = function(p) least_r(p, task$method, n, least_q))
 }
 
@@ -102,11 +102,7 @@ fixed_point <- function(tests, fdr, least, count) {
 
 # p follows from r: the weights between low and high decide.
 fdr_rows <- function(task, range, significance) {
-  if (range$low > 1) {
-    rows <- take_rows(edge_pass(task, 2), task, 2)
-    rows$threshold <- NA_real_
-    return(rows)
-  }
+  if (range$low > 1) return(take_rows(edge_pass(task, 2), task, Inf))
   two_sided <- task
   two_sided$sign <- "absolute"
   if (task$sign != "absolute") {
@@ -116,9 +112,7 @@ fdr_rows <- function(task, range, significance) {
   }
   threshold <- fdr_threshold(store_window(pass, range, task), range, task, significance)
   if (task$sign != "absolute") pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 3))
-  rows <- take_rows(pass, task, threshold)
-  if (!is.finite(threshold)) rows$threshold <- NA_real_
-  rows
+  take_rows(pass, task, threshold)
 }
 
 fdr_threshold <- function(window, range, task, significance) {
@@ -175,7 +169,7 @@ common_observations <- function(x, y, i, j) {
   n <- numeric(length(i))
   for (from in seq(1, by = piece, length.out = ceiling(length(i) / piece))) {
     at <- from:min(from + piece - 1, length(i))
-    n[at] <- colSums(!is.na(x[, i[at], drop = FALSE]) & !is.na(y[, j[at], drop = FALSE]))
+    n[at] <- Matrix::colSums(!is.na(x[, i[at], drop = FALSE]) & !is.na(y[, j[at], drop = FALSE]))
   }
   n
 }

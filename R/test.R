@@ -178,6 +178,7 @@ as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...)
              statistic = as.vector(x$statistic), p.value = as.vector(x$p.value), row.names = row.names)
 }
 
+#' @method print gpuCorTest
 #' @export
 print.gpuCorTest <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)

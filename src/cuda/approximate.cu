@@ -5,9 +5,9 @@
 /* Unit columns have small values; half precision has few bits below 2^-14. A power of two, exact. */
 static const float HALF_SCALE = 256;
 
-/* Rows of 16 bytes are what tensor cores load. */
+/* Pieces of 16 bytes are what tensor cores load; one at least, as a product over nothing is an error. */
 int64_t half_columns_ld(int64_t n_obs) {
-    return (n_obs + 7) / 8 * 8;
+    return n_obs > 0 ? (n_obs + 7) / 8 * 8 : 8;
 }
 
 /* One block a column. NaN without coefficients: no product with it is larger than anything. */
@@ -15,7 +15,7 @@ static __global__ void halve(const float *columns, const double *norm, int64_t n
     const float *x = columns + blockIdx.x * n_obs;
     double squares = norm[blockIdx.x], scale = squares > 0 ? HALF_SCALE / sqrt(squares) : NAN;
     for (int64_t k = threadIdx.x; k < ld; k += blockDim.x)
-        out[blockIdx.x * ld + k] = k < n_obs ? __float2half((float)(x[k] * scale)) : __float2half(0);
+        out[blockIdx.x * ld + k] = __float2half((float)((k < n_obs ? x[k] : 0) * scale));
 }
 
 void make_halves(gcor_state *state, Operand &o) {
@@ -27,7 +27,7 @@ void make_halves(gcor_state *state, Operand &o) {
     check(cudaMemsetAsync(o.halves.data + o.head.n_var * ld, 0, (size_t)((padded - o.head.n_var) * ld) * sizeof(__half),
                           state->compute.handle),
           "clearing memory");
-    if (o.head.n_var == 0 || ld == 0) return;
+    if (o.head.n_var == 0) return;
     halve<<<(unsigned)o.head.n_var, 128, 0, state->compute.handle>>>(o.columns.data, o.norm.data, n_obs, ld,
                                                                      o.halves.data);
     check_launch("rounding columns");

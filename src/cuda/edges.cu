@@ -66,20 +66,22 @@ struct Side {
     const double *norm;
 };
 
-/* A warp for each candidate: 32 of them, then all lanes decide on theirs. */
+/* A warp takes some candidates, one after the other, then each of its lanes decides on one: few enough
+ * that all warps have work, up to 32, so that they claim places together. */
 static __global__ void decide_candidates(Side rows, Side cols, int64_t n_obs, EdgeOutput out) {
     int64_t count = (int64_t)out.counts[CANDIDATES], lane = threadIdx.x % 32;
-    int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32, warps = gridDim.x * (int64_t)(blockDim.x / 32);
-    for (int64_t begin = warp * 32; begin < count; begin += warps * 32) {
+    int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32;
+    int64_t warps = gridDim.x * (int64_t)(blockDim.x / 32), some = gcor_clamp(count / warps, 1, 32);
+    for (int64_t begin = warp * some; begin < count; begin += warps * some) {
         double own = 0;
-        int64_t own_i = 0, own_j = 0;
-        for (int64_t c = begin; c < begin + 32 && c < count; c++) {
+        int64_t own_i = 0, own_j = 0, end = begin + some < count ? begin + some : count;
+        for (int64_t c = begin; c < end; c++) {
             int64_t i = out.candidates[c] / out.tile.n_col, j = out.candidates[c] % out.tile.n_col;
             double r = gcor_coefficient(warp_dot(rows.columns + i * n_obs, cols.columns + j * n_obs, n_obs),
                                         rows.norm[i], cols.norm[j]);
             if (c - begin == lane) own = r, own_i = i, own_j = j;
         }
-        decide(out, begin + lane < count, own_i, own_j, own);
+        decide(out, begin + lane < end, own_i, own_j, own);
     }
 }
 

@@ -288,3 +288,167 @@ test_that("AnnData reads files without entries, rows or columns", {
     expect_null(back$entry)
   }
 })
+
+# ---- gpuCorNetwork(file =)
+
+details_of <- function(file) {
+  listed <- rhdf5::h5ls(file)
+  sapply(listed$name[listed$group == "/uns"], simplify = FALSE, function(name) {
+    as.vector(rhdf5::h5read(file, paste0("uns/", name), bit64conversion = "double"))
+  })
+}
+
+# The file has the network's edges, its values as floats, and its slots.
+expect_file_of <- function(file, net, label = "") {
+  truth <- expected_content(net)
+  there <- content(file)
+  slots <- c("criterion", "edges", "method", "n_obs", "pairs", "sign", "threshold", "value")
+  known <- Filter(Negate(is.na), sapply(slots, function(name) methods::slot(net, name), simplify = FALSE))
+  details <- details_of(file)
+  same <- vapply(names(truth)[-1], function(part) identical(there[[part]], truth[[part]]), NA)
+  data <- all.equal(there$`X/data`, truth$`X/data`, tolerance = 2^-24)
+  wrong <- c(if (!isTRUE(data)) paste("data:", data[1]), names(same)[!same],
+             if (!identical(details[order(names(details))], known)) "uns")
+  expect(length(wrong) == 0, paste(c(label, wrong), collapse = "\n"))
+}
+
+# The file of a network has what the network in memory has, and the same warnings.
+expect_file_is_network <- function(..., label = "") {
+  folder <- new_folder()
+  file <- file.path(folder, "net.h5ad")
+  here <- warnings_of(net <- gpuCorNetwork(...))
+  there <- warnings_of(result <- gpuCorNetwork(..., file = file))
+  expect_identical(there, here, label = paste(label, "warnings"))
+  expect_identical(list(result$file, result$edges, class(result)),
+                   list(file.path(normalizePath(folder), "net.h5ad"), net@edges, "gpuCorNetworkFile"), label = label)
+  expect_identical(dir(folder), "net.h5ad")
+  expect_file_of(file, net, label)
+  unlink(folder, recursive = TRUE)
+  invisible(result)
+}
+
+asked_of_files <- list(list(threshold = 0.3), list(threshold = 0), list(threshold = 1), list(density = 0.05),
+                       list(k = 2), list(k = 2, mutual = TRUE), list(p.value = 0.05), list(fdr = 0.5))
+
+for (backend in backends()) for (method in all_methods) {
+  test_that(paste(backend, method, "writes the network that it would return"), {
+    skip_if_not_installed("rhdf5")
+    x <- `colnames<-`(rounded(14, 40), paste0("v", 1:40))
+    some_rows <- x
+    some_rows[1:3, ] <- with_missing(some_rows[1:3, ], 0.3)
+    data <- list(ties = x, constants = with_constants(x), missing_in_some_rows = some_rows,
+                 missing = with_missing(x, 0.05))
+    turn <- 0
+    for (kind in names(data)) for (criterion in asked_of_files) {
+      turn <- turn + 1
+      x <- data[[kind]]
+      use <- switch(kind, missing_in_some_rows = "complete.obs", missing = "pairwise.complete.obs", "everything")
+      run <- function(..., label = "") {
+        do.call(expect_file_is_network, c(list(..., use = use, method = method, backend = backend), criterion,
+                                          label = paste(backend, method, kind, names(criterion)[1], label)))
+      }
+      if (turn %% 3) run(x) else run(x[, 1:25], x[, 16:30], sign = "positive", label = "with y")
+    }
+    expect_nothing_left()
+    expect_nothing_open()
+  })
+
+  test_that(paste(backend, method, "writes the same whatever the blocks"), {
+    skip_if_not_installed("rhdf5")
+    x <- with_constants(rounded(14, 30))
+    holes <- with_missing(x, 0.02)
+    for (size in list(c(1, 1), c(2, 20), c(29, 29))) {
+      with_blocks(size[1], size[2], for (criterion in list(list(threshold = 0), list(density = 0.05))) {
+        run <- function(...) {
+          do.call(expect_file_is_network, c(list(..., method = method, backend = backend), criterion,
+                                            label = paste(size, collapse = "-")))
+        }
+        run(x)
+        run(x[, 1:20], x[, 15:30])
+        run(holes, use = "na.or.complete", sign = "positive")
+        run(holes, use = "pairwise", sign = "negative")
+      })
+    }
+    expect_nothing_left()
+  })
+}
+
+test_that("networks without variables or edges are files, too", {
+  skip_if_not_installed("rhdf5")
+  for (backend in backends()) for (method in c("pearson", "kendall")) {
+    run <- function(...) expect_file_is_network(..., method = method, backend = backend)
+    for (n_var in 0:2) for (criterion in asked_of_files[c(2, 4)]) {
+      do.call(run, c(list(normal(12, n_var)), criterion))
+      do.call(run, c(list(normal(12, n_var), normal(12, 3)), criterion))
+      do.call(run, c(list(normal(12, 3), normal(12, n_var)), criterion))
+    }
+    run(normal(12, 5) * NA, threshold = 0)
+    run(normal(12, 5) * NA, density = 0.5)
+    run(normal(1, 5), threshold = 0)
+  }
+})
+
+test_that("what x may be for a file, and names of one side", {
+  skip_if_not_installed("rhdf5")
+  x <- rounded(20, 12)
+  named <- `colnames<-`(x, paste0("g\u00e8ne ", 1:12))
+  sparse <- Matrix::Matrix(named, sparse = TRUE)
+  run <- function(...) suppressMessages(expect_file_is_network(..., threshold = 0.2))
+  expect_output(print(run(named, x[, 1:5])), "Network in .*net.h5ad.*[0-9]+ edges")
+  run(x, named[, 1:5])
+  run(as.data.frame(named))
+  run(sparse)
+  run(sparse, sparse[, 1:4])
+  sparse[3, 4] <- NA
+  run(sparse, use = "complete.obs")
+  run(x[, 1], x)
+})
+
+test_that("a file that exists is an error before any work", {
+  skip_if_not_installed("rhdf5")
+  folder <- new_folder()
+  file <- file.path(folder, "net.h5ad")
+  writeLines("mine", file)
+  x <- normal(10, 5)
+  x[1, 1] <- NA
+  for (criterion in asked_of_files) {
+    # The work would fail.
+    run <- function(file) do.call(gpuCorNetwork, c(list(x, use = "all.obs", file = file), criterion))
+    expect_error(run(file), "which exists; remove it or choose another name")
+    expect_error(run(file.path(folder, "none", "net.h5ad")), "no such folder")
+    expect_error(run(file.path(folder, "other.h5ad")), "missing observations")
+  }
+  expect_error(gpuCorNetwork(x, threshold = 0.5, file = 1), "'file' must be one string")
+  expect_identical(dir(folder), "net.h5ad")
+  expect_identical(readLines(file), "mine")
+})
+
+test_that("nothing is left of a file whose network fails", {
+  skip_if_not_installed("rhdf5")
+  folder <- new_folder()
+  file <- file.path(folder, "net.h5ad")
+  x <- with_constants(rounded(12, 40))
+  expect_error(gpuCorNetwork(x[1:2, ], p.value = 0.1, file = file), "at least 3 observations")
+  expect_length(dir(folder), 0)
+  # A warning turned into an error comes after the last row.
+  with_options(list(warn = 2), expect_error(gpuCorNetwork(x, threshold = 0.1, file = file), "standard deviation"))
+  expect_length(dir(folder), 0)
+  for (backend in backends()) for (resource in if (backend == "cuda") c("host", "device", "call") else "host") {
+    # In any of the blocks; each takes as much as the others.
+    with_blocks(10, 10, for (criterion in asked_of_files[c(4, 5)]) for (k in c(1, 5, 20, 40, 60, 80, 100)) {
+      .Call(gpucor:::r_set_fault, resource, k)
+      failed <- tryCatch({
+        do.call(quiet_network, c(list(x, file = file, backend = backend), criterion))
+        FALSE
+      }, error = function(condition) TRUE)
+      .Call(gpucor:::r_set_fault, resource, 0)
+      expect_nothing_left(paste(backend, resource, k))
+      if (k == 1) expect_true(failed)
+      expect_identical(dir(folder), if (failed) character() else "net.h5ad")
+      unlink(file)
+    })
+  }
+  expect_nothing_open()
+  quiet_network(x, threshold = 0.1, file = file)
+  expect_file_of(file, quiet_network(x, threshold = 0.1))
+})

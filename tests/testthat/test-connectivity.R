@@ -1,0 +1,320 @@
+# gpuConnectivity() against sums over cor().
+
+quiet_connectivity <- function(...) suppressWarnings(gpuConnectivity(...))
+
+all_types <- c("unsigned", "signed", "signed hybrid")
+
+# Whole, fractional, not in order, twice, and beyond what is multiplied out.
+powers <- c(6, 0.5, 1, 12, 2.5, 40, 6)
+
+similarity_of <- function(r, type) {
+  switch(type, unsigned = abs(r), signed = (1 + r) / 2, `signed hybrid` = pmax(r, 0))
+}
+
+# How far apart sums of n values in [0, 1], each off by 1e-6, may be after raising them.
+power_error <- function(n, power) n * max(power, 1) * 1e-6^min(power, 1) + 1e-12
+
+# Flaws of degrees and strengths at a threshold, r being within 1e-6.
+edge_flaws <- function(con, r, sign) {
+  weight <- weight_of(r, sign)
+  sums <- function(within) unname(rowSums(weight >= con$threshold + within, na.rm = TRUE))
+  strength <- rowSums(ifelse(weight >= con$threshold, weight, 0), na.rm = TRUE)
+  degree <- unname(con$degree)
+  sure <- sums(1e-6) == sums(-1e-6)
+  c(if (any(degree < sums(1e-6) | degree > sums(-1e-6))) "degree differs",
+    if (any(abs(con$strength - strength)[sure] > 1e-6 * degree[sure] + 1e-12)) "strength differs",
+    if (con$edges != sum(degree) / 2) "edges are not half of the degrees")
+}
+
+soft_flaws <- function(con, r, type) {
+  unlist(lapply(seq_along(con$power), function(p) {
+    truth <- rowSums(similarity_of(r, type)^con$power[p], na.rm = TRUE)
+    n <- rowSums(!is.na(r))
+    error <- vapply(n, power_error, 0, con$power[p])
+    if (any(abs(con$soft[, p] - truth) > error)) paste("soft differs, power", con$power[p])
+  }))
+}
+
+# A coefficient near a bin's edge may be on either side.
+histogram_flaws <- function(con, r) {
+  values <- sort(r[upper.tri(r)])
+  bins <- con$histogram
+  inner <- bins$breaks[-c(1, length(bins$breaks))]
+  below <- function(within) findInterval(inner + within, values, left.open = TRUE)
+  ours <- utils::head(cumsum(bins$counts), -1)
+  c(if (sum(bins$counts) != length(values)) paste(sum(bins$counts), "coefficients counted, not", length(values)),
+    if (any(ours < below(-1e-6) | ours > below(1e-6))) "histogram differs")
+}
+
+expect_connectivity <- function(con, r, sign = "absolute", type = "unsigned", label = "") {
+  wrong <- c(if (!is.null(con$degree)) edge_flaws(con, r, sign), if (length(con$power)) soft_flaws(con, r, type),
+             histogram_flaws(con, r), if (con$pairs != choose(ncol(r), 2)) "pairs")
+  expect(length(wrong) == 0, paste(c(label, wrong), collapse = "\n"))
+}
+
+for (backend in backends()) for (method in all_methods) for (use in all_uses) {
+  test_that(paste(backend, method, use, "sums over each column's pairs"), {
+    data <- kinds_of_data(23, 30)
+    turn <- 0
+    for (kind in names(data)) {
+      turn <- turn + 1
+      sign <- all_signs[turn %% 3 + 1]
+      type <- all_types[turn %/% 3 %% 3 + 1]
+      x <- data[[kind]]
+      run <- function(...) quiet_connectivity(x, ..., sign = sign, use = use, method = method, backend = backend)
+      truth <- outcome(pair_cor(x, NULL, use, method))
+      if (!is.null(truth$error)) {
+        expect_error(run(threshold = 0.3))
+        next
+      }
+      label <- paste(backend, method, use, kind, sign, type)
+      con <- run(threshold = 0.3, power = powers, type = type)
+      expect_connectivity(con, truth$value, sign, type, label)
+      # The network's own edges.
+      net <- quiet_network(x, threshold = 0.3, sign = sign, use = use, method = method, backend = backend)
+      expect_identical(con$degree, unname(Matrix::rowSums(net != 0)) + 0, label = label)
+      net <- quiet_network(x, density = 0.1, sign = sign, use = use, method = method, backend = backend)
+      con <- run(density = 0.1)
+      expect_identical(con$threshold, net@threshold, label = label)
+      expect_identical(con$degree, rowSums(edge_places(net)), label = label)
+      expect_identical(con$edges, net@edges, label = label)
+    }
+    expect_nothing_left()
+  })
+}
+
+for (backend in backends()) for (method in all_methods) {
+  test_that(paste(backend, method, "has every sign and type, with and without edges"), {
+    x <- rounded(15, 40)
+    r <- pair_cor(x, method = method)
+    for (sign in all_signs) for (type in all_types) {
+      run <- function(...) gpuConnectivity(x, ..., sign = sign, type = type, method = method, backend = backend)
+      both <- run(threshold = 0.25, power = powers)
+      expect_connectivity(both, r, sign, type, paste(sign, type))
+      only <- run(threshold = 0.25)
+      expect_identical(only[c("degree", "strength", "edges")], both[c("degree", "strength", "edges")])
+      expect_null(only$soft)
+      soft <- run(power = powers)
+      expect_identical(soft$soft, both$soft)
+      expect_false(any(c("degree", "strength", "edges", "threshold") %in% names(soft)))
+      for (p in c(1, 3, 6)) expect_equal(run(power = powers[p])$soft[, 1], both$soft[, p], tolerance = 1e-13)
+      expect_identical(both$soft[, 1], both$soft[, 7])
+    }
+    expect_connectivity(gpuConnectivity(x, threshold = 0, power = 1:32, method = method, backend = backend), r)
+    expect_connectivity(gpuConnectivity(x, threshold = 1, method = method, backend = backend), r)
+    all <- gpuConnectivity(x, density = 1, method = method, backend = backend)
+    expect_identical(all$degree, rep(39, 40))
+    expect_equal(all$strength, rowSums(abs(r), na.rm = TRUE), tolerance = 1e-6)
+  })
+
+  test_that(paste(backend, method, "over blocks' and tiles' edges"), {
+    for (n_var in c(63:65, 255:257, c(cpu = 2049, cuda = 4097)[[backend]])) {
+      x <- if (method == "kendall") rounded(6, n_var) else normal(6, n_var)
+      con <- quiet_connectivity(x, threshold = 0.8, power = 4, method = method, backend = backend)
+      expect_connectivity(con, no_diagonal(quick_cor(x, method)), label = n_var)
+    }
+  })
+}
+
+# ---- the same however it is computed
+
+for (backend in backends()) for (method in all_methods) for (use in c("everything", "pairwise.complete.obs")) {
+  test_that(paste(backend, method, use, "does not depend on threads or memory"), {
+    width <- c(cpu = 2048, cuda = 4096)[[backend]]
+    x <- rounded(6, 700)
+    wide <- normal(5, width + 40)
+    if (use != "everything") {
+      x <- with_missing(x, 0.1)
+      wide <- with_missing(wide, 0.05)
+    }
+    run <- function(..., power = c(6, 2.5)) {
+      quiet_connectivity(..., power = power, use = use, method = method, backend = backend)
+    }
+    for (given in list(list(threshold = 0.5), list(density = 0.05))) {
+      once <- do.call(run, c(list(x, threads = 1), given))
+      for (threads in 2:3) expect_identical(do.call(run, c(list(x, threads = threads), given)), once)
+    }
+    expect_identical(run(wide, threshold = 0.9, memory = 1, power = 2), run(wide, threshold = 0.9, power = 2))
+    if (backend != "cpu") {
+      on_cpu <- quiet_connectivity(x, density = 0.05, power = 2, use = use, method = method, backend = "cpu")
+      ours <- run(x, density = 0.05, power = 2)
+      expect_identical(ours$degree, on_cpu$degree)
+      expect_identical(ours$threshold, on_cpu$threshold)
+      expect_equal(ours, on_cpu, tolerance = 1e-5)
+    }
+    expect_nothing_left()
+  })
+}
+
+# ---- the histogram
+
+test_that("the histogram has as many bins as asked for, closed to the left", {
+  for (backend in backends()) for (method in all_methods) {
+    x <- normal(20, 60)
+    r <- pair_cor(x, method = method)
+    for (breaks in c(1, 2, 20, 200, 10000)) {
+      con <- gpuConnectivity(x, power = 1, breaks = breaks, method = method, backend = backend)
+      bins <- con$histogram
+      expect_s3_class(bins, "histogram", exact = TRUE)
+      expect_length(bins$counts, breaks)
+      expect_equal(bins$breaks, seq(-1, 1, length.out = breaks + 1))
+      expect_equal(bins$mids, utils::head(bins$breaks, -1) + 1 / breaks)
+      expect_equal(sum(bins$density) * 2 / breaks, 1)
+      expect_connectivity(con, r, label = paste(method, breaks))
+      # What base R counts; no coefficient is this close to an edge.
+      if (method == "pearson" && breaks < 10000) {
+        truth <- graphics::hist(r[upper.tri(r)], seq(-1, 1, length.out = breaks + 1), right = FALSE, plot = FALSE)
+        expect_equal(bins$counts, truth$counts)
+        expect_equal(bins$density, truth$density)
+      }
+    }
+    # The ends of the scale.
+    ends <- cbind(x[, 1], x[, 1], -x[, 1])
+    counts <- gpuConnectivity(ends, threshold = 1, breaks = 200, method = method, backend = backend)$histogram$counts
+    expect_identical(counts[c(1, 200)], c(2, 1))
+    expect_identical(sum(counts), 3)
+  }
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(gpuConnectivity(normal(20, 30), threshold = 0.5)$histogram))
+})
+
+# ---- special data
+
+test_that("constants and missing values count nowhere", {
+  for (backend in backends()) for (method in all_methods) {
+    x <- with_constants(normal(20, 12))
+    run <- function(...) gpuConnectivity(..., power = c(2, 0.5), method = method, backend = backend)
+    for (given in list(list(threshold = 0), list(density = 0.5), list())) {
+      expect_identical(warnings_of(con <- do.call(run, c(list(x), given))),
+                       "the standard deviation is zero (2 of 12 columns of 'x': 2, 12)")
+      expect_true(all(con$soft[c(2, 12), ] == 0))
+    }
+    con <- suppressWarnings(run(x, threshold = 0, type = "signed"))
+    expect_identical(con$degree, replace(rep(9, 12), c(2, 12), 0))
+    expect_identical(con$edges, 45)
+    expect_true(all(con$soft[c(2, 12), ] == 0))
+    x <- normal(20, 12)
+    x[3, 5] <- NA
+    con <- run(x, threshold = 0)
+    expect_identical(con$degree, replace(rep(10, 12), 5, 0))
+    expect_identical(con$n_obs, 20)
+    expect_identical(run(x, threshold = 0, use = "complete")$n_obs, 19)
+    expect_identical(run(x, threshold = 0, use = "pairwise")$degree, rep(11, 12))
+    for (use in c("everything", "na.or.complete", "pairwise")) {
+      con <- run(x * NA, threshold = 0, use = use)
+      expect_identical(con$degree, rep(0, 12))
+      expect_identical(sum(con$histogram$counts), 0)
+      expect_output(print(con), "0 edges")
+    }
+    expect_error(run(x * NA, threshold = 0, use = "complete.obs"), "no complete element pairs")
+    expect_error(run(x, threshold = 0, use = "all.obs"), "missing observations")
+  }
+})
+
+test_that("few variables and observations", {
+  for (backend in backends()) for (method in all_methods) {
+    run <- function(...) gpuConnectivity(..., method = method, backend = backend)
+    for (n_var in 0:2) for (given in list(list(threshold = 0), list(density = 1))) {
+      x <- normal(12, n_var)
+      con <- do.call(run, c(list(x, power = c(3, 1)), given))
+      expect_identical(con$degree, rep(n_var - 1, n_var) * (n_var > 0))
+      expect_identical(dim(con$soft), c(n_var, 2L))
+      expect_identical(sum(con$histogram$counts), choose(n_var, 2))
+      expect_output(print(con), "edges")
+      expect_identical(dim(as.data.frame(con)), c(n_var, 4L))
+      if (n_var == 2) expect_equal(con$strength, rep(abs(cor(x, method = method)[2]), 2), tolerance = 1e-6)
+    }
+    for (n_obs in 0:1) expect_identical(run(normal(n_obs, 4), threshold = 0)$degree, rep(0, 4))
+    expect_identical(run(normal(2, 4), threshold = 1)$degree, rep(3, 4))
+    expect_equal(run(normal(3, 4), threshold = 0)$strength,
+                 rowSums(abs(pair_cor(normal(3, 4), method = method)), na.rm = TRUE), tolerance = 1e-6)
+  }
+})
+
+# ---- arguments and the result
+
+test_that("what x may be, and names", {
+  x <- rounded(25, 12)
+  named <- `colnames<-`(x, letters[1:12])
+  integers <- named
+  storage.mode(integers) <- "integer"
+  for (backend in backends()) for (method in all_methods) {
+    run <- function(x) {
+      suppressMessages(gpuConnectivity(x, threshold = 0.2, power = c(6, 2), method = method, backend = backend))
+    }
+    truth <- run(named)
+    expect_identical(run(integers), truth)
+    expect_identical(run(as.data.frame(named)), truth)
+    expect_identical(run(Matrix::Matrix(named, sparse = TRUE)), truth)
+    expect_identical(names(truth$degree), letters[1:12])
+    expect_identical(names(truth$strength), letters[1:12])
+    expect_identical(dimnames(truth$soft), list(letters[1:12], c("power6", "power2")))
+    plain <- run(x)
+    expect_null(names(plain$degree))
+    expect_identical(dimnames(plain$soft), list(NULL, c("power6", "power2")))
+    expect_identical(plain$degree, unname(truth$degree))
+  }
+})
+
+test_that("as.data.frame() has a row for each column", {
+  x <- `colnames<-`(normal(20, 12), paste0("v", 1:12))
+  con <- gpuConnectivity(x, threshold = 0.2, power = c(6, 0.5))
+  frame <- as.data.frame(con)
+  expect_identical(names(frame), c("degree", "strength", "power6", "power0.5"))
+  expect_identical(row.names(frame), colnames(x))
+  expect_identical(frame$degree, unname(con$degree))
+  expect_identical(frame$strength, unname(con$strength))
+  expect_identical(frame$power0.5, unname(con$soft[, 2]))
+  expect_identical(as.data.frame(gpuConnectivity(x, threshold = 0.2)), frame[1:2])
+  expect_identical(as.data.frame(gpuConnectivity(x, power = c(6, 0.5))), frame[3:4])
+  expect_identical(row.names(as.data.frame(con, row.names = LETTERS[1:12])), LETTERS[1:12])
+  expect_identical(row.names(as.data.frame(gpuConnectivity(unname(x), power = 2))), as.character(1:12))
+  # Names that are no row names.
+  for (names in list(rep("v", 12), c(NA, paste0("v", 2:12)))) {
+    con <- gpuConnectivity(`colnames<-`(x, names), threshold = 0.2)
+    expect_identical(nrow(as.data.frame(con)), 12L)
+    expect_output(print(con), "Connectivity of 12 variables")
+  }
+})
+
+test_that("it prints in a few lines", {
+  x <- normal(20, 30)
+  con <- gpuConnectivity(x, threshold = 0.3, sign = "negative", power = 6, type = "signed", method = "spearman")
+  lines <- capture.output(expect_identical(print(con), con))
+  expect_lte(length(lines), 10)
+  text <- paste(lines, collapse = " ")
+  for (part in c("Connectivity of 30 variables", "Spearman's rho", "435 pairs", "20 observations", "edges", "-r >= 0.3",
+                 "signed similarity", "degree", "strength", "power6", "50%")) {
+    expect_match(text, part, fixed = TRUE)
+  }
+  expect_identical(con[c("pairs", "n_obs", "method", "sign", "type", "power")],
+                   list(pairs = 435, n_obs = 20, method = "spearman", sign = "negative", type = "signed", power = 6))
+  expect_false(any(grepl("edges", capture.output(print(gpuConnectivity(x, power = 6))))))
+})
+
+test_that("wrong arguments are errors that say what is right", {
+  x <- normal(10, 5)
+  expect_error(gpuConnectivity(x), "what is to be summed\\? give 'threshold' or 'density', or 'power', or both")
+  expect_error(gpuConnectivity(x, threshold = 0.1, density = 0.1), "give only one of 'threshold' and 'density'")
+  for (bad in list(-0.1, 1.1, NA, "0.5", c(0.1, 0.2))) {
+    expect_error(gpuConnectivity(x, threshold = bad), "'threshold' must be a number in \\[0, 1\\], not ")
+    expect_error(gpuConnectivity(x, density = bad), "'density' must be a number above 0 and up to 1, not ")
+  }
+  for (bad in list(0, -1, NA, Inf, "6", numeric(), c(1, 0), list(6))) {
+    expect_error(gpuConnectivity(x, power = bad), "'power' must be positive numbers, not ")
+  }
+  expect_error(gpuConnectivity(x, power = 1:33), "'power' has 33 values; ask for at most 32 at a time")
+  for (bad in list(0, -200, 1.5, NA, "200", 10001, c(100, 200))) {
+    expect_error(gpuConnectivity(x, power = 1, breaks = bad), "'breaks' must be a whole number between 1 and 10000, ")
+  }
+  expect_error(gpuConnectivity(x, power = 1, breaks = 300), "'breaks' is 300; it must divide 10000")
+  expect_error(gpuConnectivity(x, power = 1, type = "hybrid"), "'type' must be one of")
+  expect_error(gpuConnectivity(x, power = 1, sign = "both"), "'sign' must be one of")
+  expect_error(gpuConnectivity(x, power = 1, method = "r"), "'method' must be one of")
+  expect_error(gpuConnectivity(x, power = 1, use = "some"), "invalid 'use' argument")
+  expect_error(gpuConnectivity(x[, 1], power = 1), "matrix-like 'x'")
+  expect_error(gpuConnectivity(letters, power = 1), "'x' must be numeric")
+  expect_error(gpuConnectivity(x, power = 1, cores = 2), "there is no 'cores'")
+  expect_nothing_left()
+})

@@ -1,0 +1,116 @@
+# Networks of real expression and fMRI data, where installed or pointed to.
+
+all_genes <- function(n) {
+  skip_if_not_installed("ALL")
+  where <- new.env()
+  suppressWarnings(utils::data("ALL", package = "ALL", envir = where))
+  skip_if_not(exists("ALL", where), "data ALL")
+  t(get("exprs", attr(where$ALL, "assayData"))[seq_len(n), ])
+}
+
+voxels <- function() {
+  file <- file.path(Sys.getenv("GPUCOR_TEST_DATA"), "Dat1.rda")
+  skip_if_not(nzchar(Sys.getenv("GPUCOR_TEST_DATA")) && file.exists(file), "GPUCOR_TEST_DATA with Dat1.rda")
+  where <- new.env()
+  load(file, where)
+  where$Dat1
+}
+
+# Two-sided.
+double_p <- function(x, r, method) {
+  if (method == "kendall") return(reference_p(x, method = method))
+  p <- 0 * r
+  once <- r[upper.tri(r)]
+  p[upper.tri(p)] <- 2 * stats::pt(-abs(once) * sqrt((nrow(x) - 2) / ((1 - once) * (1 + once))), nrow(x) - 2)
+  p + t(p)
+}
+
+# The rules of criteria, on coefficients in double.
+expect_real_networks <- function(x, method, asked, r, within, label) {
+  for (backend in backends()) for (criterion in names(asked)) {
+    p <- if (criterion == "fdr") double_p(x, r, method)
+    truth <- reference_network(r, criterion, asked[[criterion]], p = p, within = within)
+    net <- do.call(quiet_network, c(list(x, method = method, backend = backend),
+                                    by_criterion(criterion, asked[[criterion]])))
+    expect_network(net, r, truth$keep, tolerance[[method]], truth$near,
+                   label = paste(backend, label, method, criterion))
+    expect_gt(net@edges, 100)
+    if (criterion == "density") {
+      k <- ceiling(asked$density * net@pairs)
+      expect_gte(net@edges, k)
+      expect_lt(sum(abs(net@x) > net@threshold), k)
+      expect_identical(min(abs(net@x)), net@threshold)
+    }
+  }
+  expect_nothing_left()
+}
+
+asked <- list(threshold = 0.5, density = 0.001, k = 10, fdr = 0.001)
+
+test_that("ALL: 3,000 probe sets of 128 patients, Pearson and Spearman", {
+  x <- all_genes(3000)
+  expect_real_networks(x, "pearson", asked, pair_cor(x), 1e-6, "ALL")
+  x <- x[, 1:800]
+  asked$density <- 0.01
+  expect_real_networks(x, "spearman", asked, quick_pair_cor(x, "spearman"), 1e-6, "ALL")
+})
+
+test_that("ALL: 400 probe sets, Kendall", {
+  x <- all_genes(400)
+  asked$threshold <- 0.3
+  asked$density <- 0.01
+  expect_real_networks(x, "kendall", asked, exact_cor(x, method = "kendall"), 1e-12, "ALL")
+})
+
+test_that("ALL: connectivity of 3,000 probe sets", {
+  x <- all_genes(3000)
+  r <- pair_cor(x)
+  for (backend in backends()) {
+    con <- gpuConnectivity(x, density = 0.001, power = c(6, 1), backend = backend)
+    net <- gpuCorNetwork(x, density = 0.001, backend = backend)
+    expect_identical(con$threshold, net@threshold)
+    expect_identical(con$degree, Matrix::rowSums(net != 0) + 0)
+    expect_identical(names(con$degree), colnames(x))
+    expect_equal(con$soft[, 1], rowSums(r^6, na.rm = TRUE), tolerance = 1e-5)
+    expect_equal(con$soft[, 2], rowSums(abs(r), na.rm = TRUE), tolerance = 1e-6)
+    expect_identical(sum(con$histogram$counts), choose(3000, 2))
+  }
+})
+
+test_that("Dat1: fMRI with ties and constant voxels", {
+  x <- voxels()[, 1:2500]
+  constant <- sum(apply(x, 2, function(v) all(v == v[1])))
+  expect_gt(constant, 0)
+  for (backend in backends()) {
+    said <- warnings_of(gpuCorNetwork(x, density = 0.01, backend = backend))
+    expect_length(said, 1)
+    expect_match(said, paste0("zero (", constant, " of 2500 columns of 'x': "), fixed = TRUE)
+  }
+  expect_real_networks(x, "pearson", list(density = 0.01, k = 5, threshold = 0.6), pair_cor(x), 1e-6, "Dat1")
+  # Whole numbers with many ties: scores that are the same for thousands of pairs.
+  few <- round(x[1:12, 301:1000])
+  for (method in c("kendall", "spearman")) {
+    r <- exact_cor(few, method = method)
+    truth <- reference_network(r, "density", 0.01)
+    for (backend in backends()) {
+      net <- quiet_network(few, density = 0.01, method = method, backend = backend)
+      expect_network(net, r, truth$keep, 0, label = paste(backend, "few scans", method))
+    }
+  }
+})
+
+test_that("Dat1: all voxels", {
+  x <- voxels()
+  for (backend in backends()) {
+    expect_warning(net <- gpuCorNetwork(x, density = 0.01, method = "spearman", backend = backend),
+                   paste0("zero (283 of ", ncol(x), " columns of 'x': "), fixed = TRUE)
+    k <- ceiling(0.01 * choose(ncol(x), 2))
+    expect_gte(net@edges, k)
+    expect_lt(sum(abs(net@x) > net@threshold), k)
+    expect_identical(min(abs(net@x)), net@threshold)
+    pairs <- as.data.frame(net)[round(seq(1, net@edges, length.out = 300)), ]
+    names <- if (is.null(colnames(x))) seq_len(ncol(x)) else colnames(x)
+    pairs <- list(i = match(pairs$from, names), j = match(pairs$to, names), r = pairs$r)
+    expect_pairs_like_cor(pairs$r, pairs, x, method = "spearman")
+  }
+})

@@ -1,0 +1,627 @@
+# gpuCorNetwork() against networks made of all coefficients.
+
+criteria <- list(threshold = 0.3, density = 0.05, k = 3, p.value = 0.05, fdr = 0.2)
+
+# One run of every criterion with one sign, against the network of `ours`, the engine's own
+# coefficients: exactly the same edges, but for rounding of p.
+expect_criteria <- function(x, y, use, method, backend, ours, signs, label, criteria_here = criteria) {
+  symmetric <- is.null(y)
+  n <- if (use %in% c("complete.obs", "na.or.complete")) sum(complete.cases(cbind(x, y))) else nrow(x)
+  p <- if (n >= 3) reference_p(x, y, use, method)
+  for (criterion in names(criteria_here)) for (sign in signs) for (mutual in c(FALSE, if (criterion == "k") TRUE)) {
+    here <- paste(backend, method, use, label, criterion, sign, if (mutual) "mutual")
+    value <- criteria_here[[criterion]]
+    run <- function() {
+      do.call(quiet_network, c(list(x, y, sign = sign, mutual = mutual, use = use, method = method, backend = backend),
+                               by_criterion(criterion, value)))
+    }
+    by_p <- criterion %in% c("p.value", "fdr")
+    if (by_p && n < 3) {
+      expect_error(run(), "p values need at least 3 observations")
+      next
+    }
+    net <- run()
+    truth <- reference_network(ours, criterion, value, sign, mutual, p, if (by_p) tolerance[[method]] else 0, symmetric)
+    expect_network(net, ours, truth$keep, 0, truth$near, symmetric, here)
+    if (criterion == "density") {
+      expect(identical(net@threshold, reference_density(ours, value, sign, symmetric)), paste(here, "threshold"))
+    }
+  }
+}
+
+# All coefficients, those of cor(), as the matrix that has them, or NULL where cor() fails.
+expect_coefficients <- function(x, y, use, method, backend, label) {
+  truth <- outcome(pair_cor(x, y, use, method))
+  if (!is.null(truth$error)) {
+    expect_error(gpuCorNetwork(x, y, threshold = 0, use = use, method = method, backend = backend))
+    return(NULL)
+  }
+  net <- quiet_network(x, y, threshold = 0, use = use, method = method, backend = backend)
+  expect_network(net, truth$value, !is.na(truth$value), tolerance[[method]], FALSE, is.null(y),
+                 paste(backend, method, use, label))
+  values_of(net)
+}
+
+for (backend in backends()) for (method in all_methods) for (use in all_uses) {
+  test_that(paste(backend, method, use, "has the edges of every criterion"), {
+    data <- kinds_of_data(23, 24)
+    turn <- 0
+    for (kind in names(data)) {
+      x <- data[[kind]]
+      ours <- expect_coefficients(x, NULL, use, method, backend, kind)
+      if (is.null(ours)) next
+      turn <- turn + 1
+      signs <- c("absolute", if (!use %in% c("all.obs", "na.or.complete")) all_signs[turn %% 2 + 2])
+      expect_criteria(x, NULL, use, method, backend, ours, signs, kind)
+      sides <- list(x[, 1:9], x[, 6:24])
+      if (turn %% 2) sides <- rev(sides)
+      ours <- expect_coefficients(sides[[1]], sides[[2]], use, method, backend, paste(kind, "with y"))
+      expect_criteria(sides[[1]], sides[[2]], use, method, backend, ours, all_signs[turn %% 3 + 1],
+                      paste(kind, "with y"))
+    }
+    expect_nothing_left()
+  })
+}
+
+# ---- ties, as they are in double: ratios of whole numbers
+
+for (backend in backends()) for (method in c("kendall", "spearman")) {
+  test_that(paste(backend, method, "keeps ties at the border and gives neighbours to the earlier column"), {
+    for (x in list(rounded(9, 40), heavy_ties(12, 33), with_duplicates(rounded(5, 60)))) {
+      r <- exact_cor(x, method = method)
+      pairs <- choose(ncol(x), 2)
+      for (sign in all_signs) {
+        weights <- ranked_weights(r, sign, TRUE)
+        for (k in c(1, 2, 10, length(weights) %/% 3)) {
+          net <- quiet_network(x, density = (k - 0.5) / pairs, sign = sign, method = method, backend = backend)
+          expect_network(net, r, !is.na(r) & weight_of(r, sign) >= weights[k], 0)
+          expect_equal(net@threshold, weights[k], tolerance = 0)
+        }
+        for (k in c(1, 4, 12)) for (mutual in c(FALSE, TRUE)) {
+          net <- quiet_network(x, k = k, mutual = mutual, sign = sign, method = method, backend = backend)
+          expect_network(net, r, reference_network(r, "k", k, sign, mutual)$keep, 0,
+                         label = paste(k, sign, if (mutual) "mutual"))
+          y <- x[, 3:20]
+          square <- exact_cor(x, y, method)
+          net <- quiet_network(x, y, k = k, mutual = mutual, sign = sign, method = method, backend = backend)
+          expect_network(net, square, reference_network(square, "k", k, sign, mutual, symmetric = FALSE)$keep, 0,
+                         label = paste(k, sign, "with y"))
+        }
+      }
+    }
+  })
+}
+
+test_that("an edge has the threshold exactly", {
+  for (backend in backends()) for (method in all_methods) for (x in list(normal(20, 30), rounded(8, 30))) {
+    all <- gpuCorNetwork(x, threshold = 0, method = method, backend = backend)
+    for (r in sort(abs(all@x))[c(1, 100, 300, 435)]) {
+      net <- gpuCorNetwork(x, threshold = r, method = method, backend = backend)
+      expect_identical(net@edges, sum(abs(all@x) >= r) + 0)
+      if (r > 0 && r < 1) {
+        above <- gpuCorNetwork(x, threshold = min(1, r * (1 + 1e-15)), method = method, backend = backend)
+        expect_identical(above@edges, sum(abs(all@x) > r) + 0)
+      }
+    }
+  }
+})
+
+# ---- sizes about the edges of blocks and tiles
+
+for (backend in backends()) for (method in all_methods) {
+  test_that(paste(backend, method, "over blocks' and tiles' edges"), {
+    for (n_var in c(63:65, 255:257, c(cpu = 2049, cuda = 4097)[[backend]])) {
+      large <- n_var > 300
+      x <- if (method == "pearson") normal(11, n_var) else rounded(7, n_var)
+      if (large) x[, n_var] <- x[, 1] # an edge in the last tile
+      r <- if (method == "pearson") quick_pair_cor(x, method) else exact_cor(x, method = method)
+      within <- if (method == "pearson") 1e-6 else 0
+      run <- function(...) quiet_network(x, ..., method = method, backend = backend)
+      for (criterion in c("threshold", "density", if (!large || method == "kendall") "k")) {
+        value <- list(threshold = 0.6, density = if (large) 0.002 else 0.02, k = 5)[[criterion]]
+        truth <- reference_network(r, criterion, value, within = within)
+        net <- do.call(run, by_criterion(criterion, value))
+        expect_network(net, r, truth$keep, tolerance[[method]], truth$near, label = paste(n_var, criterion))
+      }
+      if (!large) next
+      narrow <- c(1:257, n_var)
+      square <- quiet_network(x[, narrow], x, threshold = 0.7, method = method, backend = backend)
+      r[cbind(narrow, narrow)] <- 1
+      truth <- reference_network(r[narrow, ], "threshold", 0.7, within = within, symmetric = FALSE)
+      expect_network(square, r[narrow, ], truth$keep, tolerance[[method]], truth$near, label = "with y")
+    }
+    expect_nothing_left()
+  })
+}
+
+# ---- the same network however it is computed
+
+for (backend in backends()) for (method in all_methods) for (use in c("everything", "pairwise.complete.obs")) {
+  test_that(paste(backend, method, use, "does not depend on threads, memory or the back end"), {
+    width <- c(cpu = 2048, cuda = 4096)[[backend]]
+    x <- if (method == "pearson") normal(6, 600) else rounded(6, 600)
+    wide <- normal(6, 2 * width + 40)
+    if (use != "everything") {
+      x <- with_missing(x, 0.1)
+      wide <- with_missing(wide[, 1:(width + 40)], 0.05)
+    }
+    run <- function(..., at = backend) quiet_network(..., use = use, method = method, backend = at)
+    asked <- list(list(threshold = 0.8), list(density = 0.01), list(k = 4), list(k = 4, mutual = TRUE))
+    for (criterion in c(asked, if (use == "everything") list(list(fdr = 0.9, sign = "positive")))) {
+      label <- names(criterion)[1]
+      once <- do.call(run, c(list(x, threads = 1), criterion))
+      for (threads in 2:3) {
+        expect_same_network(do.call(run, c(list(x, threads = threads), criterion)), once, paste(threads, "threads"))
+      }
+      if (backend != "cpu") expect_same_network(once, do.call(run, c(list(x, at = "cpu"), criterion)), "cpu")
+      once <- do.call(run, c(list(x[, 1:250], x[, 200:600], threads = 1), criterion))
+      expect_same_network(do.call(run, c(list(x[, 1:250], x[, 200:600], threads = 3), criterion)), once, "with y")
+    }
+    for (criterion in list(list(threshold = 0.995), list(density = 0.001))) {
+      expect_same_network(do.call(run, c(list(wide, memory = 1), criterion)), do.call(run, c(list(wide), criterion)),
+                          "rounds")
+    }
+    if (method == "pearson") {
+      expect_same_network(run(wide, k = 2, memory = 1), run(wide, k = 2), "rounds, k")
+      expect_same_network(run(wide, wide[, 1:70], k = 2, memory = 1), run(wide, wide[, 1:70], k = 2), "rounds, y")
+    }
+    expect_nothing_left()
+  })
+}
+
+# ---- special data
+
+test_that("copies have coefficients of exactly 1", {
+  for (backend in backends()) for (method in all_methods) {
+    x <- normal(20, 30)
+    x <- cbind(x, x, -x[, 1:5])
+    net <- gpuCorNetwork(x, threshold = 1, method = method, backend = backend)
+    expect_identical(as.data.frame(net)$r, net@x[order(-abs(net@x), net@i)])
+    expect_setequal(net@x, c(1, -1))
+    edges <- as.data.frame(net)
+    expect_true(all(paste(1:30, 31:60) %in% paste(edges$from, edges$to)))
+    expect_identical(net@edges, 30 + 10)
+    positive <- gpuCorNetwork(x, density = 30 / choose(65, 2), sign = "positive", method = method, backend = backend)
+    expect_identical(positive@edges, 30)
+    expect_identical(positive@threshold, 1)
+  }
+})
+
+test_that("few observations", {
+  for (backend in backends()) for (method in all_methods) {
+    for (n_obs in 0:1) {
+      net <- quiet_network(normal(n_obs, 5), threshold = 0, method = method, backend = backend)
+      expect_identical(net@edges, 0)
+      expect_identical(quiet_network(normal(n_obs, 5), k = 2, method = method, backend = backend)@edges, 0)
+      expect_identical(quiet_network(normal(n_obs, 5), density = 0.5, method = method, backend = backend)@edges, 0)
+    }
+    x <- normal(2, 8)
+    r <- pair_cor(x, method = method)
+    expect_network(gpuCorNetwork(x, threshold = 1, method = method, backend = backend), r, !is.na(r), 1e-15)
+    expect_network(gpuCorNetwork(x, threshold = 0.5, sign = "negative", method = method, backend = backend), r,
+                   !is.na(r) & r < 0, 1e-15)
+    for (n_obs in 0:2) for (criterion in c("p.value", "fdr")) {
+      expect_error(do.call(gpuCorNetwork, c(list(normal(n_obs, 5), method = method, backend = backend),
+                                            by_criterion(criterion, 0.5))), "p values need at least 3 observations")
+    }
+    x <- normal(3, 8)
+    r <- pair_cor(x, method = method)
+    expect_network(gpuCorNetwork(x, threshold = 0, method = method, backend = backend), r, !is.na(r), 1e-6)
+    p <- reference_p(x, method = method)
+    truth <- reference_network(r, "p.value", 0.3, p = p, within = 1e-6)
+    expect_network(gpuCorNetwork(x, p.value = 0.3, method = method, backend = backend), r, truth$keep, 1e-6, truth$near)
+    # Squares of t that no double holds.
+    if (method == "pearson") expect_identical(gpuCorNetwork(x, p.value = 1e-200, backend = backend)@edges, 0)
+  }
+})
+
+test_that("few variables", {
+  for (backend in backends()) for (method in all_methods) for (criterion in names(criteria)) {
+    run <- function(...) {
+      do.call(gpuCorNetwork, c(list(..., method = method, backend = backend), by_criterion(criterion, 1)))
+    }
+    for (n_var in 0:2) {
+      x <- normal(12, n_var)
+      if (n_var == 2) x[, 2] <- x[, 1]
+      r <- matrix(1, n_var, n_var)
+      diag(r) <- NA
+      net <- run(x)
+      expect_network(net, r, !is.na(r), 0, label = paste(criterion, n_var))
+      expect_identical(nrow(as.data.frame(net)), as.integer(n_var == 2))
+      expect_output(show(net), "edges")
+    }
+    for (size in list(c(0, 3), c(3, 0), c(0, 0))) {
+      net <- run(normal(12, size[1]), normal(12, size[2]))
+      expect_identical(dim(net), as.integer(size))
+      expect_identical(net@edges, 0)
+      expect_true(validObject(net))
+    }
+  }
+})
+
+test_that("no edges and all edges", {
+  for (backend in backends()) for (method in all_methods) {
+    x <- normal(20, 70)
+    r <- pair_cor(x, method = method)
+    run <- function(...) gpuCorNetwork(..., method = method, backend = backend)
+    all <- run(x, threshold = 0)
+    expect_network(all, r, !is.na(r), tolerance[[method]])
+    for (net in list(run(x, density = 1), run(x, k = 69), run(x, k = 1e9), run(x, k = 70, mutual = TRUE),
+                     run(x, p.value = 1), run(x, fdr = 1))) {
+      for (part in c("p", "i", "x")) expect_identical(methods::slot(net, part), methods::slot(all, part))
+    }
+    expect_identical(run(x, density = 1)@threshold, min(abs(all@x)))
+    none <- r & FALSE
+    for (net in list(run(x, threshold = 1), run(x, p.value = 1e-300), run(x, fdr = 1e-300))) {
+      expect_network(net, r, !is.na(none) & none, 0)
+      expect_identical(names(as.data.frame(net)), c("from", "to", "r"))
+      expect_identical(dim(run(x, threshold = 1, output = "edges")), c(0L, 3L))
+      expect_output(show(net), "\\b0 edges of 2,415 pairs \\(0 %\\)")
+    }
+    # A sign that no pair has.
+    same <- abs(normal(20, 1)[, 1]) %o% 1:10 + normal(20, 10) / 100
+    expect_identical(run(same, threshold = 0, sign = "negative")@edges, 0)
+    expect_identical(run(same, k = 3, sign = "negative")@edges, 0)
+    expect_identical(run(same, density = 0.5, sign = "negative")@edges, 0)
+    expect_identical(run(same, fdr = 0.5, sign = "negative")@edges, 0)
+    expect_identical(run(same, p.value = 1, sign = "positive")@edges, 45)
+  }
+})
+
+test_that("constant columns have no edges and are counted in one warning", {
+  for (backend in backends()) for (method in all_methods) for (use in c("everything", "complete.obs", "pairwise")) {
+    x <- with_constants(normal(20, 12))
+    if (use != "everything") x[3, 5] <- NA
+    run <- function(...) gpuCorNetwork(..., use = use, method = method, backend = backend)
+    for (criterion in names(criteria)) {
+      given <- by_criterion(criterion, criteria[[criterion]])
+      expect_identical(warnings_of(net <- do.call(run, c(list(x), given))),
+                       "the standard deviation is zero (2 of 12 columns of 'x': 2, 12)")
+      expect_true(all(Matrix::rowSums(net != 0)[c(2, 12)] == 0))
+      expect_identical(warnings_of(do.call(run, c(list(x[, 1:3], x[, 4:12], output = "edges"), given))),
+                       "the standard deviation is zero (1 of 3 columns of 'x': 2; 1 of 9 columns of 'y': 9)")
+    }
+    colnames(x) <- paste0("v", 1:12)
+    expect_identical(warnings_of(run(x, k = 1)), "the standard deviation is zero (2 of 12 columns of 'x': v2, v12)")
+    x[] <- 5
+    for (criterion in names(criteria)) {
+      said <- warnings_of(net <- do.call(run, c(list(x), by_criterion(criterion, 1))))
+      expect_identical(said, "the standard deviation is zero (12 of 12 columns of 'x': v1, v2, v3, ...)")
+      expect_identical(net@edges, 0)
+    }
+  }
+})
+
+test_that("constants are no tests", {
+  # With them among the tests, Benjamini and Hochberg's rule would have fewer edges.
+  x <- normal(20, 15)
+  x[, 2:6] <- x[, 1] + normal(20, 5, seed = 3) / 2
+  for (backend in backends()) for (method in all_methods) {
+    y <- cbind(x, matrix(1, 20, 40))
+    run <- function(x) quiet_network(x, fdr = 0.05, method = method, backend = backend)
+    expect_gt(run(x)@edges, 5)
+    expect_identical(run(y)@x, run(x)@x)
+    expect_identical(run(y)@threshold, run(x)@threshold)
+    y[2, 20] <- NA
+    expect_identical(run(y)@x, run(x)@x)
+  }
+})
+
+# ---- arguments and the result
+
+test_that("what x may be", {
+  x <- rounded(25, 12)
+  colnames(x) <- letters[1:12]
+  integers <- x
+  storage.mode(integers) <- "integer"
+  sparse <- Matrix::Matrix(x, sparse = TRUE)
+  holes <- x
+  holes[2, 3] <- NA
+  for (backend in backends()) for (method in all_methods) for (criterion in names(criteria)) {
+    run <- function(...) {
+      suppressMessages(do.call(gpuCorNetwork, c(list(..., method = method, backend = backend),
+                                                by_criterion(criterion, criteria[[criterion]]))))
+    }
+    truth <- run(x)
+    expect_same_network(run(integers), truth, "integer")
+    expect_same_network(run(as.data.frame(x)), truth, "data frame")
+    expect_same_network(run(sparse), truth, "sparse")
+    expect_identical(run(as.data.frame(x))@Dimnames, truth@Dimnames)
+    expect_identical(run(sparse)@Dimnames, truth@Dimnames)
+    truth <- run(holes, use = "pairwise")
+    expect_same_network(run(Matrix::Matrix(holes, sparse = TRUE), use = "pairwise"), truth, "sparse, pairwise")
+    truth <- run(holes, use = "complete")
+    expect_same_network(run(Matrix::Matrix(holes, sparse = TRUE), use = "complete"), truth, "sparse, complete")
+    expect_same_network(run(x[, 1], x), run(x[, 1, drop = FALSE], x), "vector")
+    expect_same_network(run(x, x[, 2]), run(x, x[, 2, drop = FALSE]), "vector as y")
+    expect_same_network(run(x > 0), run((x > 0) + 0), "logical")
+  }
+})
+
+test_that("names stay with their columns", {
+  x <- normal(25, 12)
+  named <- `colnames<-`(x, paste0("gene ", 1:12))
+  expect_identical(gpuCorNetwork(named, threshold = 0.2)@Dimnames, list(colnames(named), colnames(named)))
+  expect_identical(gpuCorNetwork(x, threshold = 0.2)@Dimnames, list(NULL, NULL))
+  for (x_named in c(TRUE, FALSE)) for (y_named in c(TRUE, FALSE)) {
+    a <- (if (x_named) named else x)[, 1:5]
+    b <- (if (y_named) named else x)[, 6:12]
+    net <- gpuCorNetwork(a, b, threshold = 0.2)
+    expect_identical(net@Dimnames, list(colnames(a), colnames(b)))
+    edges <- gpuCorNetwork(a, b, threshold = 0.2, output = "edges")
+    expect_identical(edges, as.data.frame(net))
+    expect_type(edges$from, if (x_named) "character" else "integer")
+    expect_type(edges$to, if (y_named) "character" else "integer")
+    from <- match(edges$from, if (x_named) colnames(a) else 1:5)
+    to <- match(edges$to, if (y_named) colnames(b) else 1:7)
+    expect_equal(edges$r, cor(a, b)[cbind(from, to)], tolerance = 1e-6)
+  }
+  colnames(named)[1:4] <- "twice"
+  expect_identical(nrow(as.data.frame(gpuCorNetwork(named, threshold = 0))), 66L)
+})
+
+test_that("output = \"edges\" is the data frame of the matrix, strongest first", {
+  for (backend in backends()) for (method in all_methods) for (x in list(normal(15, 40), rounded(6, 40))) {
+    for (criterion in names(criteria)) {
+      run <- function(...) {
+        do.call(quiet_network, c(list(..., method = method, backend = backend),
+                                 by_criterion(criterion, criteria[[criterion]])))
+      }
+      edges <- run(x, output = "edges")
+      expect_identical(edges, as.data.frame(run(x)))
+      expect_identical(row.names(edges), as.character(seq_len(nrow(edges))))
+      expect_true(all(edges$from < edges$to))
+      expect_identical(order(-abs(edges$r), edges$from, edges$to), seq_len(nrow(edges)))
+      edges <- run(x[, 1:15], x[, 11:40], output = "edges")
+      expect_identical(edges, as.data.frame(run(x[, 1:15], x[, 11:40])))
+      expect_identical(order(-abs(edges$r), edges$from, edges$to), seq_len(nrow(edges)))
+    }
+  }
+})
+
+test_that("the slots tell how the network came about", {
+  x <- normal(20, 12)
+  x[4, 3] <- NA
+  for (backend in backends()) {
+    net <- gpuCorNetwork(x, density = 0.1, sign = "pos", use = "complete", method = "spearman", backend = backend)
+    expect_identical(net@call[[1]], quote(gpuCorNetwork))
+    expect_identical(net@call$density, 0.1)
+    expect_identical(list(net@method, net@sign, net@criterion, net@value), list("spearman", "positive", "density", 0.1))
+    expect_identical(c(net@edges, net@pairs, net@n_obs), c(7, 66, 19))
+    expect_identical(net@threshold, min(net@x))
+    expect_identical(gpuCorNetwork(x, k = 2L, backend = backend)@value, 2)
+    expect_identical(gpuCorNetwork(x, k = 2, backend = backend)@threshold, NA_real_)
+    expect_identical(gpuCorNetwork(x, threshold = 0.25, use = "pairwise", backend = backend)@n_obs, 20)
+    expect_identical(gpuCorNetwork(x, x[, 1:5], threshold = 0.25, backend = backend)@pairs, 60)
+    expect_identical(gpuCorNetwork(x, p.value = 0.1, use = "pairwise", backend = backend)@threshold, NA_real_)
+    # The border of p: weights on it and beyond are edges.
+    for (method in all_methods) for (n_obs in c(11, 12, 17, 20)) {
+      y <- normal(n_obs, 12)
+      net <- gpuCorNetwork(y, p.value = 0.3, method = method, backend = backend)
+      expect_true(is.finite(net@threshold), label = paste(method, n_obs, "a finite threshold"))
+      expect_identical(gpuCorNetwork(y, threshold = min(1, net@threshold), method = method, backend = backend)@x, net@x)
+      fdr <- gpuCorNetwork(y, fdr = 0.9, method = method, backend = backend)
+      if (fdr@edges == 0) next
+      expect_lte(fdr@threshold, min(abs(fdr@x)))
+      expect_identical(gpuCorNetwork(y, threshold = fdr@threshold, method = method, backend = backend)@x, fdr@x)
+    }
+  }
+})
+
+test_that("wrong arguments are errors that say what is right", {
+  x <- normal(10, 5)
+  one <- "'threshold', 'density', 'k', 'p.value' or 'fdr'"
+  expect_error(gpuCorNetwork(x), paste("which pairs are edges? give one of", one), fixed = TRUE)
+  expect_error(gpuCorNetwork(x, k = 1, threshold = 0.5),
+               paste0("give only one of ", one, ", not 'threshold' and 'k'"), fixed = TRUE)
+  expect_error(gpuCorNetwork(x, fdr = 0.1, p.value = 0.5), "not 'p.value' and 'fdr'")
+  for (bad in list(-0.1, 1.1, NA, NA_real_, NaN, Inf, "0.5", c(0.1, 0.2), numeric(), TRUE, list(0.5))) {
+    expect_error(gpuCorNetwork(x, threshold = bad), "'threshold' must be a number in \\[0, 1\\], not ")
+    for (criterion in c("density", "p.value", "fdr")) {
+      expect_error(do.call(gpuCorNetwork, c(list(x), by_criterion(criterion, bad))),
+                   paste0("'", criterion, "' must be a number above 0 and up to 1, not "))
+    }
+  }
+  for (criterion in c("density", "p.value", "fdr")) {
+    expect_error(do.call(gpuCorNetwork, c(list(x), by_criterion(criterion, 0))), "above 0 and up to 1, not 0")
+  }
+  for (bad in list(0, -1, 1.5, NA, Inf, "3", 1:2, TRUE)) {
+    expect_error(gpuCorNetwork(x, k = bad), "'k' must be a whole number of at least 1, not ")
+  }
+  expect_error(gpuCorNetwork(x, threshold = 0.5, mutual = TRUE), "'mutual' is TRUE, which has a meaning with 'k' only")
+  expect_error(gpuCorNetwork(x, k = 1, mutual = NA), "'mutual' must be TRUE or FALSE, not NA")
+  expect_error(gpuCorNetwork(x, k = 1, sign = "both"), "'sign' must be one of \"absolute\", \"positive\", \"negative\"")
+  expect_error(gpuCorNetwork(x, k = 1, output = "dist"), "'output' must be one of \"matrix\", \"edges\", not \"dist\"")
+  expect_error(gpuCorNetwork(x, k = 1, method = "r"), "'method' must be one of")
+  expect_error(gpuCorNetwork(x, k = 1, use = "some"), "invalid 'use' argument")
+  expect_error(gpuCorNetwork(x, k = 1, backend = "tpu"), "'backend' must be one of")
+  expect_error(gpuCorNetwork(x, k = 1, thread = 1), "there is no 'thread'")
+  expect_error(gpuCorNetwork(x, x[1:9, ], k = 1), "incompatible dimensions")
+  expect_error(gpuCorNetwork(x[, 1], k = 1), "supply both 'x' and 'y' or a matrix-like 'x'")
+  expect_error(gpuCorNetwork(letters, k = 1), "'x' must be numeric")
+  expect_error(gpuCorNetwork(data.frame(a = 1:3, b = letters[1:3]), k = 1), "column 2 \\(b\\)")
+  x[2, 2] <- NA
+  expect_error(gpuCorNetwork(x, k = 1, use = "all.obs"), "missing observations")
+  expect_error(gpuCorNetwork(x * NA, k = 1, use = "complete.obs"), "no complete element pairs")
+  expect_nothing_left()
+})
+
+test_that("more edges than a sparse matrix can hold are an error as soon as they are known", {
+  wide <- matrix(0, 2, 70000)
+  time <- system.time(expect_error(gpuCorNetwork(wide, density = 1),
+                                   "2,449,965,000 edges; a sparse matrix can hold 2,147,483,647; ask for fewer, or"))
+  expect_lt(time[["elapsed"]], 2)
+  x <- normal(20, 300)
+  for (backend in backends()) for (use in c("everything", "pairwise")) for (method in all_methods) {
+    if (use == "pairwise") x[1, 1:30] <- NA
+    task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = 0), "absolute", use, method, backend)
+    for (least in c(0, 0.5)) {
+      expect_error(gpucor:::edge_pass(task, least, most = 10), "more than 10 edges, .*ask for fewer, or .* file =")
+      expect_nothing_left()
+    }
+    fits <- gpucor:::edge_pass(task, 0, most = choose(300, 2))
+    rm(fits)
+    expect_nothing_left()
+  }
+})
+
+test_that("a network is a matrix of package Matrix", {
+  x <- normal(20, 30)
+  colnames(x) <- paste0("v", 1:30)
+  net <- gpuCorNetwork(x, threshold = 0.3)
+  square <- gpuCorNetwork(x[, 1:10], x[, 11:30], threshold = 0.3)
+  for (m in list(net, square)) {
+    dense <- as.matrix(m)
+    expect_identical(dimnames(dense), m@Dimnames)
+    expect_equal(Matrix::rowSums(m), rowSums(dense), tolerance = 1e-14)
+    expect_equal(Matrix::colSums(m != 0), colSums(dense != 0), tolerance = 0)
+    expect_identical(as.matrix(m != 0), dense != 0)
+    expect_identical(as.matrix(m > 0.4), dense > 0.4)
+    expect_identical(as.matrix(m[2:5, 3:9]), dense[2:5, 3:9])
+    expect_identical(as.matrix(m[2:5, 2:5]), dense[2:5, 2:5])
+    expect_identical(m[3, ], dense[3, ])
+    expect_identical(m["v2", ], dense["v2", ])
+    expect_identical(m[2, 4], dense[2, 4])
+    expect_equal(as.matrix(m %*% Matrix::t(m)), dense %*% t(dense), tolerance = 1e-14)
+    expect_equal(as.matrix(m %*% dense[1, seq_len(ncol(m)), drop = TRUE]), dense %*% dense[1, ], tolerance = 1e-14)
+    expect_equal(as.matrix(Matrix::crossprod(m)), crossprod(dense), tolerance = 1e-14)
+    expect_identical(as.matrix(Matrix::t(m)), t(dense))
+    expect_identical(as.matrix(abs(m)), abs(dense))
+    expect_identical(as.matrix(m * 2), dense * 2)
+    expect_identical(as.matrix(m + m), dense + dense)
+    expect_s4_class(as(m, "generalMatrix"), "dgCMatrix")
+    expect_identical(as.matrix(as(m, "generalMatrix")), dense)
+    expect_s4_class(as(m, "TsparseMatrix"), "TsparseMatrix")
+  }
+  expect_s4_class(net, "dsCMatrix")
+  expect_s4_class(square, "dgCMatrix")
+  expect_s4_class(net[1:4, 1:4], "dsCMatrix")
+  expect_true(Matrix::isSymmetric(net))
+  expect_true(all(Matrix::diag(net) == 0))
+  file <- tempfile()
+  saveRDS(net, file)
+  expect_identical(readRDS(file), net)
+})
+
+test_that("a network shows itself in a few lines", {
+  x <- normal(20, 30)
+  colnames(x) <- paste0("v", 1:30)
+  net <- gpuCorNetwork(x, density = 0.1)
+  lines <- capture.output(show(net))
+  expect_lte(length(lines), 12)
+  expect_identical(lines[1], "Network of 30 variables")
+  text <- paste(lines, collapse = " ")
+  for (part in c("Pearson's correlation", "20 observations", "density = 0.1", "|r| >= 0.", "44 edges of 435 pairs")) {
+    expect_match(text, part, fixed = TRUE)
+  }
+  strongest <- as.data.frame(net)[1, ]
+  expect_match(text, paste0(" ", strongest$from, " +", strongest$to, " +", "-?0\\.[0-9]{4} "))
+  square <- gpuCorNetwork(x[, 1:10], x[, 11:30], k = 2, sign = "negative", method = "kendall")
+  expect_output(show(square), "Network of 10 x 20 variables")
+  expect_output(show(square), "Kendall's tau-b.*each one's 2 strongest neighbours.*[0-9]+ edges of 200 pairs")
+  expect_output(show(gpuCorNetwork(x, threshold = 0.2, sign = "negative")), "-r >= 0.2")
+  # print() as the prompt does. Where Matrix is attached it is Matrix's own, with a method for sparse matrices.
+  for (m in list(net, square)) for (print in list(base::print, Matrix::print)) {
+    expect_identical(capture.output(print(m)), capture.output(show(m)))
+  }
+})
+
+test_that("igraph takes the matrix and the edges", {
+  skip_if_not_installed("igraph")
+  x <- normal(20, 30)
+  named <- `colnames<-`(x, paste0("v", 1:30))
+  for (x in list(x, named)) {
+    net <- gpuCorNetwork(x, threshold = 0.4)
+    vertices <- if (is.null(colnames(x))) 1:30 else colnames(x)
+    graphs <- list(igraph::graph_from_adjacency_matrix(net, mode = "undirected", weighted = TRUE),
+                   igraph::graph_from_data_frame(as.data.frame(net), directed = FALSE, vertices = vertices))
+    for (graph in graphs) {
+      expect_equal(igraph::ecount(graph), net@edges)
+      expect_equal(igraph::vcount(graph), 30)
+      expect_equal(unname(igraph::degree(graph)), unname(Matrix::rowSums(net != 0)))
+      weights <- c(igraph::E(graph)$weight, igraph::E(graph)$r)
+      expect_equal(sort(weights), sort(net@x))
+    }
+  }
+})
+
+# ---- failures and interrupts
+
+ways_out <- c(
+  host = "memory for .*(memory =|threads =|fewer columns|close)",
+  device = "memory.*(memory =|backend = \"cpu\"|other programs)",
+  call = "(CUDA|cuBLAS|GPU|device|driver).*(backend = \"cpu\"|restart|gpuInfo|report)"
+)
+
+for (backend in backends()) for (resource in if (backend == "cuda") c("host", "device", "call") else "host") {
+  for (method in all_methods) {
+    test_that(paste(backend, method, "fails cleanly wherever the", resource, "fails"), {
+      complete <- rounded(12, 70)
+      holes <- with_missing(complete, 0.1)
+      runs <- list(
+        threshold = function(...) gpuCorNetwork(complete, threshold = 0.5, ...),
+        density = function(...) gpuCorNetwork(complete, density = 0.1, ...),
+        k = function(...) gpuCorNetwork(complete, k = 3, ...),
+        p.value = function(...) gpuCorNetwork(complete[, 1:20], p.value = 0.1, ...),
+        fdr = function(...) gpuCorNetwork(complete[, 1:20], fdr = 0.5, sign = "positive", ...),
+        `threshold, y` = function(...) gpuCorNetwork(complete[, 1:30], complete[, 31:70], threshold = 0.5, ...),
+        `k, y` = function(...) gpuCorNetwork(complete[, 1:30], complete[, 31:70], k = 3, mutual = TRUE, ...),
+        `density, pairwise` = function(...) gpuCorNetwork(holes, density = 0.1, use = "pairwise", ...),
+        `complete.obs` = function(...) gpuCorNetwork(holes[, 1:3], threshold = 0.1, use = "complete.obs", ...),
+        connectivity = function(...) gpuConnectivity(complete, density = 0.1, power = 2, ...),
+        `connectivity, pairwise` = function(...) gpuConnectivity(holes, threshold = 0.5, use = "pairwise", ...)
+      )
+      for (name in names(runs)) {
+        run <- function() suppressWarnings(runs[[name]](method = method, backend = backend))
+        expect_match(walk_network_failures(run, resource, paste(backend, method, name)), ways_out[[resource]])
+      }
+    })
+  }
+
+  test_that(paste(backend, "fails cleanly in the middle of rounds when the", resource, "fails"), {
+    wide <- rounded(3, c(cpu = 2048, cuda = 4096)[[backend]] + 5)
+    run <- function(f, ...) suppressWarnings(f(wide, ..., backend = backend, memory = 1))
+    walk_network_failures(function() run(gpuCorNetwork, wide[, 1:10], k = 2, method = "kendall"), resource, "rounds, k")
+    walk_network_failures(function() run(gpuConnectivity, threshold = 0.9), resource, "rounds, connectivity")
+  })
+}
+
+test_that("a network of many edges that fails half way leaves nothing behind", {
+  x <- rounded(6, 700) # more edges than one piece of memory for them holds
+  for (backend in backends()) {
+    run <- function() suppressWarnings(gpuCorNetwork(x, threshold = 0, backend = backend, threads = 1))
+    walk_network_failures(run, "host", backend)
+  }
+})
+
+test_that("a warning turned into an error leaves nothing behind", {
+  x <- with_constants(normal(10, 5))
+  with_options(list(warn = 2), {
+    expect_error(gpuCorNetwork(x, threshold = 0.1), "standard deviation")
+    expect_error(gpuConnectivity(x, density = 0.1), "standard deviation")
+  })
+  expect_nothing_left()
+})
+
+long_work <- list(
+  threshold = function(x, folder) gpuCorNetwork(x, threshold = 0.9, method = "kendall"),
+  connectivity = function(x, folder) gpuConnectivity(x, density = 0.01, method = "kendall"),
+  file = function(x, folder) gpuCorNetwork(x, threshold = 0.9, method = "kendall", file = file.path(folder, "net.h5ad"))
+)
+
+for (backend in backends()) for (name in names(long_work)) {
+  test_that(paste(backend, name, "stops at once when interrupted"), {
+    skip_without_children()
+    if (name == "file") skip_if_not_installed("rhdf5")
+    child <- start_work(long_work[[name]], long_jobs[[backend]]$kendall, backend)
+    on.exit(child$process$kill())
+    expect_true(wait_until(function() file.exists(child$files$ready), 60))
+    Sys.sleep(0.5)
+    result <- interrupt_child(child)
+    expect_identical(result$ended, "interrupted")
+    expect_lt(result$seconds, 2)
+    expect_identical(result$live, list(host = 0, device = 0))
+    expect_identical(result$left, character())
+    expect_lt(result$error, 1e-6)
+  })
+}
