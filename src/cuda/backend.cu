@@ -54,7 +54,9 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
     switch (kind) {
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
-    default: return n_obs * (int64_t)sizeof(float) + (halves ? half_columns_ld(n_obs) * (int64_t)sizeof(__half) : 0);
+    default:
+        return n_obs * (int64_t)sizeof(float) + (halves ? half_columns_ld(n_obs) * (int64_t)sizeof(__half) : 0) +
+               sign_bytes(kind, n_obs);
     }
 }
 

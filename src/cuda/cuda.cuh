@@ -101,7 +101,7 @@ struct gcor_state {
     DeviceArray<double> tile;      /* exact coefficients that stay on the device */
     DeviceArray<float> product;    /* real.cu: a slice's products; approximate.cu: cheap coefficients */
     DeviceArray<double> dots;      /* real.cu: their sums over slices */
-    DeviceArray<unsigned> planes;  /* sign.cu: a slice's bits */
+    DeviceArray<unsigned> planes;  /* sign.cu: a slice's bits, where they are not kept */
     DeviceArray<long long> counts; /* sign.cu: counts over slices */
     DeviceArray<unsigned> scratch; /* common.cu: ranks of very long columns */
 
@@ -128,6 +128,8 @@ struct Operand {
     DeviceArray<float> columns; /* REAL: scaled values or scores; SIGN: scores (NaN: missing) */
     DeviceArray<__half> halves; /* REAL, for cheap products: HALF_SCALE times unit columns, half_ld apart */
     int64_t half_ld = 0;
+    DeviceArray<unsigned> bits;             /* SIGN: sign bits, where they are kept (sign.cu) */
+    std::unique_ptr<int64_t[]> tied_before; /* SIGN: how many of the variables before have ties */
     DeviceArray<double> values; /* REAL_COMMON: scaled values, NaN: missing */
     DeviceArray<int> order, begin, end; /* RANK_COMMON, as in cpu.h */
 
@@ -164,6 +166,11 @@ Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &
 Cheap multiply_cheap(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 int64_t half_columns_ld(int64_t n_obs);
 void make_halves(gcor_state *state, Operand &operand); /* needs the final norms */
+
+/* sign.cu: bytes per variable of bits that are kept; make them and what else the products want to
+ * know of the operand, from its scores and its final norms. */
+int64_t sign_bytes(gcor_kind kind, int64_t n_obs);
+void make_bits(gcor_state *state, Operand &operand);
 
 /* ---- for kernels --------------------------------------------------------------------------- */
 

@@ -199,5 +199,6 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
         prepare_on_host(state, columns, *o);
     describe(state, method, *o, on_host);
     if (kind == GCOR_REAL && state->sink->approximate) make_halves(state, *o);
+    if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);
     return o;
 }

@@ -19,10 +19,11 @@ enum {
 
     COLUMN_THREADS = 256, /* threads that prepare one column */
 
-    /* Sign words (32 pairs of observations) of a slice: 84 MB for a tile's two planes. */
-    SLICE_WORDS = 2048,
-    SIGN_TILE = 64,  /* a block's pairs: 64 x 64, 4 x 4 for each of 256 threads */
-    SIGN_WORDS = 16, /* words of each plane in shared memory at a time: 18 KB for two planes */
+    SIGN_WORDS = 16, /* sign words (32 pairs of observations) of a variable in shared memory at a time */
+    /* Bits of all variables are kept up to here, n_obs = 1,024: 128 KB a variable. Otherwise they are
+     * opened for each tile, in slices of 168 MB for its two planes. */
+    KEPT_WORDS = 16384,
+    SLICE_WORDS = 4096,
 
     COMMON_WARPS = 8, /* warps, each with its own pair, in a block */
 
