@@ -16,9 +16,10 @@ int64_t sign_bytes(gcor_kind kind, int64_t n_obs) {
 }
 
 static Planes kept_planes(const Operand &o, int64_t var) {
-    int64_t words = sign_words(o.head.n_obs), v = var - o.head.first;
-    unsigned *greater = o.bits.data, *less = greater + o.head.n_var * words, *ones = less + o.head.n_var * words;
-    return {words, greater + v * words, less + v * words, nullptr, ones + v};
+    int64_t words = sign_words(o.head.n_obs), n_var = o.head.n_var, v = var - o.head.first;
+    unsigned *greater = o.bits.data, *less = greater + plane_words(n_var, words);
+    return {words, n_var * SIGN_WORDS, greater + v * SIGN_WORDS, less + v * SIGN_WORDS, nullptr,
+            less + plane_words(n_var, words) + v};
 }
 
 void make_bits(gcor_state *state, Operand &o) {
@@ -30,17 +31,19 @@ void make_bits(gcor_state *state, Operand &o) {
         o.tied_before[v + 1] =
             o.tied_before[v] + (o.head.norm[v] >= 0 && o.head.norm[v] < (double)gcor_obs_pairs(n));
     if (!keeps_bits(o.head.kind, n)) return;
-    o.bits.reserve(n_var * (2 * sign_words(n) + 1), "sign bits");
+    o.bits.reserve(2 * plane_words(n_var, sign_words(n)) + n_var, "sign bits");
     open_planes(state, TIED, o.columns.data, n, n_var, 0, gcor_obs_pairs(n), kept_planes(o, o.head.first));
 }
 
 /* ---- slices ------------------------------------------------------------------------------- */
 
-static Planes carve_planes(unsigned *&from, SignMode mode, int64_t n_var, int64_t words) {
-    Planes planes{words, from, from + n_var * words, from + 2 * n_var * words, nullptr};
-    planes.ones = from + n_var * words * ((int)mode + 1);
-    from = planes.ones + (n_var + 3) / 4 * 4; /* what is loaded begins at 16 bytes */
-    return planes;
+static int64_t carved_words(SignMode mode, int64_t n_var, int64_t words) {
+    return ((int)mode + 1) * plane_words(n_var, words) + (n_var + 3) / 4 * 4; /* what is loaded begins at 16 bytes */
+}
+
+static Planes carve_planes(unsigned *from, SignMode mode, int64_t n_var, int64_t words) {
+    int64_t plane = plane_words(n_var, words);
+    return {words, n_var * SIGN_WORDS, from, from + plane, from + 2 * plane, from + ((int)mode + 1) * plane};
 }
 
 static Sums carve_sums(gcor_state *state, SignMode mode, const gcor_tile &tile) {
@@ -66,10 +69,10 @@ static void multiply_slices(gcor_state *state, SignMode mode, SignSide rows, Sig
                             int64_t n_obs) {
     const gcor_tile &tile = out.tile;
     int64_t all_bits = gcor_obs_pairs(n_obs), words = std::min<int64_t>(sign_words(n_obs), SLICE_WORDS);
-    state->planes.reserve((tile.n_row + tile.n_col) * (words * ((int)mode + 1) + 1) + 8, "sign bits");
-    unsigned *from = state->planes.data;
-    rows.planes = carve_planes(from, mode, tile.n_row, words);
-    cols.planes = carve_planes(from, mode, tile.n_col, words);
+    int64_t row_words = carved_words(mode, tile.n_row, words);
+    state->planes.reserve(row_words + carved_words(mode, tile.n_col, words), "sign bits");
+    rows.planes = carve_planes(state->planes.data, mode, tile.n_row, words);
+    cols.planes = carve_planes(state->planes.data + row_words, mode, tile.n_col, words);
     bool single = all_bits <= 32 * words;
     Sums sums = single ? Sums{} : carve_sums(state, mode, tile);
     for (int64_t first = 0; first < std::max<int64_t>(1, all_bits); first += 32 * words) {

@@ -8,10 +8,12 @@
 /* Planes that a product needs: greater; greater and less; greater, less and present. */
 enum SignMode { UNTIED, TIED, COMMON };
 
-/* Bits of some variables: `words` words of each in every plane, variable by variable; a multiple of
- * SIGN_WORDS, beyond the last bit zero. */
+/* Bits of some variables: `words` words of each in every plane; a multiple of SIGN_WORDS, beyond the
+ * last bit zero. SIGN_WORDS words of one variable are followed by those of the next variable, and the
+ * next words of all come `stride` words later: what a block of a product loads at a time is one
+ * piece. What lies beyond the last variable may be read, not used (SIGN_BLOCK variables at most). */
 struct Planes {
-    int64_t words;
+    int64_t words, stride;
     unsigned *greater, *less, *present;
     unsigned *ones; /* bits set in `greater`, per variable */
 };
@@ -39,6 +41,11 @@ struct SignOutput {
 };
 
 int64_t sign_words(int64_t n_obs); /* of all pairs of observations */
+
+/* Words of one plane of n_var variables, what may be read beyond them included. */
+inline int64_t plane_words(int64_t n_var, int64_t words) {
+    return n_var * words + SIGN_BLOCK * SIGN_WORDS;
+}
 
 /* sign_planes.cu: bits first .. first+bits-1 of n_var variables whose scores are given. mode: which
  * planes to make. */

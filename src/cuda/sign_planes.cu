@@ -30,7 +30,7 @@ static __global__ void open_bits(const float *scores, int64_t n_obs, int64_t fir
         if (lane == w) greater = g, less = l, present = p;
     }
     if (word + lane < planes.words) {
-        int64_t at = blockIdx.y * planes.words + word + lane;
+        int64_t at = (word + lane) / SIGN_WORDS * planes.stride + blockIdx.y * (int64_t)SIGN_WORDS + lane % SIGN_WORDS;
         planes.greater[at] = greater;
         if (Mode != UNTIED) planes.less[at] = less;
         if (Mode == COMMON) planes.present[at] = present;
@@ -46,8 +46,8 @@ void open_planes(gcor_state *state, SignMode mode, const float *scores, int64_t 
     check(cudaMemsetAsync(planes.ones, 0, n_var * sizeof(unsigned), stream), "clearing counts");
     auto kernel = mode == UNTIED ? open_bits<UNTIED> : mode == TIED ? open_bits<TIED> : open_bits<COMMON>;
     for (int64_t v = 0; v < n_var; v += most) {
-        int64_t at = v * planes.words;
-        Planes part{planes.words, planes.greater + at, planes.less + at, planes.present + at, planes.ones + v};
+        int64_t at = v * SIGN_WORDS;
+        Planes part{planes.words, planes.stride, planes.greater + at, planes.less + at, planes.present + at, planes.ones + v};
         dim3 grid(blocks_for(planes.words, 32 * 8), (unsigned)std::min(most, n_var - v));
         kernel<<<grid, 256, 0, stream>>>(scores + v * n_obs, n_obs, first, bits, part);
         check_launch("opening sign bits");

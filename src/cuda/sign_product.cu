@@ -19,41 +19,40 @@ struct Block {
     static const int side_words = (rows + BLOCK_COLS) * SIGN_WORDS, stage_words = planes * side_words;
     static const int stages = Mode == UNTIED ? 4 : Mode == TIED ? 3 : 2;
     static const int bytes = stages * stage_words * (int)sizeof(unsigned);
+    static_assert(rows <= (int)SIGN_BLOCK && (int)BLOCK_COLS <= (int)SIGN_BLOCK, "read beyond the last variable");
 };
 
-/* Where 16 bytes (chunk c of 4) of a variable lie in shared memory, in words. Two rows of variables
- * fill all banks; the next two have their halves exchanged, so that eight rows are read without
- * conflict. */
+/* Where 16 bytes (chunk c of 4) of a variable lie in shared memory, in words. Two variables fill all
+ * banks; those after them have their chunks exchanged, so that the same chunk of eight variables is
+ * read without conflict. */
 static __device__ int place(int var, int chunk) {
-    return var * SIGN_WORDS + (chunk ^ (var >> 1 & 1) * 2) * 4;
+    return var * SIGN_WORDS + (chunk ^ (var >> 1 & 3)) * 4;
 }
 
 static __device__ const unsigned *plane_of(const Planes &planes, int which) {
     return which == 0 ? planes.greater : which == 1 ? planes.less : planes.present;
 }
 
-/* SIGN_WORDS words of n variables from `var` on; beyond the last one the last again, not used. */
-static __device__ void load_side(const unsigned *plane, int64_t words, int64_t var, int64_t n_var, int n, int64_t word,
-                                 unsigned *shared) {
-    for (int e = threadIdx.x; e < n * 4; e += THREADS) {
-        int64_t from = var + e / 4 < n_var ? var + e / 4 : n_var - 1;
-        __pipeline_memcpy_async(shared + place(e / 4, e % 4), plane + from * words + word + e % 4 * 4, 16);
-    }
+/* SIGN_WORDS words of n variables: one piece of memory. */
+static __device__ void load_side(const unsigned *piece, int n, unsigned *shared) {
+    for (int e = threadIdx.x; e < n * 4; e += THREADS)
+        __pipeline_memcpy_async(shared + place(e / 4, e % 4), piece + e * 4, 16);
 }
 
+/* Step `step` of the variables from `row` and from `col` on. */
 template <SignMode Mode>
-static __device__ void load_stage(const SignSide &rows, int64_t row, int64_t n_row, const SignSide &cols, int64_t col,
-                                  int64_t n_col, int64_t word, unsigned *shared) {
+static __device__ void load_stage(const Planes &rows, int64_t row, const Planes &cols, int64_t col, int64_t step,
+                                  unsigned *shared) {
     using B = Block<Mode>;
+    int64_t row_at = step * rows.stride + row * SIGN_WORDS, col_at = step * cols.stride + col * SIGN_WORDS;
     for (int plane = 0; plane < B::planes; plane++, shared += B::side_words) {
-        load_side(plane_of(rows.planes, plane), rows.planes.words, row, n_row, B::rows, word, shared);
-        load_side(plane_of(cols.planes, plane), cols.planes.words, col, n_col, BLOCK_COLS, word,
-                  shared + B::rows * SIGN_WORDS);
+        load_side(plane_of(rows, plane) + row_at, B::rows, shared);
+        load_side(plane_of(cols, plane) + col_at, BLOCK_COLS, shared + B::rows * SIGN_WORDS);
     }
 }
 
-/* 256 bits of 16 variables of one side, as a lane holds them for mma: words 2t, 2t+1 of variables
- * g and g + 8. Which bits these are does not matter as long as both sides agree. */
+/* 256 bits of 16 variables of the rows' side, or of 8 of the columns', as the lanes of a warp hold them
+ * for mma. Which bits these are does not matter as long as both sides agree. */
 struct RowBits {
     unsigned w[4];
 };
@@ -61,20 +60,26 @@ struct ColBits {
     unsigned w[2];
 };
 
-static __device__ uint2 read_words(const unsigned *shared, int var, int half) {
-    int t = threadIdx.x % 4;
-    return *(const uint2 *)(shared + place(var, half * 2 + t / 2) + t % 2 * 2);
+/* Four times 8 variables x 16 bytes: lane l names the place of variable l % 8 of number l / 8, and gets
+ * word l % 4 of variable l / 4 of each. */
+static __device__ void load_matrices(const unsigned *at, unsigned &a, unsigned &b, unsigned &c, unsigned &d) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                 : "r"((unsigned)__cvta_generic_to_shared(at)));
 }
 
+/* 16 variables from `var` on; half: which of a stage's 256 bits. */
 static __device__ RowBits read_rows(const unsigned *shared, int var, int half) {
-    int g = threadIdx.x % 32 / 4;
-    uint2 top = read_words(shared, var + g, half), bottom = read_words(shared, var + g + 8, half);
-    return {{top.x, bottom.x, top.y, bottom.y}};
+    int lane = threadIdx.x % 32;
+    RowBits a;
+    load_matrices(shared + place(var + lane % 16, half * 2 + lane / 16), a.w[0], a.w[1], a.w[2], a.w[3]);
+    return a;
 }
 
-static __device__ ColBits read_cols(const unsigned *shared, int var, int half) {
-    uint2 words = read_words(shared, var + threadIdx.x % 32 / 4, half);
-    return {{words.x, words.y}};
+static __device__ void read_cols(const unsigned *shared, int var, int half, ColBits &low, ColBits &high) {
+    int lane = threadIdx.x % 32;
+    load_matrices(shared + place(var + lane % 8 + lane / 16 * 8, half * 2 + lane / 8 % 2), low.w[0], low.w[1],
+                  high.w[0], high.w[1]);
 }
 
 static __device__ RowBits either(const RowBits &a, const RowBits &b) {
@@ -86,10 +91,15 @@ static __device__ ColBits either(const ColBits &a, const ColBits &b) {
 
 /* 16 x 8 sums += bits in common; a lane has those of variables g, g + 8 and 2t, 2t + 1. */
 static __device__ void multiply_add(int (&sum)[4], const RowBits &a, const ColBits &b) {
-    asm volatile("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
-                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-                 : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]), "r"(b.w[0]), "r"(b.w[1]));
+    asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]), "r"(b.w[0]), "r"(b.w[1]));
+}
+
+static __device__ void multiply_row(int (&sums)[N_TILES][4], const RowBits &a, const ColBits (&b)[N_TILES]) {
+#pragma unroll
+    for (int n = 0; n < N_TILES; n++) multiply_add(sums[n], a, b[n]);
 }
 
 template <SignMode Mode>
@@ -102,32 +112,27 @@ static __device__ void multiply_stage(const unsigned *shared, int warp_row, int 
     const unsigned *cols = shared + B::rows * SIGN_WORDS;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        ColBits b[B::planes][N_TILES];
+        ColBits b[B::planes][N_TILES], w[N_TILES]; /* w: untied */
 #pragma unroll
         for (int plane = 0; plane < B::planes; plane++)
 #pragma unroll
-            for (int n = 0; n < N_TILES; n++)
-                b[plane][n] = read_cols(cols + plane * B::side_words, warp_col + 8 * n, half);
+            for (int n = 0; n < N_TILES; n += 2)
+                read_cols(cols + plane * B::side_words, warp_col + 8 * n, half, b[plane][n], b[plane][n + 1]);
+        if constexpr (Mode != UNTIED)
+#pragma unroll
+            for (int n = 0; n < N_TILES; n++) w[n] = either(b[0][n], b[1][n]);
 #pragma unroll
         for (int m = 0; m < B::m_tiles; m++) {
-            RowBits a[B::planes];
+            RowBits a[B::planes], v;
 #pragma unroll
             for (int plane = 0; plane < B::planes; plane++)
                 a[plane] = read_rows(shared + plane * B::side_words, warp_row + 16 * m, half);
-#pragma unroll
-            for (int n = 0; n < N_TILES; n++) {
-                multiply_add(sums[0][m][n], a[0], b[0][n]);
-                if constexpr (Mode != UNTIED) {
-                    RowBits v = either(a[0], a[1]);
-                    ColBits w = either(b[0][n], b[1][n]);
-                    multiply_add(sums[0][m][n], a[1], b[1][n]);
-                    multiply_add(sums[1][m][n], v, w);
-                    if constexpr (Mode == COMMON) {
-                        multiply_add(sums[2][m][n], v, b[2][n]);
-                        multiply_add(sums[3][m][n], a[2], w);
-                    }
-                }
-            }
+            if constexpr (Mode != UNTIED) v = either(a[0], a[1]);
+            multiply_row(sums[0][m], a[0], b[0]);
+            if constexpr (Mode != UNTIED) multiply_row(sums[1][m], v, w);
+            if constexpr (Mode == COMMON) multiply_row(sums[2][m], v, b[2]);
+            if constexpr (Mode == COMMON) multiply_row(sums[3][m], a[2], w);
+            if constexpr (Mode != UNTIED) multiply_row(sums[0][m], a[1], b[1]); /* last: it waits for the first */
         }
     }
 }
@@ -171,8 +176,7 @@ static __global__ void __launch_bounds__(THREADS) multiply_bits(SignSide rows, S
     WarpSums<Mode> sums = {};
     auto load = [&](int64_t step) {
         if (step < steps)
-            load_stage<Mode>(rows, row, tile.n_row, cols, col, tile.n_col, step * SIGN_WORDS,
-                             shared + step % B::stages * B::stage_words);
+            load_stage<Mode>(rows.planes, row, cols.planes, col, step, shared + step % B::stages * B::stage_words);
         __pipeline_commit();
     };
     for (int step = 0; step < B::stages - 1; step++) load(step);

@@ -19,7 +19,8 @@ enum {
 
     COLUMN_THREADS = 256, /* threads that prepare one column */
 
-    SIGN_WORDS = 16, /* sign words (32 pairs of observations) of a variable in shared memory at a time */
+    SIGN_WORDS = 16,  /* sign words (32 pairs of observations) of a variable in shared memory at a time */
+    SIGN_BLOCK = 256, /* variables of a side of a block, at most */
     /* Bits of all variables are kept up to here, n_obs = 1,024: 128 KB a variable. Otherwise they are
      * opened for each tile, in slices of 168 MB for its two planes. */
     KEPT_WORDS = 16384,
