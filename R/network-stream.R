@@ -6,16 +6,24 @@ network_to_file <- function(task, file) {
   h5 <- open_network_file(file, ncol(task$x), if (is.null(task$y)) ncol(task$x) else ncol(task$y), names[[1L]],
                           names[[2L]])
   on.exit(discard_network_file(h5))
-  details <- if (has_threshold(task)) stream_network(h5, task) else write_whole(h5, task)
+  threshold <- known_threshold(task)
+  details <- if (is.null(threshold)) write_whole(h5, task) else stream_network(h5, task, threshold)
   details <- Filter(Negate(anyNA), details)
   close_network_file(h5, details)
   structure(c(list(file = h5$file), details), class = "gpuCorNetworkFile")
 }
 
-# Whether one threshold for all pairs can be known before the edges are.
-has_threshold <- function(task) {
-  name <- task$criterion$name
-  name %in% c("threshold", "density") || (name == "p.value" && significance_of(task)$single)
+# The threshold for all pairs, if there is one that can be known before the edges are.
+known_threshold <- function(task) {
+  value <- task$criterion$value
+  switch(task$criterion$name,
+    threshold = value,
+    density = density_threshold(task, 3),
+    p.value = {
+      significance <- significance_of(task)
+      if (significance$single) significance$least(value)
+    }
+  )
 }
 
 # The network needs all of its edges to be known.
@@ -31,12 +39,7 @@ STREAM_ENTRIES <- 2e7
 STREAM_LEAST <- 1024
 STREAM_MOST <- 2^16
 
-stream_network <- function(h5, task) {
-  threshold <- switch(task$criterion$name,
-    threshold = task$criterion$value,
-    density = density_threshold(task, 3),
-    p.value = significance_of(task)$least(task$criterion$value)
-  )
+stream_network <- function(h5, task, threshold) {
   settings <- if (task$criterion$name == "density") at_pass(task$settings, 3, 3) else task$settings
   blocks <- block_task(task)
   found <- list(n_obs = nrow(blocks$rows), x_flags = raw(ncol(blocks$rows)), y_flags = raw(ncol(blocks$cols)))
@@ -44,18 +47,15 @@ stream_network <- function(h5, task) {
   size <- STREAM_LEAST
   while (first <= ncol(blocks$rows)) {
     last <- min(first + size - 1, ncol(blocks$rows))
-    settings_here <- part_of(settings, (first - 1) / ncol(blocks$rows), (last - first + 1) / ncol(blocks$rows))
-    pass <- edge_pass(block_of(blocks, first, last), threshold, settings = settings_here)
-    rows <- take_rows(pass, block_of(blocks, first, last), threshold)
-    if (is.null(task$y)) rows <- without_diagonal(rows, first)
+    rows <- block_rows(blocks, first, last, threshold, settings)
     append_rows(h5, diff(rows$p), rows$i, rows$x)
     found$x_flags[first:last] <- rows$y_flags
     found$y_flags <- rows$x_flags
     size <- next_size(last - first + 1, length(rows$x))
     first <- last + 1
   }
-  warn_constant(if (is.null(task$y)) c(list(x_flags = found$x_flags), list(y_flags = raw())) else found,
-                colnames(task$x), colnames(task$y))
+  if (is.null(task$y)) found$y_flags <- raw() # the same as x's
+  warn_constant(found, colnames(task$x), colnames(task$y))
   rows <- list(threshold = if (is.finite(threshold)) threshold else NA_real_, n_obs = found$n_obs, x = NULL)
   details <- network_details(rows, task)
   details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
@@ -69,10 +69,15 @@ block_task <- function(task) {
   c(task, list(rows = matrices[[1L]], cols = matrices[[length(matrices)]]))
 }
 
-block_of <- function(blocks, first, last) {
-  blocks$x <- blocks$cols
-  blocks$y <- blocks$rows[, first:last, drop = FALSE]
-  blocks
+# Rows first to last of the file.
+block_rows <- function(blocks, first, last, threshold, settings) {
+  n <- ncol(blocks$rows)
+  own <- blocks
+  own$x <- blocks$cols
+  own$y <- blocks$rows[, first:last, drop = FALSE]
+  pass <- edge_pass(own, threshold, settings = part_of(settings, (first - 1) / n, (last - first + 1) / n))
+  rows <- take_rows(pass, own, threshold)
+  if (is.null(blocks$y)) without_diagonal(rows, first) else rows
 }
 
 part_of <- function(settings, from, width) {
