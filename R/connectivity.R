@@ -119,13 +119,13 @@ histogram_object <- function(counts, breaks, method) {
 
 #' @export
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
-  columns <- Filter(Negate(is.null), list(degree = unname(x$degree), strength = unname(x$strength)))
-  if (!is.null(x$soft)) columns <- c(columns, as.data.frame(unname(x$soft), col.names = colnames(x$soft)))
+  powers <- lapply(seq_along(x$power), function(p) unname(x$soft[, p]))
+  columns <- c(list(degree = unname(x$degree), strength = unname(x$strength)),
+               stats::setNames(powers, colnames(x$soft)))
   names <- if (is.null(x$soft)) names(x$degree) else rownames(x$soft)
   if (anyDuplicated(names) || anyNA(names)) names <- NULL # columns may be called so, rows may not
-  frame <- as.data.frame(columns, row.names = if (is.null(row.names)) names else row.names)
-  if (!is.null(x$soft)) names(frame)[ncol(frame) - length(x$power) + seq_along(x$power)] <- colnames(x$soft)
-  frame
+  as.data.frame(Filter(Negate(is.null), columns), row.names = if (is.null(row.names)) names else row.names,
+                optional = TRUE)
 }
 
 #' @method print gpuConnectivity
@@ -135,8 +135,8 @@ print.gpuConnectivity <- function(x, digits = 4L, ...) {
   cat("Connectivity of ", format_count(nrow(frame)), " variables by ", method_names[[x$method]], ": ",
       format_count(x$pairs), " pairs, ", format_count(x$n_obs), " observations\n", sep = "")
   if (!is.null(x$degree)) {
-    weight <- c(absolute = "|r|", positive = "r", negative = "-r")[[x$sign]]
-    cat(format_count(x$edges), " edges, ", weight, " >= ", format(x$threshold, digits = 6), "\n", sep = "")
+    cat(format_count(x$edges), " edges, ", weight_names[[x$sign]], " >= ", format(x$threshold, digits = 6), "\n",
+        sep = "")
   }
   if (length(x$power)) cat("powers of the ", x$type, " similarity\n", sep = "")
   if (nrow(frame)) print(vapply(frame, stats::quantile, numeric(5L)), digits = digits)

@@ -56,13 +56,28 @@ network_details <- function(rows, task) {
        threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = task$pairs, n_obs = rows$n_obs)
 }
 
+# The row of each entry of compressed rows that begin at p; of compressed columns the column.
+row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))
+
+# Only some of the entries, of which `row` are the rows and `keep` the numbers.
+keep_entries <- function(rows, row, keep) {
+  rows$p <- c(0L, cumsum(tabulate(row[keep], length(rows$p) - 1L)))
+  rows$i <- rows$i[keep]
+  rows$x <- rows$x[keep]
+  rows
+}
+
 # Edges of compressed rows as a data frame, strongest first.
 edge_frame <- function(rows, names_x, names_y) {
   from <- rows$i + 1L
-  to <- rep.int(seq_len(length(rows$p) - 1L), diff(rows$p))
+  to <- row_numbers(rows$p)
   order <- order(-abs(rows$x), from, to, method = "radix")
+  name_edges(from[order], to[order], rows$x[order], names_x, names_y)
+}
+
+name_edges <- function(from, to, r, names_x, names_y) {
   name <- function(index, names) if (is.null(names)) index else names[index]
-  data.frame(from = name(from[order], names_x), to = name(to[order], names_y), r = rows$x[order])
+  data.frame(from = name(from, names_x), to = name(to, names_y), r = r)
 }
 
 #' @rdname gpuCorNetwork-class
@@ -75,14 +90,16 @@ as.data.frame.gpuCorNetwork <- function(x, row.names = NULL, optional = FALSE, .
 #' @export
 as.data.frame.gpuCorNetworkXY <- as.data.frame.gpuCorNetwork
 
+# What the weight of a pair is, by `sign`.
+weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
+
 describe_network <- function(d) {
   chosen <- switch(d$criterion,
     k = paste0("each one's ", d$value, " strongest neighbours"),
     paste0(d$criterion, " = ", format(d$value))
   )
-  weight <- c(absolute = "|r|", positive = "r", negative = "-r")[[d$sign]]
   share <- if (d$pairs > 0) paste0(" of ", format_count(d$pairs), " pairs (", signif(100 * d$edges / d$pairs, 3), " %)")
-  least <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
+  least <- if (is.finite(d$threshold)) paste0(": ", weight_names[[d$sign]], " >= ", format(d$threshold, digits = 6))
   paste0(method_names[[d$method]], " of ", format_count(d$n_obs), " observations, ", chosen, least, "\n",
          format_count(d$edges), " edges", share)
 }
@@ -93,12 +110,10 @@ show_network <- function(object) {
       describe_network(d), "\n", sep = "")
   top <- utils::head(order(-abs(object@x)), 6L)
   if (!length(top)) return(invisible(object))
-  to <- findInterval(top - 1, object@p)
-  names <- lapply(1:2, function(side) object@Dimnames[[side]])
-  name <- function(index, side) if (is.null(names[[side]])) index else names[[side]][index]
+  edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],
+                      object@Dimnames[[2L]])
   cat("strongest:\n")
-  print(data.frame(from = name(object@i[top] + 1L, 1L), to = name(to, 2L), r = object@x[top]), digits = 4L,
-        row.names = FALSE)
+  print(edges, digits = 4L, row.names = FALSE)
   invisible(object)
 }
 

@@ -307,7 +307,7 @@ off_diagonal <- function(matrix, first, last) {
   ends <- matrix@p[first:(last + 1)]
   entries <- seq.int(ends[1L] + 1, length.out = ends[length(ends)] - ends[1L])
   rows <- matrix@i[entries]
-  column <- rep(seq_len(length(ends) - 1L), diff(ends))
+  column <- row_numbers(ends)
   keep <- which(rows != column + (first - 2L))
   list(lengths = tabulate(column[keep], length(ends) - 1L), columns = rows[keep], values = matrix@x[entries[keep]])
 }

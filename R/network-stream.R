@@ -92,13 +92,8 @@ next_size <- function(size, entries) {
 
 # Row k of the block is variable first + k - 1, and has an entry for itself.
 without_diagonal <- function(rows, first) {
-  lengths <- diff(rows$p)
-  row <- rep.int(seq_along(lengths), lengths)
-  keep <- which(rows$i != row + (first - 2))
-  rows$i <- rows$i[keep]
-  rows$x <- rows$x[keep]
-  rows$p <- c(0L, cumsum(tabulate(row[keep], length(lengths))))
-  rows
+  row <- row_numbers(rows$p)
+  keep_entries(rows, row, which(rows$i != row + (first - 2)))
 }
 
 #' @method print gpuCorNetworkFile

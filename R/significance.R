@@ -124,13 +124,10 @@ fdr_threshold <- function(window, range, task, significance) {
 
 # Drop the edges whose own p value is too large; cut() gives the largest p to keep from all of them.
 keep_significant <- function(rows, task, significance, cut) {
-  to <- rep.int(seq_len(length(rows$p) - 1L), diff(rows$p))
+  to <- row_numbers(rows$p)
   p <- pair_p(rows$i + 1L, to, rows$x, task, significance)
   side <- switch(task$sign, absolute = TRUE, positive = rows$x >= 0, negative = rows$x <= 0)
-  keep <- which(p <= cut(p) & side)
-  rows$p <- c(0L, cumsum(tabulate(to[keep], length(rows$p) - 1L)))
-  rows$i <- rows$i[keep]
-  rows$x <- rows$x[keep]
+  rows <- keep_entries(rows, to, which(p <= cut(p) & side))
   rows$threshold <- NA_real_
   rows
 }
