@@ -174,42 +174,9 @@ warnings_of <- function(code) {
 }
 
 # Stores that nobody took rows from go with R's next collection; one of all of R's memory takes long.
-left_after_gc <- function() {
-  for (full in c(FALSE, TRUE)) if (live()$host > 0 || live()$device > 0) gc(full = full)
-  live()$host + live()$device
-}
-
 expect_nothing_left <- function(label = "") {
-  left_after_gc()
+  for (full in c(FALSE, TRUE)) if (live()$host > 0 || live()$device > 0) gc(full = full)
   expect_nothing_live(label)
-}
-
-# ---- failures
-
-# Let the k-th use of `resource` fail for k = 1, 2, ... until four runs in a row do without.
-# Returns the messages.
-walk_network_failures <- function(run, resource, label) {
-  fail_at <- function(k) .Call(gpucor:::r_set_fault, resource, k)
-  on.exit(fail_at(0))
-  truth <- run()
-  expect_nothing_left(label)
-  k <- successes <- 0
-  wrong <- messages <- character()
-  while (successes < 4 && k < 5000) {
-    k <- k + 1
-    fail_at(k)
-    result <- tryCatch(run(), error = conditionMessage)
-    fail_at(0)
-    failed <- is.character(result)
-    successes <- if (failed) 0 else successes + 1
-    if (failed) messages <- c(messages, result)
-    wrong <- c(wrong, if (left_after_gc() > 0) paste("something left after failure", k),
-               if (!failed && !identical(result, truth)) paste("failure", k, "got round, another result"))
-  }
-  expect(length(wrong) == 0 && k < 5000, paste(c(label, resource, wrong), collapse = "\n"))
-  expect_identical(run(), truth, label = paste(label, "afterwards"))
-  expect_gt(length(messages), 0, label = paste(label, resource, "failures"))
-  unique(messages)
 }
 
 # ---- a child that can be interrupted

@@ -1,45 +1,10 @@
 # Memory that cannot be had and a driver that answers with an error, at every point of a run:
 # an R error that says what to do, nothing left behind, and the next run as if nothing had been.
 
-fail_at <- function(resource, k) .Call(gpucor:::r_set_fault, resource, k)
-
-# Let the k-th use of `resource` fail for k = 1, 2, ... until runs no longer use it so often. Some
-# failures may be got round, so a single success is not the end.
-walk_failures <- function(run, resource, label) {
-  truth <- run()
-  expect_nothing_live(label)
-  k <- successes <- 0
-  messages <- character()
-  while (successes < 4) {
-    k <- k + 1
-    fail_at(resource, k)
-    result <- tryCatch(run(), error = conditionMessage)
-    fail_at(resource, 0)
-    expect_nothing_live(paste(label, resource, k))
-    if (is.character(result)) {
-      messages <- c(messages, result)
-      successes <- 0
-    } else {
-      successes <- successes + 1
-      expect_identical(result, truth, label = paste(label, resource, k, "got round, the result"))
-    }
-    if (k > 5000) stop("there is no end to ", label)
-  }
-  expect_identical(run(), truth, label = paste(label, "afterwards"))
-  expect_gt(length(messages), 0, label = paste(label, resource, "failures"))
-  messages
-}
-
-ways_out <- c(
-  host = "memory for .*(memory =|threads =|fewer columns|close)",
-  device = "memory.*(memory =|backend = \"cpu\"|other programs)",
-  call = "(CUDA|cuBLAS|GPU|device|driver).*(backend = \"cpu\"|restart|gpuInfo|report)"
-)
-
 complete <- rounded(12, 70)
 holes <- with_missing(complete, 0.1)
 
-for (backend in backends()) for (resource in if (backend == "cuda") c("host", "device", "call") else "host") {
+for (backend in backends()) for (resource in resources_of(backend)) {
   for (method in all_methods) {
     test_that(paste(backend, method, "fails cleanly wherever the", resource, "fails"), {
       runs <- list(

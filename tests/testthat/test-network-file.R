@@ -433,15 +433,15 @@ test_that("nothing is left of a file whose network fails", {
   # A warning turned into an error comes after the last row.
   with_options(list(warn = 2), expect_error(gpuCorNetwork(x, threshold = 0.1, file = file), "standard deviation"))
   expect_length(dir(folder), 0)
-  for (backend in backends()) for (resource in if (backend == "cuda") c("host", "device", "call") else "host") {
+  for (backend in backends()) for (resource in resources_of(backend)) {
     # In any of the blocks; each takes as much as the others.
     with_blocks(10, 10, for (criterion in asked_of_files[c(4, 5)]) for (k in c(1, 5, 20, 40, 60, 80, 100)) {
-      .Call(gpucor:::r_set_fault, resource, k)
+      fail_at(resource, k)
       failed <- tryCatch({
         do.call(quiet_network, c(list(x, file = file, backend = backend), criterion))
         FALSE
       }, error = function(condition) TRUE)
-      .Call(gpucor:::r_set_fault, resource, 0)
+      fail_at(resource, 0)
       expect_nothing_left(paste(backend, resource, k))
       if (k == 1) expect_true(failed)
       expect_identical(dir(folder), if (failed) character() else "net.h5ad")

@@ -547,13 +547,7 @@ test_that("igraph takes the matrix and the edges", {
 
 # ---- failures and interrupts
 
-ways_out <- c(
-  host = "memory for .*(memory =|threads =|fewer columns|close)",
-  device = "memory.*(memory =|backend = \"cpu\"|other programs)",
-  call = "(CUDA|cuBLAS|GPU|device|driver).*(backend = \"cpu\"|restart|gpuInfo|report)"
-)
-
-for (backend in backends()) for (resource in if (backend == "cuda") c("host", "device", "call") else "host") {
+for (backend in backends()) for (resource in resources_of(backend)) {
   for (method in all_methods) {
     test_that(paste(backend, method, "fails cleanly wherever the", resource, "fails"), {
       complete <- rounded(12, 70)
@@ -573,7 +567,8 @@ for (backend in backends()) for (resource in if (backend == "cuda") c("host", "d
       )
       for (name in names(runs)) {
         run <- function() suppressWarnings(runs[[name]](method = method, backend = backend))
-        expect_match(walk_network_failures(run, resource, paste(backend, method, name)), ways_out[[resource]])
+        messages <- walk_failures(run, resource, paste(backend, method, name), expect_nothing_left)
+        expect_match(unique(messages), ways_out[[resource]])
       }
     })
   }
@@ -581,8 +576,10 @@ for (backend in backends()) for (resource in if (backend == "cuda") c("host", "d
   test_that(paste(backend, "fails cleanly in the middle of rounds when the", resource, "fails"), {
     wide <- rounded(3, c(cpu = 2048, cuda = 4096)[[backend]] + 5)
     run <- function(f, ...) suppressWarnings(f(wide, ..., backend = backend, memory = 1))
-    walk_network_failures(function() run(gpuCorNetwork, wide[, 1:10], k = 2, method = "kendall"), resource, "rounds, k")
-    walk_network_failures(function() run(gpuConnectivity, threshold = 0.9), resource, "rounds, connectivity")
+    neighbours <- function() run(gpuCorNetwork, wide[, 1:10], k = 2, method = "kendall")
+    walk_failures(neighbours, resource, "rounds, k", expect_nothing_left)
+    sums <- function() run(gpuConnectivity, threshold = 0.9)
+    walk_failures(sums, resource, "rounds, connectivity", expect_nothing_left)
   })
 }
 
@@ -590,7 +587,7 @@ test_that("a network of many edges that fails half way leaves nothing behind", {
   x <- rounded(6, 700) # more edges than one piece of memory for them holds
   for (backend in backends()) {
     run <- function() suppressWarnings(gpuCorNetwork(x, threshold = 0, backend = backend, threads = 1))
-    walk_network_failures(run, "host", backend)
+    walk_failures(run, "host", backend, expect_nothing_left)
   }
 })
 
