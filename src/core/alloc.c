@@ -1,7 +1,10 @@
+#define _GNU_SOURCE
 #include "alloc.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static atomic_llong live[GCOR_DEVICE_CALL + 1];
 static atomic_llong countdown[GCOR_DEVICE_CALL + 1];
@@ -43,4 +46,14 @@ void gcor_free(void *memory) {
     if (!memory) return;
     gcor_count_live(GCOR_HOST_MEMORY, -1);
     free(memory);
+}
+
+void gcor_huge_pages(void *memory, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
+    if (bytes >= (size_t)16 << 20 && end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
 }

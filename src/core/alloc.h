@@ -16,6 +16,10 @@ typedef enum { GCOR_HOST_MEMORY, GCOR_DEVICE_MEMORY, GCOR_DEVICE_CALL } gcor_res
 void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *what);
 void gcor_free(void *memory);
 
+/* Fresh memory is handed out by the page, and at 4 KB a page that costs more than filling it: ask the
+ * system for large ones. For big arrays of any owner, before they are touched; small ones stay as they are. */
+void gcor_huge_pages(void *memory, size_t bytes);
+
 /* Bookkeeping for what is acquired elsewhere (device and pinned memory). gcor_fault() is asked
  * before, and answers non-zero when a test wants this one to fail. Any thread. */
 int gcor_fault(gcor_resource resource);

@@ -1,12 +1,9 @@
 /* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. */
-#define _GNU_SOURCE
 #include "gpucor.h"
 
+#include "alloc.h"
 #include "threads.h"
 #include "triangle.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 static double *place(const gcor_dense *dense, int64_t row, int64_t col) {
     switch (dense->layout) {
@@ -22,7 +19,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     int64_t zero_sd = 0;
     (void)context, (void)thread;
     for (int64_t k = 0; k < segment->n; k++) {
-        double value = segment->floats ? segment->floats[k] : segment->doubles[k];
+        double value = gcor_value(segment, k);
         zero_sd += value == GCOR_ZERO_SD;
         out[k] = value > 1 ? dense->missing : value;
     }
@@ -30,21 +27,10 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-/* Fresh memory is handed out by the page, and at 4 KB a page that costs more than the values. */
-static void ask_for_huge_pages(void *memory, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
-    uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
-    if (bytes >= (size_t)16 << 20 && end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)memory, (void)bytes;
-#endif
-}
-
 gcor_dense gcor_dense_sink(gcor_layout layout, int64_t n_var_x, double *out, int64_t values, double missing) {
     gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
     gcor_dense dense = {{.kind = GCOR_DENSE, .shape = shape, .take = take}, layout, out, n_var_x, missing, 0};
-    ask_for_huge_pages(out, (size_t)values * sizeof(double));
+    gcor_huge_pages(out, (size_t)values * sizeof(double));
     return dense;
 }
 
