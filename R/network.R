@@ -164,10 +164,11 @@ histogram_pass <- function(task, settings) {
   checked(.Call(r_histogram, task$x, task$y, method_code(task$method), task$use, settings))
 }
 
-# How many edges of a store are above a range of weights, and the weights of those in it.
-store_window <- function(pass, range, task) {
-  checked(.Call(r_store_window, pass$store, range$low, range$high, task$settings))
-}
+# How many pairs have a weight of at least `least`, as far as the store's rule goes.
+store_count <- function(pass, least, task) checked(.Call(r_store_count, pass$store, least, task$settings))
+
+# The k-th largest weight: Inf if it is above the store's ceiling, 0 if there are fewer.
+store_rank <- function(pass, k, task) checked(.Call(r_store_rank, pass$store, k, task$settings))
 
 # The edges of a store as compressed rows p, i, x, with what else the pass found. least Inf: none.
 take_rows <- function(pass, task, least) {
@@ -202,8 +203,7 @@ density_rows <- function(task) {
   }
   range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
   pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
-  window <- store_window(pass, range, task)
-  take_rows(pass, task, weight_of_rank(window, k))
+  take_rows(pass, task, store_rank(pass, k, task))
 }
 
 # The threshold alone, in two passes that store next to nothing.
@@ -211,7 +211,7 @@ density_threshold <- function(task, passes = 2) {
   k <- edges_of_density(task$criterion$value, task$pairs)
   range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, passes)), task$sign), k)
   pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, passes))
-  weight_of_rank(store_window(pass, range, task), k)
+  store_rank(pass, k, task)
 }
 
 edges_of_density <- function(density, pairs) ceiling(density * pairs)
@@ -241,13 +241,4 @@ rank_range <- function(bins, k) {
   if (is.na(at)) return(list(low = 0, high = 0))
   low <- max(0, bins$lower[at] - bins$error)
   list(low = low, high = max(low, bins$upper[at] + bins$error))
-}
-
-# The k-th largest weight from those in its range; all from 0 on if there are fewer.
-weight_of_rank <- function(window, k) {
-  rank <- k - window$above
-  if (rank < 1) return(Inf)
-  if (rank > length(window$weights)) return(0)
-  place <- length(window$weights) - rank + 1
-  sort(window$weights, partial = place)[place]
 }

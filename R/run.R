@@ -18,7 +18,7 @@ method_code <- function(method) match(method, methods) - 1L
 
 # An engine's result, or its error as R's.
 checked <- function(result) {
-  if (!is.null(result$status)) stop_run(result)
+  if (is.list(result) && !is.null(result$status)) stop_run(result)
   result
 }
 

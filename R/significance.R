@@ -110,16 +110,15 @@ fdr_rows <- function(task, range, significance) {
   } else {
     pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
   }
-  threshold <- fdr_threshold(store_window(pass, range, task), range, task, significance)
+  threshold <- fdr_threshold(pass, range, task, significance)
   if (task$sign != "absolute") pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 3))
   take_rows(pass, task, threshold)
 }
 
-fdr_threshold <- function(window, range, task, significance) {
-  fixed_point(range$tests, task$criterion$value, significance$least, function(r) {
-    if (r >= range$high) return(window$above) # not reached: the range holds the fixed point
-    window$above + sum(window$weights >= r)
-  })
+# Weights from `high` on need not be told apart: the range holds the fixed point.
+fdr_threshold <- function(pass, range, task, significance) {
+  fixed_point(range$tests, task$criterion$value, significance$least,
+              function(r) store_count(pass, min(r, range$high), task))
 }
 
 # Drop the edges whose own p value is too large; cut() gives the largest p to keep from all of them.

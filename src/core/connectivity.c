@@ -22,7 +22,7 @@ static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor
 
 /* Where the weight is close to the threshold the exact coefficient decides. */
 static double settle(const gcor_sums_rule *rule, const gcor_segment *segment, int64_t k) {
-    double r = segment->floats ? segment->floats[k] : segment->doubles[k];
+    double r = gcor_value(segment, k);
     if (!segment->exact || !(fabs(gcor_weight(rule->side, r) - rule->least) <= segment->error)) return r;
     return segment->exact(segment, k);
 }

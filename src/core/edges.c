@@ -1,21 +1,9 @@
 /* The sink that keeps the pairs of large weight. */
 #include "sinks.h"
 
-enum { BATCH = 512 }; /* edges handed on at a time */
-
-static double value_of(const gcor_segment *segment, int64_t k) {
-    return segment->floats ? segment->floats[k] : segment->doubles[k];
-}
-
 /* Element k, as exact as it can be had. */
 static double exact_value(const gcor_segment *segment, int64_t k) {
-    return segment->exact ? segment->exact(segment, k) : value_of(segment, k);
-}
-
-/* The weight that a value would have, whether it is a coefficient or not. A cheap one may be a
- * little above 1, and NaN is larger than nothing. */
-static double raw_weight(gcor_side side, double value) {
-    return side == GCOR_ABSOLUTE ? fabs(value) : side == GCOR_POSITIVE ? value : -value;
+    return segment->exact ? segment->exact(segment, k) : gcor_value(segment, k);
 }
 
 /* The least weight of the segment's row. Where none is known yet, the k-th largest weight in the
@@ -26,7 +14,7 @@ static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment)
     double known = rule->row_least[segment->row];
     if (known > 0 || segment->n < rule->k) return known;
     for (int64_t k = 0; k < segment->n; k++) {
-        double weight = raw_weight(rule->side, value_of(segment, k)) - segment->error;
+        double weight = gcor_raw_weight(rule->side, gcor_value(segment, k)) - segment->error;
         if (weight > 0 && weight <= 1) bins[weight < 1 ? (int)(weight * BINS) : BINS - 1]++;
     }
     int64_t found = 0;
@@ -44,12 +32,12 @@ static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment
         const double *other = rule->col_least + segment->col;
         for (; k < segment->n; k++) {
             low = (other[k] < own ? other[k] : own) - segment->error;
-            if (raw_weight(side, value_of(segment, k)) >= low) break;
+            if (gcor_raw_weight(side, gcor_value(segment, k)) >= low) break;
         }
     } else if (segment->floats) {
-        while (k < segment->n && !(raw_weight(side, segment->floats[k]) >= low)) k++;
+        while (k < segment->n && !(gcor_raw_weight(side, segment->floats[k]) >= low)) k++;
     } else {
-        while (k < segment->n && !(raw_weight(side, segment->doubles[k]) >= low)) k++;
+        while (k < segment->n && !(gcor_raw_weight(side, segment->doubles[k]) >= low)) k++;
     }
     return k;
 }
@@ -57,35 +45,34 @@ static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment
 /* Whether a cheap value is so far above the ceiling that the exact one is, too. */
 static int surely_above(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t k) {
     if (!segment->exact || rule->ceiling > 1) return 0;
-    return raw_weight(rule->side, value_of(segment, k)) >= rule->ceiling + segment->error;
+    return gcor_raw_weight(rule->side, gcor_value(segment, k)) >= rule->ceiling + segment->error;
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_edges *edges = (gcor_edges *)sink;
     const gcor_edge_rule *rule = &edges->rule;
-    gcor_edge batch[BATCH];
-    int64_t n = 0, above = 0;
+    gcor_edge_list *loose = gcor_edges_room(edges, context, thread, segment->n);
+    if (!loose) return GCOR_NO_MEMORY;
+    int64_t above = 0;
     double own = rule->row_least ? row_least(rule, segment) : 0;
-    gcor_status status = GCOR_OK;
-    for (int64_t k = -1; !status && (k = find_next(rule, segment, own, k + 1)) < segment->n;) {
+    for (int64_t k = -1; (k = find_next(rule, segment, own, k + 1)) < segment->n;) {
         if (surely_above(rule, segment, k)) {
             above++;
             continue;
         }
         int64_t col = segment->col + k;
         double r = exact_value(segment, k), weight = gcor_weight(rule->side, r);
-        if (weight >= rule->ceiling) {
+        if (weight >= rule->ceiling)
             above++;
-        } else if (weight >= gcor_least(rule, segment->row, col)) {
-            batch[n++] = (gcor_edge){(int32_t)segment->row, (int32_t)col, r};
-            if (n == BATCH) status = edges->keep(edges, context, thread, batch, n), n = 0;
-        }
+        else if (weight >= gcor_least(rule, segment->row, col))
+            loose->list[loose->n++] = (gcor_edge){(int32_t)segment->row, (int32_t)col, r};
     }
-    if (n > 0 && !status) status = edges->keep(edges, context, thread, batch, n);
     if (above > 0) __atomic_fetch_add(&edges->above, above, __ATOMIC_RELAXED);
-    return status;
+    return GCOR_OK;
 }
 
 gcor_edges gcor_edges_sink(gcor_shape shape, gcor_edge_rule rule) {
-    return (gcor_edges){.sink = {.kind = GCOR_EDGES, .shape = shape, .approximate = 1, .take = take}, .rule = rule};
+    gcor_sink sink = {.kind = GCOR_EDGES, .shape = shape, .approximate = 1, .take = take,
+                      .begin_tile = gcor_edges_begin, .end_tile = gcor_edges_end};
+    return (gcor_edges){.sink = sink, .rule = rule};
 }

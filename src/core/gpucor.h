@@ -33,7 +33,8 @@ typedef enum {
     GCOR_NO_MEMORY,        /* host memory */
     GCOR_NO_DEVICE_MEMORY,
     GCOR_NO_BACKEND,       /* back end not built in, or no usable device */
-    GCOR_DEVICE_ERROR      /* any other error of the device or its driver */
+    GCOR_DEVICE_ERROR,     /* any other error of the device or its driver */
+    GCOR_TOO_MANY          /* more edges than a store may hold */
 } gcor_status;
 
 typedef enum { GCOR_PEARSON, GCOR_KENDALL, GCOR_SPEARMAN } gcor_method;
@@ -189,6 +190,11 @@ typedef struct gcor_segment {
     double (*exact)(const struct gcor_segment *segment, int64_t k);
     const void *rows, *cols; /* exact()'s own */
 } gcor_segment;
+
+/* Element k as it was handed over. Any thread. */
+static inline double gcor_value(const gcor_segment *segment, int64_t k) {
+    return segment->floats ? segment->floats[k] : segment->doubles[k];
+}
 
 typedef enum { GCOR_DENSE, GCOR_EDGES, GCOR_HISTOGRAM, GCOR_CONNECTIVITY } gcor_sink_kind;
 

@@ -10,7 +10,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     int64_t *counts = histogram->counts + (int64_t)thread * GCOR_BINS;
     (void)context;
     for (int64_t k = 0; k < segment->n; k++) {
-        double r = segment->floats ? segment->floats[k] : segment->doubles[k];
+        double r = gcor_value(segment, k);
         if (r <= 1 + segment->error) counts[gcor_bin(r)]++;
     }
     /* The same number from every thread. */

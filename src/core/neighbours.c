@@ -1,6 +1,5 @@
-/* The strongest neighbours of every variable. A tile's edges are collected by all threads and
- * sorted in when the tile is done; then the variables' own least weights rise, so that later tiles
- * hand over less and less. */
+/* The strongest neighbours of every variable. A tile's edges are sorted in when the tile is done; then the
+ * variables' own least weights rise, so that later tiles hand over less and less. */
 #include "sinks.h"
 
 #include "alloc.h"
@@ -24,7 +23,6 @@ typedef struct {
 struct gcor_neighbours {
     gcor_edges edges; /* first: this is its sink */
     int64_t k;
-    gcor_store *tile; /* the edges of the tile at hand */
     side_heaps cols, rows; /* rows: of y */
 };
 
@@ -67,24 +65,17 @@ static void insert(gcor_side side, side_heaps *heaps, int64_t k, int32_t var, ne
     if (heaps->count[var] == k) heaps->least[var] = gcor_weight(side, heap[0].r);
 }
 
-static gcor_status keep(gcor_edges *edges, gcor_context *context, int thread, const gcor_edge *list, int64_t n) {
-    gcor_edges *tile = gcor_store_edges(((gcor_neighbours *)edges)->tile);
-    return tile->keep(tile, context, thread, list, n);
-}
-
-static void insert_edge(void *user, const gcor_edge *edge) {
-    gcor_neighbours *neighbours = user;
-    gcor_side side = neighbours->edges.rule.side;
-    side_heaps *rows = neighbours->rows.n_var > 0 ? &neighbours->rows : &neighbours->cols;
-    insert(side, rows, neighbours->k, edge->row, (neighbour){edge->col, edge->r});
-    insert(side, &neighbours->cols, neighbours->k, edge->col, (neighbour){edge->row, edge->r});
-}
-
-static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    gcor_neighbours *neighbours = (gcor_neighbours *)sink;
-    (void)context, (void)tile;
-    gcor_store_drain(neighbours->tile, insert_edge, neighbours);
-    return GCOR_OK;
+static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
+                             int64_t n) {
+    gcor_neighbours *neighbours = (gcor_neighbours *)edges;
+    gcor_side side = edges->rule.side;
+    side_heaps *cols = &neighbours->cols, *rows = neighbours->rows.n_var > 0 ? &neighbours->rows : cols;
+    (void)tile;
+    for (int64_t e = 0; e < n && !(e % 1024 == 0 && gcor_stop(context, 0)); e++) {
+        insert(side, rows, neighbours->k, list[e].row, (neighbour){list[e].col, list[e].r});
+        insert(side, cols, neighbours->k, list[e].col, (neighbour){list[e].row, list[e].r});
+    }
+    return context->error.status;
 }
 
 static int allocate(gcor_context *context, side_heaps *heaps, int64_t k, int64_t n_var) {
@@ -110,8 +101,7 @@ gcor_neighbours *gcor_neighbours_new(gcor_context *context, gcor_side side, int6
     *neighbours = (gcor_neighbours){.k = k};
     gcor_edge_rule rule = {.side = side, .ceiling = 2};
     gcor_shape shape = n_row > 0 ? GCOR_FULL : GCOR_LOWER;
-    neighbours->tile = gcor_store_new(context, shape, rule, INT64_MAX);
-    if (!neighbours->tile || !allocate(context, &neighbours->cols, k, n_col) ||
+    if (!allocate(context, &neighbours->cols, k, n_col) ||
         (n_row > 0 && !allocate(context, &neighbours->rows, k, n_row))) {
         gcor_neighbours_free(neighbours);
         return NULL;
@@ -120,14 +110,13 @@ gcor_neighbours *gcor_neighbours_new(gcor_context *context, gcor_side side, int6
     rule.col_least = neighbours->cols.least;
     rule.row_least = n_row > 0 ? neighbours->rows.least : neighbours->cols.least;
     neighbours->edges = gcor_edges_sink(shape, rule);
-    neighbours->edges.sink.end_tile = end_tile;
-    neighbours->edges.keep = keep;
+    neighbours->edges.keep_tile = keep_tile;
     return neighbours;
 }
 
 void gcor_neighbours_free(gcor_neighbours *neighbours) {
     if (!neighbours) return;
-    gcor_store_free(neighbours->tile);
+    gcor_edges_free(&neighbours->edges);
     release(&neighbours->cols);
     release(&neighbours->rows);
     gcor_free(neighbours);
@@ -143,26 +132,37 @@ static int has(const gcor_neighbours *neighbours, const side_heaps *heaps, int64
     return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->k]);
 }
 
+/* The edge of variable j of one side with neighbour n. */
+static gcor_edge edge_of(int triangle, int from_row, int32_t j, neighbour n) {
+    if (!triangle) return from_row ? (gcor_edge){j, n.other, n.r} : (gcor_edge){n.other, j, n.r};
+    return n.other < j ? (gcor_edge){j, n.other, n.r} : (gcor_edge){n.other, j, n.r};
+}
+
+/* Every edge is met from the column's side; from the row's side only those not met there. */
+static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *context, int from_row, int mutual,
+                            gcor_edges *out) {
+    int triangle = neighbours->rows.n_var == 0;
+    const side_heaps *own = from_row ? &neighbours->rows : &neighbours->cols;
+    const side_heaps *others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
+    for (int64_t j = 0; j < own->n_var && !gcor_stop(context, 0); j++) {
+        gcor_edge_list *list = gcor_edges_room(out, context, 0, own->count[j]);
+        for (int64_t e = 0; list && e < own->count[j]; e++) {
+            neighbour n = own->heap[j * neighbours->k + e];
+            int both = has(neighbours, others, n.other, (neighbour){(int32_t)j, n.r});
+            int second_look = triangle ? n.other < j : from_row; /* met before, if both have it */
+            if (both ? !second_look : !mutual) list->list[list->n++] = edge_of(triangle, from_row, (int32_t)j, n);
+        }
+    }
+    return context->error.status;
+}
+
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,
                                   gcor_store *store) {
-    int triangle = neighbours->rows.n_var == 0;
     gcor_edges *out = gcor_store_edges(store);
-    /* Every edge is met from the column's side; from the row's side only those not met there. */
-    for (int from_row = 0; from_row <= (triangle ? 0 : 1); from_row++) {
-        const side_heaps *own = from_row ? &neighbours->rows : &neighbours->cols;
-        const side_heaps *others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
-        for (int64_t j = 0; j < own->n_var; j++)
-            for (int64_t e = 0; e < own->count[j]; e++) {
-                neighbour n = own->heap[j * neighbours->k + e];
-                int both = has(neighbours, others, n.other, (neighbour){(int32_t)j, n.r});
-                int second_look = triangle ? n.other < j : from_row; /* met before, if both have it */
-                if (both ? second_look : mutual) continue;
-                int32_t low = n.other < j ? n.other : (int32_t)j, high = n.other < j ? (int32_t)j : n.other;
-                gcor_edge edge = triangle ? (gcor_edge){high, low, n.r}
-                                 : from_row ? (gcor_edge){(int32_t)j, n.other, n.r} : (gcor_edge){n.other, (int32_t)j, n.r};
-                gcor_status status = out->keep(out, context, 0, &edge, 1);
-                if (status) return status;
-            }
-    }
-    return GCOR_OK;
+    int64_t n_col = neighbours->cols.n_var, n_row = neighbours->rows.n_var;
+    gcor_tile all = {0, n_row > 0 ? n_row : n_col, 0, n_col};
+    gcor_status status = gcor_begin_tile(&out->sink, context, &all);
+    if (!status) status = add_side(neighbours, context, 0, mutual, out);
+    if (!status && n_row > 0) status = add_side(neighbours, context, 1, mutual, out);
+    return status ? status : gcor_end_tile(&out->sink, context, &all);
 }

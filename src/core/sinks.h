@@ -22,6 +22,12 @@ GCOR_INLINE double gcor_weight(gcor_side side, double r) {
     return side == GCOR_ABSOLUTE ? fabs(r) : side == GCOR_POSITIVE ? r : -r;
 }
 
+/* The weight that a value would have, whether it is a coefficient or not: a cheap one may be a little
+ * above 1, and NaN is no larger than anything. */
+GCOR_INLINE double gcor_raw_weight(gcor_side side, double value) {
+    return side == GCOR_ABSOLUTE ? fabs(value) : side == GCOR_POSITIVE ? value : -value;
+}
+
 /* ---- edges ------------------------------------------------------------------------ */
 
 typedef struct {
@@ -46,40 +52,66 @@ GCOR_INLINE double gcor_least(const gcor_edge_rule *rule, int64_t row, int64_t c
     return a < b ? a : b;
 }
 
+/* A growing array, alone in its line of the cache, as every thread has one. */
+typedef struct {
+    gcor_edge *list;
+    int64_t n, room;
+    char fill[40];
+} gcor_edge_list;
+
 typedef struct gcor_edges {
     gcor_sink sink;
     gcor_edge_rule rule;
     int64_t above; /* pairs with a weight from the ceiling on */
-    /* Take n edges; any thread, several at once. */
-    gcor_status (*keep)(struct gcor_edges *edges, gcor_context *context, int thread, const gcor_edge *list, int64_t n);
+    /* Take all edges of a tile, ordered by row, then by column; `tile` may be some of the rows of a tile
+     * of the tile loop, then the rest follow. Called by the thread that called gcor_run() only; may use
+     * context->threads threads; `list` is the caller's. A back end that has a tile's edges in order calls
+     * it; from others they come through the sink's begin_tile(), take() and end_tile(). */
+    gcor_status (*keep_tile)(struct gcor_edges *edges, gcor_context *context, const gcor_tile *tile,
+                             const gcor_edge *list, int64_t n);
+    /* What take() collects with; owned, NULL and 0 until the first begin_tile(). */
+    int threads;
+    gcor_edge_list *loose;  /* one for each of the threads: the tile's edges, in no order */
+    gcor_edge_list ordered;
+    int64_t *next, next_room; /* threads x rows of the tile: where a thread's next edge of a row goes */
 } gcor_edges;
 
+/* The owner sets keep_tile, and frees with gcor_edges_free() what was collected with, as soon as a run is
+ * over or any time later, once or more often. */
 gcor_edges gcor_edges_sink(gcor_shape shape, gcor_edge_rule rule);
+void gcor_edges_free(gcor_edges *edges);
 
-/* Edges in memory, in no order; 16 bytes each. Owned by whoever made it, freed by
- * gcor_store_free(), which may be given NULL. */
+/* Between begin_tile() and end_tile(): room for n more edges in a thread's list; it is for the caller to
+ * write them and to raise the list's n. NULL after an error. Any thread. */
+gcor_edge_list *gcor_edges_room(gcor_edges *edges, gcor_context *context, int thread, int64_t n);
+
+/* loose.c: the sink's begin_tile() and end_tile(). */
+gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+
+/* Edges in memory, in runs: one of 12 bytes an edge for each keep_tile(). Owned by whoever made it, freed
+ * by gcor_store_free(), which may be given NULL. */
 typedef struct gcor_store gcor_store;
 
-/* most: with more edges than these a run fails with GCOR_BAD_INPUT. NULL after an error. */
+/* most: up to INT32_MAX; with more edges than these a run fails with GCOR_TOO_MANY. NULL after an error. */
 gcor_store *gcor_store_new(gcor_context *context, gcor_shape shape, gcor_edge_rule rule, int64_t most);
 void gcor_store_free(gcor_store *store);
 gcor_edges *gcor_store_edges(gcor_store *store); /* its sink */
-int64_t gcor_store_count(const gcor_store *store);
 
-/* Hand every edge to take() and drop it. */
-void gcor_store_drain(gcor_store *store, void (*take)(void *user, const gcor_edge *edge), void *user);
+/* What follows uses context->threads threads and can be interrupted. */
 
-/* Edges by weight: how many have one from `low` to below `high`, and how many a larger one;
- * weights: those in between, in no order, or NULL. This and what follows can be interrupted. */
-gcor_status gcor_store_window(const gcor_store *store, gcor_context *context, double low, double high, double *weights,
-                              int64_t *between, int64_t *above);
+/* How many pairs have a weight of at least `least`, those above the ceiling among them. */
+gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double least, int64_t *count);
+
+/* The k-th largest weight, k from 1: Inf if it is above the ceiling, 0 if there are fewer than k. */
+gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int64_t k, double *weight);
 
 /* Compressed rows of all edges with a weight of at least `least`: row i's columns, ascending, at
- * start[i] .. start[i+1]-1. First the starts (n_row + 1), then the rest, which empties the store. */
-gcor_status gcor_store_starts(const gcor_store *store, gcor_context *context, double least, int64_t n_row,
-                              int64_t *start);
+ * start[i] .. start[i+1]-1. First the starts (n_row + 1), then col and r (start[n_row] each); all are the
+ * caller's. The store stays as it is. */
+gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double least, int64_t n_row, int32_t *start);
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row,
-                            const int64_t *start, int32_t *col, double *r);
+                            const int32_t *start, int32_t *col, double *r);
 
 /* The k strongest neighbours of every variable; of equal weights the earlier variable is the
  * stronger. Owned like a store. n_col: variables of x, n_row: of y, or 0. */
@@ -88,7 +120,7 @@ typedef struct gcor_neighbours gcor_neighbours;
 gcor_neighbours *gcor_neighbours_new(gcor_context *context, gcor_side side, int64_t k, int64_t n_col, int64_t n_row);
 void gcor_neighbours_free(gcor_neighbours *neighbours);
 gcor_edges *gcor_neighbours_edges(gcor_neighbours *neighbours);
-/* Put into an empty store the edges that either variable, or with `mutual` both, has among its own. */
+/* Put into a store without runs, as one, the edges that either variable, or with `mutual` both, has among its own. */
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,
                                   gcor_store *store);
 

@@ -39,10 +39,6 @@ static __device__ void decide(const EdgeOutput &out, bool inside, int64_t i, int
     if (kept && at < out.room) out.edges[at] = {(int32_t)(out.tile.row + i), (int32_t)(out.tile.col + j), r};
 }
 
-static __device__ double raw_weight(gcor_side side, double value) {
-    return side == GCOR_ABSOLUTE ? fabs(value) : side == GCOR_POSITIVE ? value : -value;
-}
-
 /* Grid rows are the tile's; a thread looks at every blockDim.x-th pair of its block's share. */
 static __global__ void collect_candidates(Cheap cheap, gcor_shape shape, EdgeOutput out) {
     int64_t i = blockIdx.y, col, n;
@@ -50,7 +46,7 @@ static __global__ void collect_candidates(Cheap cheap, gcor_shape shape, EdgeOut
     int64_t first = col - out.tile.col, begin = blockIdx.x * (int64_t)EDGE_SPAN, end = begin + EDGE_SPAN;
     for (int64_t k = begin + threadIdx.x; k < end; k += blockDim.x) {
         int64_t j = first + k;
-        double weight = k < n ? raw_weight(out.rule.side, cheap.values[i * cheap.ld + j]) : NAN;
+        double weight = k < n ? gcor_raw_weight(out.rule.side, cheap.values[i * cheap.ld + j]) : NAN;
         bool above = weight >= out.rule.ceiling + cheap.error;
         bool candidate = !above && k < n && weight >= out.least(i, j) - cheap.error;
         if (__any_sync(ALL_LANES, above)) claim(&out.counts[ABOVE], above);
@@ -112,7 +108,7 @@ static __global__ void raise_least(Cheap cheap, Packed exact, bool by_row, EdgeO
         int64_t k = tile.col + j - col;
         if (k < 0 || k >= n) continue;
         double weight = exact.doubles ? gcor_weight(out.rule.side, exact.doubles[gcor_tile_offset(&tile, exact.shape, tile.row + i) + k])
-                                      : raw_weight(out.rule.side, cheap.values[i * cheap.ld + j]);
+                                      : gcor_raw_weight(out.rule.side, cheap.values[i * cheap.ld + j]);
         int bin = (int)((weight - cheap.error) * LEAST_BINS);
         if (weight > cheap.error) atomicAdd(&bins[bin < LEAST_BINS ? bin : LEAST_BINS - 1], 1);
     }
@@ -214,8 +210,10 @@ static void deliver(gcor_state *state, EdgeSlot &slot) {
         wait_for(state, slot.copied);
     }
     edges->above += (int64_t)slot.host_counts.data[ABOVE];
-    gcor_status status = n > 0 ? edges->keep(edges, state->context, 0, slot.host.data, n) : GCOR_OK;
-    if (!status) status = gcor_end_tile(&edges->sink, state->context, &slot.tile);
+    std::sort(slot.host.data, slot.host.data + n, [](const gcor_edge &a, const gcor_edge &b) {
+        return a.row < b.row || (a.row == b.row && a.col < b.col);
+    });
+    gcor_status status = edges->keep_tile(edges, state->context, &slot.tile, slot.host.data, n);
     if (status) throw Stopped{status};
 }
 

@@ -32,9 +32,11 @@ static gcor_edge_rule parse_rule(SEXP rule) {
 
 /* What remains of a run: its result, or the reason and no edges. */
 static SEXP edges_result(r_job *q, gcor_status status, SEXP result) {
+    SEXP owner = VECTOR_ELT(result, 3);
     r_progress_end(&q->progress);
+    if (!status) gcor_edges_free(gcor_store_edges(store_of(owner)));
     if (!status) return result;
-    finalize(VECTOR_ELT(result, 3));
+    finalize(owner);
     return r_failure(&q->context.error);
 }
 
@@ -86,21 +88,20 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
     return result;
 }
 
-SEXP r_store_window(SEXP pointer, SEXP low, SEXP high, SEXP settings) {
-    const char *names[] = {"above", "weights", ""};
-    const gcor_store *store = store_of(pointer);
+SEXP r_store_count(SEXP pointer, SEXP least, SEXP settings) {
     r_progress progress;
     gcor_context context = r_quiet_context(settings, &progress);
-    double from = Rf_asReal(low), to = Rf_asReal(high);
-    int64_t between, above;
-    if (gcor_store_window(store, &context, from, to, NULL, &between, &above)) return r_failure(&context.error);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, between));
-    gcor_status status =
-        gcor_store_window(store, &context, from, to, REAL(VECTOR_ELT(result, 1)), &between, &above);
-    SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)above));
-    UNPROTECT(1);
-    return status ? r_failure(&context.error) : result;
+    int64_t count;
+    if (gcor_store_count(store_of(pointer), &context, Rf_asReal(least), &count)) return r_failure(&context.error);
+    return Rf_ScalarReal((double)count);
+}
+
+SEXP r_store_rank(SEXP pointer, SEXP k, SEXP settings) {
+    r_progress progress;
+    gcor_context context = r_quiet_context(settings, &progress);
+    double weight;
+    if (gcor_store_rank(store_of(pointer), &context, (int64_t)Rf_asReal(k), &weight)) return r_failure(&context.error);
+    return Rf_ScalarReal(weight);
 }
 
 SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
@@ -109,17 +110,16 @@ SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
     r_progress progress;
     gcor_context context = r_quiet_context(settings, &progress);
     int64_t n = (int64_t)Rf_asReal(n_row);
-    int64_t *start = (int64_t *)R_alloc((size_t)n + 1, sizeof *start);
-    if (gcor_store_starts(store, &context, Rf_asReal(least), n, start)) return r_failure(&context.error);
-
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_allocVector(INTSXP, n + 1));
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, start[n]));
-    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, start[n]));
-    for (int64_t i = 0; i <= n; i++) INTEGER(VECTOR_ELT(result, 0))[i] = (int)start[i];
-    gcor_status status = gcor_store_rows(store, &context, Rf_asReal(least), n, start, INTEGER(VECTOR_ELT(result, 1)),
-                                         REAL(VECTOR_ELT(result, 2)));
-    finalize(pointer);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), p = Rf_allocVector(INTSXP, n + 1);
+    SET_VECTOR_ELT(result, 0, p);
+    gcor_status status = gcor_store_starts(store, &context, Rf_asReal(least), n, INTEGER(p));
+    if (!status) {
+        SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, INTEGER(p)[n]));
+        SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, INTEGER(p)[n]));
+        status = gcor_store_rows(store, &context, Rf_asReal(least), n, INTEGER(p), INTEGER(VECTOR_ELT(result, 1)),
+                                 REAL(VECTOR_ELT(result, 2)));
+        finalize(pointer);
+    }
     UNPROTECT(1);
     return status ? r_failure(&context.error) : result;
 }

@@ -29,8 +29,10 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);
 /* The same for the k strongest neighbours of each variable. */
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
-/* list(above: edges of weight >= high, weights: of those from low on). */
-SEXP r_store_window(SEXP store, SEXP low, SEXP high, SEXP settings);
+/* One number: how many pairs have a weight of at least `least`; the k-th largest weight, Inf if it is
+ * above the rule's ceiling, 0 if there is none. */
+SEXP r_store_count(SEXP store, SEXP least, SEXP settings);
+SEXP r_store_rank(SEXP store, SEXP k, SEXP settings);
 /* list(p, i, x): compressed rows of the edges of weight >= least, which ends the store. */
 SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */

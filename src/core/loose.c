@@ -1,0 +1,132 @@
+/* Edges of a tile as threads find them, put in order when the tile is done. */
+#include "sinks.h"
+
+#include "alloc.h"
+#include "threads.h"
+
+#include <string.h>
+
+static int make_room(gcor_context *context, gcor_edge_list *list, int64_t n) {
+    enum { LEAST = 1 << 12 };
+    if (n <= list->room) return 1;
+    int64_t room = 2 * list->room > n ? 2 * list->room : n > LEAST ? n : LEAST;
+    gcor_edge *fresh = gcor_alloc(context, room, sizeof *fresh, "edges of a tile");
+    if (!fresh) return 0;
+    if (list->n > 0) memcpy(fresh, list->list, (size_t)list->n * sizeof *fresh);
+    gcor_free(list->list);
+    list->list = fresh;
+    list->room = room;
+    return 1;
+}
+
+gcor_edge_list *gcor_edges_room(gcor_edges *edges, gcor_context *context, int thread, int64_t n) {
+    gcor_edge_list *loose = &edges->loose[thread];
+    return make_room(context, loose, loose->n + n) ? loose : NULL;
+}
+
+void gcor_edges_free(gcor_edges *edges) {
+    for (int t = 0; t < edges->threads; t++) gcor_free(edges->loose[t].list);
+    gcor_free(edges->loose);
+    gcor_free(edges->ordered.list);
+    gcor_free(edges->next);
+    edges->threads = 0;
+    edges->loose = NULL;
+    edges->ordered = (gcor_edge_list){0};
+    edges->next = NULL;
+    edges->next_room = 0;
+}
+
+gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    gcor_edges *edges = (gcor_edges *)sink;
+    (void)tile;
+    if (!edges->loose) {
+        edges->loose = gcor_alloc(context, context->threads, sizeof *edges->loose, "edges of a tile");
+        if (!edges->loose) return GCOR_NO_MEMORY;
+        edges->threads = context->threads;
+        memset(edges->loose, 0, (size_t)edges->threads * sizeof *edges->loose);
+    }
+    for (int t = 0; t < edges->threads; t++) edges->loose[t].n = 0;
+    return GCOR_OK;
+}
+
+static int64_t *next_of(const gcor_edges *edges, const gcor_tile *tile, int t) {
+    return edges->next + t * tile->n_row - tile->row;
+}
+
+/* Where every thread's edges of every row go: a row's from the first thread's on. Uses as many
+ * counters as there are threads and rows. */
+static gcor_status plan_places(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
+    int64_t counters = edges->threads * tile->n_row, at = 0;
+    if (counters > edges->next_room) {
+        gcor_free(edges->next);
+        edges->next = gcor_alloc(context, counters, sizeof *edges->next, "edges of a tile");
+        edges->next_room = edges->next ? counters : 0;
+    }
+    if (!edges->next) return GCOR_NO_MEMORY;
+#pragma omp parallel for num_threads(context->threads) schedule(static)
+    for (int t = 0; t < edges->threads; t++) {
+        int64_t *count = next_of(edges, tile, t);
+        memset(count + tile->row, 0, (size_t)tile->n_row * sizeof *count);
+        for (int64_t e = 0; e < edges->loose[t].n; e++) count[edges->loose[t].list[e].row]++;
+    }
+    for (int64_t row = 0; row < tile->n_row; row++)
+        for (int t = 0; t < edges->threads; t++) {
+            int64_t *own = &edges->next[t * tile->n_row + row], n = *own;
+            *own = at;
+            at += n;
+        }
+    return GCOR_OK;
+}
+
+static void scatter(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
+#pragma omp parallel for num_threads(context->threads) schedule(static)
+    for (int t = 0; t < edges->threads; t++) {
+        int64_t *next = next_of(edges, tile, t);
+        const gcor_edge_list *loose = &edges->loose[t];
+        for (int64_t e = 0; e < loose->n; e++) edges->ordered.list[next[loose->list[e].row]++] = loose->list[e];
+    }
+}
+
+/* Two ascending parts of a list of n, the first of `half`, into one; work: room for half. */
+static void merge(gcor_edge *list, int64_t half, int64_t n, gcor_edge *work) {
+    if (list[half - 1].col < list[half].col) return;
+    memcpy(work, list, (size_t)half * sizeof *list);
+    for (int64_t a = 0, b = half, out = 0; a < half; out++)
+        list[out] = b < n && list[b].col < work[a].col ? list[b++] : work[a++];
+}
+
+/* By columns. What a row is made of comes in order, so that most merges are a comparison. */
+static void sort_row(gcor_edge *row, int64_t n, gcor_edge *work) {
+    for (int64_t half = 1; half < n; half *= 2)
+        for (int64_t at = 0; at + half < n; at += 2 * half)
+            merge(row + at, half, n - at < 2 * half ? n - at : 2 * half, work);
+}
+
+/* After scatter() the last thread's place in a row is the row's end, and the loose lists are free to
+ * work in. */
+static void sort_rows(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
+    const int64_t *end = next_of(edges, tile, edges->threads - 1);
+    for (int t = 0; t < edges->threads; t++) edges->loose[t].n = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 64)
+    for (int64_t row = tile->row; row < tile->row + tile->n_row; row++) {
+        int thread = omp_get_thread_num();
+        int64_t begin = row > tile->row ? end[row - 1] : 0, n = end[row] - begin;
+        if (n < 2 || gcor_stop(context, thread)) continue;
+        gcor_edge_list *work = gcor_edges_room(edges, context, thread, n);
+        if (work) sort_row(edges->ordered.list + begin, n, work->list);
+    }
+}
+
+gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    gcor_edges *edges = (gcor_edges *)sink;
+    int64_t n = 0;
+    for (int t = 0; t < edges->threads; t++) n += edges->loose[t].n;
+    if (n == 0) return GCOR_OK;
+    if (!make_room(context, &edges->ordered, n)) return GCOR_NO_MEMORY;
+    gcor_status status = plan_places(edges, context, tile);
+    if (status) return status;
+    scatter(edges, context, tile);
+    sort_rows(edges, context, tile);
+    if (context->error.status) return context->error.status;
+    return edges->keep_tile(edges, context, tile, edges->ordered.list, n);
+}

@@ -1,0 +1,121 @@
+/* The k-th largest weight of a store. Weights are not negative, so that as whole numbers their bits are in
+ * the order of the weights: a histogram of the leading bits says which of them the k-th largest has, one of
+ * the next bits among those weights the next, until all bits are known. Ties are no special case. */
+#include "store.h"
+
+#include "alloc.h"
+#include "threads.h"
+
+#include <string.h>
+
+enum { BIN_BITS = 15, BINS = 1 << BIN_BITS, SOME = 1 << 20 };
+
+/* Weights of which the bits less `base` are below 2^bits are to be looked at. */
+typedef struct {
+    gcor_side side;
+    gcor_piece *pieces;
+    int64_t n_pieces;
+    uint64_t base;
+    int bits;
+    int64_t *counts; /* threads x BINS */
+} selection;
+
+/* -0 counts as 0. */
+static uint64_t bits_of(double weight) {
+    uint64_t bits;
+    weight += 0.0;
+    memcpy(&bits, &weight, sizeof bits);
+    return bits;
+}
+
+static double weight_of(uint64_t bits) {
+    double weight;
+    memcpy(&weight, &bits, sizeof weight);
+    return weight;
+}
+
+static int shift_of(const selection *s) {
+    return s->bits > BIN_BITS ? s->bits - BIN_BITS : 0;
+}
+
+static void count_piece(const selection *s, const gcor_piece *piece, int64_t *counts) {
+    int shift = shift_of(s);
+    for (int64_t e = 0; e < piece->n; e++) {
+        uint64_t bin = (bits_of(gcor_raw_weight(s->side, piece->r[e])) - s->base) >> shift;
+        if (bin < BINS) counts[bin]++;
+    }
+}
+
+/* The sums over threads come first. */
+static void count(const selection *s, gcor_context *context) {
+#pragma omp parallel num_threads(context->threads)
+    {
+        int thread = omp_get_thread_num();
+        int64_t *own = s->counts + (int64_t)thread * BINS;
+        memset(own, 0, BINS * sizeof *own);
+#pragma omp for schedule(dynamic)
+        for (int64_t p = 0; p < s->n_pieces; p++)
+            if (!gcor_stop(context, thread)) count_piece(s, &s->pieces[p], own);
+    }
+    for (int t = 1; t < context->threads; t++)
+        for (int64_t b = 0; b < BINS; b++) s->counts[b] += s->counts[t * (int64_t)BINS + b];
+}
+
+/* Only the bin that has the *k-th largest is left, in which *k is counted on; returns how many are in it. */
+static int64_t narrow(selection *s, int64_t *k) {
+    int shift = shift_of(s), bin = BINS - 1;
+    while (s->counts[bin] < *k) *k -= s->counts[bin--];
+    s->base += (uint64_t)bin << shift;
+    s->bits = shift;
+    return s->counts[bin];
+}
+
+/* The weights that are left to `out`, in no order. */
+static void gather(const selection *s, gcor_context *context, double *out) {
+    double low = weight_of(s->base), high = weight_of(s->base + ((uint64_t)1 << s->bits));
+    int64_t n = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t p = 0; p < s->n_pieces; p++) {
+        if (gcor_stop(context, omp_get_thread_num())) continue;
+        for (int64_t e = 0; e < s->pieces[p].n; e++) {
+            double weight = gcor_raw_weight(s->side, s->pieces[p].r[e]);
+            if (weight >= low && weight < high) out[__atomic_fetch_add(&n, 1, __ATOMIC_RELAXED)] = s->pieces[p].r[e];
+        }
+    }
+}
+
+/* some: room for SOME weights. Once so few are left they are looked for no more among all. */
+static gcor_status select_weight(selection *s, gcor_context *context, int64_t k, double *some, double *weight) {
+    gcor_piece left = {some, 0};
+    for (;;) {
+        count(s, context);
+        if (context->error.status) return context->error.status;
+        int64_t n = narrow(s, &k);
+        if (s->bits == 0) break;
+        if (left.n > 0 || n > SOME) continue;
+        gather(s, context, some);
+        left.n = n;
+        s->pieces[0] = left;
+        s->n_pieces = 1;
+    }
+    *weight = weight_of(s->base);
+    return GCOR_OK;
+}
+
+gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int64_t k, double *weight) {
+    const gcor_edge_rule *rule = &store->edges.rule;
+    k -= store->edges.above;
+    *weight = k < 1 ? INFINITY : 0;
+    if (k < 1 || k > store->count) return GCOR_OK;
+    selection s = {.side = rule->side, .base = bits_of(rule->least > 0 ? rule->least : 0)};
+    while ((bits_of(1) - s.base) >> s.bits > 0) s.bits++;
+    s.pieces = gcor_store_pieces(store, context, &s.n_pieces);
+    s.counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s.counts, "the network's weights");
+    double *some = gcor_alloc(context, SOME, sizeof *some, "the network's weights");
+    gcor_status status = GCOR_NO_MEMORY;
+    if (s.pieces && s.counts && some) status = select_weight(&s, context, k, some, weight);
+    gcor_free(some);
+    gcor_free(s.counts);
+    gcor_free(s.pieces);
+    return status;
+}
