@@ -22,6 +22,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_info, 1),
     ENTRY(r_cuda_state, 0),
     ENTRY(r_cores, 0),
+    ENTRY(r_stages, 0),
     ENTRY(r_set_fault, 2),
     ENTRY(r_live, 0),
     {NULL, NULL, 0},

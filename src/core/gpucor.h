@@ -83,6 +83,7 @@ typedef struct {
     int device;     /* which GPU, from 0 */
     gcor_monitor monitor;
     gcor_error error;
+    double seconds_preparing, seconds_multiplying; /* of what gcor_run() took; the rest is opening and closing */
 } gcor_context;
 
 /* Record an error (the first one wins) and return its status. */
@@ -262,9 +263,9 @@ typedef struct {
     int64_t (*memory)(const gcor_state *state);
     /* Bytes of an operand, per variable. */
     int64_t (*column_bytes)(const gcor_state *state, gcor_kind kind, int64_t n_obs);
-    /* The tile's size, whatever the memory at hand, so that results do not depend on it:
-     * n_row divides n_col. */
-    void (*tile_size)(gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col);
+    /* The tile's size, n_row divides n_col. Where a result depends on it, as sums in floating point do, it
+     * is the same whatever the memory at hand. */
+    void (*tile_size)(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col);
 
     /* Make variables first .. first+n_var-1 ready; *operand is the back end's, NULL after an
      * error, freed by release() before close(). */

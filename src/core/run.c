@@ -47,7 +47,7 @@ static void plan(run *r) {
     int64_t n_row = r->row_columns.matrix->n_var, n_col = r->col_columns.matrix->n_var;
     int64_t needed = r->job->sink->shape == GCOR_FULL ? n_row + n_col : n_row;
 
-    backend->tile_size(r->kind, r->row_columns.n_obs, &r->tile_rows, &r->tile_cols);
+    backend->tile_size(r->state, r->kind, r->row_columns.n_obs, &r->tile_rows, &r->tile_cols);
     r->panel = needed <= fit ? needed : fit / 2;
     if (needed <= fit) r->panel += r->tile_cols - 1;
     r->panel = r->panel / r->tile_cols * r->tile_cols;
@@ -57,8 +57,10 @@ static void plan(run *r) {
 static gcor_status prepare(run *r, const gcor_columns *columns, unsigned char *flags, int64_t first,
                            gcor_operand **operand) {
     int64_t n_var = smaller(r->panel, columns->matrix->n_var - first);
+    double started = gcor_seconds();
     gcor_status status =
         r->backend->prepare(r->state, columns, r->job->method, r->kind, first, n_var, operand);
+    r->context->seconds_preparing += gcor_seconds() - started;
     if (status) return status;
     for (int64_t j = 0; j < n_var; j++) flags[first + j] = (*operand)->flags[j];
     return GCOR_OK;
@@ -115,8 +117,10 @@ static gcor_status multiply_panels(run *r) {
         for (int64_t col = 0; !status && col < n_col; col += r->panel) {
             if (!holds_pairs(shape, row, smaller(r->panel, n_row - row), col, smaller(r->panel, n_col - col))) continue;
             status = fetch_cols(r, col);
+            double started = gcor_seconds();
             if (!status) status = multiply_tiles(r);
             if (!status) status = r->backend->finish(r->state);
+            r->context->seconds_multiplying += gcor_seconds() - started;
         }
         if (r->cols == r->rows) release_cols(r);
         if (r->rows) r->backend->release(r->state, r->rows);

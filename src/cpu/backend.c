@@ -26,9 +26,9 @@ static int64_t cpu_memory(const gcor_state *state) {
 
 /* Two panels of one tile's width must fit the memory even for very long columns. Sign bits are
  * opened anew for each tile: a square one opens the fewest for its pairs. */
-static void cpu_tile_size(gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     *n_col = 2048;
-    while (*n_col > 64 && 2 * *n_col * cpu_column_bytes(NULL, kind, n_obs) > OPERAND_MEMORY) *n_col /= 2;
+    while (*n_col > 64 && 2 * *n_col * cpu_column_bytes(state, kind, n_obs) > OPERAND_MEMORY) *n_col /= 2;
     int signs = kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON;
     *n_row = signs || *n_col < 256 ? *n_col : 256;
 }

@@ -1,8 +1,9 @@
 /* The CUDA back end's table: exceptions end here. */
-#include "cuda.cuh"
 #include "info.h"
+#include "product.cuh"
 
 #include <algorithm>
+#include <cstdlib>
 
 /* A kernel that is there on every GPU that the package was built for. */
 static __global__ void probe_kernel() {}
@@ -29,7 +30,11 @@ static gcor_status cuda_open(gcor_context *context, gcor_sink *sink, gcor_state 
     *state = nullptr;
     return guarded(context, [&] {
         open_device(context->device);
-        *state = new gcor_state(context, sink);
+        std::unique_ptr<gcor_state> fresh(new gcor_state(context, sink));
+        check(cudaDeviceGetAttribute(&fresh->processors, cudaDevAttrMultiProcessorCount, context->device), "asking the GPU");
+        /* Tests see to it that a newer GPU runs what older ones do. */
+        fresh->wgmma = has_wgmma(context->device) && !getenv("GPUCOR_NO_WGMMA");
+        *state = fresh.release();
         gcor_count_live(GCOR_HOST_MEMORY, 1);
     });
 }
@@ -50,19 +55,40 @@ static int64_t cuda_memory(const gcor_state *) {
 }
 
 static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    bool halves = state && state->sink->approximate && kind == GCOR_REAL;
+    bool halves = kind == GCOR_REAL && fused(state, kind, n_obs);
     switch (kind) {
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
     default:
-        return n_obs * (int64_t)sizeof(float) + (halves ? half_columns_ld(n_obs) * (int64_t)sizeof(__half) : 0) +
+        return n_obs * (int64_t)sizeof(float) + (halves ? half_bytes(n_obs) : 0) +
                sign_bytes(kind, n_obs);
     }
 }
 
-void cuda_tile_size(gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+/* Of a network the tile may depend on the memory at hand: its edges do not depend on the tile. */
+static void network_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+    int64_t given = state->context->memory, memory = given > 0 ? std::min<int64_t>(given, PANEL_BYTES) : PANEL_BYTES;
+    bool opened = kind == GCOR_SIGN && sign_bytes(kind, n_obs) == 0;
+    int64_t side_bytes = 2 * sign_words(n_obs) * (int64_t)sizeof(unsigned), most = opened ? OPENED_SIDE : NETWORK_COLS;
+    size_t free_bytes = 0, total = 0;
+    if (opened && cudaMemGetInfo(&free_bytes, &total) == cudaSuccess)
+        while (most > TILE_COLS && most * side_bytes > (int64_t)total / 16) most /= 2;
+    *n_col = most;
+    while (*n_col > TILE_COLS && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > memory) *n_col /= 2;
+    *n_row = opened ? *n_col : std::min<int64_t>(*n_col, NETWORK_ROWS);
+}
+
+/* Whether a variable has a least weight of its own, which rises from tile to tile. */
+static bool has_own_least(const gcor_sink *sink) {
+    return sink->kind == GCOR_EDGES && ((const gcor_edges *)sink)->rule.row_least;
+}
+
+void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+    gcor_sink_kind sink = state->sink->kind;
+    if ((sink == GCOR_EDGES || sink == GCOR_HISTOGRAM) && fused(state, kind, n_obs) && !has_own_least(state->sink))
+        return network_tile_size(state, kind, n_obs, n_row, n_col);
     *n_col = TILE_COLS;
-    while (*n_col > TILE_COLS_LEAST && 2 * *n_col * cuda_column_bytes(nullptr, kind, n_obs) > PANEL_BYTES) *n_col /= 2;
+    while (*n_col > TILE_COLS_LEAST && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > PANEL_BYTES) *n_col /= 2;
     *n_row = std::min<int64_t>(*n_col, TILE_ROWS);
 }
 

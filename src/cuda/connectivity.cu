@@ -74,7 +74,7 @@ void connectivity_multiply(gcor_state *state, const Operand &rows, const Operand
     const gcor_connectivity *c = (const gcor_connectivity *)state->sink;
     clear_once(state, c);
     Packed values = multiply_in_place(state, rows, cols, tile);
-    histogram_add_tile(state, Cheap{nullptr, 0, 0}, values);
+    histogram_add_tile(state, values);
     DeviceSums &sums = state->sums;
     SumsOutput out{c->rule, c->n_var, sums.degree.data, sums.strength.data, sums.soft.data};
     cudaStream_t stream = state->compute.handle;

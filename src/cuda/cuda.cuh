@@ -8,6 +8,7 @@
 
 #include <cuda_fp16.h>
 
+#include <climits>
 #include <memory>
 
 /* A tile's coefficients on the device: those that count, row by row (triangle.h), in one of the
@@ -17,13 +18,6 @@ struct Packed {
     gcor_shape shape{};
     double *doubles = nullptr;
     float *floats = nullptr;
-};
-
-/* A whole tile's values in single precision, NaN where there is no coefficient. */
-struct Cheap {
-    const float *values;
-    int64_t ld;   /* between rows: a whole tile's width */
-    double error; /* no value is further from the exact one */
 };
 
 /* ---- ring.cu: tiles on their way to the host -------------------------------------- */
@@ -54,20 +48,27 @@ struct Operand;
 
 /* One tile's edges. */
 struct EdgeSlot {
-    DeviceArray<gcor_edge> device;
+    DeviceArray<unsigned> places; /* which pair of the tile, see EdgeOutput */
+    DeviceArray<double> r;
+    DeviceArray<gcor_edge> device; /* both, in order */
     PinnedArray<gcor_edge> host;
-    DeviceArray<unsigned long long> counts; /* edges, those above the ceiling, candidates */
+    DeviceArray<unsigned long long> counts;
     PinnedArray<unsigned long long> host_counts;
     DeviceArray<double> least; /* the rows' and the columns' own, where the rule has them */
     Event counted, copied;
     gcor_tile tile{};
     const Operand *rows = nullptr, *cols = nullptr; /* null: the slot is empty */
+    bool sent = false; /* the edges are on their way to `host` */
 };
 
 struct EdgeRing {
     EdgeSlot slots[RING_SLOTS];
     int next = 0;
-    DeviceArray<unsigned> candidates; /* of the tile being computed: row * n_col + column */
+    int64_t rows_at_once = INT64_MAX;  /* of a tile: fewer where it has too many edges */
+    DeviceArray<unsigned> candidates; /* of the tile being computed */
+    DeviceArray<unsigned> places;     /* of the tile being sent, in order */
+    DeviceArray<double> r;
+    DeviceArray<char> sort;
 };
 
 void edges_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
@@ -77,13 +78,29 @@ void edges_drain(gcor_state *state);
 
 void histogram_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 void histogram_finish(gcor_state *state);
-void histogram_add_tile(gcor_state *state, const Cheap &cheap, const Packed &exact);
+void histogram_add_tile(gcor_state *state, const Packed &values);
+unsigned long long *histogram_bins(gcor_state *state); /* cleared the first time */
 void connectivity_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 void connectivity_finish(gcor_state *state);
 
 struct DeviceSums {
     DeviceArray<double> degree, strength, soft; /* as in gcor_connectivity */
     bool cleared = false;
+};
+
+/* ---- sign.cu: bits opened for a tile ------------------------------------------------------- */
+
+struct OpenedPlanes {
+    struct Contents {
+        int64_t operand, var, n_var;
+        int mode;
+        bool operator==(const Contents &other) const {
+            return operand == other.operand && var == other.var && n_var == other.n_var && mode == other.mode;
+        }
+    };
+    DeviceArray<unsigned char> bits;
+    DeviceArray<int> ones; /* as in Operand */
+    Contents contents{}; /* of all bits; operand 0: of a part */
 };
 
 /* ---- the state of a run ------------------------------------------------------------ */
@@ -93,15 +110,18 @@ struct gcor_state {
     gcor_sink *sink;
     Stream compute, copy;
     Event step; /* of long work on `compute`, to wait for in steps */
+    int processors = 0; /* of the GPU */
+    bool wgmma = false; /* product_wgmma.cu is for this GPU */
+    int64_t prepared = 0; /* operands so far */
     std::unique_ptr<Blas> blas; /* from the first REAL product on */
     Ring ring;
     EdgeRing edges;
-    DeviceArray<unsigned long long> histogram; /* HISTOGRAM_BLOCKS x GCOR_BINS */
+    DeviceArray<unsigned long long> histogram; /* GCOR_BINS */
     DeviceSums sums;
     DeviceArray<double> tile;      /* exact coefficients that stay on the device */
-    DeviceArray<float> product;    /* real.cu: a slice's products; approximate.cu: cheap coefficients */
+    DeviceArray<float> product;    /* real.cu: a slice's products; edges.cu: cheap coefficients */
     DeviceArray<double> dots;      /* real.cu: their sums over slices */
-    DeviceArray<unsigned> planes;  /* sign.cu: a slice's bits, where they are not kept */
+    OpenedPlanes row_planes, col_planes; /* sign.cu: where bits are not kept */
     DeviceArray<long long> counts; /* sign.cu: counts over slices */
     DeviceArray<unsigned> scratch; /* common.cu: ranks of very long columns */
 
@@ -114,21 +134,23 @@ void wait_for(gcor_state *state, const Event &event);
 void wait_for_compute(gcor_state *state);
 
 /* backend.cu: as in the back end's table. */
-void cuda_tile_size(gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col);
+void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col);
 
 /* ---- operands ------------------------------------------------------------------------ */
 
 /* On the device, n_obs values per variable, by kind; the rest are empty. */
 struct Operand {
     gcor_operand head; /* first: the engine knows no more */
+    int64_t serial;    /* no other operand of the run has it */
     std::unique_ptr<double[]> host_norm;
     std::unique_ptr<unsigned char[]> host_flags;
     DeviceArray<double> norm;
     DeviceArray<int> present;  /* how many values are not missing */
     DeviceArray<float> columns; /* REAL: scaled values or scores; SIGN: scores (NaN: missing) */
-    DeviceArray<__half> halves; /* REAL, for cheap products: HALF_SCALE times unit columns, half_ld apart */
-    int64_t half_ld = 0;
-    DeviceArray<unsigned> bits;             /* SIGN: sign bits, where they are kept (sign.cu) */
+    DeviceArray<unsigned char> halves; /* REAL, for cheap products: unit columns in half precision, in pieces */
+    DeviceArray<unsigned char> bits;   /* SIGN: sign bits in pieces, where they are kept (sign.cu) ... */
+    DeviceArray<int> ones;             /* ... and how many are set: in `greater`, then in both planes */
+    DeviceArray<float> inverse;        /* SIGN: 1 / sqrt(norm), NaN without coefficients */
     std::unique_ptr<int64_t[]> tied_before; /* SIGN: how many of the variables before have ties */
     DeviceArray<double> values; /* REAL_COMMON: scaled values, NaN: missing */
     DeviceArray<int> order, begin, end; /* RANK_COMMON, as in cpu.h */
@@ -161,14 +183,15 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
 /* The same into state->tile, as doubles. */
 Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 
-/* ---- approximate.cu: REAL operands in half precision --------------------------------------- */
+/* ---- for products on tensor cores (product.cuh) ------------------------------------------- */
 
-Cheap multiply_cheap(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
-int64_t half_columns_ld(int64_t n_obs);
-void make_halves(gcor_state *state, Operand &operand); /* needs the final norms */
+/* Bytes of a column in half precision, and the columns themselves, from their final norms. */
+int64_t half_bytes(int64_t n_obs);
+void make_halves(gcor_state *state, Operand &operand);
 
-/* sign.cu: bytes per variable of bits that are kept; make them and what else the products want to
- * know of the operand, from its scores and its final norms. */
+/* sign.cu: words of a plane of sign bits; bytes per variable of bits that are kept; make them and what
+ * else the products want to know of the operand, from its scores and its final norms. */
+int64_t sign_words(int64_t n_obs);
 int64_t sign_bytes(gcor_kind kind, int64_t n_obs);
 void make_bits(gcor_state *state, Operand &operand);
 

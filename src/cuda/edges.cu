@@ -1,78 +1,29 @@
-/* The edges of a tile: compacted on the device, so that only they cross to the host. How many there
- * will be is a guess; where it was too small the tile is done again with room for all.
+/* The edges of a tile: found on the device, sorted there, so that only they cross to the host, in the order
+ * in which they are kept. How many there will be is a guess; where it was too small the tile is done
+ * again with room for all, or in parts. While a tile is computed, the one before is sorted and sent, and
+ * the one before that is taken by the host.
  *
- * Cheap values leave candidates, whose exact coefficients decide; exact ones decide at once. */
-#include "cuda.cuh"
+ * REAL: cheap values leave candidates, whose exact coefficients decide; all others decide at once. */
+#include "edges.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
 
 #include <algorithm>
 
-enum { EDGES, ABOVE, CANDIDATES, N_COUNTS };
-
-/* Where a tile's edges go. Counting goes on beyond `room`. */
-struct EdgeOutput {
-    gcor_tile tile;
-    gcor_edge_rule rule; /* on the device; its own least weights are numbered from the tile's first variable */
-    gcor_edge *edges;
-    unsigned long long room, *counts;
-    unsigned *candidates;
-
-    __device__ double least(int64_t i, int64_t j) const { return gcor_least(&rule, i, j); }
-};
-
-/* A place for every thread of the warp that wants one, from a common counter; all lanes must ask. */
-static __device__ unsigned long long claim(unsigned long long *counter, bool wanted) {
-    unsigned lanes = __ballot_sync(ALL_LANES, wanted);
-    int lane = threadIdx.x % 32, leader = __ffs(lanes) - 1;
-    unsigned long long first = 0;
-    if (lane == leader) first = atomicAdd(counter, (unsigned long long)__popc(lanes));
-    if (lanes) first = __shfl_sync(ALL_LANES, first, leader);
-    return first + __popc(lanes & ((1u << lane) - 1));
-}
-
-/* Pair (i, j) of the tile with its exact coefficient; all lanes must come. */
-static __device__ void decide(const EdgeOutput &out, bool inside, int64_t i, int64_t j, double r) {
-    double weight = inside ? gcor_weight(out.rule.side, r) : -2;
-    bool above = weight >= out.rule.ceiling, kept = inside && !above && weight >= out.least(i, j);
-    if (__any_sync(ALL_LANES, above)) claim(&out.counts[ABOVE], above);
-    if (!__any_sync(ALL_LANES, kept)) return;
-    unsigned long long at = claim(&out.counts[EDGES], kept);
-    if (kept && at < out.room) out.edges[at] = {(int32_t)(out.tile.row + i), (int32_t)(out.tile.col + j), r};
-}
-
-/* Grid rows are the tile's; a thread looks at every blockDim.x-th pair of its block's share. */
-static __global__ void collect_candidates(Cheap cheap, gcor_shape shape, EdgeOutput out) {
-    int64_t i = blockIdx.y, col, n;
-    gcor_tile_segment(&out.tile, shape, out.tile.row + i, &col, &n);
-    int64_t first = col - out.tile.col, begin = blockIdx.x * (int64_t)EDGE_SPAN, end = begin + EDGE_SPAN;
-    for (int64_t k = begin + threadIdx.x; k < end; k += blockDim.x) {
-        int64_t j = first + k;
-        double weight = k < n ? gcor_raw_weight(out.rule.side, cheap.values[i * cheap.ld + j]) : NAN;
-        bool above = weight >= out.rule.ceiling + cheap.error;
-        bool candidate = !above && k < n && weight >= out.least(i, j) - cheap.error;
-        if (__any_sync(ALL_LANES, above)) claim(&out.counts[ABOVE], above);
-        if (!__any_sync(ALL_LANES, candidate)) continue;
-        unsigned long long at = claim(&out.counts[CANDIDATES], candidate);
-        if (candidate) out.candidates[at] = (unsigned)(i * out.tile.n_col + j);
-    }
-}
-
-/* A tile's side, from its first variable on. */
-struct Side {
-    const float *columns;
-    const double *norm;
-};
+/* ---- from candidates to edges --------------------------------------------------------------- */
 
 /* A warp takes some candidates, one after the other, then each of its lanes decides on one: few enough
  * that all warps have work, up to 32, so that they claim places together. */
-static __global__ void decide_candidates(Side rows, Side cols, int64_t n_obs, EdgeOutput out) {
-    int64_t count = (int64_t)out.counts[CANDIDATES], lane = threadIdx.x % 32;
+static __global__ void decide_candidates(ProductSide rows, ProductSide cols, int64_t n_obs, EdgeOutput out) {
+    int64_t lane = threadIdx.x % 32, count = (int64_t)out.counts[N_CANDIDATES];
+    if (count > (int64_t)out.room) return; /* some were lost: all will be done again */
     int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32;
     int64_t warps = gridDim.x * (int64_t)(blockDim.x / 32), some = gcor_clamp(count / warps, 1, 32);
     for (int64_t begin = warp * some; begin < count; begin += warps * some) {
         double own = 0;
         int64_t own_i = 0, own_j = 0, end = begin + some < count ? begin + some : count;
         for (int64_t c = begin; c < end; c++) {
-            int64_t i = out.candidates[c] / out.tile.n_col, j = out.candidates[c] % out.tile.n_col;
+            int64_t i = place_row(out.candidates[c]), j = place_col(out.candidates[c]);
             double r = gcor_coefficient(warp_dot(rows.columns + i * n_obs, cols.columns + j * n_obs, n_obs),
                                         rows.norm[i], cols.norm[j]);
             if (c - begin == lane) own = r, own_i = i, own_j = j;
@@ -81,7 +32,8 @@ static __global__ void decide_candidates(Side rows, Side cols, int64_t n_obs, Ed
     }
 }
 
-static __global__ void decide_exact(Packed values, EdgeOutput out) {
+/* Grid rows are the tile's; a thread looks at every blockDim.x-th pair of its block's share. */
+static __global__ void decide_values(Packed values, EdgeOutput out) {
     int64_t i = blockIdx.y, col, n;
     gcor_tile_segment(&values.tile, values.shape, values.tile.row + i, &col, &n);
     const double *r = values.doubles + gcor_tile_offset(&values.tile, values.shape, values.tile.row + i);
@@ -92,25 +44,37 @@ static __global__ void decide_exact(Packed values, EdgeOutput out) {
 
 /* ---- least weights of the variables' own ------------------------------------------------ */
 
+/* All values of a tile: packed exact ones, or cheap ones, in rows as long as the tile's, with their error. */
+struct TileValues {
+    Packed exact;
+    const float *cheap;
+    double error;
+
+    __device__ double weight(gcor_side side, int64_t i, int64_t j, int64_t offset) const {
+        if (exact.doubles) return gcor_weight(side, exact.doubles[offset]);
+        return gcor_raw_weight(side, cheap[i * exact.tile.n_col + j]) - error;
+    }
+};
+
 /* A block for each variable of one side of a tile whose own least weight is still 0: the k-th largest
  * weight in the tile, to within a bin, is one, too. Without it all of a variable's first pairs would
  * be edges. */
-static __global__ void raise_least(Cheap cheap, Packed exact, bool by_row, EdgeOutput out, double *least) {
+static __global__ void raise_least(TileValues values, bool by_row, EdgeOutput out, double *least) {
     __shared__ int bins[LEAST_BINS];
-    const gcor_tile &tile = out.tile;
+    const gcor_tile &tile = values.exact.tile;
+    gcor_shape shape = values.exact.shape;
     int64_t own = blockIdx.x, others = by_row ? tile.n_col : tile.n_row;
     if (least[own] > 0) return;
     for (int b = threadIdx.x; b < LEAST_BINS; b += blockDim.x) bins[b] = 0;
     __syncthreads();
     for (int64_t other = threadIdx.x; other < others; other += blockDim.x) {
         int64_t i = by_row ? own : other, j = by_row ? other : own, col, n;
-        gcor_tile_segment(&tile, exact.shape, tile.row + i, &col, &n);
+        gcor_tile_segment(&tile, shape, tile.row + i, &col, &n);
         int64_t k = tile.col + j - col;
         if (k < 0 || k >= n) continue;
-        double weight = exact.doubles ? gcor_weight(out.rule.side, exact.doubles[gcor_tile_offset(&tile, exact.shape, tile.row + i) + k])
-                                      : gcor_raw_weight(out.rule.side, cheap.values[i * cheap.ld + j]);
-        int bin = (int)((weight - cheap.error) * LEAST_BINS);
-        if (weight > cheap.error) atomicAdd(&bins[bin < LEAST_BINS ? bin : LEAST_BINS - 1], 1);
+        double weight = values.weight(out.rule.side, i, j, gcor_tile_offset(&tile, shape, tile.row + i) + k);
+        int bin = (int)(weight * LEAST_BINS);
+        if (weight > 0) atomicAdd(&bins[bin < LEAST_BINS ? bin : LEAST_BINS - 1], 1);
     }
     __syncthreads();
     if (threadIdx.x != 0) return;
@@ -121,15 +85,20 @@ static __global__ void raise_least(Cheap cheap, Packed exact, bool by_row, EdgeO
     }
 }
 
-static void raise_both(gcor_state *state, const EdgeSlot &slot, const Cheap &cheap, const Packed &exact,
-                       const EdgeOutput &out) {
-    if (!out.rule.row_least) return;
+static void raise_both(gcor_state *state, const EdgeSlot &slot, const TileValues &values, const EdgeOutput &out) {
     const gcor_tile &tile = slot.tile;
     double *rows = slot.least.data, *cols = rows + tile.n_row;
     cudaStream_t stream = state->compute.handle;
-    raise_least<<<(unsigned)tile.n_row, 256, 0, stream>>>(cheap, exact, true, out, rows);
-    raise_least<<<(unsigned)tile.n_col, 256, 0, stream>>>(cheap, exact, false, out, cols);
+    raise_least<<<(unsigned)tile.n_row, 256, 0, stream>>>(values, true, out, rows);
+    raise_least<<<(unsigned)tile.n_col, 256, 0, stream>>>(values, false, out, cols);
     check_launch("finding least weights");
+}
+
+/* Whether one of the tile's variables has no least weight yet. */
+static bool lacks_least(const gcor_state *state, const gcor_tile &tile) {
+    const gcor_edge_rule &rule = ((const gcor_edges *)state->sink)->rule;
+    auto none = [](const double *least, int64_t n) { return std::any_of(least, least + n, [](double w) { return w == 0; }); };
+    return none(rule.row_least + tile.row, tile.n_row) || none(rule.col_least + tile.col, tile.n_col);
 }
 
 /* The variables' own least weights to the device, as they are now. */
@@ -147,85 +116,187 @@ static void copy_least(gcor_state *state, EdgeSlot &slot, gcor_edge_rule &rule) 
     rule.col_least = cols;
 }
 
-static Side side_of(const Operand &o, int64_t var) {
-    return {o.columns_of(var), o.norm_of(var)};
+/* ---- a tile's edges ------------------------------------------------------------------------ */
+
+/* Where variables have least weights of their own and some are not known yet, all values of the tile tell. */
+static void raise_from_product(gcor_state *state, const EdgeSlot &slot, Product product) {
+    const EdgeOutput &edges = product.edges;
+    if (!edges.rule.row_least || !lacks_least(state, slot.tile)) return;
+    TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, edges.error};
+    if (product.mode == HALF) {
+        state->product.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
+        values.cheap = product.cheap = state->product.data;
+        run_product(state, STORE, product);
+    } else {
+        values.exact = multiply_in_place(state, *slot.rows, *slot.cols, slot.tile);
+    }
+    raise_both(state, slot, values, edges);
 }
 
-static void decide_cheap(gcor_state *state, const EdgeSlot &slot, EdgeOutput out, dim3 grid) {
-    const gcor_tile &tile = slot.tile;
-    Cheap cheap = multiply_cheap(state, *slot.rows, *slot.cols, tile);
-    state->edges.candidates.reserve(tile.n_row * tile.n_col, "candidates for edges");
-    out.candidates = state->edges.candidates.data;
-    raise_both(state, slot, cheap, Packed{tile, state->sink->shape, nullptr, nullptr}, out);
-    collect_candidates<<<grid, 256, 0, state->compute.handle>>>(cheap, state->sink->shape, out);
-    check_launch("collecting candidates");
-    decide_candidates<<<EDGE_BLOCKS, 256, 0, state->compute.handle>>>(
-        side_of(*slot.rows, tile.row), side_of(*slot.cols, tile.col), slot.rows->head.n_obs, out);
+static void find_by_product(gcor_state *state, const EdgeSlot &slot, EdgeOutput out) {
+    Product product = product_of(state, *slot.rows, *slot.cols, slot.tile);
+    if (product.mode == HALF) {
+        state->edges.candidates.reserve((int64_t)out.room, "candidates for edges");
+        out.candidates = state->edges.candidates.data;
+    }
+    product.edges = out;
+    set_least(product);
+    raise_from_product(state, slot, product);
+    run_product(state, out.rule.row_least ? OWN_EDGES : EDGES, product);
+    if (product.mode != HALF) return;
+    decide_candidates<<<EDGE_BLOCKS, 256, 0, state->compute.handle>>>(product.rows, product.cols, product.n_obs, product.edges);
     check_launch("computing candidates");
+}
+
+static void find_in_values(gcor_state *state, const EdgeSlot &slot, const EdgeOutput &out) {
+    const gcor_tile &tile = slot.tile;
+    Packed values = multiply_in_place(state, *slot.rows, *slot.cols, tile);
+    if (out.rule.row_least) raise_both(state, slot, {values, nullptr, 0}, out);
+    dim3 grid(blocks_for(tile.n_col, EDGE_SPAN), (unsigned)tile.n_row);
+    decide_values<<<grid, 256, 0, state->compute.handle>>>(values, out);
+    check_launch("collecting edges");
 }
 
 /* The slot's tile, from its operands to edges and their number on the way to the host. */
 static void compute(gcor_state *state, EdgeSlot &slot) {
-    const gcor_tile &tile = slot.tile;
     cudaStream_t stream = state->compute.handle;
     size_t bytes = N_COUNTS * sizeof(unsigned long long);
+    slot.sent = false;
     slot.counts.reserve(N_COUNTS, "counts of edges");
     slot.host_counts.reserve(N_COUNTS, "counts of edges");
     check(cudaMemsetAsync(slot.counts.data, 0, bytes, stream), "clearing counts");
-    EdgeOutput out{tile, ((const gcor_edges *)state->sink)->rule, slot.device.data,
-                   (unsigned long long)slot.device.capacity, slot.counts.data, nullptr};
+    EdgeOutput out{};
+    out.rule = ((const gcor_edges *)state->sink)->rule;
+    out.room = (unsigned long long)slot.places.capacity;
+    out.counts = slot.counts.data;
+    out.places = slot.places.data;
+    out.r = slot.r.data;
     copy_least(state, slot, out.rule);
-    dim3 grid(blocks_for(tile.n_col, EDGE_SPAN), (unsigned)tile.n_row);
-    if (slot.rows->head.kind == GCOR_REAL) {
-        decide_cheap(state, slot, out, grid);
-    } else {
-        Packed values = multiply_in_place(state, *slot.rows, *slot.cols, tile);
-        raise_both(state, slot, Cheap{nullptr, 0, 0}, values, out);
-        decide_exact<<<grid, 256, 0, stream>>>(values, out);
-        check_launch("collecting edges");
-    }
+    if (fused(state, slot.rows->head.kind, slot.rows->head.n_obs))
+        find_by_product(state, slot, out);
+    else
+        find_in_values(state, slot, out);
     check(cudaMemcpyAsync(slot.host_counts.data, slot.counts.data, bytes, cudaMemcpyDeviceToHost, stream),
           "copying counts");
     slot.counted.record(state->compute);
 }
 
-static void deliver(gcor_state *state, EdgeSlot &slot) {
-    if (!slot.rows) return;
-    gcor_edges *edges = (gcor_edges *)state->sink;
+static void reserve_edges(EdgeSlot &slot, int64_t n) {
+    slot.places.reserve(n, "edges of a tile");
+    slot.r.reserve(slot.places.capacity, "edges of a tile");
+}
+
+/* How many edges the slot's tile has, or candidates if they are more; when it is known. */
+static int64_t wait_for_count(gcor_state *state, EdgeSlot &slot) {
     wait_for(state, slot.counted);
-    int64_t n = (int64_t)slot.host_counts.data[EDGES];
-    if (n > slot.device.capacity) {
-        slot.device.reserve(n + n / 4, "edges of a tile");
-        compute(state, slot);
-        wait_for(state, slot.counted);
-        n = (int64_t)slot.host_counts.data[EDGES];
-    }
+    return (int64_t)std::max(slot.host_counts.data[N_EDGES], slot.host_counts.data[N_CANDIDATES]);
+}
+
+/* ---- to the host ------------------------------------------------------------------------------ */
+
+static __global__ void unpack(const unsigned *places, const double *r, int64_t n, gcor_tile tile, gcor_edge *edges) {
+    int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (e >= n) return;
+    edges[e] = {(int32_t)(tile.row + place_row(places[e])), (int32_t)(tile.col + place_col(places[e])), r[e]};
+}
+
+static void sort_edges(gcor_state *state, EdgeSlot &slot, int64_t n) {
+    const char *what = "sorting edges";
+    EdgeRing &ring = state->edges;
+    int last_bit = PLACE_COL_BITS;
+    while (last_bit < 32 && (slot.tile.n_row - 1) >> (last_bit - PLACE_COL_BITS)) last_bit++;
+    ring.places.reserve(slot.places.capacity, what);
+    ring.r.reserve(slot.places.capacity, what);
+    auto sort = [&](void *scratch, size_t &bytes) {
+        return cub::DeviceRadixSort::SortPairs(scratch, bytes, slot.places.data, ring.places.data, slot.r.data, ring.r.data,
+                                               n, 0, last_bit, state->copy.handle);
+    };
+    size_t bytes = 0;
+    check(sort(nullptr, bytes), what);
+    ring.sort.reserve((int64_t)bytes, what);
+    check(sort(ring.sort.data, bytes), what);
+}
+
+/* What the slot's tile has, in order, on its way to the host. */
+static void send(gcor_state *state, EdgeSlot &slot) {
+    if (!slot.rows || slot.sent) return;
+    if (wait_for_count(state, slot) > slot.places.capacity) return; /* deliver() sees to it */
+    slot.sent = true;
+    int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
+    if (n == 0) return;
+    slot.device.reserve(slot.places.capacity, "edges of a tile");
+    slot.host.reserve(n + n / 4, "edges of a tile");
+    sort_edges(state, slot, n);
+    cudaStream_t stream = state->copy.handle;
+    unpack<<<blocks_for(n, 256), 256, 0, stream>>>(state->edges.places.data, state->edges.r.data, n, slot.tile, slot.device.data);
+    check_launch("sorting edges");
+    check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)n * sizeof(gcor_edge), cudaMemcpyDeviceToHost, stream),
+          "copying edges");
+    slot.copied.record(state->copy);
+}
+
+static void take(gcor_state *state, EdgeSlot &slot) {
+    gcor_edges *edges = (gcor_edges *)state->sink;
+    int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
+    if (n > 0) wait_for(state, slot.copied);
     slot.rows = slot.cols = nullptr;
-    slot.host.reserve(n, "edges of a tile");
-    if (n > 0) {
-        check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)n * sizeof(gcor_edge), cudaMemcpyDeviceToHost,
-                              state->copy.handle),
-              "copying edges");
-        slot.copied.record(state->copy);
-        wait_for(state, slot.copied);
-    }
-    edges->above += (int64_t)slot.host_counts.data[ABOVE];
-    std::sort(slot.host.data, slot.host.data + n, [](const gcor_edge &a, const gcor_edge &b) {
-        return a.row < b.row || (a.row == b.row && a.col < b.col);
-    });
+    edges->above += (int64_t)slot.host_counts.data[N_ABOVE];
     gcor_status status = edges->keep_tile(edges, state->context, &slot.tile, slot.host.data, n);
     if (status) throw Stopped{status};
 }
 
-void edges_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    EdgeSlot &slot = state->edges.slots[state->edges.next];
-    state->edges.next = (state->edges.next + 1) % RING_SLOTS;
+static void deliver(gcor_state *state, EdgeSlot &slot);
+
+/* A tile that turned out to have more than the slot has room for: with more room, or in parts. */
+static void compute_again(gcor_state *state, EdgeSlot &slot, int64_t wanted) {
+    gcor_tile tile = slot.tile;
+    const Operand *rows = slot.rows, *cols = slot.cols;
+    int64_t part = tile.n_row;
+    if (wanted > EDGES_MOST) {
+        part = std::max<int64_t>(SLACK_COLUMNS / 2, part * (EDGES_MOST / 2) / wanted / 128 * 128);
+        state->edges.rows_at_once = part;
+        wanted = EDGES_MOST;
+    }
+    reserve_edges(slot, std::max(wanted + wanted / 8, part * tile.n_col <= EDGES_MOST ? part * tile.n_col : 0));
+    for (int64_t row = 0; row < tile.n_row; row += part) {
+        slot.tile = {tile.row + row, std::min(part, tile.n_row - row), tile.col, tile.n_col};
+        slot.rows = rows;
+        slot.cols = cols;
+        compute(state, slot);
+        deliver(state, slot);
+    }
+}
+
+static void deliver(gcor_state *state, EdgeSlot &slot) {
+    if (!slot.rows) return;
+    send(state, slot);
+    if (slot.sent)
+        take(state, slot);
+    else
+        compute_again(state, slot, wait_for_count(state, slot));
+}
+
+/* ---- the ring ------------------------------------------------------------------------------------ */
+
+static void multiply_part(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    EdgeRing &ring = state->edges;
+    EdgeSlot &slot = ring.slots[ring.next], &before = ring.slots[(ring.next + RING_SLOTS - 1) % RING_SLOTS];
+    ring.next = (ring.next + 1) % RING_SLOTS;
     deliver(state, slot);
-    slot.device.reserve(std::min<int64_t>(EDGES_GUESS, tile.n_row * tile.n_col), "edges of a tile");
+    int64_t pairs = tile.n_row * tile.n_col;
+    reserve_edges(slot, std::min<int64_t>(std::max<int64_t>(EDGES_LEAST, pairs / EDGES_SHARE), pairs));
     slot.tile = tile;
     slot.rows = &rows;
     slot.cols = &cols;
     compute(state, slot);
+    send(state, before);
+}
+
+void edges_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    for (int64_t row = 0, n; row < tile.n_row; row += n) {
+        n = std::min(state->edges.rows_at_once, tile.n_row - row);
+        multiply_part(state, rows, cols, {tile.row + row, n, tile.col, tile.n_col});
+    }
 }
 
 void edges_drain(gcor_state *state) {

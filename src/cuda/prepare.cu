@@ -1,7 +1,7 @@
 /* Columns of x made ready, a batch of them at a time: gathered by the processor's threads into pinned
  * memory and copied. Pearson's are centred and scaled on the way, the others ranked on the device. */
 #include "../core/threads.h"
-#include "cuda.cuh"
+#include "product.cuh"
 
 #include <cub/block/block_reduce.cuh>
 
@@ -55,7 +55,7 @@ static __global__ void scaled_columns(const double *values, int64_t n, double *o
     }
 }
 
-/* The operand's arrays; REAL is padded with zero columns to whole tiles. */
+/* The operand's arrays; REAL is padded with zero columns to the whole tiles that cuBLAS multiplies. */
 static void allocate(gcor_state *state, Operand &o) {
     const char *what = "the prepared columns";
     int64_t n = o.head.n_obs, n_var = o.head.n_var, n_row, n_col;
@@ -69,9 +69,9 @@ static void allocate(gcor_state *state, Operand &o) {
         o.end.reserve(n * n_var, what);
         break;
     default: {
-        cuda_tile_size(o.head.kind, n, &n_row, &n_col);
-        int64_t padded = (n_var + n_col - 1) / n_col * n_col;
-        if (o.head.kind != GCOR_REAL) padded = n_var;
+        cuda_tile_size(state, o.head.kind, n, &n_row, &n_col);
+        bool whole = o.head.kind == GCOR_REAL && !fused(state, o.head.kind, n);
+        int64_t padded = whole ? (n_var + n_col - 1) / n_col * n_col : n_var;
         o.columns.reserve(n * padded, what);
         check(cudaMemsetAsync(o.columns.data + n * n_var, 0, (size_t)(n * (padded - n_var)) * sizeof(float),
                               state->compute.handle),
@@ -191,6 +191,7 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     o->host_norm.reset(new double[n_var]());
     o->host_flags.reset(new unsigned char[n_var]());
     o->head = {kind, first, n_var, columns->n_obs, o->host_norm.get(), o->host_flags.get()};
+    o->serial = ++state->prepared;
     allocate(state, *o);
     bool on_host = columns->n_obs == 0 || (method == GCOR_PEARSON && kind == GCOR_REAL);
     if (!on_host)
@@ -198,7 +199,7 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     else if (columns->n_obs > 0)
         prepare_on_host(state, columns, *o);
     describe(state, method, *o, on_host);
-    if (kind == GCOR_REAL && state->sink->approximate) make_halves(state, *o);
+    if (kind == GCOR_REAL && fused(state, kind, columns->n_obs)) make_halves(state, *o);
     if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);
     return o;
 }

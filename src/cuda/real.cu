@@ -71,7 +71,7 @@ void multiply_real(gcor_state *state, const Operand &rows, const Operand &cols, 
     const float *a = rows.columns_of(tile.row), *b = cols.columns_of(tile.col);
     const double *row_norm = rows.norm_of(tile.row), *col_norm = cols.norm_of(tile.col);
     int64_t n_row, n_col, n_obs = rows.head.n_obs;
-    cuda_tile_size(GCOR_REAL, n_obs, &n_row, &n_col);
+    cuda_tile_size(state, GCOR_REAL, n_obs, &n_row, &n_col);
     if (!state->blas) state->blas.reset(new Blas(state->compute));
     state->product.reserve(n_row * n_col, "a tile's products");
 

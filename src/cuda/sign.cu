@@ -1,9 +1,17 @@
-/* SIGN operands: bits of a tile's variables are multiplied, and counts become coefficients. The bits
- * of all variables are kept where a column has few enough; otherwise they are opened for a tile, a
- * slice at a time, which keeps the memory bounded for any n_obs. All sums are exact integers. */
+/* SIGN operands. The bits of all variables are kept where a column has few enough; those of longer ones
+ * are opened for a tile; and of very long ones in slices, whose counts are summed, which keeps the
+ * memory bounded for any n_obs. All sums are exact integers. */
 #include "sign.cuh"
 
 #include <algorithm>
+
+static int64_t sign_pieces(int64_t n_obs) {
+    return sign_words(n_obs) / PIECE_WORDS;
+}
+
+static int planes_of(ProductMode mode) {
+    return (int)mode - UNTIED + 1;
+}
 
 /* ---- bits that are kept ------------------------------------------------------------------ */
 
@@ -12,84 +20,72 @@ static bool keeps_bits(gcor_kind kind, int64_t n_obs) {
 }
 
 int64_t sign_bytes(gcor_kind kind, int64_t n_obs) {
-    return keeps_bits(kind, n_obs) ? (2 * sign_words(n_obs) + 1) * (int64_t)sizeof(unsigned) : 0;
+    return keeps_bits(kind, n_obs) ? 2 * sign_pieces(n_obs) * PIECE_BYTES + 2 * (int64_t)sizeof(int) : 0;
 }
 
-static Planes kept_planes(const Operand &o, int64_t var) {
-    int64_t words = sign_words(o.head.n_obs), n_var = o.head.n_var, v = var - o.head.first;
-    unsigned *greater = o.bits.data, *less = greater + plane_words(n_var, words);
-    return {words, n_var * SIGN_WORDS, greater + v * SIGN_WORDS, less + v * SIGN_WORDS, nullptr,
-            less + plane_words(n_var, words) + v};
+/* Counts of each of n_var variables, what may be read beyond included: a multiple of two, as they are
+ * read in pairs. */
+static int64_t counts_of(int64_t n_var) {
+    return (n_var + 1) / 2 * 2 + SLACK_COLUMNS;
+}
+
+/* The bits of all variables of the operand, greater and less. */
+static Planes kept_planes(const Operand &o) {
+    int64_t n_var = o.head.n_var, pieces = sign_pieces(o.head.n_obs);
+    return {pieces, n_var * PIECE_BYTES, {o.bits.data, o.bits.data + piece_bytes(n_var, pieces), nullptr},
+            o.ones.data, o.ones.data + counts_of(n_var)};
+}
+
+static __global__ void invert_norms(const double *norm, int64_t n_var, float *inverse) {
+    int64_t v = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (v < n_var) inverse[v] = norm[v] > 0 ? (float)(1 / sqrt(norm[v])) : NAN;
+}
+
+/* Which variables have ties. Those without coefficients (norm below 0) may count as they like. */
+static void count_tied(Operand &o) {
+    double untied = (double)gcor_obs_pairs(o.head.n_obs);
+    o.tied_before.reset(new int64_t[o.head.n_var + 1]);
+    o.tied_before[0] = 0;
+    for (int64_t v = 0; v < o.head.n_var; v++)
+        o.tied_before[v + 1] = o.tied_before[v] + (o.head.norm[v] >= 0 && o.head.norm[v] < untied);
 }
 
 void make_bits(gcor_state *state, Operand &o) {
     int64_t n = o.head.n_obs, n_var = o.head.n_var;
-    o.tied_before.reset(new int64_t[n_var + 1]);
-    o.tied_before[0] = 0;
-    /* A variable without coefficients (norm below 0) may count as it likes. */
-    for (int64_t v = 0; v < n_var; v++)
-        o.tied_before[v + 1] =
-            o.tied_before[v] + (o.head.norm[v] >= 0 && o.head.norm[v] < (double)gcor_obs_pairs(n));
+    count_tied(o);
+    o.inverse.reserve(counts_of(n_var), "norms");
+    if (n_var > 0) invert_norms<<<blocks_for(n_var, 256), 256, 0, state->compute.handle>>>(o.norm.data, n_var, o.inverse.data);
+    check_launch("preparing norms");
     if (!keeps_bits(o.head.kind, n)) return;
-    o.bits.reserve(2 * plane_words(n_var, sign_words(n)) + n_var, "sign bits");
-    open_planes(state, TIED, o.columns.data, n, n_var, 0, gcor_obs_pairs(n), kept_planes(o, o.head.first));
+    o.bits.reserve(2 * piece_bytes(n_var, sign_pieces(n)), "sign bits");
+    o.ones.reserve(2 * counts_of(n_var), "sign bits");
+    open_planes(state, TIED, o.columns.data, n, n_var, 0, gcor_obs_pairs(n), kept_planes(o));
 }
 
-/* ---- slices ------------------------------------------------------------------------------- */
+/* ---- bits that are opened for a tile ------------------------------------------------------- */
 
-static int64_t carved_words(SignMode mode, int64_t n_var, int64_t words) {
-    return ((int)mode + 1) * plane_words(n_var, words) + (n_var + 3) / 4 * 4; /* what is loaded begins at 16 bytes */
+/* Room for a part of the bits of n_var variables. */
+static Planes reserve_planes(OpenedPlanes &opened, ProductMode mode, int64_t n_var, int64_t pieces) {
+    int64_t bytes = piece_bytes(n_var, pieces);
+    opened.bits.reserve(planes_of(mode) * bytes, "sign bits");
+    opened.ones.reserve(2 * counts_of(n_var), "sign bits");
+    unsigned char *data = opened.bits.data;
+    return {pieces, n_var * PIECE_BYTES, {data, data + bytes, data + 2 * bytes},
+            opened.ones.data, opened.ones.data + counts_of(n_var)};
 }
 
-static Planes carve_planes(unsigned *from, SignMode mode, int64_t n_var, int64_t words) {
-    int64_t plane = plane_words(n_var, words);
-    return {words, n_var * SIGN_WORDS, from, from + plane, from + 2 * plane, from + ((int)mode + 1) * plane};
+/* All bits of variables var .. var+n_var-1; those of the last call may still be there. */
+static Planes open_all(gcor_state *state, OpenedPlanes &opened, ProductMode mode, const Operand &o, int64_t var, int64_t n_var) {
+    int64_t n = o.head.n_obs;
+    Planes planes = reserve_planes(opened, mode, n_var, sign_pieces(n));
+    OpenedPlanes::Contents wanted = {o.serial, var, n_var, (int)mode};
+    if (opened.contents == wanted) return planes;
+    open_planes(state, mode, o.columns_of(var), n, n_var, 0, gcor_obs_pairs(n), planes);
+    opened.contents = wanted;
+    return planes;
 }
 
-static Sums carve_sums(gcor_state *state, SignMode mode, const gcor_tile &tile) {
-    int64_t pairs = tile.n_row * tile.n_col;
-    state->counts.reserve(pairs * (mode == COMMON ? 3 : 1), "a tile's counts");
-    long long *data = state->counts.data;
-    return {data, mode == COMMON ? data + pairs : nullptr, mode == COMMON ? data + 2 * pairs : nullptr};
-}
-
-/* One thread for each pair of the tile: grid rows are the tile's. */
-static __global__ void coefficients(SignMode mode, Sums sums, SignSide rows, SignSide cols, Packed out, int64_t n_obs) {
-    int64_t i = blockIdx.y, col, n;
-    gcor_tile_segment(&out.tile, out.shape, out.tile.row + i, &col, &n);
-    int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    if (k >= n) return;
-    int64_t j = col + k - out.tile.col, at = i * out.tile.n_col + j;
-    out.doubles[gcor_tile_offset(&out.tile, out.shape, out.tile.row + i) + k] =
-        sign_coefficient(mode, sums.sign[at], mode == COMMON ? sums.row_untied[at] : 0,
-                         mode == COMMON ? sums.col_untied[at] : 0, rows, i, cols, j, n_obs);
-}
-
-static void multiply_slices(gcor_state *state, SignMode mode, SignSide rows, SignSide cols, const Packed &out,
-                            int64_t n_obs) {
-    const gcor_tile &tile = out.tile;
-    int64_t all_bits = gcor_obs_pairs(n_obs), words = std::min<int64_t>(sign_words(n_obs), SLICE_WORDS);
-    int64_t row_words = carved_words(mode, tile.n_row, words);
-    state->planes.reserve(row_words + carved_words(mode, tile.n_col, words), "sign bits");
-    rows.planes = carve_planes(state->planes.data, mode, tile.n_row, words);
-    cols.planes = carve_planes(state->planes.data + row_words, mode, tile.n_col, words);
-    bool single = all_bits <= 32 * words;
-    Sums sums = single ? Sums{} : carve_sums(state, mode, tile);
-    for (int64_t first = 0; first < std::max<int64_t>(1, all_bits); first += 32 * words) {
-        int64_t bits = std::min(all_bits - first, 32 * words);
-        state->context->monitor.tile_share = all_bits > 0 ? (double)first / (double)all_bits : 0;
-        if (first > 0) wait_for_compute(state); /* many slices take long: ask whether to stop */
-        open_planes(state, mode, rows.scores, n_obs, tile.n_row, first, bits, rows.planes);
-        open_planes(state, mode, cols.scores, n_obs, tile.n_col, first, bits, cols.planes);
-        multiply_planes(state, mode, rows, cols, {out, sums, first == 0, n_obs, bits});
-    }
-    if (single) return;
-    dim3 grid(blocks_for(tile.n_col, 256), (unsigned)tile.n_row);
-    coefficients<<<grid, 256, 0, state->compute.handle>>>(mode, sums, rows, cols, out, n_obs);
-    check_launch("finishing a tile");
-}
-
-/* ---- a tile -------------------------------------------------------------------------------- */
+/* ---- a product ------------------------------------------------------------------------------- */
 
 /* Without a tie the pairs not concordant are discordant, and one product tells. */
 static bool untied(const Operand &o, int64_t var, int64_t n_var) {
@@ -97,19 +93,108 @@ static bool untied(const Operand &o, int64_t var, int64_t n_var) {
     return o.tied_before[v + n_var] == o.tied_before[v];
 }
 
-static SignMode mode_of(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+static ProductMode mode_of(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     if (rows.head.kind == GCOR_SIGN_COMMON) return COMMON;
     return untied(rows, tile.row, tile.n_row) && untied(cols, tile.col, tile.n_col) ? UNTIED : TIED;
 }
 
-void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+/* Variables from `var` on, whose planes begin `skipped` variables before them. */
+static ProductSide side_of(const Operand &o, int64_t var, const Planes &planes, int64_t skipped) {
+    ProductSide side{};
+    for (int plane = 0; plane < 3; plane++)
+        side.planes[plane] = planes.plane[plane] ? planes.plane[plane] + skipped * PIECE_BYTES : nullptr;
+    side.stride = planes.stride;
+    side.greater = planes.greater + skipped;
+    side.untied = planes.untied + skipped;
+    side.inverse = o.inverse.data + (var - o.head.first);
+    side.norm = o.norm_of(var);
+    side.columns = o.columns_of(var);
+    return side;
+}
+
+Product sign_product(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Product product{};
+    product.mode = mode_of(rows, cols, tile);
+    product.pieces = (int)sign_pieces(rows.head.n_obs);
+    product.bits = gcor_obs_pairs(rows.head.n_obs);
+    if (keeps_bits(rows.head.kind, rows.head.n_obs)) {
+        product.rows = side_of(rows, tile.row, kept_planes(rows), tile.row - rows.head.first);
+        product.cols = side_of(cols, tile.col, kept_planes(cols), tile.col - cols.head.first);
+    } else {
+        Planes a = open_all(state, state->row_planes, product.mode, rows, tile.row, tile.n_row);
+        Planes b = open_all(state, state->col_planes, product.mode, cols, tile.col, tile.n_col);
+        product.rows = side_of(rows, tile.row, a, 0);
+        product.cols = side_of(cols, tile.col, b, 0);
+    }
+    return product;
+}
+
+/* ---- slices ------------------------------------------------------------------------------------ */
+
+static Sums reserve_sums(gcor_state *state, ProductMode mode, const gcor_tile &tile) {
+    int64_t pairs = tile.n_row * tile.n_col;
+    state->counts.reserve(pairs * (mode == COMMON ? 3 : 1), "a tile's counts");
+    long long *data = state->counts.data;
+    return {data, mode == COMMON ? data + pairs : nullptr, mode == COMMON ? data + 2 * pairs : nullptr, true};
+}
+
+/* The coefficient of two columns from their counts; COMMON: untied pairs are theirs, otherwise the
+ * norms are. No untied pair: all values are the same, or there is no pair at all. */
+static __device__ double coefficient(const Product &p, int64_t at, int64_t i, int64_t j) {
+    double sign = (double)p.sums.sign[at];
+    if (p.mode != COMMON) return gcor_coefficient(sign, p.rows.norm[i], p.cols.norm[j]);
+    long long row_untied = p.sums.row_untied[at], col_untied = p.sums.col_untied[at];
+    if ((row_untied == 0 || col_untied == 0) &&
+        !gcor_has_common_pair(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs))
+        return GCOR_NO_VALUE;
+    return gcor_coefficient(sign, (double)row_untied, (double)col_untied);
+}
+
+/* One thread for each pair of the tile: grid rows are the tile's. */
+static __global__ void coefficients(const __grid_constant__ Product p) {
+    int64_t i = blockIdx.y, col, n;
+    gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
+    int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (k >= n) return;
+    int64_t j = col + k - p.tile.col;
+    p.out.doubles[gcor_tile_offset(&p.tile, p.shape, p.tile.row + i) + k] = coefficient(p, i * p.tile.n_col + j, i, j);
+}
+
+static void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     const gcor_tile &tile = out.tile;
-    int64_t n = rows.head.n_obs;
-    SignMode mode = mode_of(rows, cols, tile);
-    SignSide a{{}, rows.columns_of(tile.row), rows.norm_of(tile.row)};
-    SignSide b{{}, cols.columns_of(tile.col), cols.norm_of(tile.col)};
-    if (!keeps_bits(rows.head.kind, n)) return multiply_slices(state, mode, a, b, out, n);
-    a.planes = kept_planes(rows, tile.row);
-    b.planes = kept_planes(cols, tile.col);
-    multiply_planes(state, mode, a, b, {out, Sums{}, true, n, gcor_obs_pairs(n)});
+    int64_t n_obs = rows.head.n_obs, all_bits = gcor_obs_pairs(n_obs);
+    int64_t pieces = std::min<int64_t>(sign_pieces(n_obs), SLICE_WORDS / PIECE_WORDS), slice = pieces * PIECE_BYTES * 8;
+    Product product{};
+    product.mode = mode_of(rows, cols, tile);
+    product.tile = tile;
+    product.shape = out.shape;
+    product.n_obs = n_obs;
+    product.pieces = (int)pieces;
+    product.out = out;
+    product.sums = reserve_sums(state, product.mode, tile);
+    Planes a = reserve_planes(state->row_planes, product.mode, tile.n_row, pieces);
+    Planes b = reserve_planes(state->col_planes, product.mode, tile.n_col, pieces);
+    product.rows = side_of(rows, tile.row, a, 0);
+    product.cols = side_of(cols, tile.col, b, 0);
+    for (int64_t first = 0; first < std::max<int64_t>(1, all_bits); first += slice) {
+        product.bits = std::min(all_bits - first, slice);
+        product.sums.first = first == 0;
+        state->context->monitor.tile_share = all_bits > 0 ? (double)first / (double)all_bits : 0;
+        if (first > 0) wait_for_compute(state); /* many slices take long: ask whether to stop */
+        open_planes(state, product.mode, product.rows.columns, n_obs, tile.n_row, first, product.bits, a);
+        open_planes(state, product.mode, product.cols.columns, n_obs, tile.n_col, first, product.bits, b);
+        run_product(state, SUMS, product);
+    }
+    dim3 grid(blocks_for(tile.n_col, 256), (unsigned)tile.n_row);
+    coefficients<<<grid, 256, 0, state->compute.handle>>>(product);
+    check_launch("finishing a tile");
+}
+
+/* ---- a tile of coefficients -------------------------------------------------------------------- */
+
+void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    if (!fused(state, rows.head.kind, rows.head.n_obs)) return multiply_slices(state, rows, cols, out);
+    Product product = product_of(state, rows, cols, out.tile);
+    product.out = out;
+    run_product(state, STORE, product);
 }

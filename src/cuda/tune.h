@@ -3,12 +3,19 @@
 #define GPUCOR_CUDA_TUNE_H
 
 enum {
-    /* A tile: wide enough that cuBLAS fills any GPU (256 blocks of 128 x 128), small enough that
-     * its values (32 MB of doubles) are copied in under a millisecond and Ctrl-C is heard soon.
-     * Always whole, padding included, so that the same pair is always computed the same way. */
+    /* A tile whose values are stored: wide enough that cuBLAS fills any GPU (256 blocks of 128 x 128),
+     * small enough that its values (32 MB of doubles) are copied in under a millisecond and Ctrl-C is
+     * heard soon. Always whole, padding included, so that the same pair is always computed the same way. */
     TILE_ROWS = 1024,
     TILE_COLS = 4096,
     TILE_COLS_LEAST = 256, /* for very long columns */
+
+    /* A tile of which only edges or counts leave the processors: a launch and a look at its counts are
+     * some 20 us, a tile of 128 observations takes a millisecond. With the columns in 17 bits and the
+     * rows in 15 a pair's place is one word. */
+    NETWORK_ROWS = 8192,
+    NETWORK_COLS = 131072,
+    PLACE_COL_BITS = 17,
 
     /* Values on their way to the host: one tile being computed, one copied, one delivered. */
     RING_SLOTS = 3,
@@ -19,23 +26,56 @@ enum {
 
     COLUMN_THREADS = 256, /* threads that prepare one column */
 
-    SIGN_WORDS = 16,  /* sign words (32 pairs of observations) of a variable in shared memory at a time */
-    SIGN_BLOCK = 256, /* variables of a side of a block, at most */
-    /* Bits of all variables are kept up to here, n_obs = 1,024: 128 KB a variable. Otherwise they are
-     * opened for each tile, in slices of 168 MB for its two planes. */
+    /* ---- products ------------------------------------------------------------------------- */
+
+    /* What tensor cores are fed with: 128 bytes of a column, which is as wide as the pattern goes by
+     * which shared memory is read without bank conflicts. */
+    PIECE_BYTES = 128,
+    PIECE_WORDS = PIECE_BYTES / 4,
+    SLACK_COLUMNS = 256, /* that a block may read beyond the last one */
+
+    /* Hopper: two groups of 64 x 256 sums, 128 registers a thread, are all that the registers hold; with
+     * two blocks that share their columns' pieces the second-level cache is read a third less. */
+    WGMMA_GROUPS = 2,
+    WGMMA_COLS = 256,
+    WGMMA_CLUSTER = 2,
+    WGMMA_STAGES = 4, /* of 48 KB: with the hits of 8 warps 208 KB of 227 */
+    WGMMA_HISTOGRAM_STAGES = 3, /* 144 KB and 40 KB of bins */
+
+    /* The others: 2 x 4 warps of 64 x 32 pairs; half a piece of each side in a stage. Two stages with hits,
+     * or three with bins, fit the 99 KB of the smaller GPUs. */
+    MMA_BLOCK_ROWS = 128,
+    MMA_BLOCK_COLS = 128,
+
+    /* Hits (8 bytes) of a warp before it hands them on: a claim of places costs as much as some 50. */
+    WARP_HITS = 256,
+
+    /* Blocks are walked in groups of so many rows of the tile, so that those at work at a time (132 of
+     * 128 x 256) are about as many rows as columns and share what they read. */
+    WALK_ROWS = 2048,
+    WALK_GROUPS = 16, /* of the tallest tile */
+
+    /* ---- signs ----------------------------------------------------------------------------- */
+
+    /* Bits of all variables are kept up to here, n_obs = 1,024: 128 KB a variable. */
     KEPT_WORDS = 16384,
+    /* Up to here, n_obs = 4,096, those of a tile's variables are opened for the tile; beyond, in slices of
+     * 168 MB for a tile's two planes. */
+    OPENED_WORDS = 262144,
+    OPENED_SIDE = 32768, /* variables of a tile whose bits are opened: opening is a tenth of the work */
     SLICE_WORDS = 4096,
 
     COMMON_WARPS = 8, /* warps, each with its own pair, in a block */
 
     EDGE_SPAN = 1024,   /* pairs of a row that a block of 256 threads looks at */
     EDGE_BLOCKS = 1056, /* blocks that recompute candidates: 8 for each of an H200's processors */
-    EDGES_GUESS = 1 << 16, /* edges of a tile that there is room for at first: 1.6 % of its pairs, 1 MB */
+    /* Edges of a tile that there is room for at first, as a share of its pairs and at least; and at most:
+     * with more it is computed in parts. The latter is 128 rows of the widest tile. */
+    EDGES_SHARE = 256,
+    EDGES_LEAST = 1 << 16,
+    EDGES_MOST = 1 << 24,
 
-    LEAST_BINS = 1024, /* of weights from 0 to 1, when a tile's k-th largest is looked for */
-
-    /* Each counts in 40 KB of shared memory and has 80 KB of its own: one for each processor. */
-    HISTOGRAM_BLOCKS = 132
+    LEAST_BINS = 1024 /* of weights from 0 to 1, when a tile's k-th largest is looked for */
 };
 
 /* Values staged at a time on their way to the device. */

@@ -57,10 +57,22 @@ SEXP r_job_result(r_job *q, const char **names) {
     return result;
 }
 
+static double last_stages[3]; /* seconds: preparing, multiplying, all of the run */
+
+SEXP r_stages(void) {
+    SEXP result = Rf_allocVector(REALSXP, 3);
+    for (int k = 0; k < 3; k++) REAL(result)[k] = last_stages[k];
+    return result;
+}
+
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
     int64_t n_obs = 0;
+    double started = gcor_seconds();
     q->job.sink = sink;
     gcor_status status = gcor_run(q->backend, &q->context, &q->job, &n_obs);
+    last_stages[0] = q->context.seconds_preparing;
+    last_stages[1] = q->context.seconds_multiplying;
+    last_stages[2] = gcor_seconds() - started;
     REAL(VECTOR_ELT(result, 0))[0] = (double)n_obs;
     return status;
 }

@@ -1,0 +1,344 @@
+/* From sums in registers to the sink. Both kernels leave them in the same way: a warp has 16 rows x 8 N
+ * columns, and a lane's value e of number n is that of row g + 8 (e / 2) and column 8 n + 2 t + e % 2,
+ * where g = lane / 4 and t = lane % 4.
+ *
+ * Edges are rare: each lane compares its values where they are (collect_hits), and what passes is kept
+ * in shared memory until it is worth handing on (hand_on). Every other sink wants all values: they go
+ * through shared memory, 32 columns at a time, to be written in whole lines (pass_on). */
+#ifndef GPUCOR_CUDA_EPILOGUE_CUH
+#define GPUCOR_CUDA_EPILOGUE_CUH
+
+#include "edges.cuh"
+
+/* A hit: the pair's place, and its sum. */
+typedef unsigned long long Hit;
+
+/* What a warp has of shared memory. */
+struct WarpOutput {
+    Hit *hits; /* WARP_HITS of them, or 16 x 32 sums */
+    unsigned *bins; /* HISTOGRAM: of all warps */
+    int n = 0;      /* hits, the same number in every lane */
+};
+static_assert(WARP_HITS * sizeof(Hit) >= 16 * 32 * sizeof(int), "a warp's sums, 32 columns at a time");
+
+static const float HALF_SCALE = 256; /* half.cu: of each operand */
+
+/* ---- the walk over blocks ----------------------------------------------------------------------- */
+
+/* A block's first row and column in the tile, and whether it has a pair that counts. */
+struct WalkBlock {
+    int64_t row, col;
+    bool counts;
+};
+
+/* Number `index` of the walk, which is in group `group`; blocks of rows x cols. */
+static __device__ inline WalkBlock block_at(const Product &p, int group, int index, int rows, int cols) {
+    const Walk &walk = p.walk;
+    int first_row = group * walk.block_rows, block_rows = ((int)p.tile.n_row + rows - 1) / rows - first_row;
+    int height = block_rows < walk.block_rows ? block_rows : walk.block_rows, own = index - walk.first[group];
+    int64_t row = (int64_t)(first_row + own % height) * rows, col = (int64_t)(walk.col[group] + own / height) * cols;
+    int64_t first = p.tile.row + row, last = p.tile.row + gcor_clamp(row + rows, 0, p.tile.n_row) - 1;
+    int64_t begin = p.tile.col + col, end = p.tile.col + gcor_clamp(col + cols, 0, p.tile.n_col) - 1;
+    bool counts = p.shape == GCOR_FULL || (p.shape == GCOR_UPPER ? end > first : begin < last);
+    return {row, col, counts};
+}
+
+/* ---- from a sum to a value -------------------------------------------------------------------- */
+
+static __device__ inline int sign_sum(const Product &p, ProductMode mode, int sum, int64_t i, int64_t j) {
+    if (mode == UNTIED) return 4 * sum - 2 * (p.rows.greater[i] + p.cols.greater[j]) + (int)p.bits;
+    return mode == TIED ? sum - p.cols.untied[j] : sum;
+}
+
+static __device__ inline float cheap_value(int sum) {
+    return __int_as_float(sum) * (1 / (HALF_SCALE * HALF_SCALE));
+}
+
+/* In single precision; NaN without coefficient, or anything (UNTIED). */
+template <ProductMode Mode>
+static __device__ inline float rough_value(const Product &p, int sum, int64_t i, int64_t j) {
+    if (Mode == HALF) return cheap_value(sum);
+    return (float)sign_sum(p, Mode, sum, i, j) * p.rows.inverse[i] * p.cols.inverse[j];
+}
+
+static __device__ inline double exact_value(const Product &p, int sign, int64_t i, int64_t j) {
+    return gcor_coefficient(sign, p.rows.norm[i], p.cols.norm[j]);
+}
+
+static __device__ inline bool is_pair(const Product &p, int64_t i, int64_t j) {
+    if (i >= p.tile.n_row || j >= p.tile.n_col) return false;
+    int64_t row = p.tile.row + i, col = p.tile.col + j;
+    return p.shape == GCOR_FULL || (p.shape == GCOR_UPPER ? col > row : col < row);
+}
+
+/* ---- edges -------------------------------------------------------------------------------------- */
+
+/* Hits to where edges or candidates go; a lane for each. */
+template <ProductMode Mode>
+static __device__ __noinline__ void hand_on(const Product &p, const Hit *hits, int n) {
+    __syncwarp();
+    for (int h = threadIdx.x % 32; h - (int)threadIdx.x % 32 < n; h += 32) {
+        Hit hit = h < n ? hits[h] : 0;
+        unsigned place = (unsigned)(hit >> 32);
+        int sum = (int)(unsigned)hit;
+        int64_t i = place_row(place), j = place_col(place);
+        bool inside = h < n && is_pair(p, i, j);
+        if (Mode == HALF) {
+            propose(p.edges, inside, i, j, cheap_value(sum));
+        } else {
+            decide(p.edges, inside, i, j, inside ? exact_value(p, sign_sum(p, Mode, sum, i, j), i, j) : 0);
+        }
+    }
+    __syncwarp();
+}
+
+template <ProductMode Mode>
+static __device__ inline void keep_hit(const Product &p, WarpOutput &out, bool hit, int64_t i, int64_t j, int sum) {
+    unsigned lanes = __ballot_sync(ALL_LANES, hit);
+    if (!lanes) return;
+    if (out.n + 32 > WARP_HITS) {
+        hand_on<Mode>(p, out.hits, out.n);
+        out.n = 0;
+    }
+    int own = out.n + __popc(lanes & ((1u << threadIdx.x % 32) - 1));
+    if (hit) out.hits[own] = (Hit)place_of(i, j) << 32 | (unsigned)sum;
+    out.n += __popc(lanes);
+}
+
+/* What a row's values are compared with: a hit is not between the two. NaN, and values without a
+ * coefficient, may be hits: the exact coefficient tells. */
+template <class Value>
+struct Bounds {
+    Value low, high;
+    __device__ bool hit(Value value) const { return (value <= low) | (value >= high); }
+};
+
+/* -least and least, for the sides of zero that the rule wants. */
+static __device__ inline Bounds<float> float_bounds(gcor_side side, float least) {
+    return {side == GCOR_POSITIVE ? -INFINITY : -least, side == GCOR_NEGATIVE ? INFINITY : least};
+}
+
+/* A number for each of a warp's 8 N columns from j on, N / 4 in each lane, and those of the lane's columns
+ * of group n: 8 n + 2 t + odd. */
+template <class Number, int N>
+struct ColumnNumbers {
+    Number own[N / 4];
+    __device__ void load(const Number *numbers, int64_t j) {
+#pragma unroll
+        for (int k = 0; k < N / 4; k++) own[k] = numbers[j + 32 * k + threadIdx.x % 32];
+    }
+    __device__ Number get(int n, int odd) const {
+        return __shfl_sync(ALL_LANES, own[n / 4], n % 4 * 8 + threadIdx.x % 4 * 2 + odd);
+    }
+};
+
+/* How a warp's sums are compared: load() before they are there, so that the numbers of its columns are
+ * when they are wanted; the bounds of a row; and group n's columns, which give a sum's value. */
+template <ProductMode Mode, int N>
+struct Compare;
+
+template <int N>
+struct Compare<HALF, N> {
+    typedef Bounds<float> RowBounds;
+    struct Columns {
+        __device__ float value(int sum, int) const { return __int_as_float(sum); }
+    };
+    __device__ void load(const Product &, int64_t) {}
+    __device__ Columns columns(int) const { return {}; }
+    static __device__ RowBounds bounds(const Product &p, int64_t) {
+        return float_bounds(p.edges.rule.side, p.edges.least * (HALF_SCALE * HALF_SCALE));
+    }
+};
+
+/* All norms are the same: a comparison of integers (set_least() in product.cu). A column without a
+ * coefficient counts as it likes. */
+template <int N>
+struct Compare<UNTIED, N> {
+    typedef Bounds<int> RowBounds;
+    struct Columns {
+        int greater[2];
+        __device__ int value(int sum, int odd) const { return 2 * sum - greater[odd]; }
+    };
+    ColumnNumbers<int, N> greater;
+    __device__ void load(const Product &p, int64_t j) { greater.load(p.cols.greater, j); }
+    __device__ Columns columns(int n) const { return {{greater.get(n, 0), greater.get(n, 1)}}; }
+    static __device__ RowBounds bounds(const Product &p, int64_t i) {
+        int row = p.rows.greater[i];
+        return {row + p.edges.low, row + p.edges.high};
+    }
+};
+
+/* sum >= t sqrt(row norm) sqrt(column norm), to within a few roundings, that `error` allows for. */
+template <int N>
+struct Compare<TIED, N> {
+    typedef Bounds<float> RowBounds;
+    struct Columns {
+        int untied[2];
+        float inverse[2];
+        __device__ float value(int sum, int odd) const { return (float)(sum - untied[odd]) * inverse[odd]; }
+    };
+    ColumnNumbers<int, N> untied;
+    ColumnNumbers<float, N> inverse;
+    __device__ void load(const Product &p, int64_t j) {
+        untied.load(p.cols.untied, j);
+        inverse.load(p.cols.inverse, j);
+    }
+    __device__ Columns columns(int n) const {
+        return {{untied.get(n, 0), untied.get(n, 1)}, {inverse.get(n, 0), inverse.get(n, 1)}};
+    }
+    static __device__ RowBounds bounds(const Product &p, int64_t i) {
+        return float_bounds(p.edges.rule.side, p.edges.least / p.rows.inverse[i]);
+    }
+};
+
+/* Columns of a lane, j and j + 1, from memory. */
+template <ProductMode Mode, int N>
+static __device__ inline typename Compare<Mode, N>::Columns pick_columns(const Product &p, int64_t j) {
+    if constexpr (Mode == UNTIED) return {{p.cols.greater[j], p.cols.greater[j + 1]}};
+    else if constexpr (Mode == TIED)
+        return {{p.cols.untied[j], p.cols.untied[j + 1]}, {p.cols.inverse[j], p.cols.inverse[j + 1]}};
+    else
+        return {};
+}
+
+/* sums[n], for an n that the compiler does not know: by halving, so that they stay in registers. */
+template <int First, int Count, int N>
+static __device__ inline void pick_sums(const int (&sums)[N][4], int n, int (&picked)[4]) {
+    if constexpr (Count == 1) {
+        for (int e = 0; e < 4; e++) picked[e] = sums[First][e];
+    } else if (n < First + Count / 2) {
+        pick_sums<First, Count / 2>(sums, n, picked);
+    } else {
+        pick_sums<First + Count / 2, Count / 2>(sums, n, picked);
+    }
+}
+
+/* Lane's rows are i and i + 8, its columns j, j + 1, j + 8, ... First without a branch: in which of the N
+ * groups of columns any lane has a hit; then these few. */
+template <ProductMode Mode, int N>
+static __device__ inline void collect_hits(const Product &p, WarpOutput &out, const Compare<Mode, N> &compare,
+                                           const int (&sums)[N][4], int64_t i, int64_t j) {
+    using C = Compare<Mode, N>;
+    typename C::RowBounds bounds[2] = {C::bounds(p, i), C::bounds(p, i + 8)};
+    unsigned groups = 0;
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        typename C::Columns columns = compare.columns(n);
+        bool hit = false;
+#pragma unroll
+        for (int e = 0; e < 4; e++) hit |= bounds[e / 2].hit(columns.value(sums[n][e], e % 2));
+        groups |= hit ? 1u << n : 0;
+    }
+    groups = __reduce_or_sync(ALL_LANES, groups);
+    for (; groups; groups &= groups - 1) {
+        int n = __ffs(groups) - 1, four[4];
+        pick_sums<0, N>(sums, n, four);
+        typename C::Columns columns = pick_columns<Mode, N>(p, j + 8 * n);
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            keep_hit<Mode>(p, out, bounds[e / 2].hit(columns.value(four[e], e % 2)), i + e / 2 * 8, j + 8 * n + e % 2, four[e]);
+    }
+}
+
+/* The same where variables have least weights of their own. */
+template <ProductMode Mode, int N>
+static __device__ inline void collect_own(const Product &p, WarpOutput &out, const int (&sums)[N][4], int64_t i, int64_t j) {
+#pragma unroll 1
+    for (int n = 0; n < N; n++) {
+        int four[4];
+        pick_sums<0, N>(sums, n, four);
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            int64_t row = i + e / 2 * 8, col = j + 8 * n + e % 2;
+            bool hit = is_pair(p, row, col) &&
+                       gcor_raw_weight(p.edges.rule.side, rough_value<Mode>(p, four[e], row, col)) >=
+                           gcor_least(&p.edges.rule, row, col) - p.edges.error;
+            keep_hit<Mode>(p, out, hit, row, col, four[e]);
+        }
+    }
+}
+
+/* ---- every value ---------------------------------------------------------------------------------- */
+
+/* The sum of a row and a lane's column. */
+template <ProductMode Mode, ProductSink Sink>
+static __device__ inline void pass_value(const Product &p, WarpOutput &out, long long *into, int sum, int64_t i, int64_t j) {
+    if constexpr (Sink == SUMS) {
+        int64_t at = i * p.tile.n_col + j;
+        if (i < p.tile.n_row && j < p.tile.n_col)
+            into[at] = (p.sums.first ? 0 : into[at]) + sign_sum(p, Mode, sum, i, j);
+        return;
+    }
+    if (!is_pair(p, i, j)) return;
+    if constexpr (Sink == STORE && Mode == HALF) {
+        p.cheap[i * p.tile.n_col + j] = cheap_value(sum);
+    } else if constexpr (Sink == STORE) {
+        int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
+        gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
+        p.out.doubles[at + p.tile.col + j - col] =
+            exact_value(p, sign_sum(p, Mode, sum, i, j), i, j);
+    } else if constexpr (Sink == HISTOGRAM) {
+        float r = rough_value<Mode>(p, sum, i, j);
+        if (r <= 1.5f) atomicAdd(&out.bins[gcor_bin(r)], 1);
+    }
+}
+
+/* 16 rows x 8 N columns from tile's (i, j) on; into: SUMS. */
+template <ProductMode Mode, ProductSink Sink, int N>
+static __device__ inline void pass_on(const Product &p, WarpOutput &out, const int (&sums)[N][4], int64_t i, int64_t j,
+                                      long long *into = nullptr) {
+    int *values = (int *)out.hits, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int first = 0; first < N; first += 4) {
+#pragma unroll
+        for (int e = 0; e < 16; e++)
+            values[(g + e / 2 % 2 * 8) * 32 + (8 * (e / 4) + 2 * t + e % 2)] = sums[first + e / 4][e % 4];
+        __syncwarp();
+#pragma unroll 1
+        for (int row = 0; row < 16; row++)
+            pass_value<Mode, Sink>(p, out, into, values[row * 32 + lane], i + row, j + 8 * first + lane);
+        __syncwarp();
+    }
+}
+
+/* ---- the sink --------------------------------------------------------------------------------------- */
+
+/* What a warp wants to know of its 8 N columns from the tile's column j on: asked for before their sums are
+ * computed, and there when they are. */
+template <ProductMode Mode, ProductSink Sink, int N>
+struct Ahead {
+    Compare<Mode, N> compare;
+    __device__ Ahead(const Product &p, int64_t j) {
+        if (Sink == EDGES) compare.load(p, j);
+    }
+};
+
+/* Here the sink begins: 16 rows x 8 N columns from the tile's (i, j) on. */
+template <ProductMode Mode, ProductSink Sink, int N>
+static __device__ inline void deliver_sums(const Product &p, WarpOutput &out, const Ahead<Mode, Sink, N> &ahead,
+                                           const int (&sums)[N][4], int64_t i, int64_t j) {
+    int lane = threadIdx.x % 32;
+    if constexpr (Sink == EDGES)
+        collect_hits<Mode>(p, out, ahead.compare, sums, i + lane / 4, j + lane % 4 * 2);
+    else if constexpr (Sink == OWN_EDGES)
+        collect_own<Mode>(p, out, sums, i + lane / 4, j + lane % 4 * 2);
+    else
+        pass_on<Mode, Sink>(p, out, sums, i, j, p.sums.sign);
+}
+
+/* What is left when a block has no more sums. All threads of the block that have delivered come. */
+template <ProductMode Mode, ProductSink Sink>
+static __device__ inline void finish_warp(const Product &p, WarpOutput &out) {
+    if constexpr (Sink == EDGES || Sink == OWN_EDGES) hand_on<Mode>(p, out.hits, out.n);
+}
+
+static __device__ inline void clear_bins(unsigned *bins, int threads) {
+    for (int b = threadIdx.x; b < GCOR_BINS; b += threads) bins[b] = 0;
+}
+
+static __device__ inline void add_bins(const Product &p, const unsigned *bins, int threads) {
+    for (int b = threadIdx.x; b < GCOR_BINS; b += threads)
+        if (bins[b]) atomicAdd(&p.bins[b], (unsigned long long)bins[b]);
+}
+
+#endif

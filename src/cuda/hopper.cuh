@@ -1,0 +1,151 @@
+/* Hopper's own instructions, a function for each: barriers in shared memory, bulk copies, products of
+ * groups of four warps. PTX ISA 8.0, target sm_90a. */
+#ifndef GPUCOR_CUDA_HOPPER_CUH
+#define GPUCOR_CUDA_HOPPER_CUH
+
+#include "tune.h"
+
+#include <cstdint>
+
+static __device__ inline unsigned shared_address(const void *at) {
+    return (unsigned)__cvta_generic_to_shared(at);
+}
+
+/* ---- barriers ----------------------------------------------------------------------------- */
+
+/* A phase ends when `arrivals` have come and all bytes that were announced. */
+static __device__ inline void barrier_init(uint64_t *barrier, unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+/* The inits are seen by the other block of the cluster and by bulk copies. */
+static __device__ inline void barrier_init_done() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/* Arrive, and announce bytes. */
+static __device__ inline void barrier_expect(uint64_t *barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+
+/* Arrive at the barrier at the same address in a block of the cluster. */
+static __device__ inline void barrier_arrive(uint64_t *barrier, unsigned block) {
+    asm volatile("{\n.reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(shared_address(barrier)),
+                 "r"(block)
+                 : "memory");
+}
+
+/* Until the phase of this parity has ended. */
+static __device__ inline void barrier_wait(uint64_t *barrier, unsigned parity) {
+    asm volatile("{\n.reg .pred done;\n"
+                 "again_%=:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra again_%=;\n}" ::"r"(shared_address(barrier)),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* All threads of all blocks of the cluster. */
+static __device__ inline void cluster_sync() {
+    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
+static __device__ inline unsigned cluster_rank() {
+    unsigned rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+/* To shared memory of this block; its barrier gets the bytes. */
+static __device__ inline void bulk_copy(void *to, const void *from, unsigned bytes, uint64_t *barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+}
+
+/* To the same address in all blocks of the cluster that `blocks` has a bit for, each with its barrier. */
+static __device__ inline void bulk_copy_to_all(void *to, const void *from, unsigned bytes, uint64_t *barrier,
+                                               unsigned short blocks) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;" ::
+                     "r"(shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(shared_address(barrier)), "h"(blocks)
+                 : "memory");
+}
+
+/* ---- products of four warps ------------------------------------------------------------------- */
+
+/* Columns in pieces from `at` on, as a product finds them: groups of 8 columns are 1,024 bytes apart, and
+ * their chunks exchanged by the 128-byte pattern. */
+static __device__ inline uint64_t describe_columns(const void *at) {
+    return (uint64_t)((shared_address(at) & 0x3FFFF) >> 4) | (uint64_t)1 << 16 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 62;
+}
+
+static __device__ inline void product_fence() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+static __device__ inline void product_commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+/* Until at most `pending` committed groups are not done. */
+template <int Pending>
+static __device__ inline void product_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+
+#define GPUCOR_SUMS_8(n) \
+    "+r"(d[n][0]), "+r"(d[n][1]), "+r"(d[n][2]), "+r"(d[n][3]), "+r"(d[n + 1][0]), "+r"(d[n + 1][1]), \
+        "+r"(d[n + 1][2]), "+r"(d[n + 1][3])
+#define GPUCOR_SUMS \
+    GPUCOR_SUMS_8(0), GPUCOR_SUMS_8(2), GPUCOR_SUMS_8(4), GPUCOR_SUMS_8(6), GPUCOR_SUMS_8(8), GPUCOR_SUMS_8(10), \
+        GPUCOR_SUMS_8(12), GPUCOR_SUMS_8(14), GPUCOR_SUMS_8(16), GPUCOR_SUMS_8(18), GPUCOR_SUMS_8(20), \
+        GPUCOR_SUMS_8(22), GPUCOR_SUMS_8(24), GPUCOR_SUMS_8(26), GPUCOR_SUMS_8(28), GPUCOR_SUMS_8(30)
+#define GPUCOR_SUM_NAMES \
+    "{" \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127" \
+    "}, "
+
+/* d += 64 rows x 256 columns of 32 bytes; add 0: d = . */
+static __device__ inline void product_half(int (&d)[32][4], uint64_t rows, uint64_t cols, int add) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 " GPUCOR_SUM_NAMES "%128, %129, p, 1, 1, 0, 0;\n}"
+                 : GPUCOR_SUMS
+                 : "l"(rows), "l"(cols), "r"(add));
+}
+static __device__ inline void product_bits(int (&d)[32][4], uint64_t rows, uint64_t cols, int add) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc " GPUCOR_SUM_NAMES "%128, %129, p;\n}"
+                 : GPUCOR_SUMS
+                 : "l"(rows), "l"(cols), "r"(add));
+}
+/* The same with the rows in registers, as mma.m16n8k256 has them, 16 a warp. */
+static __device__ inline void product_bits(int (&d)[32][4], const unsigned (&rows)[4], uint64_t cols, int add) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %133, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc " GPUCOR_SUM_NAMES "{%128, %129, %130, %131}, %132, p;\n}"
+                 : GPUCOR_SUMS
+                 : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "l"(cols), "r"(add));
+}
+
+/* ---- registers ---------------------------------------------------------------------------------- */
+
+template <int Registers>
+static __device__ inline void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+template <int Registers>
+static __device__ inline void give_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
+#endif

@@ -1,0 +1,266 @@
+/* The product of blocks of columns by mma.sync, which every GPU since Ampere has. */
+#include "epilogue.cuh"
+
+#include <cuda_pipeline_primitives.h>
+
+enum { THREADS = 256, WARPS = THREADS / 32, WARP_COLS = 32, N_TILES = WARP_COLS / 8 };
+enum { STEP_BYTES = PIECE_BYTES / 2, STEP_CHUNKS = STEP_BYTES / 16 }; /* of a column, at a time */
+static_assert(4 * WARP_COLS == MMA_BLOCK_COLS, "a block's columns");
+
+/* A block: 2 x 4 warps, each with m_tiles x N_TILES products of 16 x 8 pairs at a time. */
+template <ProductMode Mode, ProductSink Sink>
+struct Block {
+    static const int planes = Mode == COMMON ? 3 : Mode == TIED ? 2 : 1;
+    static const int sets = Mode == COMMON ? 4 : 1; /* of sums in registers */
+    static const int m_tiles = Mode == COMMON ? 2 : Mode == TIED && Sink == HISTOGRAM ? 1 : 4; /* as memory allows */
+    static const int warp_rows = 16 * m_tiles, rows = 2 * warp_rows;
+    static const int side_bytes = (rows + MMA_BLOCK_COLS) * STEP_BYTES, stage_bytes = planes * side_bytes;
+    static const int stages = planes == 1 && Sink != HISTOGRAM ? 3 : 2;
+    static const int hit_bytes = WARPS * WARP_HITS * (int)sizeof(Hit);
+    static const int bin_bytes = Sink == HISTOGRAM ? GCOR_BINS * (int)sizeof(unsigned) : 0;
+    static const int bytes = stages * stage_bytes + hit_bytes + bin_bytes;
+    static_assert(rows <= (int)MMA_BLOCK_ROWS && (int)MMA_BLOCK_ROWS <= (int)SLACK_COLUMNS, "read beyond the last column");
+    static_assert(bytes <= 99 << 10, "shared memory of the smaller GPUs");
+};
+
+/* ---- loading ------------------------------------------------------------------------------ */
+
+/* Where 16 bytes (chunk c of 4) of a variable lie in shared memory. Two variables fill all banks; those
+ * after them have their chunks exchanged, so that the same chunk of eight variables is read without
+ * conflict. */
+static __device__ int place(int var, int chunk) {
+    return var * STEP_BYTES + (chunk ^ (var >> 1 & 3)) * 16;
+}
+
+/* Half a piece of n variables. */
+static __device__ void load_side(const unsigned char *plane, int64_t stride, int64_t var, int64_t step, int n,
+                                 unsigned char *shared) {
+    for (int e = threadIdx.x; e < n * STEP_CHUNKS; e += THREADS) {
+        int v = e / STEP_CHUNKS, c = e % STEP_CHUNKS;
+        __pipeline_memcpy_async(shared + place(v, c), plane + chunk_place(stride, var + v, step * STEP_CHUNKS + c), 16);
+    }
+}
+
+/* Step `step` of the variables from `row` and from `col` on. */
+template <class B>
+static __device__ void load_stage(const Product &p, int64_t row, int64_t col, int64_t step, unsigned char *shared) {
+    for (int plane = 0; plane < B::planes; plane++, shared += B::side_bytes) {
+        load_side(p.rows.planes[plane], p.rows.stride, row, step, B::rows, shared);
+        load_side(p.cols.planes[plane], p.cols.stride, col, step, MMA_BLOCK_COLS, shared + B::rows * STEP_BYTES);
+    }
+}
+
+/* ---- multiplying ---------------------------------------------------------------------------- */
+
+/* 32 bytes of 16 variables of the rows' side, or of 8 of the columns', as the lanes of a warp hold them
+ * for mma. */
+struct RowBytes {
+    unsigned w[4];
+};
+struct ColBytes {
+    unsigned w[2];
+};
+
+/* Four times 8 variables x 16 bytes: lane l names the place of variable l % 8 of number l / 8, and gets
+ * word l % 4 of variable l / 4 of each. */
+static __device__ void load_matrices(const unsigned char *at, unsigned &a, unsigned &b, unsigned &c, unsigned &d) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                 : "r"((unsigned)__cvta_generic_to_shared(at)));
+}
+
+/* 16 variables from `var` on; half: which of a step's 32 bytes. */
+static __device__ RowBytes read_rows(const unsigned char *shared, int var, int half) {
+    int lane = threadIdx.x % 32;
+    RowBytes a;
+    load_matrices(shared + place(var + lane % 16, half * 2 + lane / 16), a.w[0], a.w[1], a.w[2], a.w[3]);
+    return a;
+}
+
+static __device__ void read_cols(const unsigned char *shared, int var, int half, ColBytes &low, ColBytes &high) {
+    int lane = threadIdx.x % 32;
+    load_matrices(shared + place(var + lane % 8 + lane / 16 * 8, half * 2 + lane / 8 % 2), low.w[0], low.w[1],
+                  high.w[0], high.w[1]);
+}
+
+static __device__ RowBytes either(const RowBytes &a, const RowBytes &b) {
+    return {{a.w[0] | b.w[0], a.w[1] | b.w[1], a.w[2] | b.w[2], a.w[3] | b.w[3]}};
+}
+static __device__ ColBytes either(const ColBytes &a, const ColBytes &b) {
+    return {{a.w[0] | b.w[0], a.w[1] | b.w[1]}};
+}
+static __device__ RowBytes neither(const RowBytes &a) {
+    return {{~a.w[0], ~a.w[1], ~a.w[2], ~a.w[3]}};
+}
+
+/* 16 x 8 sums += products of 16 halves, or bits in common of 256. */
+template <ProductMode Mode>
+static __device__ void multiply_add(int (&sum)[4], const RowBytes &a, const ColBytes &b) {
+    if constexpr (Mode == HALF)
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+            : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]), "r"(b.w[0]), "r"(b.w[1]));
+    else
+        asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+            : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]), "r"(b.w[0]), "r"(b.w[1]));
+}
+
+template <ProductMode Mode>
+static __device__ void multiply_row(int (&sums)[N_TILES][4], const RowBytes &a, const ColBytes (&b)[N_TILES]) {
+#pragma unroll
+    for (int n = 0; n < N_TILES; n++) multiply_add<Mode>(sums[n], a, b[n]);
+}
+
+/* All products of 16 rows; a, b: by plane. */
+template <ProductMode Mode, class B>
+static __device__ void multiply_planes(int (&sums)[B::sets][B::m_tiles][N_TILES][4], int m, const RowBytes *a,
+                                       const ColBytes (*b)[N_TILES]) {
+    multiply_row<Mode>(sums[0][m], a[0], b[0]);
+    if constexpr (Mode == TIED) {
+        multiply_row<Mode>(sums[0][m], neither(a[1]), b[0]);
+        multiply_row<Mode>(sums[0][m], a[1], b[1]);
+        multiply_row<Mode>(sums[0][m], neither(a[0]), b[1]);
+    }
+    if constexpr (Mode == COMMON) {
+        ColBytes untied[N_TILES];
+#pragma unroll
+        for (int n = 0; n < N_TILES; n++) untied[n] = either(b[0][n], b[1][n]);
+        RowBytes own = either(a[0], a[1]);
+        multiply_row<Mode>(sums[1][m], own, untied);
+        multiply_row<Mode>(sums[2][m], own, b[2]);
+        multiply_row<Mode>(sums[3][m], a[2], untied);
+        multiply_row<Mode>(sums[0][m], a[1], b[1]);
+    }
+}
+
+/* One stage; shared: the stage. */
+template <ProductMode Mode, class B>
+static __device__ void multiply_stage(const unsigned char *shared, int warp_row, int warp_col,
+                                      int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
+    const unsigned char *cols = shared + B::rows * STEP_BYTES;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        ColBytes b[B::planes][N_TILES];
+#pragma unroll
+        for (int plane = 0; plane < B::planes; plane++)
+#pragma unroll
+            for (int n = 0; n < N_TILES; n += 2)
+                read_cols(cols + plane * B::side_bytes, warp_col + 8 * n, half, b[plane][n], b[plane][n + 1]);
+#pragma unroll
+        for (int m = 0; m < B::m_tiles; m++) {
+            RowBytes a[B::planes];
+#pragma unroll
+            for (int plane = 0; plane < B::planes; plane++)
+                a[plane] = read_rows(shared + plane * B::side_bytes, warp_row + 16 * m, half);
+            multiply_planes<Mode, B>(sums, m, a, b);
+        }
+    }
+}
+
+/* ---- a block ---------------------------------------------------------------------------------- */
+
+/* All steps, several on their way while one is multiplied. */
+template <ProductMode Mode, class B>
+static __device__ void multiply_block(const Product &p, int64_t row, int64_t col, int warp_row, int warp_col,
+                                      unsigned char *shared, int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
+    int steps = p.pieces * (PIECE_BYTES / STEP_BYTES);
+    auto load = [&](int step) {
+        if (step < steps) load_stage<B>(p, row, col, step, shared + step % B::stages * B::stage_bytes);
+        __pipeline_commit();
+    };
+    __syncthreads(); /* the last block's stages are read */
+    for (int step = 0; step < B::stages - 1; step++) load(step);
+    for (int step = 0; step < steps; step++) {
+        __pipeline_wait_prior(B::stages - 2);
+        __syncthreads(); /* this stage is there, and the one before is read */
+        load(step + B::stages - 1);
+        multiply_stage<Mode, B>(shared + step % B::stages * B::stage_bytes, warp_row, warp_col, sums);
+    }
+}
+
+/* Sums of a slice: signs, and the untied common pairs of both sides. */
+template <class B>
+static __device__ void deliver_common(const Product &p, WarpOutput &out, int (&sums)[B::sets][B::m_tiles][N_TILES][4],
+                                      int m, int64_t i, int64_t j) {
+#pragma unroll
+    for (int n = 0; n < N_TILES; n++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) sums[0][m][n][e] = 2 * sums[0][m][n][e] - sums[1][m][n][e];
+    pass_on<COMMON, SUMS>(p, out, sums[0][m], i, j, p.sums.sign);
+    pass_on<COMMON, SUMS>(p, out, sums[2][m], i, j, p.sums.row_untied);
+    pass_on<COMMON, SUMS>(p, out, sums[3][m], i, j, p.sums.col_untied);
+}
+
+template <ProductMode Mode, ProductSink Sink, class B>
+static __device__ void deliver_block(const Product &p, WarpOutput &out, const WalkBlock &block, int warp_row, int warp_col,
+                                     unsigned char *shared) {
+    int64_t i = block.row + warp_row, j = block.col + warp_col;
+    int sums[B::sets][B::m_tiles][N_TILES][4] = {};
+    if constexpr (Mode == COMMON) {
+        multiply_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
+#pragma unroll
+        for (int m = 0; m < B::m_tiles; m++) deliver_common<B>(p, out, sums, m, i + 16 * m, j);
+    } else {
+        Ahead<Mode, Sink, N_TILES> ahead(p, j);
+        multiply_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
+#pragma unroll
+        for (int m = 0; m < B::m_tiles; m++) deliver_sums<Mode, Sink>(p, out, ahead, sums[0][m], i + 16 * m, j);
+    }
+}
+
+template <ProductMode Mode, ProductSink Sink>
+static __global__ void __launch_bounds__(THREADS) multiply_blocks(const __grid_constant__ Product p) {
+    using B = Block<Mode, Sink>;
+    extern __shared__ __align__(16) unsigned char shared[];
+    int warp = threadIdx.x / 32, warp_row = warp / 4 * B::warp_rows, warp_col = warp % 4 * WARP_COLS;
+    unsigned char *hits = shared + B::stages * B::stage_bytes;
+    WarpOutput out{(Hit *)hits + warp * WARP_HITS, (unsigned *)(hits + B::hit_bytes)};
+    if (Sink == HISTOGRAM) clear_bins(out.bins, THREADS);
+    int group = 0;
+    for (int index = blockIdx.x; index < p.walk.first[p.walk.groups]; index += gridDim.x) {
+        while (index >= p.walk.first[group + 1]) group++;
+        WalkBlock block = block_at(p, group, index, B::rows, MMA_BLOCK_COLS);
+        if (!block.counts) continue;
+        deliver_block<Mode, Sink, B>(p, out, block, warp_row, warp_col, shared);
+    }
+    finish_warp<Mode, Sink>(p, out);
+    if (Sink != HISTOGRAM) return;
+    __syncthreads();
+    add_bins(p, out.bins, THREADS);
+}
+
+/* ---- launching ---------------------------------------------------------------------------------- */
+
+template <ProductMode Mode, ProductSink Sink>
+static void launch(gcor_state *state, Product &p) {
+    using B = Block<Mode, Sink>;
+    p.walk = plan_walk(p, B::rows, MMA_BLOCK_COLS);
+    auto kernel = multiply_blocks<Mode, Sink>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, B::bytes), "asking for shared memory");
+    int blocks = std::min(p.walk.first[p.walk.groups], 2 * state->processors);
+    if (blocks > 0) kernel<<<blocks, THREADS, B::bytes, state->compute.handle>>>(p);
+}
+
+template <ProductMode Mode>
+static void launch_sink(gcor_state *state, ProductSink sink, Product &p) {
+    switch (sink) {
+    case STORE: return launch<Mode, STORE>(state, p);
+    case EDGES: return launch<Mode, EDGES>(state, p);
+    case OWN_EDGES: return launch<Mode, OWN_EDGES>(state, p);
+    case HISTOGRAM: return launch<Mode, HISTOGRAM>(state, p);
+    case SUMS:
+        if constexpr (Mode != HALF) launch<Mode, SUMS>(state, p);
+    }
+}
+
+void run_product_mma(gcor_state *state, ProductSink sink, Product &p) {
+    switch (p.mode) {
+    case HALF: return launch_sink<HALF>(state, sink, p);
+    case UNTIED: return launch_sink<UNTIED>(state, sink, p);
+    case TIED: return launch_sink<TIED>(state, sink, p);
+    case COMMON: return launch<COMMON, SUMS>(state, p);
+    }
+}

@@ -1,0 +1,248 @@
+/* The product of blocks of columns on Hopper. Of a block's three groups of four warps one brings pieces
+ * into shared memory, a stage at a time, the others multiply 64 rows each by WGMMA_COLS columns. Blocks
+ * come in clusters: each has its own rows, and brings its share of the columns to all. */
+#include "epilogue.cuh"
+#include "hopper.cuh"
+
+enum { GROUP = 128, THREADS = (WGMMA_GROUPS + 1) * GROUP, WARPS = WGMMA_GROUPS * 4, N_TILES = WGMMA_COLS / 8 };
+enum { GROUP_ROWS = 64, BLOCK_ROWS = WGMMA_GROUPS * GROUP_ROWS, CLUSTER_ROWS = WGMMA_CLUSTER * BLOCK_ROWS };
+enum { ROWS_BYTES = BLOCK_ROWS * PIECE_BYTES, COLS_BYTES = WGMMA_COLS * PIECE_BYTES, STAGE_BYTES = ROWS_BYTES + COLS_BYTES };
+enum { SHARE_COLS = WGMMA_COLS / WGMMA_CLUSTER, SHARE_BYTES = SHARE_COLS * PIECE_BYTES };
+enum { STEPS = PIECE_BYTES / 32 }; /* products of 32 bytes in a piece */
+enum { PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232 }; /* of 65,536 / 384 a thread */
+static_assert(N_TILES == 32 && CLUSTER_ROWS <= (int)SLACK_COLUMNS && (int)WGMMA_COLS <= (int)SLACK_COLUMNS, "see hopper.cuh");
+
+template <ProductSink Sink>
+struct Shared {
+    static const int stages = Sink == HISTOGRAM ? WGMMA_HISTOGRAM_STAGES : WGMMA_STAGES;
+    unsigned char stage[stages][STAGE_BYTES];
+    Hit hits[WARPS][WARP_HITS];
+    unsigned bins[Sink == HISTOGRAM ? GCOR_BINS : 1];
+    uint64_t full[stages], empty[stages];
+};
+
+/* The stages are filled and emptied in turn; who goes round them knows which and in which parity. */
+template <int Stages>
+struct Turn {
+    int stage = 0;
+    unsigned parity = 0;
+    __device__ void next() {
+        if (++stage == Stages) stage = 0, parity ^= 1;
+    }
+};
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/* Every block of the walk that the cluster has: body(block). */
+template <class Body>
+static __device__ void for_each_block(const Product &p, Body body) {
+    int group = 0, clusters = gridDim.x / WGMMA_CLUSTER;
+    for (int index = blockIdx.x / WGMMA_CLUSTER; index < p.walk.first[p.walk.groups]; index += clusters) {
+        while (index >= p.walk.first[group + 1]) group++;
+        WalkBlock block = block_at(p, group, index, CLUSTER_ROWS, WGMMA_COLS);
+        if (block.counts) body(block);
+    }
+}
+
+/* ---- bringing ------------------------------------------------------------------------------- */
+
+/* One piece of one plane: this block's rows, and its share of the columns for the whole cluster. */
+static __device__ void bring_stage(const Product &p, int plane, int piece, int64_t row, int64_t col, unsigned rank,
+                                   unsigned char *stage, uint64_t *full) {
+    const unsigned char *rows = p.rows.planes[plane] + piece * p.rows.stride + row * PIECE_BYTES;
+    const unsigned char *cols = p.cols.planes[plane] + piece * p.cols.stride + (col + rank * SHARE_COLS) * PIECE_BYTES;
+    barrier_expect(full, STAGE_BYTES);
+    bulk_copy(stage, rows, ROWS_BYTES, full);
+    unsigned char *share = stage + ROWS_BYTES + rank * SHARE_BYTES;
+    if (WGMMA_CLUSTER > 1)
+        bulk_copy_to_all(share, cols, SHARE_BYTES, full, (1 << WGMMA_CLUSTER) - 1);
+    else
+        bulk_copy(share, cols, SHARE_BYTES, full);
+}
+
+template <int Planes, class S>
+static __device__ void bring_all(const Product &p, S &shared) {
+    Turn<S::stages> turn;
+    unsigned rank = cluster_rank();
+    for_each_block(p, [&](const WalkBlock &block) {
+        for (int piece = 0; piece < p.pieces; piece++)
+            for (int plane = 0; plane < Planes; plane++, turn.next()) {
+                barrier_wait(&shared.empty[turn.stage], turn.parity ^ 1); /* the first time round they are empty */
+                bring_stage(p, plane, piece, block.row + rank * BLOCK_ROWS, block.col, rank, shared.stage[turn.stage],
+                            &shared.full[turn.stage]);
+            }
+    });
+}
+
+/* ---- multiplying ------------------------------------------------------------------------------ */
+
+/* A warp is done with a stage: all blocks that bring something into it have to know. */
+template <class S>
+static __device__ void release(S &shared, int stage) {
+    unsigned lane = threadIdx.x % 32;
+    if (lane < WGMMA_CLUSTER) barrier_arrive(&shared.empty[stage], lane);
+}
+
+/* One plane: rows and columns from shared memory. While a piece is multiplied the next one is waited for. */
+template <ProductMode Mode, class S>
+static __device__ void multiply_pieces(const Product &p, S &shared, Turn<S::stages> &turn, int group, int (&sums)[N_TILES][4]) {
+    int before = -1; /* the stage whose product may still be going on */
+    for (int piece = 0; piece < p.pieces; piece++, turn.next()) {
+        barrier_wait(&shared.full[turn.stage], turn.parity);
+        const unsigned char *stage = shared.stage[turn.stage];
+        uint64_t rows = describe_columns(stage + group * GROUP_ROWS * PIECE_BYTES), cols = describe_columns(stage + ROWS_BYTES);
+        product_fence();
+#pragma unroll
+        for (int step = 0; step < STEPS; step++) {
+            if (Mode == HALF)
+                product_half(sums, rows + step * 2, cols + step * 2, piece + step);
+            else
+                product_bits(sums, rows + step * 2, cols + step * 2, piece + step);
+        }
+        product_commit();
+        product_wait<1>();
+        if (before >= 0) release(shared, before);
+        before = turn.stage;
+    }
+    product_wait<0>();
+    release(shared, before);
+}
+
+/* 32 bytes of a warp's 16 rows, as a product wants them in registers. */
+static __device__ void load_rows(const unsigned char *rows, int step, unsigned (&a)[4]) {
+    int lane = threadIdx.x % 32, row = lane % 16, chunk = step * 2 + lane / 16;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+                 : "r"(shared_address(rows + row * PIECE_BYTES + ((chunk ^ (row & 7)) * 16))));
+}
+
+static __device__ void invert(const unsigned (&a)[4], unsigned (&inverse)[4]) {
+    for (int w = 0; w < 4; w++) inverse[w] = ~a[w];
+}
+
+/* Two planes: the rows in registers, so that their complements need not be stored. */
+template <class S>
+static __device__ void multiply_tied(const Product &p, S &shared, Turn<S::stages> &turn, int group, int (&sums)[N_TILES][4]) {
+    int warp_row = group * GROUP_ROWS + threadIdx.x / 32 % 4 * 16;
+    for (int piece = 0; piece < p.pieces; piece++) {
+        Turn<S::stages> first = turn;
+        turn.next();
+        barrier_wait(&shared.full[first.stage], first.parity);
+        barrier_wait(&shared.full[turn.stage], turn.parity);
+        const unsigned char *greater = shared.stage[first.stage], *less = shared.stage[turn.stage];
+        uint64_t greater_cols = describe_columns(greater + ROWS_BYTES), less_cols = describe_columns(less + ROWS_BYTES);
+        unsigned a[STEPS][4], b[STEPS][4], not_a[STEPS][4], not_b[STEPS][4];
+#pragma unroll
+        for (int step = 0; step < STEPS; step++) {
+            load_rows(greater + warp_row * PIECE_BYTES, step, a[step]);
+            load_rows(less + warp_row * PIECE_BYTES, step, b[step]);
+            invert(a[step], not_a[step]);
+            invert(b[step], not_b[step]);
+        }
+        product_fence();
+#pragma unroll
+        for (int step = 0; step < STEPS; step++) {
+            product_bits(sums, a[step], greater_cols + step * 2, piece + step);
+            product_bits(sums, not_b[step], greater_cols + step * 2, 1);
+            product_bits(sums, b[step], less_cols + step * 2, 1);
+            product_bits(sums, not_a[step], less_cols + step * 2, 1);
+        }
+        product_commit();
+        product_wait<0>();
+        release(shared, first.stage);
+        release(shared, turn.stage);
+        turn.next();
+    }
+}
+
+template <ProductMode Mode, ProductSink Sink, class S>
+static __device__ void multiply_all(const Product &p, S &shared) {
+    Turn<S::stages> turn;
+    int group = threadIdx.x / GROUP, warp = threadIdx.x / 32;
+    WarpOutput out{shared.hits[warp], shared.bins};
+    for_each_block(p, [&](const WalkBlock &block) {
+        int sums[N_TILES][4];
+        Ahead<Mode, Sink, N_TILES> ahead(p, block.col);
+        if constexpr (Mode == TIED)
+            multiply_tied(p, shared, turn, group, sums);
+        else
+            multiply_pieces<Mode>(p, shared, turn, group, sums);
+        int64_t row = block.row + cluster_rank() * BLOCK_ROWS + warp * 16;
+        deliver_sums<Mode, Sink>(p, out, ahead, sums, row, block.col);
+    });
+    finish_warp<Mode, Sink>(p, out);
+}
+
+#endif
+
+/* ---- a block ------------------------------------------------------------------------------------ */
+
+template <ProductMode Mode, ProductSink Sink>
+static __global__ void __cluster_dims__(WGMMA_CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
+    multiply_clusters(const __grid_constant__ Product p) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ __align__(1024) unsigned char memory[];
+    Shared<Sink> &shared = *reinterpret_cast<Shared<Sink> *>(memory);
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < Shared<Sink>::stages; s++) {
+            barrier_init(&shared.full[s], 1);
+            barrier_init(&shared.empty[s], WGMMA_CLUSTER * WARPS);
+        }
+        barrier_init_done();
+    }
+    if (Sink == HISTOGRAM) clear_bins(shared.bins, THREADS);
+    cluster_sync();
+    if (threadIdx.x >= WGMMA_GROUPS * GROUP) {
+        give_registers<PRODUCER_REGISTERS>();
+        if (threadIdx.x == WGMMA_GROUPS * GROUP) bring_all<Mode == TIED ? 2 : 1>(p, shared);
+    } else {
+        take_registers<CONSUMER_REGISTERS>();
+        multiply_all<Mode, Sink>(p, shared);
+    }
+    cluster_sync(); /* nothing may still be on its way to a block that is gone */
+    if (Sink == HISTOGRAM) add_bins(p, shared.bins, THREADS);
+#endif
+}
+
+/* ---- launching ------------------------------------------------------------------------------------ */
+
+bool has_wgmma(int device) {
+    int major = 0, minor = 0;
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking the GPU");
+    check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "asking the GPU");
+#ifdef GPUCOR_SM90A
+    return major == 9 && minor == 0;
+#else
+    return false;
+#endif
+}
+
+template <ProductMode Mode, ProductSink Sink>
+static void launch(gcor_state *state, Product &p) {
+    p.walk = plan_walk(p, CLUSTER_ROWS, WGMMA_COLS);
+    auto kernel = multiply_clusters<Mode, Sink>;
+    int bytes = (int)sizeof(Shared<Sink>), blocks = state->processors / WGMMA_CLUSTER * WGMMA_CLUSTER;
+    blocks = std::min(blocks, p.walk.first[p.walk.groups] * WGMMA_CLUSTER);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "asking for shared memory");
+    if (blocks > 0) kernel<<<blocks, THREADS, bytes, state->compute.handle>>>(p);
+}
+
+template <ProductMode Mode>
+static void launch_sink(gcor_state *state, ProductSink sink, Product &p) {
+    switch (sink) {
+    case STORE: return launch<Mode, STORE>(state, p);
+    case EDGES: return launch<Mode, EDGES>(state, p);
+    case OWN_EDGES: return launch<Mode, OWN_EDGES>(state, p);
+    case HISTOGRAM: return launch<Mode, HISTOGRAM>(state, p);
+    case SUMS: return;
+    }
+}
+
+void run_product_wgmma(gcor_state *state, ProductSink sink, Product &p) {
+    switch (p.mode) {
+    case HALF: return launch_sink<HALF>(state, sink, p);
+    case UNTIED: return launch_sink<UNTIED>(state, sink, p);
+    case TIED: return launch_sink<TIED>(state, sink, p);
+    case COMMON: return;
+    }
+}
