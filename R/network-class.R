@@ -37,16 +37,15 @@ setClass("gpuCorNetwork", contains = "dsCMatrix", slots = network_slots)
 #' @exportClass gpuCorNetworkXY
 setClass("gpuCorNetworkXY", contains = "dgCMatrix", slots = network_slots)
 
-# rows: compressed rows of the lower triangle, which are the columns of the upper one; or of y.
+# rows: compressed rows of the lower triangle, which are the columns of the upper one; or of y. The slots are set
+# one by one: new() would have the validity of every entry checked, which takes longer than to make them.
 new_network <- function(rows, task) {
-  details <- network_details(rows, task)
-  parts <- c(list(p = rows$p, i = rows$i, x = rows$x, Dimnames = network_names(task)), details, list(call = task$call))
-  if (is.null(task$y)) {
-    parts <- c(list("gpuCorNetwork", Dim = rep(ncol(task$x), 2L), uplo = "U"), parts)
-  } else {
-    parts <- c(list("gpuCorNetworkXY", Dim = c(ncol(task$x), ncol(task$y))), parts)
-  }
-  do.call(methods::new, parts, quote = TRUE) # or the call would be made again
+  symmetric <- is.null(task$y)
+  network <- methods::new(if (symmetric) "gpuCorNetwork" else "gpuCorNetworkXY")
+  slots <- c(list(Dim = c(ncol(task$x), ncol(if (symmetric) task$x else task$y)), Dimnames = network_names(task)),
+             rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"), network_details(rows, task), list(call = task$call))
+  for (name in names(slots)) methods::slot(network, name) <- slots[[name]]
+  network
 }
 
 network_names <- function(task) list(colnames(task$x), colnames(if (is.null(task$y)) task$x else task$y))
