@@ -147,9 +147,19 @@ MOST_EDGES <- 2^31 - 1
 side_code <- function(sign) match(sign, signs) - 1L
 
 # Edges of a weight from `least` to below `ceiling`, in a store; those above are counted.
-edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = MOST_EDGES) {
+edge_pass <- function(task, least, ceiling = 2, settings = task$settings) {
+  checked(run_edges(task, least, ceiling, settings, MOST_EDGES))
+}
+
+# NULL if there are more than `most`.
+edge_pass_of <- function(most, task, least, settings) {
+  pass <- run_edges(task, least, 2, settings, most)
+  if (identical(pass$status, TOO_MANY)) NULL else checked(pass)
+}
+
+run_edges <- function(task, least, ceiling, settings, most) {
   rule <- list(side = side_code(task$sign), least = least, ceiling = ceiling)
-  checked(.Call(r_edges, task$x, task$y, method_code(task$method), task$use, rule, most, settings))
+  .Call(r_edges, task$x, task$y, method_code(task$method), task$use, rule, most, settings)
 }
 
 neighbour_pass <- function(task) {
@@ -193,52 +203,4 @@ neighbour_rows <- function(task) {
   rows <- take_rows(neighbour_pass(task), task, 0)
   rows$threshold <- NA_real_
   rows
-}
-
-density_rows <- function(task) {
-  k <- edges_of_density(task$criterion$value, task$pairs)
-  if (k > MOST_EDGES) {
-    fail("'density' is ", task$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
-         format_count(MOST_EDGES), "; ask for fewer, or write them to a file with file =")
-  }
-  range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
-  pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
-  take_rows(pass, task, store_rank(pass, k, task))
-}
-
-# The threshold alone, in two passes that store next to nothing.
-density_threshold <- function(task, passes = 2) {
-  k <- edges_of_density(task$criterion$value, task$pairs)
-  range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, passes)), task$sign), k)
-  pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, passes))
-  store_rank(pass, k, task)
-}
-
-edges_of_density <- function(density, pairs) ceiling(density * pairs)
-
-# ---- histograms of weights
-
-# Counts of weights between `lower` and `upper`, strongest first; a weight is outside its bin by at
-# most `error`.
-weight_bins <- function(histogram, sign) {
-  counts <- histogram$counts
-  width <- 2 / length(counts)
-  edges <- (seq_along(counts) - 1) * width - 1
-  if (sign == "absolute") {
-    half <- seq_len(length(counts) / 2)
-    counts <- counts[length(counts) / 2 + half] + rev(counts[half])
-    edges <- edges[length(edges) / 2 + half]
-  } else if (sign == "negative") {
-    counts <- rev(counts)
-  }
-  list(counts = rev(counts), lower = rev(edges), upper = rev(edges) + width, error = histogram$error + 1e-9,
-       total = sum(counts))
-}
-
-# Where the k-th largest weight is. Without that many, everything from 0 on.
-rank_range <- function(bins, k) {
-  at <- which(cumsum(bins$counts) >= k)[1L]
-  if (is.na(at)) return(list(low = 0, high = 0))
-  low <- max(0, bins$lower[at] - bins$error)
-  list(low = low, high = max(low, bins$upper[at] + bins$error))
 }

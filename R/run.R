@@ -22,7 +22,9 @@ checked <- function(result) {
   result
 }
 
+# Of gcor_status.
 INTERRUPTED <- 1L
+TOO_MANY <- 7L
 
 # An interrupt that the engine noticed goes on as R's own.
 stop_run <- function(result) {

@@ -49,10 +49,13 @@ column_quotients <- function(task) {
   })
 }
 
+# Whether an observation counts for no pair if any column misses it.
+drops_observations <- function(task) uses[task$use] %in% c("complete.obs", "na.or.complete")
+
 # x, and y if there is one, with the observations that count.
 complete_matrices <- function(task) {
   both <- Filter(Negate(is.null), list(x = task$x, y = task$y))
-  if (!uses[task$use] %in% c("complete.obs", "na.or.complete")) return(both)
+  if (!drops_observations(task)) return(both)
   complete <- Reduce(`&`, lapply(both, function(m) Matrix::rowSums(is.na(m)) == 0))
   lapply(both, function(m) m[complete, , drop = FALSE])
 }

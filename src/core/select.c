@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { BIN_BITS = 15, BINS = 1 << BIN_BITS, SOME = 1 << 20 };
+enum { BIN_BITS = 15, BINS = 1 << BIN_BITS, SOME = 1 << 22 };
 
 /* Weights of which the bits less `base` are below 2^bits are to be looked at. */
 typedef struct {
@@ -38,10 +38,15 @@ static int shift_of(const selection *s) {
     return s->bits > BIN_BITS ? s->bits - BIN_BITS : 0;
 }
 
+/* The bits of a coefficient's weight less the base; below 2^bits, or it is not to be looked at. */
+static uint64_t place_of(const selection *s, double r) {
+    return bits_of(gcor_raw_weight(s->side, r)) - s->base;
+}
+
 static void count_piece(const selection *s, const gcor_piece *piece, int64_t *counts) {
     int shift = shift_of(s);
     for (int64_t e = 0; e < piece->n; e++) {
-        uint64_t bin = (bits_of(gcor_raw_weight(s->side, piece->r[e])) - s->base) >> shift;
+        uint64_t bin = place_of(s, piece->r[e]) >> shift;
         if (bin < BINS) counts[bin]++;
     }
 }
@@ -70,21 +75,19 @@ static int64_t narrow(selection *s, int64_t *k) {
     return s->counts[bin];
 }
 
-/* The weights that are left to `out`, in no order. */
+/* The coefficients whose weights are left to `out`, in no order; few of all. */
 static void gather(const selection *s, gcor_context *context, double *out) {
-    double low = weight_of(s->base), high = weight_of(s->base + ((uint64_t)1 << s->bits));
     int64_t n = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t p = 0; p < s->n_pieces; p++) {
+        gcor_piece piece = s->pieces[p];
         if (gcor_stop(context, omp_get_thread_num())) continue;
-        for (int64_t e = 0; e < s->pieces[p].n; e++) {
-            double weight = gcor_raw_weight(s->side, s->pieces[p].r[e]);
-            if (weight >= low && weight < high) out[__atomic_fetch_add(&n, 1, __ATOMIC_RELAXED)] = s->pieces[p].r[e];
-        }
+        for (int64_t e = 0; e < piece.n; e++)
+            if (place_of(s, piece.r[e]) >> s->bits == 0) out[__atomic_fetch_add(&n, 1, __ATOMIC_RELAXED)] = piece.r[e];
     }
 }
 
-/* some: room for SOME weights. Once so few are left they are looked for no more among all. */
+/* some: room for SOME coefficients. Once no more are left the others are not looked at again. */
 static gcor_status select_weight(selection *s, gcor_context *context, int64_t k, double *some, double *weight) {
     gcor_piece left = {some, 0};
     for (;;) {
@@ -111,7 +114,7 @@ gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int6
     while ((bits_of(1) - s.base) >> s.bits > 0) s.bits++;
     s.pieces = gcor_store_pieces(store, context, &s.n_pieces);
     s.counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s.counts, "the network's weights");
-    double *some = gcor_alloc(context, SOME, sizeof *some, "the network's weights");
+    double *some = gcor_alloc(context, store->count < SOME ? store->count : SOME, sizeof *some, "the network's weights");
     gcor_status status = GCOR_NO_MEMORY;
     if (s.pieces && s.counts && some) status = select_weight(&s, context, k, some, weight);
     gcor_free(some);

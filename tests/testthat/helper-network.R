@@ -206,13 +206,16 @@ start_work <- function(work, job, backend) {
   list(process = process, files = files)
 }
 
+# With other values of the package's own constants, or functions.
+with_values <- function(values, code) {
+  set <- function(values) for (name in names(values)) utils::assignInNamespace(name, values[[name]], "gpucor")
+  old <- mget(names(values), asNamespace("gpucor"))
+  on.exit(set(old))
+  set(values)
+  force(code)
+}
+
 # ---- networks in files
 
 # Blocks of at least and at most so many variables.
-with_blocks <- function(least, most, code) {
-  set <- function(values) for (name in names(values)) utils::assignInNamespace(name, values[[name]], "gpucor")
-  old <- list(STREAM_LEAST = gpucor:::STREAM_LEAST, STREAM_MOST = gpucor:::STREAM_MOST)
-  on.exit(set(old))
-  set(list(STREAM_LEAST = least, STREAM_MOST = most))
-  force(code)
-}
+with_blocks <- function(least, most, code) with_values(list(STREAM_LEAST = least, STREAM_MOST = most), code)

@@ -1,0 +1,193 @@
+# The network of a given density: with a sample of the columns and without one the same.
+
+# One pass after a sample of `columns`, and whether the sample was of use.
+with_sample <- function(columns, code, ...) {
+  used <- NULL
+  sampled_rows <- gpucor:::sampled_rows
+  spy <- function(task, k) {
+    rows <- sampled_rows(task, k)
+    used <<- c(used, !is.null(rows))
+    rows
+  }
+  limits <- list(SAMPLE_LEAST = columns, SAMPLE_EDGES = 100, sampled_rows = spy)
+  net <- with_values(utils::modifyList(limits, list(...)), code)
+  list(net = net, used = used)
+}
+
+without_sample <- function(code) with_values(list(SAMPLE_COLUMNS = 0), code)
+
+# A few modules among noise, and neighbours that are alike.
+modules <- function(n_obs, n_var) {
+  x <- normal(n_obs, n_var)
+  centre <- normal(n_obs, 3, seed = 2)
+  for (j in seq_len(n_var %/% 4)) x[, j] <- x[, j] + centre[, j %% 3 + 1]
+  for (j in seq(n_var %/% 2 + 1, n_var)) x[, j] <- x[, j] + x[, j - 1]
+  x
+}
+
+expect_sampled <- function(columns, ..., sampled = TRUE, label = "") {
+  truth <- without_sample(quiet_network(...))
+  ours <- with_sample(columns, quiet_network(...))
+  expect_same_network(ours$net, truth, label)
+  if (!is.na(sampled)) expect_identical(ours$used, sampled, label = paste(label, "use of the sample"))
+}
+
+for (backend in backends()) for (method in all_methods) {
+  test_that(paste(backend, method, "has the same network with and without a sample"), {
+    run <- function(..., label, columns = 100) {
+      expect_sampled(columns, ..., method = method, backend = backend, label = paste(method, label))
+    }
+    data <- list(normal = normal(40, 700), modules = modules(30, 700), missing = with_missing(normal(40, 700), 0.02),
+                 constants = with_constants(normal(40, 700)))
+    for (name in names(data)) {
+      x <- data[[name]]
+      use <- if (name == "missing") "pairwise" else "everything"
+      for (sign in all_signs) run(x, density = 0.05, sign = sign, use = use, label = paste(name, sign))
+      run(x[, 1:20], x, density = 0.1, use = use, columns = 60, label = paste(name, "with a narrow x"))
+      run(x, x[, 20:1], density = 0.1, use = use, columns = 60, label = paste(name, "with a narrow y"))
+      run(x[, 1:350], x[, 351:700], density = 0.1, use = use, sampled = if (name == "modules") NA else TRUE,
+          label = paste(name, "with y"))
+    }
+    for (density in c(0.02, 0.2, 0.7, 1)) run(data$normal, density = density, label = density)
+    run(Matrix::Matrix(heavy_ties(60, 700), sparse = TRUE), density = 0.05, label = "sparse")
+    expect_nothing_left()
+  })
+
+  test_that(paste(backend, method, "does without a sample that misleads"), {
+    run <- function(..., columns = 60) {
+      expect_sampled(columns = columns, ..., method = method, backend = backend, label = method, sampled = FALSE)
+    }
+    # Only the sample has strong pairs: too few edges. Only the others: too many.
+    columns <- floor((seq_len(60) * (sqrt(5) - 1) / 2) %% 1 * 600) + 1
+    strong <- weak <- normal(30, 600)
+    strong[, columns] <- strong[, columns] + 5 * strong[, columns[1]]
+    weak[, -columns] <- weak[, -columns] + 5 * weak[, columns[1]]
+    run(strong, density = 0.05)
+    run(weak, density = 0.05)
+    # As many ties as there are pairs, or nearly.
+    run(normal(2, 600), density = 0.05)
+    run(normal(3, 600)[, rep(1:6, 100)], density = 0.05)
+    # Observations that count depend on all columns.
+    holes <- normal(30, 600)
+    holes[cbind(1:10, 1:10)] <- NA
+    run(holes, density = 0.05, use = "complete.obs")
+    expect_nothing_left()
+  })
+}
+
+for (backend in backends()) for (method in c("kendall", "spearman")) {
+  test_that(paste(backend, method, "keeps all ties at the sampled threshold"), {
+    for (x in list(rounded(9, 600), heavy_ties(16, 600))) {
+      r <- exact_cor(x, method = method)
+      for (sign in all_signs) {
+        weights <- ranked_weights(r, sign, TRUE)
+        k <- c(4000, 9000)
+        for (k in c(k, sum(weights >= weights[k[1]]))) {
+          density <- (k - 0.5) / choose(600, 2)
+          net <- with_sample(100, quiet_network(x, density = density, sign = sign, method = method,
+                                                backend = backend))$net
+          expect_network(net, r, !is.na(r) & weight_of(r, sign) >= weights[k], 0)
+          expect_equal(net@threshold, weights[k], tolerance = 0)
+        }
+      }
+    }
+  })
+}
+
+test_that("a large network is sampled, a small one is not", {
+  sample <- function(n_obs, n_var, density, y = NULL) {
+    task <- gpucor:::network_task(matrix(0, n_obs, n_var), y, list(name = "density", value = density), "absolute",
+                                  "everything", "pearson", "cpu")
+    gpucor:::sample_task(task, gpucor:::edges_of_density(density, task$pairs))
+  }
+  expect_null(sample(10, 3000, 0.01))
+  expect_identical(ncol(sample(10, 4000, 0.01)$x), 1024L)
+  expect_null(sample(10, 4000, 0.001))
+  expect_identical(ncol(sample(10, 20000, 0.01)$x), 2500L)
+  expect_identical(sample(10, 20000, 0.01)$pairs, choose(2500, 2))
+  expect_identical(ncol(sample(2, 150000, 0.001)$x), 16190L)
+  with_y <- sample(10, 20000, 0.02, matrix(0, 10, 50))
+  expect_identical(c(ncol(with_y$x), ncol(with_y$y)), c(2500L, 50L))
+  expect_identical(with_y$pairs, 125000)
+  # Long columns: fewer of them.
+  with_values(list(SAMPLE_VALUES = 2^14), expect_null(sample(100, 4000, 0.01)))
+  for (n_var in c(4000, 20000, 65536)) {
+    size <- n_var %/% 3
+    columns <- gpucor:::sample_columns(matrix(seq_len(n_var), 1), size)
+    expect_identical(anyDuplicated(c(columns)), 0L)
+    expect_lt(max(diff(sort(columns))), 9)
+  }
+})
+
+# ---- the k-th largest weight
+
+# All edges of x from `least` on, and their weights.
+stored <- function(x, least, sign, method, backend, ceiling = 2) {
+  task <- gpucor:::network_task(x, NULL, list(name = "density", value = 1), sign, "everything", method, backend)
+  list(task = task, pass = gpucor:::edge_pass(task, least, ceiling))
+}
+
+for (backend in backends()) {
+  test_that(paste(backend, "finds the weight of a rank, and how many there are"), {
+    data <- list(normal = normal(20, 120), tied = rounded(4, 120), equal = normal(2, 120), few = normal(20, 2),
+                 none = normal(1, 10), copies = normal(20, 5)[, rep(1:5, 20)])
+    for (name in names(data)) for (sign in all_signs) for (least in c(0, 0.3)) {
+      x <- data[[name]]
+      all <- quiet_network(x, threshold = 0, sign = sign, backend = backend)
+      weights <- sort(weight_of(all@x, sign), decreasing = TRUE)
+      weights <- weights[weights >= least]
+      store <- stored(x, least, sign, "pearson", backend)
+      n <- length(weights)
+      for (k in unique(pmax(1, c(1, 2, n %/% 2, n - 1, n)))) {
+        truth <- if (k <= n) weights[k] + 0 else 0
+        expect_identical(gpucor:::store_rank(store$pass, k, store$task), truth, label = paste(name, sign, least, k))
+      }
+      expect_identical(gpucor:::store_rank(store$pass, n + 1, store$task), 0)
+      for (from in c(0, least, 0.5, 1, 1.5, weights[n %/% 2])) {
+        expect_identical(gpucor:::store_count(store$pass, from, store$task), sum(weights >= from) + 0)
+      }
+      # Those above the ceiling are larger than any.
+      store <- stored(x, least, sign, "pearson", backend, ceiling = 0.6)
+      above <- sum(weights >= 0.6)
+      if (above > 0) expect_identical(gpucor:::store_rank(store$pass, above, store$task), Inf)
+      if (above < n) expect_identical(gpucor:::store_rank(store$pass, above + 1, store$task), weights[above + 1])
+      expect_identical(gpucor:::store_count(store$pass, 0.7, store$task), above + 0)
+    }
+  })
+
+  test_that(paste(backend, "finds the rank among more weights than are looked at one by one"), {
+    x <- cbind(rounded(5, 2500), normal(5, 600))
+    for (method in c("pearson", "kendall")) {
+      store <- stored(x, 0, "absolute", method, backend)
+      weights <- sort(abs(quiet_network(x, threshold = 0, method = method, backend = backend)@x), decreasing = TRUE)
+      expect_gt(length(weights), 2^22)
+      for (k in c(1, 1e3, 1e6, length(weights) - c(1e6, 1, 0))) {
+        expect_identical(gpucor:::store_rank(store$pass, k, store$task), weights[k], label = paste(method, k))
+      }
+    }
+    rm(store)
+    expect_nothing_left()
+  })
+
+  for (resource in resources_of(backend)) {
+    test_that(paste(backend, "with a sample fails cleanly wherever the", resource, "fails"), {
+      x <- normal(20, 400)
+      run <- function() with_sample(60, gpuCorNetwork(x, density = 0.1, backend = backend))$net
+      messages <- walk_failures(run, resource, paste(backend, "density"), expect_nothing_left)
+      expect_match(unique(messages), ways_out[[resource]])
+    })
+  }
+}
+
+test_that("a pass is given up once it has more edges than wanted, and nothing is left", {
+  x <- normal(20, 300)
+  task <- gpucor:::network_task(x, NULL, list(name = "density", value = 0.1), "absolute", "everything", "pearson", "cpu")
+  all <- choose(300, 2)
+  expect_null(gpucor:::edge_pass_of(all - 1, task, 0, task$settings))
+  expect_false(is.null(gpucor:::edge_pass_of(all, task, 0, task$settings)))
+  with_values(list(MOST_EDGES = 1000), {
+    expect_error(gpuCorNetwork(x, threshold = 0), "more than 1000 edges.*ask for fewer.*file =")
+    expect_error(gpuCorNetwork(x, density = 0.5), "'density' is 0.5, which makes 22,425 edges")
+  })
+  expect_nothing_left()
+})
