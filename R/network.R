@@ -146,20 +146,12 @@ MOST_EDGES <- 2^31 - 1
 
 side_code <- function(sign) match(sign, signs) - 1L
 
-# Edges of a weight from `least` to below `ceiling`, in a store; those above are counted.
-edge_pass <- function(task, least, ceiling = 2, settings = task$settings) {
-  checked(run_edges(task, least, ceiling, settings, MOST_EDGES))
-}
-
-# NULL if there are more than `most`.
-edge_pass_of <- function(most, task, least, settings) {
-  pass <- run_edges(task, least, 2, settings, most)
-  if (identical(pass$status, TOO_MANY)) NULL else checked(pass)
-}
-
-run_edges <- function(task, least, ceiling, settings, most) {
+# Edges of a weight from `least` to below `ceiling`, in a store; those above are counted. With more than `most` it
+# is an error, or with `give_up` NULL.
+edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = MOST_EDGES, give_up = FALSE) {
   rule <- list(side = side_code(task$sign), least = least, ceiling = ceiling)
-  .Call(r_edges, task$x, task$y, method_code(task$method), task$use, rule, most, settings)
+  pass <- .Call(r_edges, task$x, task$y, method_code(task$method), task$use, rule, most, settings)
+  if (give_up && identical(pass$status, TOO_MANY)) NULL else checked(pass)
 }
 
 neighbour_pass <- function(task) {

@@ -13,7 +13,7 @@ enum { BLOCK_ROWS = 64 };
 /* Block b's runs, of ascending columns, are runs[start[b]] .. runs[start[b+1]-1]. */
 typedef struct {
     int64_t n, *start;
-    const gcor_edge_run **runs;
+    gcor_edge_run **runs;
 } row_blocks;
 
 /* Which entries count. */
@@ -44,7 +44,7 @@ static int by_column(const void *a, const void *b) {
 
 /* Filling moves each start on to the next one, so they begin one further on. */
 static gcor_status list_blocks(gcor_store *store, gcor_context *context, int64_t n_row, row_blocks *blocks) {
-    const gcor_edge_run *end = store->runs + store->n_runs;
+    gcor_edge_run *end = store->runs + store->n_runs;
     *blocks = (row_blocks){.n = (n_row + BLOCK_ROWS - 1) / BLOCK_ROWS};
     blocks->start = gcor_alloc(context, blocks->n + 2, sizeof *blocks->start, "the network's rows");
     if (!blocks->start) return GCOR_NO_MEMORY;
@@ -58,7 +58,7 @@ static gcor_status list_blocks(gcor_store *store, gcor_context *context, int64_t
         gcor_free(blocks->start);
         return GCOR_NO_MEMORY;
     }
-    for (const gcor_edge_run *run = store->runs; run < end; run++)
+    for (gcor_edge_run *run = store->runs; run < end; run++)
         for (int64_t b = first_block(run); b <= last_block(run); b++) blocks->runs[blocks->start[b + 1]++] = run;
     return GCOR_OK;
 }
@@ -112,15 +112,24 @@ static int32_t copy_entries(const gcor_edge_run *run, int64_t row, const row_fil
     return at;
 }
 
+/* A run that no block needs any more makes room for the rows to come. */
+static void leave_run(gcor_edge_run *run) {
+    if (__atomic_sub_fetch(&run->left, 1, __ATOMIC_ACQ_REL) > 0) return;
+    gcor_free(run->r);
+    run->r = NULL;
+}
+
 static void copy_block(const row_blocks *blocks, int64_t b, const row_filter *filter, int64_t n_row,
                        const int32_t *start, int32_t *col, double *r) {
     int32_t next[BLOCK_ROWS];
     for (int64_t i = 0; i < BLOCK_ROWS && b * BLOCK_ROWS + i < n_row; i++) next[i] = start[b * BLOCK_ROWS + i];
-    for (int64_t k = blocks->start[b], row; k < blocks->start[b + 1]; k++)
+    for (int64_t k = blocks->start[b], row; k < blocks->start[b + 1]; k++) {
         for (int64_t end = rows_of(blocks->runs[k], b, &row); row < end; row++) {
             int32_t *at = &next[row - b * BLOCK_ROWS];
             *at = copy_entries(blocks->runs[k], row, filter, *at, start[row + 1], col, r);
         }
+        leave_run(blocks->runs[k]);
+    }
 }
 
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row,
@@ -129,6 +138,8 @@ gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double lea
     row_blocks blocks;
     gcor_status status = list_blocks(store, context, n_row, &blocks);
     if (status) return status;
+    for (int64_t k = 0; k < store->n_runs; k++)
+        store->runs[k].left = (int)(last_block(&store->runs[k]) - first_block(&store->runs[k]) + 1);
     gcor_huge_pages(col, (size_t)start[n_row] * sizeof *col);
     gcor_huge_pages(r, (size_t)start[n_row] * sizeof *r);
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)

@@ -12,6 +12,7 @@ typedef struct {
     int64_t n;
     double *r;
     int32_t *col, *start;
+    int left; /* rows.c: how many blocks of rows are still to be copied */
 } gcor_edge_run;
 
 struct gcor_store {

@@ -183,8 +183,8 @@ test_that("a pass is given up once it has more edges than wanted, and nothing is
   x <- normal(20, 300)
   task <- gpucor:::network_task(x, NULL, list(name = "density", value = 0.1), "absolute", "everything", "pearson", "cpu")
   all <- choose(300, 2)
-  expect_null(gpucor:::edge_pass_of(all - 1, task, 0, task$settings))
-  expect_false(is.null(gpucor:::edge_pass_of(all, task, 0, task$settings)))
+  expect_null(gpucor:::edge_pass(task, 0, most = all - 1, give_up = TRUE))
+  expect_false(is.null(gpucor:::edge_pass(task, 0, most = all, give_up = TRUE)))
   with_values(list(MOST_EDGES = 1000), {
     expect_error(gpuCorNetwork(x, threshold = 0), "more than 1000 edges.*ask for fewer.*file =")
     expect_error(gpuCorNetwork(x, density = 0.5), "'density' is 0.5, which makes 22,425 edges")
