@@ -3,6 +3,7 @@
 #include "sinks.h"
 
 #include "alloc.h"
+#include "threads.h"
 
 #include <string.h>
 
@@ -65,15 +66,28 @@ static void insert(gcor_side side, side_heaps *heaps, int64_t k, int32_t var, ne
     if (heaps->count[var] == k) heaps->least[var] = gcor_weight(side, heap[0].r);
 }
 
+/* Whether a variable is one of this thread's; in groups, as what is next to one another in memory would be
+ * shared. */
+static int is_own(int32_t var, int thread, int threads) {
+    return (var >> 6) % threads == thread;
+}
+
+/* Every thread looks at all edges and has variables of its own. */
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
+    enum { FEW = 1 << 12 }; /* sooner done than shared */
     gcor_neighbours *neighbours = (gcor_neighbours *)edges;
     gcor_side side = edges->rule.side;
     side_heaps *cols = &neighbours->cols, *rows = neighbours->rows.n_var > 0 ? &neighbours->rows : cols;
     (void)tile;
-    for (int64_t e = 0; e < n && !(e % 1024 == 0 && gcor_stop(context, 0)); e++) {
-        insert(side, rows, neighbours->k, list[e].row, (neighbour){list[e].col, list[e].r});
-        insert(side, cols, neighbours->k, list[e].col, (neighbour){list[e].row, list[e].r});
+#pragma omp parallel num_threads(context->threads) if (n > FEW)
+    {
+        int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+        for (int64_t e = 0; e < n && !(e % 1024 == 0 && gcor_stop(context, thread)); e++) {
+            neighbour of_row = {list[e].col, list[e].r}, of_col = {list[e].row, list[e].r};
+            if (is_own(list[e].row, thread, threads)) insert(side, rows, neighbours->k, list[e].row, of_row);
+            if (is_own(list[e].col, thread, threads)) insert(side, cols, neighbours->k, list[e].col, of_col);
+        }
     }
     return context->error.status;
 }
@@ -144,8 +158,11 @@ static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *con
     int triangle = neighbours->rows.n_var == 0;
     const side_heaps *own = from_row ? &neighbours->rows : &neighbours->cols;
     const side_heaps *others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
-    for (int64_t j = 0; j < own->n_var && !gcor_stop(context, 0); j++) {
-        gcor_edge_list *list = gcor_edges_room(out, context, 0, own->count[j]);
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 256)
+    for (int64_t j = 0; j < own->n_var; j++) {
+        int thread = omp_get_thread_num();
+        if (gcor_stop(context, thread)) continue;
+        gcor_edge_list *list = gcor_edges_room(out, context, thread, own->count[j]);
         for (int64_t e = 0; list && e < own->count[j]; e++) {
             neighbour n = own->heap[j * neighbours->k + e];
             int both = has(neighbours, others, n.other, (neighbour){(int32_t)j, n.r});

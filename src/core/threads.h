@@ -8,6 +8,9 @@
 static inline int omp_get_thread_num(void) {
     return 0;
 }
+static inline int omp_get_num_threads(void) {
+    return 1;
+}
 static inline int omp_get_num_procs(void) {
     return 1;
 }
