@@ -43,7 +43,8 @@ new_network <- function(rows, task) {
   symmetric <- is.null(task$y)
   network <- methods::new(if (symmetric) "gpuCorNetwork" else "gpuCorNetworkXY")
   slots <- c(list(Dim = c(ncol(task$x), ncol(if (symmetric) task$x else task$y)), Dimnames = network_names(task)),
-             rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"), network_details(rows, task), list(call = task$call))
+             rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"), network_details(rows, task),
+             list(call = task$call))
   for (name in names(slots)) methods::slot(network, name) <- slots[[name]]
   network
 }

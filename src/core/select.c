@@ -114,7 +114,8 @@ gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int6
     while ((bits_of(1) - s.base) >> s.bits > 0) s.bits++;
     s.pieces = gcor_store_pieces(store, context, &s.n_pieces);
     s.counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s.counts, "the network's weights");
-    double *some = gcor_alloc(context, store->count < SOME ? store->count : SOME, sizeof *some, "the network's weights");
+    int64_t few = store->count < SOME ? store->count : SOME;
+    double *some = gcor_alloc(context, few, sizeof *some, "the network's weights");
     gcor_status status = GCOR_NO_MEMORY;
     if (s.pieces && s.counts && some) status = select_weight(&s, context, k, some, weight);
     gcor_free(some);

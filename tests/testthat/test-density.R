@@ -181,7 +181,8 @@ for (backend in backends()) {
 
 test_that("a pass is given up once it has more edges than wanted, and nothing is left", {
   x <- normal(20, 300)
-  task <- gpucor:::network_task(x, NULL, list(name = "density", value = 0.1), "absolute", "everything", "pearson", "cpu")
+  task <- gpucor:::network_task(x, NULL, list(name = "density", value = 0.1), "absolute", "everything", "pearson",
+                                "cpu")
   all <- choose(300, 2)
   expect_null(gpucor:::edge_pass(task, 0, most = all - 1, give_up = TRUE))
   expect_false(is.null(gpucor:::edge_pass(task, 0, most = all, give_up = TRUE)))
