@@ -48,6 +48,19 @@ void gcor_free(void *memory) {
     free(memory);
 }
 
+static atomic_llong device_bytes, device_peak;
+
+void gcor_count_device_bytes(int64_t change) {
+    long long now = atomic_fetch_add(&device_bytes, change) + change, peak = atomic_load(&device_peak);
+    while (now > peak && !atomic_compare_exchange_weak(&device_peak, &peak, now)) {}
+}
+
+int64_t gcor_device_peak(int reset) {
+    int64_t peak = atomic_load(&device_peak);
+    if (reset) atomic_store(&device_peak, atomic_load(&device_bytes));
+    return peak;
+}
+
 void gcor_huge_pages(void *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;

@@ -26,6 +26,10 @@ int gcor_fault(gcor_resource resource);
 void gcor_count_live(gcor_resource resource, int change);
 int64_t gcor_live(gcor_resource resource);
 
+/* Bytes of device memory in use, and the most that were since the peak was last reset; for benchmarks. */
+void gcor_count_device_bytes(int64_t change);
+int64_t gcor_device_peak(int reset);
+
 /* Let the k-th use of a resource from now on fail, k from 1; 0: none. */
 void gcor_set_fault(gcor_resource resource, int64_t k);
 

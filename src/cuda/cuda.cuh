@@ -62,7 +62,7 @@ struct EdgeSlot {
 };
 
 struct EdgeRing {
-    EdgeSlot slots[RING_SLOTS];
+    EdgeSlot slots[EDGE_SLOTS];
     int next = 0;
     int64_t rows_at_once = INT64_MAX;  /* of a tile: fewer where it has too many edges */
     DeviceArray<unsigned> candidates; /* of the tile being computed */
@@ -108,7 +108,7 @@ struct OpenedPlanes {
 struct gcor_state {
     gcor_context *context;
     gcor_sink *sink;
-    Stream compute, copy;
+    Stream compute{false}, copy{true}; /* what a tile still wants before it is copied is short */
     Event step; /* of long work on `compute`, to wait for in steps */
     int processors = 0; /* of the GPU */
     bool wgmma = false; /* product_wgmma.cu is for this GPU */

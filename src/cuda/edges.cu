@@ -280,8 +280,8 @@ static void deliver(gcor_state *state, EdgeSlot &slot) {
 
 static void multiply_part(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     EdgeRing &ring = state->edges;
-    EdgeSlot &slot = ring.slots[ring.next], &before = ring.slots[(ring.next + RING_SLOTS - 1) % RING_SLOTS];
-    ring.next = (ring.next + 1) % RING_SLOTS;
+    EdgeSlot &slot = ring.slots[ring.next], &before = ring.slots[(ring.next + EDGE_SLOTS - 1) % EDGE_SLOTS];
+    ring.next = (ring.next + 1) % EDGE_SLOTS;
     deliver(state, slot);
     int64_t pairs = tile.n_row * tile.n_col;
     reserve_edges(slot, std::min<int64_t>(std::max<int64_t>(EDGES_LEAST, pairs / EDGES_SHARE), pairs));
@@ -300,8 +300,8 @@ void edges_multiply(gcor_state *state, const Operand &rows, const Operand &cols,
 }
 
 void edges_drain(gcor_state *state) {
-    for (int k = 0; k < RING_SLOTS; k++) {
+    for (int k = 0; k < EDGE_SLOTS; k++) {
         deliver(state, state->edges.slots[state->edges.next]);
-        state->edges.next = (state->edges.next + 1) % RING_SLOTS;
+        state->edges.next = (state->edges.next + 1) % EDGE_SLOTS;
     }
 }

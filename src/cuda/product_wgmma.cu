@@ -177,9 +177,15 @@ static __device__ void multiply_all(const Product &p, S &shared) {
 
 /* ---- a block ------------------------------------------------------------------------------------ */
 
+/* Compiled for other GPUs the kernel is empty, and knows no clusters. */
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define IN_CLUSTERS
+#else
+#define IN_CLUSTERS __cluster_dims__(WGMMA_CLUSTER, 1, 1)
+#endif
+
 template <ProductMode Mode, ProductSink Sink>
-static __global__ void __cluster_dims__(WGMMA_CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
-    multiply_clusters(const __grid_constant__ Product p) {
+static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1) multiply_clusters(const __grid_constant__ Product p) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char memory[];
     Shared<Sink> &shared = *reinterpret_cast<Shared<Sink> *>(memory);

@@ -97,15 +97,21 @@ class Array {
             gcor_count_live(Where, 1);
             data = (T *)memory;
             capacity = count;
+            count_bytes(1);
         }
         check(error, what);
     }
 
   private:
+    void count_bytes(int sign) {
+        if (Where == GCOR_DEVICE_MEMORY) gcor_count_device_bytes(sign * capacity * (int64_t)sizeof(T));
+    }
+
     void free() {
         if (!data) return;
         (void)(Where == GCOR_DEVICE_MEMORY ? cudaFree(data) : cudaFreeHost(data));
         gcor_count_live(Where, -1);
+        count_bytes(-1);
         data = nullptr;
         capacity = 0;
     }
@@ -132,7 +138,12 @@ using PinnedArray = Array<T, GCOR_HOST_MEMORY>;
 class Stream {
   public:
     cudaStream_t handle = nullptr;
-    Stream() { check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "creating a stream"); }
+    /* urgent: its kernels go before those of other streams wherever a processor becomes free. */
+    explicit Stream(bool urgent) {
+        int least = 0, greatest = 0;
+        check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream");
+        check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, urgent ? greatest : least), "creating a stream");
+    }
     ~Stream() { (void)cudaStreamDestroy(handle); }
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;

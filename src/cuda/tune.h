@@ -19,6 +19,7 @@ enum {
 
     /* Values on their way to the host: one tile being computed, one copied, one delivered. */
     RING_SLOTS = 3,
+    EDGE_SLOTS = 4, /* edges: one more that is being sorted */
 
     /* Up to here a column is ranked by counting in shared memory (n^2 comparisons of 16 KB);
      * beyond, a sort is cheaper. */

@@ -57,22 +57,24 @@ SEXP r_job_result(r_job *q, const char **names) {
     return result;
 }
 
-static double last_stages[3]; /* seconds: preparing, multiplying, all of the run */
+static double last_stages[4]; /* seconds: preparing, multiplying, all of the run; bytes */
 
 SEXP r_stages(void) {
-    SEXP result = Rf_allocVector(REALSXP, 3);
-    for (int k = 0; k < 3; k++) REAL(result)[k] = last_stages[k];
+    SEXP result = Rf_allocVector(REALSXP, 4);
+    for (int k = 0; k < 4; k++) REAL(result)[k] = last_stages[k];
     return result;
 }
 
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
     int64_t n_obs = 0;
     double started = gcor_seconds();
+    (void)gcor_device_peak(1);
     q->job.sink = sink;
     gcor_status status = gcor_run(q->backend, &q->context, &q->job, &n_obs);
     last_stages[0] = q->context.seconds_preparing;
     last_stages[1] = q->context.seconds_multiplying;
     last_stages[2] = gcor_seconds() - started;
+    last_stages[3] = (double)gcor_device_peak(0);
     REAL(VECTOR_ELT(result, 0))[0] = (double)n_obs;
     return status;
 }

@@ -52,7 +52,8 @@ SEXP r_info(SEXP device);
 SEXP r_cuda_state(void); /* number of GPUs, reason why there is none */
 SEXP r_cores(void);      /* processors that this process may use; 1 in a forked child */
 
-/* For benchmarks: seconds that the last run took to prepare, to multiply and deliver, and in all. */
+/* For benchmarks: seconds that the last run took to prepare, to multiply and deliver, and in all; and bytes
+ * of device memory at the most. */
 SEXP r_stages(void);
 
 /* For tests: let the k-th use of a resource fail; how many allocations are in use. */
