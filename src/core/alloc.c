@@ -65,7 +65,7 @@ void gcor_huge_pages(void *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
     uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
-    if (bytes >= (size_t)16 << 20 && end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    if (bytes >= (size_t)4 << 20 && end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 #else
     (void)memory, (void)bytes;
 #endif

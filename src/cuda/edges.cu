@@ -12,23 +12,51 @@
 
 /* ---- from candidates to edges --------------------------------------------------------------- */
 
-/* A warp takes some candidates, one after the other, then each of its lanes decides on one: few enough
- * that all warps have work, up to 32, so that they claim places together. */
+/* The product of two columns by 8 lanes, four candidates a warp: each lane has the running sums of four of the
+ * 32 that gcor_dot() has, and they are folded in the same order. */
+enum { DOT_LANES = 8, DOT_OWN = GCOR_LANES / DOT_LANES };
+
+/* Four values from x[k] on, those beyond n_obs 0. Columns of a multiple of four are read 16 bytes at a time. */
+static __device__ float4 load_four(const float *x, int64_t k, int64_t n_obs) {
+    if (n_obs % 4 == 0) return *(const float4 *)(x + k);
+    return {x[k], k + 1 < n_obs ? x[k + 1] : 0, k + 2 < n_obs ? x[k + 2] : 0, k + 3 < n_obs ? x[k + 3] : 0};
+}
+
+static __device__ double lanes_dot(const float *x, const float *y, int64_t n_obs) {
+    double sum[DOT_OWN] = {};
+#pragma unroll 4
+    for (int64_t k = threadIdx.x % DOT_LANES * DOT_OWN; k < n_obs; k += GCOR_LANES) {
+        float4 a = load_four(x, k, n_obs), b = load_four(y, k, n_obs);
+        sum[0] += (double)a.x * b.x;
+        sum[1] += (double)a.y * b.y;
+        sum[2] += (double)a.z * b.z;
+        sum[3] += (double)a.w * b.w;
+    }
+    for (int step = DOT_LANES / 2; step > 0; step /= 2)
+        for (int l = 0; l < DOT_OWN; l++) sum[l] += __shfl_xor_sync(ALL_LANES, sum[l], step);
+    for (int step = DOT_OWN / 2; step > 0; step /= 2)
+        for (int l = 0; l < step; l++) sum[l] += sum[l + step];
+    return sum[0];
+}
+
+/* A warp takes 32 candidates: four at a time are computed, then each lane has one to decide on. */
 static __global__ void decide_candidates(ProductSide rows, ProductSide cols, int64_t n_obs, EdgeOutput out) {
-    int64_t lane = threadIdx.x % 32, count = (int64_t)out.counts[N_CANDIDATES];
+    int64_t count = (int64_t)out.counts[N_CANDIDATES];
     if (count > (int64_t)out.room) return; /* some were lost: all will be done again */
-    int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32;
-    int64_t warps = gridDim.x * (int64_t)(blockDim.x / 32), some = gcor_clamp(count / warps, 1, 32);
-    for (int64_t begin = warp * some; begin < count; begin += warps * some) {
-        double own = 0;
-        int64_t own_i = 0, own_j = 0, end = begin + some < count ? begin + some : count;
-        for (int64_t c = begin; c < end; c++) {
-            int64_t i = place_row(out.candidates[c]), j = place_col(out.candidates[c]);
-            double r = gcor_coefficient(warp_dot(rows.columns + i * n_obs, cols.columns + j * n_obs, n_obs),
-                                        rows.norm[i], cols.norm[j]);
-            if (c - begin == lane) own = r, own_i = i, own_j = j;
+    int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32, warps = gridDim.x * (int64_t)(blockDim.x / 32);
+    int lane = threadIdx.x % 32;
+    for (int64_t begin = warp * 32; begin < count; begin += warps * 32) {
+        unsigned own = out.candidates[begin + lane < count ? begin + lane : begin];
+        double r = 0;
+        for (int turn = 0; turn < DOT_LANES; turn++) {
+            unsigned place = __shfl_sync(ALL_LANES, own, turn * (32 / DOT_LANES) + lane / DOT_LANES);
+            int64_t i = place_row(place), j = place_col(place);
+            double dot = lanes_dot(rows.columns + i * n_obs, cols.columns + j * n_obs, n_obs);
+            double turned = __shfl_sync(ALL_LANES, dot, lane % (32 / DOT_LANES) * DOT_LANES);
+            if (lane / (32 / DOT_LANES) == turn) r = gcor_coefficient(turned, rows.norm[place_row(own)], cols.norm[place_col(own)]);
         }
-        decide(out, begin + lane < end, own_i, own_j, own);
+        Verdict verdict = begin + lane < count ? judge(out, place_row(own), place_col(own), r) : NOTHING;
+        put_edge(out, verdict, place_row(own), place_col(own), r);
     }
 }
 
@@ -38,8 +66,10 @@ static __global__ void decide_values(Packed values, EdgeOutput out) {
     gcor_tile_segment(&values.tile, values.shape, values.tile.row + i, &col, &n);
     const double *r = values.doubles + gcor_tile_offset(&values.tile, values.shape, values.tile.row + i);
     int64_t begin = blockIdx.x * (int64_t)EDGE_SPAN, end = begin + EDGE_SPAN;
-    for (int64_t k = begin + threadIdx.x; k < end; k += blockDim.x)
-        decide(out, k < n, i, col + k - values.tile.col, k < n ? r[k] : 0);
+    for (int64_t k = begin + threadIdx.x; k < end; k += blockDim.x) {
+        int64_t j = col + k - values.tile.col;
+        put_edge(out, k < n ? judge(out, i, j, r[k]) : NOTHING, i, j, k < n ? r[k] : 0);
+    }
 }
 
 /* ---- least weights of the variables' own ------------------------------------------------ */

@@ -14,37 +14,38 @@ static __device__ inline int64_t place_col(unsigned place) {
     return place & ((1u << PLACE_COL_BITS) - 1);
 }
 
-/* A number for every thread of the warp that wants one, from a common counter. */
-static __device__ inline unsigned long long claim(unsigned long long *counter, bool wanted) {
-    unsigned lanes = __ballot_sync(ALL_LANES, wanted);
-    int lane = threadIdx.x % 32, leader = __ffs(lanes) - 1;
+/* The first of n numbers from a common counter, for the whole warp. */
+static __device__ inline unsigned long long claim_places(unsigned long long *counter, int n) {
     unsigned long long first = 0;
-    if (lane == leader) first = atomicAdd(counter, (unsigned long long)__popc(lanes));
-    if (lanes) first = __shfl_sync(ALL_LANES, first, leader);
-    return first + __popc(lanes & ((1u << lane) - 1));
+    if (n > 0 && threadIdx.x % 32 == 0) first = atomicAdd(counter, (unsigned long long)n);
+    return __shfl_sync(ALL_LANES, first, 0);
 }
 
-/* Pair (i, j) of the tile with its exact coefficient. */
-static __device__ inline void decide(const EdgeOutput &out, bool inside, int64_t i, int64_t j, double r) {
-    double weight = inside ? gcor_weight(out.rule.side, r) : -2;
-    bool above = weight >= out.rule.ceiling, kept = inside && !above && weight >= gcor_least(&out.rule, i, j);
-    if (__any_sync(ALL_LANES, above)) claim(&out.counts[N_ABOVE], above);
-    if (!__any_sync(ALL_LANES, kept)) return;
-    unsigned long long at = claim(&out.counts[N_EDGES], kept);
-    if (!kept || at >= out.room) return;
+/* What becomes of a pair: nothing, it is counted only, or kept. */
+enum Verdict { NOTHING, ABOVE, KEPT };
+
+/* Pair (i, j) of the tile, by its exact coefficient. */
+static __device__ inline Verdict judge(const EdgeOutput &out, int64_t i, int64_t j, double r) {
+    double weight = gcor_weight(out.rule.side, r);
+    return weight >= out.rule.ceiling ? ABOVE : weight >= gcor_least(&out.rule, i, j) ? KEPT : NOTHING;
+}
+
+/* The same by a cheap one, within out.error of the exact one, which will decide. */
+static __device__ inline Verdict judge_cheap(const EdgeOutput &out, int64_t i, int64_t j, double value) {
+    double weight = gcor_raw_weight(out.rule.side, value);
+    if (weight >= out.rule.ceiling + out.error) return ABOVE;
+    return weight >= gcor_least(&out.rule, i, j) - out.error ? KEPT : NOTHING;
+}
+
+/* A lane's pair to where edges go. */
+static __device__ inline void put_edge(const EdgeOutput &out, Verdict verdict, int64_t i, int64_t j, double r) {
+    unsigned above = __ballot_sync(ALL_LANES, verdict == ABOVE), kept = __ballot_sync(ALL_LANES, verdict == KEPT);
+    if (above) (void)claim_places(&out.counts[N_ABOVE], __popc(above));
+    if (!kept) return;
+    unsigned long long at = claim_places(&out.counts[N_EDGES], __popc(kept)) + __popc(kept & ((1u << threadIdx.x % 32) - 1));
+    if (verdict != KEPT || at >= out.room) return;
     out.places[at] = place_of(i, j);
     out.r[at] = r;
-}
-
-/* The same with a cheap one, within out.error of the exact one, which will decide. */
-static __device__ inline void propose(const EdgeOutput &out, bool inside, int64_t i, int64_t j, double value) {
-    double weight = inside ? gcor_raw_weight(out.rule.side, value) : NAN;
-    bool above = weight >= out.rule.ceiling + out.error;
-    bool candidate = inside && !above && weight >= gcor_least(&out.rule, i, j) - out.error;
-    if (__any_sync(ALL_LANES, above)) claim(&out.counts[N_ABOVE], above);
-    if (!__any_sync(ALL_LANES, candidate)) return;
-    unsigned long long at = claim(&out.counts[N_CANDIDATES], candidate);
-    if (candidate && at < out.room) out.candidates[at] = place_of(i, j);
 }
 
 #endif

@@ -155,21 +155,44 @@ static __device__ void multiply_tied(const Product &p, S &shared, Turn<S::stages
     }
 }
 
+/* The two groups multiply by turns where a block's stages are few enough to be there for both: one has the
+ * tensor cores while the other delivers. */
+struct Turns {
+    bool taken;
+    int group;
+    __device__ Turns(bool possible) : taken(possible && WGMMA_GROUPS == 2), group(threadIdx.x / GROUP) {
+        if (taken && group == 1) group_arrive(1, 2 * GROUP); /* the first one goes first */
+    }
+    __device__ void begin() const {
+        if (taken) group_wait(1 + group, 2 * GROUP);
+    }
+    __device__ void end() const {
+        if (taken) group_arrive(2 - group, 2 * GROUP);
+    }
+    __device__ void finish() const {
+        if (taken && group == 0) group_wait(1, 2 * GROUP);
+    }
+};
+
 template <ProductMode Mode, ProductSink Sink, class S>
 static __device__ void multiply_all(const Product &p, S &shared) {
     Turn<S::stages> turn;
     int group = threadIdx.x / GROUP, warp = threadIdx.x / 32;
     WarpOutput out{shared.hits[warp], shared.bins};
+    Turns turns(2 * p.pieces * (Mode == TIED ? 2 : 1) <= S::stages);
     for_each_block(p, [&](const WalkBlock &block) {
         int sums[N_TILES][4];
         Ahead<Mode, Sink, N_TILES> ahead(p, block.col);
+        turns.begin();
         if constexpr (Mode == TIED)
             multiply_tied(p, shared, turn, group, sums);
         else
             multiply_pieces<Mode>(p, shared, turn, group, sums);
+        turns.end();
         int64_t row = block.row + cluster_rank() * BLOCK_ROWS + warp * 16;
         deliver_sums<Mode, Sink>(p, out, ahead, sums, row, block.col);
     });
+    turns.finish();
     finish_warp<Mode, Sink>(p, out);
 }
 

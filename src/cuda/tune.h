@@ -11,9 +11,9 @@ enum {
     TILE_COLS_LEAST = 256, /* for very long columns */
 
     /* A tile of which only edges or counts leave the processors: a launch and a look at its counts are
-     * some 20 us, a tile of 128 observations takes a millisecond. With the columns in 17 bits and the
+     * some 20 us, a tile of 128 observations takes two milliseconds. With the columns in 17 bits and the
      * rows in 15 a pair's place is one word. */
-    NETWORK_ROWS = 8192,
+    NETWORK_ROWS = 16384,
     NETWORK_COLS = 131072,
     PLACE_COL_BITS = 17,
 
@@ -72,7 +72,7 @@ enum {
     EDGE_BLOCKS = 1056, /* blocks that recompute candidates: 8 for each of an H200's processors */
     /* Edges of a tile that there is room for at first, as a share of its pairs and at least; and at most:
      * with more it is computed in parts. The latter is 128 rows of the widest tile. */
-    EDGES_SHARE = 256,
+    EDGES_SHARE = 512,
     EDGES_LEAST = 1 << 16,
     EDGES_MOST = 1 << 24,
 
