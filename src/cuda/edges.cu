@@ -247,6 +247,14 @@ static void sort_edges(gcor_state *state, EdgeSlot &slot, int64_t n) {
     check(sort(ring.sort.data, bytes), what);
 }
 
+/* Room on the host for n edges, and for as many as a whole tile of the same density has: pinning again and
+ * again would take longer than all else. */
+static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
+    double whole = (double)(slot.tile.n_row * slot.tile.n_col) / (double)gcor_tile_pairs(&slot.tile, shape);
+    int64_t wanted = (int64_t)(1.25 * whole * (double)n);
+    slot.host.reserve(std::max(n, std::min(wanted, slot.places.capacity)), "edges of a tile");
+}
+
 /* What the slot's tile has, in order, on its way to the host. */
 static void send(gcor_state *state, EdgeSlot &slot) {
     if (!slot.rows || slot.sent) return;
@@ -255,7 +263,7 @@ static void send(gcor_state *state, EdgeSlot &slot) {
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
     if (n == 0) return;
     slot.device.reserve(slot.places.capacity, "edges of a tile");
-    slot.host.reserve(n + n / 4, "edges of a tile");
+    reserve_host(slot, state->sink->shape, n);
     sort_edges(state, slot, n);
     cudaStream_t stream = state->copy.handle;
     unpack<<<blocks_for(n, 256), 256, 0, stream>>>(state->edges.places.data, state->edges.r.data, n, slot.tile, slot.device.data);
