@@ -107,11 +107,15 @@ static void cuda_release(gcor_state *, gcor_operand *operand) {
 }
 
 void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
-    switch (rows.head.kind) {
-    case GCOR_REAL: multiply_real(state, rows, cols, out); break;
-    case GCOR_SIGN:
-    case GCOR_SIGN_COMMON: multiply_sign(state, rows, cols, out); break;
-    default: multiply_common(state, rows, cols, out);
+    gcor_kind kind = rows.head.kind;
+    if (fused_exactly(kind, rows.head.n_obs)) {
+        Product product = exact_product_of(state, rows, cols, out.tile);
+        product.out = out;
+        run_product(state, STORE, product);
+    } else if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) {
+        multiply_slices(state, rows, cols, out);
+    } else {
+        multiply_common(state, rows, cols, out);
     }
 }
 

@@ -78,13 +78,13 @@ void edges_drain(gcor_state *state);
 
 void histogram_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 void histogram_finish(gcor_state *state);
-void histogram_add_tile(gcor_state *state, const Packed &values);
 unsigned long long *histogram_bins(gcor_state *state); /* cleared the first time */
 void connectivity_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 void connectivity_finish(gcor_state *state);
 
 struct DeviceSums {
     DeviceArray<double> degree, strength, soft; /* as in gcor_connectivity */
+    DeviceArray<double> cells;                  /* of the tile at hand */
     bool cleared = false;
 };
 
@@ -113,14 +113,12 @@ struct gcor_state {
     int processors = 0; /* of the GPU */
     bool wgmma = false; /* product_wgmma.cu is for this GPU */
     int64_t prepared = 0; /* operands so far */
-    std::unique_ptr<Blas> blas; /* from the first REAL product on */
     Ring ring;
     EdgeRing edges;
     DeviceArray<unsigned long long> histogram; /* GCOR_BINS */
     DeviceSums sums;
     DeviceArray<double> tile;      /* exact coefficients that stay on the device */
-    DeviceArray<float> product;    /* real.cu: a slice's products; edges.cu: cheap coefficients */
-    DeviceArray<double> dots;      /* real.cu: their sums over slices */
+    DeviceArray<float> cheap;      /* edges.cu: a tile's cheap coefficients */
     OpenedPlanes row_planes, col_planes; /* sign.cu: where bits are not kept */
     DeviceArray<long long> counts; /* sign.cu: counts over slices */
     DeviceArray<unsigned> scratch; /* common.cu: ranks of very long columns */
@@ -174,10 +172,8 @@ struct RankScratch {
 void rank_columns(gcor_state *state, const double *values, int64_t n_var, gcor_method method, Operand &operand,
                   int64_t at, RankScratch &scratch);
 
-/* One for each kind: the tile's exact values, on state->compute. REAL: floats or doubles, the others
- * doubles. */
-void multiply_real(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
-void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+/* The tile's exact values, on state->compute. REAL: floats or doubles, the others doubles. */
+void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out); /* by kind */
 /* The same into state->tile, as doubles. */

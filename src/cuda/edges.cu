@@ -154,8 +154,8 @@ static void raise_from_product(gcor_state *state, const EdgeSlot &slot, Product 
     if (!edges.rule.row_least || !lacks_least(state, slot.tile)) return;
     TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, edges.error};
     if (product.mode == HALF) {
-        state->product.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
-        values.cheap = product.cheap = state->product.data;
+        state->cheap.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
+        values.cheap = product.cheap = state->cheap.data;
         run_product(state, STORE, product);
     } else {
         values.exact = multiply_in_place(state, *slot.rows, *slot.cols, slot.tile);

@@ -16,7 +16,7 @@ typedef unsigned long long Hit;
 /* What a warp has of shared memory. */
 struct WarpOutput {
     Hit *hits; /* WARP_HITS of them, or 16 x 32 sums */
-    unsigned *bins; /* HISTOGRAM: of all warps */
+    unsigned *bins; /* HISTOGRAM, CELLS: of all warps */
     int n = 0;      /* hits, the same number in every lane */
 };
 static_assert(WARP_HITS * sizeof(Hit) >= 16 * 32 * sizeof(int), "a warp's sums, 32 columns at a time");
@@ -326,7 +326,67 @@ static __device__ inline void collect_own(const Product &p, WarpOutput &out, con
     }
 }
 
+/* ---- sums over a variable's pairs ------------------------------------------------------------------- */
+
+static __device__ inline int cell_numbers(const gcor_sums_rule &rule) {
+    return 2 + rule.n_power;
+}
+
+static __device__ inline void put_sums(const gcor_sums_rule &rule, const gcor_sums &sums, double *to) {
+    to[0] = (double)sums.degree;
+    to[1] = sums.strength;
+    for (int q = 0; q < rule.n_power; q++) to[2 + q] = sums.soft[q];
+}
+
+static __device__ inline void add_sums(const gcor_sums_rule &rule, const gcor_sums &more, gcor_sums &sums) {
+    sums.degree += more.degree;
+    sums.strength += more.strength;
+    for (int q = 0; q < rule.n_power; q++) sums.soft[q] += more.soft[q];
+}
+
+static __device__ inline void sum_over_lanes(const gcor_sums_rule &rule, gcor_sums &sums) {
+    sums.degree = (int64_t)sum_lanes((double)sums.degree);
+    sums.strength = sum_lanes(sums.strength);
+    for (int q = 0; q < rule.n_power; q++) sums.soft[q] = sum_lanes(sums.soft[q]);
+}
+
+/* A cell's pairs, rows from i on and the lane's column j: into bins, and their sums over each row and each
+ * column to memory, where they are added in a fixed order (connectivity.cu). value(k): the exact coefficient of
+ * row i + k. All lanes must come. */
+template <class Value>
+static __device__ inline void sum_cell(const Product &p, unsigned *bins, int64_t i, int64_t j, Value value) {
+    const gcor_sums_rule &rule = p.cells.rule;
+    int numbers = cell_numbers(rule);
+    if (i >= p.tile.n_row || j - threadIdx.x % 32 >= p.tile.n_col) return; /* beyond the tile, as its last block may be */
+    gcor_sums column{};
+#pragma unroll 1
+    for (int k = 0; k < CELL_ROWS; k++) {
+        gcor_sums own{};
+        if (is_pair(p, i + k, j)) {
+            double r = value(k);
+            if (r <= 1) atomicAdd(&bins[gcor_bin(r)], 1);
+            gcor_sums_add(&rule, r, &own);
+        }
+        add_sums(rule, own, column);
+        sum_over_lanes(rule, own);
+        if (threadIdx.x % 32 == 0 && i + k < p.tile.n_row)
+            put_sums(rule, own, p.cells.rows + (j / CELL_COLS * p.tile.n_row + i + k) * numbers);
+    }
+    if (j < p.tile.n_col) put_sums(rule, column, p.cells.cols + (i / CELL_ROWS * p.tile.n_col + j) * numbers);
+}
+
 /* ---- every value ---------------------------------------------------------------------------------- */
+
+/* Where a pair's coefficient lies among those that count. */
+static __device__ inline void store_value(const Product &p, int64_t i, int64_t j, double r) {
+    int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
+    gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
+    at += p.tile.col + j - col;
+    if (p.out.floats)
+        p.out.floats[at] = (float)r;
+    else
+        p.out.doubles[at] = r;
+}
 
 /* The sum of a row and a lane's column. */
 template <ProductMode Mode, ProductSink Sink>
@@ -341,10 +401,7 @@ static __device__ inline void pass_value(const Product &p, WarpOutput &out, long
     if constexpr (Sink == STORE && Mode == HALF) {
         p.cheap[i * p.tile.n_col + j] = cheap_value(sum);
     } else if constexpr (Sink == STORE) {
-        int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
-        gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
-        p.out.doubles[at + p.tile.col + j - col] =
-            exact_value(p, sign_sum(p, Mode, sum, i, j), i, j);
+        store_value(p, i, j, exact_value(p, sign_sum(p, Mode, sum, i, j), i, j));
     } else if constexpr (Sink == HISTOGRAM) {
         float r = rough_value<Mode>(p, sum, i, j);
         if (r <= 1.5f) atomicAdd(&out.bins[gcor_bin(r)], 1);
@@ -362,9 +419,15 @@ static __device__ inline void pass_on(const Product &p, WarpOutput &out, const i
         for (int e = 0; e < 16; e++)
             values[(g + e / 2 % 2 * 8) * 32 + (8 * (e / 4) + 2 * t + e % 2)] = sums[first + e / 4][e % 4];
         __syncwarp();
+        int64_t col = j + 8 * first + lane;
+        if constexpr (Sink == CELLS) {
+            sum_cell(p, out.bins, i, col, [&](int row) {
+                return exact_value(p, sign_sum(p, Mode, values[row * 32 + lane], i + row, col), i + row, col);
+            });
+        } else {
 #pragma unroll 1
-        for (int row = 0; row < 16; row++)
-            pass_value<Mode, Sink>(p, out, into, values[row * 32 + lane], i + row, j + 8 * first + lane);
+            for (int row = 0; row < 16; row++) pass_value<Mode, Sink>(p, out, into, values[row * 32 + lane], i + row, col);
+        }
         __syncwarp();
     }
 }

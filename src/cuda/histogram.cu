@@ -31,7 +31,7 @@ static __global__ void count(Packed values, unsigned long long *counts) {
         if (bins[b]) atomicAdd(&counts[b], (unsigned long long)bins[b]);
 }
 
-void histogram_add_tile(gcor_state *state, const Packed &values) {
+static void count_values(gcor_state *state, const Packed &values) {
     count<<<COUNT_BLOCKS, 1024, GCOR_BINS * sizeof(unsigned), state->compute.handle>>>(values, histogram_bins(state));
     check_launch("counting coefficients");
 }
@@ -39,7 +39,7 @@ void histogram_add_tile(gcor_state *state, const Packed &values) {
 void histogram_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     gcor_histogram *histogram = (gcor_histogram *)state->sink;
     if (!fused(state, rows.head.kind, rows.head.n_obs))
-        return histogram_add_tile(state, multiply_in_place(state, rows, cols, tile));
+        return count_values(state, multiply_in_place(state, rows, cols, tile));
     Product product = product_of(state, rows, cols, tile);
     product.bins = histogram_bins(state);
     histogram->error = product_error(product);

@@ -55,10 +55,9 @@ static __global__ void scaled_columns(const double *values, int64_t n, double *o
     }
 }
 
-/* The operand's arrays; REAL is padded with zero columns to the whole tiles that cuBLAS multiplies. */
-static void allocate(gcor_state *state, Operand &o) {
+static void allocate(Operand &o) {
     const char *what = "the prepared columns";
-    int64_t n = o.head.n_obs, n_var = o.head.n_var, n_row, n_col;
+    int64_t n = o.head.n_obs, n_var = o.head.n_var;
     o.norm.reserve(n_var, what);
     o.present.reserve(n_var, what);
     switch (o.head.kind) {
@@ -68,15 +67,7 @@ static void allocate(gcor_state *state, Operand &o) {
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
         break;
-    default: {
-        cuda_tile_size(state, o.head.kind, n, &n_row, &n_col);
-        bool whole = o.head.kind == GCOR_REAL && !fused(state, o.head.kind, n);
-        int64_t padded = whole ? (n_var + n_col - 1) / n_col * n_col : n_var;
-        o.columns.reserve(n * padded, what);
-        check(cudaMemsetAsync(o.columns.data + n * n_var, 0, (size_t)(n * (padded - n_var)) * sizeof(float),
-                              state->compute.handle),
-              "clearing memory");
-    }
+    default: o.columns.reserve(n * n_var, what);
     }
 }
 
@@ -192,7 +183,7 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     o->host_flags.reset(new unsigned char[n_var]());
     o->head = {kind, first, n_var, columns->n_obs, o->host_norm.get(), o->host_flags.get()};
     o->serial = ++state->prepared;
-    allocate(state, *o);
+    allocate(*o);
     bool on_host = columns->n_obs == 0 || (method == GCOR_PEARSON && kind == GCOR_REAL);
     if (!on_host)
         prepare_on_device(state, columns, method, *o);

@@ -26,17 +26,30 @@ Walk plan_walk(const Product &p, int rows, int cols) {
     return walk;
 }
 
-bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    if (kind == GCOR_REAL) return state->sink->kind == GCOR_EDGES || state->sink->kind == GCOR_HISTOGRAM;
-    return kind == GCOR_SIGN && sign_words(n_obs) <= OPENED_WORDS;
+bool fused_exactly(gcor_kind kind, int64_t n_obs) {
+    return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= OPENED_WORDS);
 }
 
-Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    Product product = rows.head.kind == GCOR_REAL ? half_product(rows, cols, tile) : sign_product(state, rows, cols, tile);
+bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    bool network = state->sink->kind == GCOR_EDGES || state->sink->kind == GCOR_HISTOGRAM;
+    return network && fused_exactly(kind, n_obs);
+}
+
+static Product placed(const gcor_state *state, Product product, const Operand &rows, const gcor_tile &tile) {
     product.tile = tile;
     product.shape = state->sink->shape;
     product.n_obs = rows.head.n_obs;
     return product;
+}
+
+Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    if (rows.head.kind == GCOR_REAL) return placed(state, half_product(rows, cols, tile), rows, tile);
+    return placed(state, sign_product(state, rows, cols, tile), rows, tile);
+}
+
+Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    if (rows.head.kind == GCOR_REAL) return placed(state, float_product(rows, cols, tile), rows, tile);
+    return placed(state, sign_product(state, rows, cols, tile), rows, tile);
 }
 
 /* UNTIED: all norms are the same, the number of bits, so r >= t is a comparison of integers:
@@ -52,7 +65,9 @@ void set_least(Product &p) {
 
 void run_product(gcor_state *state, ProductSink sink, Product &product) {
     bool common = product.mode == COMMON || sink == SUMS;
-    if (state->wgmma && !common)
+    if (product.mode == FLOAT)
+        run_product_float(state, sink, product);
+    else if (state->wgmma && !common)
         run_product_wgmma(state, sink, product);
     else
         run_product_mma(state, sink, product);

@@ -3,6 +3,7 @@
  *   product.cu        what is to be multiplied, in which order, by which kernel
  *   product_mma.cu    the product of blocks of columns on any GPU
  *   product_wgmma.cu  the same with Hopper's own instructions
+ *   product_float.cu  exact products of REAL columns, on the ordinary cores
  *   epilogue.cuh      from sums in registers to the sink
  *
  * A product is a sum over bytes of columns: of half-precision values, or of sign bits in common.
@@ -20,16 +21,21 @@
  *   HALF    half precision: the cheap coefficient
  *   UNTIED  aa'                       sum of signs = 4 aa' - 2 |a| - 2 |a'| + bits
  *   TIED    aa' + ~b a' + bb' + ~a b'   sum of signs = that - |a'| - |b'|
- *   COMMON  aa' + bb', vv', vp', pv'  sum of signs = 2 (aa' + bb') - vv'; untied pairs of each side */
-enum ProductMode { HALF, UNTIED, TIED, COMMON };
+ *   COMMON  aa' + bb', vv', vp', pv'  sum of signs = 2 (aa' + bb') - vv'; untied pairs of each side
+ *   FLOAT   REAL columns as they are: the exact coefficient */
+enum ProductMode { HALF, UNTIED, TIED, COMMON, FLOAT };
 
 /* What becomes of a pair.
  *   STORE      its coefficient goes to memory: HALF: cheap ones, the tile with its gaps; signs: exact, packed
  *   SUMS       sums of signs go to memory: those of a slice of bits
  *   EDGES      it may be an edge: HALF leaves candidates, signs decide
  *   OWN_EDGES  the same where variables have least weights of their own
- *   HISTOGRAM  it is counted */
-enum ProductSink { STORE, SUMS, EDGES, OWN_EDGES, HISTOGRAM };
+ *   HISTOGRAM  it is counted
+ *   CELLS      it is counted, and added to the sums of its row and of its column */
+enum ProductSink { STORE, SUMS, EDGES, OWN_EDGES, HISTOGRAM, CELLS };
+
+/* Of a tile, that a warp sums up: CELL_ROWS x CELL_COLS pairs. */
+enum { CELL_ROWS = 16, CELL_COLS = 32 };
 
 /* A tile's side, from its first variable on. */
 struct ProductSide {
@@ -60,6 +66,14 @@ struct EdgeOutput {
     double *r;
 };
 
+/* Where sums over a variable's pairs go: those of a cell, 2 + n_power numbers (degree, strength, soft) for each
+ * of its rows, [cell's column / CELL_COLS][row of the tile], and for each of its columns, [cell's row /
+ * CELL_ROWS][column]. */
+struct CellOutput {
+    gcor_sums_rule rule;
+    double *rows, *cols;
+};
+
 /* Blocks in the order in which they are computed, those without a pair that counts left out as far as
  * that is easy. Groups of rows of blocks; a group's columns of blocks one after the other. */
 struct Walk {
@@ -79,7 +93,8 @@ struct Product {
     float *cheap;
     Sums sums;
     EdgeOutput edges;
-    unsigned long long *bins; /* HISTOGRAM */
+    unsigned long long *bins; /* HISTOGRAM, CELLS */
+    CellOutput cells;
 };
 
 /* The least weight that is looked at, from product.edges' rule and the product's error. */
@@ -91,14 +106,20 @@ void run_product(gcor_state *state, ProductSink sink, Product &product);
 /* Each kernel's: block sizes for the walk, launch on so many processors. */
 void run_product_mma(gcor_state *state, ProductSink sink, Product &product);
 void run_product_wgmma(gcor_state *state, ProductSink sink, Product &product);
+void run_product_float(gcor_state *state, ProductSink sink, Product &product);
 bool has_wgmma(int device); /* whether the GPU and the build have it */
 
 /* Blocks of rows x cols pairs. */
 Walk plan_walk(const Product &product, int rows, int cols);
 
-/* A tile of operands as a product, its sink to be filled in; only where fused() says so. */
+/* Whether edges and counts of a tile come from a product; and whether coefficients and sums over pairs do.
+ * Otherwise from all values of the tile. */
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs);
+bool fused_exactly(gcor_kind kind, int64_t n_obs);
+/* A tile of operands as a product, its sink to be filled in. */
 Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+Product float_product(const Operand &rows, const Operand &cols, const gcor_tile &tile); /* product_float.cu */
 Product half_product(const Operand &rows, const Operand &cols, const gcor_tile &tile); /* half.cu */
 Product sign_product(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile); /* sign.cu */
 /* No value that is compared or counted first is further from the exact coefficient. */

@@ -12,12 +12,13 @@ template <ProductMode Mode, ProductSink Sink>
 struct Block {
     static const int planes = Mode == COMMON ? 3 : Mode == TIED ? 2 : 1;
     static const int sets = Mode == COMMON ? 4 : 1; /* of sums in registers */
-    static const int m_tiles = Mode == COMMON ? 2 : Mode == TIED && Sink == HISTOGRAM ? 1 : 4; /* as memory allows */
+    static const bool counts = Sink == HISTOGRAM || Sink == CELLS;
+    static const int m_tiles = Mode == COMMON ? 2 : Mode == TIED && counts ? 1 : 4; /* as memory allows */
     static const int warp_rows = 16 * m_tiles, rows = 2 * warp_rows;
     static const int side_bytes = (rows + MMA_BLOCK_COLS) * STEP_BYTES, stage_bytes = planes * side_bytes;
-    static const int stages = planes == 1 && Sink != HISTOGRAM ? 3 : 2;
+    static const int stages = planes == 1 && !counts ? 3 : 2;
     static const int hit_bytes = WARPS * WARP_HITS * (int)sizeof(Hit);
-    static const int bin_bytes = Sink == HISTOGRAM ? GCOR_BINS * (int)sizeof(unsigned) : 0;
+    static const int bin_bytes = counts ? GCOR_BINS * (int)sizeof(unsigned) : 0;
     static const int bytes = stages * stage_bytes + hit_bytes + bin_bytes;
     static_assert(rows <= (int)MMA_BLOCK_ROWS && (int)MMA_BLOCK_ROWS <= (int)SLACK_COLUMNS, "read beyond the last column");
     static_assert(bytes <= 99 << 10, "shared memory of the smaller GPUs");
@@ -218,7 +219,7 @@ static __global__ void __launch_bounds__(THREADS) multiply_blocks(const __grid_c
     int warp = threadIdx.x / 32, warp_row = warp / 4 * B::warp_rows, warp_col = warp % 4 * WARP_COLS;
     unsigned char *hits = shared + B::stages * B::stage_bytes;
     WarpOutput out{(Hit *)hits + warp * WARP_HITS, (unsigned *)(hits + B::hit_bytes)};
-    if (Sink == HISTOGRAM) clear_bins(out.bins, THREADS);
+    if (B::counts) clear_bins(out.bins, THREADS);
     int group = 0;
     for (int index = blockIdx.x; index < p.walk.first[p.walk.groups]; index += gridDim.x) {
         while (index >= p.walk.first[group + 1]) group++;
@@ -227,7 +228,7 @@ static __global__ void __launch_bounds__(THREADS) multiply_blocks(const __grid_c
         deliver_block<Mode, Sink, B>(p, out, block, warp_row, warp_col, shared);
     }
     finish_warp<Mode, Sink>(p, out);
-    if (Sink != HISTOGRAM) return;
+    if (!B::counts) return;
     __syncthreads();
     add_bins(p, out.bins, THREADS);
 }
@@ -251,6 +252,9 @@ static void launch_sink(gcor_state *state, ProductSink sink, Product &p) {
     case EDGES: return launch<Mode, EDGES>(state, p);
     case OWN_EDGES: return launch<Mode, OWN_EDGES>(state, p);
     case HISTOGRAM: return launch<Mode, HISTOGRAM>(state, p);
+    case CELLS:
+        if constexpr (Mode != HALF) launch<Mode, CELLS>(state, p);
+        return;
     case SUMS:
         if constexpr (Mode != HALF) launch<Mode, SUMS>(state, p);
     }
@@ -262,5 +266,6 @@ void run_product_mma(gcor_state *state, ProductSink sink, Product &p) {
     case UNTIED: return launch_sink<UNTIED>(state, sink, p);
     case TIED: return launch_sink<TIED>(state, sink, p);
     case COMMON: return launch<COMMON, SUMS>(state, p);
+    case FLOAT: return;
     }
 }

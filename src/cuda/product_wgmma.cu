@@ -14,10 +14,11 @@ static_assert(N_TILES == 32 && CLUSTER_ROWS <= (int)SLACK_COLUMNS && (int)WGMMA_
 
 template <ProductSink Sink>
 struct Shared {
-    static const int stages = Sink == HISTOGRAM ? WGMMA_HISTOGRAM_STAGES : WGMMA_STAGES;
+    static const bool counts = Sink == HISTOGRAM || Sink == CELLS;
+    static const int stages = counts ? WGMMA_HISTOGRAM_STAGES : WGMMA_STAGES;
     unsigned char stage[stages][STAGE_BYTES];
     Hit hits[WARPS][WARP_HITS];
-    unsigned bins[Sink == HISTOGRAM ? GCOR_BINS : 1];
+    unsigned bins[counts ? GCOR_BINS : 1];
     uint64_t full[stages], empty[stages];
 };
 
@@ -219,7 +220,7 @@ static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1) multiply_cluste
         }
         barrier_init_done();
     }
-    if (Sink == HISTOGRAM) clear_bins(shared.bins, THREADS);
+    if (Shared<Sink>::counts) clear_bins(shared.bins, THREADS);
     cluster_sync();
     if (threadIdx.x >= WGMMA_GROUPS * GROUP) {
         give_registers<PRODUCER_REGISTERS>();
@@ -229,7 +230,7 @@ static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1) multiply_cluste
         multiply_all<Mode, Sink>(p, shared);
     }
     cluster_sync(); /* nothing may still be on its way to a block that is gone */
-    if (Sink == HISTOGRAM) add_bins(p, shared.bins, THREADS);
+    if (Shared<Sink>::counts) add_bins(p, shared.bins, THREADS);
 #endif
 }
 
@@ -263,6 +264,9 @@ static void launch_sink(gcor_state *state, ProductSink sink, Product &p) {
     case EDGES: return launch<Mode, EDGES>(state, p);
     case OWN_EDGES: return launch<Mode, OWN_EDGES>(state, p);
     case HISTOGRAM: return launch<Mode, HISTOGRAM>(state, p);
+    case CELLS:
+        if constexpr (Mode != HALF) launch<Mode, CELLS>(state, p);
+        return;
     case SUMS: return;
     }
 }
@@ -272,6 +276,7 @@ void run_product_wgmma(gcor_state *state, ProductSink sink, Product &p) {
     case HALF: return launch_sink<HALF>(state, sink, p);
     case UNTIED: return launch_sink<UNTIED>(state, sink, p);
     case TIED: return launch_sink<TIED>(state, sink, p);
-    case COMMON: return;
+    case COMMON:
+    case FLOAT: return;
     }
 }

@@ -160,7 +160,7 @@ static __global__ void coefficients(const __grid_constant__ Product p) {
     p.out.doubles[gcor_tile_offset(&p.tile, p.shape, p.tile.row + i) + k] = coefficient(p, i * p.tile.n_col + j, i, j);
 }
 
-static void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     const gcor_tile &tile = out.tile;
     int64_t n_obs = rows.head.n_obs, all_bits = gcor_obs_pairs(n_obs);
     int64_t pieces = std::min<int64_t>(sign_pieces(n_obs), SLICE_WORDS / PIECE_WORDS), slice = pieces * PIECE_BYTES * 8;
@@ -188,13 +188,4 @@ static void multiply_slices(gcor_state *state, const Operand &rows, const Operan
     dim3 grid(blocks_for(tile.n_col, 256), (unsigned)tile.n_row);
     coefficients<<<grid, 256, 0, state->compute.handle>>>(product);
     check_launch("finishing a tile");
-}
-
-/* ---- a tile of coefficients -------------------------------------------------------------------- */
-
-void multiply_sign(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
-    if (!fused(state, rows.head.kind, rows.head.n_obs)) return multiply_slices(state, rows, cols, out);
-    Product product = product_of(state, rows, cols, out.tile);
-    product.out = out;
-    run_product(state, STORE, product);
 }

@@ -5,7 +5,6 @@
 
 #include "../core/alloc.h"
 
-#include <cublas_v2.h>
 #include <cuda_runtime.h>
 
 #include <cstdarg>
@@ -44,15 +43,6 @@ inline void fail_call(cudaError_t error, const char *what) {
 inline void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess && gcor_fault(GCOR_DEVICE_CALL)) error = cudaErrorUnknown;
     if (error != cudaSuccess) fail_call(error, what);
-}
-
-inline void check(cublasStatus_t status, const char *what) {
-    if (status == CUBLAS_STATUS_SUCCESS && gcor_fault(GCOR_DEVICE_CALL)) status = CUBLAS_STATUS_INTERNAL_ERROR;
-    if (status == CUBLAS_STATUS_SUCCESS) return;
-    if (status == CUBLAS_STATUS_ALLOC_FAILED)
-        throw Failure(GCOR_NO_DEVICE_MEMORY, "cuBLAS found not enough GPU memory while %s; use backend = \"cpu\"", what);
-    throw Failure(GCOR_DEVICE_ERROR, "cuBLAS reported an error while %s: %s; try again, or use backend = \"cpu\"", what,
-                  cublasGetStatusString(status));
 }
 
 inline void check_launch(const char *what) {
@@ -192,25 +182,6 @@ class Event {
     Event(const Event &) = delete;
     Event &operator=(const Event &) = delete;
     void record(const Stream &stream) { check(cudaEventRecord(handle, stream.handle), "recording an event"); }
-};
-
-class Blas {
-  public:
-    cublasHandle_t handle = nullptr;
-    /* Pedantic: full single precision whatever the environment says about TF32. */
-    explicit Blas(const Stream &stream) {
-        check(cublasCreate(&handle), "starting cuBLAS");
-        try {
-            check(cublasSetStream(handle, stream.handle), "starting cuBLAS");
-            check(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "starting cuBLAS");
-        } catch (...) {
-            (void)cublasDestroy(handle);
-            throw;
-        }
-    }
-    ~Blas() { (void)cublasDestroy(handle); }
-    Blas(const Blas &) = delete;
-    Blas &operator=(const Blas &) = delete;
 };
 
 #endif

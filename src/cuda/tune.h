@@ -3,9 +3,9 @@
 #define GPUCOR_CUDA_TUNE_H
 
 enum {
-    /* A tile whose values are stored: wide enough that cuBLAS fills any GPU (256 blocks of 128 x 128),
-     * small enough that its values (32 MB of doubles) are copied in under a millisecond and Ctrl-C is
-     * heard soon. Always whole, padding included, so that the same pair is always computed the same way. */
+    /* A tile whose values are stored or summed up: 256 blocks of 128 x 128, more than a GPU has processors, and
+     * small enough that its values (32 MB of doubles) are copied in under a millisecond and Ctrl-C is heard
+     * soon. */
     TILE_ROWS = 1024,
     TILE_COLS = 4096,
     TILE_COLS_LEAST = 256, /* for very long columns */
