@@ -1,8 +1,7 @@
 # Runs every kernel of the CUDA back end once, small, and compares with stats::cor: for
 #   compute-sanitizer --tool memcheck --leak-check full --target-processes all Rscript inst/bench/every-kernel.R
-#   compute-sanitizer --tool racecheck --kernel-name-exclude kernel_substring=gemm --target-processes all \
-#     Rscript inst/bench/every-kernel.R
-# (racecheck takes very long on cuBLAS's own kernels.)
+#   compute-sanitizer --tool racecheck --target-processes all Rscript inst/bench/every-kernel.R
+# With GPUCOR_NO_WGMMA=1 in the environment a Hopper GPU runs what older ones do.
 library(gpucor)
 
 agree <- function(x, y = NULL, method, use = "everything") {
@@ -18,7 +17,8 @@ ties[, 3] <- 2
 holes <- ties
 holes[sample(length(holes), 100)] <- NA
 long <- matrix(rnorm(2100 * 3), 2100) # ranked by a sort
-slices <- matrix(rnorm(400 * 3), 400) # more sign bits than one slice holds
+opened <- matrix(rnorm(1030 * 3), 1030) # sign bits are opened for a tile
+slices <- matrix(rnorm(4100 * 3), 4100) # and in slices
 for (method in c("pearson", "kendall", "spearman")) {
   agree(distinct, method = method)
   agree(ties, distinct[, 1:3], method)
@@ -41,5 +41,9 @@ for (method in c("pearson", "kendall", "spearman")) {
 many <- matrix(rnorm(5 * 700), 5) # more edges in a tile than the first guess has room for
 same(gpuCorNetwork, many, threshold = 0)
 agree(long, method = "spearman")
-agree(slices, method = "kendall")
+same(gpuCorNetwork, opened, threshold = 0, method = "kendall")
+same(gpuConnectivity, opened, threshold = 0, method = "kendall")
+agree(slices[, 1:2], method = "kendall")
+same(gpuCorNetwork, distinct, density = 0.02) # a histogram, from halves
+same(gpuCorNetwork, distinct, density = 0.02, method = "kendall") # from signs
 print(unlist(.Call(gpucor:::r_live))) # allocations left: none

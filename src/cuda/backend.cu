@@ -12,7 +12,8 @@ static void open_device(int device) {
     char reason[512];
     int gpus = cuda_count_gpus(reason, sizeof reason);
     if (gpus == 0) throw Failure(GCOR_NO_BACKEND, "CUDA cannot be used: %s; use backend = \"cpu\"", reason);
-    if (device >= gpus) throw Failure(GCOR_NO_BACKEND, "there is no GPU %d, only 0 to %d; see gpuInfo()", device, gpus - 1);
+    if (device >= gpus)
+        throw Failure(GCOR_NO_BACKEND, "there is no GPU %d, only 0 to %d; see gpuInfo()", device, gpus - 1);
     check(cudaSetDevice(device), "choosing the GPU");
     cudaFuncAttributes attributes;
     if (cudaFuncGetAttributes(&attributes, probe_kernel) != cudaSuccess) {
@@ -31,7 +32,8 @@ static gcor_status cuda_open(gcor_context *context, gcor_sink *sink, gcor_state 
     return guarded(context, [&] {
         open_device(context->device);
         std::unique_ptr<gcor_state> fresh(new gcor_state(context, sink));
-        check(cudaDeviceGetAttribute(&fresh->processors, cudaDevAttrMultiProcessorCount, context->device), "asking the GPU");
+        check(cudaDeviceGetAttribute(&fresh->processors, cudaDevAttrMultiProcessorCount, context->device),
+              "asking the GPU");
         /* Tests see to it that a newer GPU runs what older ones do. */
         fresh->wgmma = has_wgmma(context->device) && !getenv("GPUCOR_NO_WGMMA");
         *state = fresh.release();
@@ -46,12 +48,12 @@ static void cuda_close(gcor_state *state) {
     gcor_count_live(GCOR_HOST_MEMORY, -1);
 }
 
-/* What is free, less room for tiles, planes and columns on their way. */
+/* What is free, less room for tiles, columns on their way, and bits that are opened: an eighth of all. */
 static int64_t cuda_memory(const gcor_state *) {
     const int64_t reserve = (int64_t)1 << 30;
     size_t free_bytes = 0, total = 0;
     if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) return 0;
-    return std::max((int64_t)(0.9 * (double)free_bytes) - reserve, (int64_t)free_bytes / 2);
+    return std::max((int64_t)(0.8 * (double)free_bytes) - reserve, (int64_t)free_bytes / 2);
 }
 
 static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {

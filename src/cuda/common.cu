@@ -123,7 +123,8 @@ struct Launch {
 
 static Launch plan_launch(gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t pairs) {
     int processors = 0;
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, state->context->device), "asking the GPU");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, state->context->device),
+          "asking the GPU");
     int64_t each = kind == GCOR_RANK_COMMON ? 16 * (n_obs / 32 + 1) : 0, room = 48 << 10;
     Launch launch{COMMON_WARPS, each * COMMON_WARPS, 0, each > room};
     if (launch.global) launch.shared = 0;

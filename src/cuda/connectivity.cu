@@ -10,7 +10,8 @@ static __global__ void sum_values(const __grid_constant__ Product p) {
     clear_bins(bins, SUM_THREADS);
     __syncthreads();
     int64_t wide = (p.tile.n_col + CELL_COLS - 1) / CELL_COLS, high = (p.tile.n_row + CELL_ROWS - 1) / CELL_ROWS;
-    for (int64_t cell = blockIdx.x * (SUM_THREADS / 32) + threadIdx.x / 32; cell < wide * high; cell += gridDim.x * (SUM_THREADS / 32)) {
+    for (int64_t cell = blockIdx.x * (SUM_THREADS / 32) + threadIdx.x / 32; cell < wide * high;
+         cell += gridDim.x * (SUM_THREADS / 32)) {
         int64_t i = cell / wide * CELL_ROWS, j = cell % wide * CELL_COLS + threadIdx.x % 32;
         sum_cell(p, bins, i, j, [&](int k) {
             int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i + k);

@@ -10,54 +10,19 @@
 
 #include <algorithm>
 
-/* ---- from candidates to edges --------------------------------------------------------------- */
+/* ---- a tile's edges ------------------------------------------------------------------------ */
 
-/* The product of two columns by 8 lanes, four candidates a warp: each lane has the running sums of four of the
- * 32 that gcor_dot() has, and they are folded in the same order. */
-enum { DOT_LANES = 8, DOT_OWN = GCOR_LANES / DOT_LANES };
-
-/* Four values from x[k] on, those beyond n_obs 0. Columns of a multiple of four are read 16 bytes at a time. */
-static __device__ float4 load_four(const float *x, int64_t k, int64_t n_obs) {
-    if (n_obs % 4 == 0) return *(const float4 *)(x + k);
-    return {x[k], k + 1 < n_obs ? x[k + 1] : 0, k + 2 < n_obs ? x[k + 2] : 0, k + 3 < n_obs ? x[k + 3] : 0};
-}
-
-static __device__ double lanes_dot(const float *x, const float *y, int64_t n_obs) {
-    double sum[DOT_OWN] = {};
-#pragma unroll 4
-    for (int64_t k = threadIdx.x % DOT_LANES * DOT_OWN; k < n_obs; k += GCOR_LANES) {
-        float4 a = load_four(x, k, n_obs), b = load_four(y, k, n_obs);
-        sum[0] += (double)a.x * b.x;
-        sum[1] += (double)a.y * b.y;
-        sum[2] += (double)a.z * b.z;
-        sum[3] += (double)a.w * b.w;
+static void find_by_product(gcor_state *state, const EdgeSlot &slot, EdgeOutput out) {
+    Product product = product_of(state, *slot.rows, *slot.cols, slot.tile);
+    if (product.mode == HALF) {
+        state->edges.candidates.reserve((int64_t)out.room, "candidates for edges");
+        out.candidates = state->edges.candidates.data;
     }
-    for (int step = DOT_LANES / 2; step > 0; step /= 2)
-        for (int l = 0; l < DOT_OWN; l++) sum[l] += __shfl_xor_sync(ALL_LANES, sum[l], step);
-    for (int step = DOT_OWN / 2; step > 0; step /= 2)
-        for (int l = 0; l < step; l++) sum[l] += sum[l + step];
-    return sum[0];
-}
-
-/* A warp takes 32 candidates: four at a time are computed, then each lane has one to decide on. */
-static __global__ void decide_candidates(ProductSide rows, ProductSide cols, int64_t n_obs, EdgeOutput out) {
-    int64_t count = (int64_t)out.counts[N_CANDIDATES];
-    if (count > (int64_t)out.room) return; /* some were lost: all will be done again */
-    int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32, warps = gridDim.x * (int64_t)(blockDim.x / 32);
-    int lane = threadIdx.x % 32;
-    for (int64_t begin = warp * 32; begin < count; begin += warps * 32) {
-        unsigned own = out.candidates[begin + lane < count ? begin + lane : begin];
-        double r = 0;
-        for (int turn = 0; turn < DOT_LANES; turn++) {
-            unsigned place = __shfl_sync(ALL_LANES, own, turn * (32 / DOT_LANES) + lane / DOT_LANES);
-            int64_t i = place_row(place), j = place_col(place);
-            double dot = lanes_dot(rows.columns + i * n_obs, cols.columns + j * n_obs, n_obs);
-            double turned = __shfl_sync(ALL_LANES, dot, lane % (32 / DOT_LANES) * DOT_LANES);
-            if (lane / (32 / DOT_LANES) == turn) r = gcor_coefficient(turned, rows.norm[place_row(own)], cols.norm[place_col(own)]);
-        }
-        Verdict verdict = begin + lane < count ? judge(out, place_row(own), place_col(own), r) : NOTHING;
-        put_edge(out, verdict, place_row(own), place_col(own), r);
-    }
+    product.edges = out;
+    set_least(product);
+    raise_by_product(state, slot, product);
+    run_product(state, out.rule.row_least ? OWN_EDGES : EDGES, product);
+    if (product.mode == HALF) decide_candidates(state, product);
 }
 
 /* Grid rows are the tile's; a thread looks at every blockDim.x-th pair of its block's share. */
@@ -72,116 +37,10 @@ static __global__ void decide_values(Packed values, EdgeOutput out) {
     }
 }
 
-/* ---- least weights of the variables' own ------------------------------------------------ */
-
-/* All values of a tile: packed exact ones, or cheap ones, in rows as long as the tile's, with their error. */
-struct TileValues {
-    Packed exact;
-    const float *cheap;
-    double error;
-
-    __device__ double weight(gcor_side side, int64_t i, int64_t j, int64_t offset) const {
-        if (exact.doubles) return gcor_weight(side, exact.doubles[offset]);
-        return gcor_raw_weight(side, cheap[i * exact.tile.n_col + j]) - error;
-    }
-};
-
-/* A block for each variable of one side of a tile whose own least weight is still 0: the k-th largest
- * weight in the tile, to within a bin, is one, too. Without it all of a variable's first pairs would
- * be edges. */
-static __global__ void raise_least(TileValues values, bool by_row, EdgeOutput out, double *least) {
-    __shared__ int bins[LEAST_BINS];
-    const gcor_tile &tile = values.exact.tile;
-    gcor_shape shape = values.exact.shape;
-    int64_t own = blockIdx.x, others = by_row ? tile.n_col : tile.n_row;
-    if (least[own] > 0) return;
-    for (int b = threadIdx.x; b < LEAST_BINS; b += blockDim.x) bins[b] = 0;
-    __syncthreads();
-    for (int64_t other = threadIdx.x; other < others; other += blockDim.x) {
-        int64_t i = by_row ? own : other, j = by_row ? other : own, col, n;
-        gcor_tile_segment(&tile, shape, tile.row + i, &col, &n);
-        int64_t k = tile.col + j - col;
-        if (k < 0 || k >= n) continue;
-        double weight = values.weight(out.rule.side, i, j, gcor_tile_offset(&tile, shape, tile.row + i) + k);
-        int bin = (int)(weight * LEAST_BINS);
-        if (weight > 0) atomicAdd(&bins[bin < LEAST_BINS ? bin : LEAST_BINS - 1], 1);
-    }
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    int64_t found = 0;
-    for (int b = LEAST_BINS - 1; b > 0 && found < out.rule.k; b--) {
-        found += bins[b];
-        if (found >= out.rule.k) least[own] = b / (double)LEAST_BINS;
-    }
-}
-
-static void raise_both(gcor_state *state, const EdgeSlot &slot, const TileValues &values, const EdgeOutput &out) {
-    const gcor_tile &tile = slot.tile;
-    double *rows = slot.least.data, *cols = rows + tile.n_row;
-    cudaStream_t stream = state->compute.handle;
-    raise_least<<<(unsigned)tile.n_row, 256, 0, stream>>>(values, true, out, rows);
-    raise_least<<<(unsigned)tile.n_col, 256, 0, stream>>>(values, false, out, cols);
-    check_launch("finding least weights");
-}
-
-/* Whether one of the tile's variables has no least weight yet. */
-static bool lacks_least(const gcor_state *state, const gcor_tile &tile) {
-    const gcor_edge_rule &rule = ((const gcor_edges *)state->sink)->rule;
-    auto none = [](const double *least, int64_t n) { return std::any_of(least, least + n, [](double w) { return w == 0; }); };
-    return none(rule.row_least + tile.row, tile.n_row) || none(rule.col_least + tile.col, tile.n_col);
-}
-
-/* The variables' own least weights to the device, as they are now. */
-static void copy_least(gcor_state *state, EdgeSlot &slot, gcor_edge_rule &rule) {
-    if (!rule.row_least) return;
-    const gcor_tile &tile = slot.tile;
-    slot.least.reserve(tile.n_row + tile.n_col, "least weights");
-    double *rows = slot.least.data, *cols = rows + tile.n_row;
-    cudaStream_t stream = state->compute.handle;
-    check(cudaMemcpyAsync(rows, rule.row_least + tile.row, tile.n_row * sizeof(double), cudaMemcpyHostToDevice, stream),
-          "copying least weights");
-    check(cudaMemcpyAsync(cols, rule.col_least + tile.col, tile.n_col * sizeof(double), cudaMemcpyHostToDevice, stream),
-          "copying least weights");
-    rule.row_least = rows;
-    rule.col_least = cols;
-}
-
-/* ---- a tile's edges ------------------------------------------------------------------------ */
-
-/* Where variables have least weights of their own and some are not known yet, all values of the tile tell. */
-static void raise_from_product(gcor_state *state, const EdgeSlot &slot, Product product) {
-    const EdgeOutput &edges = product.edges;
-    if (!edges.rule.row_least || !lacks_least(state, slot.tile)) return;
-    TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, edges.error};
-    if (product.mode == HALF) {
-        state->cheap.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
-        values.cheap = product.cheap = state->cheap.data;
-        run_product(state, STORE, product);
-    } else {
-        values.exact = multiply_in_place(state, *slot.rows, *slot.cols, slot.tile);
-    }
-    raise_both(state, slot, values, edges);
-}
-
-static void find_by_product(gcor_state *state, const EdgeSlot &slot, EdgeOutput out) {
-    Product product = product_of(state, *slot.rows, *slot.cols, slot.tile);
-    if (product.mode == HALF) {
-        state->edges.candidates.reserve((int64_t)out.room, "candidates for edges");
-        out.candidates = state->edges.candidates.data;
-    }
-    product.edges = out;
-    set_least(product);
-    raise_from_product(state, slot, product);
-    run_product(state, out.rule.row_least ? OWN_EDGES : EDGES, product);
-    if (product.mode != HALF) return;
-    decide_candidates<<<EDGE_BLOCKS, 256, 0, state->compute.handle>>>(product.rows, product.cols, product.n_obs, product.edges);
-    check_launch("computing candidates");
-}
-
 static void find_in_values(gcor_state *state, const EdgeSlot &slot, const EdgeOutput &out) {
     const gcor_tile &tile = slot.tile;
     Packed values = multiply_in_place(state, *slot.rows, *slot.cols, tile);
-    if (out.rule.row_least) raise_both(state, slot, {values, nullptr, 0}, out);
+    raise_by_values(state, slot, values, out);
     dim3 grid(blocks_for(tile.n_col, EDGE_SPAN), (unsigned)tile.n_row);
     decide_values<<<grid, 256, 0, state->compute.handle>>>(values, out);
     check_launch("collecting edges");
@@ -238,8 +97,8 @@ static void sort_edges(gcor_state *state, EdgeSlot &slot, int64_t n) {
     ring.places.reserve(slot.places.capacity, what);
     ring.r.reserve(slot.places.capacity, what);
     auto sort = [&](void *scratch, size_t &bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, slot.places.data, ring.places.data, slot.r.data, ring.r.data,
-                                               n, 0, last_bit, state->copy.handle);
+        return cub::DeviceRadixSort::SortPairs(scratch, bytes, slot.places.data, ring.places.data, slot.r.data,
+                                               ring.r.data, n, 0, last_bit, state->copy.handle);
     };
     size_t bytes = 0;
     check(sort(nullptr, bytes), what);
@@ -266,9 +125,11 @@ static void send(gcor_state *state, EdgeSlot &slot) {
     reserve_host(slot, state->sink->shape, n);
     sort_edges(state, slot, n);
     cudaStream_t stream = state->copy.handle;
-    unpack<<<blocks_for(n, 256), 256, 0, stream>>>(state->edges.places.data, state->edges.r.data, n, slot.tile, slot.device.data);
+    unpack<<<blocks_for(n, 256), 256, 0, stream>>>(state->edges.places.data, state->edges.r.data, n, slot.tile,
+                                                   slot.device.data);
     check_launch("sorting edges");
-    check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)n * sizeof(gcor_edge), cudaMemcpyDeviceToHost, stream),
+    check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)n * sizeof(gcor_edge), cudaMemcpyDeviceToHost,
+                          stream),
           "copying edges");
     slot.copied.record(state->copy);
 }

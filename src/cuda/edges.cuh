@@ -1,8 +1,25 @@
-/* Places for edges, claimed by warps; all functions need all lanes. */
+/* What the files about edges share:
+ *
+ *   edges.cu       a tile's edges, from operands to the host
+ *   hits.cuh       in a product: which pairs may be edges
+ *   candidates.cu  which of those that a cheap product leaves are
+ *   least.cu       least weights of the variables' own
+ *
+ * and places for edges, claimed by warps: those functions need all lanes. */
 #ifndef GPUCOR_CUDA_EDGES_CUH
 #define GPUCOR_CUDA_EDGES_CUH
 
 #include "product.cuh"
+
+/* On state->compute: the candidates of product.edges to its edges. */
+void decide_candidates(gcor_state *state, const Product &product);
+
+/* A rule's own least weights, as they are now, to the slot's memory; the rule then points there, numbered
+ * from the tile's first variables. Nothing to do for other rules. */
+void copy_least(gcor_state *state, EdgeSlot &slot, gcor_edge_rule &rule);
+/* Raise those that are 0 by the values of the slot's tile: computed for that, if there are any, or given. */
+void raise_by_product(gcor_state *state, const EdgeSlot &slot, Product product);
+void raise_by_values(gcor_state *state, const EdgeSlot &slot, const Packed &values, const EdgeOutput &out);
 
 static __device__ inline unsigned place_of(int64_t i, int64_t j) {
     return (unsigned)(i << PLACE_COL_BITS | j);
@@ -42,7 +59,8 @@ static __device__ inline void put_edge(const EdgeOutput &out, Verdict verdict, i
     unsigned above = __ballot_sync(ALL_LANES, verdict == ABOVE), kept = __ballot_sync(ALL_LANES, verdict == KEPT);
     if (above) (void)claim_places(&out.counts[N_ABOVE], __popc(above));
     if (!kept) return;
-    unsigned long long at = claim_places(&out.counts[N_EDGES], __popc(kept)) + __popc(kept & ((1u << threadIdx.x % 32) - 1));
+    unsigned long long at =
+        claim_places(&out.counts[N_EDGES], __popc(kept)) + __popc(kept & ((1u << threadIdx.x % 32) - 1));
     if (verdict != KEPT || at >= out.room) return;
     out.places[at] = place_of(i, j);
     out.r[at] = r;

@@ -25,7 +25,8 @@ static __device__ inline void barrier_init_done() {
 
 /* Arrive, and announce bytes. */
 static __device__ inline void barrier_expect(uint64_t *barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
 }
 
 /* Arrive at the barrier at the same address in a block of the cluster. */
@@ -79,8 +80,8 @@ static __device__ inline void bulk_copy(void *to, const void *from, unsigned byt
 /* To the same address in all blocks of the cluster that `blocks` has a bit for, each with its barrier. */
 static __device__ inline void bulk_copy_to_all(void *to, const void *from, unsigned bytes, uint64_t *barrier,
                                                unsigned short blocks) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;" ::
-                     "r"(shared_address(to)),
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], "
+                 "%2, [%3], %4;" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier)), "h"(blocks)
                  : "memory");
 }
@@ -90,7 +91,8 @@ static __device__ inline void bulk_copy_to_all(void *to, const void *from, unsig
 /* Columns in pieces from `at` on, as a product finds them: groups of 8 columns are 1,024 bytes apart, and
  * their chunks exchanged by the 128-byte pattern. */
 static __device__ inline uint64_t describe_columns(const void *at) {
-    return (uint64_t)((shared_address(at) & 0x3FFFF) >> 4) | (uint64_t)1 << 16 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 62;
+    return (uint64_t)((shared_address(at) & 0x3FFFF) >> 4) | (uint64_t)1 << 16 | (uint64_t)(1024 >> 4) << 32 |
+           (uint64_t)1 << 62;
 }
 
 static __device__ inline void product_fence() {
@@ -140,7 +142,8 @@ static __device__ inline void product_bits(int (&d)[32][4], uint64_t rows, uint6
 /* The same with the rows in registers, as mma.m16n8k256 has them, 16 a warp. */
 static __device__ inline void product_bits(int (&d)[32][4], const unsigned (&rows)[4], uint64_t cols, int add) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %133, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc " GPUCOR_SUM_NAMES "{%128, %129, %130, %131}, %132, p;\n}"
+                 "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc " GPUCOR_SUM_NAMES
+                 "{%128, %129, %130, %131}, %132, p;\n}"
                  : GPUCOR_SUMS
                  : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "l"(cols), "r"(add));
 }

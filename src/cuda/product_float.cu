@@ -18,7 +18,8 @@ static_assert(sizeof(Shared) <= 99 << 10, "shared memory of the smaller GPUs");
 /* ---- loading ------------------------------------------------------------------------------ */
 
 /* A thread's values of SIDE variables from `var` of n_var on, observations from k on; 0 beyond. */
-static __device__ void fetch(const float *columns, int64_t n_obs, int64_t var, int64_t n_var, int64_t k, float (&own)[EACH]) {
+static __device__ void fetch(const float *columns, int64_t n_obs, int64_t var, int64_t n_var, int64_t k,
+                             float (&own)[EACH]) {
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
         int at = threadIdx.x + THREADS * e;
@@ -46,8 +47,8 @@ static __device__ int own_col(int j) {
 }
 
 /* Rows half by half: sums of all in both precisions at a time are more than the registers hold. */
-static __device__ void multiply_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED], const float (&cols)[GCOR_OBS_SLICE][PADDED],
-                                      double (&sums)[OWN][OWN]) {
+static __device__ void multiply_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED],
+                                      const float (&cols)[GCOR_OBS_SLICE][PADDED], double (&sums)[OWN][OWN]) {
 #pragma unroll
     for (int half = 0; half < OWN; half += 4) {
         float slice[4][OWN] = {};
@@ -70,7 +71,8 @@ static __device__ void multiply_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED
 }
 
 /* All slices; while one is multiplied the next one is on its way. */
-static __device__ void multiply_block(const Product &p, const WalkBlock &block, Shared &shared, double (&sums)[OWN][OWN]) {
+static __device__ void multiply_block(const Product &p, const WalkBlock &block, Shared &shared,
+                                      double (&sums)[OWN][OWN]) {
     float rows[EACH], cols[EACH];
     auto bring = [&](int64_t k) {
         fetch(p.rows.columns, p.n_obs, block.row, p.tile.n_row, k, rows);
@@ -110,7 +112,8 @@ static __device__ void deliver_cell(const Product &p, Shared &shared, int row, i
 }
 
 template <ProductSink Sink>
-static __device__ void deliver_block(const Product &p, const WalkBlock &block, Shared &shared, const double (&sums)[OWN][OWN]) {
+static __device__ void deliver_block(const Product &p, const WalkBlock &block, Shared &shared,
+                                     const double (&sums)[OWN][OWN]) {
     int warp = threadIdx.x / 32, row = warp / 4 * CELL_ROWS, col = warp % 4 * CELL_COLS + threadIdx.x % 32;
 #pragma unroll
     for (int chunk = 0; chunk < SIDE / CHUNK_ROWS; chunk++) {

@@ -20,7 +20,8 @@ struct Block {
     static const int hit_bytes = WARPS * WARP_HITS * (int)sizeof(Hit);
     static const int bin_bytes = counts ? GCOR_BINS * (int)sizeof(unsigned) : 0;
     static const int bytes = stages * stage_bytes + hit_bytes + bin_bytes;
-    static_assert(rows <= (int)MMA_BLOCK_ROWS && (int)MMA_BLOCK_ROWS <= (int)SLACK_COLUMNS, "read beyond the last column");
+    static_assert(rows <= (int)MMA_BLOCK_ROWS && (int)MMA_BLOCK_ROWS <= (int)SLACK_COLUMNS,
+                  "read beyond the last column");
     static_assert(bytes <= 99 << 10, "shared memory of the smaller GPUs");
 };
 
@@ -196,8 +197,8 @@ static __device__ void deliver_common(const Product &p, WarpOutput &out, int (&s
 }
 
 template <ProductMode Mode, ProductSink Sink, class B>
-static __device__ void deliver_block(const Product &p, WarpOutput &out, const WalkBlock &block, int warp_row, int warp_col,
-                                     unsigned char *shared) {
+static __device__ void deliver_block(const Product &p, WarpOutput &out, const WalkBlock &block, int warp_row,
+                                     int warp_col, unsigned char *shared) {
     int64_t i = block.row + warp_row, j = block.col + warp_col;
     int sums[B::sets][B::m_tiles][N_TILES][4] = {};
     if constexpr (Mode == COMMON) {
@@ -240,7 +241,8 @@ static void launch(gcor_state *state, Product &p) {
     using B = Block<Mode, Sink>;
     p.walk = plan_walk(p, B::rows, MMA_BLOCK_COLS);
     auto kernel = multiply_blocks<Mode, Sink>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, B::bytes), "asking for shared memory");
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, B::bytes),
+          "asking for shared memory");
     int blocks = std::min(p.walk.first[p.walk.groups], 2 * state->processors);
     if (blocks > 0) kernel<<<blocks, THREADS, B::bytes, state->compute.handle>>>(p);
 }

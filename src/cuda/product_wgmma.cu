@@ -6,11 +6,16 @@
 
 enum { GROUP = 128, THREADS = (WGMMA_GROUPS + 1) * GROUP, WARPS = WGMMA_GROUPS * 4, N_TILES = WGMMA_COLS / 8 };
 enum { GROUP_ROWS = 64, BLOCK_ROWS = WGMMA_GROUPS * GROUP_ROWS, CLUSTER_ROWS = WGMMA_CLUSTER * BLOCK_ROWS };
-enum { ROWS_BYTES = BLOCK_ROWS * PIECE_BYTES, COLS_BYTES = WGMMA_COLS * PIECE_BYTES, STAGE_BYTES = ROWS_BYTES + COLS_BYTES };
+enum {
+    ROWS_BYTES = BLOCK_ROWS * PIECE_BYTES,
+    COLS_BYTES = WGMMA_COLS * PIECE_BYTES,
+    STAGE_BYTES = ROWS_BYTES + COLS_BYTES
+};
 enum { SHARE_COLS = WGMMA_COLS / WGMMA_CLUSTER, SHARE_BYTES = SHARE_COLS * PIECE_BYTES };
 enum { STEPS = PIECE_BYTES / 32 }; /* products of 32 bytes in a piece */
 enum { PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232 }; /* of 65,536 / 384 a thread */
-static_assert(N_TILES == 32 && CLUSTER_ROWS <= (int)SLACK_COLUMNS && (int)WGMMA_COLS <= (int)SLACK_COLUMNS, "see hopper.cuh");
+static_assert(N_TILES == 32 && CLUSTER_ROWS <= (int)SLACK_COLUMNS && (int)WGMMA_COLS <= (int)SLACK_COLUMNS,
+              "see hopper.cuh");
 
 template <ProductSink Sink>
 struct Shared {
@@ -86,12 +91,14 @@ static __device__ void release(S &shared, int stage) {
 
 /* One plane: rows and columns from shared memory. While a piece is multiplied the next one is waited for. */
 template <ProductMode Mode, class S>
-static __device__ void multiply_pieces(const Product &p, S &shared, Turn<S::stages> &turn, int group, int (&sums)[N_TILES][4]) {
+static __device__ void multiply_pieces(const Product &p, S &shared, Turn<S::stages> &turn, int group,
+                                       int (&sums)[N_TILES][4]) {
     int before = -1; /* the stage whose product may still be going on */
     for (int piece = 0; piece < p.pieces; piece++, turn.next()) {
         barrier_wait(&shared.full[turn.stage], turn.parity);
         const unsigned char *stage = shared.stage[turn.stage];
-        uint64_t rows = describe_columns(stage + group * GROUP_ROWS * PIECE_BYTES), cols = describe_columns(stage + ROWS_BYTES);
+        uint64_t rows = describe_columns(stage + group * GROUP_ROWS * PIECE_BYTES),
+                 cols = describe_columns(stage + ROWS_BYTES);
         product_fence();
 #pragma unroll
         for (int step = 0; step < STEPS; step++) {
@@ -123,7 +130,8 @@ static __device__ void invert(const unsigned (&a)[4], unsigned (&inverse)[4]) {
 
 /* Two planes: the rows in registers, so that their complements need not be stored. */
 template <class S>
-static __device__ void multiply_tied(const Product &p, S &shared, Turn<S::stages> &turn, int group, int (&sums)[N_TILES][4]) {
+static __device__ void multiply_tied(const Product &p, S &shared, Turn<S::stages> &turn, int group,
+                                     int (&sums)[N_TILES][4]) {
     int warp_row = group * GROUP_ROWS + threadIdx.x / 32 % 4 * 16;
     for (int piece = 0; piece < p.pieces; piece++) {
         Turn<S::stages> first = turn;

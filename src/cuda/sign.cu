@@ -54,7 +54,8 @@ void make_bits(gcor_state *state, Operand &o) {
     int64_t n = o.head.n_obs, n_var = o.head.n_var;
     count_tied(o);
     o.inverse.reserve(counts_of(n_var), "norms");
-    if (n_var > 0) invert_norms<<<blocks_for(n_var, 256), 256, 0, state->compute.handle>>>(o.norm.data, n_var, o.inverse.data);
+    if (n_var > 0)
+        invert_norms<<<blocks_for(n_var, 256), 256, 0, state->compute.handle>>>(o.norm.data, n_var, o.inverse.data);
     check_launch("preparing norms");
     if (!keeps_bits(o.head.kind, n)) return;
     o.bits.reserve(2 * piece_bytes(n_var, sign_pieces(n)), "sign bits");
@@ -75,7 +76,8 @@ static Planes reserve_planes(OpenedPlanes &opened, ProductMode mode, int64_t n_v
 }
 
 /* All bits of variables var .. var+n_var-1; those of the last call may still be there. */
-static Planes open_all(gcor_state *state, OpenedPlanes &opened, ProductMode mode, const Operand &o, int64_t var, int64_t n_var) {
+static Planes open_all(gcor_state *state, OpenedPlanes &opened, ProductMode mode, const Operand &o, int64_t var,
+                       int64_t n_var) {
     int64_t n = o.head.n_obs;
     Planes planes = reserve_planes(opened, mode, n_var, sign_pieces(n));
     OpenedPlanes::Contents wanted = {o.serial, var, n_var, (int)mode};

@@ -113,7 +113,8 @@ class Array {
         size_t bytes = (size_t)count * sizeof(T);
         void *memory = nullptr;
         cudaError_t error = cudaErrorMemoryAllocation;
-        if (!gcor_fault(Where)) error = Where == GCOR_DEVICE_MEMORY ? cudaMalloc(&memory, bytes) : pin_memory(&memory, bytes);
+        if (!gcor_fault(Where))
+            error = Where == GCOR_DEVICE_MEMORY ? cudaMalloc(&memory, bytes) : pin_memory(&memory, bytes);
         if (error == cudaErrorMemoryAllocation) fail_memory((double)bytes, what);
         if (error == cudaSuccess) { /* owned before anything else can fail */
             gcor_count_live(Where, 1);
@@ -145,8 +146,10 @@ class Array {
         size_t free_bytes = 0, total = 0;
         (void)cudaGetLastError();
         if (Where == GCOR_HOST_MEMORY)
-            throw Failure(GCOR_NO_MEMORY, "cannot allocate %.1f MB of pinned memory for %s; close other programs, or use backend = \"cpu\"",
-                          bytes / 1e6, what);
+            throw Failure(
+                GCOR_NO_MEMORY,
+                "cannot allocate %.1f MB of pinned memory for %s; close other programs, or use backend = \"cpu\"",
+                bytes / 1e6, what);
         (void)cudaMemGetInfo(&free_bytes, &total);
         throw Failure(GCOR_NO_DEVICE_MEMORY,
                       "not enough GPU memory: %.1f MB wanted for %s, %.1f MB of %.1f MB free; free some, work in "
@@ -167,7 +170,8 @@ class Stream {
     explicit Stream(bool urgent) {
         int least = 0, greatest = 0;
         check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream");
-        check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, urgent ? greatest : least), "creating a stream");
+        check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, urgent ? greatest : least),
+              "creating a stream");
     }
     ~Stream() { (void)cudaStreamDestroy(handle); }
     Stream(const Stream &) = delete;

@@ -1,0 +1,57 @@
+/* Candidates, which a cheap product has left, to edges: their exact coefficients decide. */
+#include "edges.cuh"
+
+/* The product of two columns by 8 lanes, four candidates a warp: each lane has the running sums of four of the
+ * 32 that gcor_dot() has, and they are folded in the same order. */
+enum { DOT_LANES = 8, DOT_OWN = GCOR_LANES / DOT_LANES };
+
+/* Four values from x[k] on, those beyond n_obs 0. Columns of a multiple of four are read 16 bytes at a time. */
+static __device__ float4 load_four(const float *x, int64_t k, int64_t n_obs) {
+    if (n_obs % 4 == 0) return *(const float4 *)(x + k);
+    return {x[k], k + 1 < n_obs ? x[k + 1] : 0, k + 2 < n_obs ? x[k + 2] : 0, k + 3 < n_obs ? x[k + 3] : 0};
+}
+
+static __device__ double lanes_dot(const float *x, const float *y, int64_t n_obs) {
+    double sum[DOT_OWN] = {};
+#pragma unroll 4
+    for (int64_t k = threadIdx.x % DOT_LANES * DOT_OWN; k < n_obs; k += GCOR_LANES) {
+        float4 a = load_four(x, k, n_obs), b = load_four(y, k, n_obs);
+        sum[0] += (double)a.x * b.x;
+        sum[1] += (double)a.y * b.y;
+        sum[2] += (double)a.z * b.z;
+        sum[3] += (double)a.w * b.w;
+    }
+    for (int step = DOT_LANES / 2; step > 0; step /= 2)
+        for (int l = 0; l < DOT_OWN; l++) sum[l] += __shfl_xor_sync(ALL_LANES, sum[l], step);
+    for (int step = DOT_OWN / 2; step > 0; step /= 2)
+        for (int l = 0; l < step; l++) sum[l] += sum[l + step];
+    return sum[0];
+}
+
+/* A warp takes 32 candidates: four at a time are computed, then each lane has one to decide on. */
+static __global__ void compute_candidates(ProductSide rows, ProductSide cols, int64_t n_obs, EdgeOutput out) {
+    int64_t count = (int64_t)out.counts[N_CANDIDATES];
+    if (count > (int64_t)out.room) return; /* some were lost: all will be done again */
+    int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32,
+            warps = gridDim.x * (int64_t)(blockDim.x / 32);
+    int lane = threadIdx.x % 32;
+    for (int64_t begin = warp * 32; begin < count; begin += warps * 32) {
+        unsigned own = out.candidates[begin + lane < count ? begin + lane : begin];
+        double r = 0;
+        for (int turn = 0; turn < DOT_LANES; turn++) {
+            unsigned place = __shfl_sync(ALL_LANES, own, turn * (32 / DOT_LANES) + lane / DOT_LANES);
+            int64_t i = place_row(place), j = place_col(place);
+            double dot = lanes_dot(rows.columns + i * n_obs, cols.columns + j * n_obs, n_obs);
+            double turned = __shfl_sync(ALL_LANES, dot, lane % (32 / DOT_LANES) * DOT_LANES);
+            if (lane / (32 / DOT_LANES) == turn)
+                r = gcor_coefficient(turned, rows.norm[place_row(own)], cols.norm[place_col(own)]);
+        }
+        Verdict verdict = begin + lane < count ? judge(out, place_row(own), place_col(own), r) : NOTHING;
+        put_edge(out, verdict, place_row(own), place_col(own), r);
+    }
+}
+
+void decide_candidates(gcor_state *state, const Product &p) {
+    compute_candidates<<<EDGE_BLOCKS, 256, 0, state->compute.handle>>>(p.rows, p.cols, p.n_obs, p.edges);
+    check_launch("computing candidates");
+}

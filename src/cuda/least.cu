@@ -1,0 +1,98 @@
+/* Least weights of the variables' own, which rise from tile to tile. Where some are not known yet, as in the first
+ * tile that a variable is in, all values of the tile tell. */
+#include "edges.cuh"
+
+#include <algorithm>
+
+/* All values of a tile: packed exact ones, or cheap ones, in rows as long as the tile's, with their error. */
+struct TileValues {
+    Packed exact;
+    const float *cheap;
+    double error;
+
+    __device__ double weight(gcor_side side, int64_t i, int64_t j, int64_t offset) const {
+        if (exact.doubles) return gcor_weight(side, exact.doubles[offset]);
+        return gcor_raw_weight(side, cheap[i * exact.tile.n_col + j]) - error;
+    }
+};
+
+/* A block for each variable of one side of a tile whose own least weight is still 0: the k-th largest
+ * weight in the tile, to within a bin, is one, too. Without it all of a variable's first pairs would
+ * be edges. */
+static __global__ void raise_least(TileValues values, bool by_row, EdgeOutput out, double *least) {
+    __shared__ int bins[LEAST_BINS];
+    const gcor_tile &tile = values.exact.tile;
+    gcor_shape shape = values.exact.shape;
+    int64_t own = blockIdx.x, others = by_row ? tile.n_col : tile.n_row;
+    if (least[own] > 0) return;
+    for (int b = threadIdx.x; b < LEAST_BINS; b += blockDim.x) bins[b] = 0;
+    __syncthreads();
+    for (int64_t other = threadIdx.x; other < others; other += blockDim.x) {
+        int64_t i = by_row ? own : other, j = by_row ? other : own, col, n;
+        gcor_tile_segment(&tile, shape, tile.row + i, &col, &n);
+        int64_t k = tile.col + j - col;
+        if (k < 0 || k >= n) continue;
+        double weight = values.weight(out.rule.side, i, j, gcor_tile_offset(&tile, shape, tile.row + i) + k);
+        int bin = (int)(weight * LEAST_BINS);
+        if (weight > 0) atomicAdd(&bins[bin < LEAST_BINS ? bin : LEAST_BINS - 1], 1);
+    }
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    int64_t found = 0;
+    for (int b = LEAST_BINS - 1; b > 0 && found < out.rule.k; b--) {
+        found += bins[b];
+        if (found >= out.rule.k) least[own] = b / (double)LEAST_BINS;
+    }
+}
+
+static void raise_both(gcor_state *state, const EdgeSlot &slot, const TileValues &values, const EdgeOutput &out) {
+    const gcor_tile &tile = slot.tile;
+    double *rows = slot.least.data, *cols = rows + tile.n_row;
+    cudaStream_t stream = state->compute.handle;
+    raise_least<<<(unsigned)tile.n_row, 256, 0, stream>>>(values, true, out, rows);
+    raise_least<<<(unsigned)tile.n_col, 256, 0, stream>>>(values, false, out, cols);
+    check_launch("finding least weights");
+}
+
+/* Whether one of the tile's variables has no least weight yet. */
+static bool lacks_least(const gcor_state *state, const gcor_tile &tile) {
+    const gcor_edge_rule &rule = ((const gcor_edges *)state->sink)->rule;
+    auto none = [](const double *least, int64_t n) {
+        return std::any_of(least, least + n, [](double w) { return w == 0; });
+    };
+    return none(rule.row_least + tile.row, tile.n_row) || none(rule.col_least + tile.col, tile.n_col);
+}
+
+/* The variables' own least weights to the device, as they are now. */
+void copy_least(gcor_state *state, EdgeSlot &slot, gcor_edge_rule &rule) {
+    if (!rule.row_least) return;
+    const gcor_tile &tile = slot.tile;
+    slot.least.reserve(tile.n_row + tile.n_col, "least weights");
+    double *rows = slot.least.data, *cols = rows + tile.n_row;
+    cudaStream_t stream = state->compute.handle;
+    check(cudaMemcpyAsync(rows, rule.row_least + tile.row, tile.n_row * sizeof(double), cudaMemcpyHostToDevice, stream),
+          "copying least weights");
+    check(cudaMemcpyAsync(cols, rule.col_least + tile.col, tile.n_col * sizeof(double), cudaMemcpyHostToDevice, stream),
+          "copying least weights");
+    rule.row_least = rows;
+    rule.col_least = cols;
+}
+
+/* Where variables have least weights of their own and some are not known yet, all values of the tile tell. */
+void raise_by_product(gcor_state *state, const EdgeSlot &slot, Product product) {
+    const EdgeOutput &edges = product.edges;
+    if (!edges.rule.row_least || !lacks_least(state, slot.tile)) return;
+    TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, edges.error};
+    if (product.mode == HALF) {
+        state->cheap.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
+        values.cheap = product.cheap = state->cheap.data;
+        run_product(state, STORE, product);
+    } else {
+        values.exact = multiply_in_place(state, *slot.rows, *slot.cols, slot.tile);
+    }
+    raise_both(state, slot, values, edges);
+}
+
+void raise_by_values(gcor_state *state, const EdgeSlot &slot, const Packed &values, const EdgeOutput &out) {
+    if (out.rule.row_least) raise_both(state, slot, {values, nullptr, 0}, out);
+}

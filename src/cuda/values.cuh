@@ -1,0 +1,57 @@
+/* From a sum in a register to a coefficient, and which pair it is of. */
+#ifndef GPUCOR_CUDA_VALUES_CUH
+#define GPUCOR_CUDA_VALUES_CUH
+
+#include "product.cuh"
+
+static const float HALF_SCALE = 256; /* half.cu: of each operand */
+
+/* ---- from a sum to a value -------------------------------------------------------------------- */
+
+static __device__ inline int sign_sum(const Product &p, ProductMode mode, int sum, int64_t i, int64_t j) {
+    if (mode == UNTIED) return 4 * sum - 2 * (p.rows.greater[i] + p.cols.greater[j]) + (int)p.bits;
+    return mode == TIED ? sum - p.cols.untied[j] : sum;
+}
+
+static __device__ inline float cheap_value(int sum) {
+    return __int_as_float(sum) * (1 / (HALF_SCALE * HALF_SCALE));
+}
+
+/* In single precision; NaN without coefficient, or anything (UNTIED). */
+template <ProductMode Mode>
+static __device__ inline float rough_value(const Product &p, int sum, int64_t i, int64_t j) {
+    if (Mode == HALF) return cheap_value(sum);
+    return (float)sign_sum(p, Mode, sum, i, j) * p.rows.inverse[i] * p.cols.inverse[j];
+}
+
+static __device__ inline double exact_value(const Product &p, int sign, int64_t i, int64_t j) {
+    return gcor_coefficient(sign, p.rows.norm[i], p.cols.norm[j]);
+}
+
+static __device__ inline bool is_pair(const Product &p, int64_t i, int64_t j) {
+    if (i >= p.tile.n_row || j >= p.tile.n_col) return false;
+    int64_t row = p.tile.row + i, col = p.tile.col + j;
+    return p.shape == GCOR_FULL || (p.shape == GCOR_UPPER ? col > row : col < row);
+}
+
+/* ---- the walk over blocks ----------------------------------------------------------------------- */
+
+/* A block's first row and column in the tile, and whether it has a pair that counts. */
+struct WalkBlock {
+    int64_t row, col;
+    bool counts;
+};
+
+/* Number `index` of the walk, which is in group `group`; blocks of rows x cols. */
+static __device__ inline WalkBlock block_at(const Product &p, int group, int index, int rows, int cols) {
+    const Walk &walk = p.walk;
+    int first_row = group * walk.block_rows, block_rows = ((int)p.tile.n_row + rows - 1) / rows - first_row;
+    int height = block_rows < walk.block_rows ? block_rows : walk.block_rows, own = index - walk.first[group];
+    int64_t row = (int64_t)(first_row + own % height) * rows, col = (int64_t)(walk.col[group] + own / height) * cols;
+    int64_t first = p.tile.row + row, last = p.tile.row + gcor_clamp(row + rows, 0, p.tile.n_row) - 1;
+    int64_t begin = p.tile.col + col, end = p.tile.col + gcor_clamp(col + cols, 0, p.tile.n_col) - 1;
+    bool counts = p.shape == GCOR_FULL || (p.shape == GCOR_UPPER ? end > first : begin < last);
+    return {row, col, counts};
+}
+
+#endif
