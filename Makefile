@@ -90,7 +90,7 @@ check:
 	touch none/src/contrib/PACKAGES
 	echo 'options(repos = c(CRAN = "file://$(BUILD)/none"))' > check.Rprofile
 	export R_PROFILE='$(BUILD)/check.Rprofile'
-	GPUCOR_CUDA_ARCH='80 90' R CMD build '$(CURDIR)'
+	GPUCOR_CUDA_ARCH=80 R CMD build '$(CURDIR)'
 	manual=''
 	command -v pdflatex > /dev/null || manual=--no-manual
 	R CMD check --as-cran $$manual --install-args=--configure-args='$(CONFIGURE)' gpucor_*.tar.gz || true

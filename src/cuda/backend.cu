@@ -67,27 +67,26 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
     }
 }
 
+/* Variables of a side of a network's tile whose bits are opened. */
+static int64_t opened_side(int64_t n_obs) {
+    int64_t bytes = 2 * sign_words(n_obs) * (int64_t)sizeof(unsigned), side = OPENED_SIDE;
+    size_t free_bytes = 0, total = 0;
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) total = 0;
+    while (side > TILE_COLS_LEAST && side * bytes > (int64_t)(total / OPENED_PART)) side /= 2;
+    return side;
+}
+
 /* Of a network the tile may depend on the memory at hand: its edges do not depend on the tile. */
 static void network_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     int64_t given = state->context->memory, memory = given > 0 ? std::min<int64_t>(given, PANEL_BYTES) : PANEL_BYTES;
     bool opened = kind == GCOR_SIGN && sign_bytes(kind, n_obs) == 0;
-    int64_t side_bytes = 2 * sign_words(n_obs) * (int64_t)sizeof(unsigned), most = opened ? OPENED_SIDE : NETWORK_COLS;
-    size_t free_bytes = 0, total = 0;
-    if (opened && cudaMemGetInfo(&free_bytes, &total) == cudaSuccess)
-        while (most > TILE_COLS && most * side_bytes > (int64_t)total / 16) most /= 2;
-    *n_col = most;
+    *n_col = opened ? opened_side(n_obs) : NETWORK_COLS;
     while (*n_col > TILE_COLS && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > memory) *n_col /= 2;
     *n_row = opened ? *n_col : std::min<int64_t>(*n_col, NETWORK_ROWS);
 }
 
-/* Whether a variable has a least weight of its own, which rises from tile to tile. */
-static bool has_own_least(const gcor_sink *sink) {
-    return sink->kind == GCOR_EDGES && ((const gcor_edges *)sink)->rule.row_least;
-}
-
 void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
-    gcor_sink_kind sink = state->sink->kind;
-    if ((sink == GCOR_EDGES || sink == GCOR_HISTOGRAM) && fused(state, kind, n_obs) && !has_own_least(state->sink))
+    if (has_network_tiles(state) && fused(state, kind, n_obs))
         return network_tile_size(state, kind, n_obs, n_row, n_col);
     *n_col = TILE_COLS;
     while (*n_col > TILE_COLS_LEAST && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > PANEL_BYTES) *n_col /= 2;
@@ -110,7 +109,7 @@ static void cuda_release(gcor_state *, gcor_operand *operand) {
 
 void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     gcor_kind kind = rows.head.kind;
-    if (fused_exactly(kind, rows.head.n_obs)) {
+    if (fused_exactly(state, kind, rows.head.n_obs)) {
         Product product = exact_product_of(state, rows, cols, out.tile);
         product.out = out;
         run_product(state, STORE, product);

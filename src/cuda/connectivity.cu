@@ -66,7 +66,7 @@ static CellOutput reserve_cells(gcor_state *state, const gcor_sums_rule &rule, c
 }
 
 static void sum_tile(gcor_state *state, Product &product, const Operand &rows, const Operand &cols) {
-    if (fused_exactly(rows.head.kind, rows.head.n_obs)) return run_product(state, CELLS, product);
+    if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) return run_product(state, CELLS, product);
     product.out = multiply_in_place(state, rows, cols, product.tile);
     product.shape = state->sink->shape;
     sum_values<<<SUM_BLOCKS, SUM_THREADS, GCOR_BINS * sizeof(unsigned), state->compute.handle>>>(product);
@@ -78,7 +78,7 @@ void connectivity_multiply(gcor_state *state, const Operand &rows, const Operand
     clear_once(state, c);
     Product product{};
     product.tile = tile;
-    if (fused_exactly(rows.head.kind, rows.head.n_obs)) product = exact_product_of(state, rows, cols, tile);
+    if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) product = exact_product_of(state, rows, cols, tile);
     product.bins = histogram_bins(state);
     product.cells = reserve_cells(state, c->rule, tile);
     sum_tile(state, product, rows, cols);

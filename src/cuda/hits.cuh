@@ -11,13 +11,13 @@ typedef unsigned long long Hit;
 
 /* What a warp has of shared memory. */
 struct WarpOutput {
-    Hit *hits; /* WARP_HITS of them, or 16 x 32 sums */
+    Hit *hits;      /* WARP_HITS of them, or 16 x 32 sums */
     unsigned *bins; /* HISTOGRAM, CELLS: of all warps */
     int n = 0;      /* hits, the same number in every lane */
 };
 static_assert(WARP_HITS * sizeof(Hit) >= 16 * 32 * sizeof(int), "a warp's sums, 32 columns at a time");
 
-/* What a hit is. */
+/* What becomes of a hit; r: its exact coefficient, but for HALF. */
 template <ProductMode Mode>
 static __device__ inline Verdict judge_hit(const Product &p, Hit hit, double &r) {
     int64_t i = place_row((unsigned)(hit >> 32)), j = place_col((unsigned)(hit >> 32));

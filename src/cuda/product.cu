@@ -26,13 +26,19 @@ Walk plan_walk(const Product &p, int rows, int cols) {
     return walk;
 }
 
-bool fused_exactly(gcor_kind kind, int64_t n_obs) {
-    return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= OPENED_WORDS);
+bool has_network_tiles(const gcor_state *state) {
+    const gcor_sink *sink = state->sink;
+    bool own_least = sink->kind == GCOR_EDGES && ((const gcor_edges *)sink)->rule.row_least; /* they rise by tiles */
+    return sink->approximate && !own_least;
+}
+
+bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    int64_t most = has_network_tiles(state) ? OPENED_NETWORK_WORDS : OPENED_WORDS;
+    return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= most);
 }
 
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    bool network = state->sink->kind == GCOR_EDGES || state->sink->kind == GCOR_HISTOGRAM;
-    return network && fused_exactly(kind, n_obs);
+    return state->sink->approximate && fused_exactly(state, kind, n_obs);
 }
 
 static Product placed(const gcor_state *state, Product product, const Operand &rows, const gcor_tile &tile) {

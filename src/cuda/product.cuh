@@ -4,7 +4,8 @@
  *   product_mma.cu    the product of blocks of columns on any GPU
  *   product_wgmma.cu  the same with Hopper's own instructions
  *   product_float.cu  exact products of REAL columns, on the ordinary cores
- *   epilogue.cuh      from sums in registers to the sink
+ *   epilogue.cuh      from sums in registers to the sink: hits.cuh (edges), cells.cuh (sums over pairs), and
+ *                     values.cuh (what a sum means)
  *
  * A product is a sum over bytes of columns: of half-precision values, or of sign bits in common.
  * Columns are cut into pieces of PIECE_BYTES; a piece of one column is followed by the same piece of
@@ -60,7 +61,7 @@ struct EdgeOutput {
     gcor_edge_rule rule; /* on the device; its own least weights are numbered from the tile's first variable */
     double error;        /* of what is compared first */
     float least;         /* the least weight that is looked at; no larger than rule.least - error ... */
-    int low, high;       /* ... UNTIED: and sums that far from a row's count of bits (epilogue.cuh) */
+    int low, high;       /* ... UNTIED: and sums that far from a row's count of bits (hits.cuh) */
     unsigned long long room, *counts;
     unsigned *candidates, *places;
     double *r;
@@ -112,10 +113,12 @@ bool has_wgmma(int device); /* whether the GPU and the build have it */
 /* Blocks of rows x cols pairs. */
 Walk plan_walk(const Product &product, int rows, int cols);
 
+/* Whether the run's tiles may be large: nothing of a pair is stored, and nothing depends on the tile. */
+bool has_network_tiles(const gcor_state *state);
 /* Whether edges and counts of a tile come from a product; and whether coefficients and sums over pairs do.
  * Otherwise from all values of the tile. */
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs);
-bool fused_exactly(gcor_kind kind, int64_t n_obs);
+bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 /* A tile of operands as a product, its sink to be filled in. */
 Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);

@@ -43,8 +43,8 @@ enum {
     WGMMA_STAGES = 4, /* of 48 KB: with the hits of 8 warps 208 KB of 227 */
     WGMMA_HISTOGRAM_STAGES = 3, /* 144 KB and 40 KB of bins */
 
-    /* The others: 2 x 4 warps of 64 x 32 pairs; half a piece of each side in a stage. Two stages with hits,
-     * or three with bins, fit the 99 KB of the smaller GPUs. */
+    /* The others: 2 x 4 warps of 64 x 32 pairs; half a piece of each side in a stage. Three stages with hits,
+     * or two with bins, fit the 99 KB of the smaller GPUs. */
     MMA_BLOCK_ROWS = 128,
     MMA_BLOCK_COLS = 128,
 
@@ -60,10 +60,14 @@ enum {
 
     /* Bits of all variables are kept up to here, n_obs = 1,024: 128 KB a variable. */
     KEPT_WORDS = 16384,
-    /* Up to here, n_obs = 4,096, those of a tile's variables are opened for the tile; beyond, in slices of
-     * 168 MB for a tile's two planes. */
-    OPENED_WORDS = 262144,
-    OPENED_SIDE = 32768, /* variables of a tile whose bits are opened: opening is a tenth of the work */
+    /* Those of longer columns are opened for a tile, where they fit a share of the memory: up to n_obs = 1,770
+     * for a tile whose values are stored (2 GB), up to 4,096 for a tile of a network, which is as large as
+     * memory allows: opening should be a tenth of the work. Beyond, in slices of 168 MB for a tile's two
+     * planes. */
+    OPENED_WORDS = 49152,
+    OPENED_NETWORK_WORDS = 262144,
+    OPENED_SIDE = 32768, /* variables of a side of such a tile, at most; OPENED_PART of all memory */
+    OPENED_PART = 16,
     SLICE_WORDS = 4096,
 
     COMMON_WARPS = 8, /* warps, each with its own pair, in a block */

@@ -36,7 +36,7 @@ for (kind in names(instructions)) {
 
   test_that(paste("long columns, whose bits are kept, opened for a tile, or in slices:", kind), {
     skip_without_gpu()
-    for (n_obs in c(1024, 1025, 4097)) for (x in data_of(n_obs, 9)[1:3]) with_env(env, {
+    for (n_obs in c(1024, 1025, 1800, 4097)) for (x in data_of(n_obs, 9)[1:3]) with_env(env, {
       expect_identical(suppressWarnings(gpuCorTriangle(x, method = "kendall", backend = "cuda")),
                        suppressWarnings(gpuCorTriangle(x, method = "kendall", backend = "cpu")))
       expect_same_network(x, threshold = 0.01, method = "kendall")
