@@ -392,7 +392,7 @@ nvcc <- function() {
 build_libraries <- function() {
   old <- setwd(folder)
   on.exit(setwd(old))
-  file.copy(file.path(here, "random.c"), folder, overwrite = TRUE)
+  file.copy(file.path(here, c("random.c", "columns.h")), folder, overwrite = TRUE)
   Sys.setenv(PKG_CFLAGS = "-O3 -fopenmp", PKG_LIBS = "-fopenmp")
   build("random", file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "random.c"))
   flag <- architecture()

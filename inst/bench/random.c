@@ -1,41 +1,16 @@
-/* Normal numbers for benchmarks, by all threads, where R's own would take minutes: columns of noise, half of
- * which share a signal with the 19 around them, as genes and voxels do. Called through .Call(), as .C() would
- * copy the matrix. Built by R CMD SHLIB, with OpenMP if PKG_CFLAGS and PKG_LIBS say so. */
+/* Columns of normal numbers (columns.h) as an R matrix, by all threads, where R's own would take minutes. Called
+ * through .Call(), as .C() would copy the matrix. Built by R CMD SHLIB, with OpenMP if PKG_CFLAGS and PKG_LIBS
+ * say so. */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdint.h>
+#include "columns.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include <Rinternals.h>
 
-static uint64_t mix(uint64_t x) { /* a hash: number k of a sequence without the ones before */
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static double uniform(uint64_t k) { /* in (0, 1) */
-    return ((double)(mix(k) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(uint64_t k) {
-    return sqrt(-2 * log(uniform(2 * k))) * cos(6.283185307179586 * uniform(2 * k + 1));
-}
-
-static void random_column(double *x, int64_t j, int64_t n, double steps) {
-    uint64_t group = (uint64_t)(j / 20);
-    double share = group % 2 ? 0 : uniform(group << 40);
-    for (int64_t k = 0; k < n; k++) {
-        double value = normal((uint64_t)(j * n + k));
-        if (share > 0) value += share * normal((group + 1) << 32 | (uint64_t)k);
-        x[k] = steps > 0 ? round(value * steps) / steps : value;
-    }
-}
-
-/* A matrix n_obs x n_var. steps: 0, or values are rounded to multiples of 1 / steps, so that there are ties. */
+/* A matrix n_obs x n_var; steps: see columns.h. */
 SEXP random_matrix(SEXP n_obs, SEXP n_var, SEXP steps) {
     const int n = Rf_asInteger(n_obs), columns = Rf_asInteger(n_var);
     const double per_unit = Rf_asReal(steps);
