@@ -147,12 +147,11 @@ test_that("a driver that answers with errors is no GPU", {
     library(gpucor)
     options(gpucor.threads = 2L)
     list(info = gpuInfo(),
-         mapped = any(grepl("libcuda.so", readLines("/proc/self/maps"))),
          auto = gpuCor(x, output = "matrix"),
          error = tryCatch(gpuCor(x, backend = "cuda"), error = conditionMessage),
          live = .Call(gpucor:::r_live))
   }, list(normal(10, 4)), env = c(callr::rcmd_safe_env(), LD_LIBRARY_PATH = path))
-  expect_true(child$mapped) # or this tests nothing
+  expect_match(child$info$reason, "stub") # or this tests nothing
   expect_identical(child$info$backends, "cpu")
   expect_true(nzchar(child$info$reason))
   expect_equal(child$auto, cor(normal(10, 4)), tolerance = 1e-6)
