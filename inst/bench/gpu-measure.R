@@ -1,0 +1,292 @@
+# What gpu.R measures: the machine's rates, the floors that follow from them, a row's time, memory and accuracy.
+
+# ---- what the machine allows
+
+load_library <- function(name) {
+  path <- file.path(Sys.getenv("GPUCOR_BENCH_LIBS"), paste0(name, .Platform$dynlib.ext))
+  tryCatch(!is.null(dyn.load(path)), error = function(e) {
+    say("cannot load ", name, ": ", conditionMessage(e))
+    FALSE
+  })
+}
+
+# A rate and whether it is by wgmma; NA where it cannot be measured.
+unit_rate <- function(name) {
+  found <- tryCatch(.C(name, 0, 0L), error = function(e) list(NA_real_, 0L))
+  c(if (isTRUE(found[[1]] > 0)) found[[1]] else NA_real_, found[[2]])
+}
+
+measure_rates <- function(threads, gpu) {
+  if (gpu) gpu <- load_library("gpu-rates")
+  names <- c(bits = "rate_bits", half = "rate_half", float = "rate_float", device = "rate_device_copy",
+             wire = "rate_host_copy")
+  found <- lapply(names, function(name) if (gpu) unit_rate(name) else c(NA_real_, 0))
+  fill <- if (load_library("random")) .Call("fill_rate", threads) else NA_real_
+  c(lapply(found, `[`, 1), list(fill = fill, wgmma = found$bits[2] == 1))
+}
+
+describe_machine <- function(info) {
+  say("gpucor ", format(utils::packageVersion("gpucor")), " on a GPU, ", format(Sys.Date()), "; ", R.version.string)
+  gpu <- info$devices[info$devices$id == info$device, ]
+  name <- if (info$default != "cuda") "no GPU in use: back end cpu" else
+    paste0(gpu$name, ", compute capability ", gpu$capability, ", ", number(gpu$memory / 1e9), " GB, driver for CUDA ",
+           info$driver, ", runtime ", info$runtime)
+  cpu <- sub(".*: ", "", c(grep("model name", readLines("/proc/cpuinfo"), value = TRUE), "unknown CPU")[1])
+  say(name, "; ", cpu, ", ", parallel::detectCores(), " cores, ", info$threads, " threads")
+  if (scale != 1) say("A quick look: ", percent(scale), " of the variables.")
+}
+
+describe_rates <- function(rates) {
+  say("Measured here: products of bits ", number(rates$bits / 1e12), " T/s, of halves ", number(rates$half / 1e12),
+      " T/s (", if (rates$wgmma) "wgmma from shared memory" else "mma.sync", "; T: 10^12 operations, two for a ",
+      "multiply-add or AND and count), float32 ", number(rates$float / 1e12), " T/s; GPU memory ",
+      number(rates$device / 1e9), " GB/s read and written, to the host ", number(rates$wire / 1e9),
+      " GB/s, fresh host memory ", number(rates$fill / 1e9), " GB/s")
+}
+
+rates_part <- function() {
+  library(gpucor)
+  info <- gpuInfo()
+  describe_machine(info)
+  rates <- measure_rates(info$threads, info$default == "cuda")
+  describe_rates(rates)
+  saveRDS(rates, result_file("rates"))
+}
+
+# ---- floors
+
+operations_of <- function(row, pairs) 2 * pairs * (if (row$method == "kendall") pairs_of(row$n_obs) else row$n_obs)
+
+# Ties take four products of bits instead of one. Coefficients that are stored are of products in float32.
+product_seconds <- function(row, pairs, rates) {
+  operations <- operations_of(row, pairs)
+  if (row$method == "kendall") return(operations * (if (has_ties(row)) 4 else 1) / rates$bits)
+  operations / (if (row$kind == "dist") rates$float else rates$half)
+}
+
+# Seconds of each work that must be done: a coefficient is at least 4 bytes on the wire (a float, or Kendall's
+# numerator) and 8 in R; an edge 16 with its place, and 12 in a sparse matrix.
+floor_terms <- function(row, pairs, edges, rates) {
+  sizes <- switch(row$kind, dist = c(4, 8) * pairs, network = c(16, 12) * edges, rate = c(0, 0))
+  c(products = product_seconds(row, pairs, rates), wire = sizes[1] / rates$wire, fill = sizes[2] / rates$fill)
+}
+
+# Products, wire and fill go on at the same time; but a sparse matrix can be filled when all edges are known only.
+floor_seconds <- function(row, terms) {
+  switch(row$kind, dist = max(terms), network = max(terms[c("products", "wire")]) + terms[["fill"]],
+         rate = terms[["products"]])
+}
+
+# ---- one run
+
+status_bytes <- function(field) {
+  line <- tryCatch(grep(field, readLines("/proc/self/status"), value = TRUE), error = function(e) "")
+  as.numeric(gsub("[^0-9]", "", c(line, "")[1])) * 1024
+}
+# Forget the peak so far, if that is allowed.
+forget_peak <- function() {
+  suppressWarnings(tryCatch(cat("5", file = "/proc/self/clear_refs"), error = function(e) NULL))
+}
+
+now <- function() proc.time()[["elapsed"]]
+spent <- new.env()
+
+# From now on the seconds in one of the package's own functions are added up in `spent`.
+watch <- function(name) {
+  tryCatch({
+    original <- utils::getFromNamespace(name, "gpucor")
+    watched <- function(...) {
+      start <- now()
+      on.exit(spent[[name]] <- c(spent[[name]], 0)[1] + now() - start)
+      original(...)
+    }
+    utils::assignInNamespace(name, watched, "gpucor")
+  }, error = function(e) NULL)
+}
+seconds_in <- function(name) c(spent[[name]], NA)[1]
+
+# Of the engine's last run: seconds preparing, multiplying, altogether; bytes of device memory at the peak.
+engine_stages <- function() {
+  stages <- tryCatch(.Call(get("r_stages", asNamespace("gpucor"))), error = function(e) NULL)
+  c(as.numeric(stages), rep(NA_real_, 4))[1:4]
+}
+
+stage_seconds <- function(kind, seconds, engine) {
+  known <- c("sample" = seconds_in("sampled_least"), "preparing" = engine[1], "multiplying and delivering" = engine[2],
+             "opening and closing" = engine[3] - engine[1] - engine[2])
+  if (kind == "network") {
+    known <- c(known, "selection" = seconds_in("store_rank"), "assembly" = seconds_in("take_rows"),
+               "object" = seconds_in("new_network"))
+  }
+  known <- known[!is.na(known)]
+  c(known, "the rest" = max(0, seconds - sum(known)))
+}
+
+call_of <- function(row, x) {
+  if (row$kind == "dist") return(function() gpuCor(x, method = row$method))
+  if (row$kind == "network") return(function() gpuCorNetwork(x, density = DENSITY, method = row$method))
+  function() {
+    task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = BEYOND), "absolute", "everything",
+                                  row$method, NULL)
+    gpucor:::edge_pass(task, BEYOND)
+  }
+}
+
+# With a sample of columns as the real call has it, where there are enough.
+warm_up <- function(row, x) {
+  few <- x[, seq_len(if (row$kind == "network") min(20000, ncol(x) %/% 4) else min(5000, ncol(x))), drop = FALSE]
+  invisible(call_of(row, few)())
+}
+
+# The best run and its result. Of a rate, whose run ends with its products, the one that multiplied fastest.
+best_run <- function(row, x) {
+  call <- call_of(row, x)
+  best <- NULL
+  result <- NULL
+  all <- numeric()
+  repeat {
+    result <- NULL
+    gc(full = TRUE)
+    rm(list = ls(spent), envir = spent)
+    forget_peak()
+    before <- status_bytes("VmRSS")
+    total <- system.time(result <- call())[["elapsed"]]
+    engine <- engine_stages()
+    seconds <- if (row$kind == "rate") engine[2] else total
+    run <- list(seconds = seconds, stages = stage_seconds(row$kind, total, engine), before = before,
+                host = status_bytes("VmHWM"), device = engine[4], counted = is.finite(seconds_in("counted_rows")))
+    all <- c(all, seconds)
+    if (is.null(best) || isTRUE(seconds < best$seconds)) best <- run
+    if (row$once || total >= 10 || length(all) >= if (row$kind == "rate") 3 else 2) break
+  }
+  c(best, list(all = all, result = result))
+}
+
+# ---- whether it is right
+
+# cor(method = "kendall") takes 0.2 ms for 128 observations, and grows with their square.
+samples_of <- function(row) {
+  if (row$method != "kendall") return(2000)
+  max(200, min(2000, floor(2000 * (128 / row$n_obs)^2)))
+}
+
+truth_of <- function(row, x, i, j) mapply(function(i, j) stats::cor(x[, i], x[, j], method = row$method), i, j)
+
+# Among the pairs are the first, the last, and those around 2^31 and 2^32.
+check_dist <- function(row, x, r) {
+  pairs <- pairs_of(ncol(x))
+  at <- c(1, pairs, 2^31 + -1:1, 2^32 + -1:1, ceiling(stats::runif(samples_of(row)) * pairs))
+  at <- unique(at[at >= 1 & at <= pairs])
+  ij <- triangleIndex(at, ncol(x))
+  list(off = max(abs(as.numeric(r[at]) - truth_of(row, x, ij[, 1], ij[, 2]))), wrong = NA, checked = length(at))
+}
+
+# Which of the pairs i < j are edges.
+are_edges <- function(net, i, j) {
+  mapply(function(i, j) {
+    entries <- net@i[seq.int(net@p[j] + 1, length.out = net@p[j + 1] - net@p[j])]
+    at <- findInterval(i - 1, entries)
+    at > 0 && entries[at] == i - 1
+  }, i, j)
+}
+
+count_wrong <- function(net, i, j, r) {
+  sum(are_edges(net, i, j) != (abs(r) >= net@threshold) & abs(abs(r) - net@threshold) > 1e-6)
+}
+
+# Sampled edges, pairs anywhere, and pairs that share a signal, which are edges or nearly so.
+check_network <- function(row, x, net) {
+  n <- samples_of(row)
+  at <- sort(ceiling(stats::runif(n) * length(net@x)))
+  i <- net@i[at] + 1L
+  j <- findInterval(at - 1, net@p)
+  r <- truth_of(row, x, i, j)
+  a <- ceiling(stats::runif(n) * ncol(x))
+  b <- (a - 1 + ceiling(stats::runif(n) * (ncol(x) - 1))) %% ncol(x) + 1 # another column
+  first <- unique(ceiling(stats::runif(n / 4) * (ncol(x) %/% 40)) - 1) * 40 + 1
+  low <- c(pmin(a, b), first)
+  high <- c(pmax(a, b), first + 7)
+  wrong <- count_wrong(net, i, j, r) + count_wrong(net, low, high, truth_of(row, x, low, high))
+  list(off = max(abs(net@x[at] - r)), wrong = wrong, checked = n + length(low))
+}
+
+check <- function(row, x, result) {
+  none <- list(off = NA_real_, wrong = NA, checked = 0)
+  tryCatch(switch(row$kind, dist = check_dist(row, x, result), network = check_network(row, x, result), rate = none),
+           error = function(e) {
+             say("cannot be checked: ", conditionMessage(e))
+             none
+           })
+}
+
+# ---- a row
+
+# What the row has to tell, as a list.
+measure <- function(name, row, x, rates) {
+  warm_up(row, x)
+  run <- best_run(row, x)
+  pairs <- pairs_of(ncol(x))
+  edges <- if (row$kind == "network") run$result@edges else 0
+  size <- switch(row$kind, dist = 8 * pairs, network = 12 * edges + 4 * ncol(x), rate = 0)
+  terms <- floor_terms(row, pairs, edges, rates)
+  list(name = name, seconds = run$seconds, all = run$all, stages = run$stages, host = run$host,
+       beyond = run$host - run$before - size, device = run$device, counted = run$counted, pairs = pairs, edges = edges,
+       surplus = edges - ceiling(DENSITY * pairs), terms = terms, floor = floor_seconds(row, terms),
+       rate = operations_of(row, pairs) / run$seconds / 1e12, found = check(row, x, run$result))
+}
+
+tell <- function(row, m) {
+  terms <- if (row$kind == "rate") m$terms["products"] else m$terms
+  amount <- paste0(number(m$pairs / m$seconds / 1e9), " G pairs/s")
+  if (row$kind == "network") amount <- paste0(number(m$edges / m$seconds / 1e6), " M edges/s, ", amount)
+  if (row$kind == "rate") amount <- paste0(number(m$rate), " T operations/s, ", amount)
+  say(m$name, ": ", number(m$seconds), " s of ", paste(vapply(m$all, number, ""), collapse = ", "), "; ", amount,
+      "; floor ", number(m$floor), " (", paste(names(terms), vapply(terms, number, ""), collapse = ", "),
+      "): ratio ", number(m$seconds / m$floor))
+  say(paste(names(m$stages), vapply(m$stages, number, ""), collapse = ", "), "; ", tell_found(row, m),
+      "memory: host ", gigabytes(m$host), " GB (", gigabytes(m$beyond), " beyond what was there and the result), GPU ",
+      gigabytes(m$device), indent = 2)
+}
+
+tell_found <- function(row, m) {
+  if (row$kind == "rate") return("")
+  off <- paste0("r off by ", format(m$found$off, digits = 2))
+  if (row$kind == "dist") return(paste0(off, " at most of ", m$found$checked, " pairs; "))
+  surplus <- if (m$surplus != 0) paste0(", ", number(m$surplus), " ties beyond the density")
+  counted <- if (m$counted) ", by a histogram of all pairs" # as no sample would do
+  paste0(number(m$edges, 10), " edges", surplus, counted, ", ", off, " at most, ", m$found$wrong, " of ",
+         m$found$checked, " pairs wrong; ")
+}
+
+# Never an error: whatever fails is the row's result.
+measure_row <- function(name, x, rates) {
+  row <- rows[[name]]
+  set.seed(20)
+  measured <- tryCatch({
+    m <- measure(name, row, x, rates)
+    tell(row, m)
+    m
+  }, error = function(e) {
+    say(name, ": failed: ", conditionMessage(e))
+    list(name = name, error = conditionMessage(e))
+  })
+  saveRDS(measured, result_file(name))
+}
+
+# Rows of the same data.
+rows_part <- function(names) {
+  suppressPackageStartupMessages({
+    library(gpucor)
+    library(Matrix)
+  })
+  rates <- tryCatch(readRDS(result_file("rates")), error = function(e) NULL)
+  if (is.null(rates)) rates <- as.list(c(bits = NA, half = NA, float = NA, device = NA, wire = NA, fill = NA) + 0)
+  if (!load_library("random")) return(invisible())
+  for (name in c("sampled_least", "store_rank", "take_rows", "new_network", "counted_rows")) watch(name)
+  row <- rows[[names[1]]]
+  x <- .Call("random_matrix", row$n_obs, row$n_var, row$steps)
+  for (name in names) {
+    measure_row(name, x, rates)
+    gc(full = TRUE)
+  }
+}
