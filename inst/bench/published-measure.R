@@ -1,0 +1,116 @@
+# What published.R builds and measures: the programs of the methods, and gpucor's own calls.
+
+# ---- building
+
+# A command of the shell, run in the folder; what it says is shown where it fails.
+build_program <- function(name, command) {
+  log <- tempfile("build")
+  status <- system(paste("cd", shQuote(folder), "&&", command, ">", shQuote(log), "2>&1"))
+  if (status != 0) say("cannot build ", name, ": ", paste(utils::tail(readLines(log, warn = FALSE), 5), collapse = " "))
+}
+
+build_programs <- function() {
+  sources <- list.files(file.path(here, "published"), "[.](cu|c)$", full.names = TRUE)
+  R <- shQuote(file.path(R.home("bin"), "R"))
+  compiler <- tryCatch(suppressWarnings(system(paste(R, "CMD config CC"), intern = TRUE)), error = function(e) "cc")
+  flag <- architecture()
+  if (is.null(flag)) say("No GPU: programs in CUDA are not built.")
+  for (source in sources) {
+    name <- sub("[.]c?[cu]$", "", basename(source))
+    cuda <- grepl("[.]cu$", source)
+    if (cuda && is.null(flag)) next
+    command <- if (cuda) paste(nvcc(), "-std=c++17 -O3", flag, "-Xcompiler -fopenmp") else
+      paste(compiler, "-O3 -fopenmp")
+    build_program(name, paste(command, shQuote(source), "-o", shQuote(name), if (cuda) "-lcublas", "-lm"))
+  }
+  file.copy(file.path(here, c("random.c", "columns.h")), folder, overwrite = TRUE)
+  build_program("random", paste("PKG_CFLAGS='-O3 -fopenmp' PKG_LIBS=-fopenmp", R, "CMD SHLIB random.c"))
+}
+
+# ---- a method
+
+# Why a process has failed: the last it said.
+failure <- function(status, log) {
+  said <- tryCatch(readLines(log, warn = FALSE), error = function(e) character())
+  said <- said[nzchar(trimws(said)) & !grepl("^(Calls:|Execution halted)", said)]
+  paste0("status ", status, if (length(said)) paste0(": ", trimws(utils::tail(said, 1))))
+}
+
+# Seconds and the largest error, of the line that the program prints: the harness tells its fields.
+read_line <- function(out, log) {
+  fields <- strsplit(trimws(utils::tail(out, 1)), " +")[[1]]
+  seconds <- suppressWarnings(as.numeric(fields[5]))
+  if (length(fields) != 7 || is.na(seconds)) return(list(error = "no such line as the harness prints"))
+  list(seconds = seconds, off = suppressWarnings(as.numeric(fields[6])), name = fields[1],
+       note = readLines(log, warn = FALSE))
+}
+
+run_program <- function(row) {
+  program <- file.path(Sys.getenv("GPUCOR_BENCH_LIBS"), row$program)
+  if (!file.exists(program)) return(list(error = "no such program"))
+  log <- tempfile("program")
+  more <- c(format(c(row$n_var, row$n_obs), scientific = FALSE, trim = TRUE), "0", row$more)
+  out <- suppressWarnings(system2(program, more, stdout = TRUE, stderr = log, timeout = 300))
+  status <- c(attr(out, "status"), 0)[1]
+  if (status != 0) return(list(error = failure(status, log)))
+  read_line(out, log)
+}
+
+# ---- gpucor
+
+own_call <- function(row, x) {
+  if (row$kind == "triangle") return(function() gpuCor(x, method = row$method))
+  if (row$kind == "network") {
+    return(function() gpuCorNetwork(x, density = DENSITY, sign = "positive", method = row$method))
+  }
+  x <- t(x) # gpuDist() has variables in rows
+  function() gpuDist(x, method = row$method)
+}
+
+# The better of two runs, after one of few columns that starts the driver.
+time_call <- function(row, x) {
+  invisible(own_call(row, x[, seq_len(min(2000, ncol(x))), drop = FALSE])())
+  call <- own_call(row, x)
+  seconds <- numeric()
+  for (run in 1:2) {
+    result <- NULL
+    gc(full = TRUE)
+    seconds[run] <- system.time(result <- call())[["elapsed"]]
+  }
+  list(seconds = min(seconds), result = result)
+}
+
+# The largest error of edges, or 2 if a pair is wrongly one or not. Columns 1 and 8 of every other twenty share a
+# signal: these pairs are edges or nearly so.
+network_error <- function(row, x, net) {
+  at <- ceiling(stats::runif(samples_of(row)) * length(net@x))
+  j <- findInterval(at - 1, net@p)
+  off <- max(0, abs(net@x[at] - truth_of(row, x, net@i[at] + 1L, j)))
+  first <- unique(ceiling(stats::runif(500) * (ncol(x) %/% 40)) - 1) * 40 + 1
+  r <- truth_of(row, x, first, first + 7)
+  wrong <- are_edges(net, first, first + 7) != (r >= net@threshold) & abs(r - net@threshold) > 1e-6
+  if (any(wrong)) 2 else off
+}
+
+own_error <- function(row, x, result) {
+  switch(row$kind, network = network_error(row, x, result), triangle = check_dist(row, x, result)$off,
+         distance = check_dist(row, x, 1 - result)$off)
+}
+
+# What the row of gpucor has to tell, of a call such as "triangle pearson 5000 100".
+call_part <- function(part) {
+  suppressPackageStartupMessages({
+    library(gpucor)
+    library(Matrix)
+  })
+  if (!load_library("random")) quit(status = 1)
+  fields <- strsplit(part, " ")[[1]]
+  row <- list(kind = fields[1], method = fields[2], n_var = as.numeric(fields[3]), n_obs = as.numeric(fields[4]))
+  set.seed(20)
+  x <- .Call("random_matrix", row$n_obs, row$n_var, 0)
+  run <- time_call(row, x)
+  note <- if (row$kind == "network") {
+    sprintf("threshold %.7f, %.0f edges", run$result@threshold, length(run$result@x))
+  }
+  saveRDS(list(seconds = run$seconds, off = own_error(row, x, run$result), note = note), result_file(part))
+}

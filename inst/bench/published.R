@@ -1,0 +1,119 @@
+# Published methods beside gpucor, on the same matrices and the same machine.
+#
+#   Rscript inst/bench/published.R [--quick] [--record]
+#
+# The methods are the programs of published/, written from their papers. Each row of the table below runs one of them,
+# and gpucor's own call on the matrix that the program makes; each in a process of its own, so that one that fails
+# costs no other. Eight minutes on an H200; some 60 GB of host memory.
+# --quick: a twentieth of the variables, 5,000 at most; a minute.
+# --record writes the output to results/published.txt beside this script, and a picture to results/published.png.
+# In the environment:
+#   GPUCOR_BENCH_LIBS    a folder with the built programs, named like their sources, and random.so, for machines
+#                        without compilers; otherwise they are built
+#   GPUCOR_BENCH_LIMIT   seconds after which no further row is started
+# GPUCOR_BACKEND=cpu, or a package without a GPU, runs gpucor's part on the CPU.
+#
+# method   seconds as the program counts them: from the matrix in the host's memory to the results there; the GPU, and
+#          for results of known size their memory, have been used before
+# gpucor   seconds from the call to the finished R object: the better of two, after a small call
+# off      the largest error among sampled pairs, of which a program may say that it is wrong: the row has failed
+arguments <- commandArgs(TRUE)
+script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(script)
+part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: the call to measure
+folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where such processes leave their results
+limit <- as.numeric(Sys.getenv("GPUCOR_BENCH_LIMIT", "Inf"))
+quick <- "--quick" %in% arguments
+for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "published-measure.R", "published-report.R")) {
+  source(file.path(here, file))
+}
+scale <- 1 # this and pairs_of(): of gpu-measure.R
+pairs_of <- function(n) n * (n - 1) / 2
+DENSITY <- 0.001
+
+# ---- the rows
+
+# label: the method, in table and picture. program: with the arguments after N, n_obs and steps. kind: what gpucor is
+# to do, a triangle, distances (1 - r) or a network. published: the paper's seconds, on which processor.
+row <- function(label, program, n_var, n_obs, published = NA, on = "", kind = "triangle", measure = "pearson") {
+  if (quick) n_var <- min(5000, max(500, n_var / 20))
+  program <- strsplit(program, " ")[[1]]
+  list(label = label, program = program[1], more = program[-1], n_var = n_var, n_obs = n_obs, published = published,
+       on = if (is.na(published)) "" else on, kind = kind, measure = measure)
+}
+
+# Pearson's of one size by all methods. published: seconds in the order of these methods; the paper of Fast-GPU-PCC
+# has one for both orders of the triangle.
+pearson_rows <- function(n_var, n_obs, published) {
+  methods <- c("GPU-PCC" = "gpu-pcc", "GPU-PCC, gemv" = "gpu-pcc-gemv", "Fast-GPU-PCC" = "fast-gpu-pcc row",
+               "Fast-GPU-PCC, by column" = "fast-gpu-pcc column", "Wang, GEMM" = "wang-gemm",
+               "one CPU core" = "sequential pearson 0.001")
+  on <- c(rep("K40c", 5), "one core")
+  Map(function(label, program, seconds, on) row(label, program, n_var, n_obs, seconds, on), names(methods), methods,
+      published, on)
+}
+network_row <- function(measure, n_var, published) {
+  row("Zhao, network", paste("zhao-network", measure, DENSITY), n_var, 128, published, "TITAN Black", "network",
+      measure)
+}
+
+# Cheap ones first. Times at n_obs 100 as in the paper of Fast-GPU-PCC, at 300 in that of GPU-PCC.
+rows <- unname(c(
+  pearson_rows(10000, 100, NA),
+  list(row("gputools", "gputools-cor pearson", 10000, 100),
+       row("gputools", "gputools-cor kendall", 10000, 128, measure = "kendall"),
+       row("Knight, CPU", "sequential kendall 0.001", 10000, 128, measure = "kendall")),
+  pearson_rows(20000, 100, c(0.97, NA, 0.44, 0.44, 1.86, 15.65)),
+  list(row("Kim", "kim-spearman", 21000, 1000, 11.06, "M2090", "distance", "spearman")),
+  pearson_rows(40000, 100, c(3.87, NA, 2.40, 2.40, 6.28, 62.81)),
+  pearson_rows(100000, 100, c(24.28, NA, 11.01, 11.01, 36.7, 424)),
+  pearson_rows(100000, 300, c(40.88, 54.89, NA, NA, 111.47, 4415)),
+  list(network_row("kendall", 300000, 861.64), network_row("pearson", 1e6, 777.21),
+       network_row("spearman", 1e6, 782.02))
+))
+
+# ---- the whole
+
+call_of_row <- function(row) paste(row$kind, row$measure, row$n_var, row$n_obs)
+result_file <- function(call) file.path(folder, paste0(gsub(" ", "-", call), ".rds"))
+
+# gpucor's part of a row, by this script in another process; once for all rows of the same call.
+measured_call <- function(call) {
+  if (!file.exists(result_file(call))) {
+    Sys.setenv(GPUCOR_BENCH_PART = call)
+    on.exit(Sys.unsetenv("GPUCOR_BENCH_PART"))
+    log <- tempfile("call")
+    status <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), if (quick) "--quick"),
+                      stdout = log, stderr = log)
+    if (status != 0) saveRDS(list(error = failure(status, log)), result_file(call))
+  }
+  tryCatch(suppressWarnings(readRDS(result_file(call))), error = function(e) list(error = "no result"))
+}
+
+run_row <- function(row) {
+  if (proc.time()[["elapsed"]] > limit) return(list(row = row, method = list(error = "no time left"), own = list()))
+  result <- list(row = row, method = run_program(row), own = measured_call(call_of_row(row)))
+  table_line(result)
+  result
+}
+
+main <- function() {
+  unknown <- setdiff(arguments, c("--quick", "--record"))
+  if (length(unknown)) stop("there is no argument ", unknown[1])
+  if ("--record" %in% arguments) {
+    dir.create(file.path(here, "results"), showWarnings = FALSE)
+    record <<- file(file.path(here, "results", "published.txt"), "w")
+  }
+  Sys.setenv(GPUCOR_BENCH_FOLDER = folder, R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
+  if (Sys.getenv("GPUCOR_BENCH_LIBS") == "") {
+    build_programs()
+    Sys.setenv(GPUCOR_BENCH_LIBS = folder)
+  }
+  describe_machine_and_titles()
+  results <- lapply(rows, run_row)
+  print_notes(results)
+  emit("The run took ", number(proc.time()[["elapsed"]]), " s.")
+  if ("--record" %in% arguments) draw(results, file.path(here, "results", "published.png"))
+}
+
+if (nzchar(part)) call_part(part) else invisible(main())
