@@ -28,24 +28,27 @@ table_line <- function(result) {
                error_text(own$off))
 }
 
-# What failed, was estimated, or has more to tell.
+# What was estimated, failed, or has more to tell.
 print_notes <- function(results) {
   emit("")
-  say("Times in seconds. sequential: of a thousandth of the rows, scaled to all. Networks: pairs above the threshold ",
+  say("Times in seconds; on the CPU: of a thousandth of the rows, scaled to all. Networks: pairs above the threshold ",
       "for a density of ", percent(DENSITY), "; off is of edges, and 2 where a pair is wrongly an edge or not one.")
-  own_told <- character()
-  for (result in results) {
-    call <- call_of_row(result$row)
-    who <- paste0(result$row$label, " (", call, "): ")
-    if (!is.null(result$method$error)) say(who, "failed: ", result$method$error)
-    if (length(result$method$note)) say(who, paste(result$method$note, collapse = " "))
-    own <- result$own
-    if (call %in% own_told) next
-    own_told <- c(own_told, call)
-    if (!is.null(own$error)) say("gpucor (", call, "): failed: ", own$error)
-    if (!is.null(own$note)) say("gpucor (", call, "): ", own$note)
-  }
+  calls <- vapply(results, function(result) call_of_row(result$row), "")
+  labels <- vapply(results, function(result) result$row$label, "")
+  tell_part(labels, calls, lapply(results, `[[`, "method"))
+  once <- !duplicated(calls)
+  tell_part(rep("gpucor", sum(once)), calls[once], lapply(results[once], `[[`, "own"))
   emit("")
+}
+
+# Failures, those of the same kind together, and notes.
+tell_part <- function(labels, calls, parts) {
+  errors <- vapply(parts, function(part) c(part$error, "")[1], "")
+  kinds <- paste0(labels, " failed: ", errors)
+  for (kind in unique(kinds[nzchar(errors)])) say(kind, " (", paste(calls[kinds == kind], collapse = ", "), ")")
+  for (k in which(lengths(lapply(parts, `[[`, "note")) > 0)) {
+    say(labels[k], " (", calls[k], "): ", paste(parts[[k]]$note, collapse = " "))
+  }
 }
 
 # ---- the picture

@@ -117,6 +117,7 @@ static void join_rows(network *net, int64_t from, const piece *pieces, int64_t c
         int64_t to = net->row[from + i];
         for (int64_t k = 0; k < count; k++) {
             int64_t first = pieces[k].row[i], edges = pieces[k].row[i + 1] - first;
+            if (edges == 0) continue;
             memcpy(net->column + to, pieces[k].column + first, (size_t)edges * sizeof *net->column);
             memcpy(net->value + to, pieces[k].value + first, (size_t)edges * sizeof *net->value);
             to += edges;
@@ -127,9 +128,10 @@ static void join_rows(network *net, int64_t from, const piece *pieces, int64_t c
 /* ---- the check ------------------------------------------------------------------------------------------ */
 
 /* How far a coefficient may be off. Kendall's are sums in float32 of n_obs (n_obs - 1) / 2 terms of one size, which
- * are all rounded the same way as they are added; up to 200 observations no other tau is as near. */
-static double tolerance_of(measure what) {
-    return what == KENDALL ? 5e-5 : 2e-6;
+ * are all rounded the same way as they are added, so that it is about 1e-5 at 128 observations: half of the least
+ * difference between two taus is what may not be exceeded. */
+static double tolerance_of(const network *net) {
+    return net->what == KENDALL ? 1 / (double)pairs_of(net->p->n_obs) : 2e-6;
 }
 
 /* The edges of row i before column j. */
@@ -150,7 +152,7 @@ static double network_value(const void *result, int64_t i, int64_t j) {
     int64_t at = edges_before(net, i, j);
     if (at < net->row[i + 1] && net->column[at] == j) return (double)net->value[at];
     double truth = reference(net->p, net->what, i, j);
-    if (truth >= (double)net->threshold + tolerance_of(net->what)) return 2;
+    if (truth >= (double)net->threshold + tolerance_of(net)) return 2;
     return truth + net->edge_error;
 }
 
@@ -185,13 +187,15 @@ static double largest_edge_error(const network *net) {
     return off;
 }
 
+/* Ties leave out some of the wanted edges, and never half of them. */
 static int report_network(network *net, double seconds, int64_t wanted) {
-    fprintf(stderr, "threshold %.7f, %lld edges, %lld wanted\n", (double)net->threshold,
-            (long long)net->row[net->n], (long long)wanted);
+    int64_t edges = net->row[net->n];
+    fprintf(stderr, "threshold %.7f, %lld edges, %lld wanted\n", (double)net->threshold, (long long)edges,
+            (long long)wanted);
     net->edge_error = largest_edge_error(net);
-    double tolerance = tolerance_of(net->what);
+    double tolerance = tolerance_of(net);
     int wrong = report("zhao-network", net->p, net->what, seconds, network_value, net, tolerance);
-    return wrong || net->edge_error > tolerance;
+    return wrong || net->edge_error > tolerance || edges < wanted / 2;
 }
 
 #endif
