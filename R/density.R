@@ -12,9 +12,14 @@ density_rows <- function(task) {
   if (is.null(rows)) counted_rows(task, k) else rows
 }
 
+# Where the k-th largest weight of all pairs is, by the first of `passes` passes.
+counted_range <- function(task, k, passes) {
+  rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, passes)), task$sign), k)
+}
+
 # Two passes, whatever the data.
 counted_rows <- function(task, k) {
-  range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
+  range <- counted_range(task, k, 2)
   pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
   take_rows(pass, task, store_rank(pass, k, task))
 }
@@ -22,7 +27,7 @@ counted_rows <- function(task, k) {
 # The threshold alone, in two passes that store next to nothing.
 density_threshold <- function(task, passes = 2) {
   k <- edges_of_density(task$criterion$value, task$pairs)
-  range <- rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, passes)), task$sign), k)
+  range <- counted_range(task, k, passes)
   pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, passes))
   store_rank(pass, k, task)
 }

@@ -1,11 +1,14 @@
-# What gpu.R builds, where there are compilers: random.so and gpu-rates.so.
+# What the GPU benchmarks build, where there are compilers.
 
-# Runs a command in the folder; what it says is shown where it fails.
-build <- function(name, command, arguments) {
-  log <- suppressWarnings(system2(command, arguments, stdout = TRUE, stderr = TRUE))
-  built <- is.null(attr(log, "status")) && file.exists(paste0(name, .Platform$dynlib.ext))
-  if (!built) say("cannot build ", name, ": ", paste(utils::tail(log, 5), collapse = " "))
+# A command of the shell, run in the folder; what it says is shown where it fails.
+build <- function(name, command) {
+  log <- tempfile("build")
+  status <- system(paste("cd", shQuote(folder), "&&", command, ">", shQuote(log), "2>&1"))
+  if (status != 0) say("cannot build ", name, ": ", paste(utils::tail(readLines(log, warn = FALSE), 5), collapse = " "))
 }
+
+# The command R, for the shell.
+R_command <- function() shQuote(file.path(R.home("bin"), "R"))
 
 # nvcc's flag for the GPU here. Hopper's own instructions are in code for 9.0a only.
 architecture <- function() {
@@ -22,14 +25,24 @@ nvcc <- function() {
   c(candidates[nzchar(candidates) & file.exists(candidates)], "nvcc")[1]
 }
 
-build_libraries <- function() {
-  old <- setwd(folder)
-  on.exit(setwd(old))
+# The generator of the data.
+build_random <- function() {
   file.copy(file.path(here, c("random.c", "columns.h")), folder, overwrite = TRUE)
-  Sys.setenv(PKG_CFLAGS = "-O3 -fopenmp", PKG_LIBS = "-fopenmp")
-  build("random", file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "random.c"))
+  build("random", paste("PKG_CFLAGS='-O3 -fopenmp' PKG_LIBS=-fopenmp", R_command(), "CMD SHLIB random.c"))
+}
+
+build_rates <- function() {
   flag <- architecture()
   if (is.null(flag)) return(invisible())
-  build("gpu-rates", nvcc(), c("-std=c++17", "-O3", flag, "-Xcompiler", "-fPIC", "-shared", "-o", "gpu-rates.so",
-                               shQuote(file.path(here, "gpu-rates.cu"))))
+  build("gpu-rates", paste(nvcc(), "-std=c++17 -O3", flag, "-Xcompiler -fPIC -shared -o gpu-rates.so",
+                           shQuote(file.path(here, "gpu-rates.cu"))))
+}
+
+# For the processes that a benchmark starts: where their results go, and what is built, by build_all() where no
+# folder with it is given.
+share_folder <- function(build_all) {
+  Sys.setenv(GPUCOR_BENCH_FOLDER = folder, R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
+  if (Sys.getenv("GPUCOR_BENCH_LIBS") != "") return(invisible())
+  build_all()
+  Sys.setenv(GPUCOR_BENCH_LIBS = folder)
 }

@@ -1,5 +1,7 @@
 # What gpu.R measures: the machine's rates, the floors that follow from them, a row's time, memory and accuracy.
 
+pairs_of <- function(n) n * (n - 1) / 2
+
 # ---- what the machine allows
 
 load_library <- function(name) {

@@ -3,6 +3,12 @@
 # ---- text
 
 record <- NULL
+# With --record what is said goes to a file in results/, too.
+open_record <- function(name) {
+  if (!"--record" %in% arguments) return(invisible())
+  dir.create(file.path(here, "results"), showWarnings = FALSE)
+  record <<- file(file.path(here, "results", name), "w")
+}
 emit <- function(...) {
   text <- paste0(...)
   cat(text, "\n", sep = "")

@@ -49,7 +49,6 @@ rows <- list(
 DENSITY <- 0.001
 BEYOND <- 0.6 # a threshold that next to no pair of the data reaches
 
-pairs_of <- function(n) n * (n - 1) / 2
 has_ties <- function(row) row$steps > 0
 
 # ---- the whole
@@ -86,15 +85,11 @@ main <- function() {
   unknown <- setdiff(asked, names(rows))
   if (length(unknown)) stop("there is no row ", unknown[1], "; rows are ", paste(names(rows), collapse = ", "))
   wanted <- if (length(asked)) intersect(names(rows), asked) else names(rows)
-  if ("--record" %in% arguments) {
-    dir.create(file.path(here, "results"), showWarnings = FALSE)
-    record <<- file(file.path(here, "results", "gpu.txt"), "w")
-  }
-  Sys.setenv(GPUCOR_BENCH_FOLDER = folder, R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
-  if (Sys.getenv("GPUCOR_BENCH_LIBS") == "") {
-    build_libraries()
-    Sys.setenv(GPUCOR_BENCH_LIBS = folder)
-  }
+  open_record("gpu.txt")
+  share_folder(function() {
+    build_random()
+    build_rates()
+  })
   run_part("rates")
   emit("")
   data <- vapply(wanted, function(name) if (nzchar(rows[[name]]$data)) rows[[name]]$data else name, "")

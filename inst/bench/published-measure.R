@@ -2,17 +2,10 @@
 
 # ---- building
 
-# A command of the shell, run in the folder; what it says is shown where it fails.
-build_program <- function(name, command) {
-  log <- tempfile("build")
-  status <- system(paste("cd", shQuote(folder), "&&", command, ">", shQuote(log), "2>&1"))
-  if (status != 0) say("cannot build ", name, ": ", paste(utils::tail(readLines(log, warn = FALSE), 5), collapse = " "))
-}
-
 build_programs <- function() {
   sources <- list.files(file.path(here, "published"), "[.](cu|c)$", full.names = TRUE)
-  R <- shQuote(file.path(R.home("bin"), "R"))
-  compiler <- tryCatch(suppressWarnings(system(paste(R, "CMD config CC"), intern = TRUE)), error = function(e) "cc")
+  compiler <- tryCatch(suppressWarnings(system(paste(R_command(), "CMD config CC"), intern = TRUE)),
+                       error = function(e) "cc")
   flag <- architecture()
   if (is.null(flag)) say("No GPU: programs in CUDA are not built.")
   for (source in sources) {
@@ -21,10 +14,9 @@ build_programs <- function() {
     if (cuda && is.null(flag)) next
     command <- if (cuda) paste(nvcc(), "-std=c++17 -O3", flag, "-Xcompiler -fopenmp") else
       paste(compiler, "-O3 -fopenmp")
-    build_program(name, paste(command, shQuote(source), "-o", shQuote(name), if (cuda) "-lcublas", "-lm"))
+    build(name, paste(command, shQuote(source), "-o", shQuote(name), if (cuda) "-lcublas", "-lm"))
   }
-  file.copy(file.path(here, c("random.c", "columns.h")), folder, overwrite = TRUE)
-  build_program("random", paste("PKG_CFLAGS='-O3 -fopenmp' PKG_LIBS=-fopenmp", R, "CMD SHLIB random.c"))
+  build_random()
 }
 
 # ---- a method

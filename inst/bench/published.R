@@ -27,8 +27,7 @@ quick <- "--quick" %in% arguments
 for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "published-measure.R", "published-report.R")) {
   source(file.path(here, file))
 }
-scale <- 1 # this and pairs_of(): of gpu-measure.R
-pairs_of <- function(n) n * (n - 1) / 2
+scale <- 1 # of gpu-measure.R
 DENSITY <- 0.001
 
 # ---- the rows
@@ -100,15 +99,8 @@ run_row <- function(row) {
 main <- function() {
   unknown <- setdiff(arguments, c("--quick", "--record"))
   if (length(unknown)) stop("there is no argument ", unknown[1])
-  if ("--record" %in% arguments) {
-    dir.create(file.path(here, "results"), showWarnings = FALSE)
-    record <<- file(file.path(here, "results", "published.txt"), "w")
-  }
-  Sys.setenv(GPUCOR_BENCH_FOLDER = folder, R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
-  if (Sys.getenv("GPUCOR_BENCH_LIBS") == "") {
-    build_programs()
-    Sys.setenv(GPUCOR_BENCH_LIBS = folder)
-  }
+  open_record("published.txt")
+  share_folder(build_programs)
   describe_machine_and_titles()
   results <- lapply(rows, run_row)
   print_notes(results)

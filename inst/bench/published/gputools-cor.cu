@@ -189,16 +189,8 @@ static double tolerance(measure what, double n) {
     return what == PEARSON ? 2 * (n / THREADS + 16) * u : 2 * u + 8 / (n * (n - 1));
 }
 
-static measure read_measure(int argc, char **argv) {
-    const char *name = argc > 4 ? argv[4] : "pearson";
-    if (!strcmp(name, "pearson")) return PEARSON;
-    if (!strcmp(name, "kendall")) return KENDALL;
-    fprintf(stderr, "%s: neither pearson nor kendall\n", name);
-    exit(2);
-}
-
 int main(int argc, char **argv) {
-    measure what = read_measure(argc, argv);
+    measure what = read_measure(argc, argv, 0);
     problem p = read_problem(argc, argv);
     Triangle result = touched_triangle(p.n_var);
     start_gpu();

@@ -26,6 +26,7 @@ typedef struct {
 typedef double (*pair_value)(const void *result, int64_t i, int64_t j);
 
 typedef enum { PEARSON, SPEARMAN, KENDALL } measure;
+static const char *const measure_names[] = {"pearson", "spearman", "kendall"};
 
 static double seconds_now(void) {
     struct timespec now;
@@ -52,6 +53,15 @@ static problem read_problem(int argc, char **argv) {
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < p.n_var; j++) random_column(p.x + j * p.n_obs, j, p.n_obs, steps);
     return p;
+}
+
+/* The measure that the argument after steps names; without it Pearson's. spearman: whether the program has it. */
+static measure read_measure(int argc, char **argv, int spearman) {
+    if (argc < 5) return PEARSON;
+    for (int what = PEARSON; what <= KENDALL; what++)
+        if (!strcmp(argv[4], measure_names[what]) && (what != SPEARMAN || spearman)) return (measure)what;
+    fprintf(stderr, "no such measure here: %s\n", argv[4]);
+    exit(2);
 }
 
 static int64_t pairs_of(int64_t n) {
@@ -128,7 +138,6 @@ static int64_t checked_position(int64_t s, int64_t pairs) {
 /* Check, print, and say what main() is to return. A pair of which the reference is not a number is left out. */
 static int report(const char *program, const problem *p, measure what, double seconds, pair_value value,
                   const void *result, double tolerance) {
-    static const char *const names[] = {"pearson", "spearman", "kendall"};
     int64_t checked = 0, pairs = pairs_of(p->n_var), samples = what == KENDALL ? 200 : 1000;
     double off = 0;
     for (int64_t s = 0; s < samples; s++) {
@@ -140,7 +149,7 @@ static int report(const char *program, const problem *p, measure what, double se
         if (error > off) off = error;
         checked++;
     }
-    printf("%s %s %lld %lld %.6f %.3g %lld\n", program, names[what], (long long)p->n_var, (long long)p->n_obs,
+    printf("%s %s %lld %lld %.6f %.3g %lld\n", program, measure_names[what], (long long)p->n_var, (long long)p->n_obs,
            seconds, off, (long long)checked);
     if (off <= tolerance && checked > 0) return 0;
     fprintf(stderr, "%s: off by %g, more than %g\n", program, off, tolerance);

@@ -236,14 +236,6 @@ static double tolerance(measure what, double n) {
     return what == PEARSON ? (n + 4) * u : 2 * u;
 }
 
-static measure read_measure(int argc, char **argv) {
-    const char *name = argc > 4 ? argv[4] : "pearson";
-    if (!strcmp(name, "pearson")) return PEARSON;
-    if (!strcmp(name, "kendall")) return KENDALL;
-    fprintf(stderr, "%s: neither pearson nor kendall\n", name);
-    exit(2);
-}
-
 static double read_share(int argc, char **argv) {
     double share = argc > 5 ? atof(argv[5]) : 1;
     if (share > 0 && share <= 1) return share;
@@ -252,7 +244,7 @@ static double read_share(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    measure what = read_measure(argc, argv);
+    measure what = read_measure(argc, argv, 0);
     double share = read_share(argc, argv);
     problem p = read_problem(argc, argv);
     method m = {&p, NULL, (float **)allocate(p.n_var, sizeof *m.rows)};

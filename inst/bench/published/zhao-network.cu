@@ -212,14 +212,6 @@ static void allocate_block(gpu *g) {
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static measure read_measure(const char *name) {
-    if (!strcmp(name, "pearson")) return PEARSON;
-    if (!strcmp(name, "spearman")) return SPEARMAN;
-    if (!strcmp(name, "kendall")) return KENDALL;
-    fprintf(stderr, "no measure: %s\n", name);
-    exit(2);
-}
-
 int main(int argc, char **argv) {
     problem p = read_problem(argc, argv);
     double density = argc > 5 ? atof(argv[5]) : 0;
@@ -229,7 +221,7 @@ int main(int argc, char **argv) {
     }
     gpu g = {};
     g.p = &p;
-    g.what = read_measure(argv[4]);
+    g.what = read_measure(argc, argv, 1);
     g.length = g.what == KENDALL ? pairs_of(p.n_obs) : p.n_obs;
     int64_t wanted = (int64_t)(density * (double)pairs_of(p.n_var) + 0.5), at_most = 0;
     start_gpu();
