@@ -32,7 +32,7 @@ static __host__ __device__ int64_t column_of(int64_t k, int64_t i, int64_t n) {
 }
 
 /* Equations 5 and 6: the pair i < j at position k. */
-static __host__ __device__ void pair_of(int64_t k, int64_t n, int64_t *i, int64_t *j) {
+static inline __host__ __device__ void pair_of(int64_t k, int64_t n, int64_t *i, int64_t *j) {
     float root = sqrtf((float)(-8 * k + 4 * n * (n - 1) - 7));
     int64_t row = n - 2 - (int64_t)(root / 2 - 0.5f);
     int64_t column = column_of(k, row, n);

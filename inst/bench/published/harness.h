@@ -66,7 +66,7 @@ static problem read_problem(int argc, char **argv) {
 }
 
 /* The measure that the argument after steps names; without it Pearson's. spearman: whether the program has it. */
-static measure read_measure(int argc, char **argv, int spearman) {
+static inline measure read_measure(int argc, char **argv, int spearman) {
     if (argc < 5) return PEARSON;
     for (int what = PEARSON; what <= KENDALL; what++)
         if (!strcmp(argv[4], measure_names[what]) && (what != SPEARMAN || spearman)) return (measure)what;

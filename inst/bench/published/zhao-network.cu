@@ -210,6 +210,13 @@ static void allocate_block(gpu *g) {
     g->own = device_allocate<float>(largest * g->length);
 }
 
+static void free_gpu(const gpu *g) {
+    void *const all[] = {g->data,  g->vectors, g->row_vectors, g->own,    g->block,
+                         g->other, g->sorting, g->histogram,   g->counts, g->places};
+    for (void *memory : all) CHECK(cudaFree(memory));
+    CHECK_BLAS(cublasDestroy(g->blas));
+}
+
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv) {
@@ -232,5 +239,9 @@ int main(int argc, char **argv) {
     float threshold = find_threshold(&g, wanted, &at_most);
     network net = new_network(&p, g.what, threshold, at_most);
     build_network(&g, &net);
-    return report_network(&net, seconds_now() - start, wanted);
+    int wrong = report_network(&net, seconds_now() - start, wanted);
+    free_network(&net);
+    free_gpu(&g);
+    free(p.x);
+    return wrong;
 }

@@ -100,6 +100,12 @@ static network new_network(const problem *p, measure what, float threshold, int6
     return net;
 }
 
+static void free_network(network *net) {
+    free(net->row);
+    free(net->column);
+    free(net->value);
+}
+
 /* The rows that begin with `from`, joined of the pieces of their blocks, in the order of the columns. */
 static void join_rows(network *net, int64_t from, const piece *pieces, int64_t count) {
     int64_t rows = pieces[0].rows;
