@@ -9,6 +9,10 @@ open_record <- function(name) {
   dir.create(file.path(here, "results"), showWarnings = FALSE)
   record <<- file(file.path(here, "results", name), "w")
 }
+close_record <- function() {
+  if (!is.null(record)) close(record)
+  record <<- NULL
+}
 emit <- function(...) {
   text <- paste0(...)
   cat(text, "\n", sep = "")

@@ -1,12 +1,14 @@
 # Published methods beside gpucor, on the same matrices and the same machine.
 #
 #   Rscript inst/bench/published.R [--quick] [--record]
+#   Rscript inst/bench/published.R --draw
 #
 # The methods are the programs of published/, written from their papers. Each row of the table below runs one of them,
 # and gpucor's own call on the matrix that the program makes; each in a process of its own, so that one that fails
-# costs no other. Eight minutes on an H200; some 60 GB of host memory.
+# costs no other. Four minutes on an H200 with 16 cores; some 60 GB of host memory.
 # --quick: a twentieth of the variables, 5,000 at most; a minute.
-# --record writes the output to results/published.txt beside this script, and a picture to results/published.png.
+# --record writes the output to results/published.txt beside this script and, where R can, a picture of it to
+# results/published.png. --draw makes that picture of a record, on any machine; it runs nothing.
 # In the environment:
 #   GPUCOR_BENCH_LIBS    a folder with the built programs, named like their sources, and random.so, for machines
 #                        without compilers; otherwise they are built
@@ -15,7 +17,9 @@
 #
 # method   seconds as the program counts them: from the matrix in the host's memory to the results there; the GPU, and
 #          for results of known size their memory, have been used before
-# gpucor   seconds from the call to the finished R object: the better of two, after a small call
+# gpucor   seconds from the call to the finished R object: the better of two, after a small call. Results are doubles
+#          in memory fresh from the system, whose pages come into being meanwhile: the methods, with floats in memory
+#          that has been used, are at an advantage
 # off      the largest error among sampled pairs, of which a program may say that it is wrong: the row has failed
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -24,7 +28,8 @@ part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: t
 folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where such processes leave their results
 limit <- as.numeric(Sys.getenv("GPUCOR_BENCH_LIMIT", "Inf"))
 quick <- "--quick" %in% arguments
-for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "published-measure.R", "published-report.R")) {
+for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "published-measure.R", "published-report.R",
+               "published-picture.R")) {
   source(file.path(here, file))
 }
 scale <- 1 # of gpu-measure.R
@@ -33,9 +38,13 @@ DENSITY <- 0.001
 # ---- the rows
 
 # label: the method, in table and picture. program: with the arguments after N, n_obs and steps. kind: what gpucor is
-# to do, a triangle, distances (1 - r) or a network. published: the paper's seconds, on which processor.
+# to do, a triangle, distances (1 - r) or a network. published: the paper's seconds, on which processor; none of a
+# quick look, whose sizes are not the paper's.
 row <- function(label, program, n_var, n_obs, published = NA, on = "", kind = "triangle", measure = "pearson") {
-  if (quick) n_var <- min(5000, max(500, n_var / 20))
+  if (quick) {
+    n_var <- min(5000, max(500, n_var / 20))
+    published <- NA
+  }
   program <- strsplit(program, " ")[[1]]
   list(label = label, program = program[1], more = program[-1], n_var = n_var, n_obs = n_obs, published = published,
        on = if (is.na(published)) "" else on, kind = kind, measure = measure)
@@ -73,7 +82,7 @@ rows <- unname(c(
 
 # ---- the whole
 
-call_of_row <- function(row) paste(row$kind, row$measure, row$n_var, row$n_obs)
+call_of_row <- function(row) paste(row$kind, row$measure, format(row$n_var, scientific = FALSE), row$n_obs)
 result_file <- function(call) file.path(folder, paste0(gsub(" ", "-", call), ".rds"))
 
 # gpucor's part of a row, by this script in another process; once for all rows of the same call.
@@ -97,15 +106,17 @@ run_row <- function(row) {
 }
 
 main <- function() {
-  unknown <- setdiff(arguments, c("--quick", "--record"))
+  unknown <- setdiff(arguments, c("--quick", "--record", "--draw"))
   if (length(unknown)) stop("there is no argument ", unknown[1])
+  if ("--draw" %in% arguments) return(draw_record())
   open_record("published.txt")
   share_folder(build_programs)
   describe_machine_and_titles()
   results <- lapply(rows, run_row)
   print_notes(results)
   emit("The run took ", number(proc.time()[["elapsed"]]), " s.")
-  if ("--record" %in% arguments) draw(results, file.path(here, "results", "published.png"))
+  close_record()
+  if ("--record" %in% arguments) draw_record()
 }
 
 if (nzchar(part)) call_part(part) else invisible(main())
