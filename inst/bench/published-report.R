@@ -10,7 +10,7 @@ FIELDS <- c("method", "result", "n_var", "n_obs", "published", "on", "seconds", 
 columns_line <- function(fields) sub(" +$", "", do.call(sprintf, as.list(c(PUBLISHED_COLUMNS, fields))))
 
 # The fields of such lines, as text.
-read_lines <- function(lines) {
+fields_of <- function(lines) {
   widths <- as.integer(regmatches(PUBLISHED_COLUMNS, gregexpr("[0-9]+", PUBLISHED_COLUMNS))[[1]])
   first <- cumsum(c(1, widths + 1))[seq_along(widths)]
   fields <- Map(function(from, width) trimws(substring(lines, from, from + width - 1)), first, widths)
@@ -24,7 +24,7 @@ read_record <- function(file) {
   if (is.na(titles)) stop(file, " has no such table")
   rest <- lines[-seq_len(titles)]
   list(machine = paste(trimws(lines[seq_len(match("", lines) - 1)]), collapse = " "),
-       table = read_lines(rest[seq_len(match("", rest, length(rest) + 1) - 1)]))
+       table = fields_of(rest[seq_len(match("", rest, length(rest) + 1) - 1)]))
 }
 
 # Numbers of the table; NA where something has failed or was not to be had.
@@ -46,7 +46,7 @@ table_line <- function(result) {
   own <- result$own
   seconds <- if (is.null(method$error)) number(method$seconds) else "failed"
   ratio <- if (is.null(method$seconds) || is.null(own$seconds)) "-" else number(method$seconds / own$seconds)
-  paper <- if (is.na(row$published)) "" else number(row$published)
+  paper <- if (quick) "" else number(row$published)
   emit(columns_line(c(row$label, paste(row$measure, row$kind), number(row$n_var, 8), row$n_obs, paper, row$on, seconds,
                       if (is.null(own$error)) number(own$seconds) else "failed", ratio, error_text(method$off),
                       error_text(own$off))))
