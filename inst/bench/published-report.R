@@ -17,13 +17,14 @@ fields_of <- function(lines) {
   as.data.frame(stats::setNames(fields, FIELDS))
 }
 
-# A record: the text before the table, and the table.
+# A record: what is said of the machine before the table, and the table.
 read_record <- function(file) {
   lines <- readLines(file)
   titles <- match(columns_line(TITLES[[2]]), lines)
   if (is.na(titles)) stop(file, " has no such table")
   rest <- lines[-seq_len(titles)]
-  list(machine = paste(trimws(lines[seq_len(match("", lines) - 1)]), collapse = " "),
+  machine <- gsub("\n +", " ", paste(lines[seq_len(match("", lines) - 1)], collapse = "\n"))
+  list(machine = strsplit(machine, "\n")[[1]],
        table = fields_of(rest[seq_len(match("", rest, length(rest) + 1) - 1)]))
 }
 
