@@ -11,8 +11,9 @@ state$device <- 0L
 #'   `devices` (a data frame: id, name, compute capability, multiprocessors,
 #'   memory and free memory in bytes, the latter for the GPU in use only, as
 #'   asking takes some), `driver` and `runtime` versions, `reason` (why there is
-#'   no CUDA; empty if there is), `threads`, `blas` (the library that multiplies
-#'   on the CPU), `popcount` (the instructions that Kendall uses there).
+#'   no CUDA; empty if there is), `threads`, `instructions` (the instruction sets
+#'   of the CPU that there are kernels for, the best first, which is used unless
+#'   the environment variable `GPUCOR_CPU` names another).
 #' @section Errors: `chooseGpu()`: a number that no GPU has, or no GPU at all.
 #' @examples
 #' gpuInfo()
@@ -41,7 +42,7 @@ gpuInfo <- function() {
          default = choose_backend(setting(NULL, "backend")),
          devices = as.data.frame(devices), device = state$device,
          driver = version_text(info$driver), runtime = version_text(info$runtime), reason = cuda$reason,
-         threads = choose_threads(setting(NULL, "threads")), blas = info$blas, popcount = info$popcount),
+         threads = choose_threads(setting(NULL, "threads")), instructions = info$instructions),
     class = "gpuInfo"
   )
 }
@@ -59,7 +60,7 @@ version_text <- function(version) {
 #' @export
 print.gpuInfo <- function(x, ...) {
   cat("gpucor back ends: ", paste(x$backends, collapse = ", "), "; in use: ", x$default, "\n", sep = "")
-  cat("CPU:  ", x$threads, " threads, ", x$popcount, ", BLAS: ", x$blas, "\n", sep = "")
+  cat("CPU:  ", x$threads, " threads, instructions: ", paste(x$instructions, collapse = ", "), "\n", sep = "")
   if (nrow(x$devices) == 0L) {
     cat("CUDA: none, ", x$reason, "\n", sep = "")
     return(invisible(x))

@@ -13,12 +13,31 @@ static double *place(const gcor_dense *dense, int64_t row, int64_t col) {
     }
 }
 
+/* Coefficients from out[0] on, until something else comes; returns how many. */
+static int64_t copy_coefficients(const gcor_segment *segment, double *out) {
+    enum { SOME = 64 };
+    int64_t k = 0;
+    for (; k < segment->n; k += SOME) {
+        int64_t n = segment->n - k < SOME ? segment->n - k : SOME;
+        int others = 0;
+        if (segment->floats) {
+#pragma omp simd reduction(| : others)
+            for (int64_t l = k; l < k + n; l++) others |= segment->floats[l] > 1, out[l] = segment->floats[l];
+        } else {
+#pragma omp simd reduction(| : others)
+            for (int64_t l = k; l < k + n; l++) others |= segment->doubles[l] > 1, out[l] = segment->doubles[l];
+        }
+        if (others) break;
+    }
+    return k;
+}
+
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_dense *dense = (gcor_dense *)sink;
     double *out = place(dense, segment->row, segment->col);
     int64_t zero_sd = 0;
     (void)context, (void)thread;
-    for (int64_t k = 0; k < segment->n; k++) {
+    for (int64_t k = copy_coefficients(segment, out); k < segment->n; k++) {
         double value = gcor_value(segment, k);
         zero_sd += value == GCOR_ZERO_SD;
         out[k] = value > 1 ? dense->missing : value;

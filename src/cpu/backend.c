@@ -3,19 +3,27 @@
 
 #include "../core/alloc.h"
 
+#include <stdlib.h>
+
 static const int64_t OPERAND_MEMORY = (int64_t)512 << 20; /* the promise is 1 GB for everything */
 
 static gcor_status cpu_open(gcor_context *context, gcor_sink *sink, gcor_state **state) {
     *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
     if (!*state) return GCOR_NO_MEMORY;
-    **state = (gcor_state){.context = context, .sink = sink, .blas_threads = cpu_blas_threads(1)};
-    return GCOR_OK;
+    **state = (gcor_state){.context = context, .sink = sink, .kernels = cpu_best_kernels()};
+    if ((*state)->kernels) return GCOR_OK;
+    gcor_free(*state);
+    *state = NULL;
+    return gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
+                     cpu_kernel_names());
 }
 
 static void cpu_close(gcor_state *state) {
     if (!state) return;
-    if (state->blas_threads > 0) (void)cpu_blas_threads(state->blas_threads);
-    gcor_free(state->work);
+    gcor_free(state->rows.memory.at);
+    gcor_free(state->cols.memory.at);
+    gcor_free(state->sums.at);
+    gcor_free(state->work.at);
     gcor_free(state);
 }
 
@@ -24,13 +32,13 @@ static int64_t cpu_memory(const gcor_state *state) {
     return OPERAND_MEMORY;
 }
 
-/* Two panels of one tile's width must fit the memory even for very long columns. Sign bits are
- * opened anew for each tile: a square one opens the fewest for its pairs. */
+/* Two panels of one tile's width must fit the memory even for very long columns. Variables are opened anew for each
+ * tile: a square one opens the fewest for its pairs. */
 static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     *n_col = 2048;
     while (*n_col > 64 && 2 * *n_col * cpu_column_bytes(state, kind, n_obs) > OPERAND_MEMORY) *n_col /= 2;
-    int signs = kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON;
-    *n_row = signs || *n_col < 256 ? *n_col : 256;
+    int opened = kind != GCOR_REAL_COMMON && kind != GCOR_RANK_COMMON;
+    *n_row = opened || *n_col < 256 ? *n_col : 256;
 }
 
 static gcor_status multiply_kind(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,

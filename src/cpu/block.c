@@ -3,13 +3,14 @@
 
 #include "../core/alloc.h"
 
-void *cpu_work(gcor_state *state, int64_t count, size_t size) {
-    size_t bytes = (size_t)count * size;
-    if (state->work && state->work_bytes >= bytes) return state->work;
-    gcor_free(state->work);
-    state->work = gcor_alloc(state->context, count, size, "a tile");
-    state->work_bytes = bytes;
-    return state->work;
+void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size) {
+    int64_t bytes = count * (int64_t)size;
+    if (scratch->at && scratch->bytes >= bytes) return scratch->at;
+    gcor_free(scratch->at);
+    scratch->at = gcor_alloc(context, count, size, "a tile");
+    scratch->bytes = scratch->at ? bytes : 0;
+    if (scratch->at) gcor_huge_pages(scratch->at, (size_t)bytes);
+    return scratch->at;
 }
 
 static int64_t block_columns(const gcor_tile *tile) {
@@ -28,7 +29,6 @@ gcor_tile cpu_block(const gcor_tile *tile, int64_t b) {
     return block;
 }
 
-void cpu_deliver(gcor_state *state, int thread, int64_t row, int64_t col, int64_t n, const double *values) {
-    gcor_segment segment = {.row = row, .col = col, .n = n, .doubles = values};
+void cpu_deliver(gcor_state *state, int thread, gcor_segment segment) {
     (void)state->sink->take(state->sink, state->context, thread, &segment); /* a failure is in the context */
 }

@@ -100,7 +100,7 @@ gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, cons
                                 const gcor_tile *tile) {
     gcor_context *context = state->context;
     int64_t per_thread = rows->head.kind == GCOR_RANK_COMMON ? 2 * (rows->head.n_obs + 1) : 1;
-    int32_t *work = cpu_work(state, per_thread * context->threads, sizeof(int32_t));
+    int32_t *work = cpu_room(context, &state->work, per_thread * context->threads, sizeof(int32_t));
     if (!work) return GCOR_NO_MEMORY;
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)
     for (int64_t b = 0; b < cpu_blocks(tile); b++) {
@@ -108,14 +108,14 @@ gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, cons
         gcor_tile block = cpu_block(tile, b);
         double values[CPU_BLOCK_COLS];
         for (int64_t row = block.row; row < block.row + block.n_row; row++) {
-            int64_t col, n;
-            gcor_tile_segment(&block, state->sink->shape, row, &col, &n);
-            if (n == 0) continue;
-            for (int64_t k = 0; k < n && !gcor_stop(context, thread); k++)
-                values[k] = pair(rows, row - rows->head.first, cols, col + k - cols->head.first,
+            gcor_segment segment = {.row = row, .doubles = values};
+            gcor_tile_segment(&block, state->sink->shape, row, &segment.col, &segment.n);
+            if (segment.n == 0) continue;
+            for (int64_t k = 0; k < segment.n && !gcor_stop(context, thread); k++)
+                values[k] = pair(rows, row - rows->head.first, cols, segment.col + k - cols->head.first,
                                  work + thread * per_thread);
             if (gcor_stop(context, thread)) break; /* the segment may be unfinished */
-            cpu_deliver(state, thread, row, col, n, values);
+            cpu_deliver(state, thread, segment);
         }
     }
     return context->error.status;

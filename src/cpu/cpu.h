@@ -1,20 +1,16 @@
-/* The CPU back end: what its files share. OpenMP over columns and over blocks of a tile. */
+/* The CPU back end: what its files share. OpenMP over columns and over blocks of a tile.
+ *
+ *   prepare.c rank.c    columns -> operand
+ *   product.c           a tile: its variables opened in panels, its blocks multiplied and handed to the sink
+ *     real.c sign.c       what that means for real numbers and for signs
+ *     kernels.c           the inner loops (kernels.h), written in kernel_real.h, kernel_sign.h and set.h for each
+ *                         instruction set_*.h
+ *   common.c            a tile of pairs that have rows of their own */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
 #include "../core/gpucor.h"
-
-/* A tile is worked on in blocks, one per thread at a time: a block's products (64 KB of floats,
- * 128 KB of doubles) and the slices of its columns stay in the second-level cache. */
-enum { CPU_BLOCK_ROWS = 64, CPU_BLOCK_COLS = 256 };
-
-struct gcor_state {
-    gcor_context *context;
-    gcor_sink *sink;
-    void *work; /* scratch of multiply(), kept between tiles */
-    size_t work_bytes;
-    int blas_threads; /* what to give back to the BLAS */
-};
+#include "kernels.h"
 
 /* n_obs values per variable, by kind; the rest are NULL. `columns` holds n_padded variables, the
  * added ones zero, so that every block is a whole one. */
@@ -22,12 +18,34 @@ typedef struct {
     gcor_operand head;
     int64_t n_padded;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    float *scale;          /* REAL: one over a column's length; NaN where it has no coefficients */
+    float *scale;          /* REAL: n_padded, one over a column's length; NaN where it has no coefficients */
     double *values;        /* REAL_COMMON: scaled values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */
 } cpu_operand;
+
+/* Memory kept between tiles. */
+typedef struct {
+    void *at;
+    int64_t bytes;
+} cpu_scratch;
+
+/* Variables of an operand, opened in panels from number `first` on. */
+typedef struct {
+    const cpu_operand *of; /* NULL: none */
+    int64_t first;
+    int planes;
+    cpu_scratch memory;
+} cpu_panels;
+
+struct gcor_state {
+    gcor_context *context;
+    gcor_sink *sink;
+    const cpu_kernels *kernels;
+    cpu_panels rows, cols; /* of a tile */
+    cpu_scratch sums, work;
+};
 
 /* prepare.c */
 gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, gcor_method method, gcor_kind kind,
@@ -36,7 +54,7 @@ void cpu_release(gcor_state *state, gcor_operand *operand);
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 
 /* rank.c. Sort the n values of x that are not NaN: their rows into order[0 ..], and for each
- * row its run of ties in begin[row] .. end[row] - 1, -1 where x is NaN. entries: scratch of n.
+ * row its run of ties in begin[row] .. end[row] - 1, -1 where x is NaN. entries: scratch of 2 n.
  * Returns how many there are; *tied: how many pairs of them are ties. */
 typedef struct {
     double value;
@@ -45,8 +63,40 @@ typedef struct {
 int64_t cpu_rank(const double *x, int64_t n, cpu_entry *entries, int32_t *order, int32_t *begin, int32_t *end,
                  int64_t *tied);
 
-/* block.c. Scratch for multiply(), 64-byte aligned, contents undefined; NULL after an error. */
-void *cpu_work(gcor_state *state, int64_t count, size_t size);
+/* block.c. Room for count things of `size` bytes, contents undefined; NULL after an error. */
+void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
+
+/* The tile's block number b, from 0; cpu_blocks() of them, some without a pair that counts. */
+int64_t cpu_blocks(const gcor_tile *tile);
+gcor_tile cpu_block(const gcor_tile *tile, int64_t b);
+
+/* Hand over n consecutive coefficients of a row, from the segment's row and column on. */
+void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);
+
+/* A product of variables of `length` elements: panels of them are opened, a slice of elements at a time, so that
+ * memory is bounded. A panel of `planes` planes of a slice each, one after the other, is laid out as in kernels.h. */
+typedef struct cpu_product cpu_product;
+struct cpu_product {
+    int64_t length, slice;
+    int64_t element; /* bytes, and those of a sum */
+    int planes, sums;  /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
+    cpu_sign_mode mode;
+    int64_t work_bytes; /* that open() wants, for each thread */
+
+    /* Write elements first .. first+n-1 of variables `var` and following, one panel of them. Any thread. */
+    void (*open)(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                 int64_t first, int64_t n, char *panel, void *work);
+    /* Multiply n elements of CPU_KERNEL_ROWS variables and of a panel, which begin there. Any thread. */
+    void (*multiply)(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
+                     void *sums);
+    /* Hand a block's sums, which it may overwrite, to the sink. Any thread. */
+    void (*deliver)(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
+                    const cpu_operand *cols, const gcor_tile *block, void *sums);
+};
+
+/* product.c */
+gcor_status cpu_multiply_panels(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
+                                const cpu_operand *cols, const gcor_tile *tile);
 
 /* One for each kind of operand; real.c, sign.c, common.c. */
 gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
@@ -55,24 +105,5 @@ gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const 
                               const gcor_tile *tile);
 gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                                 const gcor_tile *tile);
-
-/* The tile's block number b, from 0; cpu_blocks() of them, some without a pair that counts. */
-int64_t cpu_blocks(const gcor_tile *tile);
-gcor_tile cpu_block(const gcor_tile *tile, int64_t b);
-
-/* Pass the `n` exact coefficients from (row, col) on; at most CPU_BLOCK_COLS. */
-void cpu_deliver(gcor_state *state, int thread, int64_t row, int64_t col, int64_t n, const double *values);
-
-/* blas.c. product = A' B over n_obs observations, in single precision. a: n_obs x n_col, b:
- * n_obs x n_row, both with columns ld_obs apart; product: n_row rows of n_col. */
-void cpu_product(const float *a, const float *b, int64_t n_obs, int64_t ld_obs, int n_col, int n_row,
-                 float *product);
-/* The name of the library in use, and its number of threads: set to `threads`, returns the
- * number before, 0 if the library has no such setting. */
-const char *cpu_blas_name(void);
-int cpu_blas_threads(int threads);
-
-/* The instruction set that popcounts use, for reports. */
-const char *cpu_sign_kernel(void);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* One thread's scratch, n_obs of each. */
+/* One thread's scratch, n_obs of each; of entries twice as many. */
 typedef struct {
     double *x;
     cpu_entry *entries;
@@ -40,8 +40,9 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
         break;
     default:
-        if (kind == GCOR_REAL) ok = ok && (o->scale = gcor_alloc(context, n_var, sizeof(float), what));
+        ok = ok && (o->scale = gcor_alloc(context, o->n_padded, sizeof(float), what));
         ok = ok && (o->columns = gcor_alloc(context, n_obs * o->n_padded, sizeof(float), what));
+        if (ok) memset(o->scale + n_var, 0, (size_t)(o->n_padded - n_var) * sizeof(float));
         if (ok) memset(o->columns + n_obs * n_var, 0, (size_t)(n_obs * (o->n_padded - n_var)) * sizeof(float));
     }
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
@@ -108,8 +109,6 @@ static void prepare_column(cpu_operand *o, gcor_method method, int64_t j, const 
     }
 
     gcor_describe_column(o->head.kind, method, present, &norm, &flags);
-    /* NaN must not enter a float product: neighbours in the block would not mind, but BLAS may. */
-    if (o->head.kind == GCOR_REAL && !(norm > 0)) memset(o->columns + at, 0, (size_t)n * sizeof(float));
     if (o->scale) o->scale[j] = norm > 0 ? (float)(1 / sqrt(norm)) : NAN;
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
@@ -118,7 +117,7 @@ static void prepare_column(cpu_operand *o, gcor_method method, int64_t j, const 
 static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, gcor_method method,
                                    cpu_operand *o) {
     int64_t n = o->head.n_obs, threads = context->threads;
-    size_t bytes = sizeof(double) + sizeof(cpu_entry) + 3 * sizeof(int32_t);
+    size_t bytes = sizeof(double) + 2 * sizeof(cpu_entry) + 3 * sizeof(int32_t);
     char *work = gcor_alloc(context, n * threads, bytes, "columns being prepared");
     if (!work) return GCOR_NO_MEMORY;
 #pragma omp parallel num_threads(context->threads)
@@ -126,8 +125,8 @@ static gcor_status prepare_columns(gcor_context *context, const gcor_columns *co
         int64_t thread = omp_get_thread_num();
         scratch s;
         s.x = (double *)work + n * thread;
-        s.entries = (cpu_entry *)((double *)work + n * threads) + n * thread;
-        s.order = (int32_t *)((cpu_entry *)((double *)work + n * threads) + n * threads) + 3 * n * thread;
+        s.entries = (cpu_entry *)((double *)work + n * threads) + 2 * n * thread;
+        s.order = (int32_t *)((cpu_entry *)((double *)work + n * threads) + 2 * n * threads) + 3 * n * thread;
         s.begin = s.order + n;
         s.end = s.begin + n;
 #pragma omp for schedule(dynamic, 16)
@@ -158,7 +157,7 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, gcor_met
 
 void cpu_release(gcor_state *state, gcor_operand *operand) {
     cpu_operand *o = (cpu_operand *)operand;
-    (void)state;
+    if (state->rows.of == o) state->rows.of = NULL;
     gcor_free(o->head.norm);
     gcor_free(o->head.flags);
     gcor_free(o->columns);

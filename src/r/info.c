@@ -61,16 +61,25 @@ SEXP r_cuda_state(void) {
     return result;
 }
 
+/* Of the processor's, those that there are kernels for, the best first. */
+static SEXP instruction_sets(void) {
+    int sets = 0;
+    while (cpu_kernel_set(sets)) sets++;
+    SEXP names = PROTECT(Rf_allocVector(STRSXP, sets));
+    for (int set = 0; set < sets; set++) SET_STRING_ELT(names, set, Rf_mkChar(cpu_kernel_set(set)->name));
+    UNPROTECT(1);
+    return names;
+}
+
 SEXP r_info(SEXP device) {
-    const char *names[] = {"devices", "driver", "runtime", "blas", "popcount", ""};
+    const char *names[] = {"devices", "driver", "runtime", "instructions", ""};
     int driver, runtime;
     cuda_versions(&driver, &runtime);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, cuda_devices(Rf_asInteger(device)));
     SET_VECTOR_ELT(result, 1, Rf_ScalarInteger(driver));
     SET_VECTOR_ELT(result, 2, Rf_ScalarInteger(runtime));
-    SET_VECTOR_ELT(result, 3, Rf_mkString(cpu_blas_name()));
-    SET_VECTOR_ELT(result, 4, Rf_mkString(cpu_sign_kernel()));
+    SET_VECTOR_ELT(result, 3, instruction_sets());
     UNPROTECT(1);
     return result;
 }

@@ -18,14 +18,14 @@ threads_with <- function(env = character(), options = list()) settings_cleared(e
 test_that("gpuInfo() says what there is", {
   info <- gpuInfo()
   expect_s3_class(info, "gpuInfo", exact = TRUE)
-  expect_named(info, c("backends", "default", "devices", "device", "driver", "runtime", "reason", "threads", "blas",
-                       "popcount"))
+  expect_named(info, c("backends", "default", "devices", "device", "driver", "runtime", "reason", "threads",
+                       "instructions"))
   expect_true("cpu" %in% info$backends)
   expect_true(info$default %in% info$backends)
   expect_s3_class(info$devices, "data.frame")
   expect_named(info$devices, c("id", "name", "capability", "multiprocessors", "memory", "memory_free"))
   expect_gte(info$threads, 1)
-  expect_true(nzchar(info$blas) && nzchar(info$popcount))
+  expect_true(all(info$instructions %in% c("avx512", "avx2", "neon", "plain")) && "plain" %in% info$instructions)
   expect_identical("cuda" %in% info$backends, nrow(info$devices) > 0)
   expect_identical(nzchar(info$reason), nrow(info$devices) == 0)
   expect_output(print(info), "gpucor back ends: .*cpu; in use: ")

@@ -1,0 +1,66 @@
+/* The innermost loops, once for each instruction set. What they compute is the same to the last bit, but for
+ * floats(): products of two floats are exact in double, and counts are whole numbers.
+ *
+ * Operands come in panels of CPU_PANEL_BYTES: so many variables side by side, element k of variable v at
+ * [k * width + v], width = CPU_PANEL_BYTES / sizeof(element). A kernel multiplies CPU_KERNEL_ROWS variables of
+ * one panel with all of another. The sum of row r and column c is at sums[r * CPU_BLOCK_COLS + c]; it is
+ * set, or with `add` added to. Panels and sums are aligned to CPU_ALIGNMENT. */
+#ifndef GPUCOR_CPU_KERNELS_H
+#define GPUCOR_CPU_KERNELS_H
+
+#include <stdint.h>
+
+enum { CPU_PANEL_BYTES = 128, CPU_KERNEL_ROWS = 8, CPU_ALIGNMENT = 64 };
+
+/* A tile is worked on in blocks, one per thread at a time: a block's sums (128 KB) and a part of its variables
+ * stay in the second-level cache. */
+enum { CPU_BLOCK_ROWS = 64, CPU_BLOCK_COLS = 256, CPU_BLOCK_PAIRS = CPU_BLOCK_ROWS * CPU_BLOCK_COLS };
+
+/* Panels of sign bits, 64 pairs of observations to a word. Those not needed are NULL. */
+typedef struct {
+    uint64_t *greater; /* x[k] > x[q] */
+    uint64_t *untied;  /* x[k] != x[q], both there */
+    uint64_t *present; /* both there */
+} cpu_planes;
+
+/* What is known of a tile's variables, and so which planes they need. */
+typedef enum {
+    CPU_UNTIED, /* no ties: greater */
+    CPU_TIED,   /* untied, too */
+    CPU_COMMON, /* present, too: values are missing */
+    CPU_SIGN_MODES
+} cpu_sign_mode;
+
+typedef void (*cpu_sign_sums)(const cpu_planes *rows, const cpu_planes *cols, int64_t words, int add, int64_t *sums);
+/* score: a column's n_obs scores (NaN: missing) twice, and room for 64 more. Writes bits first .. first+bits-1
+ * of the order of coefficient.h (gcor_obs_pair) to words a panel's width apart. */
+typedef void (*cpu_sign_open)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
+                              const cpu_planes *planes);
+
+typedef struct {
+    const char *name;
+    /* Dot products over n elements. */
+    void (*floats)(const float *rows, const float *cols, int64_t n, int add, float *sums);
+    void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
+    /* Sums of products of signs; of CPU_UNTIED, less the number of pairs of observations. CPU_COMMON: also,
+     * CPU_BLOCK_PAIRS further on, how many pairs that both have are untied in the row's variable, and as much
+     * further on, in the column's. */
+    cpu_sign_sums signs[CPU_SIGN_MODES];
+    cpu_sign_open open[CPU_SIGN_MODES];
+    /* n counts below 2^51, and `plus` added to them, become doubles, in their place. */
+    void (*convert)(int64_t *counts, int64_t plus, int64_t n);
+    /* n products become coefficients (coefficient.h), in their place, by the norms of the row's variable and the
+     * columns'; or by norms that both variables have for each pair. */
+    void (*coefficients)(double *products, double norm, const double *other_norm, int64_t n);
+    void (*own_coefficients)(double *products, const double *norm, const double *other_norm, int64_t n);
+} cpu_kernels;
+
+/* Those of the machine's best instruction set, or where the environment variable GPUCOR_CPU names another that
+ * the machine has, of that. Any thread. */
+const cpu_kernels *cpu_best_kernels(void); /* NULL: it has no such set */
+/* Number `set` of those that the machine has, the best first; NULL after the last. */
+const cpu_kernels *cpu_kernel_set(int set);
+/* All of their names, the best first, in quotes. */
+const char *cpu_kernel_names(void);
+
+#endif

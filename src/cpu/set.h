@@ -1,0 +1,103 @@
+/* All kernels of one instruction set. Included by kernels.c for each set, with
+ *   SET            the suffix of its functions
+ *   SET_NAME       its name
+ *   TARGET         their attribute, or nothing
+ *   BYTES          of a vector
+ *   REAL_ROWS, UNTIED_ROWS, TIED_ROWS, COMMON_ROWS
+ *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a panel's
+ *                  vectors, and with all of them
+ *   CHUNK          words that can be counted before counts are widened
+ *   NAME(words), NAME(reals), NAME(counts)
+ *                  vectors of words, of doubles, and of counts
+ *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
+ *   NAME(greater)(), NAME(untied)(), NAME(present)()
+ *                  of 64 pairs of floats, as bits
+ *   NAME(root)()   square roots */
+#define VECTORS (CPU_PANEL_BYTES / BYTES)
+#define PANEL_WORDS (CPU_PANEL_BYTES / 8)
+
+#define TYPE float
+#define PRODUCTS floats
+#include "kernel_real.h"
+#define TYPE double
+#define PRODUCTS doubles
+#include "kernel_real.h"
+#include "kernel_sign.h"
+
+/* ---- from sums to coefficients -------------------------------------------------------------------- */
+
+typedef int64_t NAME(masks) __attribute__((vector_size(BYTES), aligned(8), may_alias));
+
+/* A count added to the bits of 1.5 * 2^52 makes that number plus the count. */
+TARGET static void NAME(convert)(int64_t *counts, int64_t plus, int64_t n) {
+    const double base = 0x1.8p52;
+    int64_t bits, k = 0;
+    memcpy(&bits, &base, sizeof bits);
+    for (; k + BYTES / 8 <= n; k += BYTES / 8) {
+        NAME(masks) sum = *(NAME(masks) *)(counts + k) + (bits + plus);
+        *(NAME(reals) *)(counts + k) = (NAME(reals))sum - base;
+    }
+    for (; k < n; k++) {
+        double value = (double)(counts[k] + plus);
+        memcpy(counts + k, &value, sizeof value);
+    }
+}
+
+static inline __attribute__((always_inline)) TARGET NAME(reals) NAME(choose)(NAME(masks) mask, double yes,
+                                                                             NAME(reals) no) {
+    const NAME(reals) all = yes - (NAME(reals)){0};
+    return (NAME(reals))(((NAME(masks))all & mask) | ((NAME(masks))no & ~mask));
+}
+
+/* gcor_coefficient(), vector by vector. */
+static inline __attribute__((always_inline)) TARGET NAME(reals) NAME(coefficient)(NAME(reals) product, NAME(reals) x,
+                                                                                  NAME(reals) y) {
+    NAME(reals) r = product / NAME(root)(x * y);
+    r = NAME(choose)(r > 1, 1, r);
+    r = NAME(choose)(r < -1, -1, r);
+    r = NAME(choose)((x == 0) | (y == 0), GCOR_ZERO_SD, r);
+    return NAME(choose)((x < 0) | (y < 0), GCOR_NO_VALUE, r);
+}
+
+TARGET static void NAME(coefficients)(double *products, double norm, const double *other_norm, int64_t n) {
+    const NAME(reals) x = norm - (NAME(reals)){0};
+    int64_t k = 0;
+    for (; k + BYTES / 8 <= n; k += BYTES / 8) {
+        NAME(reals) *out = (NAME(reals) *)(products + k);
+        *out = NAME(coefficient)(*out, x, *(const NAME(reals) *)(other_norm + k));
+    }
+    for (; k < n; k++) products[k] = gcor_coefficient(products[k], norm, other_norm[k]);
+}
+
+TARGET static void NAME(own_coefficients)(double *products, const double *norm, const double *other_norm, int64_t n) {
+    int64_t k = 0;
+    for (; k + BYTES / 8 <= n; k += BYTES / 8) {
+        NAME(reals) *out = (NAME(reals) *)(products + k);
+        *out = NAME(coefficient)(*out, *(const NAME(reals) *)(norm + k), *(const NAME(reals) *)(other_norm + k));
+    }
+    for (; k < n; k++) products[k] = gcor_coefficient(products[k], norm[k], other_norm[k]);
+}
+
+static const cpu_kernels NAME(kernels) = {
+    .name = SET_NAME,
+    .floats = NAME(floats),
+    .doubles = NAME(doubles),
+    .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
+    .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
+    .convert = NAME(convert),
+    .coefficients = NAME(coefficients),
+    .own_coefficients = NAME(own_coefficients),
+};
+
+#undef VECTORS
+#undef PANEL_WORDS
+#undef SET
+#undef SET_NAME
+#undef TARGET
+#undef BYTES
+#undef REAL_ROWS
+#undef REAL_VECTORS
+#undef UNTIED_ROWS
+#undef TIED_ROWS
+#undef COMMON_ROWS
+#undef CHUNK

@@ -1,0 +1,43 @@
+/* AVX-512 with VPOPCNTDQ: Intel since 2019, AMD since 2022. */
+#define SET avx512
+#define SET_NAME "avx512"
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vpopcntdq,avx2,fma,popcnt")))
+#define BYTES 64
+#define REAL_ROWS 8
+#define REAL_VECTORS 2
+#define UNTIED_ROWS 8
+#define TIED_ROWS 4
+#define COMMON_ROWS 8
+#define CHUNK INT64_MAX
+
+typedef uint64_t words_avx512 __attribute__((vector_size(BYTES), may_alias));
+typedef double reals_avx512 __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef uint64_t counts_avx512 __attribute__((vector_size(BYTES)));
+
+TARGET static inline counts_avx512 count_avx512(words_avx512 x) {
+    return (counts_avx512)_mm512_popcnt_epi64((__m512i)x);
+}
+
+TARGET static inline words_avx512 widen_avx512(counts_avx512 counts) {
+    return counts;
+}
+
+#define COMPARE_AVX512(name, condition)                                                                    \
+    TARGET static inline uint64_t name(const float *x, const float *y) {                                   \
+        uint64_t bits = 0;                                                                                 \
+        for (int t = 0; t < 64; t += 16)                                                                   \
+            bits |= (uint64_t)_mm512_cmp_ps_mask(_mm512_loadu_ps(x + t), _mm512_loadu_ps(y + t), condition) \
+                    << t;                                                                                  \
+        return bits;                                                                                       \
+    }
+COMPARE_AVX512(greater_avx512, _CMP_GT_OQ)
+COMPARE_AVX512(untied_avx512, _CMP_NEQ_OQ)
+COMPARE_AVX512(present_avx512, _CMP_ORD_Q)
+#undef COMPARE_AVX512
+
+TARGET static inline reals_avx512 root_avx512(
+    reals_avx512 x) {
+    return (reals_avx512)_mm512_sqrt_pd((__m512d)x);
+}
+
+#include "set.h"

@@ -1,0 +1,47 @@
+/* Any machine: vectors of 16 bytes, which all of those in use have in one form or another. */
+#define SET plain
+#define SET_NAME "plain"
+#define TARGET
+#define BYTES 16
+#define REAL_ROWS 2
+#define REAL_VECTORS 4
+#define UNTIED_ROWS 1
+#define TIED_ROWS 1
+#define COMMON_ROWS 1
+#define CHUNK 31
+
+typedef uint64_t words_plain __attribute__((vector_size(BYTES), may_alias));
+typedef double reals_plain __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef uint8_t counts_plain __attribute__((vector_size(BYTES)));
+
+/* Bits of each byte, from pairs to fours to eights of them. */
+static inline counts_plain count_plain(words_plain x) {
+    x -= (x >> 1) & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+    return (counts_plain)((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu);
+}
+
+/* Bytes to pairs of them; these times 1, 2^16, 2^32 and 2^48 come together in the highest. */
+static inline words_plain widen_plain(counts_plain counts) {
+    words_plain x = (words_plain)counts;
+    x = (x & 0x00ff00ff00ff00ffu) + ((x >> 8) & 0x00ff00ff00ff00ffu);
+    return (x * 0x0001000100010001u) >> 48;
+}
+
+#define COMPARE_PLAIN(name, condition)                                     \
+    static inline uint64_t name(const float *x, const float *y) {          \
+        uint64_t bits = 0;                                                 \
+        for (int t = 0; t < 64; t++) bits |= (uint64_t)(condition) << t;   \
+        return bits;                                                       \
+    }
+COMPARE_PLAIN(greater_plain, x[t] > y[t])
+COMPARE_PLAIN(untied_plain, x[t] > y[t] || x[t] < y[t])
+COMPARE_PLAIN(present_plain, x[t] == x[t] && y[t] == y[t])
+#undef COMPARE_PLAIN
+
+static inline reals_plain root_plain(reals_plain x) {
+    for (int l = 0; l < BYTES / 8; l++) x[l] = sqrt(x[l]);
+    return x;
+}
+
+#include "set.h"
