@@ -23,21 +23,48 @@ static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment)
     return 0;
 }
 
-/* The first element from k on that may be an edge; nearly all pairs end here. own: the row's least
- * weight, where variables have their own. */
-static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
-    gcor_side side = rule->side;
-    double low = rule->least - segment->error;
+/* The least weight, by the cheap value, that element k may be an edge with. own: the row's, where variables have
+ * their own. */
+static inline double low_of(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
+    if (!rule->row_least) return rule->least - segment->error;
+    double other = rule->col_least[segment->col + k];
+    return (other < own ? other : own) - segment->error;
+}
+
+enum { SOME = 32 };
+
+/* Whether any of SOME elements from k on may be an edge; that most are not is found without a branch. */
+static int any_edge(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
+    const double size = rule->side == GCOR_ABSOLUTE, error = segment->error; /* weight: size |r| + sign r */
+    const double sign = rule->side == GCOR_POSITIVE ? 1 : rule->side == GCOR_NEGATIVE ? -1 : 0;
+    int any = 0;
     if (rule->row_least) {
         const double *other = rule->col_least + segment->col;
-        for (; k < segment->n; k++) {
-            low = (other[k] < own ? other[k] : own) - segment->error;
-            if (gcor_raw_weight(side, gcor_value(segment, k)) >= low) break;
+#pragma omp simd reduction(| : any)
+        for (int64_t l = k; l < k + SOME; l++) {
+            double value = segment->floats ? segment->floats[l] : segment->doubles[l];
+            any |= size * fabs(value) + sign * value >= (other[l] < own ? other[l] : own) - error;
         }
     } else if (segment->floats) {
-        while (k < segment->n && !(gcor_raw_weight(side, segment->floats[k]) >= low)) k++;
+        const float *value = segment->floats, absolute = (float)size, own_sign = (float)sign;
+        const float low = nextafterf((float)(rule->least - error), -INFINITY);
+#pragma omp simd reduction(| : any)
+        for (int64_t l = k; l < k + SOME; l++) any |= absolute * fabsf(value[l]) + own_sign * value[l] >= low;
     } else {
-        while (k < segment->n && !(gcor_raw_weight(side, segment->doubles[k]) >= low)) k++;
+        const double *value = segment->doubles, low = rule->least - error;
+#pragma omp simd reduction(| : any)
+        for (int64_t l = k; l < k + SOME; l++) any |= size * fabs(value[l]) + sign * value[l] >= low;
+    }
+    return any;
+}
+
+/* The first element from k on that may be an edge. */
+static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
+    while (k < segment->n) {
+        int64_t end = k + SOME < segment->n ? k + SOME : segment->n;
+        if (end == k + SOME && !any_edge(rule, segment, own, k)) k = end;
+        for (; k < end; k++)
+            if (gcor_raw_weight(rule->side, gcor_value(segment, k)) >= low_of(rule, segment, own, k)) return k;
     }
     return k;
 }

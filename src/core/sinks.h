@@ -142,6 +142,9 @@ typedef struct {
     double error;    /* what was counted may be off by as much */
 } gcor_histogram;
 
+/* Count those of n values that are at most `most`. */
+void gcor_count_bins(const double *values, int64_t n, double most, int64_t *counts);
+
 /* approximate: cheap values will do, with an error. counts is NULL after an error. */
 gcor_histogram gcor_histogram_sink(gcor_context *context, gcor_shape shape, int approximate);
 void gcor_histogram_add(gcor_histogram *histogram, const int64_t *counts); /* GCOR_BINS of them */
@@ -203,8 +206,8 @@ typedef struct {
     int64_t n_var;
     double *degree, *strength, *soft;
     gcor_tile at; /* the tile at hand, and its values row by row */
-    double *tile;
-    int64_t tile_pairs; /* room in `tile` */
+    double *tile, *partial; /* partial: sums of its rows, strip by strip of columns */
+    int64_t tile_room, partial_room;
 } gcor_connectivity;
 
 /* histogram.counts is NULL after an error. */
