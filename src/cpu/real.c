@@ -4,8 +4,6 @@
 
 #include "../core/coefficient.h"
 
-#include <string.h>
-
 /* Observations that are opened at a time: 64 MB of the variables of a tile. */
 enum { SLICE = 2048 };
 
@@ -56,61 +54,48 @@ static double exact(const gcor_segment *segment, int64_t k) {
     return gcor_coefficient(dot, rows->head.norm[row - rows->head.first], cols->head.norm[col - cols->head.first]);
 }
 
-/* A float sum of n products is off by at most n 2^-24 of the sum of their sizes, which is at most
- * the product of the columns' lengths; the rest is for scaling to unit length. */
-static double float_error(int64_t n_obs) {
+/* A sum of n products is off by at most n roundings of the sum of their sizes, which is at most the product of the
+ * columns' lengths. What is added is for scaling to unit length, in double for the division. */
+static double error_bound(const gcor_state *state, int64_t n_obs) {
     double n = (double)n_obs * 0x1p-24;
+    if (!state->sink->approximate) return (double)(n_obs + 4) * 0x1p-52;
     return n < 0.5 ? n / (1 - n) + 0x1p-20 : 1;
 }
 
-static void deliver_floats(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
-                           const cpu_operand *cols, const gcor_tile *block, void *sums) {
+static void deliver(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
+                    const cpu_operand *cols, const gcor_tile *block, void *sums) {
+    gcor_segment segment = {.error = error_bound(state, rows->head.n_obs), .exact = exact, .rows = rows, .cols = cols};
     (void)product;
     for (int64_t r = 0; r < block->n_row; r++) {
-        gcor_segment segment = {.row = block->row + r, .error = float_error(rows->head.n_obs), .exact = exact,
-                                .rows = rows, .cols = cols};
+        segment.row = block->row + r;
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
         if (segment.n == 0) continue;
-        segment.floats = (const float *)sums + r * CPU_BLOCK_COLS + (segment.col - block->col);
-        cpu_deliver(state, thread, segment);
-    }
-}
-
-/* The same in double, and for the division. */
-static double double_error(int64_t n_obs) {
-    return (double)(n_obs + 4) * 0x1p-52;
-}
-
-static void deliver_doubles(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
-                            const cpu_operand *cols, const gcor_tile *block, void *sums) {
-    (void)product;
-    for (int64_t r = 0; r < block->n_row; r++) {
-        gcor_segment segment = {.row = block->row + r, .error = double_error(rows->head.n_obs), .exact = exact,
-                                .rows = rows, .cols = cols};
-        gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
-        if (segment.n == 0) continue;
-        double *values = (double *)sums + r * CPU_BLOCK_COLS + (segment.col - block->col);
-        state->kernels->coefficients(values, rows->head.norm[segment.row - rows->head.first],
-                                     cols->head.norm + (segment.col - cols->head.first), segment.n);
-        segment.doubles = values;
+        int64_t at = r * CPU_BLOCK_COLS + (segment.col - block->col);
+        if (state->sink->approximate) {
+            segment.floats = (const float *)sums + at;
+        } else {
+            double *values = (double *)sums + at;
+            state->kernels->coefficients(values, rows->head.norm[segment.row - rows->head.first],
+                                         cols->head.norm + (segment.col - cols->head.first), segment.n);
+            segment.doubles = values;
+        }
         cpu_deliver(state, thread, segment);
     }
 }
 
 gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile) {
-    cpu_product product = {.length = rows->head.n_obs, .slice = rows->head.n_obs, .planes = 1, .sums = 1};
-    if (product.slice > SLICE) product.slice = SLICE;
+    int64_t n_obs = rows->head.n_obs;
+    cpu_product product = {.length = n_obs, .slice = n_obs < SLICE ? n_obs : SLICE, .planes = 1, .sums = 1,
+                           .deliver = deliver};
     if (state->sink->approximate) {
         product.element = sizeof(float);
         product.open = open_floats;
         product.multiply = multiply_floats;
-        product.deliver = deliver_floats;
     } else {
         product.element = sizeof(double);
         product.open = open_doubles;
         product.multiply = multiply_doubles;
-        product.deliver = deliver_doubles;
     }
     return cpu_multiply_panels(state, &product, rows, cols, tile);
 }

@@ -12,7 +12,8 @@ enum { SLICE_WORDS = 512, WIDTH = CPU_PANEL_BYTES / sizeof(uint64_t) };
 static cpu_planes planes_at(const cpu_product *product, char *panel) {
     uint64_t *plane = (uint64_t *)panel;
     int64_t apart = product->slice * WIDTH;
-    return (cpu_planes){plane, product->planes > 1 ? plane + apart : NULL, product->planes > 2 ? plane + 2 * apart : NULL};
+    return (cpu_planes){plane, product->planes > CPU_TIED ? plane + apart : NULL,
+                        product->planes > CPU_COMMON ? plane + 2 * apart : NULL};
 }
 
 /* Scores twice, so that no pair of observations begins at the end and goes on at the start. */
