@@ -5,7 +5,7 @@
 #
 # The methods are the programs of published/, written from their papers. Each row of the table below runs one of them,
 # and gpucor's own call on the matrix that the program makes; each in a process of its own, so that one that fails
-# costs no other. Four minutes on an H200 with 16 cores; some 60 GB of host memory.
+# costs no other. Three minutes on an H200 with 16 cores; some 60 GB of host memory.
 # --quick: a twentieth of the variables, 5,000 at most; a minute.
 # --record writes the output to results/published.txt beside this script and, where R can, a picture of it to
 # results/published.png. --draw makes that picture of a record, on any machine; it runs nothing.
