@@ -2,7 +2,7 @@
 #
 #   make demo      install what is missing, build, run the example on real data
 #   make check     R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
-#   make bench     ours against other R packages on this machine (BENCH=--record keeps the result)
+#   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
 #   make asan      the tests with AddressSanitizer and UBSan
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
 #   make doc       NAMESPACE and man/ from the comments in R/
@@ -99,7 +99,7 @@ check:
 bench:
 	$(call need,$(BENCH_NEEDS))
 	$(call install,--configure-args='$(CONFIGURE)')
-	Rscript --vanilla inst/bench/cpu-peers.R $(BENCH)
+	Rscript --vanilla inst/bench/cpu.R $(BENCH)
 
 # R itself leaks, so leaks are valgrind's and the tests' own business.
 asan: LIBRARY = $(BUILD)/library-asan

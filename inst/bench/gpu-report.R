@@ -1,4 +1,4 @@
-# What gpu.R says, and how.
+# What gpu.R says, and how; the text of the other benchmarks, too.
 
 # ---- text
 

@@ -1,0 +1,230 @@
+# gpucor without a GPU: against other R packages, against what the processor allows, and as problems and threads grow.
+#
+#   Rscript inst/bench/cpu.R [--quick] [--record] [--threads=N] [part ...]
+#
+# Parts (all of them, without any):
+#   peers         million pairs a second beside stats::cor, WGCNA::cor and pcaPP::cor.fk
+#   large         networks of 100,000 variables, and the memory that they take
+#   scaling       seconds per pair from 2,000 to 50,000 variables; one thread to all
+#   instructions  each instruction set that there are kernels for and the machine has
+# Six to seven minutes on two cores; --quick: fewer and smaller problems, a good minute.
+# --record writes the output to results/cpu.txt beside this script, that of some parts only to results/cpu-PART.txt.
+# --threads: otherwise as many as gpucor takes by itself.
+# Packages that are not installed are left out, and named. In the environment:
+#   GPUCOR_BENCH_LIBS    a folder with cpu-rates.so and random.so, for machines without compilers; otherwise they are
+#                        built, and where that fails, shares of the peaks are left out
+#
+# Every measurement has a process of its own, which loads the package measured and no other: R's garbage collection,
+# one of which falls into each call with a large result, takes the longer the more is loaded.
+#
+# seconds   from the call to the finished R object: the best of three to five calls, after a small one; of a call that
+#           takes long, of fewer
+# of it gc  seconds of those in R's garbage collection
+# slowest   seconds of the slowest of these calls
+# ratio     gpucor's pairs a second over the line's, by these total seconds
+# in the run: seconds in gpucor's own engine, without what R does before and after. Shares of a peak are of these.
+arguments <- commandArgs(TRUE)
+script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(script)
+part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: what to measure
+folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where such processes find that, and leave their results
+quick <- "--quick" %in% arguments
+for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "cpu-measure.R", "cpu-report.R")) {
+  source(file.path(here, file))
+}
+DENSITY <- 0.001
+# Thresholds that about one in a thousand pairs of columns of 128 independent values reaches.
+THRESHOLDS <- c(pearson = 0.29, spearman = 0.29, kendall = 0.2)
+
+# ---- one measurement
+
+# who: gpucor or a peer. kind: dist, network (by threshold) or density (a network). data: normal, ties or golub.
+# instructions: "" for the best; blas: a library to load instead of R's. by: which of gpucor's calls is the best one,
+# by its seconds in all, or in the run.
+task <- function(who, kind, method, n_var, n_obs = 128, data = "normal", threads = all_threads, instructions = "",
+                 blas = "", by = "seconds") {
+  list(who = who, kind = kind, method = method, n_var = n_var, n_obs = n_obs, data = data, threads = threads,
+       instructions = instructions, blas = blas, by = by)
+}
+
+measured <- list()
+# What another process measures; once, where several lines are about the same.
+measure_once <- function(task) {
+  key <- paste(unlist(task), collapse = " ")
+  if (is.null(measured[[key]])) measured[[key]] <<- measure_apart(task)
+  measured[[key]]
+}
+
+# ---- against other packages
+
+# Of how many variables, where all would take too long. Their pairs a second hardly depend on it.
+peer_size <- function(who, method, n_var, n_obs) {
+  if (who == "WGCNA::cor") return(n_var)
+  most <- if (method != "kendall") c(4000, 4000) else if (who == "pcaPP::cor.fk") c(600, 200) else c(100, 20)
+  min(n_var, most[1 + (n_obs > 500)] / (if (quick) 2 else 1))
+}
+
+# must: ratios to peers; rate: million pairs a second that gpucor must reach.
+compare <- function(title, kind, method, n_var, n_obs = 128, data = "normal", must = c(), rate = NA, blas = "",
+                    among = names(packages)) {
+  peers <- if (method == "kendall") c("pcaPP::cor.fk", "stats::cor") else c("WGCNA::cor", "stats::cor")
+  peers <- intersect(peers, among)
+  own <- measure_once(task("gpucor", kind, method, n_var, n_obs, data))
+  compare_title(title, n_var, n_obs, own)
+  own_lines(task("gpucor", kind, method, n_var, n_obs, data), own, rate, title)
+  for (who in peers) {
+    peer <- task(who, "dist", method, peer_size(who, method, n_var, n_obs), n_obs, data, blas = blas)
+    peer_line(peer, measure_once(peer), own, if (who %in% names(must)) must[[who]] else NA, title)
+  }
+  emit("")
+}
+
+peers_part <- function() {
+  large <- if (quick) 4000 else 10000
+  heading("Against other packages")
+  describe_peers()
+  peer_titles()
+  compare("Pearson, all pairs", "dist", "pearson", large, must = c("WGCNA::cor" = 5))
+  compare("Kendall, all pairs, no ties", "dist", "kendall", large, must = c("pcaPP::cor.fk" = 1000), rate = 93)
+  compare("Kendall, all pairs, ties", "dist", "kendall", large, data = "ties", must = c("pcaPP::cor.fk" = 350))
+  compare("Pearson, network by threshold", "network", "pearson", large, must = c("WGCNA::cor" = 10))
+  if (quick) return(invisible())
+  compare("Spearman, all pairs", "dist", "spearman", large, must = c("WGCNA::cor" = 5))
+  compare("Spearman, network by threshold", "network", "spearman", large, must = c("WGCNA::cor" = 10))
+  compare("Kendall, network by threshold", "network", "kendall", large)
+  compare("Kendall, network by threshold, ties", "network", "kendall", large, data = "ties")
+  compare("Pearson, all pairs", "dist", "pearson", 4000)
+  compare("Spearman, all pairs", "dist", "spearman", 4000)
+  compare("Kendall, all pairs, no ties", "dist", "kendall", 4000)
+  compare("Kendall, all pairs, ties", "dist", "kendall", 4000, data = "ties")
+  compare("Kendall, long columns, no ties", "dist", "kendall", 2000, 1000, must = c("pcaPP::cor.fk" = 1))
+  compare("Kendall, long columns, ties", "dist", "kendall", 2000, 1000, "ties", must = c("pcaPP::cor.fk" = 1))
+  reference_rows()
+  golub_rows()
+}
+
+# The peers with R's reference BLAS; gpucor uses none.
+reference_rows <- function() {
+  blas <- reference_blas()
+  if (is.na(blas)) return(say("The reference BLAS is not installed: no rows with it.\n"))
+  probe <- measure_once(task("WGCNA::cor", "dist", "pearson", 4000, blas = blas))
+  if (!is.null(probe$error)) return(say("With the reference BLAS: ", probe$error))
+  if (!same_file(probe$blas, blas)) return(say("R cannot be made to use the reference BLAS: no rows with it."))
+  say("The peers with the reference BLAS, ", probe$blas, ":")
+  compare("Pearson, peers with the reference BLAS", "dist", "pearson", 4000, must = c("WGCNA::cor" = 5), blas = blas,
+          among = "WGCNA::cor")
+  compare("Spearman, peers with the reference BLAS", "dist", "spearman", 4000, must = c("WGCNA::cor" = 5), blas = blas,
+          among = "WGCNA::cor")
+}
+
+golub_rows <- function() {
+  if (!has("multtest")) return(say("Package multtest is not installed: golub's genes are left out."))
+  for (method in c("pearson", "spearman", "kendall")) {
+    name <- paste0(toupper(substr(method, 1, 1)), substring(method, 2))
+    compare(paste0("golub's genes, ", name), "dist", method, 3051, 38, "golub")
+  }
+}
+
+# ---- large networks
+
+large_part <- function() {
+  n_var <- if (quick) 20000 else 1e5
+  heading("Networks of ", number(n_var, 6), " variables, 128 observations: the strongest 0.1 % of the pairs")
+  large_titles()
+  for (method in c("pearson", if (!quick) "spearman", "kendall")) {
+    large_line(method, measure_once(task("gpucor", "density", method, n_var)),
+               c(pearson = 60, spearman = NA, kendall = 150)[[method]])
+  }
+  say("Peak: all that R has in memory at its most, the data and every package included.")
+  emit("")
+}
+
+# ---- scaling
+
+# All pairs in memory, with half as much again to spare.
+fits <- function(kind, n_var) kind != "dist" || 1.5 * 8 * pairs_of(n_var) < available_memory()
+
+scaling_part <- function() {
+  sizes <- if (quick) c(2000, 10000) else c(2000, 5000, 10000, 20000, 50000)
+  works <- list("Pearson" = c("dist", "pearson"), "Kendall" = c("dist", "kendall"),
+                "Pearson network" = c("network", "pearson"), "Kendall network" = c("network", "kendall"))
+  if (quick) works <- works[2:3]
+  heading("Nanoseconds per pair as variables grow: in the run, the best to the slowest, ", all_threads, " threads")
+  size_titles(names(works))
+  for (n_var in sizes) {
+    size_line(n_var, lapply(unname(works), function(work) {
+      if (fits(work[1], n_var)) measure_once(task("gpucor", work[1], work[2], n_var, by = "run"))
+    }))
+  }
+  say("Of 128 observations. All pairs go to memory fresh from the system, gigabytes from 20,000 variables on; which ",
+      "takes several times as long where the system, or a virtual machine's host, must fetch it first.")
+  emit("")
+  threads_table()
+}
+
+threads_table <- function() {
+  counts <- unique(c(2^seq(0, log2(all_threads)), all_threads))
+  n_var <- if (quick) 4000 else if (all_threads > 4) 20000 else 10000
+  heading("Speed-up over one thread: in the run, ", number(n_var, 6), " variables, 128 observations")
+  works <- list("Pearson, all pairs" = c("dist", "pearson"), "Pearson, network by threshold" = c("network", "pearson"),
+                "Kendall, all pairs" = c("dist", "kendall"))
+  if (quick) works <- works[2:3]
+  threads_titles(counts)
+  for (name in names(works)) {
+    results <- lapply(counts, function(threads) {
+      measure_once(task("gpucor", works[[name]][1], works[[name]][2], n_var, threads = threads, by = "run"))
+    })
+    threads_lines(name, results)
+  }
+  emit("")
+}
+
+# ---- instruction sets
+
+instructions_part <- function() {
+  heading("Instruction sets: million pairs a second in the run, 4,000 variables, 128 observations")
+  works <- list("Kendall" = c("dist", "kendall", "normal"), "Kendall, ties" = c("dist", "kendall", "ties"),
+                "Pearson" = c("dist", "pearson", "normal"), "Pearson network" = c("network", "pearson", "normal"))
+  if (quick) works <- works[1]
+  set_titles(names(works))
+  for (set in machine$instructions) {
+    set_line(set, lapply(unname(works), function(work) {
+      measure_once(task("gpucor", work[1], work[2], 4000, data = work[3], instructions = set, by = "run"))
+    }))
+  }
+  emit("")
+}
+
+# ---- the whole
+
+parts <- list(peers = peers_part, large = large_part, scaling = scaling_part, instructions = instructions_part)
+is_option <- grepl("^--", arguments)
+machine <- NULL
+all_threads <- NULL
+rates <- NULL
+
+record_name <- function(asked) paste0(paste(c("cpu", if (length(asked)) sort(asked)), collapse = "-"), ".txt")
+
+main <- function() {
+  asked <- unique(arguments[!is_option])
+  given <- sub("^--threads=", "", grep("^--threads=", arguments, value = TRUE))
+  unknown <- c(setdiff(asked, names(parts)), grep("^--(quick|record|threads=[0-9]+)$", arguments[is_option],
+                                                  value = TRUE, invert = TRUE))
+  if (length(unknown)) stop("there is no argument ", unknown[1], "; parts are ", paste(names(parts), collapse = ", "))
+  open_record(record_name(asked))
+  share_folder(function() {
+    build_random()
+    build_cpu_rates()
+  })
+  machine <<- measure_apart(list(who = "machine", threads = NA))
+  if (!is.null(machine$error)) stop("gpucor is not to be had: ", machine$error)
+  all_threads <<- if (length(given)) as.integer(given[1]) else machine$threads
+  rates <<- measure_apart(list(who = "rates", threads = all_threads))
+  describe_cpu()
+  for (name in names(parts)) if (!length(asked) || name %in% asked) parts[[name]]()
+  print_musts()
+  emit("The run took ", number(proc.time()[["elapsed"]]), " s.")
+  close_record()
+}
+
+if (nzchar(part)) apart(part) else invisible(main())
