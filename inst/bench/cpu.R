@@ -105,8 +105,9 @@ peers_part <- function() {
 
 # The peers with R's reference BLAS; gpucor uses none.
 reference_rows <- function() {
+  if (!"WGCNA::cor" %in% names(packages)) return(invisible())
   blas <- reference_blas()
-  if (is.na(blas)) return(say("The reference BLAS is not installed: no rows with it.\n"))
+  if (is.na(blas)) return(say("The reference BLAS is not installed: no rows with it."))
   probe <- measure_once(task("WGCNA::cor", "dist", "pearson", 4000, blas = blas))
   if (!is.null(probe$error)) return(say("With the reference BLAS: ", probe$error))
   if (!same_file(probe$blas, blas)) return(say("R cannot be made to use the reference BLAS: no rows with it."))
