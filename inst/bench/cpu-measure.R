@@ -127,11 +127,11 @@ one_call <- function(call, x) {
   list(seconds = seconds, collecting = gc.time()[[3]] - collecting, result = result)
 }
 
-# Five calls in `limit` seconds, or three in three times as long: a large result is now and then in memory that the
+# Seven calls in `limit` seconds, or five in five times as long: a large result is as often as not in memory that the
 # system has to fetch first, which takes several times as long.
 enough <- function(task, calls, spent) {
   limit <- if (quick) 0.7 else 3
-  task$kind == "density" || calls >= 5 || spent > 3 * limit || calls >= 3 && spent > limit
+  task$kind == "density" || calls >= 7 || spent > 5 * limit || calls >= 5 && spent > limit
 }
 
 # The best call, with the stages of gpucor's run: seconds preparing, multiplying, altogether.

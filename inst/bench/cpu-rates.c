@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-enum { ROUNDS = 25 }; /* of some 20 ms */
+enum { ROUNDS = 60 }; /* of some 20 ms: cores that are shared are now and then slow for a while */
 
 /* The widest vectors, and so many independent sums that each unit always has one to go on with. */
 #if defined(__AVX512F__)

@@ -7,7 +7,7 @@
 #   large         networks of 100,000 variables, and the memory that they take
 #   scaling       seconds per pair from 2,000 to 50,000 variables; one thread to all
 #   instructions  each instruction set that there are kernels for and the machine has
-# Six to seven minutes on two cores; --quick: fewer and smaller problems, a good minute.
+# Nine minutes on two cores; --quick: fewer and smaller problems, a good minute.
 # --record writes the output to results/cpu.txt beside this script, that of some parts only to results/cpu-PART.txt.
 # --threads: otherwise as many as gpucor takes by itself.
 # Packages that are not installed are left out, and named. In the environment:
@@ -17,7 +17,7 @@
 # Every measurement has a process of its own, which loads the package measured and no other: R's garbage collection,
 # one of which falls into each call with a large result, takes the longer the more is loaded.
 #
-# seconds   from the call to the finished R object: the best of three to five calls, after a small one; of a call that
+# seconds   from the call to the finished R object: the best of five to seven calls, after a small one; of a call that
 #           takes long, of fewer
 # of it gc  seconds of those in R's garbage collection
 # slowest   seconds of the slowest of these calls
