@@ -91,8 +91,8 @@ check:
 	echo 'options(repos = c(CRAN = "file://$(BUILD)/none"))' > check.Rprofile
 	export R_PROFILE='$(BUILD)/check.Rprofile'
 	GPUCOR_CUDA_ARCH=80 R CMD build '$(CURDIR)'
-	manual=''
-	command -v pdflatex > /dev/null || manual=--no-manual
+	manual='' # where TeX has the font that R's manuals are set in
+	kpsewhich inconsolata.sty > /dev/null 2>&1 || manual=--no-manual
 	R CMD check --as-cran $$manual --install-args=--configure-args='$(CONFIGURE)' gpucor_*.tar.gz || true
 	'$(CURDIR)/.ci/check-result' gpucor.Rcheck
 

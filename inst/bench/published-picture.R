@@ -76,7 +76,7 @@ open_png <- function(file) {
   before <- length(grDevices::dev.list())
   try(suppressWarnings({
     type <- if (capabilities("cairo")) "cairo" else getOption("bitmapType")
-    grDevices::png(file, 1500, 950, res = 150, type = type)
+    grDevices::png(file, 1200, 760, res = 120, type = type)
   }), silent = TRUE)
   length(grDevices::dev.list()) > before
 }
