@@ -19,9 +19,7 @@ measure_apart <- function(task) {
   status <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), if (quick) "--quick"),
                     stdout = log, stderr = log, env = c(environment_of(task), paste0("GPUCOR_BENCH_PART=", file)))
   result <- paste0(file, ".rds")
-  if (file.exists(result)) return(readRDS(result))
-  said <- tryCatch(utils::tail(readLines(log, warn = FALSE), 1), error = function(e) character())
-  list(error = paste(c(paste("ended with status", status), said), collapse = ": "))
+  if (file.exists(result)) readRDS(result) else list(error = failure(status, log))
 }
 
 apart <- function(file) {

@@ -17,9 +17,8 @@ rate_of <- function(n_var, seconds) pairs_of(n_var) / seconds / 1e6
 # ---- the machine
 
 describe_cpu <- function() {
-  cpu <- tryCatch(grep("model name", readLines("/proc/cpuinfo"), value = TRUE), error = function(e) character())
   say("gpucor ", format(utils::packageVersion("gpucor")), " without a GPU, ", format(Sys.Date()))
-  say(sub(".*: ", "", c(cpu, "unknown CPU")[1]), ", ", parallel::detectCores(), " cores, ", all_threads,
+  say(cpu_name(), ", ", parallel::detectCores(), " cores, ", all_threads,
       " threads, instructions ", paste(machine$instructions, collapse = ", "), "; ", R.version.string)
   giga <- function(rate) paste(number(rate / 1e9), "G")
   say("Measured here, all threads: XOR and popcount ", giga(rates$popcount), " words/s, multiply-adds ",

@@ -33,8 +33,7 @@ describe_machine <- function(info) {
   name <- if (info$default != "cuda") "no GPU in use: back end cpu" else
     paste0(gpu$name, ", compute capability ", gpu$capability, ", ", number(gpu$memory / 1e9), " GB, driver for CUDA ",
            info$driver, ", runtime ", info$runtime)
-  cpu <- sub(".*: ", "", c(grep("model name", readLines("/proc/cpuinfo"), value = TRUE), "unknown CPU")[1])
-  say(name, "; ", cpu, ", ", parallel::detectCores(), " cores, ", info$threads, " threads")
+  say(name, "; ", cpu_name(), ", ", parallel::detectCores(), " cores, ", info$threads, " threads")
   if (scale != 1) say("A quick look: ", percent(scale), " of the variables.")
 }
 

@@ -84,3 +84,17 @@ print_table <- function(names) {
   emit("What bounds it:")
   for (name in names) tryCatch(say(name, ": ", bound_of(read_result(name)), indent = 2), error = function(e) NULL)
 }
+
+# ---- processes and processors
+
+# Why a process has failed: the last it said.
+failure <- function(status, log) {
+  said <- tryCatch(readLines(log, warn = FALSE), error = function(e) character())
+  said <- said[nzchar(trimws(said)) & !grepl("^(Calls:|Execution halted)", said)]
+  paste0("status ", status, if (length(said)) paste0(": ", trimws(utils::tail(said, 1))))
+}
+
+cpu_name <- function() {
+  found <- tryCatch(grep("model name", readLines("/proc/cpuinfo"), value = TRUE), error = function(e) character())
+  sub(".*: ", "", c(found, "unknown CPU")[1])
+}

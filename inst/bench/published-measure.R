@@ -21,13 +21,6 @@ build_programs <- function() {
 
 # ---- a method
 
-# Why a process has failed: the last it said.
-failure <- function(status, log) {
-  said <- tryCatch(readLines(log, warn = FALSE), error = function(e) character())
-  said <- said[nzchar(trimws(said)) & !grepl("^(Calls:|Execution halted)", said)]
-  paste0("status ", status, if (length(said)) paste0(": ", trimws(utils::tail(said, 1))))
-}
-
 # Seconds and the largest error, of the line that the program prints: the harness tells its fields.
 read_line <- function(out, log) {
   fields <- strsplit(trimws(utils::tail(out, 1)), " +")[[1]]
