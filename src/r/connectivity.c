@@ -1,7 +1,7 @@
 /* gpuConnectivity: sums over each variable's pairs. */
 #include "r.h"
 
-#include "../core/sinks.h"
+#include "../sink/sinks.h"
 
 static gcor_sums_rule parse_sums(SEXP rule) {
     SEXP steps = r_element(rule, "steps");

@@ -4,7 +4,7 @@
 #include "../core/alloc.h"
 #include "../cpu/cpu.h"
 #ifdef GPUCOR_CUDA
-#include "../cuda/info.h"
+#include "../cuda/backend/info.h"
 #endif
 
 #ifdef GPUCOR_CUDA

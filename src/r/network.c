@@ -2,7 +2,7 @@
 #include "r.h"
 
 #include "../core/alloc.h"
-#include "../core/sinks.h"
+#include "../sink/sinks.h"
 
 static void finalize(SEXP pointer) {
     gcor_store_free(R_ExternalPtrAddr(pointer));

@@ -1,5 +1,5 @@
 /* Pairwise-complete Pearson and Spearman: a warp for each pair, over the pair's common rows. */
-#include "cuda.cuh"
+#include "../backend/cuda.cuh"
 
 #include <algorithm>
 

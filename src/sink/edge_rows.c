@@ -1,9 +1,9 @@
 /* Compressed rows from a store's runs. A thread takes a block of rows at a time, and of them all runs
  * that have any, from the left to the right: the entries of a row are in order as they come. */
-#include "store.h"
+#include "edge_store.h"
 
-#include "alloc.h"
-#include "threads.h"
+#include "../core/alloc.h"
+#include "../core/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The CUDA back end's table: exceptions end here. */
 #include "info.h"
-#include "product.cuh"
+#include "../product/product.cuh"
 
 #include <algorithm>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_CUDA_CUDA_CUH
 #define GPUCOR_CUDA_CUDA_CUH
 
-#include "../core/sinks.h"
+#include "../../sink/sinks.h"
 #include "try.cuh"
 #include "tune.h"
 

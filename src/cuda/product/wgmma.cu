@@ -1,7 +1,7 @@
 /* The product of blocks of columns on Hopper. Of a block's three groups of four warps one brings pieces
  * into shared memory, a stage at a time, the others multiply 64 rows each by WGMMA_COLS columns. Blocks
  * come in clusters: each has its own rows, and brings its share of the columns to all. */
-#include "epilogue.cuh"
+#include "../sink/epilogue.cuh"
 #include "hopper.cuh"
 
 enum { GROUP = 128, THREADS = (WGMMA_GROUPS + 1) * GROUP, WARPS = WGMMA_GROUPS * 4, N_TILES = WGMMA_COLS / 8 };

@@ -8,7 +8,7 @@
 #ifndef GPUCOR_SINKS_H
 #define GPUCOR_SINKS_H
 
-#include "coefficient.h"
+#include "../core/coefficient.h"
 
 #ifdef __cplusplus
 extern "C" {

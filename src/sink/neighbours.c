@@ -2,8 +2,8 @@
  * variables' own least weights rise, so that later tiles hand over less and less. */
 #include "sinks.h"
 
-#include "alloc.h"
-#include "threads.h"
+#include "../core/alloc.h"
+#include "../core/threads.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Ranks on the device, decided on the doubles. What is known of a value after ranking is how many
  * values of its column are below it and how many equal it; everything else follows from these.
  * Short columns are counted in shared memory, long ones sorted by CUB and searched. */
-#include "cuda.cuh"
+#include "../backend/cuda.cuh"
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>

@@ -1,10 +1,10 @@
 /* The k-th largest weight of a store. Weights are not negative, so that as whole numbers their bits are in
  * the order of the weights: a histogram of the leading bits says which of them the k-th largest has, one of
  * the next bits among those weights the next, until all bits are known. Ties are no special case. */
-#include "store.h"
+#include "edge_store.h"
 
-#include "alloc.h"
-#include "threads.h"
+#include "../core/alloc.h"
+#include "../core/threads.h"
 
 #include <string.h>
 

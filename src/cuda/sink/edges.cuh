@@ -9,7 +9,7 @@
 #ifndef GPUCOR_CUDA_EDGES_CUH
 #define GPUCOR_CUDA_EDGES_CUH
 
-#include "product.cuh"
+#include "../product/product.cuh"
 
 /* On state->compute: the candidates of product.edges to its edges. */
 void decide_candidates(gcor_state *state, const Product &product);

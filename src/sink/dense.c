@@ -1,9 +1,9 @@
 /* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. */
-#include "gpucor.h"
+#include "../core/gpucor.h"
 
-#include "alloc.h"
-#include "threads.h"
-#include "triangle.h"
+#include "../core/alloc.h"
+#include "../core/threads.h"
+#include "../core/triangle.h"
 
 static double *place(const gcor_dense *dense, int64_t row, int64_t col) {
     switch (dense->layout) {

@@ -1,7 +1,7 @@
 /* Columns of x made ready, a batch of them at a time: gathered by the processor's threads into pinned
  * memory and copied. Pearson's are centred and scaled on the way, the others ranked on the device. */
-#include "../core/threads.h"
-#include "product.cuh"
+#include "../../core/threads.h"
+#include "../product/product.cuh"
 
 #include <cub/block/block_reduce.cuh>
 

@@ -3,7 +3,7 @@
 #ifndef GPUCOR_CUDA_TRY_CUH
 #define GPUCOR_CUDA_TRY_CUH
 
-#include "../core/alloc.h"
+#include "../../core/alloc.h"
 
 #include <cuda_runtime.h>
 

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_CUDA_CELLS_CUH
 #define GPUCOR_CUDA_CELLS_CUH
 
-#include "values.cuh"
+#include "../product/values.cuh"
 
 static __device__ inline int cell_numbers(const gcor_sums_rule &rule) {
     return 2 + rule.n_power;

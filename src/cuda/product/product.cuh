@@ -15,7 +15,7 @@
 #ifndef GPUCOR_CUDA_PRODUCT_CUH
 #define GPUCOR_CUDA_PRODUCT_CUH
 
-#include "cuda.cuh"
+#include "../backend/cuda.cuh"
 
 /* What is multiplied. With bit planes a, b of a column (greater, less), p (present), v = a | b (untied)
  * and |a| the number of bits set:

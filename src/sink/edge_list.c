@@ -1,8 +1,8 @@
 /* Edges of a tile as threads find them, put in order when the tile is done. */
 #include "sinks.h"
 
-#include "alloc.h"
-#include "threads.h"
+#include "../core/alloc.h"
+#include "../core/threads.h"
 
 #include <string.h>
 

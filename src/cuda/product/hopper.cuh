@@ -3,7 +3,7 @@
 #ifndef GPUCOR_CUDA_HOPPER_CUH
 #define GPUCOR_CUDA_HOPPER_CUH
 
-#include "tune.h"
+#include "../backend/tune.h"
 
 #include <cstdint>
 

@@ -4,8 +4,8 @@
  * depend on the number of threads. */
 #include "sinks.h"
 
-#include "alloc.h"
-#include "threads.h"
+#include "../core/alloc.h"
+#include "../core/threads.h"
 
 #include <string.h>
 

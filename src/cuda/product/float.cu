@@ -1,6 +1,6 @@
 /* The exact product of REAL columns, on the ordinary cores: sums of GCOR_OBS_SLICE observations in single
  * precision, which are added in double (coefficient.h says why), and the sink on the processor. */
-#include "epilogue.cuh"
+#include "../sink/epilogue.cuh"
 
 enum { THREADS = 256, WARPS = THREADS / 32, SIDE = 128, OWN = 8, HALF_SIDE = SIDE / 2 };
 enum { PADDED = SIDE + 4, EACH = SIDE * GCOR_OBS_SLICE / THREADS }; /* values of a side that a thread loads */

@@ -1,8 +1,8 @@
 /* What all sinks have in common: tiles. */
-#include "gpucor.h"
+#include "../core/gpucor.h"
 
-#include "threads.h"
-#include "triangle.h"
+#include "../core/threads.h"
+#include "../core/triangle.h"
 
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     return sink->begin_tile ? sink->begin_tile(sink, context, tile) : GCOR_OK;

@@ -1,6 +1,6 @@
 /* The histogram on the device. Where a product can count, its blocks do, in shared memory; otherwise a
  * tile's values are counted. */
-#include "product.cuh"
+#include "../product/product.cuh"
 
 enum { COUNT_BLOCKS = 128 }; /* each counts in 40 KB of shared memory */
 

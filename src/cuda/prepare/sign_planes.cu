@@ -1,5 +1,5 @@
 /* Sign bits from scores. */
-#include "sign.cuh"
+#include "../product/sign.cuh"
 
 #include <algorithm>
 

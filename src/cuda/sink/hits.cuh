@@ -4,7 +4,7 @@
 #define GPUCOR_CUDA_HITS_CUH
 
 #include "edges.cuh"
-#include "values.cuh"
+#include "../product/values.cuh"
 
 /* A hit: the pair's place, and its sum. */
 typedef unsigned long long Hit;

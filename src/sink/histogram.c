@@ -1,7 +1,7 @@
 /* The sink that counts coefficients by size. */
 #include "sinks.h"
 
-#include "alloc.h"
+#include "../core/alloc.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The product of blocks of columns by mma.sync, which every GPU since Ampere has. */
-#include "epilogue.cuh"
+#include "../sink/epilogue.cuh"
 
 #include <cuda_pipeline_primitives.h>
 

@@ -1,8 +1,8 @@
 /* Edges in memory: a run for each tile. */
-#include "store.h"
+#include "edge_store.h"
 
-#include "alloc.h"
-#include "threads.h"
+#include "../core/alloc.h"
+#include "../core/threads.h"
 
 #include <string.h>
 
