@@ -74,14 +74,5 @@ GCOR_INLINE int gcor_exact_scores(int64_t n_obs) {
 /* Signs are bits, one for each pair of observations (k, q). They are ordered by lag: bit
  * (d - 1) n + k is the pair (k, (k + d) mod n), d = 1, 2, ..., n/2; the last lag of an even n
  * is half as long. So any run of bits can be made without the ones before it. */
-typedef struct {
-    int64_t k, q;
-} gcor_obs_pair;
-
-GCOR_INLINE gcor_obs_pair gcor_obs_pair_of(int64_t bit, int64_t n_obs) {
-    gcor_obs_pair pair = {bit % n_obs, bit % n_obs + bit / n_obs + 1};
-    if (pair.q >= n_obs) pair.q -= n_obs;
-    return pair;
-}
 
 #endif

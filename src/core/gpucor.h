@@ -1,26 +1,34 @@
-/* The contract of gpucor: what the tile loop, the back ends and the sinks ask of
- * one another. Read this first.
+/* The contract of gpucor: what the tile loop, the sources, the measures, the back ends and the sinks ask of one
+ * another. Read this first.
  *
- *   R matrix -> prepare -> tile loop -> multiply -> sink -> R object
+ *   source -> prepare -> share of the tiles -> multiply -> sink -> R object
  *
  * Vocabulary
  *   n_obs, n_var  observations (rows of x) and variables (columns of x)
+ *   source        where columns come from (source.h)
+ *   measure       what a coefficient is: a row of a table (gpucor/measure.h, measure.c)
  *   operand       columns made ready by a back end, so that a coefficient is one product
  *   tile          a rectangle of pairs: rows row .. row+n_row-1, columns col .. col+n_col-1,
  *                 0-based numbers of variables; its values lie row by row
+ *   share         a set of the tiles, the same on every machine (share.h)
  *   sink          what is done with a coefficient the moment it exists
+ *   session       devices and what they keep between runs (session.h)
  *
- * Rules for everything declared under core/, cpu/ and cuda/
+ * Rules for everything declared under core/, sink/, cpu/ and cuda/
  *   - no function calls R, prints, exits or throws across this boundary;
  *   - a function that can fail returns a gcor_status and has written the reason to
  *     context->error; what it had acquired itself is freed again;
- *   - unless said otherwise a function is called by the thread that called gcor_run().
+ *   - unless said otherwise a function is called by one thread at a time: the worker's, to whom
+ *     the context belongs.
  */
 #ifndef GPUCOR_H
 #define GPUCOR_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "../../inst/include/gpucor/measure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,10 +42,9 @@ typedef enum {
     GCOR_NO_DEVICE_MEMORY,
     GCOR_NO_BACKEND,       /* back end not built in, or no usable device */
     GCOR_DEVICE_ERROR,     /* any other error of the device or its driver */
-    GCOR_TOO_MANY          /* more edges than a store may hold */
+    GCOR_TOO_MANY,         /* more edges than a store may hold */
+    GCOR_BAD_FILE          /* a saved sink cannot be written, or what is read is none */
 } gcor_status;
-
-typedef enum { GCOR_PEARSON, GCOR_KENDALL, GCOR_SPEARMAN } gcor_method;
 
 /* Missing values, as in stats::cor; the numbers are those that stats::cor uses. */
 typedef enum {
@@ -48,16 +55,6 @@ typedef enum {
     GCOR_NA_OR_COMPLETE
 } gcor_use;
 
-/* What kind of operand a method becomes; one product per kind.
- * The _COMMON kinds look at the rows that both columns of a pair have. */
-typedef enum {
-    GCOR_REAL,        /* float32 columns: dot / sqrt(norm norm') */
-    GCOR_SIGN,        /* signs of all differences within a column: sum / sqrt(norm norm') */
-    GCOR_REAL_COMMON, /* Pearson's moments over the common rows, in double */
-    GCOR_RANK_COMMON, /* ranks among the common rows, then as Pearson, in integers */
-    GCOR_SIGN_COMMON  /* signs of the differences between common rows */
-} gcor_kind;
-
 /* ---- errors, memory, interrupts ------------------------------------------------ */
 
 typedef struct {
@@ -65,62 +62,54 @@ typedef struct {
     char message[512];
 } gcor_error;
 
-/* Asked now and then whether to go on. check() is called from the thread that called
- * gcor_run() only, at most every 50 ms; share is the part of the pairs that is done. */
+/* Asked now and then whether to go on. There is one for a call, and its workers share it. check() is called only
+ * from the thread that made it with gcor_watch(), at most every 50 ms; share is the part of the pairs that is
+ * done. Everybody else looks at `stopped`. */
 typedef struct {
     int (*check)(void *user, double share); /* non-zero: stop; NULL: never stop */
     void *user;
-    double pairs_done, pairs;
-    double tile_pairs, tile_share; /* of the tile in work; a back end may set the share, 0 to 1 */
-    double last_check; /* seconds, gcor_seconds() */
-    int stopped;       /* set once, read by all threads */
+    int64_t pairs, pairs_done; /* pairs_done: added to by all workers */
+    double last_check;         /* seconds, gcor_seconds() */
+    int stopped;               /* set once, read by all threads */
+    uintptr_t owner;           /* the thread that may call check() */
 } gcor_monitor;
 
-/* One run's settings and state; owned by gcor_run(), lent to the back end until close(). */
+/* A monitor that belongs to the thread at hand. */
+gcor_monitor gcor_watch(int (*check)(void *user, double share), void *user);
+
+/* A worker's settings and state. */
 typedef struct {
     int threads;    /* host threads to use, >= 1 */
     int64_t memory; /* bytes for operands; 0: the back end decides */
-    int device;     /* which GPU, from 0 */
-    gcor_monitor monitor;
+    gcor_monitor *monitor;
+    int64_t tile_pairs; /* of the tile in work; a back end may set the share, 0 to 1, for the progress bar */
+    double tile_share;
     gcor_error error;
-    double seconds_preparing, seconds_multiplying; /* of what gcor_run() took; the rest is opening and closing */
+    double seconds_preparing, seconds_multiplying; /* of the run; the rest is opening, merging and closing */
 } gcor_context;
 
-/* Record an error (the first one wins) and return its status. */
+/* Record an error (the first one wins) and return its status. Any thread. */
 gcor_status gcor_fail(gcor_context *context, gcor_status status, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
 
-/* Non-zero when the run should stop. Any thread may ask; `thread` is its number, and only
- * thread 0, the one that called gcor_run(), passes the question on to check(). */
-int gcor_stop(gcor_context *context, int thread);
+/* Non-zero when the work should stop; context->error then says why. Any thread may ask; only the monitor's owner
+ * passes the question on to check(). */
+int gcor_stop(gcor_context *context);
 
 double gcor_seconds(void); /* a monotonic clock */
 
-/* ---- input --------------------------------------------------------------------- */
+/* ---- columns ------------------------------------------------------------------- */
 
-typedef enum { GCOR_DOUBLES, GCOR_INTEGERS, GCOR_SPARSE } gcor_storage;
+typedef struct gcor_source gcor_source; /* source.h */
 
-/* A matrix read in place: value of observation k of variable j at
- * values[k * obs_stride + j * var_stride]; a sparse one in compressed columns, row numbers
- * ascending. Borrowed: the caller keeps it alive and unchanged. Integers: INT_MIN is missing;
- * doubles: any NaN is. */
+/* A source of which only some observations count. */
 typedef struct {
-    gcor_storage storage;
-    const void *values; /* double or int32_t; sparse: the doubles of the non-zero entries */
-    int64_t n_obs, n_var;
-    int64_t obs_stride, var_stride;
-    const int32_t *sparse_row;   /* row of each entry */
-    const int32_t *sparse_start; /* n_var + 1 starts of columns */
-} gcor_matrix;
-
-/* A matrix of which only some observations count. */
-typedef struct {
-    const gcor_matrix *matrix;
-    const int32_t *rows; /* the observations that count, ascending; NULL: all */
-    int64_t n_obs;       /* how many those are */
+    gcor_source *source;
+    const int32_t *observed; /* the observations that count, ascending; NULL: all */
+    int64_t n_obs;           /* how many those are */
 } gcor_columns;
 
 /* What is known of a variable; or-ed together. */
@@ -130,22 +119,6 @@ enum {
     GCOR_CONSTANT = 4, /* at least two values, all the same */
     GCOR_FEW = 8       /* fewer than two values */
 };
-
-/* Column j as doubles into out[0 .. columns->n_obs-1]: missing as one quiet NaN, -0 as +0.
- * Returns GCOR_MISSING and GCOR_INFINITE as found. Any thread. */
-int gcor_gather(const gcor_columns *columns, int64_t j, double *out);
-
-/* x[0 .. n-1], whose sum of squares is given, as floats of unit length, zeros if that is 0. Returns
- * the norm of what was written: the sum of its squares. Any thread. */
-double gcor_unit(const double *x, double squares, int64_t n, float *out);
-/* The same for a gathered column and its flags, after centring, which changes x; zeros where
- * values are missing or infinite. */
-double gcor_unit_column(double *x, int64_t n, int flags, float *out);
-
-/* What the numbers found while preparing a column say: complete the flags, and make its norm -1
- * (missing) or NaN (infinite) where it has no coefficient. present: how many values are not
- * missing; *norm 0: they are all the same. Any thread. */
-void gcor_describe_column(gcor_kind kind, gcor_method method, int64_t present, double *norm, int *flags);
 
 /* ---- operands and tiles -------------------------------------------------------- */
 
@@ -169,20 +142,26 @@ typedef enum {
     GCOR_FULL   /* all: variables of y (rows) against those of x (columns) */
 } gcor_shape;
 
+/* One of `of` parts of all tiles, from 0; see share.h. {0, 1}: all of them. */
+typedef struct {
+    int64_t index, of;
+} gcor_share;
+
 /* ---- sinks ---------------------------------------------------------------------- */
 
 typedef struct gcor_sink gcor_sink;
 
-/* Instead of a coefficient, above any: */
-#define GCOR_NO_VALUE 2.0 /* a missing value, or fewer than two common rows */
+/* Instead of a coefficient, above any. A pair has a coefficient if its value is at most 1 (in a cheap segment, 1
+ * and the segment's error): these two are not, nor is NaN, which stands for an infinite value in an exact segment
+ * and for any of the reasons in a cheap one. */
+#define GCOR_NO_VALUE 2.0 /* a missing value, or fewer than two common observations */
 #define GCOR_ZERO_SD 3.0  /* one of the two is constant */
 
 /* A run of coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that
  * count. Each is in [-1, 1], or GCOR_NO_VALUE, GCOR_ZERO_SD, or NaN (an infinite value).
  * Either pointer is NULL. They are within `error` of the exact coefficient, which exact() gives
  * for element k: the same number on every back end. exact NULL: they are exact, or cannot be had
- * better. A cheap run, for sinks that take it (error above 1e-6), has NaN where there is no
- * coefficient, and may be above 1 by its error. */
+ * better. A cheap segment, for sinks that take it (error above 1e-6), may be above 1 by its error. */
 typedef struct gcor_segment {
     int64_t row, col, n;
     const double *doubles;
@@ -197,25 +176,43 @@ static inline double gcor_value(const gcor_segment *segment, int64_t k) {
     return segment->floats ? segment->floats[k] : segment->doubles[k];
 }
 
-typedef enum { GCOR_DENSE, GCOR_EDGES, GCOR_HISTOGRAM, GCOR_CONNECTIVITY } gcor_sink_kind;
-
-/* A back end that can do a sink's work on the device looks at `kind` (sinks.h); every other
- * way goes through take(). */
-struct gcor_sink {
-    gcor_sink_kind kind;
-    gcor_shape shape;
-    int approximate; /* a cheap value with its error will do: take() asks for the exact ones */
+/* What a kind of sink can do. Only take() and free() must be there for a run on one worker; a sink that is to be
+ * shared between workers has fork() and merge(), one that is to be stored save() and load(). Whatever saw the tiles
+ * of a share, in whichever order, merging gives the same bytes.
+ *
+ * A back end that can do a sink's work on the device finds its way by the address of this table; every other sink
+ * gets its values through take(). */
+typedef struct {
+    const char *name;
     /* Any thread, several at once, each with its own `thread` number below
      * context->threads and its own pairs; segments come in no order. */
     gcor_status (*take)(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment);
     /* Before the first and after the last segment of a tile; NULL: no need. */
     gcor_status (*begin_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
     gcor_status (*end_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+    /* *other: an empty sink of the same settings, for a worker with that context; NULL after an error. The caller
+     * merges it or frees it. */
+    gcor_status (*fork)(gcor_sink *sink, gcor_context *context, gcor_sink **other);
+    /* Take over what `other`, a fork that saw other tiles, has found; it is empty then, and still the caller's. */
+    gcor_status (*merge)(gcor_sink *sink, gcor_context *context, gcor_sink *other);
+    /* Write what was found in a share of the tiles; add to the sink what one of the same settings has written.
+     * The file is the caller's. What is not a sink's file, or another sink's, is GCOR_BAD_FILE. */
+    gcor_status (*save)(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
+    gcor_status (*load)(gcor_sink *sink, gcor_context *context, FILE *file);
+    void (*free)(gcor_sink *sink);
+} gcor_sink_type;
+
+struct gcor_sink {
+    const gcor_sink_type *type;
+    gcor_shape shape;
+    int64_t n_row, n_col; /* variables of the rows' side (y) and of the columns' (x) */
+    int approximate;      /* a cheap value with its error will do: take() asks for the exact ones */
 };
 
-/* The sink's own begin_tile() and end_tile(), if it has them. */
+/* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+void gcor_sink_free(gcor_sink *sink);
 
 /* Hand over a whole tile's values, its begin and end included: the pairs that count, row by row
  * without gaps (triangle.h: gcor_tile_offset), as floats or as doubles. Uses context->threads
@@ -223,63 +220,51 @@ gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_til
 gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile,
                            const double *doubles, const float *floats);
 
-/* Every coefficient into memory that the caller owns. */
-typedef enum {
-    GCOR_TRIANGLE_ROWS,    /* n(n-1)/2 values, pairs 1-2, 1-3, ..., 2-3, ... */
-    GCOR_TRIANGLE_COLUMNS, /* n(n-1)/2 values, pairs 1-2, 1-3, 2-3, 1-4, ... */
-    GCOR_SQUARE,           /* n x n column by column, both halves; the diagonal is not written */
-    GCOR_RECTANGLE         /* n_var(x) x n_var(y), column by column */
-} gcor_layout;
-
-typedef struct {
-    gcor_sink sink;
-    gcor_layout layout;
-    double *out;    /* the caller's */
-    int64_t n_col;  /* variables of x */
-    double missing;  /* written where there is no coefficient, but for NaN, which stays */
-    int64_t zero_sd; /* pairs of which one is constant */
-} gcor_dense;
-
-/* values: how many doubles `out` has room for; told to the system so that the first touch of
- * fresh memory is cheap. */
-gcor_dense gcor_dense_sink(gcor_layout layout, int64_t n_var_x, double *out, int64_t values, double missing);
-
-/* Copy the half of an n x n matrix below the diagonal onto the half above it. Can be interrupted. */
-gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n);
+/* To a file and back, with a mark that says which sink it is (save(), load() above). */
+gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
+gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file);
 
 /* ---- back ends ------------------------------------------------------------------ */
 
-typedef struct gcor_state gcor_state; /* a back end's own, one per run */
+typedef struct gcor_state gcor_state; /* a back end's own: one for each device of a session */
 
 typedef struct {
     const char *name;
 
-    /* Acquire what a run that ends in `sink` needs. *state is NULL after an error. */
-    gcor_status (*open)(gcor_context *context, gcor_sink *sink, gcor_state **state);
-    /* Free everything, operands excepted. NULL is allowed. */
+    /* Open a device for a session: streams, and what runs have in common. *state is NULL after an error. */
+    gcor_status (*open)(gcor_context *context, int device, gcor_state **state);
+    /* Free everything. NULL is allowed. */
     void (*close)(gcor_state *state);
+
+    /* A run that ends in `sink`, by the worker with that context, until end(). Should it fail, there is no end(). */
+    gcor_status (*begin)(gcor_state *state, gcor_context *context, gcor_sink *sink);
+    /* Nothing is in flight after it, whatever happened before. What a later run can use is kept, within bounds. */
+    void (*end)(gcor_state *state);
 
     /* Bytes that all operands together may take. */
     int64_t (*memory)(const gcor_state *state);
     /* Bytes of an operand, per variable. */
     int64_t (*column_bytes)(const gcor_state *state, gcor_kind kind, int64_t n_obs);
-    /* The tile's size, n_row divides n_col. Where a result depends on it, as sums in floating point do, it
-     * is the same whatever the memory at hand. */
+    /* How large pieces of the tiles multiply() wants to have, n_row divides n_col, both powers of two. No
+     * result may depend on it. */
     void (*tile_size)(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col);
 
-    /* Make variables first .. first+n_var-1 ready; *operand is the back end's, NULL after an
-     * error, freed by release() before close(). */
-    gcor_status (*prepare)(gcor_state *state, const gcor_columns *columns, gcor_method method, gcor_kind kind,
-                           int64_t first, int64_t n_var, gcor_operand **operand);
+    /* Make variables first .. first+n_var-1 ready, as `kind`, which is one of the measure's two; *operand is the
+     * back end's, NULL after an error, freed by release() before end(). */
+    gcor_status (*prepare)(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
+                           gcor_kind kind, int64_t first, int64_t n_var, gcor_operand **operand);
     void (*release)(gcor_state *state, gcor_operand *operand);
 
-    /* Compute a tile of rows x cols and hand it to open()'s sink, now or later. The operands stay
+    /* Compute a tile of rows x cols and hand it to begin()'s sink, now or later. The operands stay
      * until finish(); `tile` lies within them. */
     gcor_status (*multiply)(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
                             const gcor_tile *tile);
     /* After it returns, every coefficient of every multiply() has been delivered. */
     gcor_status (*finish)(gcor_state *state);
 } gcor_backend;
+
+/* The back ends of this build, by name; NULL: there is none of that name. */
+const gcor_backend *gcor_backend_named(const char *name);
 
 extern const gcor_backend gcor_cpu;
 #ifdef GPUCOR_CUDA
@@ -288,19 +273,26 @@ extern const gcor_backend gcor_cuda;
 
 /* ---- the run -------------------------------------------------------------------- */
 
+typedef struct gcor_session gcor_session; /* session.h */
+
 typedef struct {
-    const gcor_matrix *x, *y; /* y NULL: x against itself */
-    gcor_method method;
+    gcor_source *x, *y; /* y NULL: x against itself */
+    const gcor_measure *measure;
     gcor_use use;
     gcor_sink *sink;
-    unsigned char *x_flags, *y_flags; /* n_var each, the caller's and cleared: what is known of every variable */
+    gcor_share share;
+    unsigned char *x_flags, *y_flags; /* n_var each, the caller's and cleared: what is known of every variable that
+                                       * is in a pair of the share */
+    /* Written by the run: */
+    int64_t n_obs_used; /* the observations that counted */
+    int devices_lost;   /* whose work others did; the reason of the last of them is in `lost` */
+    gcor_error lost;
 } gcor_job;
 
-/* All pairs of the job, on a back end. Whatever it returns, nothing is left acquired.
- * With GCOR_NA_OR_COMPLETE and no complete row, and with n_obs = 0, it returns GCOR_OK and
- * there is no coefficient. n_obs_used: the observations that counted. */
-gcor_status gcor_run(const gcor_backend *backend, gcor_context *context, const gcor_job *job,
-                     int64_t *n_obs_used);
+/* The share's pairs of the job, on the session's devices. Whatever it returns, nothing is left acquired but what the
+ * session keeps. With GCOR_NA_OR_COMPLETE and no complete observation, and with n_obs = 0, it returns GCOR_OK and
+ * there is no coefficient. */
+gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,10 @@
 #define GCOR_INLINE static inline
 #endif
 
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 gcor_int128;
+#endif
+
 /* t(t+1)/2 without overflow for t < 2^32; the even factor is halved first. */
 GCOR_INLINE int64_t gcor_triangular(int64_t t) {
     return t % 2 ? (t + 1) / 2 * t : t / 2 * (t + 1);
@@ -54,6 +58,7 @@ GCOR_INLINE int64_t gcor_tile_offset(const gcor_tile *tile, gcor_shape shape, in
     return full * tile->n_col + gcor_triangular(a - full) - gcor_triangular(a - ramp);
 }
 
+/* How many pairs of a tile count. */
 GCOR_INLINE int64_t gcor_tile_pairs(const gcor_tile *tile, gcor_shape shape) {
     return gcor_tile_offset(tile, shape, tile->row + tile->n_row);
 }

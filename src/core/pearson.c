@@ -1,5 +1,8 @@
-/* A column of unit length, the same on every back end. */
+/* Pearson's correlation: a centred column of unit length. */
 #include "coefficient.h"
+#include "measure.h"
+
+double gcor_prepare_pearson(double *x, int64_t n, float *out);
 
 /* Differences from the first value are exactly zero for a constant column, whatever its value.
  * Returns the sum of squares about the mean and leaves the centred, scaled values in x. */
@@ -16,14 +19,12 @@ static double centre(double *x, int64_t n) {
     return squares;
 }
 
+double gcor_prepare_pearson(double *x, int64_t n, float *out) {
+    return gcor_unit(x, centre(x, n), n, out);
+}
+
 double gcor_unit(const double *x, double squares, int64_t n, float *out) {
     double unit = squares > 0 ? 1 / sqrt(squares) : 0;
     for (int64_t k = 0; k < n; k++) out[k] = (float)(x[k] * unit);
     return gcor_dot(out, out, n);
-}
-
-double gcor_unit_column(double *x, int64_t n, int flags, float *out) {
-    if (!(flags & (GCOR_MISSING | GCOR_INFINITE)) && n > 0) return gcor_unit(x, centre(x, n), n, out);
-    for (int64_t k = 0; k < n; k++) out[k] = 0;
-    return 0;
 }

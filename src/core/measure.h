@@ -1,0 +1,58 @@
+/* The table of measures, and what is done to a column by it. */
+#ifndef GPUCOR_CORE_MEASURE_H
+#define GPUCOR_CORE_MEASURE_H
+
+#include "gpucor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Number k of the table, from 0; NULL after the last. */
+const gcor_measure *gcor_measure_at(int k);
+/* Add a row; it must stay where it is. Returns 0, or 1 where it is not to be used: another version, a name that is
+ * taken, a kind that the product does not have, no prepare(), or no room. */
+int gcor_add_measure(const gcor_measure *measure);
+
+/* The kind of operand for complete columns, or with `common` for pairs with observations of their own; an error
+ * names a measure that has none. */
+gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, gcor_kind *kind);
+/* Whether pairs have observations of their own. Any thread. */
+int gcor_is_common(gcor_kind kind);
+
+/* Room for the ranks of n values: 2 n entries, n of each of the others. */
+typedef struct {
+    double value;
+    int32_t row;
+} gcor_entry;
+typedef struct {
+    gcor_entry *entries;
+    int32_t *order, *begin, *end;
+} gcor_ranks;
+/* Bytes of that, and where its parts are in as many bytes at `memory`. */
+size_t gcor_ranks_bytes(int64_t n);
+gcor_ranks gcor_ranks_at(void *memory, int64_t n);
+
+/* Sort the n values of x that are not NaN: their rows into order[0 ..], and for each row its run of ties in
+ * begin[row] .. end[row] - 1, -1 where x is NaN. Returns how many there are; *tied: how many pairs of them are ties.
+ * Any thread. */
+int64_t gcor_rank(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *tied);
+/* Twice the rank, centred, of each value: how many are below less how many are above; NaN where there is none. Returns
+ * the sum of squares. Any thread. */
+double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *x);
+
+/* A gathered column of n values as a GCOR_REAL operand: ranked if the measure wants it (ranks: room for that, NULL
+ * if it does not), then its prepare(); zeros where values are missing or, if it has no use for them, infinite. x is
+ * changed. Returns the norm. Any thread. */
+double gcor_prepare_real(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
+                         float *out);
+
+/* What the numbers found while preparing a column say: complete the flags, and make its norm -1
+ * (missing) or NaN (infinite) where it has no coefficient. present: how many values are not
+ * missing; *norm 0: they are all the same. Any thread. */
+void gcor_describe_column(const gcor_measure *measure, gcor_kind kind, int64_t present, double *norm, int *flags);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* What a pair counts for: is it an edge, and how strong. Said here once, for every sink on every back end. */
+#ifndef GPUCOR_WEIGHT_H
+#define GPUCOR_WEIGHT_H
+
+#include "../core/triangle.h"
+
+#include <math.h>
+
+/* The weight of a pair: |r|, r or -r. */
+typedef enum { GCOR_ABSOLUTE, GCOR_POSITIVE, GCOR_NEGATIVE } gcor_side;
+
+/* A weight is size |r| + sign r: without a branch, so that many are found at once. */
+typedef struct {
+    double size, sign;
+} gcor_weighing;
+
+GCOR_INLINE gcor_weighing gcor_weigh(gcor_side side) {
+    gcor_weighing w = {side == GCOR_ABSOLUTE, side == GCOR_POSITIVE ? 1 : side == GCOR_NEGATIVE ? -1 : 0};
+    return w;
+}
+
+/* The weight that a value would have, whether it is a coefficient or not: a cheap one may be a little
+ * above 1, and NaN is no larger than anything. */
+GCOR_INLINE double gcor_raw_weight(gcor_side side, double value) {
+    gcor_weighing w = gcor_weigh(side);
+    return w.size * fabs(value) + w.sign * value;
+}
+
+/* -2, below any threshold, where there is no coefficient. */
+GCOR_INLINE double gcor_weight(gcor_side side, double r) {
+    return r <= 1 ? gcor_raw_weight(side, r) : -2;
+}
+
+/* Which pairs are edges, decided on exact coefficients. */
+typedef struct {
+    gcor_side side;
+    double least;   /* weights from here on ... */
+    double ceiling; /* ... to below here are kept; the larger ones are only counted. Above 1: none */
+    const double *row_least, *col_least; /* not NULL: in the place of `least` the smaller of the two
+                                          * variables' own; they only ever rise */
+    int64_t k; /* with these: a variable's own may rise to the k-th largest weight among any of its pairs */
+} gcor_edge_rule;
+
+/* The least weight that (row, col) is kept for. */
+GCOR_INLINE double gcor_least(const gcor_edge_rule *rule, int64_t row, int64_t col) {
+    if (!rule->row_least) return rule->least;
+    double a = rule->row_least[row], b = rule->col_least[col];
+    return a < b ? a : b;
+}
+
+/* What becomes of a pair: nothing, it is counted only, or kept. */
+typedef enum { GCOR_NOTHING, GCOR_ABOVE, GCOR_KEPT } gcor_verdict;
+
+/* Of pair (row, col), by its exact coefficient. */
+GCOR_INLINE gcor_verdict gcor_judge(const gcor_edge_rule *rule, int64_t row, int64_t col, double r) {
+    double weight = gcor_weight(rule->side, r);
+    return weight >= rule->ceiling ? GCOR_ABOVE : weight >= gcor_least(rule, row, col) ? GCOR_KEPT : GCOR_NOTHING;
+}
+
+/* The same by a value within `error` of the exact one: NOTHING and ABOVE are certain, KEPT is for the exact one to
+ * decide. */
+GCOR_INLINE gcor_verdict gcor_judge_cheap(const gcor_edge_rule *rule, int64_t row, int64_t col, double value,
+                                          double error) {
+    double weight = gcor_raw_weight(rule->side, value);
+    if (weight >= rule->ceiling + error) return GCOR_ABOVE;
+    return weight >= gcor_least(rule, row, col) - error ? GCOR_KEPT : GCOR_NOTHING;
+}
+
+#endif
