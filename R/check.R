@@ -35,9 +35,9 @@ check_whole <- function(value, name, least, most = Inf, way_out = "") {
   as.numeric(value)
 }
 
+# In the order of the numbers by which stats::cor and the engine know a rule for missing values.
 uses <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
 
-# The number by which stats::cor and the engine know a rule for missing values.
 check_use <- function(use) {
   found <- if (is.character(use) && length(use) == 1L) pmatch(use, uses) else NA
   if (is.na(found)) {
@@ -46,8 +46,6 @@ check_use <- function(use) {
   }
   found
 }
-
-methods <- c("pearson", "kendall", "spearman")
 
 is_variables <- function(x) is.numeric(x) || is.logical(x)
 

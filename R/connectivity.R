@@ -62,29 +62,28 @@ gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
 
 types <- c("unsigned", "signed", "signed hybrid")
 
-MOST_POWERS <- 32L
-
 check_powers <- function(power) {
   if (is.null(power)) return(numeric())
   ok <- is.numeric(power) && length(power) > 0L && all(is.finite(power)) && all(power > 0)
   if (!ok) fail("'power' must be positive numbers, not ", show_value(power))
-  if (length(power) > MOST_POWERS) {
-    fail("'power' has ", length(power), " values; ask for at most ", MOST_POWERS, " at a time")
+  if (length(power) > constant("most powers")) {
+    fail("'power' has ", length(power), " values; ask for at most ", constant("most powers"), " at a time")
   }
   as.numeric(power)
 }
 
 check_breaks <- function(breaks) {
-  breaks <- check_whole(breaks, "breaks", 1, 10000)
-  if (10000 %% breaks != 0) fail("'breaks' is ", breaks, "; it must divide 10000, as 100, 200 or 1000 do")
+  bins <- constant("bins")
+  breaks <- check_whole(breaks, "breaks", 1, bins)
+  if (bins %% breaks != 0) fail("'breaks' is ", breaks, "; it must divide ", bins, ", as 100, 200 or 1000 do")
   breaks
 }
 
 # least: NULL for no edges.
 connectivity_pass <- function(task, least, type, power, settings) {
   ascending <- order(power)
-  rule <- list(side = side_code(task$sign), least = if (is.null(least)) 2 else least,
-               similarity = match(type, types) - 1L, steps = diff(c(0, power[ascending])))
+  rule <- list(side = constant(task$sign), least = if (is.null(least)) 2 else least,
+               similarity = constant(type), steps = diff(c(0, power[ascending])))
   sums <- checked(.Call(r_connectivity, task$x, method_code(task$method), task$use, rule, settings))
   sums$soft[, ascending] <- sums$soft
   sums
@@ -113,7 +112,7 @@ histogram_object <- function(counts, breaks, method) {
   edges <- seq(-1, 1, length.out = breaks + 1)
   total <- sum(counts)
   structure(list(breaks = edges, counts = counts, density = if (total > 0) counts / total * breaks / 2 else counts,
-                 mids = edges[-1] - 1 / breaks, xname = method_names[[method]], equidist = TRUE),
+                 mids = edges[-1] - 1 / breaks, xname = method_title(method), equidist = TRUE),
             class = "histogram")
 }
 
@@ -132,7 +131,7 @@ as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE,
 #' @export
 print.gpuConnectivity <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
-  cat("Connectivity of ", format_count(nrow(frame)), " variables by ", method_names[[x$method]], ": ",
+  cat("Connectivity of ", format_count(nrow(frame)), " variables by ", method_title(x$method), ": ",
       format_count(x$pairs), " pairs, ", format_count(x$n_obs), " observations\n", sep = "")
   if (!is.null(x$degree)) {
     cat(format_count(x$edges), " edges, ", weight_names[[x$sign]], " >= ", format(x$threshold, digits = 6), "\n",

@@ -66,7 +66,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
                        output = c("dist", "matrix"), backend = NULL, ...) {
-  method <- check_choice(method, methods, "method")
+  method <- check_method(method)
   alternative <- check_choice(alternative, c("two.sided", "less", "greater"), "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
@@ -78,7 +78,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   complete <- complete_pairs(observed)
   like_r <- function(values) shape_like(if (inherits(r, "dist")) values[lower.tri(values)] else values, r)
   n <- like_r(complete)
-  kendall <- method == "kendall"
+  kendall <- !is_t_distributed(method)
   statistic <- if (kendall) like_r(kendall_scores(observed, complete)) * as.vector(r) else gpuTtest(as.vector(n), r)
   statistic[as.vector(n) < 3] <- NA
   p <- tail_probability(statistic, if (kendall) Inf else as.vector(n) - 2, alternative, log.p)
@@ -182,7 +182,7 @@ as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...)
 #' @export
 print.gpuCorTest <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
-  cat(method_names[[x$method]], ", ", format_count(nrow(frame)), " tests, alternative ", x$alternative,
+  cat(method_title(x$method), ", ", format_count(nrow(frame)), " tests, alternative ", x$alternative,
       "; smallest ", if (x$log.p) "log p" else "p", ":\n", sep = "")
   print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
   invisible(x)

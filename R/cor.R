@@ -67,7 +67,7 @@
 #' @export
 gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
                    output = c("dist", "matrix"), backend = NULL, ...) {
-  method <- check_choice(method, methods, "method")
+  method <- check_method(method)
   output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
   settings <- settings_of(backend, ...)

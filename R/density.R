@@ -4,9 +4,9 @@
 
 density_rows <- function(task) {
   k <- edges_of_density(task$criterion$value, task$pairs)
-  if (k > MOST_EDGES) {
+  if (k > constant("most edges")) {
     fail("'density' is ", task$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
-         format_count(MOST_EDGES), "; ask for fewer, or write them to a file with file =")
+         format_count(constant("most edges")), "; ask for fewer, or write them to a file with file =")
   }
   rows <- sampled_rows(task, k)
   if (is.null(rows)) counted_rows(task, k) else rows
@@ -58,7 +58,7 @@ sampled_rows <- function(task, k) {
   least <- sampled_least(task, k)
   if (is.null(least)) return(NULL)
   settings <- part_of(task$settings, SAMPLE_WORK, 1 - SAMPLE_WORK)
-  most <- min(MOST_EDGES, SAMPLE_MOST * k)
+  most <- min(constant("most edges"), SAMPLE_MOST * k)
   pass <- edge_pass(task, least, settings = settings, most = most, give_up = TRUE)
   if (is.null(pass)) return(NULL)
   threshold <- store_rank(pass, k, task)
@@ -70,7 +70,7 @@ sampled_rows <- function(task, k) {
 # many pairs tie there that it would leave far too many.
 sampled_least <- function(task, k) {
   sample <- sample_task(task, k)
-  if (is.null(sample) || SAMPLE_MARGIN * k > MOST_EDGES) return(NULL)
+  if (is.null(sample) || SAMPLE_MARGIN * k > constant("most edges")) return(NULL)
   wanted <- k / task$pairs * sample$pairs
   bins <- weight_bins(histogram_pass(sample, part_of(task$settings, 0, SAMPLE_WORK)), task$sign)
   bins$error <- 0 # cheap values err to both sides, and the margin is wider

@@ -18,7 +18,7 @@
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
 gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "everything", backend = NULL, ...) {
-  method <- check_choice(method, c("spearman", "pearson", "kendall"), "method")
+  method <- check_method(method)
   use <- check_use(use)
   settings <- settings_of(backend, ..., distance = TRUE)
   x <- check_variables(x, "x")

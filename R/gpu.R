@@ -1,16 +1,20 @@
-# Which GPU this session uses.
+# Which GPUs this session uses.
 state <- new.env(parent = emptyenv())
-state$device <- 0L
+state$devices <- 0L
 
-#' Choose a GPU, and see what there is
+#' Choose GPUs, and see what there is
 #'
-#' @param deviceId The number of a GPU, from 0, as [gpuInfo()] lists them.
-#' @return `chooseGpu()`: the number, invisibly; it holds for this session.
-#'   `getGpuId()`: the number in use. `gpuInfo()`: a list of class `gpuInfo`:
+#' Several GPUs share the pairs of one call: `chooseGpu(c(0, 1))` for the session, or `devices =` for a
+#' call. Each has a thread of the processor for itself, and draws tiles until none is left; the result is the same to
+#' the last bit. A small job uses the first one only. If a GPU fails, the others do its work, with a warning.
+#'
+#' @param deviceId The number of a GPU, from 0, as [gpuInfo()] lists them; several numbers; or `"all"`.
+#' @return `chooseGpu()`: the numbers, invisibly; they hold for this session.
+#'   `getGpuId()`: the numbers in use. `gpuInfo()`: a list of class `gpuInfo`:
 #'   `backends` that can be used, `default` (the one that `"auto"` takes),
 #'   `devices` (a data frame: id, name, compute capability, multiprocessors,
-#'   memory and free memory in bytes, the latter for the GPU in use only, as
-#'   asking takes some), `driver` and `runtime` versions, `reason` (why there is
+#'   memory and free memory in bytes, the latter for the GPUs in use only, as
+#'   asking takes some), `device` (those in use), `driver` and `runtime` versions, `reason` (why there is
 #'   no CUDA; empty if there is), `threads`, `instructions` (the instruction sets
 #'   of the CPU that there are kernels for, the best first, which is used unless
 #'   the environment variable `GPUCOR_CPU` names another).
@@ -23,24 +27,24 @@ state$device <- 0L
 chooseGpu <- function(deviceId) {
   cuda <- .Call(r_cuda_state)
   if (cuda$gpus == 0L) fail("there is no GPU to choose: ", cuda$reason)
-  state$device <- as.integer(check_whole(deviceId, "deviceId", 0, cuda$gpus - 1, "; gpuInfo() lists the GPUs"))
-  invisible(state$device)
+  state$devices <- check_devices(deviceId, "deviceId")
+  invisible(state$devices)
 }
 
 #' @rdname chooseGpu
 #' @export
-getGpuId <- function() state$device
+getGpuId <- function() state$devices
 
 #' @rdname chooseGpu
 #' @export
 gpuInfo <- function() {
   cuda <- .Call(r_cuda_state)
-  info <- .Call(r_info, state$device)
+  info <- .Call(r_info, state$devices)
   devices <- if (is.null(info$devices)) no_devices() else info$devices
   structure(
     list(backends = c(if (cuda$gpus > 0L) "cuda", "cpu"),
          default = choose_backend(setting(NULL, "backend")),
-         devices = as.data.frame(devices), device = state$device,
+         devices = as.data.frame(devices), device = state$devices,
          driver = version_text(info$driver), runtime = version_text(info$runtime), reason = cuda$reason,
          threads = choose_threads(setting(NULL, "threads")), instructions = info$instructions),
     class = "gpuInfo"
@@ -69,7 +73,7 @@ print.gpuInfo <- function(x, ...) {
   for (d in seq_len(nrow(x$devices))) {
     gpu <- x$devices[d, ]
     free <- if (!is.na(gpu$memory_free)) paste0(" (", gigabytes(gpu$memory_free), " free)")
-    cat(if (gpu$id == x$device) "    * " else "      ", gpu$id, ": ", gpu$name, ", compute capability ",
+    cat(if (gpu$id %in% x$device) "    * " else "      ", gpu$id, ": ", gpu$name, ", compute capability ",
         gpu$capability, ", ", gigabytes(gpu$memory), free, "\n", sep = "")
   }
   invisible(x)

@@ -31,8 +31,6 @@ size_of <- function(x) attr(x, "Size")
 
 pairs_of <- function(n) n * (n - 1) / 2
 
-method_names <- c(pearson = "Pearson's correlation", spearman = "Spearman's rho", kendall = "Kendall's tau-b")
-
 resolve_index <- function(index, x, name) {
   n <- size_of(x)
   labels <- attr(x, "Labels")
@@ -66,7 +64,7 @@ resolve_index <- function(index, x, name) {
 #' @rdname gpuCor-class
 #' @export
 as.matrix.gpuCor <- function(x, ...) {
-  values <- .Call(r_unfold, x, size_of(x), choose_threads(setting(NULL, "threads")))
+  values <- .Call(r_unfold, x, size_of(x), 1, choose_threads(setting(NULL, "threads")))
   if (is.list(values)) stop_run(values)
   labels <- attr(x, "Labels")
   if (!is.null(labels)) dimnames(values) <- list(labels, labels)
@@ -93,7 +91,7 @@ Math.gpuCor <- function(x, ...) {
 }
 
 describe_pairs <- function(method, n_var, n_obs) {
-  paste0(method_names[[method]], " of ", format_count(n_var), " variables: ", format_count(pairs_of(n_var)),
+  paste0(method_title(method), " of ", format_count(n_var), " variables: ", format_count(pairs_of(n_var)),
          " pairs, ", format_count(n_obs), " observations")
 }
 

@@ -100,7 +100,7 @@ describe_network <- function(d) {
   )
   share <- if (d$pairs > 0) paste0(" of ", format_count(d$pairs), " pairs (", signif(100 * d$edges / d$pairs, 3), " %)")
   least <- if (is.finite(d$threshold)) paste0(": ", weight_names[[d$sign]], " >= ", format(d$threshold, digits = 6))
-  paste0(method_names[[d$method]], " of ", format_count(d$n_obs), " observations, ", chosen, least, "\n",
+  paste0(method_title(d$method), " of ", format_count(d$n_obs), " observations, ", chosen, least, "\n",
          format_count(d$edges), " edges", share)
 }
 

@@ -107,7 +107,7 @@ signs <- c("absolute", "positive", "negative")
 # Everything that the passes over the data need to know.
 network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   use <- check_use(use)
-  method <- check_choice(method, methods, "method")
+  method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
   settings <- settings_of(backend, ...)
   input <- check_input(x, y, use)
@@ -142,23 +142,19 @@ check_share <- function(value, name, zero) {
 
 # ---- passes over the data
 
-MOST_EDGES <- 2^31 - 1
-
-side_code <- function(sign) match(sign, signs) - 1L
-
 # Edges of a weight from `least` to below `ceiling`, in a store; those above are counted. With more than `most` it
 # is an error, or with `give_up` NULL.
-edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = MOST_EDGES, give_up = FALSE) {
-  rule <- list(side = side_code(task$sign), least = least, ceiling = ceiling)
+edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = constant("most edges"), give_up = FALSE) {
+  rule <- list(side = constant(task$sign), least = least, ceiling = ceiling)
   pass <- .Call(r_edges, task$x, task$y, method_code(task$method), task$use, rule, most, settings)
-  if (give_up && identical(pass$status, TOO_MANY)) NULL else checked(pass)
+  if (give_up && isTRUE(pass$status == constant("too many"))) NULL else checked(pass)
 }
 
 neighbour_pass <- function(task) {
-  rule <- list(side = side_code(task$sign), least = 0, ceiling = 2)
+  rule <- list(side = constant(task$sign), least = 0, ceiling = 2)
   most_neighbours <- max(1, ncol(task$x), ncol(task$y)) # more there are not
   k <- min(task$criterion$value, most_neighbours)
-  checked(.Call(r_neighbours, task$x, task$y, method_code(task$method), task$use, rule, k, task$mutual, MOST_EDGES,
+  checked(.Call(r_neighbours, task$x, task$y, method_code(task$method), task$use, rule, k, task$mutual, constant("most edges"),
                 task$settings))
 }
 

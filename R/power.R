@@ -76,12 +76,12 @@ pickPower <- function(x, powers = 1:20, type = c("unsigned", "signed", "signed h
                       breaks = 10, use = "everything", method = "pearson", backend = NULL, ...) {
   powers <- check_fit_powers(powers)
   type <- check_choice(type, types, "type")
-  method <- check_choice(method, methods, "method")
+  method <- check_method(method)
   r_squared <- check_r_squared(r_squared)
   breaks <- check_whole(breaks, "breaks", 2, 1e6)
   warn_missing(x, use)
   # One pass takes a limited number of powers.
-  passes <- split(powers, (seq_along(powers) - 1L) %/% MOST_POWERS)
+  passes <- split(powers, (seq_along(powers) - 1L) %/% constant("most powers"))
   soft <- do.call(cbind, lapply(passes, function(power) {
     gpuConnectivity(x, power = power, type = type, use = use, method = method, backend = backend, ...)$soft
   }))
@@ -178,7 +178,7 @@ print.gpuCorPower <- function(x, digits = 3L, ...) {
   fit <- format(round(table[2:4], digits), nsmall = digits)
   k <- lapply(table[5:7], function(values) vapply(signif(values, digits), format, "", digits = digits))
   cat("Scale-free fit of ", attr(x, "type"), " networks of ", format_count(attr(x, "n_var")), " variables by ",
-      method_names[[attr(x, "method")]], "\n", sep = "")
+      method_title(attr(x, "method")), "\n", sep = "")
   print(data.frame(Power = table$Power, fit, k), row.names = FALSE)
   cat(describe_estimate(x), "\n", sep = "")
   invisible(x)

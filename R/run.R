@@ -1,11 +1,9 @@
 # The one way from R into the engine.
 
-layouts <- c(row = 0L, column = 1L, square = 2L, rectangle = 3L)
-
 # All coefficients of x (against y) in a layout, with the attributes given, which
 # the engine sets itself: R would copy the values to do so.
 run <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
-  result <- checked(.Call(r_cor, x, y, method_code(method), use, layouts[[layout]], by_row, settings, attributes))
+  result <- checked(.Call(r_cor, x, y, method_code(method), use, constant(layout), by_row, settings, attributes))
   names_x <- if (by_row) rownames(x) else colnames(x)
   # stats::cor looks at a variable by itself in pairwise computations only.
   if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") {
@@ -14,32 +12,26 @@ run <- function(x, y, method, use, layout, settings, attributes = list(), by_row
   result$values
 }
 
-method_code <- function(method) match(method, methods) - 1L
-
 # An engine's result, or its error as R's.
 checked <- function(result) {
   if (is.list(result) && !is.null(result$status)) stop_run(result)
+  lost <- attr(result, "lost")
+  if (!is.null(lost)) warning("a GPU failed, and others did its work: ", lost, call. = FALSE)
   result
 }
 
-# Of gcor_status.
-INTERRUPTED <- 1L
-TOO_MANY <- 7L
-
 # An interrupt that the engine noticed goes on as R's own.
 stop_run <- function(result) {
-  if (result$status == INTERRUPTED) {
+  if (result$status == constant("interrupted")) {
     signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))
     invokeRestart("abort")
   }
   fail(result$message)
 }
 
-CONSTANT <- as.raw(4L)
-
 warn_constant <- function(result, names_x, names_y, what = "columns") {
   describe <- function(flags, labels, name) {
-    which <- which((flags & CONSTANT) != 0)
+    which <- which((flags & as.raw(constant("constant"))) != 0)
     if (!length(which)) return(NULL)
     first <- utils::head(which, 3L)
     if (!is.null(labels)) first <- labels[first]

@@ -10,20 +10,21 @@ setting <- function(argument, name) {
 
 settings_of <- function(backend, ..., distance = FALSE) {
   given <- list(...)
-  known <- c("threads", "memory", "progress")
+  known <- c("devices", "threads", "memory", "progress")
   names <- if (is.null(names(given))) rep("", length(given)) else names(given)
   unknown <- names[!names %in% known]
   if (length(unknown)) {
     what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
     fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
   }
+  backend <- choose_backend(setting(backend, "backend"))
   list(
-    backend = choose_backend(setting(backend, "backend")),
+    backend = backend,
+    devices = choose_devices(setting(given$devices, "devices"), backend),
     threads = choose_threads(setting(given$threads, "threads")),
     memory = choose_memory(setting(given$memory, "memory")),
     progress = choose_progress(setting(given$progress, "progress")),
     pass = c(0, 1),
-    device = state$device,
     distance = distance
   )
 }
@@ -44,6 +45,30 @@ choose_backend <- function(backend) {
   }
   "cpu"
 }
+
+# Numbers of GPUs, from 0. The processor is one device, unless a test wants it to be several.
+choose_devices <- function(devices, backend) {
+  if (backend == "cpu") return(cpu_workers())
+  if (is.null(devices)) return(state$devices)
+  check_devices(devices, "devices")
+}
+
+check_devices <- function(devices, name) {
+  gpus <- .Call(r_cuda_state)$gpus
+  if (identical(devices, "all")) return(seq_len(gpus) - 1L)
+  if (is.character(devices)) devices <- suppressWarnings(as.numeric(strsplit(devices, "[ ,]+")[[1L]]))
+  ok <- is.numeric(devices) && length(devices) > 0L && !anyNA(devices) && all(devices == floor(devices)) &&
+    all(devices >= 0 & devices < gpus) && !anyDuplicated(devices)
+  if (!ok) {
+    range <- if (gpus > 1L) paste("from 0 to", gpus - 1L) else "which is 0 here"
+    fail("'", name, "' must be a GPU's number, ", range, ", several of them, or \"all\", not ", show_value(devices),
+         "; gpuInfo() lists the GPUs")
+  }
+  as.integer(devices)
+}
+
+# Several workers on the processor share out the tiles as several GPUs do.
+cpu_workers <- function() seq_len(getOption("gpucor.cpu_workers", 1L)) - 1L
 
 choose_threads <- function(threads) {
   if (!is.null(threads)) {

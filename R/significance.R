@@ -20,7 +20,7 @@ tie_quotient <- function(values) {
 
 # Least |r| that has a two-sided p value of at most p.
 least_r <- function(p, method, n, q) {
-  if (method == "kendall") return(stats::qnorm(p / 2, lower.tail = FALSE) * kendall_sd(n, q, q))
+  if (!is_t_distributed(method)) return(stats::qnorm(p / 2, lower.tail = FALSE) * kendall_sd(n, q, q))
   1 / sqrt(1 + (n - 2) / stats::qt(p / 2, n - 2, lower.tail = FALSE)^2) # also where t^2 is 0 or Inf
 }
 
@@ -29,7 +29,7 @@ significance_of <- function(task) {
   found <- checked(.Call(r_observations, task$x, task$y, method_code(task$method), task$use, task$settings))
   n <- found$n_obs
   if (n < 3) fail("p values need at least 3 observations; there are ", n)
-  kendall <- task$method == "kendall"
+  kendall <- !is_t_distributed(task$method)
   q <- if (kendall && !found$common) column_quotients(task)
   ties <- unlist(q)
   ties <- ties[!is.na(ties)]
@@ -145,7 +145,7 @@ largest_p <- function(p, tests, fdr) {
 pair_p <- function(i, j, r, task, significance) {
   y <- if (is.null(task$y)) task$x else task$y
   n <- if (significance$common) common_observations(task$x, y, i, j) else significance$n
-  if (task$method != "kendall") return(tail_probability(gpuTtest(n, r), n - 2, "two.sided", FALSE))
+  if (is_t_distributed(task$method)) return(tail_probability(gpuTtest(n, r), n - 2, "two.sided", FALSE))
   if (significance$common) {
     q <- vapply(seq_along(i), function(e) common_quotients(task$x[, i[e]], y[, j[e]]), c(0, 0))
     sd <- kendall_sd(n, q[1L, ], q[2L, ])

@@ -31,7 +31,7 @@
 #' @export
 gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall", "spearman"),
                            order = c("row", "column"), backend = NULL, ...) {
-  method <- check_choice(method, methods, "method")
+  method <- check_method(method)
   order <- check_choice(order, c("row", "column"), "order")
   use <- check_use(use)
   settings <- settings_of(backend, ...)

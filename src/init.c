@@ -1,4 +1,5 @@
 /* What R may call: the table of src/r/. Here because R looks for a package's sources in src itself. */
+#include "core/measure.h"
 #include "r/r.h"
 
 #include <R_ext/Rdynload.h>
@@ -8,7 +9,7 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(r_cor, 8),
-    ENTRY(r_unfold, 3),
+    ENTRY(r_unfold, 4),
     ENTRY(r_observations, 5),
     ENTRY(r_edges, 7),
     ENTRY(r_neighbours, 9),
@@ -19,18 +20,28 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_connectivity, 5),
     ENTRY(r_triangle_index, 3),
     ENTRY(r_triangle_position, 4),
+    ENTRY(r_measures, 0),
+    ENTRY(r_constants, 0),
     ENTRY(r_info, 1),
     ENTRY(r_cuda_state, 0),
     ENTRY(r_cores, 0),
     ENTRY(r_stages, 0),
     ENTRY(r_set_fault, 2),
     ENTRY(r_live, 0),
+    ENTRY(r_set_shared_steps, 1),
     {NULL, NULL, 0},
 };
 
 attribute_visible void R_init_gpucor(DllInfo *dll) {
     r_watch_forks();
+    R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)gcor_add_measure);
+    R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)gcor_unit);
     R_registerRoutines(dll, NULL, entries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);
+}
+
+attribute_visible void R_unload_gpucor(DllInfo *dll) {
+    (void)dll;
+    r_close_sessions();
 }

@@ -55,6 +55,11 @@ GCOR_INLINE double gcor_scale(double largest) {
     return ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
 }
 
+/* A power of two that makes values small enough for their differences to be finite; 1 for all but the largest. */
+GCOR_INLINE double gcor_safe_scale(double largest) {
+    return largest >= 0x1p1000 ? 0x1p-24 : 1;
+}
+
 /* The number of pairs of observations. */
 GCOR_INLINE int64_t gcor_obs_pairs(int64_t n_obs) {
     return n_obs > 0 ? gcor_triangular(n_obs - 1) : 0;

@@ -1,9 +1,12 @@
 /* Errors, the clock, and the question whether to go on. */
 #include "gpucor.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
+
+static const double CHECK_SECONDS = 0.05;
 
 gcor_status gcor_fail(gcor_context *context, gcor_status status, const char *format, ...) {
     gcor_error *error = &context->error;
@@ -24,20 +27,24 @@ double gcor_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int gcor_stop(gcor_context *context, int thread) {
-    gcor_monitor *monitor = &context->monitor;
-    if (thread == 0 && monitor->check && !monitor->stopped) {
-        double now = gcor_seconds();
-        if (now - monitor->last_check >= 0.05) {
-            double done = monitor->pairs_done + monitor->tile_share * monitor->tile_pairs;
-            double share = monitor->pairs > 0 ? done / monitor->pairs : 0;
-            monitor->last_check = now;
-            if (monitor->check(monitor->user, share)) {
-                gcor_fail(context, GCOR_INTERRUPTED, "interrupted");
-                __atomic_store_n(&monitor->stopped, 1, __ATOMIC_RELAXED);
-            }
-        }
-    }
-    return __atomic_load_n(&monitor->stopped, __ATOMIC_RELAXED) ||
-           __atomic_load_n(&context->error.status, __ATOMIC_RELAXED) != GCOR_OK;
+gcor_monitor gcor_watch(int (*check)(void *user, double share), void *user) {
+    return (gcor_monitor){.check = check, .user = user, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
+}
+
+/* Only here check() is called. */
+static void ask(const gcor_context *context, gcor_monitor *monitor) {
+    double now = gcor_seconds();
+    if (now - monitor->last_check < CHECK_SECONDS) return;
+    double done = (double)__atomic_load_n(&monitor->pairs_done, __ATOMIC_RELAXED);
+    done += context->tile_share * (double)context->tile_pairs;
+    monitor->last_check = now;
+    if (monitor->check(monitor->user, monitor->pairs > 0 ? done / (double)monitor->pairs : 0))
+        __atomic_store_n(&monitor->stopped, 1, __ATOMIC_RELAXED);
+}
+
+int gcor_stop(gcor_context *context) {
+    gcor_monitor *monitor = context->monitor;
+    if (monitor->check && monitor->owner == (uintptr_t)pthread_self()) ask(context, monitor);
+    if (__atomic_load_n(&monitor->stopped, __ATOMIC_RELAXED)) (void)gcor_fail(context, GCOR_INTERRUPTED, "interrupted");
+    return __atomic_load_n(&context->error.status, __ATOMIC_RELAXED) != GCOR_OK;
 }

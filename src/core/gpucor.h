@@ -65,6 +65,7 @@ typedef struct {
 /* Asked now and then whether to go on. There is one for a call, and its workers share it. check() is called only
  * from the thread that made it with gcor_watch(), at most every 50 ms; share is the part of the pairs that is
  * done. Everybody else looks at `stopped`. */
+struct gcor_desk; /* workers.c: where workers ask for columns that only the owner may read */
 typedef struct {
     int (*check)(void *user, double share); /* non-zero: stop; NULL: never stop */
     void *user;
@@ -72,6 +73,7 @@ typedef struct {
     double last_check;         /* seconds, gcor_seconds() */
     int stopped;               /* set once, read by all threads */
     uintptr_t owner;           /* the thread that may call check() */
+    struct gcor_desk *desk;
 } gcor_monitor;
 
 /* A monitor that belongs to the thread at hand. */

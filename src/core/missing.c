@@ -1,60 +1,59 @@
 #include "missing.h"
 
 #include "alloc.h"
-#include "threads.h"
+#include "source.h"
 
 #include <string.h>
 
-/* Mark in incomplete[] (n_obs, shared by the threads) every row with a missing value; column
- * is scratch, n_obs doubles for each thread. Returns whether there is any. */
-static int mark_missing(gcor_context *context, const gcor_matrix *matrix, unsigned char *incomplete, double *column) {
-    gcor_columns columns = {matrix, NULL, matrix->n_obs};
-    int any = 0;
-#pragma omp parallel num_threads(context->threads)
-    {
-        int thread = omp_get_thread_num();
-        double *mine = column + thread * matrix->n_obs;
-#pragma omp for schedule(dynamic, 64) reduction(| : any)
-        for (int64_t j = 0; j < matrix->n_var; j++) {
-            if (gcor_stop(context, thread) || !(gcor_gather(&columns, j, mine) & GCOR_MISSING)) continue;
-            any = 1;
-            for (int64_t k = 0; k < matrix->n_obs; k++)
-                if (mine[k] != mine[k]) __atomic_store_n(&incomplete[k], 1, __ATOMIC_RELAXED);
-        }
-    }
-    return any;
+typedef struct {
+    int64_t n_obs;
+    unsigned char *incomplete; /* n_obs, shared by the threads */
+    int any;
+} missing_marks;
+
+static void mark_column(void *user, int thread, int64_t j, double *x, int flags) {
+    missing_marks *marks = user;
+    (void)thread, (void)j;
+    if (!(flags & GCOR_MISSING)) return;
+    __atomic_store_n(&marks->any, 1, __ATOMIC_RELAXED);
+    for (int64_t k = 0; k < marks->n_obs; k++)
+        if (x[k] != x[k]) __atomic_store_n(&marks->incomplete[k], 1, __ATOMIC_RELAXED);
 }
 
-static gcor_status list_complete(gcor_context *context, const unsigned char *incomplete, int64_t n_obs,
-                                 gcor_observations *observations) {
-    observations->rows = gcor_alloc(context, n_obs, sizeof(int32_t), "the list of complete observations");
-    if (!observations->rows) return GCOR_NO_MEMORY;
+static gcor_status mark_missing(gcor_context *context, gcor_source *source, missing_marks *marks) {
+    gcor_columns all = {source, NULL, source->n_obs};
+    return gcor_for_columns(context, &all, 0, source->n_var, mark_column, marks);
+}
+
+static gcor_status list_complete(gcor_context *context, const missing_marks *marks, gcor_observations *observations) {
+    observations->observed = gcor_alloc(context, marks->n_obs, sizeof(int32_t), "the list of complete observations");
+    if (!observations->observed) return GCOR_NO_MEMORY;
     observations->n_obs = 0;
-    for (int64_t k = 0; k < n_obs; k++)
-        if (!incomplete[k]) observations->rows[observations->n_obs++] = (int32_t)k;
+    for (int64_t k = 0; k < marks->n_obs; k++)
+        if (!marks->incomplete[k]) observations->observed[observations->n_obs++] = (int32_t)k;
     return GCOR_OK;
 }
 
-static gcor_status apply_use(gcor_context *context, const gcor_job *job, const unsigned char *incomplete, int any,
+static gcor_status apply_use(gcor_context *context, gcor_use use, const missing_marks *marks,
                              gcor_observations *observations) {
-    switch (job->use) {
+    gcor_status status = GCOR_OK;
+    switch (use) {
     case GCOR_EVERYTHING: break;
     case GCOR_ALL_OBS:
-        if (any) return gcor_fail(context, GCOR_BAD_INPUT, "missing observations in cov/cor");
+        if (marks->any) status = gcor_fail(context, GCOR_BAD_INPUT, "missing observations in cov/cor");
         break;
-    case GCOR_PAIRWISE: observations->common = any; break;
+    case GCOR_PAIRWISE: observations->common = marks->any; break;
     case GCOR_COMPLETE_OBS:
     case GCOR_NA_OR_COMPLETE:
-        if (any) {
-            gcor_status status = list_complete(context, incomplete, job->x->n_obs, observations);
-            if (status) return status;
+        if (marks->any) status = list_complete(context, marks, observations);
+        if (!status && observations->n_obs == 0 && use == GCOR_COMPLETE_OBS) {
+            gcor_free(observations->observed);
+            status = gcor_fail(context, GCOR_BAD_INPUT, "no complete element pairs");
         }
-        if (observations->n_obs == 0 && job->use == GCOR_COMPLETE_OBS) {
-            gcor_free(observations->rows);
-            return gcor_fail(context, GCOR_BAD_INPUT, "no complete element pairs");
-        }
+        break;
+    default: status = gcor_fail(context, GCOR_BAD_INPUT, "a rule for missing values of number %d", (int)use);
     }
-    return GCOR_OK;
+    return status;
 }
 
 gcor_status gcor_observations_of(gcor_context *context, const gcor_job *job, gcor_observations *observations) {
@@ -62,17 +61,13 @@ gcor_status gcor_observations_of(gcor_context *context, const gcor_job *job, gco
     *observations = (gcor_observations){NULL, n_obs, 0};
     if (job->use == GCOR_EVERYTHING) return GCOR_OK;
 
-    gcor_status status = GCOR_NO_MEMORY;
-    unsigned char *incomplete = gcor_alloc(context, n_obs, 1, "the list of incomplete observations");
-    double *column = gcor_alloc(context, n_obs * context->threads, sizeof(double), "a column for each thread");
-    if (incomplete && column) {
-        memset(incomplete, 0, (size_t)n_obs);
-        int any = mark_missing(context, job->x, incomplete, column);
-        if (job->y) any |= mark_missing(context, job->y, incomplete, column);
-        status = gcor_stop(context, 0) ? context->error.status
-                                       : apply_use(context, job, incomplete, any, observations);
-    }
-    gcor_free(column);
-    gcor_free(incomplete);
+    missing_marks marks = {.n_obs = n_obs};
+    marks.incomplete = gcor_alloc(context, n_obs, 1, "the list of incomplete observations");
+    if (!marks.incomplete) return GCOR_NO_MEMORY;
+    memset(marks.incomplete, 0, (size_t)n_obs);
+    gcor_status status = mark_missing(context, job->x, &marks);
+    if (!status && job->y) status = mark_missing(context, job->y, &marks);
+    if (!status) status = apply_use(context, job->use, &marks, observations);
+    gcor_free(marks.incomplete);
     return status;
 }

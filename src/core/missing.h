@@ -5,9 +5,9 @@
 #include "gpucor.h"
 
 typedef struct {
-    int32_t *rows; /* the complete observations, ascending; NULL: all. gcor_free() */
-    int64_t n_obs; /* how many count */
-    int common;    /* each pair has its own common rows */
+    int32_t *observed; /* the complete observations, ascending; NULL: all. gcor_free() */
+    int64_t n_obs;     /* how many count */
+    int common;        /* each pair has its own common observations */
 } gcor_observations;
 
 /* Look for missing values in x and y as far as `use` needs it. Frees nothing that it returns;

@@ -14,6 +14,7 @@ struct gcor_session {
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MOST_DEVICES];
     gcor_state *states[GCOR_MOST_DEVICES]; /* NULL: not opened yet, or lost */
+    double shared_steps; /* a run of fewer uses one device only (run.c); 0: as run.c has it. For tests */
 };
 
 /* devices: n of them, by the back end's numbers. They are opened when they are first used. *session is the caller's,

@@ -1,4 +1,5 @@
-/* OpenMP, or one thread where the compiler has none. */
+/* OpenMP, or one thread where the compiler has none. A team may be smaller than what was asked for: whoever counts its
+ * threads asks inside the region. */
 #ifndef GPUCOR_THREADS_H
 #define GPUCOR_THREADS_H
 
@@ -15,5 +16,9 @@ static inline int omp_get_num_procs(void) {
     return 1;
 }
 #endif
+
+/* How many of so many threads the system allows: OpenMP ends the process where it cannot have one. Asks by having
+ * them, once for each number that is larger than those before. */
+int gcor_usable_threads(int wanted);
 
 #endif

@@ -7,24 +7,43 @@
 
 static const int64_t OPERAND_MEMORY = (int64_t)512 << 20; /* the promise is 1 GB for everything */
 
-static gcor_status cpu_open(gcor_context *context, gcor_sink *sink, gcor_state **state) {
+enum { KEPT_BYTES = 8 << 20 }; /* of scratch, from one run to the next */
+
+static gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
+    (void)device;
     *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
     if (!*state) return GCOR_NO_MEMORY;
-    **state = (gcor_state){.context = context, .sink = sink, .kernels = cpu_best_kernels()};
-    if ((*state)->kernels) return GCOR_OK;
-    gcor_free(*state);
-    *state = NULL;
-    return gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
-                     cpu_kernel_names());
+    **state = (gcor_state){0};
+    return GCOR_OK;
 }
 
 static void cpu_close(gcor_state *state) {
     if (!state) return;
-    gcor_free(state->rows.memory.at);
-    gcor_free(state->cols.memory.at);
-    gcor_free(state->sums.at);
-    gcor_free(state->work.at);
+    cpu_trim(&state->rows.memory, 0);
+    cpu_trim(&state->cols.memory, 0);
+    cpu_trim(&state->sums, 0);
+    cpu_trim(&state->work, 0);
     gcor_free(state);
+}
+
+static gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink) {
+    state->kernels = cpu_best_kernels();
+    if (!state->kernels)
+        return gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
+                         cpu_kernel_names());
+    state->context = context;
+    state->sink = sink;
+    return GCOR_OK;
+}
+
+static void cpu_end(gcor_state *state) {
+    state->context = NULL;
+    state->sink = NULL;
+    state->rows.of = state->cols.of = NULL;
+    cpu_trim(&state->rows.memory, KEPT_BYTES);
+    cpu_trim(&state->cols.memory, KEPT_BYTES);
+    cpu_trim(&state->sums, KEPT_BYTES);
+    cpu_trim(&state->work, KEPT_BYTES);
 }
 
 static int64_t cpu_memory(const gcor_state *state) {
@@ -32,7 +51,7 @@ static int64_t cpu_memory(const gcor_state *state) {
     return OPERAND_MEMORY;
 }
 
-/* Two panels of one tile's width must fit the memory even for very long columns. Variables are opened anew for each
+/* Two slivers of one tile's width must fit the memory even for very long columns. Variables are opened anew for each
  * tile: a square one opens the fewest for its pairs. */
 static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     *n_col = 2048;
@@ -48,7 +67,9 @@ static gcor_status multiply_kind(gcor_state *state, const gcor_operand *rows, co
     case GCOR_REAL: return cpu_multiply_real(state, a, b, tile);
     case GCOR_SIGN:
     case GCOR_SIGN_COMMON: return cpu_multiply_sign(state, a, b, tile);
-    default: return cpu_multiply_common(state, a, b, tile);
+    case GCOR_REAL_COMMON:
+    case GCOR_RANK_COMMON: return cpu_multiply_pairwise(state, a, b, tile);
+    default: return gcor_fail(state->context, GCOR_BAD_INPUT, "operands of kind %d", (int)rows->kind);
     }
 }
 
@@ -64,7 +85,7 @@ static gcor_status cpu_finish(gcor_state *state) {
 }
 
 const gcor_backend gcor_cpu = {
-    .name = "cpu", .open = cpu_open, .close = cpu_close, .memory = cpu_memory,
+    .name = "cpu", .open = cpu_open, .close = cpu_close, .begin = cpu_begin, .end = cpu_end, .memory = cpu_memory,
     .column_bytes = cpu_column_bytes, .tile_size = cpu_tile_size, .prepare = cpu_prepare,
     .release = cpu_release, .multiply = cpu_multiply, .finish = cpu_finish,
 };

@@ -13,6 +13,12 @@ void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_
     return scratch->at;
 }
 
+void cpu_trim(cpu_scratch *scratch, int64_t most) {
+    if (scratch->bytes <= most) return;
+    gcor_free(scratch->at);
+    *scratch = (cpu_scratch){0};
+}
+
 static int64_t block_columns(const gcor_tile *tile) {
     return (tile->n_col + CPU_BLOCK_COLS - 1) / CPU_BLOCK_COLS;
 }
@@ -30,5 +36,5 @@ gcor_tile cpu_block(const gcor_tile *tile, int64_t b) {
 }
 
 void cpu_deliver(gcor_state *state, int thread, gcor_segment segment) {
-    (void)state->sink->take(state->sink, state->context, thread, &segment); /* a failure is in the context */
+    (void)state->sink->type->take(state->sink, state->context, thread, &segment); /* a failure is in the context */
 }

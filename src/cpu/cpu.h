@@ -1,11 +1,11 @@
 /* The CPU back end: what its files share. OpenMP over columns and over blocks of a tile.
  *
- *   prepare.c rank.c    columns -> operand
- *   product.c           a tile: its variables opened in panels, its blocks multiplied and handed to the sink
+ *   prepare.c           columns -> operand
+ *   product.c           a tile: its variables opened in slivers, its blocks multiplied and handed to the sink
  *     real.c sign.c       what that means for real numbers and for signs
  *     kernels.c           the inner loops (kernels.h), written in kernel_real.h, kernel_sign.h and set.h for each
  *                         instruction set_*.h
- *   common.c            a tile of pairs that have rows of their own */
+ *   pairwise.c          a tile of pairs that have observations of their own, by Pearson or Spearman */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
@@ -19,7 +19,7 @@ typedef struct {
     int64_t n_padded;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
     float *scale;          /* REAL: n_padded, one over a column's length; NaN where it has no coefficients */
-    double *values;        /* REAL_COMMON: scaled values, NaN: missing */
+    double *values;        /* REAL_COMMON: values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */
@@ -31,40 +31,33 @@ typedef struct {
     int64_t bytes;
 } cpu_scratch;
 
-/* Variables of an operand, opened in panels from number `first` on. */
+/* Variables of an operand, opened in slivers from number `first` on. */
 typedef struct {
     const cpu_operand *of; /* NULL: none */
     int64_t first;
     int planes;
     cpu_scratch memory;
-} cpu_panels;
+} cpu_slivers;
 
 struct gcor_state {
     gcor_context *context;
     gcor_sink *sink;
     const cpu_kernels *kernels;
-    cpu_panels rows, cols; /* of a tile */
+    cpu_slivers rows, cols; /* of a tile */
     cpu_scratch sums, work;
 };
 
 /* prepare.c */
-gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, gcor_method method, gcor_kind kind,
+gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                         int64_t first, int64_t n_var, gcor_operand **operand);
 void cpu_release(gcor_state *state, gcor_operand *operand);
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 
-/* rank.c. Sort the n values of x that are not NaN: their rows into order[0 ..], and for each
- * row its run of ties in begin[row] .. end[row] - 1, -1 where x is NaN. entries: scratch of 2 n.
- * Returns how many there are; *tied: how many pairs of them are ties. */
-typedef struct {
-    double value;
-    int32_t row;
-} cpu_entry;
-int64_t cpu_rank(const double *x, int64_t n, cpu_entry *entries, int32_t *order, int32_t *begin, int32_t *end,
-                 int64_t *tied);
-
 /* block.c. Room for count things of `size` bytes, contents undefined; NULL after an error. */
 void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
+
+/* Give the room back if it is more than that many bytes. */
+void cpu_trim(cpu_scratch *scratch, int64_t most);
 
 /* The tile's block number b, from 0; cpu_blocks() of them, some without a pair that counts. */
 int64_t cpu_blocks(const gcor_tile *tile);
@@ -73,8 +66,8 @@ gcor_tile cpu_block(const gcor_tile *tile, int64_t b);
 /* Hand over n consecutive coefficients of a row, from the segment's row and column on. */
 void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);
 
-/* A product of variables of `length` elements: panels of them are opened, a slice of elements at a time, so that
- * memory is bounded. A panel of `planes` planes of a slice each, one after the other, is laid out as in kernels.h. */
+/* A product of variables of `length` elements: slivers of them are opened, a slice of elements at a time, so that
+ * memory is bounded. A sliver of `planes` planes of a slice each, one after the other, is laid out as in kernels.h. */
 typedef struct cpu_product cpu_product;
 struct cpu_product {
     int64_t length, slice;
@@ -83,10 +76,10 @@ struct cpu_product {
     cpu_sign_mode mode;
     int64_t work_bytes; /* that open() wants, for each thread */
 
-    /* Write elements first .. first+n-1 of variables `var` and following, one panel of them. Any thread. */
+    /* Write elements first .. first+n-1 of variables `var` and following, one sliver of them. Any thread. */
     void (*open)(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                 int64_t first, int64_t n, char *panel, void *work);
-    /* Multiply n elements of CPU_KERNEL_ROWS variables and of a panel, which begin there. Any thread. */
+                 int64_t first, int64_t n, char *sliver, void *work);
+    /* Multiply n elements of CPU_KERNEL_ROWS variables and of a sliver, which begin there. Any thread. */
     void (*multiply)(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
                      void *sums);
     /* Hand a block's sums, which it may overwrite, to the sink. Any thread. */
@@ -95,15 +88,15 @@ struct cpu_product {
 };
 
 /* product.c */
-gcor_status cpu_multiply_panels(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
+gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
                                 const cpu_operand *cols, const gcor_tile *tile);
 
-/* One for each kind of operand; real.c, sign.c, common.c. */
+/* One for each kind of operand; real.c, sign.c, pairwise.c. */
 gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile);
 gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile);
-gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                                 const gcor_tile *tile);
 
 #endif

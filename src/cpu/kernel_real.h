@@ -1,7 +1,7 @@
 /* Sums of products of elements of one type. Included by set.h with TYPE and the function's name, PRODUCTS. */
 TARGET static void NAME(PRODUCTS)(const TYPE *rows, const TYPE *cols, int64_t n, int add, TYPE *sums) {
     typedef TYPE vector __attribute__((vector_size(BYTES), may_alias));
-    enum { WIDTH = CPU_PANEL_BYTES / sizeof(TYPE) };
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(TYPE) };
     for (int part = 0; part < CPU_KERNEL_ROWS / REAL_ROWS * (VECTORS / REAL_VECTORS); part++) {
         int first = part / (VECTORS / REAL_VECTORS) * REAL_ROWS, from = part % (VECTORS / REAL_VECTORS) * REAL_VECTORS;
         vector sum[REAL_ROWS][REAL_VECTORS];

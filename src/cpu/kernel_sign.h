@@ -5,16 +5,17 @@
  * variables have to be untied, which excludes what is missing. */
 
 /* Row r of a group, one word of each of its variables. */
-#define ROW(plane) (rows->plane + w * PANEL_WORDS + first)
-#define COL(plane) ((const NAME(words) *)(cols->plane + w * PANEL_WORDS))
+#define ROW(plane) (rows->plane + w * SLIVER_WORDS + first)
+#define COL(plane) ((const NAME(words) *)(cols->plane + w * SLIVER_WORDS))
 #define CLEAR(rows_, sum)                    \
     UNROLL for (int r = 0; r < rows_; r++)   \
         UNROLL for (int v = 0; v < VECTORS; v++) sum[r][v] = (NAME(counts)){0}
 
-/* The next words to count before widening; `add` is set after the first. */
+/* The next words to count before widening; `add` is set after the first. Without any word there is one chunk of none,
+ * so that sums are always set. */
 #define EACH_CHUNK(w0, end)                                                                          \
-    for (int64_t w0 = 0, end = words < CHUNK ? words : CHUNK; w0 < words;                            \
-         w0 = end, end = words - end < CHUNK ? words : end + CHUNK)
+    for (int64_t w0 = 0, end = words < CHUNK ? words : CHUNK; w0 < words || w0 == 0;                 \
+         w0 = words > 0 ? end : 1, end = words - end < CHUNK ? words : end + CHUNK)
 
 static inline __attribute__((always_inline)) TARGET void NAME(put)(int64_t *sums, int add, NAME(words) value) {
     NAME(words) *out = (NAME(words) *)sums;
@@ -72,8 +73,8 @@ static inline __attribute__((always_inline)) TARGET void NAME(untied_among)(
         NAME(counts) both[COMMON_ROWS][VECTORS];
         CLEAR(COMMON_ROWS, both);
         for (int64_t w = w0; w < end; w++) {
-            const uint64_t *a = row + w * PANEL_WORDS + first;
-            const NAME(words) *b = (const NAME(words) *)(col + w * PANEL_WORDS);
+            const uint64_t *a = row + w * SLIVER_WORDS + first;
+            const NAME(words) *b = (const NAME(words) *)(col + w * SLIVER_WORDS);
             UNROLL for (int r = 0; r < COMMON_ROWS; r++)
                 UNROLL for (int v = 0; v < VECTORS; v++) both[r][v] += NAME(count)(b[v] & a[r]);
         }
@@ -119,7 +120,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(open_plane)(
             filled += some;
             if (filled < 64) continue;
             *out = word;
-            out += PANEL_WORDS;
+            out += SLIVER_WORDS;
             filled -= 64;
             word = filled > 0 ? next >> (some - filled) : 0;
         }

@@ -1,16 +1,16 @@
 /* The innermost loops, once for each instruction set. What they compute is the same to the last bit, but for
  * floats(): products of two floats are exact in double, and counts are whole numbers.
  *
- * Operands come in panels of CPU_PANEL_BYTES: so many variables side by side, element k of variable v at
- * [k * width + v], width = CPU_PANEL_BYTES / sizeof(element). A kernel multiplies CPU_KERNEL_ROWS variables of
- * one panel with all of another. The sum of row r and column c is at sums[r * CPU_BLOCK_COLS + c]; it is
+ * Operands come in slivers of CPU_SLIVER_BYTES: so many variables side by side, element k of variable v at
+ * [k * width + v], width = CPU_SLIVER_BYTES / sizeof(element). A kernel multiplies CPU_KERNEL_ROWS variables of
+ * one sliver with all of another. The sum of row r and column c is at sums[r * CPU_BLOCK_COLS + c]; it is
  * set, or with `add` added to. Panels and sums are aligned to CPU_ALIGNMENT. */
 #ifndef GPUCOR_CPU_KERNELS_H
 #define GPUCOR_CPU_KERNELS_H
 
 #include <stdint.h>
 
-enum { CPU_PANEL_BYTES = 128, CPU_KERNEL_ROWS = 8, CPU_ALIGNMENT = 64 };
+enum { CPU_SLIVER_BYTES = 128, CPU_KERNEL_ROWS = 8, CPU_ALIGNMENT = 64 };
 
 /* A tile is worked on in blocks, one per thread at a time: a block's sums (128 KB) and a part of its variables
  * stay in the second-level cache. */
@@ -33,7 +33,7 @@ typedef enum {
 
 typedef void (*cpu_sign_sums)(const cpu_planes *rows, const cpu_planes *cols, int64_t words, int add, int64_t *sums);
 /* score: a column's n_obs scores (NaN: missing) twice, and room for 64 more. Writes bits first .. first+bits-1
- * of the order of coefficient.h to words a panel's width apart. */
+ * of the order of coefficient.h to words a sliver's width apart. */
 typedef void (*cpu_sign_open)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
                               const cpu_planes *planes);
 

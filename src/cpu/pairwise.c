@@ -1,41 +1,59 @@
-/* Pairwise-complete Pearson and Spearman: every pair by itself, over its common rows. */
+/* Pairwise-complete Pearson and Spearman: every pair by itself, over its common observations. */
 #include "cpu.h"
 
 #include "../core/coefficient.h"
 #include "../core/threads.h"
 
-/* The running sums of one pair, each in the lanes of coefficient.h. */
+#include <float.h>
+
+/* The running sums of one pair, each in the lanes of coefficient.h, and the largest differences. */
 typedef struct {
     double x[GCOR_LANES], y[GCOR_LANES], xx[GCOR_LANES], yy[GCOR_LANES], xy[GCOR_LANES];
+    double largest_x, largest_y;
 } moments;
 
-/* Sum up observations k .. k+n-1, n at most GCOR_LANES, about (x0, y0). */
-static void add_sums(const double *x, const double *y, int64_t n, double x0, double y0, moments *m) {
+/* Of a pair: the values in its first common observation, and then the means and the scales of the differences from
+ * these. */
+typedef struct {
+    double x0, y0, mean_x, mean_y, scale_x, scale_y;
+} pair_frame;
+
+/* The larger one, of finite numbers. */
+static double larger(double largest, double difference) {
+    double size = fabs(difference);
+    return size > largest && size <= DBL_MAX ? size : largest;
+}
+
+/* Sum up observations k .. k+n-1, n at most GCOR_LANES. */
+static void add_sums(const double *x, const double *y, int64_t n, const pair_frame *f, moments *m) {
     for (int64_t l = 0; l < n; l++) {
         int common = x[l] == x[l] && y[l] == y[l];
-        m->x[l] += common ? x[l] - x0 : 0;
-        m->y[l] += common ? y[l] - y0 : 0;
+        double dx = common ? x[l] - f->x0 : 0, dy = common ? y[l] - f->y0 : 0;
+        m->x[l] += dx;
+        m->y[l] += dy;
+        m->largest_x = larger(m->largest_x, dx);
+        m->largest_y = larger(m->largest_y, dy);
     }
 }
 
-static void add_squares(const double *x, const double *y, int64_t n, double x0, double y0, double mean_x, double mean_y,
-                        moments *m) {
+static void add_squares(const double *x, const double *y, int64_t n, const pair_frame *f, moments *m) {
     for (int64_t l = 0; l < n; l++) {
         int common = x[l] == x[l] && y[l] == y[l];
-        double dx = common ? x[l] - x0 - mean_x : 0, dy = common ? y[l] - y0 - mean_y : 0;
+        double dx = common ? (x[l] - f->x0) * f->scale_x - f->mean_x : 0;
+        double dy = common ? (y[l] - f->y0) * f->scale_y - f->mean_y : 0;
         m->xx[l] += dx * dx;
         m->yy[l] += dy * dy;
         m->xy[l] += dx * dy;
     }
 }
 
-/* How many rows are common, and the values in the first of them. */
-static int64_t find_common(const double *x, const double *y, int64_t n, double *x0, double *y0) {
+/* How many observations are common, and the values in the first of them. */
+static int64_t find_common(const double *x, const double *y, int64_t n, pair_frame *f) {
     int64_t common = 0, first = 0;
     for (int64_t k = n - 1; k >= 0; k--)
         if (x[k] == x[k] && y[k] == y[k]) common++, first = k;
-    *x0 = n > 0 ? x[first] : 0;
-    *y0 = n > 0 ? y[first] : 0;
+    f->x0 = n > 0 ? x[first] : 0;
+    f->y0 = n > 0 ? y[first] : 0;
     return common;
 }
 
@@ -44,15 +62,19 @@ static int64_t lanes_from(int64_t k, int64_t n) {
 }
 
 /* Moments in two passes. They are taken about the first common value: the differences are
- * exactly zero for a column that is constant in these rows. */
+ * exactly zero for a column that is constant in these observations. The scale is that of the differences: a value that
+ * the pair does not have cannot make the others vanish. */
 static double pearson_pair(const double *x, const double *y, int64_t n) {
     moments m = {0};
-    double x0, y0, common = (double)find_common(x, y, n, &x0, &y0);
+    pair_frame f;
+    double common = (double)find_common(x, y, n, &f);
     if (common < 2) return GCOR_NO_VALUE;
-    for (int64_t k = 0; k < n; k += GCOR_LANES) add_sums(x + k, y + k, lanes_from(k, n), x0, y0, &m);
-    double mean_x = gcor_fold_lanes(m.x) / common, mean_y = gcor_fold_lanes(m.y) / common;
-    for (int64_t k = 0; k < n; k += GCOR_LANES)
-        add_squares(x + k, y + k, lanes_from(k, n), x0, y0, mean_x, mean_y, &m);
+    for (int64_t k = 0; k < n; k += GCOR_LANES) add_sums(x + k, y + k, lanes_from(k, n), &f, &m);
+    f.scale_x = gcor_scale(m.largest_x);
+    f.scale_y = gcor_scale(m.largest_y);
+    f.mean_x = gcor_fold_lanes(m.x) * f.scale_x / common;
+    f.mean_y = gcor_fold_lanes(m.y) * f.scale_y / common;
+    for (int64_t k = 0; k < n; k += GCOR_LANES) add_squares(x + k, y + k, lanes_from(k, n), &f, &m);
     return gcor_coefficient(gcor_fold_lanes(m.xy), gcor_fold_lanes(m.xx), gcor_fold_lanes(m.yy));
 }
 
@@ -67,7 +89,7 @@ static int64_t count_common(const int32_t *order, int64_t n_present, const int32
     return count;
 }
 
-/* Twice a value's centred rank among the common rows is the number of common values below it
+/* Twice a value's centred rank among the common observations is the number of common values below it
  * less the number above: before[begin] - (n_common - before[end]). */
 static double spearman_pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, int32_t *work) {
     int64_t n = rows->head.n_obs;
@@ -96,7 +118,7 @@ static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, 
     return pearson_pair(rows->values + i * n, cols->values + j * n, n);
 }
 
-gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                                 const gcor_tile *tile) {
     gcor_context *context = state->context;
     int64_t per_thread = rows->head.kind == GCOR_RANK_COMMON ? 2 * (rows->head.n_obs + 1) : 1;
@@ -111,10 +133,10 @@ gcor_status cpu_multiply_common(gcor_state *state, const cpu_operand *rows, cons
             gcor_segment segment = {.row = row, .doubles = values};
             gcor_tile_segment(&block, state->sink->shape, row, &segment.col, &segment.n);
             if (segment.n == 0) continue;
-            for (int64_t k = 0; k < segment.n && !gcor_stop(context, thread); k++)
+            for (int64_t k = 0; k < segment.n && !gcor_stop(context); k++)
                 values[k] = pair(rows, row - rows->head.first, cols, segment.col + k - cols->head.first,
                                  work + thread * per_thread);
-            if (gcor_stop(context, thread)) break; /* the segment may be unfinished */
+            if (gcor_stop(context)) break; /* the segment may be unfinished */
             cpu_deliver(state, thread, segment);
         }
     }

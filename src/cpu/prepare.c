@@ -1,18 +1,12 @@
-/* Columns of x made ready, one thread per column. */
+/* Columns made ready, a thread for each, as they come from the source. */
 #include "cpu.h"
 
 #include "../core/alloc.h"
 #include "../core/coefficient.h"
-#include "../core/threads.h"
+#include "../core/measure.h"
+#include "../core/source.h"
 
 #include <string.h>
-
-/* One thread's scratch, n_obs of each; of entries twice as many. */
-typedef struct {
-    double *x;
-    cpu_entry *entries;
-    int32_t *order, *begin, *end;
-} scratch;
 
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     (void)state;
@@ -48,110 +42,101 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-/* Twice the rank, centred: how many values are below less how many are above. */
-static double score_column(double *x, int64_t n, const scratch *s, int64_t present, float *out) {
-    double squares = 0;
-    for (int64_t k = 0; k < n; k++) {
-        int64_t score = (int64_t)s->begin[k] + s->end[k] - present;
-        x[k] = s->begin[k] < 0 ? NAN : (double)score;
-        out[k] = (float)x[k];
-        squares += (double)score * (double)score;
-    }
-    return squares;
-}
+/* ---- a column ------------------------------------------------------------------------- */
 
-/* Values for a product over common rows: scaled only, as each pair has means of its own.
- * Returns what tells a constant column. */
-static double scale_column(const double *x, int64_t n, double *out) {
+typedef struct {
+    const gcor_measure *measure;
+    cpu_operand *operand;
+    char *ranks; /* ranks_bytes for each thread */
+    size_t ranks_bytes;
+} preparation;
+
+/* Values for a product over common observations: as they are, as each pair has means and a scale of its own. Only the
+ * differences of the largest could be too large; the others are not harmed by making those smaller. */
+static double copy_values(const double *x, int64_t n, double *out, int64_t *present) {
     double largest = 0, first = NAN;
     int varies = 0;
+    *present = 0;
     for (int64_t k = 0; k < n; k++) {
         if (isfinite(x[k]) && fabs(x[k]) > largest) largest = fabs(x[k]);
         if (first != first) first = x[k];
         varies |= x[k] < first || x[k] > first;
+        *present += x[k] == x[k];
     }
-    double scale = gcor_scale(largest);
+    double scale = gcor_safe_scale(largest);
     for (int64_t k = 0; k < n; k++) out[k] = x[k] * scale;
     return varies;
 }
 
-static int64_t count_present(const double *x, int64_t n) {
-    int64_t present = 0;
-    for (int64_t k = 0; k < n; k++) present += x[k] == x[k];
-    return present;
+static double score_signs(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int64_t *present) {
+    int64_t n = p->operand->head.n_obs, tied;
+    float *out = p->operand->columns + j * n;
+    *present = gcor_rank(x, n, ranks, &tied);
+    (void)gcor_scores(ranks, n, *present, x);
+    for (int64_t k = 0; k < n; k++) out[k] = (float)x[k];
+    return (double)(gcor_obs_pairs(*present) - tied);
 }
 
-/* Column j of the operand; its norm, and flags beside those that gathering found. */
-static void prepare_column(cpu_operand *o, gcor_method method, int64_t j, const scratch *s, int flags) {
-    int64_t n = o->head.n_obs, at = j * n, tied = 0, present = n;
-    int common = o->head.kind >= GCOR_REAL_COMMON;
-    double norm = 0;
-    if (o->head.kind == GCOR_RANK_COMMON)
-        present = cpu_rank(s->x, n, s->entries, o->order + at, o->begin + at, o->end + at, &tied);
-    else if (method != GCOR_PEARSON)
-        present = cpu_rank(s->x, n, s->entries, s->order, s->begin, s->end, &tied);
-    else if (common)
-        present = count_present(s->x, n);
+static double rank_values(const preparation *p, const gcor_ranks *ranks, const double *x, int64_t j, int64_t *present) {
+    cpu_operand *o = p->operand;
+    int64_t n = o->head.n_obs, at = j * n, tied;
+    gcor_ranks own = {ranks->entries, o->order + at, o->begin + at, o->end + at};
+    *present = o->n_present[j] = gcor_rank(x, n, &own, &tied);
+    return (double)(gcor_obs_pairs(*present) - tied);
+}
 
-    if (o->head.kind == GCOR_RANK_COMMON) {
-        o->n_present[j] = present;
-        norm = (double)(gcor_obs_pairs(present) - tied);
-    } else if (o->head.kind == GCOR_REAL_COMMON) {
-        norm = scale_column(s->x, n, o->values + at);
-    } else if (method != GCOR_PEARSON) {
-        norm = score_column(s->x, n, s, present, o->columns + at);
-        if (method == GCOR_KENDALL)
-            norm = (double)(gcor_obs_pairs(present) - tied);
-        else if (!gcor_exact_scores(n))
-            norm = gcor_unit(s->x, norm, n, o->columns + at);
-    } else {
-        norm = gcor_unit_column(s->x, n, flags, o->columns + at);
+/* Operand column j. Returns its norm, or what tells a constant column; *present: how many values are not missing, where
+ * the kind asks for that. */
+static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int flags,
+                              int64_t *present) {
+    cpu_operand *o = p->operand;
+    int64_t n = o->head.n_obs;
+    switch (o->head.kind) {
+    case GCOR_REAL_COMMON: return copy_values(x, n, o->values + j * n, present);
+    case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
+    case GCOR_SIGN:
+    case GCOR_SIGN_COMMON: return score_signs(p, ranks, x, j, present);
+    default: return gcor_prepare_real(p->measure, x, n, flags, ranks, o->columns + j * n);
     }
+}
 
-    gcor_describe_column(o->head.kind, method, present, &norm, &flags);
+static void prepare_column(void *user, int thread, int64_t var, double *x, int flags) {
+    const preparation *p = user;
+    cpu_operand *o = p->operand;
+    int64_t j = var - o->head.first, present = o->head.n_obs;
+    gcor_ranks ranks = gcor_ranks_at(p->ranks + thread * p->ranks_bytes, o->head.n_obs);
+    double norm = prepare_by_kind(p, &ranks, x, j, flags, &present);
+    gcor_describe_column(p->measure, o->head.kind, present, &norm, &flags);
     if (o->scale) o->scale[j] = norm > 0 ? (float)(1 / sqrt(norm)) : NAN;
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
 }
 
-static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, gcor_method method,
+/* ---- all of them ----------------------------------------------------------------------- */
+
+static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                                    cpu_operand *o) {
-    int64_t n = o->head.n_obs, threads = context->threads;
-    size_t bytes = sizeof(double) + 2 * sizeof(cpu_entry) + 3 * sizeof(int32_t);
-    char *work = gcor_alloc(context, n * threads, bytes, "columns being prepared");
-    if (!work) return GCOR_NO_MEMORY;
-#pragma omp parallel num_threads(context->threads)
-    {
-        int64_t thread = omp_get_thread_num();
-        scratch s;
-        s.x = (double *)work + n * thread;
-        s.entries = (cpu_entry *)((double *)work + n * threads) + 2 * n * thread;
-        s.order = (int32_t *)((cpu_entry *)((double *)work + n * threads) + 2 * n * threads) + 3 * n * thread;
-        s.begin = s.order + n;
-        s.end = s.begin + n;
-#pragma omp for schedule(dynamic, 16)
-        for (int64_t j = 0; j < o->head.n_var; j++) {
-            if (gcor_stop(context, (int)thread)) continue;
-            prepare_column(o, method, j, &s, gcor_gather(columns, o->head.first + j, s.x));
-        }
-    }
-    gcor_free(work);
-    return gcor_stop(context, 0) ? context->error.status : GCOR_OK;
+    preparation p = {measure, o, NULL, (gcor_ranks_bytes(o->head.n_obs) + 63) / 64 * 64};
+    p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
+    if (!p.ranks) return GCOR_NO_MEMORY;
+    gcor_status status = gcor_for_columns(context, columns, o->head.first, o->head.n_var, prepare_column, &p);
+    gcor_free(p.ranks);
+    return status;
 }
 
-gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, gcor_method method, gcor_kind kind,
+gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                         int64_t first, int64_t n_var, gcor_operand **operand) {
     gcor_context *context = state->context;
     cpu_operand *o = gcor_alloc(context, 1, sizeof *o, "an operand");
+    *operand = NULL;
     if (!o) return GCOR_NO_MEMORY;
     *o = (cpu_operand){.head = {.kind = kind, .first = first, .n_var = n_var, .n_obs = columns->n_obs}};
     gcor_status status = allocate(context, kind, columns->n_obs, n_var, o);
-    if (!status) status = prepare_columns(context, columns, method, o);
-    *operand = &o->head;
-    if (status) {
-        cpu_release(state, *operand);
-        *operand = NULL;
-    }
+    if (!status) status = prepare_columns(context, columns, measure, o);
+    if (status)
+        cpu_release(state, &o->head);
+    else
+        *operand = &o->head;
     return status;
 }
 

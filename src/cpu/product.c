@@ -1,4 +1,4 @@
-/* A tile as a product of panels. All threads open its variables, then each takes blocks of it: multiplied
+/* A tile as a product of slivers. All threads open its variables, then each takes blocks of it: multiplied
  * and handed to the sink while they are in its cache. Where the variables are too long to be opened at once,
  * this is done slice by slice, and the sums of all blocks are kept meanwhile. */
 #include "cpu.h"
@@ -6,7 +6,7 @@
 #include "../core/threads.h"
 #include "../core/triangle.h"
 
-/* Elements of a panel that are multiplied with all rows of a block before the next: 16 KB of it, which stay in the
+/* Elements of a sliver that are multiplied with all rows of a block before the next: 16 KB of it, which stay in the
  * first-level cache. */
 enum { CHUNK = 128 };
 
@@ -16,7 +16,7 @@ typedef struct {
     const cpu_product *product;
     const cpu_operand *rows, *cols;
     const gcor_tile *tile;
-    cpu_panels *row_panels, *col_panels; /* the same on the diagonal */
+    cpu_slivers *row_slivers, *col_slivers; /* the same on the diagonal */
     int keep;                            /* slices are more than one: sums of all blocks, otherwise of the threads' */
     char *sums, *work;
 } tile_product;
@@ -25,53 +25,53 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static int64_t panel_width(const cpu_product *p) {
-    return CPU_PANEL_BYTES / p->element;
+static int64_t sliver_width(const cpu_product *p) {
+    return CPU_SLIVER_BYTES / p->element;
 }
 
-static int64_t panel_bytes(const cpu_product *p) {
-    return p->planes * p->slice * CPU_PANEL_BYTES;
+static int64_t sliver_bytes(const cpu_product *p) {
+    return p->planes * p->slice * CPU_SLIVER_BYTES;
 }
 
 static int64_t block_bytes(const cpu_product *p) {
     return p->sums * p->element * CPU_BLOCK_PAIRS;
 }
 
-/* A tile's variables in whole panels. */
-static int64_t count_panels(const cpu_product *p, int64_t n_var) {
-    return (n_var + panel_width(p) - 1) / panel_width(p);
+/* A tile's variables in whole slivers. */
+static int64_t count_slivers(const cpu_product *p, int64_t n_var) {
+    return (n_var + sliver_width(p) - 1) / sliver_width(p);
 }
 
 /* Where the variables from number `var` of the tile's begin. */
-static char *panel_of(const cpu_product *p, const cpu_panels *panels, int64_t var) {
-    return (char *)panels->memory.at + var / panel_width(p) * panel_bytes(p) + var % panel_width(p) * p->element;
+static char *sliver_of(const cpu_product *p, const cpu_slivers *slivers, int64_t var) {
+    return (char *)slivers->memory.at + var / sliver_width(p) * sliver_bytes(p) + var % sliver_width(p) * p->element;
 }
 
 /* Called by all threads. Where one slice is all, the rows of the tile before may still be there. */
-static void open_panels(const tile_product *t, const cpu_operand *operand, const cpu_panels *panels, int64_t var,
+static void open_slivers(const tile_product *t, const cpu_operand *operand, const cpu_slivers *slivers, int64_t var,
                         int64_t n_var, int64_t first, int64_t n) {
     const cpu_product *p = t->product;
     int thread = omp_get_thread_num();
-    if (!t->keep && panels->of == operand && panels->first == var && panels->planes == p->planes) return;
+    if (!t->keep && slivers->of == operand && slivers->first == var && slivers->planes == p->planes) return;
 #pragma omp for schedule(dynamic)
-    for (int64_t panel = 0; panel < count_panels(p, n_var); panel++) {
-        int64_t at = panel * panel_width(p);
-        if (gcor_stop(t->state->context, thread)) continue;
-        p->open(t->state, p, operand, var + at, first, n, panel_of(p, panels, at), t->work + thread * p->work_bytes);
+    for (int64_t sliver = 0; sliver < count_slivers(p, n_var); sliver++) {
+        int64_t at = sliver * sliver_width(p);
+        if (gcor_stop(t->state->context)) continue;
+        p->open(t->state, p, operand, var + at, first, n, sliver_of(p, slivers, at), t->work + thread * p->work_bytes);
     }
 }
 
-/* n elements of all pairs of a block that count, in groups of rows by panels. */
+/* n elements of all pairs of a block that count, in groups of rows by slivers. */
 static void multiply_block(const tile_product *t, const gcor_tile *block, int64_t first, int64_t n, int add,
                            char *sums) {
     const cpu_product *p = t->product;
-    int64_t width = panel_width(p);
+    int64_t width = sliver_width(p);
     for (int64_t c = 0; c < block->n_col; c += width)
         for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
             gcor_tile part = {block->row + r, CPU_KERNEL_ROWS, block->col + c, width};
             if (gcor_tile_pairs(&part, t->state->sink->shape) == 0) continue;
-            char *rows = panel_of(p, t->row_panels, part.row - t->tile->row) + first * CPU_PANEL_BYTES;
-            char *cols = panel_of(p, t->col_panels, part.col - t->tile->col) + first * CPU_PANEL_BYTES;
+            char *rows = sliver_of(p, t->row_slivers, part.row - t->tile->row) + first * CPU_SLIVER_BYTES;
+            char *cols = sliver_of(p, t->col_slivers, part.col - t->tile->col) + first * CPU_SLIVER_BYTES;
             p->multiply(t->state, p, rows, cols, n, add, sums + (r * CPU_BLOCK_COLS + c) * p->element);
         }
 }
@@ -82,7 +82,7 @@ static void work_on_block(const tile_product *t, int64_t b, int64_t first, int64
     int thread = omp_get_thread_num();
     gcor_tile block = cpu_block(t->tile, b);
     char *sums = t->sums + (t->keep ? b : thread) * block_bytes(p);
-    if (gcor_tile_pairs(&block, t->state->sink->shape) == 0 || gcor_stop(t->state->context, thread)) return;
+    if (gcor_tile_pairs(&block, t->state->sink->shape) == 0 || gcor_stop(t->state->context)) return;
     int64_t done = 0;
     do {
         int64_t some = smaller(CHUNK, n - done);
@@ -96,8 +96,8 @@ static void work_on_slice(const tile_product *t, int64_t first, int64_t n) {
     const gcor_tile *tile = t->tile;
 #pragma omp parallel num_threads(t->state->context->threads)
     {
-        open_panels(t, t->rows, t->row_panels, tile->row, tile->n_row, first, n);
-        if (t->col_panels != t->row_panels) open_panels(t, t->cols, t->col_panels, tile->col, tile->n_col, first, n);
+        open_slivers(t, t->rows, t->row_slivers, tile->row, tile->n_row, first, n);
+        if (t->col_slivers != t->row_slivers) open_slivers(t, t->cols, t->col_slivers, tile->col, tile->n_col, first, n);
 #pragma omp for schedule(dynamic)
         for (int64_t b = 0; b < cpu_blocks(tile); b++) work_on_block(t, b, first, n);
     }
@@ -107,31 +107,31 @@ static gcor_status make_room(tile_product *t) {
     gcor_state *state = t->state;
     const cpu_product *p = t->product;
     int64_t threads = state->context->threads, blocks = t->keep ? cpu_blocks(t->tile) : threads;
-    size_t panel = (size_t)panel_bytes(p);
+    size_t sliver = (size_t)sliver_bytes(p);
     t->sums = cpu_room(state->context, &state->sums, blocks, (size_t)block_bytes(p));
     t->work = cpu_room(state->context, &state->work, threads, (size_t)p->work_bytes);
     int ok = t->sums && t->work &&
-             cpu_room(state->context, &t->row_panels->memory, count_panels(p, t->tile->n_row), panel) &&
-             cpu_room(state->context, &t->col_panels->memory, count_panels(p, t->tile->n_col), panel);
+             cpu_room(state->context, &t->row_slivers->memory, count_slivers(p, t->tile->n_row), sliver) &&
+             cpu_room(state->context, &t->col_slivers->memory, count_slivers(p, t->tile->n_col), sliver);
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-gcor_status cpu_multiply_panels(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
+gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
                                 const cpu_operand *cols, const gcor_tile *tile) {
     gcor_context *context = state->context;
     int diagonal = rows == cols && tile->row == tile->col;
     tile_product t = {.state = state, .product = product, .rows = rows, .cols = cols, .tile = tile,
-                      .row_panels = &state->rows, .col_panels = diagonal ? &state->rows : &state->cols,
+                      .row_slivers = &state->rows, .col_slivers = diagonal ? &state->rows : &state->cols,
                       .keep = product->length > product->slice};
     gcor_status status = make_room(&t);
     if (status) return status;
     int64_t first = 0;
     do {
         int64_t n = smaller(product->slice, product->length - first);
-        context->monitor.tile_share = product->length > 0 ? (double)first / (double)product->length : 0;
+        context->tile_share = product->length > 0 ? (double)first / (double)product->length : 0;
         work_on_slice(&t, first, n);
         first += n;
-    } while (first < product->length && !gcor_stop(context, 0));
+    } while (first < product->length && !gcor_stop(context));
     state->rows.of = context->error.status ? NULL : rows;
     state->rows.first = tile->row;
     state->rows.planes = product->planes;

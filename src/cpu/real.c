@@ -12,23 +12,23 @@ static const float *column_of(const cpu_operand *o, int64_t var) {
 }
 
 static void open_floats(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                        int64_t first, int64_t n, char *panel, void *work) {
-    enum { WIDTH = CPU_PANEL_BYTES / sizeof(float) };
+                        int64_t first, int64_t n, char *sliver, void *work) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float) };
     (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         const float *column = column_of(operand, var + v) + first;
-        float scale = operand->scale[var + v - operand->head.first], *out = (float *)panel + v;
+        float scale = operand->scale[var + v - operand->head.first], *out = (float *)sliver + v;
         for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k] * scale;
     }
 }
 
 static void open_doubles(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                         int64_t first, int64_t n, char *panel, void *work) {
-    enum { WIDTH = CPU_PANEL_BYTES / sizeof(double) };
+                         int64_t first, int64_t n, char *sliver, void *work) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
     (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         const float *column = column_of(operand, var + v) + first;
-        double *out = (double *)panel + v;
+        double *out = (double *)sliver + v;
         for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
     }
 }
@@ -97,5 +97,5 @@ gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const 
         product.open = open_doubles;
         product.multiply = multiply_doubles;
     }
-    return cpu_multiply_panels(state, &product, rows, cols, tile);
+    return cpu_multiply_slivers(state, &product, rows, cols, tile);
 }

@@ -4,7 +4,7 @@
  *   TARGET         their attribute, or nothing
  *   BYTES          of a vector
  *   REAL_ROWS, UNTIED_ROWS, TIED_ROWS, COMMON_ROWS
- *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a panel's
+ *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a sliver's
  *                  vectors, and with all of them
  *   CHUNK          words that can be counted before counts are widened
  *   NAME(words), NAME(reals), NAME(counts)
@@ -13,8 +13,8 @@
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
  *                  of 64 pairs of floats, as bits
  *   NAME(root)()   square roots */
-#define VECTORS (CPU_PANEL_BYTES / BYTES)
-#define PANEL_WORDS (CPU_PANEL_BYTES / 8)
+#define VECTORS (CPU_SLIVER_BYTES / BYTES)
+#define SLIVER_WORDS (CPU_SLIVER_BYTES / 8)
 
 #define TYPE float
 #define PRODUCTS floats
@@ -90,7 +90,7 @@ static const cpu_kernels NAME(kernels) = {
 };
 
 #undef VECTORS
-#undef PANEL_WORDS
+#undef SLIVER_WORDS
 #undef SET
 #undef SET_NAME
 #undef TARGET

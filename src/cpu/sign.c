@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* Words that are opened at a time: 16 MB a plane of the variables of a tile, all words up to 256 observations. */
-enum { SLICE_WORDS = 512, WIDTH = CPU_PANEL_BYTES / sizeof(uint64_t) };
+enum { SLICE_WORDS = 512, WIDTH = CPU_SLIVER_BYTES / sizeof(uint64_t) };
 
-static cpu_planes planes_at(const cpu_product *product, char *panel) {
-    uint64_t *plane = (uint64_t *)panel;
+static cpu_planes planes_at(const cpu_product *product, char *sliver) {
+    uint64_t *plane = (uint64_t *)sliver;
     int64_t apart = product->slice * WIDTH;
     return (cpu_planes){plane, product->planes > CPU_TIED ? plane + apart : NULL,
                         product->planes > CPU_COMMON ? plane + 2 * apart : NULL};
@@ -18,13 +18,13 @@ static cpu_planes planes_at(const cpu_product *product, char *panel) {
 
 /* Scores twice, so that no pair of observations begins at the end and goes on at the start. */
 static void open_signs(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                       int64_t first, int64_t n, char *panel, void *work) {
+                       int64_t first, int64_t n, char *sliver, void *work) {
     int64_t n_obs = operand->head.n_obs, bit = 64 * first, bits = gcor_obs_pairs(n_obs) - bit;
     if (bits > 64 * n) bits = 64 * n;
     if (bits <= 0) return; /* not two observations */
     for (int v = 0; v < WIDTH; v++) {
         const float *score = operand->columns + (var + v - operand->head.first) * n_obs;
-        cpu_planes planes = planes_at(product, panel + v * (int64_t)sizeof(uint64_t));
+        cpu_planes planes = planes_at(product, sliver + v * (int64_t)sizeof(uint64_t));
         memcpy(work, score, (size_t)n_obs * sizeof *score);
         memcpy((float *)work + n_obs, score, (size_t)n_obs * sizeof *score);
         memset((float *)work + 2 * n_obs, 0, 64 * sizeof *score);
@@ -100,5 +100,5 @@ gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const 
                            .element = sizeof(uint64_t), .planes = (int)mode + 1, .sums = mode == CPU_COMMON ? 3 : 1,
                            .mode = mode, .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),
                            .open = open_signs, .multiply = multiply_signs, .deliver = deliver_signs};
-    return cpu_multiply_panels(state, &product, rows, cols, tile);
+    return cpu_multiply_slivers(state, &product, rows, cols, tile);
 }

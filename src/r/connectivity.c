@@ -1,7 +1,7 @@
 /* gpuConnectivity: sums over each variable's pairs. */
 #include "r.h"
 
-#include "../sink/sinks.h"
+#include "../sink/connectivity.h"
 
 static gcor_sums_rule parse_sums(SEXP rule) {
     SEXP steps = r_element(rule, "steps");
@@ -14,9 +14,8 @@ static gcor_sums_rule parse_sums(SEXP rule) {
     return sums;
 }
 
-static double *allocate_cleared(SEXP result, int at, SEXP values) {
+static double *allocate(SEXP result, int at, SEXP values) {
     SET_VECTOR_ELT(result, at, values);
-    if (Rf_xlength(values) > 0) memset(REAL(values), 0, (size_t)Rf_xlength(values) * sizeof(double));
     return REAL(values);
 }
 
@@ -25,18 +24,24 @@ SEXP r_connectivity(SEXP x, SEXP method, SEXP use, SEXP rule, SEXP settings) {
     r_job q;
     r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
     gcor_sums_rule sums = parse_sums(rule);
-    R_xlen_t n = q.x.n_var;
+    R_xlen_t n = q.job.x->n_var;
     SEXP result = PROTECT(r_job_result(&q, names));
-    double *degree = allocate_cleared(result, 3, Rf_allocVector(REALSXP, n));
-    double *strength = allocate_cleared(result, 4, Rf_allocVector(REALSXP, n));
-    double *soft = allocate_cleared(result, 5, Rf_allocMatrix(REALSXP, (int)n, sums.n_power));
-    double *counts = allocate_cleared(result, 6, Rf_allocVector(REALSXP, GCOR_BINS));
-    gcor_connectivity sink = gcor_connectivity_sink(&q.context, sums, n, degree, strength, soft);
-    gcor_status status = sink.histogram.counts ? r_job_run(&q, &sink.histogram.sink, result) : GCOR_NO_MEMORY;
-    if (!status) gcor_histogram_end(&sink.histogram, q.context.threads);
-    for (int b = 0; !status && b < GCOR_BINS; b++) counts[b] = (double)sink.histogram.counts[b];
-    gcor_connectivity_free(&sink);
-    r_progress_end(&q.progress);
+    double *degree = allocate(result, 3, Rf_allocVector(REALSXP, n));
+    double *strength = allocate(result, 4, Rf_allocVector(REALSXP, n));
+    double *soft = allocate(result, 5, Rf_allocMatrix(REALSXP, (int)n, sums.n_power));
+    double *counts = allocate(result, 6, Rf_allocVector(REALSXP, GCOR_BINS));
+    gcor_connectivity *c;
+    gcor_status status = gcor_connectivity_new(&q.call.context, sums, n, &c);
+    if (!status) status = r_job_run(&q, &c->sink, result);
+    if (!status) {
+        gcor_bins_sum(&c->bins);
+        for (int b = 0; b < GCOR_BINS; b++) counts[b] = (double)c->bins.counts[b];
+        for (R_xlen_t j = 0; j < n; j++) degree[j] = (double)c->degree[j];
+        for (R_xlen_t j = 0; j < n; j++) strength[j] = gcor_fixed_value(c->sums[j]);
+        for (R_xlen_t k = 0; k < n * sums.n_power; k++) soft[k] = gcor_fixed_value(c->sums[n + k]);
+    }
+    gcor_sink_free(c ? &c->sink : NULL);
+    result = r_job_end(&q, status, result);
     UNPROTECT(1);
-    return status ? r_failure(&q.context.error) : result;
+    return result;
 }

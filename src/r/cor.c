@@ -1,7 +1,7 @@
 /* gpuCor and its relatives: an R matrix in, all coefficients out. */
 #include "r.h"
 
-#include "../core/threads.h"
+#include "../core/triangle.h"
 
 typedef struct {
     r_job job;
@@ -11,10 +11,10 @@ typedef struct {
 } request;
 
 static SEXP allocate_values(const request *q) {
-    R_xlen_t n = q->job.x.n_var;
+    R_xlen_t n = q->job.x.source.n_var;
     switch (q->layout) {
     case GCOR_SQUARE: return Rf_allocMatrix(REALSXP, (int)n, (int)n);
-    case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job.y.n_var);
+    case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job.y.source.n_var);
     default: return Rf_allocVector(REALSXP, n * (n - 1) / 2);
     }
 }
@@ -24,28 +24,29 @@ static double diagonal(const gcor_job *job, int64_t j, double n_obs) {
     int flags = job->x_flags[j];
     if (job->use != GCOR_PAIRWISE) return n_obs >= 2 ? 1 : NA_REAL;
     if (flags & (GCOR_CONSTANT | GCOR_FEW)) return NA_REAL;
-    return flags & GCOR_INFINITE && job->method == GCOR_PEARSON ? R_NaN : 1;
+    return flags & GCOR_INFINITE && job->measure->infinite == GCOR_INFINITE_IS_NAN ? R_NaN : 1;
 }
 
 static void to_distance(request *q, int64_t length) {
     const int64_t piece = 1 << 20;
-    gcor_context *context = &q->job.context;
+    gcor_context *context = &q->job.call.context;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t from = 0; from < length; from += piece) {
-        if (gcor_stop(context, omp_get_thread_num())) continue;
+        if (gcor_stop(context)) continue;
         for (int64_t k = from; k < length && k < from + piece; k++) q->values[k] = 1 - q->values[k];
     }
 }
 
 /* What remains to do on all coefficients; like the run it can be interrupted. */
 static gcor_status complete(request *q, int64_t length, double n_obs) {
-    int64_t n = q->job.x.n_var;
+    int64_t n = q->job.x.source.n_var;
+    gcor_context *context = &q->job.call.context;
     if (q->layout == GCOR_SQUARE) {
-        (void)gcor_mirror(&q->job.context, q->values, n);
+        (void)gcor_mirror(context, q->values, n);
         for (int64_t j = 0; j < n; j++) q->values[j + n * j] = diagonal(&q->job.job, j, n_obs);
     }
     if (q->distance) to_distance(q, length);
-    return q->job.context.error.status;
+    return context->error.status;
 }
 
 /* Set here because R would copy the values first; "n_obs" becomes what was used. */
@@ -69,29 +70,35 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
     q.values = REAL(values);
 
-    gcor_dense dense = gcor_dense_sink(q.layout, q.job.x.n_var, q.values, Rf_xlength(values), NA_REAL);
-    gcor_status status = r_job_run(&q.job, &dense.sink, result);
+    gcor_context *context = &q.job.call.context;
+    gcor_dense *dense;
+    int64_t n_row = Rf_isNull(y) ? q.job.x.source.n_var : q.job.y.source.n_var, zero_sd = 0;
+    gcor_status status = gcor_dense_new(context, q.layout, n_row, q.job.x.source.n_var, q.values, Rf_xlength(values),
+                                        NA_REAL, &dense);
+    if (!status) status = r_job_run(&q.job, &dense->sink, result);
     if (!status) status = complete(&q, Rf_xlength(values), REAL(n_obs)[0]);
-    r_progress_end(&q.job.progress);
-    if (status) {
-        UNPROTECT(1);
-        return r_failure(&q.job.context.error);
-    }
-    REAL(VECTOR_ELT(result, 4))[0] = (double)dense.zero_sd;
-    set_attributes(values, attributes, n_obs);
+    if (!status) zero_sd = dense->zero_sd;
+    gcor_sink_free(dense ? &dense->sink : NULL);
+    REAL(VECTOR_ELT(result, 4))[0] = (double)zero_sd;
+    if (!status) set_attributes(values, attributes, n_obs);
+    result = r_job_end(&q.job, status, result);
     UNPROTECT(1);
     return result;
 }
 
-SEXP r_unfold(SEXP values, SEXP n_var, SEXP threads) {
+SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
     int64_t n = Rf_asInteger(n_var);
+    if (n < 0 || Rf_xlength(values) != gcor_triangular(n - 1))
+        Rf_error("%.0f values are not those of the pairs of %.0f variables", (double)Rf_xlength(values), (double)n);
+    double own = Rf_asReal(diagonal);
     r_progress progress;
-    gcor_context context = {.threads = r_threads(threads), .monitor = r_monitor(&progress, 0)};
+    gcor_monitor monitor = r_monitor(&progress, 0);
+    gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
     double *out = REAL(result);
     const double *from = REAL(values);
-    for (int64_t i = 0; i < n && !gcor_stop(&context, 0); from += n - 1 - i, i++) {
-        out[i + n * i] = 1;
+    for (int64_t i = 0; i < n && !gcor_stop(&context); from += n - 1 - i, i++) {
+        out[i + n * i] = own;
         if (i + 1 < n) memcpy(out + n * i + i + 1, from, (size_t)(n - 1 - i) * sizeof *out);
     }
     if (gcor_mirror(&context, out, n)) result = r_failure(&context.error);

@@ -15,7 +15,7 @@ void r_watch_forks(void) {
 }
 
 int r_threads(SEXP threads) {
-    return forked ? 1 : Rf_asInteger(threads);
+    return forked ? 1 : gcor_usable_threads(Rf_asInteger(threads));
 }
 
 SEXP r_cores(void) {

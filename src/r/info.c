@@ -9,7 +9,13 @@
 
 #ifdef GPUCOR_CUDA
 
-static SEXP cuda_devices(int opened) {
+static int is_among(SEXP devices, int device) {
+    for (R_xlen_t k = 0; k < Rf_xlength(devices); k++)
+        if (INTEGER(devices)[k] == device) return 1;
+    return 0;
+}
+
+static SEXP cuda_devices(SEXP opened) {
     const char *names[] = {"id", "name", "capability", "multiprocessors", "memory", "memory_free", ""};
     char reason[512];
     int n = cuda_count_gpus(reason, sizeof reason);
@@ -19,7 +25,7 @@ static SEXP cuda_devices(int opened) {
     for (int d = 0; d < n; d++) {
         cuda_gpu gpu;
         char capability[32];
-        if (cuda_describe(d, d == opened, &gpu) != 0) gpu = (cuda_gpu){.name = "?", .memory_free = -1};
+        if (cuda_describe(d, is_among(opened, d), &gpu) != 0) gpu = (cuda_gpu){.name = "?", .memory_free = -1};
         snprintf(capability, sizeof capability, "%d.%d", gpu.major, gpu.minor);
         INTEGER(VECTOR_ELT(result, 0))[d] = d;
         SET_STRING_ELT(VECTOR_ELT(result, 1), d, Rf_mkChar(gpu.name));
@@ -34,7 +40,7 @@ static SEXP cuda_devices(int opened) {
 
 #else
 
-static SEXP cuda_devices(int opened) {
+static SEXP cuda_devices(SEXP opened) {
     (void)opened;
     return R_NilValue;
 }
@@ -71,12 +77,12 @@ static SEXP instruction_sets(void) {
     return names;
 }
 
-SEXP r_info(SEXP device) {
+SEXP r_info(SEXP devices) {
     const char *names[] = {"devices", "driver", "runtime", "instructions", ""};
     int driver, runtime;
     cuda_versions(&driver, &runtime);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, cuda_devices(Rf_asInteger(device)));
+    SET_VECTOR_ELT(result, 0, cuda_devices(devices));
     SET_VECTOR_ELT(result, 1, Rf_ScalarInteger(driver));
     SET_VECTOR_ELT(result, 2, Rf_ScalarInteger(runtime));
     SET_VECTOR_ELT(result, 3, instruction_sets());
@@ -98,6 +104,7 @@ SEXP r_set_fault(SEXP resource, SEXP k) {
 
 SEXP r_live(void) {
     const char *names[] = {"host", "device", ""};
+    r_close_sessions(); /* what they keep is no leak */
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)gcor_live(GCOR_HOST_MEMORY)));
     SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_live(GCOR_DEVICE_MEMORY)));

@@ -2,55 +2,59 @@
 #include "r.h"
 
 #include "../core/alloc.h"
+#include "../core/measure.h"
 #include "../core/missing.h"
 
-static const gcor_backend *backend_named(const char *name) {
-    if (strcmp(name, "cpu") == 0) return &gcor_cpu;
-#ifdef GPUCOR_CUDA
-    if (strcmp(name, "cuda") == 0) return &gcor_cuda;
-#endif
-    Rf_error("back end \"%s\" is not part of this build", name);
-}
-
-gcor_context r_context(SEXP settings, r_progress *progress) {
+void r_call_parse(r_call *call, SEXP settings) {
     const double *pass = REAL(r_element(settings, "pass"));
-    gcor_context context = {
+    call->monitor = r_monitor(&call->progress, Rf_asLogical(r_element(settings, "progress")));
+    call->context = (gcor_context){
         .threads = r_threads(r_element(settings, "threads")),
         .memory = (int64_t)Rf_asReal(r_element(settings, "memory")),
-        .device = Rf_asInteger(r_element(settings, "device")),
-        .monitor = r_monitor(progress, Rf_asLogical(r_element(settings, "progress"))),
+        .monitor = &call->monitor,
     };
-    progress->before = pass[0];
-    progress->width = pass[1];
-    return context;
+    call->progress.before = pass[0];
+    call->progress.width = pass[1];
 }
 
-gcor_context r_quiet_context(SEXP settings, r_progress *progress) {
-    gcor_context context = r_context(settings, progress);
-    progress->show = 0;
-    return context;
+void r_quiet_call_parse(r_call *call, SEXP settings) {
+    r_call_parse(call, settings);
+    call->progress.show = 0;
+}
+
+static void parse_devices(r_job *q, SEXP settings) {
+    const char *name = CHAR(STRING_ELT(r_element(settings, "backend"), 0));
+    SEXP devices = r_element(settings, "devices");
+    q->backend = gcor_backend_named(name);
+    if (!q->backend) Rf_error("back end \"%s\" is not part of this build", name);
+    q->n_devices = (int)Rf_xlength(devices);
+    if (TYPEOF(devices) != INTSXP || q->n_devices < 1 || q->n_devices > GCOR_MOST_DEVICES)
+        Rf_error("from 1 to %d devices can be used", GCOR_MOST_DEVICES);
+    for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
     *q = (r_job){.x = r_matrix(x, Rf_asLogical(by_row))};
     if (!Rf_isNull(y)) q->y = r_matrix(y, 0);
-    q->backend = backend_named(CHAR(STRING_ELT(r_element(settings, "backend"), 0)));
-    q->context = r_context(settings, &q->progress);
-    q->job = (gcor_job){.x = &q->x, .y = Rf_isNull(y) ? NULL : &q->y, .method = (gcor_method)Rf_asInteger(method),
-                        .use = (gcor_use)Rf_asInteger(use)};
+    parse_devices(q, settings);
+    q->job = (gcor_job){.x = &q->x.source, .y = Rf_isNull(y) ? NULL : &q->y.source,
+                        .measure = gcor_measure_at(Rf_asInteger(method)), .use = (gcor_use)Rf_asInteger(use),
+                        .share = {0, 1}};
+    if (!q->job.measure) Rf_error("there is no measure number %d", Rf_asInteger(method));
+    r_call_parse(&q->call, settings);
 }
 
-static SEXP allocate_flags(const gcor_matrix *matrix) {
-    SEXP flags = Rf_allocVector(RAWSXP, matrix->n_var);
-    if (matrix->n_var > 0) memset(RAW(flags), 0, (size_t)matrix->n_var);
+static SEXP allocate_flags(const gcor_source *source) {
+    SEXP flags = Rf_allocVector(RAWSXP, source ? source->n_var : 0);
+    if (Rf_xlength(flags) > 0) memset(RAW(flags), 0, (size_t)Rf_xlength(flags));
     return flags;
 }
 
 SEXP r_job_result(r_job *q, const char **names) {
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, 1));
-    SET_VECTOR_ELT(result, 1, allocate_flags(&q->x));
-    SET_VECTOR_ELT(result, 2, allocate_flags(&q->y));
+    SET_VECTOR_ELT(result, 1, allocate_flags(q->job.x));
+    SET_VECTOR_ELT(result, 2, allocate_flags(q->job.y));
     q->job.x_flags = RAW(VECTOR_ELT(result, 1));
     q->job.y_flags = RAW(VECTOR_ELT(result, 2));
     UNPROTECT(1);
@@ -66,17 +70,27 @@ SEXP r_stages(void) {
 }
 
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
-    int64_t n_obs = 0;
+    gcor_context *context = &q->call.context;
+    gcor_session *session;
     double started = gcor_seconds();
     (void)gcor_device_peak(1);
     q->job.sink = sink;
-    gcor_status status = gcor_run(q->backend, &q->context, &q->job, &n_obs);
-    last_stages[0] = q->context.seconds_preparing;
-    last_stages[1] = q->context.seconds_multiplying;
+    gcor_status status = r_session(context, q->backend, q->devices, q->n_devices, &session);
+    if (!status) status = gcor_run(session, context, &q->job);
+    r_session_end(q->backend, status);
+    last_stages[0] = context->seconds_preparing;
+    last_stages[1] = context->seconds_multiplying;
     last_stages[2] = gcor_seconds() - started;
     last_stages[3] = (double)gcor_device_peak(0);
-    REAL(VECTOR_ELT(result, 0))[0] = (double)n_obs;
+    REAL(VECTOR_ELT(result, 0))[0] = (double)q->job.n_obs_used;
     return status;
+}
+
+SEXP r_job_end(r_job *q, gcor_status status, SEXP result) {
+    r_progress_end(&q->call.progress);
+    if (status) return r_failure(&q->call.context.error);
+    if (q->job.devices_lost > 0) Rf_setAttrib(result, Rf_install("lost"), Rf_mkString(q->job.lost.message));
+    return result;
 }
 
 SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
@@ -84,9 +98,9 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
     r_job q;
     gcor_observations observations;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    if (gcor_observations_of(&q.context, &q.job, &observations)) return r_failure(&q.context.error);
+    if (gcor_observations_of(&q.call.context, &q.job, &observations)) return r_failure(&q.call.context.error);
     double n_obs = (double)observations.n_obs;
-    gcor_free(observations.rows);
+    gcor_free(observations.observed);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_ScalarReal(n_obs));
     SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));

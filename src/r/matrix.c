@@ -3,7 +3,7 @@
 static gcor_matrix sparse_matrix(SEXP x) {
     const int *dim = INTEGER(R_do_slot(x, Rf_install("Dim")));
     return (gcor_matrix){
-        .storage = GCOR_SPARSE, .n_obs = dim[0], .n_var = dim[1],
+        .source = gcor_matrix_source(dim[0], dim[1]), .storage = GCOR_SPARSE,
         .values = REAL(R_do_slot(x, Rf_install("x"))),
         .sparse_row = INTEGER(R_do_slot(x, Rf_install("i"))),
         .sparse_start = INTEGER(R_do_slot(x, Rf_install("p"))),
@@ -13,8 +13,9 @@ static gcor_matrix sparse_matrix(SEXP x) {
 gcor_matrix r_matrix(SEXP x, int by_row) {
     if (Rf_isS4(x)) return sparse_matrix(x);
     int64_t n_row = Rf_nrows(x), n_col = Rf_ncols(x);
-    gcor_matrix matrix = {.n_obs = n_row, .n_var = n_col, .obs_stride = 1, .var_stride = n_row};
-    if (by_row) matrix = (gcor_matrix){.n_obs = n_col, .n_var = n_row, .obs_stride = n_row, .var_stride = 1};
+    gcor_matrix matrix = {.source = gcor_matrix_source(n_row, n_col), .obs_stride = 1, .var_stride = n_row};
+    if (by_row)
+        matrix = (gcor_matrix){.source = gcor_matrix_source(n_col, n_row), .obs_stride = n_row, .var_stride = 1};
     switch (TYPEOF(x)) {
     case REALSXP: matrix.values = REAL(x); break;
     case INTSXP: matrix.storage = GCOR_INTEGERS, matrix.values = INTEGER(x); break;

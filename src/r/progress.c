@@ -38,7 +38,7 @@ static int check(void *user, double share) {
 
 gcor_monitor r_monitor(r_progress *progress, int show) {
     *progress = (r_progress){.show = show, .started = gcor_seconds(), .width = 1};
-    return (gcor_monitor){.check = check, .user = progress};
+    return gcor_watch(check, progress);
 }
 
 /* Wipe the line, if there is one. */

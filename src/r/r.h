@@ -9,13 +9,16 @@
 #include <R.h>
 #include <Rinternals.h>
 
-#include "../core/gpucor.h"
+#include "../core/session.h"
+#include "../core/source.h"
+#include "../sink/dense.h"
 
 /* ---- .Call entry points -------------------------------------------------------- */
 
 /* Everywhere: x, y: numeric, integer or logical matrix or dgCMatrix, y possibly NULL; `by_row`: the
- * variables are x's rows. settings: list(backend, threads, memory, progress, pass, device). The
- * result is list(n_obs, x_flags, y_flags, ...) or, after an error, list(status, message). */
+ * variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory, progress,
+ * pass, devices). The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that says why devices
+ * were, or after an error list(status, message). */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
  * attributes: a named list, for the values. */
@@ -40,15 +43,21 @@ SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 /* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps), see gcor_sums_rule. */
 SEXP r_connectivity(SEXP x, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
-/* A `dist`'s values to the n x n matrix with unit diagonal; an interrupt as in r_cor(). */
-SEXP r_unfold(SEXP values, SEXP n, SEXP threads);
+/* A `dist`'s values, of which there are n (n - 1) / 2 (checked by the caller and here), to the n x n matrix with
+ * `diagonal` on the diagonal; an interrupt as in r_cor(). */
+SEXP r_unfold(SEXP values, SEXP n, SEXP diagonal, SEXP threads);
 
 /* Positions and pairs, from 1; order 0: by rows, 1: by columns. */
 SEXP r_triangle_index(SEXP k, SEXP n, SEXP order);
 SEXP r_triangle_position(SEXP i, SEXP j, SEXP n, SEXP order);
 
-/* What this build and this machine have. */
-SEXP r_info(SEXP device);
+/* The table of measures: list(name, title, ranked, common, distribution, df_taken), a value each; and the numbers
+ * that R and the engine must agree about, by name. */
+SEXP r_measures(void);
+SEXP r_constants(void);
+
+/* What this build and this machine have. devices: those whose free memory is asked for. */
+SEXP r_info(SEXP devices);
 SEXP r_cuda_state(void); /* number of GPUs, reason why there is none */
 SEXP r_cores(void);      /* processors that this process may use; 1 in a forked child */
 
@@ -56,9 +65,11 @@ SEXP r_cores(void);      /* processors that this process may use; 1 in a forked 
  * of device memory at the most. */
 SEXP r_stages(void);
 
-/* For tests: let the k-th use of a resource fail; how many allocations are in use. */
+/* For tests: let the k-th use of a resource fail; how many allocations are in use when sessions are closed; how many
+ * steps a run takes at least that several devices share, 0: as ever. */
 SEXP r_set_fault(SEXP resource, SEXP k);
 SEXP r_live(void);
+SEXP r_set_shared_steps(SEXP steps);
 
 /* ---- helpers -------------------------------------------------------------------- */
 
@@ -74,24 +85,40 @@ typedef struct {
 gcor_monitor r_monitor(r_progress *progress, int show);
 void r_progress_end(r_progress *progress);
 
-/* A job from its arguments; the data stay R's. Must not move: the context points into it. */
+/* A context with what it points to. Must not move. */
+typedef struct {
+    gcor_context context;
+    gcor_monitor monitor;
+    r_progress progress;
+} r_call;
+void r_call_parse(r_call *call, SEXP settings);
+void r_quiet_call_parse(r_call *call, SEXP settings); /* no progress line: for what follows a run */
+
+/* A job from its arguments; the data stay R's. Must not move: its parts point to one another. */
 typedef struct {
     gcor_matrix x, y;
     gcor_job job;
     const gcor_backend *backend;
-    gcor_context context;
-    r_progress progress;
+    int n_devices, devices[GCOR_MOST_DEVICES];
+    r_call call;
 } r_job;
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
 /* A list of these names, of which the first three are n_obs, x_flags, y_flags. */
 SEXP r_job_result(r_job *q, const char **names);
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);
+/* The call's end: the result, or the reason why there is none. The engine has nothing any more. */
+SEXP r_job_end(r_job *q, gcor_status status, SEXP result);
 SEXP r_failure(const gcor_error *error);
-gcor_context r_context(SEXP settings, r_progress *progress);
-gcor_context r_quiet_context(SEXP settings, r_progress *progress); /* no progress line: for what follows a run */
+
+/* The process's session of a back end with these devices: kept from call to call. A session that met an error of the
+ * device is closed by r_session_end(), and the next call opens another. */
+gcor_status r_session(gcor_context *context, const gcor_backend *backend, const int *devices, int n_devices,
+                      gcor_session **session);
+void r_session_end(const gcor_backend *backend, gcor_status status);
+void r_close_sessions(void);
 
 /* How many threads to use where `threads` are wanted: in a child of fork() one, as OpenMP's are
- * gone and starting new ones hangs. */
+ * gone and starting new ones hangs; otherwise as many as the system allows. */
 int r_threads(SEXP threads);
 void r_watch_forks(void);
 

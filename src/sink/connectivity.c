@@ -1,11 +1,11 @@
 /* The sink that sums over each variable's pairs. A tile's values are put together first. Then every thread takes
- * strips of columns, and each value counts for its column and, in a sum of the strip's own, for its row; at last
- * the rows' sums over all strips are added up. Every sum is made by one thread in the same order: it does not
- * depend on the number of threads. */
-#include "sinks.h"
+ * strips of columns, and each value counts for its column and, in sums of the thread's own, for its row; at last
+ * the rows' sums of all threads are added up. */
+#include "connectivity.h"
 
 #include "../core/alloc.h"
 #include "../core/threads.h"
+#include "file.h"
 
 #include <string.h>
 
@@ -14,23 +14,24 @@ enum { STRIP = 64 }; /* columns: their sums stay in the first-level cache */
 /* What is summed: edges, their weights, and each power. */
 enum { DEGREE, STRENGTH, SOFT, MOST_SUMS = SOFT + GCOR_MOST_POWERS };
 
-static int64_t count_strips(const gcor_tile *tile) {
-    return (tile->n_col + STRIP - 1) / STRIP;
-}
-
 static int count_sums(const gcor_connectivity *c) {
     return SOFT + c->rule.n_power;
 }
 
+/* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (fixed.h). */
+typedef struct {
+    double high[MOST_SUMS][STRIP], low[MOST_SUMS][STRIP];
+} strip_sums;
+
 static gcor_status make_room(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
-    int64_t pairs = tile->n_row * tile->n_col, sums = count_strips(tile) * tile->n_row * count_sums(c);
+    int64_t pairs = tile->n_row * tile->n_col, sums = context->threads * tile->n_row * count_sums(c);
     if (pairs <= c->tile_room && sums <= c->partial_room) return GCOR_OK;
     gcor_free(c->tile);
     gcor_free(c->partial);
     c->tile_room = pairs;
     c->partial_room = sums;
     c->tile = gcor_alloc(context, pairs, sizeof(double), "a tile's coefficients");
-    c->partial = gcor_alloc(context, sums, sizeof(double), "sums of a tile's rows");
+    c->partial = gcor_alloc(context, sums, sizeof(gcor_int128), "sums of a tile's rows");
     if (c->tile && c->partial) return GCOR_OK;
     c->tile_room = 0;
     return GCOR_NO_MEMORY;
@@ -61,30 +62,44 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     (void)context;
     for (int64_t k = 0; k < segment->n; k++) out[k] = gcor_value(segment, k);
     settle(&c->rule, segment, out);
-    gcor_count_bins(out, segment->n, 1, c->histogram.counts + (int64_t)thread * GCOR_BINS);
+    gcor_bins_count(&c->bins, thread, out, segment->n, 1);
     return GCOR_OK;
 }
 
 /* ---- sums --------------------------------------------------------------------------------------- */
 
 /* n terms, each to its column's sum; returns the sum of all. */
-static double add_terms(const double *terms, int64_t n, double *sums) {
+static gcor_int128 add_terms(const double *terms, int64_t n, double *high, double *low) {
+    double all_high = 0, all_low = 0;
+#pragma omp simd reduction(+ : all_high, all_low)
+    for (int64_t k = 0; k < n; k++) {
+        double high_part = gcor_high_part(terms[k]), low_part = gcor_low_part(terms[k], high_part);
+        high[k] += high_part;
+        low[k] += low_part;
+        all_high += high_part;
+        all_low += low_part;
+    }
+    return gcor_fixed(all_high, all_low);
+}
+
+/* Whole numbers, likewise. */
+static gcor_int128 add_counts(const double *counts, int64_t n, double *sums) {
     double all = 0;
 #pragma omp simd reduction(+ : all)
     for (int64_t k = 0; k < n; k++) {
-        sums[k] += terms[k];
-        all += terms[k];
+        sums[k] += counts[k];
+        all += counts[k];
     }
-    return all;
+    return (gcor_int128)all;
 }
 
-/* What n values count for as edges: gcor_weight() is size |r| + sign r. */
+/* What n values count for as edges. */
 static void edge_terms(const gcor_sums_rule *rule, const double *r, int64_t n, double *degree, double *strength) {
-    const double size = rule->side == GCOR_ABSOLUTE, least = rule->least;
-    const double sign = rule->side == GCOR_POSITIVE ? 1 : rule->side == GCOR_NEGATIVE ? -1 : 0;
+    const gcor_weighing w = gcor_weigh(rule->side);
+    const double least = rule->least;
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) {
-        double weight = size * fabs(r[k]) + sign * r[k];
+        double weight = w.size * fabs(r[k]) + w.sign * r[k];
         int edge = (r[k] <= 1) & (weight >= least);
         degree[k] = edge ? 1 : 0;
         strength[k] = edge ? weight : 0;
@@ -116,73 +131,162 @@ static void raise_power(const double *base, double step, int64_t n, double *powe
 }
 
 /* n values of a row, to the sums of their columns and to the row's. */
-static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, double cols[][STRIP], double *row) {
+static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, strip_sums *cols, gcor_int128 *row) {
     double base[STRIP], terms[STRIP], weights[STRIP];
-    row[DEGREE] = row[STRENGTH] = 0;
     if (rule->least <= 1) {
         edge_terms(rule, r, n, terms, weights);
-        row[DEGREE] = add_terms(terms, n, cols[DEGREE]);
-        row[STRENGTH] = add_terms(weights, n, cols[STRENGTH]);
+        row[DEGREE] += add_counts(terms, n, cols->high[DEGREE]);
+        row[STRENGTH] += add_terms(weights, n, cols->high[STRENGTH], cols->low[STRENGTH]);
     }
     start_powers(rule->similarity, r, n, base, terms);
     for (int p = 0; p < rule->n_power; p++) {
         raise_power(base, rule->steps[p], n, terms);
-        row[SOFT + p] = add_terms(terms, n, cols[SOFT + p]);
+        row[SOFT + p] += add_terms(terms, n, cols->high[SOFT + p], cols->low[SOFT + p]);
     }
 }
 
-/* Sum s of variable var. */
-static double *sum_of(gcor_connectivity *c, int64_t var, int s) {
-    if (s == DEGREE) return &c->degree[var];
-    return s == STRENGTH ? &c->strength[var] : &c->soft[var + (s - SOFT) * c->n_var];
+/* Sum s of variable var, after the degree. */
+static gcor_int128 *sum_of(gcor_connectivity *c, int64_t var, int s) {
+    return &c->sums[var + (s - STRENGTH) * c->n_var];
 }
 
-static void add_strip(gcor_connectivity *c, const gcor_tile *tile, int64_t strip) {
-    double cols[MOST_SUMS][STRIP];
+/* A strip's sums so far to its n variables from `first` on. */
+static void add_columns(gcor_connectivity *c, int64_t first, int64_t n, strip_sums *cols) {
+    int all = count_sums(c);
+    for (int64_t j = 0; j < n; j++) c->degree[first + j] += (int64_t)cols->high[DEGREE][j];
+    for (int s = STRENGTH; s < all; s++)
+        for (int64_t j = 0; j < n; j++) *sum_of(c, first + j, s) += gcor_fixed(cols->high[s][j], cols->low[s][j]);
+    memset(cols->high, 0, (size_t)all * sizeof *cols->high);
+    memset(cols->low, 0, (size_t)all * sizeof *cols->low);
+}
+
+static void add_strip(gcor_connectivity *c, const gcor_tile *tile, int64_t strip, gcor_int128 *rows) {
+    strip_sums cols;
     int64_t first = strip * STRIP, n = tile->n_col - first < STRIP ? tile->n_col - first : STRIP;
-    double *row = c->partial + strip * tile->n_row * count_sums(c);
-    memset(cols, 0, (size_t)count_sums(c) * sizeof *cols);
-    for (int64_t i = 0; i < tile->n_row; i++, row += count_sums(c))
-        add_values(&c->rule, c->tile + i * tile->n_col + first, n, cols, row);
-    for (int s = 0; s < count_sums(c); s++)
-        for (int64_t j = 0; j < n; j++) *sum_of(c, tile->col + first + j, s) += cols[s][j];
+    memset(&cols, 0, sizeof cols);
+    for (int64_t i = 0; i < tile->n_row; i++) {
+        add_values(&c->rule, c->tile + i * tile->n_col + first, n, &cols, rows + i * count_sums(c));
+        if ((i + 1) % GCOR_EXACT_TERMS == 0 || i + 1 == tile->n_row) add_columns(c, tile->col + first, n, &cols);
+    }
 }
 
-static void add_row(gcor_connectivity *c, const gcor_tile *tile, int64_t i) {
-    for (int64_t strip = 0; strip < count_strips(tile); strip++)
-        for (int s = 0; s < count_sums(c); s++)
-            *sum_of(c, tile->row + i, s) += c->partial[(strip * tile->n_row + i) * count_sums(c) + s];
+static void add_row(gcor_connectivity *c, const gcor_tile *tile, int64_t i, int team) {
+    const gcor_int128 *partial = c->partial;
+    for (int t = 0; t < team; t++) {
+        const gcor_int128 *row = partial + (t * tile->n_row + i) * count_sums(c);
+        c->degree[tile->row + i] += (int64_t)row[DEGREE];
+        for (int s = STRENGTH; s < count_sums(c); s++) *sum_of(c, tile->row + i, s) += row[s];
+    }
 }
 
 static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
+    int64_t strips = (tile->n_col + STRIP - 1) / STRIP, sums = tile->n_row * count_sums(c);
 #pragma omp parallel num_threads(context->threads)
     {
+        gcor_int128 *rows = (gcor_int128 *)c->partial + omp_get_thread_num() * sums;
+        memset(rows, 0, (size_t)sums * sizeof *rows);
 #pragma omp for schedule(dynamic)
-        for (int64_t strip = 0; strip < count_strips(tile); strip++)
-            if (!gcor_stop(context, omp_get_thread_num())) add_strip(c, tile, strip);
+        for (int64_t strip = 0; strip < strips; strip++)
+            if (!gcor_stop(context)) add_strip(c, tile, strip, rows);
         /* The same variables may be among the columns: only now. */
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < tile->n_row; i++)
-            if (!gcor_stop(context, omp_get_thread_num())) add_row(c, tile, i);
+            if (!gcor_stop(context)) add_row(c, tile, i, omp_get_num_threads());
     }
     return context->error.status;
 }
 
-gcor_connectivity gcor_connectivity_sink(gcor_context *context, gcor_sums_rule rule, int64_t n_var, double *degree,
-                                         double *strength, double *soft) {
-    gcor_connectivity c = {.histogram = gcor_histogram_sink(context, GCOR_LOWER, 0), .rule = rule, .n_var = n_var,
-                           .degree = degree, .strength = strength, .soft = soft};
-    gcor_sink *sink = &c.histogram.sink;
-    sink->kind = GCOR_CONNECTIVITY;
-    sink->take = take;
-    sink->begin_tile = begin_tile;
-    sink->end_tile = end_tile;
-    return c;
+/* ---- forks and files --------------------------------------------------------------------- */
+
+static int64_t all_sums(const gcor_connectivity *c) {
+    return (1 + c->rule.n_power) * c->n_var;
 }
 
-void gcor_connectivity_free(gcor_connectivity *connectivity) {
-    gcor_free(connectivity->tile);
-    gcor_free(connectivity->partial);
-    gcor_free(connectivity->histogram.counts);
+static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
+    const gcor_connectivity *c = (const gcor_connectivity *)sink;
+    gcor_connectivity *fresh;
+    gcor_status status = gcor_connectivity_new(context, c->rule, c->n_var, &fresh);
+    *other = fresh ? &fresh->sink : NULL;
+    return status;
+}
+
+static void clear(gcor_connectivity *c) {
+    memset(c->degree, 0, (size_t)c->n_var * sizeof *c->degree);
+    memset(c->sums, 0, (size_t)all_sums(c) * sizeof *c->sums);
+    memset(c->bins.counts, 0, (size_t)c->bins.threads * GCOR_BINS * sizeof *c->bins.counts);
+}
+
+static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    gcor_connectivity *c = (gcor_connectivity *)sink, *from = (gcor_connectivity *)other;
+    (void)context;
+    for (int64_t j = 0; j < c->n_var; j++) c->degree[j] += from->degree[j];
+    for (int64_t k = 0; k < all_sums(c); k++) c->sums[k] += from->sums[k];
+    gcor_bins_sum(&from->bins);
+    gcor_bins_add(&c->bins, from->bins.counts);
+    clear(from);
+    return GCOR_OK;
+}
+
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+    gcor_connectivity *c = (gcor_connectivity *)sink;
+    (void)share;
+    gcor_status status = gcor_put(context, file, &c->rule, 1, sizeof c->rule);
+    if (!status) status = gcor_put(context, file, c->degree, c->n_var, sizeof *c->degree);
+    if (!status) status = gcor_put(context, file, c->sums, all_sums(c), sizeof *c->sums);
+    return status ? status : gcor_bins_save(&c->bins, context, file);
+}
+
+static void release(gcor_sink *sink) {
+    gcor_connectivity *c = (gcor_connectivity *)sink;
+    gcor_bins_free(&c->bins);
+    gcor_free(c->degree);
+    gcor_free(c->sums);
+    gcor_free(c->tile);
+    gcor_free(c->partial);
+    gcor_free(c);
+}
+
+/* Read into a fork, which is merged. */
+static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
+    gcor_sink *other;
+    gcor_status status = gcor_expect(context, file, &((gcor_connectivity *)sink)->rule, sizeof(gcor_sums_rule));
+    if (!status) status = fork_sink(sink, context, &other);
+    if (status) return status;
+    gcor_connectivity *from = (gcor_connectivity *)other;
+    status = gcor_get(context, file, from->degree, from->n_var, sizeof *from->degree);
+    if (!status) status = gcor_get(context, file, from->sums, all_sums(from), sizeof *from->sums);
+    if (!status) status = gcor_bins_load(&from->bins, context, file);
+    if (!status) status = merge(sink, context, other);
+    release(other);
+    return status;
+}
+
+const gcor_sink_type gcor_connectivity_type = {
+    .name = "connectivity", .take = take, .begin_tile = begin_tile, .end_tile = end_tile,
+    .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+};
+
+gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, int64_t n_var,
+                                  gcor_connectivity **connectivity) {
+    const char *what = "sums over pairs";
+    gcor_connectivity *c = *connectivity = gcor_alloc(context, 1, sizeof *c, what);
+    if (!c) return GCOR_NO_MEMORY;
+    gcor_sink sink = {.type = &gcor_connectivity_type, .shape = GCOR_LOWER, .n_row = n_var, .n_col = n_var};
+    memset(c, 0, sizeof *c); /* the rule is compared byte by byte */
+    c->sink = sink;
+    c->n_var = n_var;
+    c->rule.side = rule.side;
+    c->rule.least = rule.least;
+    c->rule.similarity = rule.similarity;
+    c->rule.n_power = rule.n_power;
+    for (int p = 0; p < rule.n_power; p++) c->rule.steps[p] = rule.steps[p];
+    c->degree = gcor_alloc(context, n_var, sizeof *c->degree, what);
+    c->sums = gcor_alloc(context, all_sums(c), sizeof *c->sums, what);
+    gcor_status status = c->degree && c->sums ? gcor_bins_new(context, &c->bins) : GCOR_NO_MEMORY;
+    if (!status) clear(c);
+    if (!status) return GCOR_OK;
+    release(&c->sink);
+    *connectivity = NULL;
+    return status;
 }

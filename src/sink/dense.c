@@ -1,24 +1,26 @@
 /* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. */
-#include "../core/gpucor.h"
+#include "dense.h"
 
 #include "../core/alloc.h"
+#include "../core/share.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
+#include "file.h"
 
 static double *place(const gcor_dense *dense, int64_t row, int64_t col) {
     switch (dense->layout) {
-    case GCOR_TRIANGLE_ROWS: return dense->out + gcor_row_position(row, col, dense->n_col);
+    case GCOR_TRIANGLE_ROWS: return dense->out + gcor_row_position(row, col, dense->sink.n_col);
     case GCOR_TRIANGLE_COLUMNS: return dense->out + gcor_column_position(col, row);
-    default: return dense->out + row * dense->n_col + col;
+    default: return dense->out + row * dense->sink.n_col + col;
     }
 }
 
 /* Coefficients from out[0] on, until something else comes; returns how many. */
 static int64_t copy_coefficients(const gcor_segment *segment, double *out) {
-    enum { SOME = 64 };
+    enum { RUN = 64 };
     int64_t k = 0;
-    for (; k < segment->n; k += SOME) {
-        int64_t n = segment->n - k < SOME ? segment->n - k : SOME;
+    for (; k < segment->n; k += RUN) {
+        int64_t n = segment->n - k < RUN ? segment->n - k : RUN;
         int others = 0;
         if (segment->floats) {
 #pragma omp simd reduction(| : others)
@@ -46,11 +48,94 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-gcor_dense gcor_dense_sink(gcor_layout layout, int64_t n_var_x, double *out, int64_t values, double missing) {
+/* ---- forks and files ---------------------------------------------------------------- */
+
+static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
+    gcor_dense *fresh = gcor_alloc(context, 1, sizeof *fresh, "a worker's results");
+    *other = NULL;
+    if (!fresh) return GCOR_NO_MEMORY;
+    *fresh = *(const gcor_dense *)sink;
+    fresh->zero_sd = 0;
+    *other = &fresh->sink;
+    return GCOR_OK;
+}
+
+/* The coefficients are where they belong: forks write to the same memory, each its own pairs. */
+static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    (void)context;
+    ((gcor_dense *)sink)->zero_sd += ((gcor_dense *)other)->zero_sd;
+    ((gcor_dense *)other)->zero_sd = 0;
+    return GCOR_OK;
+}
+
+typedef gcor_status (*row_work)(gcor_context *context, FILE *file, double *values, int64_t n);
+
+static gcor_status put_row(gcor_context *context, FILE *file, double *values, int64_t n) {
+    return gcor_put(context, file, values, n, sizeof *values);
+}
+
+static gcor_status get_row(gcor_context *context, FILE *file, double *values, int64_t n) {
+    return gcor_get(context, file, values, n, sizeof *values);
+}
+
+/* All coefficients of a share, square by square in the order of the grid, and row by row. */
+static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor_share *share, FILE *file,
+                            row_work work) {
+    gcor_grid grid = gcor_grid_of(dense->sink.shape, dense->sink.n_row, dense->sink.n_col);
+    gcor_queue queue;
+    gcor_square square;
+    int found = 1;
+    gcor_status status = gcor_queue_fill(&queue, context, &grid, share);
+    while (!status && !(status = gcor_queue_draw(&queue, context, 1, 1, &square, &found)) && found) {
+        gcor_tile tile = gcor_square_tile(&grid, &square);
+        for (int64_t row = tile.row; !status && row < tile.row + tile.n_row; row++) {
+            int64_t col, n;
+            gcor_tile_segment(&tile, grid.shape, row, &col, &n);
+            if (gcor_stop(context)) status = context->error.status;
+            if (!status && n > 0) status = work(context, file, place(dense, row, col), n);
+        }
+    }
+    gcor_queue_free(&queue);
+    return status;
+}
+
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+    gcor_dense *dense = (gcor_dense *)sink;
+    gcor_status status = gcor_put(context, file, &dense->layout, 1, sizeof dense->layout);
+    if (!status) status = gcor_put(context, file, &dense->zero_sd, 1, sizeof dense->zero_sd);
+    if (!status) status = gcor_put(context, file, share, 1, sizeof *share);
+    return status ? status : for_rows(dense, context, share, file, put_row);
+}
+
+static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
+    gcor_dense *dense = (gcor_dense *)sink;
+    gcor_share share = {0, 1};
+    int64_t zero_sd = 0;
+    gcor_status status = gcor_expect(context, file, &dense->layout, sizeof dense->layout);
+    if (!status) status = gcor_get(context, file, &zero_sd, 1, sizeof zero_sd);
+    if (!status) status = gcor_get(context, file, &share, 1, sizeof share);
+    if (!status) status = for_rows(dense, context, &share, file, get_row);
+    if (!status) dense->zero_sd += zero_sd;
+    return status;
+}
+
+static void release(gcor_sink *sink) {
+    gcor_free(sink);
+}
+
+static const gcor_sink_type type = {
+    .name = "dense", .take = take, .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+};
+
+gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,
+                           int64_t values, double missing, gcor_dense **dense) {
     gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
-    gcor_dense dense = {{.kind = GCOR_DENSE, .shape = shape, .take = take}, layout, out, n_var_x, missing, 0};
+    *dense = gcor_alloc(context, 1, sizeof **dense, "the results");
+    if (!*dense) return GCOR_NO_MEMORY;
+    **dense = (gcor_dense){.sink = {.type = &type, .shape = shape, .n_row = n_row, .n_col = n_col},
+                           .layout = layout, .out = out, .missing = missing};
     gcor_huge_pages(out, (size_t)values * sizeof(double));
-    return dense;
+    return GCOR_OK;
 }
 
 /* Square blocks, so that the strided side of the copy stays in the cache. */
@@ -58,7 +143,7 @@ gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n) {
     enum { BLOCK = 64 };
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t bj = 0; bj < n; bj += BLOCK)
-        for (int64_t bi = 0; bi <= bj && !gcor_stop(context, omp_get_thread_num()); bi += BLOCK)
+        for (int64_t bi = 0; bi <= bj && !gcor_stop(context); bi += BLOCK)
             for (int64_t j = bj; j < n && j < bj + BLOCK; j++)
                 for (int64_t i = bi; i < j && i < bi + BLOCK; i++) matrix[i + n * j] = matrix[j + n * i];
     return context->error.status;

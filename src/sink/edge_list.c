@@ -1,27 +1,27 @@
 /* Edges of a tile as threads find them, put in order when the tile is done. */
-#include "sinks.h"
+#include "edges.h"
 
 #include "../core/alloc.h"
 #include "../core/threads.h"
 
 #include <string.h>
 
-static int make_room(gcor_context *context, gcor_edge_list *list, int64_t n) {
+static gcor_status make_room(gcor_context *context, gcor_edge_list *list, int64_t n) {
     enum { LEAST = 1 << 12 };
-    if (n <= list->room) return 1;
+    if (n <= list->room) return GCOR_OK;
     int64_t room = 2 * list->room > n ? 2 * list->room : n > LEAST ? n : LEAST;
     gcor_edge *fresh = gcor_alloc(context, room, sizeof *fresh, "edges of a tile");
-    if (!fresh) return 0;
+    if (!fresh) return GCOR_NO_MEMORY;
     if (list->n > 0) memcpy(fresh, list->list, (size_t)list->n * sizeof *fresh);
     gcor_free(list->list);
     list->list = fresh;
     list->room = room;
-    return 1;
+    return GCOR_OK;
 }
 
-gcor_edge_list *gcor_edges_room(gcor_edges *edges, gcor_context *context, int thread, int64_t n) {
-    gcor_edge_list *loose = &edges->loose[thread];
-    return make_room(context, loose, loose->n + n) ? loose : NULL;
+gcor_status gcor_edges_room(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list) {
+    *list = &edges->loose[thread];
+    return make_room(context, *list, (*list)->n + n);
 }
 
 void gcor_edges_free(gcor_edges *edges) {
@@ -111,9 +111,9 @@ static void sort_rows(gcor_edges *edges, gcor_context *context, const gcor_tile 
     for (int64_t row = tile->row; row < tile->row + tile->n_row; row++) {
         int thread = omp_get_thread_num();
         int64_t begin = row > tile->row ? end[row - 1] : 0, n = end[row] - begin;
-        if (n < 2 || gcor_stop(context, thread)) continue;
-        gcor_edge_list *work = gcor_edges_room(edges, context, thread, n);
-        if (work) sort_row(edges->ordered.list + begin, n, work->list);
+        gcor_edge_list *work;
+        if (n < 2 || gcor_stop(context)) continue;
+        if (!gcor_edges_room(edges, context, thread, n, &work)) sort_row(edges->ordered.list + begin, n, work->list);
     }
 }
 
@@ -122,8 +122,8 @@ gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_ti
     int64_t n = 0;
     for (int t = 0; t < edges->threads; t++) n += edges->loose[t].n;
     if (n == 0) return GCOR_OK;
-    if (!make_room(context, &edges->ordered, n)) return GCOR_NO_MEMORY;
-    gcor_status status = plan_places(edges, context, tile);
+    gcor_status status = make_room(context, &edges->ordered, n);
+    if (!status) status = plan_places(edges, context, tile);
     if (status) return status;
     scatter(edges, context, tile);
     sort_rows(edges, context, tile);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { BIN_BITS = 15, BINS = 1 << BIN_BITS, SOME = 1 << 22 };
+enum { BIN_BITS = 15, BINS = 1 << BIN_BITS, FEW = 1 << 22 };
 
 /* Weights of which the bits less `base` are below 2^bits are to be looked at. */
 typedef struct {
@@ -51,18 +51,20 @@ static void count_piece(const selection *s, const gcor_piece *piece, int64_t *co
     }
 }
 
-/* The sums over threads come first. */
+/* Into bins of each thread that there is; the sums over them come first. */
 static void count(const selection *s, gcor_context *context) {
+    int team = 1;
 #pragma omp parallel num_threads(context->threads)
     {
-        int thread = omp_get_thread_num();
-        int64_t *own = s->counts + (int64_t)thread * BINS;
+        int64_t *own = s->counts + (int64_t)omp_get_thread_num() * BINS;
         memset(own, 0, BINS * sizeof *own);
+#pragma omp single
+        team = omp_get_num_threads();
 #pragma omp for schedule(dynamic)
         for (int64_t p = 0; p < s->n_pieces; p++)
-            if (!gcor_stop(context, thread)) count_piece(s, &s->pieces[p], own);
+            if (!gcor_stop(context)) count_piece(s, &s->pieces[p], own);
     }
-    for (int t = 1; t < context->threads; t++)
+    for (int t = 1; t < team; t++)
         for (int64_t b = 0; b < BINS; b++) s->counts[b] += s->counts[t * (int64_t)BINS + b];
 }
 
@@ -81,13 +83,13 @@ static void gather(const selection *s, gcor_context *context, double *out) {
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t p = 0; p < s->n_pieces; p++) {
         gcor_piece piece = s->pieces[p];
-        if (gcor_stop(context, omp_get_thread_num())) continue;
+        if (gcor_stop(context)) continue;
         for (int64_t e = 0; e < piece.n; e++)
             if (place_of(s, piece.r[e]) >> s->bits == 0) out[__atomic_fetch_add(&n, 1, __ATOMIC_RELAXED)] = piece.r[e];
     }
 }
 
-/* some: room for SOME coefficients. Once no more are left the others are not looked at again. */
+/* some: room for FEW coefficients. Once no more are left the others are not looked at again. */
 static gcor_status select_weight(selection *s, gcor_context *context, int64_t k, double *some, double *weight) {
     gcor_piece left = {some, 0};
     for (;;) {
@@ -95,7 +97,7 @@ static gcor_status select_weight(selection *s, gcor_context *context, int64_t k,
         if (context->error.status) return context->error.status;
         int64_t n = narrow(s, &k);
         if (s->bits == 0) break;
-        if (left.n > 0 || n > SOME) continue;
+        if (left.n > 0 || n > FEW) continue;
         gather(s, context, some);
         left.n = n;
         s->pieces[0] = left;
@@ -112,12 +114,13 @@ gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int6
     if (k < 1 || k > store->count) return GCOR_OK;
     selection s = {.side = rule->side, .base = bits_of(rule->least > 0 ? rule->least : 0)};
     while ((bits_of(1) - s.base) >> s.bits > 0) s.bits++;
-    s.pieces = gcor_store_pieces(store, context, &s.n_pieces);
+    gcor_status status = gcor_store_pieces(store, context, &s.pieces, &s.n_pieces);
+    if (status) return status;
     s.counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s.counts, "the network's weights");
-    int64_t few = store->count < SOME ? store->count : SOME;
+    int64_t few = store->count < FEW ? store->count : FEW;
     double *some = gcor_alloc(context, few, sizeof *some, "the network's weights");
-    gcor_status status = GCOR_NO_MEMORY;
-    if (s.pieces && s.counts && some) status = select_weight(&s, context, k, some, weight);
+    status = GCOR_NO_MEMORY;
+    if (s.counts && some) status = select_weight(&s, context, k, some, weight);
     gcor_free(some);
     gcor_free(s.counts);
     gcor_free(s.pieces);

@@ -89,7 +89,7 @@ gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double l
     memset(start, 0, (size_t)(n_row + 1) * sizeof *start);
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t b = 0; b < blocks.n; b++) {
-        if (gcor_stop(context, omp_get_thread_num())) continue;
+        if (gcor_stop(context)) continue;
         for (int64_t k = blocks.start[b], row; k < blocks.start[b + 1]; k++)
             for (int64_t end = rows_of(blocks.runs[k], b, &row); row < end; row++)
                 start[row + 1] += count_entries(blocks.runs[k], row, &filter);
@@ -144,7 +144,7 @@ gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double lea
     gcor_huge_pages(r, (size_t)start[n_row] * sizeof *r);
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t b = 0; b < blocks.n; b++)
-        if (!gcor_stop(context, omp_get_thread_num())) copy_block(&blocks, b, &filter, n_row, start, col, r);
+        if (!gcor_stop(context)) copy_block(&blocks, b, &filter, n_row, start, col, r);
     free_blocks(&blocks);
     return context->error.status;
 }

@@ -1,5 +1,5 @@
-/* The sink that keeps the pairs of large weight. */
-#include "sinks.h"
+/* From a segment of coefficients to the edges among them, in a list of the thread's. */
+#include "edges.h"
 
 /* Element k, as exact as it can be had. */
 static double exact_value(const gcor_segment *segment, int64_t k) {
@@ -31,29 +31,29 @@ static inline double low_of(const gcor_edge_rule *rule, const gcor_segment *segm
     return (other < own ? other : own) - segment->error;
 }
 
-enum { SOME = 32 };
+enum { STRIP = 32 };
 
-/* Whether any of SOME elements from k on may be an edge; that most are not is found without a branch. */
+/* Whether any of STRIP elements from k on may be an edge; that most are not is found without a branch. */
 static int any_edge(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
-    const double size = rule->side == GCOR_ABSOLUTE, error = segment->error; /* weight: size |r| + sign r */
-    const double sign = rule->side == GCOR_POSITIVE ? 1 : rule->side == GCOR_NEGATIVE ? -1 : 0;
+    const gcor_weighing w = gcor_weigh(rule->side);
+    const double error = segment->error;
     int any = 0;
     if (rule->row_least) {
         const double *other = rule->col_least + segment->col;
 #pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + SOME; l++) {
+        for (int64_t l = k; l < k + STRIP; l++) {
             double value = segment->floats ? segment->floats[l] : segment->doubles[l];
-            any |= size * fabs(value) + sign * value >= (other[l] < own ? other[l] : own) - error;
+            any |= w.size * fabs(value) + w.sign * value >= (other[l] < own ? other[l] : own) - error;
         }
     } else if (segment->floats) {
-        const float *value = segment->floats, absolute = (float)size, own_sign = (float)sign;
+        const float *value = segment->floats, size = (float)w.size, sign = (float)w.sign;
         const float low = nextafterf((float)(rule->least - error), -INFINITY);
 #pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + SOME; l++) any |= absolute * fabsf(value[l]) + own_sign * value[l] >= low;
+        for (int64_t l = k; l < k + STRIP; l++) any |= size * fabsf(value[l]) + sign * value[l] >= low;
     } else {
         const double *value = segment->doubles, low = rule->least - error;
 #pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + SOME; l++) any |= size * fabs(value[l]) + sign * value[l] >= low;
+        for (int64_t l = k; l < k + STRIP; l++) any |= w.size * fabs(value[l]) + w.sign * value[l] >= low;
     }
     return any;
 }
@@ -61,45 +61,38 @@ static int any_edge(const gcor_edge_rule *rule, const gcor_segment *segment, dou
 /* The first element from k on that may be an edge. */
 static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
     while (k < segment->n) {
-        int64_t end = k + SOME < segment->n ? k + SOME : segment->n;
-        if (end == k + SOME && !any_edge(rule, segment, own, k)) k = end;
+        int64_t end = k + STRIP < segment->n ? k + STRIP : segment->n;
+        if (end == k + STRIP && !any_edge(rule, segment, own, k)) k = end;
         for (; k < end; k++)
             if (gcor_raw_weight(rule->side, gcor_value(segment, k)) >= low_of(rule, segment, own, k)) return k;
     }
     return k;
 }
 
-/* Whether a cheap value is so far above the ceiling that the exact one is, too. */
-static int surely_above(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t k) {
-    if (!segment->exact || rule->ceiling > 1) return 0;
-    return gcor_raw_weight(rule->side, gcor_value(segment, k)) >= rule->ceiling + segment->error;
+/* Of element k: by its exact coefficient *r, where the cheap value is not already far above the ceiling. */
+static gcor_verdict judge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t k, double *r) {
+    int64_t row = segment->row, col = segment->col + k;
+    if (segment->exact && rule->ceiling <= 1 &&
+        gcor_judge_cheap(rule, row, col, gcor_value(segment, k), segment->error) == GCOR_ABOVE)
+        return GCOR_ABOVE;
+    *r = exact_value(segment, k);
+    return gcor_judge(rule, row, col, *r);
 }
 
-static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_edges *edges = (gcor_edges *)sink;
     const gcor_edge_rule *rule = &edges->rule;
-    gcor_edge_list *loose = gcor_edges_room(edges, context, thread, segment->n);
-    if (!loose) return GCOR_NO_MEMORY;
+    gcor_edge_list *loose;
+    gcor_status status = gcor_edges_room(edges, context, thread, segment->n, &loose);
+    if (status) return status;
     int64_t above = 0;
-    double own = rule->row_least ? row_least(rule, segment) : 0;
+    double own = rule->row_least ? row_least(rule, segment) : 0, r = 0;
     for (int64_t k = -1; (k = find_next(rule, segment, own, k + 1)) < segment->n;) {
-        if (surely_above(rule, segment, k)) {
-            above++;
-            continue;
-        }
-        int64_t col = segment->col + k;
-        double r = exact_value(segment, k), weight = gcor_weight(rule->side, r);
-        if (weight >= rule->ceiling)
-            above++;
-        else if (weight >= gcor_least(rule, segment->row, col))
-            loose->list[loose->n++] = (gcor_edge){(int32_t)segment->row, (int32_t)col, r};
+        gcor_verdict verdict = judge(rule, segment, k, &r);
+        above += verdict == GCOR_ABOVE;
+        if (verdict == GCOR_KEPT)
+            loose->list[loose->n++] = (gcor_edge){(int32_t)segment->row, (int32_t)(segment->col + k), r};
     }
     if (above > 0) __atomic_fetch_add(&edges->above, above, __ATOMIC_RELAXED);
     return GCOR_OK;
-}
-
-gcor_edges gcor_edges_sink(gcor_shape shape, gcor_edge_rule rule) {
-    gcor_sink sink = {.kind = GCOR_EDGES, .shape = shape, .approximate = 1, .take = take,
-                      .begin_tile = gcor_edges_begin, .end_tile = gcor_edges_end};
-    return (gcor_edges){.sink = sink, .rule = rule};
 }

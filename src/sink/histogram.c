@@ -1,54 +1,133 @@
 /* The sink that counts coefficients by size. */
-#include "sinks.h"
+#include "histogram.h"
 
 #include "../core/alloc.h"
+#include "file.h"
 
 #include <string.h>
 
-enum { SOME = 64 };
+/* ---- bins ---------------------------------------------------------------------------- */
 
-/* Bins are found together, then counted. */
-void gcor_count_bins(const double *values, int64_t n, double most, int64_t *counts) {
-    int bins[SOME];
-    for (int64_t k = 0; k < n; k += SOME) {
-        int some = n - k < SOME ? (int)(n - k) : SOME;
-#pragma omp simd
-        for (int l = 0; l < some; l++) bins[l] = values[k + l] <= most ? gcor_bin(values[k + l]) : -1;
-        for (int l = 0; l < some; l++)
-            if (bins[l] >= 0) counts[bins[l]]++;
+gcor_status gcor_bins_new(gcor_context *context, gcor_bins *bins) {
+    int64_t n = (int64_t)context->threads * GCOR_BINS;
+    *bins = (gcor_bins){gcor_alloc(context, n, sizeof(int64_t), "a histogram"), context->threads};
+    if (!bins->counts) return GCOR_NO_MEMORY;
+    memset(bins->counts, 0, (size_t)n * sizeof(int64_t));
+    return GCOR_OK;
+}
+
+void gcor_bins_free(gcor_bins *bins) {
+    gcor_free(bins->counts);
+    bins->counts = NULL;
+}
+
+void gcor_bins_add(gcor_bins *bins, const int64_t *counts) {
+    for (int b = 0; b < GCOR_BINS; b++) bins->counts[b] += counts[b];
+}
+
+void gcor_bins_sum(gcor_bins *bins) {
+    for (int t = 1; t < bins->threads; t++) {
+        int64_t *own = bins->counts + (int64_t)t * GCOR_BINS;
+        gcor_bins_add(bins, own);
+        memset(own, 0, GCOR_BINS * sizeof *own);
     }
 }
 
+/* Bins are found together, then counted. */
+void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double most) {
+    enum { RUN = 64 };
+    int64_t *counts = bins->counts + (int64_t)thread * GCOR_BINS;
+    int found[RUN];
+    for (int64_t k = 0; k < n; k += RUN) {
+        int run = n - k < RUN ? (int)(n - k) : RUN;
+#pragma omp simd
+        for (int l = 0; l < run; l++) found[l] = values[k + l] <= most ? gcor_bin(values[k + l]) : -1;
+        for (int l = 0; l < run; l++)
+            if (found[l] >= 0) counts[found[l]]++;
+    }
+}
+
+gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file) {
+    gcor_bins_sum(bins);
+    return gcor_put(context, file, bins->counts, GCOR_BINS, sizeof *bins->counts);
+}
+
+gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, FILE *file) {
+    int64_t counts[GCOR_BINS];
+    gcor_status status = gcor_get(context, file, counts, GCOR_BINS, sizeof *counts);
+    if (!status) gcor_bins_add(bins, counts);
+    return status;
+}
+
+/* ---- the sink -------------------------------------------------------------------------- */
+
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    enum { RUN = 64 };
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    int64_t *counts = histogram->counts + (int64_t)thread * GCOR_BINS;
-    double most = 1 + segment->error, values[SOME];
+    double most = 1 + segment->error, values[RUN];
     (void)context;
-    if (segment->doubles) gcor_count_bins(segment->doubles, segment->n, most, counts);
-    for (int64_t k = 0; segment->floats && k < segment->n; k += SOME) {
-        int64_t some = segment->n - k < SOME ? segment->n - k : SOME;
-        for (int64_t l = 0; l < some; l++) values[l] = segment->floats[k + l];
-        gcor_count_bins(values, some, most, counts);
+    if (segment->doubles) gcor_bins_count(&histogram->bins, thread, segment->doubles, segment->n, most);
+    for (int64_t k = 0; segment->floats && k < segment->n; k += RUN) {
+        int64_t run = segment->n - k < RUN ? segment->n - k : RUN;
+        for (int64_t l = 0; l < run; l++) values[l] = segment->floats[k + l];
+        gcor_bins_count(&histogram->bins, thread, values, run, most);
     }
     /* The same number from every thread. */
     __atomic_store(&histogram->error, &segment->error, __ATOMIC_RELAXED);
     return GCOR_OK;
 }
 
-gcor_histogram gcor_histogram_sink(gcor_context *context, gcor_shape shape, int approximate) {
-    int64_t bins = (int64_t)context->threads * GCOR_BINS;
-    gcor_histogram histogram = {
-        .sink = {.kind = GCOR_HISTOGRAM, .shape = shape, .approximate = approximate, .take = take},
-        .counts = gcor_alloc(context, bins, sizeof(int64_t), "a histogram"),
-    };
-    if (histogram.counts) memset(histogram.counts, 0, (size_t)bins * sizeof(int64_t));
-    return histogram;
+static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
+    gcor_histogram *fresh;
+    gcor_status status = gcor_histogram_new(context, sink->shape, sink->n_row, sink->n_col, sink->approximate, &fresh);
+    *other = fresh ? &fresh->sink : NULL;
+    return status;
 }
 
-void gcor_histogram_add(gcor_histogram *histogram, const int64_t *counts) {
-    for (int b = 0; b < GCOR_BINS; b++) histogram->counts[b] += counts[b];
+static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    gcor_histogram *histogram = (gcor_histogram *)sink, *from = (gcor_histogram *)other;
+    (void)context;
+    gcor_bins_sum(&from->bins);
+    gcor_bins_add(&histogram->bins, from->bins.counts);
+    memset(from->bins.counts, 0, GCOR_BINS * sizeof *from->bins.counts);
+    if (from->error > histogram->error) histogram->error = from->error;
+    return GCOR_OK;
 }
 
-void gcor_histogram_end(gcor_histogram *histogram, int threads) {
-    for (int t = 1; t < threads; t++) gcor_histogram_add(histogram, histogram->counts + (int64_t)t * GCOR_BINS);
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+    gcor_histogram *histogram = (gcor_histogram *)sink;
+    (void)share;
+    gcor_status status = gcor_put(context, file, &histogram->error, 1, sizeof histogram->error);
+    return status ? status : gcor_bins_save(&histogram->bins, context, file);
+}
+
+static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
+    gcor_histogram *histogram = (gcor_histogram *)sink;
+    double error = 0;
+    gcor_status status = gcor_get(context, file, &error, 1, sizeof error);
+    if (!status) status = gcor_bins_load(&histogram->bins, context, file);
+    if (!status && error > histogram->error) histogram->error = error;
+    return status;
+}
+
+static void release(gcor_sink *sink) {
+    gcor_bins_free(&((gcor_histogram *)sink)->bins);
+    gcor_free(sink);
+}
+
+const gcor_sink_type gcor_histogram_type = {
+    .name = "histogram", .take = take, .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+};
+
+gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
+                               gcor_histogram **histogram) {
+    gcor_histogram *fresh = *histogram = gcor_alloc(context, 1, sizeof *fresh, "a histogram");
+    if (!fresh) return GCOR_NO_MEMORY;
+    *fresh = (gcor_histogram){.sink = {.type = &gcor_histogram_type, .shape = shape, .n_row = n_row, .n_col = n_col,
+                                       .approximate = approximate}};
+    gcor_status status = gcor_bins_new(context, &fresh->bins);
+    if (!status) return GCOR_OK;
+    release(&fresh->sink);
+    *histogram = NULL;
+    return status;
 }

@@ -1,60 +1,41 @@
 /* The strongest neighbours of every variable. A tile's edges are sorted in when the tile is done; then the
  * variables' own least weights rise, so that later tiles hand over less and less. */
-#include "sinks.h"
+#include "neighbours.h"
 
 #include "../core/alloc.h"
 #include "../core/threads.h"
+#include "file.h"
 
 #include <string.h>
 
-typedef struct {
-    int32_t other;
-    double r;
-} neighbour;
-
-/* Variables of one side: the neighbours of variable j are a heap at heap[j * k], the weakest on
- * top; least[j]: that one's weight once there are k, before 0. */
-typedef struct {
-    int64_t n_var;
-    neighbour *heap;
-    int64_t *count;
-    double *least;
-} side_heaps;
-
-struct gcor_neighbours {
-    gcor_edges edges; /* first: this is its sink */
-    int64_t k;
-    side_heaps cols, rows; /* rows: of y */
-};
-
 /* Whether a is weaker than b. */
-static int weaker(gcor_side side, const neighbour *a, const neighbour *b) {
+static int weaker(gcor_side side, const gcor_neighbour *a, const gcor_neighbour *b) {
     double x = gcor_weight(side, a->r), y = gcor_weight(side, b->r);
     return x < y || (x == y && a->other > b->other);
 }
 
-static void sift_up(gcor_side side, neighbour *heap, int64_t at) {
+static void sift_up(gcor_side side, gcor_neighbour *heap, int64_t at) {
     for (int64_t parent; at > 0; at = parent) {
         parent = (at - 1) / 2;
         if (!weaker(side, &heap[at], &heap[parent])) return;
-        neighbour swap = heap[at];
+        gcor_neighbour swap = heap[at];
         heap[at] = heap[parent];
         heap[parent] = swap;
     }
 }
 
-static void sift_down(gcor_side side, neighbour *heap, int64_t n) {
+static void sift_down(gcor_side side, gcor_neighbour *heap, int64_t n) {
     for (int64_t at = 0, child; (child = 2 * at + 1) < n; at = child) {
         if (child + 1 < n && weaker(side, &heap[child + 1], &heap[child])) child++;
         if (!weaker(side, &heap[child], &heap[at])) return;
-        neighbour swap = heap[at];
+        gcor_neighbour swap = heap[at];
         heap[at] = heap[child];
         heap[child] = swap;
     }
 }
 
-static void insert(gcor_side side, side_heaps *heaps, int64_t k, int32_t var, neighbour fresh) {
-    neighbour *heap = heaps->heap + var * k;
+static void insert(gcor_side side, gcor_heaps *heaps, int64_t k, int32_t var, gcor_neighbour fresh) {
+    gcor_neighbour *heap = heaps->heap + var * k;
     if (gcor_weight(side, fresh.r) < heaps->least[var]) return;
     if (heaps->count[var] < k) {
         heap[heaps->count[var]] = fresh;
@@ -78,13 +59,13 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     enum { FEW = 1 << 12 }; /* sooner done than shared */
     gcor_neighbours *neighbours = (gcor_neighbours *)edges;
     gcor_side side = edges->rule.side;
-    side_heaps *cols = &neighbours->cols, *rows = neighbours->rows.n_var > 0 ? &neighbours->rows : cols;
+    gcor_heaps *cols = &neighbours->cols, *rows = edges->sink.shape == GCOR_FULL ? &neighbours->rows : cols;
     (void)tile;
 #pragma omp parallel num_threads(context->threads) if (n > FEW)
     {
         int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-        for (int64_t e = 0; e < n && !(e % 1024 == 0 && gcor_stop(context, thread)); e++) {
-            neighbour of_row = {list[e].col, list[e].r}, of_col = {list[e].row, list[e].r};
+        for (int64_t e = 0; e < n && !(e % 1024 == 0 && gcor_stop(context)); e++) {
+            gcor_neighbour of_row = {list[e].col, list[e].r}, of_col = {list[e].row, list[e].r};
             if (is_own(list[e].row, thread, threads)) insert(side, rows, neighbours->k, list[e].row, of_row);
             if (is_own(list[e].col, thread, threads)) insert(side, cols, neighbours->k, list[e].col, of_col);
         }
@@ -92,62 +73,137 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     return context->error.status;
 }
 
-static int allocate(gcor_context *context, side_heaps *heaps, int64_t k, int64_t n_var) {
+static gcor_status allocate(gcor_context *context, gcor_heaps *heaps, int64_t k, int64_t n_var) {
     const char *what = "the neighbours of each variable";
     heaps->n_var = n_var;
-    heaps->heap = gcor_alloc(context, n_var * k, sizeof(neighbour), what);
+    heaps->heap = gcor_alloc(context, n_var * k, sizeof(gcor_neighbour), what);
     heaps->count = gcor_alloc(context, n_var, sizeof(int64_t), what);
     heaps->least = gcor_alloc(context, n_var, sizeof(double), what);
-    if (!heaps->heap || !heaps->count || !heaps->least) return 0;
+    if (!heaps->heap || !heaps->count || !heaps->least) return GCOR_NO_MEMORY;
     for (int64_t j = 0; j < n_var; j++) heaps->count[j] = 0, heaps->least[j] = 0;
-    return 1;
+    return GCOR_OK;
 }
 
-static void release(side_heaps *heaps) {
+static void release_heaps(gcor_heaps *heaps) {
     gcor_free(heaps->heap);
     gcor_free(heaps->count);
     gcor_free(heaps->least);
 }
 
-gcor_neighbours *gcor_neighbours_new(gcor_context *context, gcor_side side, int64_t k, int64_t n_col, int64_t n_row) {
-    gcor_neighbours *neighbours = gcor_alloc(context, 1, sizeof *neighbours, "the neighbours of each variable");
-    if (!neighbours) return NULL;
-    *neighbours = (gcor_neighbours){.k = k};
-    gcor_edge_rule rule = {.side = side, .ceiling = 2};
-    gcor_shape shape = n_row > 0 ? GCOR_FULL : GCOR_LOWER;
-    if (!allocate(context, &neighbours->cols, k, n_col) ||
-        (n_row > 0 && !allocate(context, &neighbours->rows, k, n_row))) {
-        gcor_neighbours_free(neighbours);
-        return NULL;
-    }
-    rule.k = k;
-    rule.col_least = neighbours->cols.least;
-    rule.row_least = n_row > 0 ? neighbours->rows.least : neighbours->cols.least;
-    neighbours->edges = gcor_edges_sink(shape, rule);
-    neighbours->edges.keep_tile = keep_tile;
-    return neighbours;
-}
-
-void gcor_neighbours_free(gcor_neighbours *neighbours) {
-    if (!neighbours) return;
+static void release(gcor_sink *sink) {
+    gcor_neighbours *neighbours = (gcor_neighbours *)sink;
     gcor_edges_free(&neighbours->edges);
-    release(&neighbours->cols);
-    release(&neighbours->rows);
+    release_heaps(&neighbours->cols);
+    release_heaps(&neighbours->rows);
     gcor_free(neighbours);
 }
 
-gcor_edges *gcor_neighbours_edges(gcor_neighbours *neighbours) {
-    return &neighbours->edges;
+/* ---- forks and files ----------------------------------------------------------------------- */
+
+static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
+    const gcor_neighbours *neighbours = (const gcor_neighbours *)sink;
+    gcor_neighbours *fresh;
+    gcor_status status = gcor_neighbours_new(context, sink->shape, sink->n_row, sink->n_col,
+                                             neighbours->edges.rule.side, neighbours->k, &fresh);
+    *other = fresh ? &fresh->edges.sink : NULL;
+    return status;
 }
 
+/* Which neighbours a variable has does not depend on the order in which they come. */
+static void merge_heaps(gcor_side side, gcor_heaps *heaps, gcor_heaps *from, int64_t k) {
+    for (int64_t j = 0; j < from->n_var; j++) {
+        for (int64_t e = 0; e < from->count[j]; e++) insert(side, heaps, k, (int32_t)j, from->heap[j * k + e]);
+        from->count[j] = 0;
+        from->least[j] = 0;
+    }
+}
+
+static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    gcor_neighbours *neighbours = (gcor_neighbours *)sink, *from = (gcor_neighbours *)other;
+    gcor_side side = neighbours->edges.rule.side;
+    (void)context;
+    merge_heaps(side, &neighbours->cols, &from->cols, neighbours->k);
+    merge_heaps(side, &neighbours->rows, &from->rows, neighbours->k);
+    return GCOR_OK;
+}
+
+static gcor_status save_heaps(const gcor_heaps *heaps, int64_t k, gcor_context *context, FILE *file) {
+    gcor_status status = gcor_put(context, file, heaps->count, heaps->n_var, sizeof *heaps->count);
+    for (int64_t j = 0; !status && j < heaps->n_var; j++)
+        status = gcor_put(context, file, heaps->heap + j * k, heaps->count[j], sizeof *heaps->heap);
+    return status;
+}
+
+static gcor_status load_heaps(gcor_neighbours *neighbours, gcor_heaps *heaps, gcor_context *context, FILE *file) {
+    gcor_heaps from = {0};
+    int64_t k = neighbours->k, n_others = heaps == &neighbours->rows ? neighbours->cols.n_var : neighbours->rows.n_var;
+    if (neighbours->edges.sink.shape != GCOR_FULL) n_others = heaps->n_var;
+    gcor_status status = allocate(context, &from, k, heaps->n_var);
+    if (!status) status = gcor_get(context, file, from.count, from.n_var, sizeof *from.count);
+    for (int64_t j = 0; !status && j < from.n_var; j++) {
+        if (from.count[j] < 0 || from.count[j] > k)
+            status = gcor_fail(context, GCOR_BAD_FILE, "a saved result is damaged");
+        else
+            status = gcor_get(context, file, from.heap + j * k, from.count[j], sizeof *from.heap);
+        for (int64_t e = 0; !status && e < from.count[j]; e++)
+            if (from.heap[j * k + e].other < 0 || from.heap[j * k + e].other >= n_others)
+                status = gcor_fail(context, GCOR_BAD_FILE, "a saved result is damaged");
+    }
+    if (!status) merge_heaps(neighbours->edges.rule.side, heaps, &from, k);
+    release_heaps(&from);
+    return status;
+}
+
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+    const gcor_neighbours *neighbours = (const gcor_neighbours *)sink;
+    gcor_status status = gcor_put(context, file, &neighbours->edges.rule.side, 1, sizeof(gcor_side));
+    (void)share;
+    if (!status) status = gcor_put(context, file, &neighbours->k, 1, sizeof neighbours->k);
+    if (!status) status = save_heaps(&neighbours->cols, neighbours->k, context, file);
+    return status ? status : save_heaps(&neighbours->rows, neighbours->k, context, file);
+}
+
+static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
+    gcor_neighbours *neighbours = (gcor_neighbours *)sink;
+    gcor_status status = gcor_expect(context, file, &neighbours->edges.rule.side, sizeof(gcor_side));
+    if (!status) status = gcor_expect(context, file, &neighbours->k, sizeof neighbours->k);
+    if (!status) status = load_heaps(neighbours, &neighbours->cols, context, file);
+    return status ? status : load_heaps(neighbours, &neighbours->rows, context, file);
+}
+
+const gcor_sink_type gcor_neighbours_type = {
+    .name = "neighbours", .take = gcor_edges_take, .begin_tile = gcor_edges_begin, .end_tile = gcor_edges_end,
+    .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+};
+
+gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
+                                int64_t k, gcor_neighbours **neighbours) {
+    gcor_neighbours *fresh = *neighbours = gcor_alloc(context, 1, sizeof *fresh, "the neighbours of each variable");
+    if (!fresh) return GCOR_NO_MEMORY;
+    gcor_sink sink = {.type = &gcor_neighbours_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
+    gcor_edge_rule rule = {.side = side, .ceiling = 2, .k = k};
+    *fresh = (gcor_neighbours){.k = k};
+    gcor_status status = allocate(context, &fresh->cols, k, n_col);
+    if (!status && shape == GCOR_FULL) status = allocate(context, &fresh->rows, k, n_row);
+    rule.col_least = fresh->cols.least;
+    rule.row_least = shape == GCOR_FULL ? fresh->rows.least : fresh->cols.least;
+    fresh->edges = (gcor_edges){.sink = sink, .rule = rule, .keep_tile = keep_tile};
+    if (!status) return GCOR_OK;
+    release(&fresh->edges.sink);
+    *neighbours = NULL;
+    return status;
+}
+
+/* ---- the edges that they make ------------------------------------------------------------- */
+
 /* Whether `var` of one side has `other` among its neighbours. */
-static int has(const gcor_neighbours *neighbours, const side_heaps *heaps, int64_t var, neighbour other) {
+static int has(const gcor_neighbours *neighbours, const gcor_heaps *heaps, int64_t var, gcor_neighbour other) {
     if (heaps->count[var] < neighbours->k) return 1; /* has all there are */
     return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->k]);
 }
 
 /* The edge of variable j of one side with neighbour n. */
-static gcor_edge edge_of(int triangle, int from_row, int32_t j, neighbour n) {
+static gcor_edge edge_of(int triangle, int from_row, int32_t j, gcor_neighbour n) {
     if (!triangle) return from_row ? (gcor_edge){j, n.other, n.r} : (gcor_edge){n.other, j, n.r};
     return n.other < j ? (gcor_edge){j, n.other, n.r} : (gcor_edge){n.other, j, n.r};
 }
@@ -155,17 +211,18 @@ static gcor_edge edge_of(int triangle, int from_row, int32_t j, neighbour n) {
 /* Every edge is met from the column's side; from the row's side only those not met there. */
 static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *context, int from_row, int mutual,
                             gcor_edges *out) {
-    int triangle = neighbours->rows.n_var == 0;
-    const side_heaps *own = from_row ? &neighbours->rows : &neighbours->cols;
-    const side_heaps *others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
+    int triangle = neighbours->edges.sink.shape != GCOR_FULL;
+    const gcor_heaps *own = from_row ? &neighbours->rows : &neighbours->cols;
+    const gcor_heaps *others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic, 256)
     for (int64_t j = 0; j < own->n_var; j++) {
         int thread = omp_get_thread_num();
-        if (gcor_stop(context, thread)) continue;
-        gcor_edge_list *list = gcor_edges_room(out, context, thread, own->count[j]);
-        for (int64_t e = 0; list && e < own->count[j]; e++) {
-            neighbour n = own->heap[j * neighbours->k + e];
-            int both = has(neighbours, others, n.other, (neighbour){(int32_t)j, n.r});
+        if (gcor_stop(context)) continue;
+        gcor_edge_list *list;
+        if (gcor_edges_room(out, context, thread, own->count[j], &list)) continue;
+        for (int64_t e = 0; e < own->count[j]; e++) {
+            gcor_neighbour n = own->heap[j * neighbours->k + e];
+            int both = has(neighbours, others, n.other, (gcor_neighbour){(int32_t)j, n.r});
             int second_look = triangle ? n.other < j : from_row; /* met before, if both have it */
             if (both ? !second_look : !mutual) list->list[list->n++] = edge_of(triangle, from_row, (int32_t)j, n);
         }
@@ -175,11 +232,12 @@ static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *con
 
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,
                                   gcor_store *store) {
-    gcor_edges *out = gcor_store_edges(store);
-    int64_t n_col = neighbours->cols.n_var, n_row = neighbours->rows.n_var;
-    gcor_tile all = {0, n_row > 0 ? n_row : n_col, 0, n_col};
+    gcor_edges *out = &store->edges;
+    int full = neighbours->edges.sink.shape == GCOR_FULL;
+    int64_t n_col = neighbours->cols.n_var, n_row = full ? neighbours->rows.n_var : n_col;
+    gcor_tile all = {0, n_row, 0, n_col};
     gcor_status status = gcor_begin_tile(&out->sink, context, &all);
     if (!status) status = add_side(neighbours, context, 0, mutual, out);
-    if (!status && n_row > 0) status = add_side(neighbours, context, 1, mutual, out);
+    if (!status && full) status = add_side(neighbours, context, 1, mutual, out);
     return status ? status : gcor_end_tile(&out->sink, context, &all);
 }

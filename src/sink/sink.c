@@ -1,15 +1,22 @@
-/* What all sinks have in common: tiles. */
+/* What all sinks have in common: tiles, and the way to a file and back. */
 #include "../core/gpucor.h"
-
 #include "../core/threads.h"
 #include "../core/triangle.h"
+#include "file.h"
+
+#include <errno.h>
+#include <string.h>
 
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return sink->begin_tile ? sink->begin_tile(sink, context, tile) : GCOR_OK;
+    return sink->type->begin_tile ? sink->type->begin_tile(sink, context, tile) : GCOR_OK;
 }
 
 gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return sink->end_tile ? sink->end_tile(sink, context, tile) : GCOR_OK;
+    return sink->type->end_tile ? sink->type->end_tile(sink, context, tile) : GCOR_OK;
+}
+
+void gcor_sink_free(gcor_sink *sink) {
+    if (sink) sink->type->free(sink);
 }
 
 gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile,
@@ -25,8 +32,53 @@ gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_ti
         if (doubles) segment.doubles = doubles + offset;
         if (floats) segment.floats = floats + offset;
         /* A failure is in the context; the remaining rows are cheap. */
-        (void)sink->take(sink, context, omp_get_thread_num(), &segment);
+        (void)sink->type->take(sink, context, omp_get_thread_num(), &segment);
     }
     return context->error.status ? context->error.status : gcor_end_tile(sink, context, tile);
 }
 
+/* ---- files ----------------------------------------------------------------------- */
+
+/* The first bytes of a saved sink: what it is, of which size, and written by a machine with the same order of bytes. */
+typedef struct {
+    char mark[8], name[24];
+    int32_t order, version, shape, approximate;
+    int64_t n_row, n_col;
+} file_head;
+
+static file_head head_of(const gcor_sink *sink) {
+    file_head head = {.mark = "gpucor", .order = 0x01020304, .version = 1, .shape = (int32_t)sink->shape,
+                      .approximate = sink->approximate, .n_row = sink->n_row, .n_col = sink->n_col};
+    strncpy(head.name, sink->type->name, sizeof head.name - 1);
+    return head;
+}
+
+gcor_status gcor_put(gcor_context *context, FILE *file, const void *data, int64_t count, size_t size) {
+    if (count == 0 || fwrite(data, size, (size_t)count, file) == (size_t)count) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_FILE, "cannot write a result of %.1f MB: %s", (double)count * (double)size / 1e6,
+                     strerror(errno));
+}
+
+gcor_status gcor_get(gcor_context *context, FILE *file, void *data, int64_t count, size_t size) {
+    if (count == 0 || fread(data, size, (size_t)count, file) == (size_t)count) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_FILE, "cannot read a saved result: %s", feof(file) ? "it is cut off" : strerror(errno));
+}
+
+gcor_status gcor_expect(gcor_context *context, FILE *file, const void *data, size_t size) {
+    char found[512];
+    gcor_status status = size <= sizeof found ? gcor_get(context, file, found, 1, size) : GCOR_BAD_FILE;
+    if (!status && memcmp(found, data, size) == 0) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_FILE, "a saved result is of another kind, or of other settings");
+}
+
+gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+    file_head head = head_of(sink);
+    gcor_status status = gcor_put(context, file, &head, 1, sizeof head);
+    return status ? status : sink->type->save(sink, context, share, file);
+}
+
+gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file) {
+    file_head head = head_of(sink);
+    gcor_status status = gcor_expect(context, file, &head, sizeof head);
+    return status ? status : sink->type->load(sink, context, file);
+}

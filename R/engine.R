@@ -1,0 +1,45 @@
+# What R takes from the engine when the package is loaded: the table of measures, and the numbers that both sides know.
+
+engine <- new.env(parent = emptyenv())
+
+.onLoad <- function(libname, pkgname) {
+  engine$constants <- .Call(r_constants)
+  engine$methods <- measures()$name
+}
+
+.onUnload <- function(libpath) {
+  library.dynam.unload("gpucor", libpath)
+}
+
+# A number by the engine's name for it.
+constant <- function(name) engine$constants[[name]]
+
+# The measures, a row each, by name. Asked for anew each time: another package may have added one.
+measures <- function() {
+  table <- .Call(r_measures)
+  table$row <- stats::setNames(seq_along(table$name), table$name)
+  table
+}
+
+# A method's properties: name, title, ranked, common, distribution, df_taken.
+measure_of <- function(method) {
+  table <- measures()
+  at <- table$row[[method]]
+  table$row <- NULL
+  lapply(table, `[`, at)
+}
+
+# An argument 'method', whose default is the names of the package's own measures: the first of them.
+check_method <- function(method) {
+  if (length(method) > 1L && setequal(method, engine$methods)) return(method[1L])
+  check_choice(method, measures()$name, "method")
+}
+
+# The number by which the engine knows a method.
+method_code <- function(method) match(method, measures()$name) - 1L
+
+method_title <- function(method) measure_of(method)$title
+
+# Whether the method's p values follow from its coefficient and the number of observations by Student's t; otherwise
+# they depend on ties, too.
+is_t_distributed <- function(method) measure_of(method)$distribution == "t"

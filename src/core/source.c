@@ -1,0 +1,103 @@
+/* Columns from a source, gathered for whoever prepares them. */
+#include "source.h"
+
+#include "alloc.h"
+#include "threads.h"
+#include "workers.h"
+
+#include <math.h>
+
+enum { BLOCK_BYTES = 4 << 20 }; /* read at a time where one thread alone may read */
+
+typedef struct {
+    gcor_context *context;
+    const gcor_columns *columns;
+    int64_t first, n;
+    gcor_column_work work;
+    void *user;
+} gathering;
+
+/* -0 and +0 must tie, and a NaN of either sign must sort last on the device. */
+static int normalise(double *value, int64_t n) {
+    int flags = 0;
+    for (int64_t k = 0; k < n; k++) {
+        if (isfinite(value[k])) {
+            value[k] += 0.0;
+        } else if (isnan(value[k])) {
+            value[k] = NAN;
+            flags |= GCOR_MISSING;
+        } else {
+            flags |= GCOR_INFINITE;
+        }
+    }
+    return flags;
+}
+
+/* Observations ascend, so that those that count can be moved up in place. */
+static void work_on(const gathering *g, int thread, int64_t j, double *x) {
+    const gcor_columns *columns = g->columns;
+    if (columns->observed)
+        for (int64_t k = 0; k < columns->n_obs; k++) x[k] = x[columns->observed[k]];
+    g->work(g->user, thread, j, x, normalise(x, columns->n_obs));
+}
+
+/* Every thread reads for itself, into n_obs values of its own. */
+static void gather_anywhere(const gathering *g, double *scratch) {
+    gcor_source *source = g->columns->source;
+#pragma omp parallel num_threads(g->context->threads)
+    {
+        int thread = omp_get_thread_num();
+        double *x = scratch + thread * source->n_obs;
+#pragma omp for schedule(dynamic, 16)
+        for (int64_t j = g->first; j < g->first + g->n; j++)
+            if (!gcor_stop(g->context) && !source->read(source, g->context, j, 1, x)) work_on(g, thread, j, x);
+    }
+}
+
+static int64_t block_of(const gathering *g) {
+    int64_t fit = BLOCK_BYTES / (8 * (g->columns->source->n_obs + 1));
+    return fit < 1 ? 1 : fit < g->n ? fit : g->n;
+}
+
+/* Block b to its half of the buffer; beyond the last one there is nothing to do. A failure is in the context. */
+static void read_block(const gathering *g, int64_t b, double *buffer) {
+    gcor_source *source = g->columns->source;
+    int64_t block = block_of(g), from = b * block, n = g->n - from < block ? g->n - from : block;
+    if (n > 0 && !gcor_stop(g->context))
+        (void)gcor_read(source, g->context, g->first + from, n, buffer + b % 2 * block * source->n_obs);
+}
+
+/* One thread reads the next block, and then helps the others with the one at hand. */
+static void gather_in_blocks(const gathering *g, double *buffer) {
+    int64_t n_obs = g->columns->source->n_obs, block = block_of(g);
+    read_block(g, 0, buffer);
+#pragma omp parallel num_threads(g->context->threads)
+    for (int64_t from = 0, b = 0; from < g->n; from += block, b++) {
+        int64_t end = from + block < g->n ? from + block : g->n;
+        double *values = buffer + b % 2 * block * n_obs;
+        int failed = __atomic_load_n(&g->context->error.status, __ATOMIC_RELAXED) != GCOR_OK;
+#pragma omp barrier /* all have seen the same */
+        if (failed) break;
+#pragma omp master
+        read_block(g, b + 1, buffer);
+#pragma omp for schedule(dynamic)
+        for (int64_t j = from; j < end; j++)
+            work_on(g, omp_get_thread_num(), g->first + j, values + (j - from) * n_obs);
+    }
+}
+
+gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns, int64_t first, int64_t n,
+                             gcor_column_work work, void *user) {
+    gathering g = {context, columns, first, n, work, user};
+    int any = columns->source->any_thread;
+    int64_t room = any ? context->threads : 2 * block_of(&g);
+    if (n == 0) return GCOR_OK;
+    double *values = gcor_alloc(context, room * columns->source->n_obs, sizeof(double), "columns being read");
+    if (!values) return GCOR_NO_MEMORY;
+    if (any)
+        gather_anywhere(&g, values);
+    else
+        gather_in_blocks(&g, values);
+    gcor_free(values);
+    return gcor_stop(context) ? context->error.status : GCOR_OK;
+}

@@ -1,0 +1,45 @@
+#include "threads.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t over;
+    int is_over;
+} gathering;
+
+/* Stay until all that can come are there. */
+static void *attend(void *argument) {
+    gathering *g = argument;
+    pthread_mutex_lock(&g->mutex);
+    while (!g->is_over) pthread_cond_wait(&g->over, &g->mutex);
+    pthread_mutex_unlock(&g->mutex);
+    return NULL;
+}
+
+/* How many threads can be there at a time beside the one at hand. */
+static int count_creatable(int most) {
+    gathering g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+    pthread_t *threads = malloc((size_t)most * sizeof *threads);
+    int n = 0;
+    if (!threads) return 0;
+    while (n < most && pthread_create(&threads[n], NULL, attend, &g) == 0) n++;
+    pthread_mutex_lock(&g.mutex);
+    g.is_over = 1;
+    pthread_cond_broadcast(&g.over);
+    pthread_mutex_unlock(&g.mutex);
+    for (int k = 0; k < n; k++) pthread_join(threads[k], NULL);
+    free(threads);
+    return n;
+}
+
+int gcor_usable_threads(int wanted) {
+    static int known = 1; /* so many were there before, and OpenMP keeps those it has had */
+    if (wanted <= known) return wanted;
+    int can = 1 + count_creatable(wanted - 1);
+    /* Where there is a limit, room for one more is left to others. */
+    if (can < wanted && can > 1) can--;
+    if (can > known) known = can;
+    return can;
+}

@@ -1,0 +1,219 @@
+/* A worker: of the squares that it is given every pair is multiplied, on its device, for its sink. This is the only
+ * loop over pairs in the package.
+ *
+ * Variables are prepared in panels: one where all operands fit the back end's memory, otherwise two or more at a
+ * time, of which the one that was not wanted for longest makes room for the next. */
+#include "workers.h"
+
+#include "alloc.h"
+#include "measure.h"
+#include "session.h"
+#include "triangle.h"
+
+enum {
+    SMALL_BYTES = 64 << 20, /* of operands that fit anywhere */
+    SHARE_PANEL = 16384     /* variables of a panel where a run does not see all of them */
+};
+
+typedef struct {
+    int of_rows; /* of y, where that is another source than x */
+    int64_t first;
+    gcor_operand *operand; /* NULL: empty */
+    int64_t wanted;        /* when it last was */
+} panel_slot;
+
+struct gcor_worker {
+    const gcor_backend *backend;
+    gcor_context *context;
+    gcor_work *work;
+    gcor_state *state;
+    gcor_sink *sink;
+    int64_t tile_rows, tile_cols;
+    int64_t panel; /* variables in a panel, a power of two */
+    int64_t clock; /* counts what is wanted */
+    int64_t n_slots;
+    panel_slot *slots;
+};
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* How many variables of operands fit. */
+static int64_t fitting(const gcor_worker *w, int64_t variables) {
+    int64_t each = w->backend->column_bytes(w->state, w->work->kind, w->work->cols.n_obs), memory = w->context->memory;
+    if (each < 1 || (memory == 0 && variables * each <= SMALL_BYTES)) return variables;
+    if (memory == 0) memory = w->backend->memory(w->state);
+    return memory / each;
+}
+
+/* All variables in one panel, if they fit and all are wanted; otherwise as wide as two fit, but no narrower than a
+ * tile. */
+static void plan_panels(gcor_worker *w) {
+    const gcor_grid *grid = &w->work->grid;
+    int is_part = w->work->job->share.of > 1;
+    int64_t sides = grid->shape == GCOR_FULL ? 2 : 1, longest = larger(grid->n_row, grid->n_col);
+    int64_t all = grid->shape == GCOR_FULL ? grid->n_row + grid->n_col : grid->n_col, fit = fitting(w, all);
+    w->panel = w->tile_cols;
+    while (w->panel < longest && (all <= fit ? !is_part || w->panel < SHARE_PANEL : 2 * (2 * w->panel) <= fit))
+        w->panel *= 2;
+    int64_t wanted = sides * (longest / w->panel + 1);
+    w->n_slots = all <= fit ? wanted : larger(2, smaller(wanted, fit / w->panel));
+}
+
+gcor_status gcor_worker_open(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
+                             gcor_worker **worker) {
+    const gcor_backend *backend = work->session->backend;
+    *worker = NULL;
+    gcor_status status = backend->begin(state, context, sink);
+    if (status) return status;
+    gcor_worker *w = gcor_alloc(context, 1, sizeof *w, "a worker");
+    if (w) {
+        *w = (gcor_worker){.backend = backend, .context = context, .work = work, .state = state, .sink = sink};
+        backend->tile_size(state, work->kind, work->cols.n_obs, &w->tile_rows, &w->tile_cols);
+        plan_panels(w);
+        w->slots = gcor_alloc(context, w->n_slots, sizeof *w->slots, "a worker");
+        for (int64_t s = 0; w->slots && s < w->n_slots; s++) w->slots[s] = (panel_slot){0};
+    }
+    if (w && w->slots) {
+        *worker = w;
+        return GCOR_OK;
+    }
+    gcor_free(w);
+    backend->end(state);
+    return GCOR_NO_MEMORY;
+}
+
+void gcor_worker_close(gcor_worker *w) {
+    if (!w) return;
+    for (int64_t s = 0; s < w->n_slots; s++)
+        if (w->slots[s].operand) w->backend->release(w->state, w->slots[s].operand);
+    w->backend->end(w->state);
+    gcor_free(w->slots);
+    gcor_free(w);
+}
+
+int64_t gcor_worker_least_side(const gcor_worker *w) {
+    return w->tile_cols;
+}
+
+/* ---- panels ------------------------------------------------------------------------- */
+
+static gcor_status prepare(gcor_worker *w, panel_slot *slot) {
+    gcor_work *work = w->work;
+    const gcor_columns *columns = slot->of_rows ? &work->rows : &work->cols;
+    unsigned char *flags = slot->of_rows ? work->row_flags : work->col_flags;
+    int64_t n_var = smaller(w->panel, columns->source->n_var - slot->first);
+    double started = gcor_seconds();
+    gcor_status status = w->backend->prepare(w->state, columns, work->job->measure, work->kind, slot->first, n_var,
+                                             &slot->operand);
+    w->context->seconds_preparing += gcor_seconds() - started;
+    for (int64_t j = 0; !status && j < n_var; j++)
+        __atomic_store_n(&flags[slot->first + j], slot->operand->flags[j], __ATOMIC_RELAXED);
+    return status;
+}
+
+/* An empty slot, or that of the panel that was not wanted for longest, which makes room. */
+static gcor_status make_room(gcor_worker *w, panel_slot **room) {
+    panel_slot *oldest = w->slots;
+    for (panel_slot *slot = w->slots; slot < w->slots + w->n_slots && oldest->operand; slot++)
+        if (!slot->operand || slot->wanted < oldest->wanted) oldest = slot;
+    *room = oldest;
+    if (!oldest->operand) return GCOR_OK;
+    gcor_status status = w->backend->finish(w->state);
+    if (status) return status;
+    w->backend->release(w->state, oldest->operand);
+    oldest->operand = NULL;
+    return GCOR_OK;
+}
+
+/* The panel that begins at a variable, ready. */
+static gcor_status fetch(gcor_worker *w, int of_rows, int64_t first, const gcor_operand **operand) {
+    gcor_status status = GCOR_OK;
+    panel_slot *slot = w->slots, *end = w->slots + w->n_slots;
+    while (slot < end && !(slot->operand && slot->of_rows == of_rows && slot->first == first)) slot++;
+    if (slot == end) {
+        status = make_room(w, &slot);
+        if (status) return status;
+        slot->of_rows = of_rows;
+        slot->first = first;
+        status = prepare(w, slot);
+    }
+    slot->wanted = ++w->clock;
+    *operand = slot->operand;
+    return status;
+}
+
+/* ---- tiles ---------------------------------------------------------------------------- */
+
+/* The pairs of a rectangle whose variables are ready. */
+static gcor_status multiply_tiles(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
+                                  const gcor_tile *all) {
+    gcor_context *context = w->context;
+    int64_t row_end = all->row + all->n_row, col_end = all->col + all->n_col;
+    for (int64_t row = all->row; row < row_end; row += w->tile_rows) {
+        for (int64_t col = all->col; col < col_end; col += w->tile_cols) {
+            gcor_tile tile = {row, smaller(w->tile_rows, row_end - row), col, smaller(w->tile_cols, col_end - col)};
+            int64_t pairs = gcor_tile_pairs(&tile, w->sink->shape);
+            if (pairs == 0) continue;
+            if (gcor_stop(context)) return context->error.status;
+            context->tile_pairs = pairs;
+            context->tile_share = 0;
+            gcor_status status = w->backend->multiply(w->state, rows, cols, &tile);
+            if (status) return status;
+            __atomic_fetch_add(&context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
+            context->tile_pairs = 0;
+        }
+    }
+    return GCOR_OK;
+}
+
+/* What a rectangle and a pair of panels have in common. */
+static gcor_tile overlap(const gcor_tile *tile, int64_t row, int64_t col, int64_t panel) {
+    int64_t row_begin = larger(tile->row, row), row_end = smaller(tile->row + tile->n_row, row + panel);
+    int64_t col_begin = larger(tile->col, col), col_end = smaller(tile->col + tile->n_col, col + panel);
+    return (gcor_tile){row_begin, row_end - row_begin, col_begin, col_end - col_begin};
+}
+
+static gcor_status multiply_panels(gcor_worker *w, const gcor_tile *part, int64_t row, int64_t col) {
+    int of_rows = w->work->grid.shape == GCOR_FULL;
+    const gcor_operand *rows = NULL, *cols = NULL;
+    gcor_status status = fetch(w, of_rows, row, &rows);
+    if (!status) status = fetch(w, 0, col, &cols);
+    double started = gcor_seconds();
+    if (!status) status = multiply_tiles(w, rows, cols, part);
+    w->context->seconds_multiplying += gcor_seconds() - started;
+    return status;
+}
+
+gcor_status gcor_worker_multiply(gcor_worker *w, const gcor_square *square) {
+    gcor_tile all = gcor_square_tile(&w->work->grid, square);
+    gcor_status status = GCOR_OK;
+    for (int64_t row = all.row / w->panel * w->panel; !status && row < all.row + all.n_row; row += w->panel)
+        for (int64_t col = all.col / w->panel * w->panel; !status && col < all.col + all.n_col; col += w->panel) {
+            gcor_tile part = overlap(&all, row, col, w->panel);
+            if (gcor_tile_pairs(&part, w->sink->shape) > 0) status = multiply_panels(w, &part, row, col);
+        }
+    return status;
+}
+
+gcor_status gcor_worker_finish(gcor_worker *w) {
+    double started = gcor_seconds();
+    gcor_status status = w->backend->finish(w->state);
+    w->context->seconds_multiplying += gcor_seconds() - started;
+    return status;
+}
+
+/* Where there is no pair, what is known of the variables is still asked for. */
+gcor_status gcor_worker_prepare_all(gcor_worker *w) {
+    const gcor_operand *operand;
+    gcor_status status = GCOR_OK;
+    int64_t n_row = w->work->grid.shape == GCOR_FULL ? w->work->grid.n_row : 0;
+    for (int64_t row = 0; !status && row < n_row; row += w->panel) status = fetch(w, 1, row, &operand);
+    for (int64_t col = 0; !status && col < w->work->grid.n_col; col += w->panel) status = fetch(w, 0, col, &operand);
+    return status;
+}

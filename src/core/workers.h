@@ -1,0 +1,38 @@
+/* The workers of a run: a thread for each device, which draw squares of the share from a queue until none is left. */
+#ifndef GPUCOR_WORKERS_H
+#define GPUCOR_WORKERS_H
+
+#include "share.h"
+#include "source.h"
+
+/* What all workers of a run have in common. */
+typedef struct {
+    gcor_session *session;
+    gcor_job *job;
+    gcor_columns rows, cols; /* of y, or again x; of x */
+    unsigned char *row_flags, *col_flags; /* the job's */
+    gcor_kind kind;
+    gcor_grid grid;
+    gcor_queue queue;
+} gcor_work;
+
+/* worker.c: one of them, with its device's state and its own sink, and the panels of variables that are ready. */
+typedef struct gcor_worker gcor_worker;
+gcor_status gcor_worker_open(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
+                             gcor_worker **worker);
+/* All pairs of a square; they are delivered by the end of the next finish(). */
+gcor_status gcor_worker_multiply(gcor_worker *worker, const gcor_square *square);
+gcor_status gcor_worker_prepare_all(gcor_worker *worker);
+gcor_status gcor_worker_finish(gcor_worker *worker);
+/* Release what it has; after an error, too. NULL is allowed. */
+void gcor_worker_close(gcor_worker *worker);
+/* How long a square's side should be at least, for the worker's device to be busy. */
+int64_t gcor_worker_least_side(const gcor_worker *worker);
+
+/* workers.c: do all of work->queue, on so many of the session's devices. */
+gcor_status gcor_share_out(gcor_work *work, gcor_context *context, int workers);
+
+/* Read columns, by the thread that may: any, or the one that called gcor_run(), which does it for its workers. */
+gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out);
+
+#endif

@@ -1,0 +1,56 @@
+/* What R takes from the engine: the measures, and the numbers that both know. */
+#include "r.h"
+
+#include "../core/measure.h"
+#include "../sink/connectivity.h"
+
+SEXP r_measures(void) {
+    const char *names[] = {"name", "title", "ranked", "common", "distribution", "df_taken", ""};
+    const char *distributions[] = {[GCOR_STUDENT_T] = "t", [GCOR_NORMAL_WITH_TIES] = "normal"};
+    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP};
+    int n = 0;
+    while (gcor_measure_at(n)) n++;
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    for (int c = 0; c < 6; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
+    for (int k = 0; k < n; k++) {
+        const gcor_measure *m = gcor_measure_at(k);
+        SET_STRING_ELT(VECTOR_ELT(result, 0), k, Rf_mkChar(m->name));
+        SET_STRING_ELT(VECTOR_ELT(result, 1), k, Rf_mkChar(m->title));
+        LOGICAL(VECTOR_ELT(result, 2))[k] = m->ranked != 0;
+        LOGICAL(VECTOR_ELT(result, 3))[k] = m->common != GCOR_NO_KIND;
+        SET_STRING_ELT(VECTOR_ELT(result, 4), k, Rf_mkChar(distributions[m->distribution]));
+        INTEGER(VECTOR_ELT(result, 5))[k] = m->df_taken;
+    }
+    UNPROTECT(1);
+    return result;
+}
+
+#define NUMBER(name, value) {name, (double)(value)}
+
+SEXP r_constants(void) {
+    const struct {
+        const char *name;
+        double value;
+    } table[] = {
+        NUMBER("row", GCOR_TRIANGLE_ROWS), NUMBER("column", GCOR_TRIANGLE_COLUMNS), NUMBER("square", GCOR_SQUARE),
+        NUMBER("rectangle", GCOR_RECTANGLE),
+        NUMBER("all.obs", GCOR_ALL_OBS), NUMBER("complete.obs", GCOR_COMPLETE_OBS),
+        NUMBER("pairwise.complete.obs", GCOR_PAIRWISE), NUMBER("everything", GCOR_EVERYTHING),
+        NUMBER("na.or.complete", GCOR_NA_OR_COMPLETE),
+        NUMBER("absolute", GCOR_ABSOLUTE), NUMBER("positive", GCOR_POSITIVE), NUMBER("negative", GCOR_NEGATIVE),
+        NUMBER("unsigned", GCOR_UNSIGNED), NUMBER("signed", GCOR_SIGNED), NUMBER("signed hybrid", GCOR_HYBRID),
+        NUMBER("interrupted", GCOR_INTERRUPTED), NUMBER("too many", GCOR_TOO_MANY),
+        NUMBER("constant", GCOR_CONSTANT),
+        NUMBER("bins", GCOR_BINS), NUMBER("most powers", GCOR_MOST_POWERS), NUMBER("most edges", INT32_MAX),
+        NUMBER("most devices", GCOR_MOST_DEVICES),
+    };
+    int n = (int)(sizeof table / sizeof *table);
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, n)), names = PROTECT(Rf_allocVector(STRSXP, n));
+    for (int k = 0; k < n; k++) {
+        REAL(result)[k] = table[k].value;
+        SET_STRING_ELT(names, k, Rf_mkChar(table[k].name));
+    }
+    Rf_setAttrib(result, R_NamesSymbol, names);
+    UNPROTECT(2);
+    return result;
+}
