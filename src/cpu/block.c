@@ -14,7 +14,7 @@ void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_
 }
 
 void cpu_trim(cpu_scratch *scratch, int64_t most) {
-    if (scratch->bytes <= most) return;
+    if (scratch->bytes <= most && most > 0) return;
     gcor_free(scratch->at);
     *scratch = (cpu_scratch){0};
 }

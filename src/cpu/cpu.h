@@ -56,7 +56,7 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
 /* block.c. Room for count things of `size` bytes, contents undefined; NULL after an error. */
 void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
 
-/* Give the room back if it is more than that many bytes. */
+/* Give the room back if it is more than that many bytes; 0: in any case. */
 void cpu_trim(cpu_scratch *scratch, int64_t most);
 
 /* The tile's block number b, from 0; cpu_blocks() of them, some without a pair that counts. */
