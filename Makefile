@@ -5,6 +5,8 @@
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
 #   make asan      the tests with AddressSanitizer and UBSan
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
+#   make lint      the style of C, CUDA, R and the shell's scripts
+#   make format    puts C and CUDA into that style
 #   make doc       NAMESPACE and man/ from the comments in R/
 #   make clean
 #
@@ -25,13 +27,14 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
 # R CMD check warns or notes where checkbashisms (of devscripts), qpdf or tidy are absent.
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
+LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-lintr clang-format shellcheck devscripts
 
 # Each recipe is one bash script that ends at its first error.
 SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo check bench asan valgrind doc clean
+.PHONY: demo check bench asan valgrind lint format doc clean
 
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
@@ -122,6 +125,17 @@ valgrind:
 	R -d "valgrind --leak-check=full --show-leak-kinds=definite --fullpath-after= --log-file=$(BUILD)/valgrind.log" \
 	  --vanilla --no-echo -e '$(run_tests)' < /dev/null || true
 	.ci/valgrind-result '$(BUILD)/valgrind.log'
+
+# lintr asks the installed package which functions there are.
+lint: CONFIGURE = --without-cuda
+lint:
+	$(call need,$(LINT_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	.ci/lint
+
+format:
+	$(call need,clang-format)
+	.ci/format -i
 
 doc: CONFIGURE = --without-cuda
 doc:

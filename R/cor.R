@@ -17,9 +17,11 @@
 #' one, with a warning.
 #'
 #' Accuracy: Kendall's numerator and denominator are exact integers; Pearson and
-#' Spearman are within 1e-6 of double precision, as centring, scaling and ranking
-#' are done in double and the products in single precision (the pairwise ones
-#' throughout in double).
+#' Spearman are within 1e-6 of double precision. Columns are centred, scaled and
+#' ranked in double and then rounded to single precision, which leaves the ranks
+#' of up to 1,183 observations exact. Their products are summed in double on the
+#' processor; a GPU sums those of twelve observations in single precision, and
+#' these sums in double. Pairwise ones are throughout in double.
 #'
 #' @param x A numeric, integer or logical matrix or data frame, observations in
 #'   rows and variables in columns; or a vector, with `y`. A sparse matrix of

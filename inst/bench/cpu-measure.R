@@ -40,7 +40,7 @@ build_cpu_rates <- function() {
   file.copy(file.path(here, "cpu-rates.c"), folder, overwrite = TRUE)
   wide <- if (R.version$arch == "x86_64") "-mprefer-vector-width=512"
   flags <- paste(c("-O3 -march=native", wide, "-fopenmp"), collapse = " ")
-  build("cpu-rates", paste0("PKG_CFLAGS='", flags, "' PKG_LIBS=-fopenmp ", R_command(), " CMD SHLIB cpu-rates.c"))
+  build("cpu-rates", paste0("PKG_CFLAGS='", flags, "' PKG_LIBS=-fopenmp ", r_command(), " CMD SHLIB cpu-rates.c"))
 }
 
 # Words, multiply-adds and bytes a second; NA where there is no library to measure them.
@@ -90,12 +90,11 @@ own_caller <- function(task) {
   method <- task$method
   threads <- task$threads
   quietly(library(gpucor))
+  network <- function(...) gpuCorNetwork(..., method = method, backend = "cpu", threads = threads)
   switch(task$kind,
          dist = function(x) gpuCor(x, method = method, backend = "cpu", threads = threads),
-         network = function(x) gpuCorNetwork(x, threshold = THRESHOLDS[[method]], method = method, backend = "cpu",
-                                             threads = threads),
-         density = function(x) gpuCorNetwork(x, density = DENSITY, method = method, backend = "cpu",
-                                             threads = threads))
+         network = function(x) network(x, threshold = THRESHOLDS[[method]]),
+         density = function(x) network(x, density = DENSITY))
 }
 
 # ---- a measurement

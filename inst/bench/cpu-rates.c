@@ -41,16 +41,15 @@ static double per_second(void (*work)(int64_t), int64_t times, int threads) {
 
 static volatile double factor = 0.5, term = 1; /* known at run time only */
 
-#define MULTIPLY_ADD(name, type)                                           \
-    static void name(int64_t times) {                                      \
-        typedef type vector __attribute__((vector_size(BYTES)));           \
-        const vector a = (type)factor - (vector){0};                       \
-        const vector b = (type)term - (vector){0};                         \
-        vector sum[SUMS];                                                  \
-        UNROLL for (int k = 0; k < SUMS; k++) sum[k] = b * (type)k;        \
-        for (int64_t t = 0; t < times; t++)                                \
-            UNROLL for (int k = 0; k < SUMS; k++) sum[k] = sum[k] * a + b; \
-        USE(sum);                                                          \
+#define MULTIPLY_ADD(name, type) \
+    static void name(int64_t times) { \
+        typedef type vector __attribute__((vector_size(BYTES))); \
+        const vector a = (type)factor - (vector){0}; \
+        const vector b = (type)term - (vector){0}; \
+        vector sum[SUMS]; \
+        UNROLL for (int k = 0; k < SUMS; k++) sum[k] = b * (type)k; \
+        for (int64_t t = 0; t < times; t++) UNROLL for (int k = 0; k < SUMS; k++) sum[k] = sum[k] * a + b; \
+        USE(sum); \
     }
 MULTIPLY_ADD(add_floats, float)
 MULTIPLY_ADD(add_doubles, double)

@@ -8,7 +8,7 @@ build <- function(name, command) {
 }
 
 # The command R, for the shell.
-R_command <- function() shQuote(file.path(R.home("bin"), "R"))
+r_command <- function() shQuote(file.path(R.home("bin"), "R"))
 
 # nvcc's flag for the GPU here. Hopper's own instructions are in code for 9.0a only.
 architecture <- function() {
@@ -28,7 +28,7 @@ nvcc <- function() {
 # The generator of the data.
 build_random <- function() {
   file.copy(file.path(here, c("random.c", "columns.h")), folder, overwrite = TRUE)
-  build("random", paste("PKG_CFLAGS='-O3 -fopenmp' PKG_LIBS=-fopenmp", R_command(), "CMD SHLIB random.c"))
+  build("random", paste("PKG_CFLAGS='-O3 -fopenmp' PKG_LIBS=-fopenmp", r_command(), "CMD SHLIB random.c"))
 }
 
 build_rates <- function() {

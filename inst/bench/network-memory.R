@@ -22,6 +22,6 @@ result <- as.numeric(object.size(net)) / 2^20
 allowed <- input + 3 * result + 300
 cat(sprintf("N = %.0f, n_obs = %.0f, density %g: %.0f edges, %.1f s on %d threads\n", n_var, n_obs, density, net@edges,
             seconds, gpuInfo()$threads))
-cat(sprintf("peak resident memory of the process %.0f MB, R and its packages included; input %.0f + 3 x result %.0f + 300 = %.0f MB allowed\n",
-            peak, input, result, allowed))
+cat(sprintf("peak resident memory of the process %.0f MB, R and its packages included; ", peak),
+    sprintf("input %.0f + 3 x result %.0f + 300 = %.0f MB allowed\n", input, result, allowed), sep = "")
 stopifnot(peak < allowed)

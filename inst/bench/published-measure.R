@@ -4,7 +4,7 @@
 
 build_programs <- function() {
   sources <- list.files(file.path(here, "published"), "[.](cu|c)$", full.names = TRUE)
-  compiler <- tryCatch(suppressWarnings(system(paste(R_command(), "CMD config CC"), intern = TRUE)),
+  compiler <- tryCatch(suppressWarnings(system(paste(r_command(), "CMD config CC"), intern = TRUE)),
                        error = function(e) "cc")
   flag <- architecture()
   if (is.null(flag)) say("No GPU: programs in CUDA are not built.")

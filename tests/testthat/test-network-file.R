@@ -289,7 +289,7 @@ test_that("AnnData reads files without entries, rows or columns", {
   }
 })
 
-# ---- gpuCorNetwork(file =)
+# ---- networks that go to a file
 
 details_of <- function(file) {
   listed <- rhdf5::h5ls(file)

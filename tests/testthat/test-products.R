@@ -25,7 +25,9 @@ for (kind in names(instructions)) {
     skip_without_gpu()
     # 1,024 signs are a piece: 45 observations have 990, 46 have 1,035.
     for (n_obs in c(2, 45, 46, 65)) for (n_var in c(2, 127, 257)) for (x in data_of(n_obs, n_var)) {
-      run <- function(backend, ...) suppressWarnings(gpuCor(..., method = "kendall", output = "matrix", backend = backend))
+      run <- function(backend, ...) {
+        suppressWarnings(gpuCor(..., method = "kendall", output = "matrix", backend = backend))
+      }
       with_env(env, {
         expect_identical(run("cuda", x), run("cpu", x))
         expect_identical(run("cuda", x, x[, seq_len(n_var / 2), drop = FALSE]),

@@ -76,7 +76,7 @@ test_that("triangles of any size up to 2^53 pairs are exact", {
 test_that("larger triangles come in 64-bit integers", {
   skip_if_not_installed("bit64")
   n <- 2^31
-  last <- bit64::as.integer64("2305843008139952128") # n (n - 1) / 2
+  last <- bit64::as.integer64("2305843008139952128") # as many pairs as n have
   set.seed(6)
   i <- c(1, 1, n - 1, n / 2, floor(runif(300) * (n - 1)) + 1)
   j <- c(2, n, n, n / 2 + 1, floor(runif(300) * n) + 1)

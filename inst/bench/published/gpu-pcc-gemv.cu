@@ -19,8 +19,8 @@
 static void multiply_row(cublasHandle_t blas, const float *columns, int64_t n_obs, int64_t n, int64_t i, float *row) {
     const float one = 1, zero = 0;
     const float *column = columns + i * n_obs;
-    CHECK_BLAS(cublasSgemv(blas, CUBLAS_OP_T, (int)n_obs, (int)(n - 1 - i), &one, column + n_obs, (int)n_obs, column,
-                           1, &zero, row, 1));
+    CHECK_BLAS(cublasSgemv(blas, CUBLAS_OP_T, (int)n_obs, (int)(n - 1 - i), &one, column + n_obs, (int)n_obs, column, 1,
+                           &zero, row, 1));
 }
 
 /* Floats for whole rows: all of them, or what fits, which must hold the longest. */

@@ -129,8 +129,7 @@ static double reference(const problem *p, measure what, int64_t i, int64_t j) {
 /* Pair (i, j), i < j, at a position of the triangle row by row. */
 static void pair_at(int64_t position, int64_t n, int64_t *i, int64_t *j) {
     int64_t row =
-        (int64_t)(((double)(2 * n - 1) - sqrt((double)(2 * n - 1) * (double)(2 * n - 1) - 8.0 * (double)position)) /
-                  2);
+        (int64_t)(((double)(2 * n - 1) - sqrt((double)(2 * n - 1) * (double)(2 * n - 1) - 8.0 * (double)position)) / 2);
     while (row > 0 && pairs_of(n) - pairs_of(n - row) > position) row--;
     while (pairs_of(n) - pairs_of(n - row - 1) <= position) row++;
     *i = row;

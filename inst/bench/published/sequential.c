@@ -56,8 +56,7 @@ static float dot(const float *x, const float *y, int64_t n) {
 static void pearson_row(const method *m, int64_t i) {
     const problem *p = m->p;
     const float *x = m->normalised + i * p->n_obs;
-    for (int64_t j = i + 1; j < p->n_var; j++)
-        m->rows[i][j - i - 1] = dot(x, m->normalised + j * p->n_obs, p->n_obs);
+    for (int64_t j = i + 1; j < p->n_var; j++) m->rows[i][j - i - 1] = dot(x, m->normalised + j * p->n_obs, p->n_obs);
 }
 
 /* ---- Kendall ------------------------------------------------------------------------------------------ */

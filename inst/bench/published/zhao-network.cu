@@ -23,12 +23,12 @@
 typedef struct {
     const problem *p;
     measure what;
-    int64_t blocks, length;        /* of the vectors */
-    double *data;                  /* kendall: the columns */
-    float *vectors;                /* the others: those of all columns */
-    float *row_vectors, *own;      /* kendall: those of a block's rows, and of its columns */
-    float *block, *other;          /* a block, and as much memory again: to sort, or for the edges */
-    void *sorting;                 /* what the sort needs besides */
+    int64_t blocks, length;   /* of the vectors */
+    double *data;             /* kendall: the columns */
+    float *vectors;           /* the others: those of all columns */
+    float *row_vectors, *own; /* kendall: those of a block's rows, and of its columns */
+    float *block, *other;     /* a block, and as much memory again: to sort, or for the edges */
+    void *sorting;            /* what the sort needs besides */
     size_t sorting_bytes;
     unsigned long long *histogram; /* BINS */
     int *counts;                   /* edges of each row of a block */
@@ -152,8 +152,8 @@ static void compress_block(gpu *g, span rows, span columns, int64_t number, void
     }
     int32_t *column = (int32_t *)g->other;
     float *value = g->other + edges;
-    compress_rows<<<grid, THREADS>>>(g->block, rows.size, columns.size, (int)columns.from, threshold, g->places,
-                                     column, value);
+    compress_rows<<<grid, THREADS>>>(g->block, rows.size, columns.size, (int)columns.from, threshold, g->places, column,
+                                     value);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(to->column, column, (size_t)edges * sizeof *column, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(to->value, value, (size_t)edges * sizeof *value, cudaMemcpyDeviceToHost));
@@ -189,8 +189,8 @@ static int64_t largest_block(const gpu *g) {
     if (most > g->p->n_var) most = g->p->n_var;
     if (most < 1) most = 1;
     int64_t per_column = g->what == KENDALL ? 2 * g->length * (int64_t)sizeof(float) : 0;
-    while (most > 1 && 2 * most * most * (int64_t)sizeof(float) + (int64_t)sorting_bytes(most * most) +
-                               most * per_column > memory)
+    while (most > 1 &&
+           2 * most * most * (int64_t)sizeof(float) + (int64_t)sorting_bytes(most * most) + most * per_column > memory)
         most -= most > 64 ? most / 64 : 1;
     return most;
 }

@@ -75,8 +75,10 @@ static __device__ int64_t count_below(const float *sorted, int64_t n, float limi
     int64_t low = 0, high = n;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (sorted[middle] < limit) low = middle + 1;
-        else high = middle;
+        if (sorted[middle] < limit)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -104,8 +106,8 @@ static __global__ void count_edges(const float *block, int rows, int columns, fl
 
 /* Row i's edges to `places[i]`, in order: a lane's goes behind those of the lanes below it. */
 static __global__ void compress_rows(const float *__restrict__ block, int rows, int columns, int first_column,
-                                     float threshold, const int64_t *__restrict__ places,
-                                     int32_t *__restrict__ column, float *__restrict__ value) {
+                                     float threshold, const int64_t *__restrict__ places, int32_t *__restrict__ column,
+                                     float *__restrict__ value) {
     int i = (int)(blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP), lane = threadIdx.x % WARP;
     if (i >= rows) return;
     const float *r = block + (int64_t)i * columns;

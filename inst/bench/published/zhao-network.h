@@ -39,11 +39,14 @@ static int64_t count_blocks(int64_t n, int64_t largest) {
 
 /* ---- algorithm 2, line 9 and 10: the threshold -------------------------------------------------------- */
 
-/* Where bin k begins; of the GPU, too. */
 #ifdef __CUDACC__
-__host__ __device__
+#define ON_BOTH static inline __host__ __device__
+#else
+#define ON_BOTH static inline
 #endif
-static inline float bin_edge(int64_t k) {
+
+/* Where bin k begins; for the GPU, too. */
+ON_BOTH float bin_edge(int64_t k) {
     return (float)((double)k / BINS);
 }
 
@@ -145,8 +148,10 @@ static int64_t edges_before(const network *net, int64_t i, int64_t j) {
     int64_t low = net->row[i], high = net->row[i + 1];
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (net->column[middle] < j) low = middle + 1;
-        else high = middle;
+        if (net->column[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -167,8 +172,10 @@ static int64_t row_of(const network *net, int64_t at) {
     int64_t low = 0, high = net->n;
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
-        if (net->row[middle] <= at) low = middle;
-        else high = middle;
+        if (net->row[middle] <= at)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
