@@ -18,7 +18,7 @@
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
 gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "everything", backend = NULL, ...) {
-  method <- check_method(method)
+  method <- check_method(method, first = "spearman")
   use <- check_use(use)
   settings <- settings_of(backend, ..., distance = TRUE)
   x <- check_variables(x, "x")

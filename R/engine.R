@@ -29,10 +29,10 @@ measure_of <- function(method) {
   lapply(table, `[`, at)
 }
 
-# An argument 'method', whose default is the names of the package's own measures: the first of them.
-check_method <- function(method) {
+# An argument 'method', whose default is the names of the package's own measures, `first` before the others.
+check_method <- function(method, first = "pearson") {
   if (length(method) > 1L && setequal(method, engine$methods)) return(method[1L])
-  check_choice(method, measures()$name, "method")
+  check_choice(method, union(first, measures()$name), "method")
 }
 
 # The number by which the engine knows a method.
