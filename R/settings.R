@@ -56,7 +56,7 @@ choose_devices <- function(devices, backend) {
 check_devices <- function(devices, name) {
   gpus <- .Call(r_cuda_state)$gpus
   if (identical(devices, "all")) return(seq_len(gpus) - 1L)
-  if (is.character(devices)) devices <- suppressWarnings(as.numeric(strsplit(devices, "[ ,]+")[[1L]]))
+  if (is_list_text(devices)) devices <- suppressWarnings(as.numeric(strsplit(devices, "[ ,]+")[[1L]]))
   ok <- is.numeric(devices) && length(devices) > 0L && !anyNA(devices) && all(devices == floor(devices)) &&
     all(devices >= 0 & devices < gpus) && !anyDuplicated(devices)
   if (!ok) {
@@ -66,6 +66,9 @@ check_devices <- function(devices, name) {
   }
   as.integer(devices)
 }
+
+# As the environment has several numbers: "0,1".
+is_list_text <- function(value) is.character(value) && length(value) == 1L && grepl("[0-9][ ,]+[0-9]", value)
 
 # Several workers on the processor share out the tiles as several GPUs do.
 cpu_workers <- function() seq_len(getOption("gpucor.cpu_workers", 1L)) - 1L

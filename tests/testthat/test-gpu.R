@@ -62,7 +62,7 @@ test_that("with a GPU, it is the one chosen", {
   expect_like_cor(normal(10, 5), backend = "cuda")
   chooseGpu(0)
   for (bad in list(-1, last + 1, 0.5, "0", NA)) {
-    expect_error(chooseGpu(bad), "'deviceId' must be a whole number .*gpuInfo\\(\\) lists the GPUs")
+    expect_error(chooseGpu(bad), "'deviceId' must be a GPU's number.*gpuInfo\\(\\) lists the GPUs")
   }
   expect_identical(getGpuId(), 0L)
   expect_output(print(gpuInfo()), devices$name[1], fixed = TRUE)
