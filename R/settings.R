@@ -46,11 +46,11 @@ choose_backend <- function(backend) {
   "cpu"
 }
 
-# Numbers of GPUs, from 0. The processor is one device, unless a test wants it to be several.
+# Numbers of GPUs, from 0; the processor is device 0. Tests have several workers on each, which share out the tiles as
+# several devices do.
 choose_devices <- function(devices, backend) {
-  if (backend == "cpu") return(cpu_workers())
-  if (is.null(devices)) return(state$devices)
-  check_devices(devices, "devices")
+  own <- if (backend == "cpu") 0L else if (is.null(devices)) state$devices else check_devices(devices, "devices")
+  rep(own, getOption("gpucor.workers_per_device", 1L))
 }
 
 check_devices <- function(devices, name) {
@@ -69,9 +69,6 @@ check_devices <- function(devices, name) {
 
 # As the environment has several numbers: "0,1".
 is_list_text <- function(value) is.character(value) && length(value) == 1L && grepl("[0-9][ ,]+[0-9]", value)
-
-# Several workers on the processor share out the tiles as several GPUs do.
-cpu_workers <- function() seq_len(getOption("gpucor.cpu_workers", 1L)) - 1L
 
 choose_threads <- function(threads) {
   if (!is.null(threads)) {

@@ -1,19 +1,21 @@
-# Several devices, or on the processor several workers, give the bytes that one gives.
+# Several devices, or several workers on one, give the bytes that one gives.
 
-# By each way to divide the work: a list of options and settings.
+# Ways to divide the work: how many workers a device has, and which devices.
 ways_to_divide <- function(backend) {
-  if (backend == "cpu") return(lapply(2:4, function(n) list(options = list(gpucor.cpu_workers = n))))
-  gpus <- nrow(gpuInfo()$devices)
-  ways <- list(list(devices = 0), list(devices = gpus - 1))
-  if (gpus > 1) ways <- c(ways, list(list(devices = "all"), list(devices = rev(seq_len(gpus) - 1))))
+  ways <- lapply(2:4, function(n) list(workers = n, devices = 0))
+  gpus <- if (backend == "cuda") nrow(gpuInfo()$devices) else 1
+  if (gpus > 1) {
+    ways <- c(ways, list(list(workers = 1, devices = gpus - 1), list(workers = 1, devices = "all"),
+                         list(workers = 2, devices = rev(seq_len(gpus) - 1))))
+  }
   ways
 }
 
 # However small the work is, all share it.
-shared <- function(code) {
+divided <- function(way, code) {
   .Call(gpucor:::r_set_shared_steps, 1)
   on.exit(.Call(gpucor:::r_set_shared_steps, 0))
-  force(code)
+  with_options(list(gpucor.workers_per_device = way$workers, gpucor.devices = way$devices), code)
 }
 
 slots_of <- function(net) list(net@p, net@i, net@x, net@threshold)
@@ -41,11 +43,8 @@ for (backend in backends()) for (method in all_methods) {
       y <- normal(21, 3, seed = 5) + x[, 1]
       alone <- results_of(x, y, method, backend)
       for (way in ways_to_divide(backend)) {
-        divided <- shared(with_options(as.list(way$options), {
-          if (is.null(way$devices)) results_of(x, y, method, backend) else
-            results_of(x, y, method, backend, devices = way$devices)
-        }))
-        expect_identical(divided, alone, label = paste(n_var, deparse1(way)))
+        shared <- divided(way, results_of(x, y, method, backend))
+        expect_identical(shared, alone, label = paste(n_var, "variables,", deparse1(way)))
       }
     }
     expect_nothing_live()
@@ -56,9 +55,7 @@ for (backend in backends()) for (method in all_methods) {
     run <- function(...) suppressWarnings(gpuCor(x, use = "pairwise", method = method, backend = backend, ...))
     alone <- run()
     for (way in ways_to_divide(backend)) {
-      divided <- shared(with_options(as.list(way$options),
-                                     if (is.null(way$devices)) run() else run(devices = way$devices)))
-      expect_identical(divided, alone)
+      expect_identical(divided(way, run()), alone, label = deparse1(way))
     }
   })
 }
