@@ -37,6 +37,40 @@ test_that("vectors are taken with a y, and two of them give a number", {
   expect_true(is.numeric(gpuCor(x[, 1], x[, 2])) && is.null(dim(gpuCor(x[, 1], x[, 2]))))
 })
 
+test_that("an S4 object that is a matrix is taken as one", {
+  where <- new.env()
+  contains <- function(class, type) methods::setClass(class, contains = type, where = where)
+  integers <- x
+  storage.mode(integers) <- "integer"
+  labelled <- methods::setClass("labelled", contains = "matrix", slots = c(label = "character"), where = where)
+  s4 <- list(matrix = contains("own_matrix", "matrix")(x), slots = labelled(x, label = "mine"), bit = asS4(x),
+             integers = asS4(integers), logical = asS4(x > 0),
+             frame = contains("own_frame", "data.frame")(as.data.frame(x)))
+  plain <- list(x, x, x, integers, x > 0, as.data.frame(x))
+  for (k in seq_along(s4)) for (backend in backends()) for (method in all_methods) {
+    expect_true(isS4(s4[[k]]))
+    run <- function(f, ...) f(..., method = method, backend = backend)
+    same <- function(f, ...) {
+      label <- paste(names(s4)[k], method)
+      ours <- run(f, s4[[k]], ...)
+      expect_identical(as.vector(ours), as.vector(run(f, plain[[k]], ...)), label = label)
+      expect_identical(dimnames(ours), dimnames(run(f, plain[[k]], ...)), label = label)
+    }
+    same(gpuCor)
+    same(gpuCor, y = x[, 1:3])
+    same(function(m, ...) gpuCor(x[, 1:3], m, ...))
+    same(gpuDist)
+    same(function(...) as.matrix(gpuCorNetwork(..., density = 0.3)))
+    same(function(...) gpuConnectivity(..., threshold = 0.3)$degree)
+    same(function(...) gpuCorTest(...)$p.value)
+  }
+  expect_identical(gpuCor(contains("own_vector", "numeric")(x[, 1]), x[, 2]), gpuCor(x[, 1], x[, 2]))
+  methods::setClass("own_sparse", contains = "dgCMatrix", where = where)
+  sparse <- methods::as(methods::as(x, "CsparseMatrix"), "own_sparse")
+  expect_identical(as.vector(suppressMessages(gpuCor(sparse))), as.vector(gpuCor(x)))
+  expect_error(gpuCor(contains("own_letters", "matrix")(matrix(letters, 13))), "'x' must be numeric")
+})
+
 test_that("x is not changed", {
   before <- x + 0
   for (method in all_methods) gpuCor(x, method = method)
