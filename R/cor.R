@@ -71,7 +71,7 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
   settings <- settings_of(backend, ...)
-  input <- check_input(x, y, use)
+  input <- check_input(x, y, use, method)
   if (!is.null(y)) return(cor_rectangle(input, method, use, settings))
 
   labels <- colnames(input$x)

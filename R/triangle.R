@@ -35,7 +35,7 @@ gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall
   order <- check_choice(order, c("row", "column"), "order")
   use <- check_use(use)
   settings <- settings_of(backend, ...)
-  run(check_input(x, NULL, use)$x, NULL, method, use, order, settings)
+  run(check_input(x, NULL, use, method)$x, NULL, method, use, order, settings)
 }
 
 #' @rdname gpuCorTriangle

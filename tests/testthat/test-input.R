@@ -189,11 +189,61 @@ test_that("errors about missing and absent values are those of cor()", {
     expect_error(gpuCor(x * NA, use = "complete.obs", method = method), error_of(cor(x * NA, use = "complete.obs")),
                  fixed = TRUE)
     expect_error(gpuCor(empty, use = "all.obs", method = method), error_of(cor(empty, use = "all.obs")), fixed = TRUE)
-    expect_error(gpuCor(empty, use = "pairwise", method = method), "'x' is empty", fixed = TRUE)
     expect_error(gpuCor(empty, use = "complete.obs", method = method), "no complete element pairs", fixed = TRUE)
   }
+  expect_error(gpuCor(empty, use = "pairwise"), "'x' is empty", fixed = TRUE)
   expect_identical(gpuCor(numeric(), numeric()), cor(numeric(), numeric()))
   expect_length(gpuCor(matrix(0, 5, 0)), 0)
+})
+
+# Vectors (n_var NULL) and matrices of all small sizes, with and without names and a missing value.
+small_inputs <- function(n_obs, letters) {
+  sizes <- list(NULL, 0, 1, 2)
+  plain <- lapply(sizes, function(n_var) {
+    values <- seq_len(n_obs * max(n_var, if (is.null(n_var)) 1)) + 0
+    if (is.null(n_var)) values else matrix(values, n_obs, n_var)
+  })
+  named <- lapply(plain[-1], function(m) `colnames<-`(m, letters[seq_len(ncol(m))]))
+  holes <- lapply(Filter(length, c(plain, named)), replace, 1, NA)
+  c(plain, named, holes)
+}
+
+test_that("empty input is answered, or refused, as by cor()", {
+  expect_same_answer <- function(ours, truth, label) {
+    ours <- outcome(ours)
+    truth <- outcome(truth)
+    same <- identical(ours$error, truth$error) && identical(dim(ours$value), dim(truth$value)) &&
+      identical(dimnames(ours$value), dimnames(truth$value)) && isTRUE(all.equal(ours$value, truth$value))
+    expect(same, paste0(label, ": ", deparse1(ours[1:2]), "; cor(): ", deparse1(truth[1:2])))
+  }
+  for (backend in backends()) for (method in all_methods) for (use in all_uses) for (n_obs in 0:1) {
+    # A pair that lacks its only row has a test of its own.
+    if (n_obs == 1 && method == "kendall" && use == "pairwise.complete.obs") next
+    for (x in small_inputs(n_obs, letters)) {
+      label <- paste(backend, method, use, deparse1(x))
+      run <- function(...) gpuCor(..., use = use, method = method, backend = backend)
+      if (is.matrix(x)) expect_same_answer(run(x, output = "matrix"), reference_cor(x, NULL, use, method), label)
+      for (y in small_inputs(n_obs, LETTERS)) {
+        expect_same_answer(run(x, y), reference_cor(x, y, use, method), paste(label, "with y", deparse1(y)))
+      }
+    }
+  }
+  expect_nothing_live()
+})
+
+test_that("y without columns gives no coefficients, whatever `use` is", {
+  nothing <- x[, 0]
+  for (backend in backends()) for (method in all_methods) for (use in all_uses) {
+    expect_like_cor(x, nothing, use, method, backend, "y without columns")
+    expect_like_cor(with_missing(x, 0.3), nothing, use, method, backend, "missing values, y without columns")
+    expect_like_cor(x * NA, nothing, use, method, backend, "all missing, y without columns")
+    expect_like_cor(nothing, x, use, method, backend, "x without columns")
+    truth <- outcome(reference_cor(x, nothing, use, method))
+    for (f in list(function(...) gpuCorNetwork(..., threshold = 0.5), gpuCorTest)) {
+      ours <- outcome(f(x, nothing, use = use, method = method, backend = backend))
+      expect_identical(ours$error, truth$error, label = paste(method, use))
+    }
+  }
 })
 
 test_that("choices may be abbreviated as in R, and others are listed", {
