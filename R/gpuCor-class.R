@@ -12,9 +12,11 @@
 #' @param n How many of the strongest pairs to show.
 #' @param digits Significant digits to print.
 #' @param ... Not used.
-#' @return `x[i, j]`: a matrix of coefficients, 1 on the diagonal; a number or a
-#'   vector where a dimension is dropped. `as.matrix()`: the N x N matrix with
-#'   unit diagonal, with dimnames if `x` had column names. `summary()`: a list of
+#' @return `x[i, j]`: a matrix of coefficients; a number or a vector where a
+#'   dimension is dropped. `as.matrix()`: the N x N matrix, with dimnames if `x`
+#'   had column names. The diagonal is that of [stats::cor()]: 1, but `NA` with
+#'   fewer than two observations, and by pairs also for a constant column.
+#'   `summary()`: a list of
 #'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
 #'   `mean`, `quantiles` (of at most a million evenly spaced pairs) and
 #'   `strongest`, a data frame of `from`, `to` and `r`.
@@ -59,6 +61,8 @@ resolve_index <- function(index, x, name) {
   other <- rows != columns
   labels <- attr(x, "Labels")
   values <- matrix(1, length(i), length(j), dimnames = if (!is.null(labels)) list(labels[i], labels[j]))
+  diagonal <- attr(x, "diagonal")
+  if (!is.null(diagonal)) values[!other] <- diagonal[rows[!other]]
   if (any(other)) values[other] <- .subset(x, trianglePosition(rows[other], columns[other], n))
   if (drop) drop(values) else values
 }
@@ -66,7 +70,7 @@ resolve_index <- function(index, x, name) {
 #' @rdname gpuCor-class
 #' @export
 as.matrix.gpuCor <- function(x, ...) {
-  values <- .Call(r_unfold, x, size_of(x), choose_threads(setting(NULL, "threads")))
+  values <- .Call(r_unfold, x, size_of(x), attr(x, "diagonal"), choose_threads(setting(NULL, "threads")))
   if (is.list(values)) stop_run(values)
   labels <- attr(x, "Labels")
   if (!is.null(labels)) dimnames(values) <- list(labels, labels)
@@ -76,7 +80,7 @@ as.matrix.gpuCor <- function(x, ...) {
 # What arithmetic makes of coefficients are distances or the like: a plain dist.
 as_plain_dist <- function(x) {
   if (inherits(x, "gpuCor")) {
-    attr(x, "n_obs") <- NULL
+    attr(x, "n_obs") <- attr(x, "diagonal") <- NULL
     class(x) <- "dist"
   }
   x

@@ -8,7 +8,7 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(r_cor, 8),
-    ENTRY(r_unfold, 3),
+    ENTRY(r_unfold, 4),
     ENTRY(r_observations, 5),
     ENTRY(r_edges, 7),
     ENTRY(r_neighbours, 9),

@@ -48,13 +48,27 @@ static gcor_status complete(request *q, int64_t length, double n_obs) {
     return q->job.context.error.status;
 }
 
-/* Set here because R would copy the values first; "n_obs" becomes what was used. */
-static void set_attributes(SEXP values, SEXP attributes, SEXP n_obs) {
+/* Every variable with itself; NULL where that is 1 for all. */
+static SEXP diagonal_values(const request *q, double n_obs) {
+    int64_t n = q->job.x.n_var, ones = 0;
+    for (int64_t j = 0; j < n; j++) ones += diagonal(&q->job.job, j, n_obs) == 1;
+    if (ones == n) return R_NilValue;
+    SEXP values = Rf_allocVector(REALSXP, n);
+    for (int64_t j = 0; j < n; j++) REAL(values)[j] = diagonal(&q->job.job, j, n_obs);
+    return values;
+}
+
+/* Set here because R would copy the values first; "n_obs" becomes what was used, "diagonal" what it is. */
+static void set_attributes(SEXP values, SEXP attributes, const request *q, SEXP n_obs) {
     SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
         const char *name = CHAR(STRING_ELT(names, k));
-        SEXP value = strcmp(name, "n_obs") == 0 ? n_obs : VECTOR_ELT(attributes, k);
+        SEXP value = VECTOR_ELT(attributes, k);
+        if (strcmp(name, "n_obs") == 0) value = n_obs;
+        if (strcmp(name, "diagonal") == 0) value = diagonal_values(q, REAL(n_obs)[0]);
+        PROTECT(value);
         Rf_setAttrib(values, Rf_install(name), value);
+        UNPROTECT(1);
     }
 }
 
@@ -78,20 +92,21 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
         return r_failure(&q.job.context.error);
     }
     REAL(VECTOR_ELT(result, 4))[0] = (double)dense.zero_sd;
-    set_attributes(values, attributes, n_obs);
+    set_attributes(values, attributes, &q, n_obs);
     UNPROTECT(1);
     return result;
 }
 
-SEXP r_unfold(SEXP values, SEXP n_var, SEXP threads) {
+SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
     int64_t n = Rf_asInteger(n_var);
+    const double *own = Rf_isNull(diagonal) ? NULL : REAL(diagonal);
     r_progress progress;
     gcor_context context = {.threads = r_threads(threads), .monitor = r_monitor(&progress, 0)};
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
     double *out = REAL(result);
     const double *from = REAL(values);
     for (int64_t i = 0; i < n && !gcor_stop(&context, 0); from += n - 1 - i, i++) {
-        out[i + n * i] = 1;
+        out[i + n * i] = own ? own[i] : 1;
         if (i + 1 < n) memcpy(out + n * i + i + 1, from, (size_t)(n - 1 - i) * sizeof *out);
     }
     if (gcor_mirror(&context, out, n)) result = r_failure(&context.error);

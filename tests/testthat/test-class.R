@@ -34,6 +34,30 @@ test_that("as.matrix() is cor()", {
   expect_identical(dim(as.matrix(gpuCor(wide[, 0]))), c(0L, 0L))
 })
 
+test_that("the diagonal is that of cor()", {
+  data <- kinds_of_data(9, 8)
+  data$single_row <- normal(1, 3)
+  data$no_rows <- normal(0, 3)
+  data$one_complete_row <- rbind(normal(1, 4), NA)
+  for (backend in backends()) for (method in all_methods) for (use in c(all_uses[c(1, 4, 5)])) {
+    for (kind in names(data)) {
+      label <- paste(backend, method, use, kind)
+      x <- data[[kind]]
+      run <- function(...) suppressWarnings(gpuCor(x, use = use, method = method, backend = backend, ...))
+      truth <- outcome(reference_cor(x, NULL, use, method))$value
+      if (is.null(truth)) next
+      r <- run()
+      expect_identical(as.matrix(r), run(output = "matrix"), label = label)
+      expect_identical(is.na(diag(as.matrix(r))), is.na(diag(truth)), label = label)
+      expect_identical(is.nan(diag(as.matrix(r))), is.nan(diag(truth)), label = label)
+      expect_identical(r[, ], as.matrix(r), label = label)
+      expect_identical(r[c(2, 2), 2:1], as.matrix(r)[c(2, 2), 2:1], label = label)
+      if (!anyNA(diag(truth))) expect_null(attr(r, "diagonal"), label = label)
+      expect_null(attr(1 - r, "diagonal"), label = label)
+    }
+  }
+})
+
 test_that("the order of the values is that of dist", {
   expect_identical(as.vector(r), full[lower.tri(full)])
   expect_equal(unname(as.matrix(stats::as.dist(1 - full))), unname(as.matrix(1 - r)))

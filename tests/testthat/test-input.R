@@ -222,7 +222,10 @@ test_that("empty input is answered, or refused, as by cor()", {
     for (x in small_inputs(n_obs, letters)) {
       label <- paste(backend, method, use, deparse1(x))
       run <- function(...) gpuCor(..., use = use, method = method, backend = backend)
-      if (is.matrix(x)) expect_same_answer(run(x, output = "matrix"), reference_cor(x, NULL, use, method), label)
+      if (is.matrix(x)) {
+        expect_same_answer(run(x, output = "matrix"), reference_cor(x, NULL, use, method), label)
+        expect_same_answer(as.matrix(run(x)), reference_cor(x, NULL, use, method), paste(label, "as.matrix()"))
+      }
       for (y in small_inputs(n_obs, LETTERS)) {
         expect_same_answer(run(x, y), reference_cor(x, y, use, method), paste(label, "with y", deparse1(y)))
       }
