@@ -29,7 +29,17 @@
 #' @name gpuCor-class
 NULL
 
-size_of <- function(x) attr(x, "Size")
+# How many variables there are. An object whose values and attributes no longer belong together is an error.
+size_of <- function(x) {
+  n <- attr(x, "Size")
+  whole <- is.numeric(n) && length(n) == 1L && isTRUE(n == floor(n)) && n >= 0
+  if (!whole || pairs_of(n) != length(x)) {
+    made <- if (whole) paste0(", which makes ", format_count(pairs_of(n)), " pairs")
+    fail("attribute \"Size\" is ", show_value(n), made, "; the object has ", format_count(length(x)),
+         " values, and has been changed since gpuCor() returned it")
+  }
+  n
+}
 
 pairs_of <- function(n) n * (n - 1) / 2
 

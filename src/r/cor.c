@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/threads.h"
+#include "../core/triangle.h"
 
 typedef struct {
     r_job job;
@@ -97,8 +98,21 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     return result;
 }
 
+/* The number of variables, which says how much is read: any R object may have been changed meanwhile. */
+static int64_t unfolded_size(SEXP values, SEXP n_var, SEXP diagonal) {
+    double n = Rf_asReal(n_var);
+    if (!(n >= 0 && n <= INT_MAX)) Rf_error("a matrix cannot have %.0f columns", n);
+    if (TYPEOF(values) != REALSXP || Rf_xlength(values) != gcor_triangular((int64_t)n - 1))
+        Rf_error("the pairs of %.0f variables need %.0f doubles, not %.0f values of type %s", n, n * (n - 1) / 2,
+                 (double)Rf_xlength(values), Rf_type2char(TYPEOF(values)));
+    if (!Rf_isNull(diagonal) && (TYPEOF(diagonal) != REALSXP || Rf_xlength(diagonal) != (int64_t)n))
+        Rf_error("the diagonal of %.0f variables needs as many doubles, not %.0f values of type %s", n,
+                 (double)Rf_xlength(diagonal), Rf_type2char(TYPEOF(diagonal)));
+    return (int64_t)n;
+}
+
 SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
-    int64_t n = Rf_asInteger(n_var);
+    int64_t n = unfolded_size(values, n_var, diagonal);
     const double *own = Rf_isNull(diagonal) ? NULL : REAL(diagonal);
     r_progress progress;
     gcor_context context = {.threads = r_threads(threads), .monitor = r_monitor(&progress, 0)};
