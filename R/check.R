@@ -73,6 +73,16 @@ check_variables <- function(x, name) {
 
 is_matrix <- function(x) is.matrix(x) || is(x, "dgCMatrix")
 
+COLUMNS <- "a variable in each column"
+
+# For functions that have no use for a vector; `variables` says where it has them.
+check_matrix_like <- function(x, variables) {
+  size <- dim(x)
+  if (!is_variables(x) || length(size) == 2L) return(invisible()) # check_variables() sees to the rest
+  fail("'x' must be matrix-like, with ", variables, "; it ",
+       if (is.null(size)) "is a vector" else paste("has", length(size), "dimensions"))
+}
+
 as_column <- function(x) if (is_matrix(x)) x else matrix(x, ncol = 1L)
 
 # Empty input is an error where it is one for stats::cor: of n_obs observations of n_x variables, and of n_y
