@@ -71,19 +71,35 @@ check_variables <- function(x, name) {
 
 is_matrix <- function(x) is.matrix(x) || is(x, "dgCMatrix")
 
+COLUMNS <- "a variable in each column"
+
+# For functions that have no use for a vector; `variables` says where it has them.
+check_matrix_like <- function(x, variables) {
+  size <- dim(x)
+  if (!is_variables(x) || length(size) == 2L) return(invisible()) # check_variables() sees to the rest
+  fail("'x' must be matrix-like, with ", variables, "; it ",
+       if (is.null(size)) "is a vector" else paste("has", length(size), "dimensions"))
+}
+
 as_column <- function(x) if (is_matrix(x)) x else matrix(x, ncol = 1L)
 
-# stats::cor looks at emptiness differently by `use`.
-check_filled <- function(x, y, use) {
-  if (uses[use] %in% c("everything", "na.or.complete")) return(invisible())
-  empty <- function(m) !is.null(m) && (nrow(m) == 0L || ncol(m) == 0L)
-  if (!empty(x) && !empty(y)) return(invisible())
-  if (uses[use] == "complete.obs") fail("no complete element pairs")
-  fail("'", if (empty(x)) "x" else "y", "' is empty")
+# Empty input is an error where it is one for stats::cor: of n_obs observations of n_x variables, and of n_y
+# unless that is NULL. It asks whether there is any y for ranks of pairs only, for which it does without
+# observations.
+check_filled <- function(n_obs, n_x, n_y, use, method) {
+  use <- uses[use]
+  if (use %in% c("everything", "na.or.complete")) return(invisible())
+  x_is_empty <- n_obs == 0L || n_x == 0L
+  if (use == "pairwise.complete.obs" && method != "pearson") {
+    if (is.null(n_y) && n_x == 0L) fail("'x' is empty")
+    if (!is.null(n_y) && (x_is_empty || n_y == 0L)) fail("both 'x' and 'y' must be non-empty")
+  } else if (x_is_empty) {
+    fail(if (use == "complete.obs") "no complete element pairs" else "'x' is empty")
+  }
 }
 
 # x and y as matrices ready for the engine; scalar: both were vectors.
-check_input <- function(x, y, use) {
+check_input <- function(x, y, use, method) {
   x <- check_variables(x, "x")
   if (!is.null(y)) y <- check_variables(y, "y")
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'")
@@ -93,6 +109,6 @@ check_input <- function(x, y, use) {
   if (!is.null(y) && nrow(x) != nrow(y)) {
     fail("incompatible dimensions: 'x' has ", nrow(x), " rows (observations), 'y' has ", nrow(y))
   }
-  check_filled(x, y, use)
+  check_filled(nrow(x), ncol(x), if (!is.null(y)) ncol(y), use, method)
   list(x = x, y = y, scalar = scalar && !is.null(y))
 }

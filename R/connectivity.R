@@ -52,6 +52,7 @@ gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
   breaks <- check_breaks(breaks)
   criterion <- if (!is.null(threshold)) check_criterion(list(threshold = threshold))
   if (!is.null(density)) criterion <- check_criterion(list(density = density))
+  check_matrix_like(x, COLUMNS)
   task <- network_task(x, NULL, criterion, sign, use, method, backend, ...)
   passes <- if (is.null(density)) 1 else 3
   least <- if (!is.null(density)) density_threshold(task, passes) else if (!is.null(threshold)) criterion$value

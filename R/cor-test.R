@@ -72,7 +72,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   log.p <- check_flag(log.p, "log.p")
   r <- gpuCor(x, y, use, method, output, backend, ...)
 
-  input <- suppressMessages(check_input(x, y, check_use(use)))
+  input <- suppressMessages(check_input(x, y, check_use(use), method))
   use <- uses[check_use(use)]
   observed <- observed_values(input, use)
   complete <- complete_pairs(observed)

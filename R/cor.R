@@ -37,9 +37,10 @@
 #' @return With `y = NULL` and `output = "dist"` an object of class
 #'   `c("gpuCor", "dist")`: the `N (N - 1) / 2` coefficients of N columns in the
 #'   order of [stats::dist()], with attributes `Size`, `Labels`, `method`,
-#'   `n_obs` and `call`. `as.matrix()` gives the N x N matrix with unit diagonal,
-#'   `r[i, j]` picks by number or name, and arithmetic such as `1 - r` gives a
-#'   plain `dist`, ready for [stats::hclust()]. Otherwise a matrix,
+#'   `n_obs` and `call`, and `diagonal` where not every column has the coefficient
+#'   1 with itself. `as.matrix()` gives the N x N matrix, `r[i, j]` picks by number
+#'   or name, and arithmetic such as `1 - r` gives a plain `dist`, ready for
+#'   [stats::hclust()]. Otherwise a matrix,
 #'   `ncol(x)` x `ncol(x)` or `ncol(x)` x `ncol(y)`; of two vectors a number.
 #'
 #' @section Errors: as [stats::cor()] has them: `x` not numeric, different
@@ -73,7 +74,7 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
   settings <- settings_of(backend, ...)
-  input <- check_input(x, y, use)
+  input <- check_input(x, y, use, method)
   if (!is.null(y)) return(cor_rectangle(input, method, use, settings))
 
   labels <- colnames(input$x)
@@ -89,7 +90,7 @@ matrix_attributes <- function(rows, columns) {
 
 dist_attributes <- function(x, method, call) {
   list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = nrow(x),
-       call = call, class = c("gpuCor", "dist"))
+       diagonal = NULL, call = call, class = c("gpuCor", "dist"))
 }
 
 cor_rectangle <- function(input, method, use, settings) {

@@ -21,11 +21,11 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "ever
   method <- check_method(method, first = "spearman")
   use <- check_use(use)
   settings <- settings_of(backend, ..., distance = TRUE)
+  check_matrix_like(x, "an entity in each row")
   x <- check_variables(x, "x")
-  if (!is_matrix(x)) fail("'x' must be matrix-like, with an entity in each row; it is a vector")
   by_row <- is.matrix(x)
   if (!by_row) x <- Matrix::t(x)
-  check_filled(x, NULL, use)
+  check_filled(if (by_row) ncol(x) else nrow(x), if (by_row) nrow(x) else ncol(x), NULL, use, method)
   attributes <- list(Size = if (by_row) nrow(x) else ncol(x), Labels = if (by_row) rownames(x) else colnames(x),
                      Diag = FALSE, Upper = FALSE, method = method, call = sys.call(), class = "dist")
   run(x, NULL, method, use, "row", settings, attributes, by_row)

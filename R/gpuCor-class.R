@@ -12,9 +12,11 @@
 #' @param n How many of the strongest pairs to show.
 #' @param digits Significant digits to print.
 #' @param ... Not used.
-#' @return `x[i, j]`: a matrix of coefficients, 1 on the diagonal; a number or a
-#'   vector where a dimension is dropped. `as.matrix()`: the N x N matrix with
-#'   unit diagonal, with dimnames if `x` had column names. `summary()`: a list of
+#' @return `x[i, j]`: a matrix of coefficients; a number or a vector where a
+#'   dimension is dropped. `as.matrix()`: the N x N matrix, with dimnames if `x`
+#'   had column names. The diagonal is that of [stats::cor()]: 1, but `NA` with
+#'   fewer than two observations, and by pairs also for a constant column.
+#'   `summary()`: a list of
 #'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
 #'   `mean`, `quantiles` (of at most a million evenly spaced pairs) and
 #'   `strongest`, a data frame of `from`, `to` and `r`.
@@ -27,7 +29,17 @@
 #' @name gpuCor-class
 NULL
 
-size_of <- function(x) attr(x, "Size")
+# How many variables there are. An object whose values and attributes no longer belong together is an error.
+size_of <- function(x) {
+  n <- attr(x, "Size")
+  whole <- is.numeric(n) && length(n) == 1L && isTRUE(n == floor(n)) && n >= 0
+  if (!whole || pairs_of(n) != length(x)) {
+    made <- if (whole) paste0(", which makes ", format_count(pairs_of(n)), " pairs")
+    fail("attribute \"Size\" is ", show_value(n), made, "; the object has ", format_count(length(x)),
+         " values, and has been changed since gpuCor() returned it")
+  }
+  n
+}
 
 pairs_of <- function(n) n * (n - 1) / 2
 
@@ -57,6 +69,8 @@ resolve_index <- function(index, x, name) {
   other <- rows != columns
   labels <- attr(x, "Labels")
   values <- matrix(1, length(i), length(j), dimnames = if (!is.null(labels)) list(labels[i], labels[j]))
+  diagonal <- attr(x, "diagonal")
+  if (!is.null(diagonal)) values[!other] <- diagonal[rows[!other]]
   if (any(other)) values[other] <- .subset(x, trianglePosition(rows[other], columns[other], n))
   if (drop) drop(values) else values
 }
@@ -64,7 +78,7 @@ resolve_index <- function(index, x, name) {
 #' @rdname gpuCor-class
 #' @export
 as.matrix.gpuCor <- function(x, ...) {
-  values <- .Call(r_unfold, x, size_of(x), 1, choose_threads(setting(NULL, "threads")))
+  values <- .Call(r_unfold, x, size_of(x), attr(x, "diagonal"), choose_threads(setting(NULL, "threads")))
   if (is.list(values)) stop_run(values)
   labels <- attr(x, "Labels")
   if (!is.null(labels)) dimnames(values) <- list(labels, labels)
@@ -74,7 +88,7 @@ as.matrix.gpuCor <- function(x, ...) {
 # What arithmetic makes of coefficients are distances or the like: a plain dist.
 as_plain_dist <- function(x) {
   if (inherits(x, "gpuCor")) {
-    attr(x, "n_obs") <- NULL
+    attr(x, "n_obs") <- attr(x, "diagonal") <- NULL
     class(x) <- "dist"
   }
   x

@@ -110,7 +110,7 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
   settings <- settings_of(backend, ...)
-  input <- check_input(x, y, use)
+  input <- check_input(x, y, use, method)
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
   task$pairs <- if (is.null(task$y)) pairs_of(ncol(task$x)) else as.numeric(ncol(task$x)) * ncol(task$y)

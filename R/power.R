@@ -79,27 +79,34 @@ pickPower <- function(x, powers = 1:20, type = c("unsigned", "signed", "signed h
   method <- check_method(method)
   r_squared <- check_r_squared(r_squared)
   breaks <- check_whole(breaks, "breaks", 2, 1e6)
-  warn_missing(x, use)
-  # One pass takes a limited number of powers.
-  passes <- split(powers, (seq_along(powers) - 1L) %/% constant("most powers"))
-  soft <- do.call(cbind, lapply(passes, function(power) {
-    gpuConnectivity(x, power = power, type = type, use = use, method = method, backend = backend, ...)$soft
-  }))
-  if (nrow(soft) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", nrow(soft))
+  check_matrix_like(x, "a gene in each column")
+  task <- network_task(x, NULL, NULL, "absolute", use, method, backend, ...)
+  if (ncol(task$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(task$x))
+  warn_missing(task)
 
-  table <- fit_table(unname(soft), powers, breaks)
+  table <- fit_table(soft_connectivity(task, type, powers), powers, breaks)
   fits <- which(table$SFT.R.sq > r_squared)
   structure(
     list(powerEstimate = if (length(fits)) powers[fits[1L]] else powers[NA_integer_], fitIndices = table),
-    class = "gpuCorPower", type = type, method = method, r_squared = r_squared, n_var = nrow(soft)
+    class = "gpuCorPower", type = type, method = method, r_squared = r_squared, n_var = ncol(task$x)
   )
 }
 
 # Left as they are, columns with missing values have connectivity 0 and bend the fit.
-warn_missing <- function(x, use) {
-  if (uses[check_use(use)] != "everything" || !anyNA(x)) return(invisible())
+warn_missing <- function(task) {
+  if (uses[task$use] != "everything" || !anyNA(task$x)) return(invisible())
   warning("'x' has missing values, and with use = \"everything\" a column with one has no coefficient, thus ",
           "connectivity 0; use = \"pairwise.complete.obs\" leaves out only the missing values", call. = FALSE)
+}
+
+# A column for each power; one pass takes a limited number of them.
+soft_connectivity <- function(task, type, powers) {
+  parts <- split(powers, (seq_along(powers) - 1L) %/% constant("most powers"))
+  passes <- lapply(seq_along(parts), function(p) {
+    connectivity_pass(task, NULL, type, parts[[p]], at_pass(task$settings, p, length(parts)))
+  })
+  warn_constant(passes[[1L]], colnames(task$x), NULL)
+  do.call(cbind, lapply(passes, `[[`, "soft"))
 }
 
 check_fit_powers <- function(powers) {

@@ -35,7 +35,8 @@ gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall
   order <- check_choice(order, c("row", "column"), "order")
   use <- check_use(use)
   settings <- settings_of(backend, ...)
-  run(check_input(x, NULL, use)$x, NULL, method, use, order, settings)
+  check_matrix_like(x, COLUMNS)
+  run(check_input(x, NULL, use, method)$x, NULL, method, use, order, settings)
 }
 
 #' @rdname gpuCorTriangle
@@ -45,7 +46,10 @@ gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall
 triangleIndex <- function(k, n, order = c("row", "column")) {
   order <- check_choice(order, c("row", "column"), "order")
   n <- check_whole(n, "n", 2, 2^31)
-  if (!inherits(k, "integer64")) k <- whole_numbers(k, "k", 1, 2^53)
+  if (!inherits(k, "integer64")) {
+    k <- whole_numbers(k, "k", 1, min(pairs_of(n), 2^53),
+                       if (pairs_of(n) > 2^53) "; beyond, give it as integer64 of package bit64")
+  }
   pairs <- .Call(r_triangle_index, k, n, order == "column")
   colnames(pairs) <- c("i", "j")
   pairs
@@ -71,13 +75,13 @@ trianglePosition <- function(i, j, n, order = c("row", "column")) {
   .Call(r_triangle_position, i, j, n, order == "column")
 }
 
-whole_numbers <- function(value, name, least, most) {
+whole_numbers <- function(value, name, least, most, way_out = "") {
   if (!is.numeric(value)) fail("'", name, "' must be numeric, not of class ", class(value)[1L])
   value <- as.double(value)
   bad <- which(is.na(value) | value != floor(value) | value < least | value > most)
   if (length(bad)) {
     fail("'", name, "' is ", format(value[bad[1L]], digits = 17), " at element ", bad[1L],
-         "; it must be a whole number from ", least, " to ", format(most, digits = 17))
+         "; it must be a whole number from ", least, " to ", format(most, scientific = FALSE), way_out)
   }
   value
 }

@@ -49,13 +49,27 @@ static gcor_status complete(request *q, int64_t length, double n_obs) {
     return context->error.status;
 }
 
-/* Set here because R would copy the values first; "n_obs" becomes what was used. */
-static void set_attributes(SEXP values, SEXP attributes, SEXP n_obs) {
+/* Every variable with itself; NULL where that is 1 for all. */
+static SEXP diagonal_values(const request *q, double n_obs) {
+    int64_t n = q->job.x.source.n_var, ones = 0;
+    for (int64_t j = 0; j < n; j++) ones += diagonal(&q->job.job, j, n_obs) == 1;
+    if (ones == n) return R_NilValue;
+    SEXP values = Rf_allocVector(REALSXP, n);
+    for (int64_t j = 0; j < n; j++) REAL(values)[j] = diagonal(&q->job.job, j, n_obs);
+    return values;
+}
+
+/* Set here because R would copy the values first; "n_obs" becomes what was used, "diagonal" what it is. */
+static void set_attributes(SEXP values, SEXP attributes, const request *q, SEXP n_obs) {
     SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
         const char *name = CHAR(STRING_ELT(names, k));
-        SEXP value = strcmp(name, "n_obs") == 0 ? n_obs : VECTOR_ELT(attributes, k);
+        SEXP value = VECTOR_ELT(attributes, k);
+        if (strcmp(name, "n_obs") == 0) value = n_obs;
+        if (strcmp(name, "diagonal") == 0) value = diagonal_values(q, REAL(n_obs)[0]);
+        PROTECT(value);
         Rf_setAttrib(values, Rf_install(name), value);
+        UNPROTECT(1);
     }
 }
 
@@ -80,25 +94,36 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     if (!status) zero_sd = dense->zero_sd;
     gcor_sink_free(dense ? &dense->sink : NULL);
     REAL(VECTOR_ELT(result, 4))[0] = (double)zero_sd;
-    if (!status) set_attributes(values, attributes, n_obs);
+    if (!status) set_attributes(values, attributes, &q, n_obs);
     result = r_job_end(&q.job, status, result);
     UNPROTECT(1);
     return result;
 }
 
+/* The number of variables, which says how much is read: any R object may have been changed meanwhile. */
+static int64_t unfolded_size(SEXP values, SEXP n_var, SEXP diagonal) {
+    double n = Rf_asReal(n_var);
+    if (!(n >= 0 && n <= INT_MAX)) Rf_error("a matrix cannot have %.0f columns", n);
+    if (TYPEOF(values) != REALSXP || Rf_xlength(values) != gcor_triangular((int64_t)n - 1))
+        Rf_error("the pairs of %.0f variables need %.0f doubles, not %.0f values of type %s", n, n * (n - 1) / 2,
+                 (double)Rf_xlength(values), Rf_type2char(TYPEOF(values)));
+    if (!Rf_isNull(diagonal) && (TYPEOF(diagonal) != REALSXP || Rf_xlength(diagonal) != (int64_t)n))
+        Rf_error("the diagonal of %.0f variables needs as many doubles, not %.0f values of type %s", n,
+                 (double)Rf_xlength(diagonal), Rf_type2char(TYPEOF(diagonal)));
+    return (int64_t)n;
+}
+
 SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
-    int64_t n = Rf_asInteger(n_var);
-    if (n < 0 || Rf_xlength(values) != gcor_triangular(n - 1))
-        Rf_error("%.0f values are not those of the pairs of %.0f variables", (double)Rf_xlength(values), (double)n);
-    double own = Rf_asReal(diagonal);
+    int64_t n = unfolded_size(values, n_var, diagonal);
+    const double *own = Rf_isNull(diagonal) ? NULL : REAL(diagonal);
     r_progress progress;
     gcor_monitor monitor = r_monitor(&progress, 0);
     gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
     double *out = REAL(result);
     const double *from = REAL(values);
-    for (int64_t i = 0; i < n && !gcor_stop(&context); from += n - 1 - i, i++) {
-        out[i + n * i] = own;
+    for (int64_t i = 0; i < n && !gcor_stop(&context, 0); from += n - 1 - i, i++) {
+        out[i + n * i] = own ? own[i] : 1;
         if (i + 1 < n) memcpy(out + n * i + i + 1, from, (size_t)(n - 1 - i) * sizeof *out);
     }
     if (gcor_mirror(&context, out, n)) result = r_failure(&context.error);

@@ -10,8 +10,10 @@ static gcor_matrix sparse_matrix(SEXP x) {
     };
 }
 
+/* A dgCMatrix is nothing but its slots; an object of a class that contains "matrix" has a matrix's data and
+ * its dim, and is one, although R calls it S4, too. */
 gcor_matrix r_matrix(SEXP x, int by_row) {
-    if (Rf_isS4(x)) return sparse_matrix(x);
+    if (TYPEOF(x) == S4SXP) return sparse_matrix(x);
     int64_t n_row = Rf_nrows(x), n_col = Rf_ncols(x);
     gcor_matrix matrix = {.source = gcor_matrix_source(n_row, n_col), .obs_stride = 1, .var_stride = n_row};
     if (by_row)

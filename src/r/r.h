@@ -21,7 +21,7 @@
  * were, or after an error list(status, message). */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
- * attributes: a named list, for the values. */
+ * attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings, SEXP attributes);
 
 /* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own). */
@@ -43,8 +43,7 @@ SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 /* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps), see gcor_sums_rule. */
 SEXP r_connectivity(SEXP x, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
-/* A `dist`'s values, of which there are n (n - 1) / 2 (checked by the caller and here), to the n x n matrix with
- * `diagonal` on the diagonal; an interrupt as in r_cor(). */
+/* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP diagonal, SEXP threads);
 
 /* Positions and pairs, from 1; order 0: by rows, 1: by columns. */

@@ -29,11 +29,21 @@ outcome <- function(code) {
   list(value = value, error = error, warned = warned)
 }
 
-# stats::cor() where it is consistent. It asks whether y is empty for pairwise ranks only, whether
-# x is for all but those, where it gives NA; and for these it fails on a single column.
+# How many rows there are for cor() to rank.
+ranked_rows <- function(x, y, use) {
+  both <- if (is.null(y)) x else cbind(x, y)
+  if (use %in% c("complete.obs", "na.or.complete")) sum(rowSums(is.na(both)) == 0) else nrow(both)
+}
+
+# stats::cor() where it is consistent. A single row it ranks by row(), which loses names and missing values, so
+# that "all.obs" is no longer an error; the values are NA by any method. And by pairs it ranks no single column that
+# has missing values or no rows: the error is of diag(), which takes the coefficient for a size.
 reference_cor <- function(x, y = NULL, use = "everything", method = "pearson") {
-  if (!use %in% c("everything", "na.or.complete") && length(if (is.null(y)) x else y) == 0) stop("empty")
-  if (use == "pairwise.complete.obs" && is.null(y) && ncol(x) == 1) return(cor(x, x, use, method))
+  if (use == "pairwise.complete.obs") {
+    if (is.null(y) && ncol(x) == 1) return(cor(cbind(x, x), NULL, use, method)[1, 1, drop = FALSE])
+  } else if (ranked_rows(x, y, use) == 1) {
+    method <- "pearson"
+  }
   cor(x, y, use, method)
 }
 

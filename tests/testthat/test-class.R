@@ -34,6 +34,30 @@ test_that("as.matrix() is cor()", {
   expect_identical(dim(as.matrix(gpuCor(wide[, 0]))), c(0L, 0L))
 })
 
+test_that("the diagonal is that of cor()", {
+  data <- kinds_of_data(9, 8)
+  data$single_row <- normal(1, 3)
+  data$no_rows <- normal(0, 3)
+  data$one_complete_row <- rbind(normal(1, 4), NA)
+  for (backend in backends()) for (method in all_methods) for (use in c(all_uses[c(1, 4, 5)])) {
+    for (kind in names(data)) {
+      label <- paste(backend, method, use, kind)
+      x <- data[[kind]]
+      run <- function(...) suppressWarnings(gpuCor(x, use = use, method = method, backend = backend, ...))
+      truth <- outcome(reference_cor(x, NULL, use, method))$value
+      if (is.null(truth)) next
+      r <- run()
+      expect_identical(as.matrix(r), run(output = "matrix"), label = label)
+      expect_identical(is.na(diag(as.matrix(r))), is.na(diag(truth)), label = label)
+      expect_identical(is.nan(diag(as.matrix(r))), is.nan(diag(truth)), label = label)
+      expect_identical(r[, ], as.matrix(r), label = label)
+      expect_identical(r[c(2, 2), 2:1], as.matrix(r)[c(2, 2), 2:1], label = label)
+      if (!anyNA(diag(truth))) expect_null(attr(r, "diagonal"), label = label)
+      expect_null(attr(1 - r, "diagonal"), label = label)
+    }
+  }
+})
+
 test_that("the order of the values is that of dist", {
   expect_identical(as.vector(r), full[lower.tri(full)])
   expect_equal(unname(as.matrix(stats::as.dist(1 - full))), unname(as.matrix(1 - r)))
@@ -76,6 +100,29 @@ test_that("indices out of bounds are errors", {
   expect_error(r["mpg", "none"], "subscript out of bounds: no variable is named \"none\"")
   expect_error(r[12, 1], "'i' must be within 1 to Size = 11")
   expect_error(bare["mpg", 1], "subscript out of bounds")
+})
+
+test_that("an object that has been changed is an error, and nothing beyond it is read", {
+  uses_of_size <- list(as.matrix, print, summary, function(r) r[1, 2], function(r) r[, ], function(r) r["mpg", ])
+  for (size in list(5000L, 12L, 10L, 0L, -10L, 11.5, NA, NULL, "11", c(11L, 11L), Inf, 2^31)) {
+    changed <- r
+    attr(changed, "Size") <- size
+    for (f in uses_of_size) expect_error(f(changed), "attribute \"Size\" is .*; the object has 55 values, and has been")
+  }
+  attr(changed, "Size") <- 5000L
+  expect_error(as.matrix(changed), "\"Size\" is 5000L, which makes 12,497,500 pairs; the object has 55 values, and has")
+  attr(changed, "Size") <- 11 # as good as 11L
+  expect_identical(as.matrix(changed), full)
+  # Whatever R says, the engine looks for itself.
+  unfold <- function(...) .Call(gpucor:::r_unfold, ..., 1L)
+  for (n in list(5000L, 1L, -10L, NA, 2^31)) expect_error(unfold(as.numeric(1:55), n, NULL), "variables need|columns")
+  expect_error(unfold(1:55, 11L, NULL), "need 55 doubles, not 55 values of type integer")
+  for (diagonal in list(1, as.numeric(1:12), 1:11, "1")) {
+    expect_error(unfold(as.numeric(1:55), 11L, diagonal), "the diagonal of 11 variables needs as many doubles")
+  }
+  changed <- gpuCor(x[1, , drop = FALSE])
+  attr(changed, "diagonal") <- 1
+  expect_error(as.matrix(changed), "the diagonal of 11 variables needs")
 })
 
 test_that("arithmetic gives a plain dist, ready for hclust()", {

@@ -37,6 +37,11 @@ test_that("rows may be missing values, constant, few or many", {
   expect_error(gpuDist(missing, use = "all.obs"), "missing observations")
   expect_length(gpuDist(x[1, , drop = FALSE]), 0)
   expect_length(gpuDist(x[0, ]), 0)
+  # Without measurements, as cor() without observations.
+  for (method in all_methods) for (use in all_uses) {
+    truth <- outcome(as.vector(reference_dist(x[, 0], method, use)))
+    expect_identical(outcome(as.vector(gpuDist(x[, 0], method, use))), truth, label = paste(method, use))
+  }
 })
 
 test_that("data frames, integers and sparse matrices are taken by rows as well", {

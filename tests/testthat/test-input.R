@@ -37,6 +37,40 @@ test_that("vectors are taken with a y, and two of them give a number", {
   expect_true(is.numeric(gpuCor(x[, 1], x[, 2])) && is.null(dim(gpuCor(x[, 1], x[, 2]))))
 })
 
+test_that("an S4 object that is a matrix is taken as one", {
+  where <- new.env()
+  contains <- function(class, type) methods::setClass(class, contains = type, where = where)
+  integers <- x
+  storage.mode(integers) <- "integer"
+  labelled <- methods::setClass("labelled", contains = "matrix", slots = c(label = "character"), where = where)
+  s4 <- list(matrix = contains("own_matrix", "matrix")(x), slots = labelled(x, label = "mine"), bit = asS4(x),
+             integers = asS4(integers), logical = asS4(x > 0),
+             frame = contains("own_frame", "data.frame")(as.data.frame(x)))
+  plain <- list(x, x, x, integers, x > 0, as.data.frame(x))
+  for (k in seq_along(s4)) for (backend in backends()) for (method in all_methods) {
+    expect_true(isS4(s4[[k]]))
+    run <- function(f, ...) f(..., method = method, backend = backend)
+    same <- function(f, ...) {
+      label <- paste(names(s4)[k], method)
+      ours <- run(f, s4[[k]], ...)
+      expect_identical(as.vector(ours), as.vector(run(f, plain[[k]], ...)), label = label)
+      expect_identical(dimnames(ours), dimnames(run(f, plain[[k]], ...)), label = label)
+    }
+    same(gpuCor)
+    same(gpuCor, y = x[, 1:3])
+    same(function(m, ...) gpuCor(x[, 1:3], m, ...))
+    same(gpuDist)
+    same(function(...) as.matrix(gpuCorNetwork(..., density = 0.3)))
+    same(function(...) gpuConnectivity(..., threshold = 0.3)$degree)
+    same(function(...) gpuCorTest(...)$p.value)
+  }
+  expect_identical(gpuCor(contains("own_vector", "numeric")(x[, 1]), x[, 2]), gpuCor(x[, 1], x[, 2]))
+  methods::setClass("own_sparse", contains = "dgCMatrix", where = where)
+  sparse <- methods::as(methods::as(x, "CsparseMatrix"), "own_sparse")
+  expect_identical(as.vector(suppressMessages(gpuCor(sparse))), as.vector(gpuCor(x)))
+  expect_error(gpuCor(contains("own_letters", "matrix")(matrix(letters, 13))), "'x' must be numeric")
+})
+
 test_that("x is not changed", {
   before <- x + 0
   for (method in all_methods) gpuCor(x, method = method)
@@ -155,11 +189,64 @@ test_that("errors about missing and absent values are those of cor()", {
     expect_error(gpuCor(x * NA, use = "complete.obs", method = method), error_of(cor(x * NA, use = "complete.obs")),
                  fixed = TRUE)
     expect_error(gpuCor(empty, use = "all.obs", method = method), error_of(cor(empty, use = "all.obs")), fixed = TRUE)
-    expect_error(gpuCor(empty, use = "pairwise", method = method), "'x' is empty", fixed = TRUE)
     expect_error(gpuCor(empty, use = "complete.obs", method = method), "no complete element pairs", fixed = TRUE)
   }
+  expect_error(gpuCor(empty, use = "pairwise"), "'x' is empty", fixed = TRUE)
   expect_identical(gpuCor(numeric(), numeric()), cor(numeric(), numeric()))
   expect_length(gpuCor(matrix(0, 5, 0)), 0)
+})
+
+# Vectors (n_var NULL) and matrices of all small sizes, with and without names and a missing value.
+small_inputs <- function(n_obs, letters) {
+  sizes <- list(NULL, 0, 1, 2)
+  plain <- lapply(sizes, function(n_var) {
+    values <- seq_len(n_obs * max(n_var, if (is.null(n_var)) 1)) + 0
+    if (is.null(n_var)) values else matrix(values, n_obs, n_var)
+  })
+  named <- lapply(plain[-1], function(m) `colnames<-`(m, letters[seq_len(ncol(m))]))
+  holes <- lapply(Filter(length, c(plain, named)), replace, 1, NA)
+  c(plain, named, holes)
+}
+
+test_that("empty input is answered, or refused, as by cor()", {
+  expect_same_answer <- function(ours, truth, label) {
+    ours <- outcome(ours)
+    truth <- outcome(truth)
+    same <- identical(ours$error, truth$error) && identical(dim(ours$value), dim(truth$value)) &&
+      identical(dimnames(ours$value), dimnames(truth$value)) && isTRUE(all.equal(ours$value, truth$value))
+    expect(same, paste0(label, ": ", deparse1(ours[1:2]), "; cor(): ", deparse1(truth[1:2])))
+  }
+  for (backend in backends()) for (method in all_methods) for (use in all_uses) for (n_obs in 0:1) {
+    # A pair that lacks its only row has a test of its own.
+    if (n_obs == 1 && method == "kendall" && use == "pairwise.complete.obs") next
+    for (x in small_inputs(n_obs, letters)) {
+      label <- paste(backend, method, use, deparse1(x))
+      run <- function(...) gpuCor(..., use = use, method = method, backend = backend)
+      if (is.matrix(x)) {
+        expect_same_answer(run(x, output = "matrix"), reference_cor(x, NULL, use, method), label)
+        expect_same_answer(as.matrix(run(x)), reference_cor(x, NULL, use, method), paste(label, "as.matrix()"))
+      }
+      for (y in small_inputs(n_obs, LETTERS)) {
+        expect_same_answer(run(x, y), reference_cor(x, y, use, method), paste(label, "with y", deparse1(y)))
+      }
+    }
+  }
+  expect_nothing_live()
+})
+
+test_that("y without columns gives no coefficients, whatever `use` is", {
+  nothing <- x[, 0]
+  for (backend in backends()) for (method in all_methods) for (use in all_uses) {
+    expect_like_cor(x, nothing, use, method, backend, "y without columns")
+    expect_like_cor(with_missing(x, 0.3), nothing, use, method, backend, "missing values, y without columns")
+    expect_like_cor(x * NA, nothing, use, method, backend, "all missing, y without columns")
+    expect_like_cor(nothing, x, use, method, backend, "x without columns")
+    truth <- outcome(reference_cor(x, nothing, use, method))
+    for (f in list(function(...) gpuCorNetwork(..., threshold = 0.5), gpuCorTest)) {
+      ours <- outcome(f(x, nothing, use = use, method = method, backend = backend))
+      expect_identical(ours$error, truth$error, label = paste(method, use))
+    }
+  }
 })
 
 test_that("choices may be abbreviated as in R, and others are listed", {

@@ -161,6 +161,14 @@ test_that("any number of powers", {
                ignore_attr = TRUE)
 })
 
+test_that("what is to be said of x is said once, however many powers there are", {
+  x <- modular(20, 30)
+  x[, 5] <- 1
+  expect_identical(warnings_of(pickPower(x, 1:40)), "the standard deviation is zero (1 of 30 columns of 'x': gene5)")
+  messages <- testthat::capture_messages(pickPower(methods::as(modular(20, 30), "CsparseMatrix"), 1:40))
+  expect_length(messages, 1)
+})
+
 test_that("equal connectivities cannot be fitted", {
   expect_warning(fit <- pickPower(diag(5), 1:3), "same connectivity with every power")
   expect_true(all(is.na(fit$fitIndices[2:4])))
@@ -183,7 +191,11 @@ test_that("errors name the argument", {
   expect_error(pickPower(x, breaks = 1), "'breaks' must be a whole number", fixed = TRUE)
   expect_error(pickPower(x, breaks = 2.5), "'breaks' must be a whole number", fixed = TRUE)
   expect_error(pickPower(x[, 1:2]), "'x' must have at least 3 columns (genes)", fixed = TRUE)
-  expect_error(pickPower(letters), "'x'", fixed = TRUE)
+  expect_error(pickPower(letters), "'x' must be numeric, not of class character", fixed = TRUE)
+  expect_error(pickPower(mean), "'x' must be numeric, not of class function", fixed = TRUE)
+  expect_error(pickPower(list(x)), "'x' must be numeric, not of class list", fixed = TRUE)
+  expect_error(pickPower(NULL), "'x' must be numeric, not of class NULL", fixed = TRUE)
+  expect_error(pickPower(x[, 1]), "'x' must be matrix-like, with a gene in each column; it is a vector", fixed = TRUE)
   expect_error(pickPower(x, wrong = 1), "there is no 'wrong'", fixed = TRUE)
 })
 

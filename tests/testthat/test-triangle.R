@@ -37,7 +37,9 @@ test_that("gpuCorTriangle() treats missing and infinite values as cor() does", {
   }
   expect_length(gpuCorTriangle(normal(5, 1)), 0)
   expect_length(gpuCorTriangle(matrix(0, 5, 0)), 0)
-  expect_error(gpuCorTriangle(1:5), "matrix-like")
+  expect_error(gpuCorTriangle(1:5), "'x' must be matrix-like, with a variable in each column; it is a vector")
+  expect_error(gpuCorTriangle(array(1, 2:4)), "'x' must be matrix-like, .*; it has 3 dimensions")
+  expect_error(gpuCorTriangle(mean), "'x' must be numeric, not of class function", fixed = TRUE)
 })
 
 test_that("the columns' order does not change over tiles' edges", {
@@ -104,13 +106,18 @@ test_that("positions are vectors like any other", {
 })
 
 test_that("what is outside a triangle is an error that names it", {
-  for (k in list(0, 11, -1, 1e10)) expect_error(triangleIndex(k, 5), "'k' is ")
-  expect_error(triangleIndex(c(1, 11), 5), "'k' is 11 at element 2; positions go from 1 to n(n-1)/2 = 10", fixed = TRUE)
+  for (k in list(0, 11, -1, 1e10, 0L, 11L)) {
+    expect_error(triangleIndex(k, 5), "'k' is .* at element 1; it must be a whole number from 1 to 10$")
+  }
+  expect_error(triangleIndex(c(1, 11), 5), "'k' is 11 at element 2; it must be a whole number from 1 to 10$")
+  expect_error(triangleIndex(0, 1e6), "from 1 to 499999500000$")
+  expect_error(trianglePosition(1, 1e5 + 1, 1e5), "from 1 to 100000$")
+  expect_error(triangleIndex(2, 2, "column"), "'k' is 2 at element 1; it must be a whole number from 1 to 1$")
   expect_error(triangleIndex(1.5, 5), "'k' is 1.5 at element 1; it must be a whole number")
   expect_error(triangleIndex(NA, 5), "'k' ")
   expect_error(triangleIndex(NA_real_, 5), "'k' is NA")
   expect_error(triangleIndex(NaN, 5), "'k' is NaN")
-  expect_error(triangleIndex(2^53 + 2, 2^31), "'k' is 9007199254740994 at element 1; it must be a whole number")
+  expect_error(triangleIndex(2^53 + 2, 2^31), "'k' is 9007199254740994 at element 1; .* 9007199254740992; .* integer64")
   expect_error(triangleIndex("1", 5), "'k' must be numeric, not of class character")
   for (n in list(1, 0, 2.5, 2^31 + 1, NA, "5", 2:3)) {
     expect_error(triangleIndex(1, n), "'n' must be a whole number")
