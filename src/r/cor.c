@@ -122,7 +122,7 @@ SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
     double *out = REAL(result);
     const double *from = REAL(values);
-    for (int64_t i = 0; i < n && !gcor_stop(&context, 0); from += n - 1 - i, i++) {
+    for (int64_t i = 0; i < n && !gcor_stop(&context); from += n - 1 - i, i++) {
         out[i + n * i] = own ? own[i] : 1;
         if (i + 1 < n) memcpy(out + n * i + i + 1, from, (size_t)(n - 1 - i) * sizeof *out);
     }
