@@ -60,16 +60,16 @@ check_variables <- function(x, name) {
     }
     return(as.matrix(x))
   }
-  if (is(x, "sparseMatrix")) {
+  if (isS4(x) && is(x, "sparseMatrix")) {
     message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
-  if (is(x, "Matrix")) x <- as.matrix(x)
+  if (isS4(x) && is(x, "Matrix")) x <- as.matrix(x)
   if (!is_variables(x)) fail("'", name, "' must be numeric, not of class ", class(x)[1L])
   x
 }
 
-is_matrix <- function(x) is.matrix(x) || is(x, "dgCMatrix")
+is_matrix <- function(x) is.matrix(x) || (isS4(x) && is(x, "dgCMatrix"))
 
 COLUMNS <- "a variable in each column"
 
@@ -90,7 +90,7 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
   use <- uses[use]
   if (use %in% c("everything", "na.or.complete")) return(invisible())
   x_is_empty <- n_obs == 0L || n_x == 0L
-  if (use == "pairwise.complete.obs" && method != "pearson") {
+  if (use == "pairwise.complete.obs" && measure_of(method)$ranked) {
     if (is.null(n_y) && n_x == 0L) fail("'x' is empty")
     if (!is.null(n_y) && (x_is_empty || n_y == 0L)) fail("both 'x' and 'y' must be non-empty")
   } else if (x_is_empty) {

@@ -32,7 +32,7 @@
 #' @param output `"dist"`: an object of class `gpuCor`, which holds each pair
 #'   once; `"matrix"`: the matrix that `cor()` gives. With `y` always a matrix.
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
-#' @param ... `threads`, `memory`, `progress`: see [gpucor-package].
+#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package].
 #'
 #' @return With `y = NULL` and `output = "dist"` an object of class
 #'   `c("gpuCor", "dist")`: the `N (N - 1) / 2` coefficients of N columns in the

@@ -7,10 +7,6 @@ engine <- new.env(parent = emptyenv())
   engine$methods <- measures()$name
 }
 
-.onUnload <- function(libpath) {
-  library.dynam.unload("gpucor", libpath)
-}
-
 # A number by the engine's name for it.
 constant <- function(name) engine$constants[[name]]
 

@@ -23,8 +23,9 @@
 #' | `threads` | `gpucor.threads` | `GPUCOR_THREADS` | processor threads; otherwise `OMP_THREAD_LIMIT`, `OMP_NUM_THREADS`, the batch system's number, all cores |
 #' | `memory` | `gpucor.memory` | `GPUCOR_MEMORY` | bytes for prepared columns, on the GPU or, with `"cpu"`, in main memory; otherwise what the GPU has free, or 512 MB |
 #' | `progress` | `gpucor.progress` | `GPUCOR_PROGRESS` | a progress bar on work of over two seconds; otherwise in interactive sessions |
+#' | `devices` | `gpucor.devices` | `GPUCOR_DEVICES` | numbers of the GPUs that share the work, such as `c(0, 1)` (in the environment `"0,1"`), or `"all"`; otherwise those of [chooseGpu()] |
 #'
-#' Less memory means more rounds, never another result.
+#' Less memory means more rounds, never another result. Nor is there another result by more threads or more GPUs.
 #'
 #' @keywords internal
 #' @useDynLib gpucor, .registration = TRUE

@@ -42,7 +42,7 @@
 #'   this.
 #' @param breaks Number of bins.
 #' @param method `"pearson"`, `"spearman"` or `"kendall"`. May be abbreviated.
-#' @param ... For `pickPower()` `threads`, `memory`, `progress`: see
+#' @param ... For `pickPower()` `threads`, `memory`, `progress`, `devices`: see
 #'   [gpucor-package]. Not used by the methods.
 #'
 #' @return A list of class `gpuCorPower` with `powerEstimate`, the lowest power

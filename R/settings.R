@@ -10,7 +10,7 @@ setting <- function(argument, name) {
 
 settings_of <- function(backend, ..., distance = FALSE) {
   given <- list(...)
-  known <- c("devices", "threads", "memory", "progress")
+  known <- c("threads", "memory", "progress", "devices")
   names <- if (is.null(names(given))) rep("", length(given)) else names(given)
   unknown <- names[!names %in% known]
   if (length(unknown)) {

@@ -279,9 +279,9 @@ test_that("settings are checked", {
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
-  expect_error(gpuCor(x, thread = 2), "further arguments are 'threads', 'memory', 'progress'; there is no 'thread'",
+  expect_error(gpuCor(x, thread = 2), "further arguments are 'threads', 'memory', 'progress', 'devices'; there is no 'thread'",
                fixed = TRUE)
-  unnamed <- "further arguments are 'threads', 'memory', 'progress'; .*named"
+  unnamed <- "further arguments are 'threads', 'memory', 'progress', 'devices'; .*named"
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2, threads = 1), unnamed)
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "there is no 'cores'")
