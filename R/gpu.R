@@ -25,8 +25,8 @@ state$devices <- 0L
 #' if (nrow(gpuInfo()$devices) > 0) chooseGpu(0)
 #' @export
 chooseGpu <- function(deviceId) {
-  cuda <- .Call(r_cuda_state)
-  if (cuda$gpus == 0L) fail("there is no GPU to choose: ", cuda$reason)
+  cuda <- backends()$cuda
+  if (cuda$devices == 0L) fail("there is no GPU to choose: ", cuda$reason)
   state$devices <- check_devices(deviceId, "deviceId")
   invisible(state$devices)
 }
@@ -38,14 +38,14 @@ getGpuId <- function() state$devices
 #' @rdname chooseGpu
 #' @export
 gpuInfo <- function() {
-  cuda <- .Call(r_cuda_state)
+  all <- backends()
   info <- .Call(r_info, state$devices)
   devices <- if (is.null(info$devices)) no_devices() else info$devices
   structure(
-    list(backends = c(if (cuda$gpus > 0L) "cuda", "cpu"),
+    list(backends = names(all)[vapply(all, function(b) b$devices > 0L, NA)],
          default = choose_backend(setting(NULL, "backend")),
          devices = as.data.frame(devices), device = state$devices,
-         driver = version_text(info$driver), runtime = version_text(info$runtime), reason = cuda$reason,
+         driver = version_text(info$driver), runtime = version_text(info$runtime), reason = all$cuda$reason,
          threads = choose_threads(setting(NULL, "threads")), instructions = info$instructions),
     class = "gpuInfo"
   )

@@ -35,15 +35,20 @@ at_pass <- function(settings, pass, passes) {
   settings
 }
 
+# Each back end by its name: the number of its devices, and why it has none; the one to be taken first comes first.
+backends <- function() {
+  table <- .Call(r_backends)
+  stats::setNames(Map(list, devices = table$devices, reason = table$reason), table$name)
+}
+
 choose_backend <- function(backend) {
-  backend <- check_choice(if (is.null(backend)) "auto" else backend, c("auto", "cuda", "cpu"), "backend")
-  if (backend == "cpu") return("cpu")
-  cuda <- .Call(r_cuda_state)
-  if (cuda$gpus > 0L) return("cuda")
-  if (backend == "cuda") {
-    fail("backend = \"cuda\" cannot be used: ", cuda$reason, "; use backend = \"cpu\" or \"auto\"")
+  all <- backends()
+  backend <- check_choice(if (is.null(backend)) "auto" else backend, c("auto", names(all)), "backend")
+  if (backend == "auto") return(names(all)[Position(function(b) b$devices > 0L, all)])
+  if (all[[backend]]$devices == 0L) {
+    fail("backend = \"", backend, "\" cannot be used: ", all[[backend]]$reason, "; use backend = \"cpu\" or \"auto\"")
   }
-  "cpu"
+  backend
 }
 
 # Numbers of GPUs, from 0; the processor is device 0. Tests have several workers on each, which share out the tiles as
@@ -54,7 +59,7 @@ choose_devices <- function(devices, backend) {
 }
 
 check_devices <- function(devices, name) {
-  gpus <- .Call(r_cuda_state)$gpus
+  gpus <- backends()$cuda$devices
   if (identical(devices, "all")) return(seq_len(gpus) - 1L)
   if (is_list_text(devices)) devices <- suppressWarnings(as.numeric(strsplit(devices, "[ ,]+")[[1L]]))
   ok <- is.numeric(devices) && length(devices) > 0L && !anyNA(devices) && all(devices == floor(devices)) &&

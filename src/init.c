@@ -23,7 +23,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_measures, 0),
     ENTRY(r_constants, 0),
     ENTRY(r_info, 1),
-    ENTRY(r_cuda_state, 0),
+    ENTRY(r_backends, 0),
     ENTRY(r_cores, 0),
     ENTRY(r_stages, 0),
     ENTRY(r_set_fault, 2),

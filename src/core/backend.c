@@ -1,15 +1,25 @@
-/* The back ends of this build. */
+/* The back ends of this build, the one that is to be taken first where it can be used. */
 #include "gpucor.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static const gcor_backend *const backends[] = {
-#ifdef GPUCOR_CUDA
-    &gcor_cuda,
+#ifndef GPUCOR_CUDA
+static int count_none(char *reason, size_t size) {
+    snprintf(reason, size, "the package was built without CUDA (no nvcc was found, or --without-cuda was given)");
+    return 0;
+}
+
+/* Nobody gets further than to the number of its devices. */
+static const gcor_backend gcor_cuda = {.name = "cuda", .count = count_none};
 #endif
-    &gcor_cpu,
-    NULL,
-};
+
+static const gcor_backend *const backends[] = {&gcor_cuda, &gcor_cpu, NULL};
+
+const gcor_backend *gcor_backend_at(int k) {
+    int n = (int)(sizeof backends / sizeof *backends);
+    return k >= 0 && k < n ? backends[k] : NULL;
+}
 
 const gcor_backend *gcor_backend_named(const char *name) {
     int k = 0;

@@ -233,6 +233,8 @@ typedef struct gcor_state gcor_state; /* a back end's own: one for each device o
 typedef struct {
     const char *name;
 
+    /* How many devices there are to open, numbered from 0; none: why not, in reason[size]. Opens nothing. */
+    int (*count)(char *reason, size_t size);
     /* Open a device for a session: streams, and what runs have in common. *state is NULL after an error. */
     gcor_status (*open)(gcor_context *context, int device, gcor_state **state);
     /* Free everything. NULL is allowed. */
@@ -265,7 +267,8 @@ typedef struct {
     gcor_status (*finish)(gcor_state *state);
 } gcor_backend;
 
-/* The back ends of this build, by name; NULL: there is none of that name. */
+/* Number k of the back ends, from 0, and the one of a name (backend.c); NULL: there is none. */
+const gcor_backend *gcor_backend_at(int k);
 const gcor_backend *gcor_backend_named(const char *name);
 
 extern const gcor_backend gcor_cpu;

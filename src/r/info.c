@@ -45,24 +45,26 @@ static SEXP cuda_devices(SEXP opened) {
     return R_NilValue;
 }
 
-static int cuda_count_gpus(char *reason, size_t size) {
-    snprintf(reason, size, "the package was built without CUDA (no nvcc was found, or --without-cuda was given)");
-    return 0;
-}
-
 static void cuda_versions(int *driver, int *runtime) {
     *driver = *runtime = 0;
 }
 
 #endif
 
-SEXP r_cuda_state(void) {
-    const char *names[] = {"gpus", "reason", ""};
-    char reason[512] = "";
-    int gpus = cuda_count_gpus(reason, sizeof reason);
+SEXP r_backends(void) {
+    const char *names[] = {"name", "devices", "reason", ""};
+    int n = 0;
+    while (gcor_backend_at(n)) n++;
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_ScalarInteger(gpus));
-    SET_VECTOR_ELT(result, 1, Rf_mkString(reason));
+    SET_VECTOR_ELT(result, 0, Rf_allocVector(STRSXP, n));
+    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, n));
+    SET_VECTOR_ELT(result, 2, Rf_allocVector(STRSXP, n));
+    for (int k = 0; k < n; k++) {
+        char reason[512] = "";
+        SET_STRING_ELT(VECTOR_ELT(result, 0), k, Rf_mkChar(gcor_backend_at(k)->name));
+        INTEGER(VECTOR_ELT(result, 1))[k] = gcor_backend_at(k)->count(reason, sizeof reason);
+        SET_STRING_ELT(VECTOR_ELT(result, 2), k, Rf_mkChar(reason));
+    }
     UNPROTECT(1);
     return result;
 }

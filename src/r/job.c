@@ -26,7 +26,7 @@ static void parse_devices(r_job *q, SEXP settings) {
     const char *name = CHAR(STRING_ELT(r_element(settings, "backend"), 0));
     SEXP devices = r_element(settings, "devices");
     q->backend = gcor_backend_named(name);
-    if (!q->backend) Rf_error("back end \"%s\" is not part of this build", name);
+    if (!q->backend || !q->backend->open) Rf_error("back end \"%s\" is not part of this build", name);
     q->n_devices = (int)Rf_xlength(devices);
     if (TYPEOF(devices) != INTSXP || q->n_devices < 1 || q->n_devices > GCOR_MOST_DEVICES)
         Rf_error("from 1 to %d devices can be used", GCOR_MOST_DEVICES);
