@@ -1,0 +1,24 @@
+/* Pieces of variables in shared memory, 128 bytes each. Of variable v, 16 bytes number c are number c ^ (v & 7): so the
+ * same c of eight variables is in all banks, and it is the pattern that Hopper's instructions read. The package has its
+ * columns in this order before they are multiplied (src/cuda/product/product.cuh); here the copies make it. */
+#pragma once
+
+#include "stairs.cuh"
+
+#include <cuda_pipeline_primitives.h>
+
+enum { VAR_BYTES = PIECE_BITS / 8, CHUNK_BYTES = 16, CHUNKS = VAR_BYTES / CHUNK_BYTES };
+enum { STEPS = CHUNKS / 2 }; /* products of 256 bits in a piece */
+
+inline __device__ int place(int var, int chunk) {
+    return var * VAR_BYTES + (chunk ^ (var & 7)) * CHUNK_BYTES;
+}
+
+/* Begins to copy a piece of n variables from `var` on; by all threads of a block. */
+inline __device__ void load_side(const Side &side, int n_words, int var, int n, int piece, unsigned char *shared) {
+    for (int e = threadIdx.x; e < n * CHUNKS; e += blockDim.x) {
+        int v = e / CHUNKS, c = e % CHUNKS;
+        const unsigned *from = side.words + (size_t)(var + v) * n_words + piece * WORDS_OF_PIECE + c * 4;
+        __pipeline_memcpy_async(shared + place(v, c), from, CHUNK_BYTES);
+    }
+}
