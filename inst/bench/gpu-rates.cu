@@ -1,7 +1,7 @@
 /* What a GPU allows: the rates that bound the work of gpu.R. Built by it with nvcc and called through .C(). Each
  * function warms up, then returns the best of some rounds, or -1 where a call of CUDA failed. A multiply-add, and
  * an AND with its count, are two operations. */
-#include "../../src/cuda/hopper.cuh"
+#include "../../src/cuda/product/hopper.cuh"
 
 #include <cuda_runtime.h>
 
