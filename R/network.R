@@ -39,7 +39,8 @@
 #' `anndata.read_h5ad()` and `HDF5Array::H5SparseMatrix(file, "X")` read, the latter as its
 #' transpose, as R's matrices go by columns. It needs package rhdf5, computes every pair of `x` twice, and has no limit of
 #' 2^31 edges. It appears under its name when it is complete; a file that exists
-#' is an error.
+#' is an error. What a process that was killed has left of it is removed by the next one that
+#' writes to that name.
 #'
 #' @inheritParams gpuCor
 #' @param threshold A number in \[0, 1\].
