@@ -2,10 +2,15 @@
 # that Python's anndata and Bioconductor's HDF5Array read. Such a file can be larger
 # than memory and have more than 2^31 entries: counts of entries are doubles.
 
-# Chunks of 1 MiB, which is as much as HDF5 keeps in memory of a dataset. They are
+# Chunks of 1 MiB, which is as much as a reader's HDF5 keeps in memory of a dataset. They are
 # not compressed: the values are float noise, and whoever writes has to keep up
 # with a GPU.
 CHUNK_BYTES <- 2^20
+
+# Bytes to reserve on the disk for what HDF5 has in memory: something at least, for each name, at most.
+LEAST_ROOM <- 2^20
+NAME_ROOM <- 64
+MOST_ROOM <- 2^25
 
 FLOAT32 <- "H5T_IEEE_F32LE"
 FLOAT64 <- "H5T_IEEE_F64LE"
@@ -14,20 +19,23 @@ INT64 <- "H5T_STD_I64LE"
 # ---- the file, from open to close
 
 # An open file for n_row rows. It bears its own name when it is complete; until
-# then it is called file.partial-<pid>. Whoever opens it promises
+# then it is called file.partial-<machine>-<process>. Whoever opens it promises
 # on.exit(discard_network_file(h5)).
 open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL) {
   file <- check_new_file(file)
   need_rhdf5()
   h5 <- new.env(parent = emptyenv())
   h5$file <- file
-  h5$partial <- paste0(file, ".partial-", Sys.getpid())
+  h5$partial <- partial_name(file)
   h5$n_row <- n_row
   h5$rows <- 0 # so far
   h5$entries <- 0 # so far
   h5$row_ends <- list() # where each row ends among the entries, piece by piece
+  h5$datasets <- list() # that are open
   complete <- FALSE
   on.exit(if (!complete) discard_network_file(h5))
+  h5$reserve <- reserve_room(file, h5$partial, min(MOST_ROOM, LEAST_ROOM + NAME_ROOM * (n_row + n_col)))
+  remove_abandoned(file)
   writing(h5, {
     h5$id <- h5_opened(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
     h5$string <- variable_string()
@@ -61,9 +69,10 @@ close_network_file <- function(h5, details = list()) {
   writing(h5, {
     write_dataset(h5, "X/indptr", INT64, c(0, unlist(h5$row_ends)))
     write_details(h5, details)
-    h5_done(rhdf5::H5Fflush(h5$id)) # a full disk is noticed while the handles still are in order
+    h5_done(rhdf5::H5Fflush(h5$id))
     close_handles(h5, must = TRUE)
   })
+  free_reserve(h5)
   # A file of that name can have come up meanwhile, and a rename would overwrite it.
   if (file.exists(h5$file) || !suppressWarnings(file.rename(h5$partial, h5$file))) {
     fail("cannot rename \"", h5$partial, "\" to \"", h5$file,
@@ -74,48 +83,44 @@ close_network_file <- function(h5, details = list()) {
 
 # Leave nothing of an incomplete file. Does nothing after close_network_file().
 discard_network_file <- function(h5) {
-  if (isTRUE(h5$failed)) make_room(h5)
-  close_handles(h5, must = FALSE)
+  if (!is.null(h5$id)) {
+    if (!is_flushed(h5)) make_room(h5)
+    close_handles(h5, must = FALSE)
+  }
+  free_reserve(h5)
   unlink(h5$partial)
   invisible()
 }
 
-# Where the disk is full, HDF5 cannot write what it has in memory, nor then close the
-# file, and R crashes when it quits. So give it the room that the file takes up; the
-# first flush after one that failed fails, too.
+is_flushed <- function(h5) tryCatch(rhdf5::H5Fflush(h5$id) >= 0, error = function(condition) FALSE)
+
+# Where the disk is full, HDF5 cannot write what it has in memory, nor then close the file or a part of
+# it, and R crashes when it quits. So nothing with data in it is closed before a flush, and where that
+# fails HDF5 is given the room that the file takes up and what was reserved; the first flush after one that
+# failed fails, too.
 make_room <- function(h5) {
+  free_reserve(h5)
   if (file.exists(h5$partial)) close(file(h5$partial, "wb"))
-  for (time in 1:2) try(rhdf5::H5Fflush(h5$id), silent = TRUE)
+  for (time in 1:2) is_flushed(h5)
+}
+
+free_reserve <- function(h5) {
+  if (!is.null(h5$reserve)) close(h5$reserve)
+  h5$reserve <- NULL
 }
 
 # A file is closed only with all that is open in it.
 close_handles <- function(h5, must) {
-  close <- c(columns = rhdf5::H5Dclose, values = rhdf5::H5Dclose, id = rhdf5::H5Fclose)
-  for (name in intersect(names(close), names(h5))) {
-    if (must) {
-      h5_done(close[[name]](h5[[name]]))
-    } else {
-      try(if (rhdf5::H5Iis_valid(h5[[name]])) close[[name]](h5[[name]]), silent = TRUE)
-    }
-    rm(list = name, envir = h5)
+  close_one <- function(id, close) {
+    if (must) h5_done(close(id)) else try(if (rhdf5::H5Iis_valid(id)) close(id), silent = TRUE)
   }
+  for (id in h5$datasets) close_one(id, rhdf5::H5Dclose)
+  h5$datasets <- list()
+  if (!is.null(h5$id)) close_one(h5$id, rhdf5::H5Fclose)
+  h5$id <- NULL
 }
 
-# ---- checks
-
-check_new_file <- function(file) {
-  if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
-    fail("'file' must be one string, the name of the file to write, not ", show_value(file))
-  }
-  file <- path.expand(file)
-  folder <- dirname(file)
-  if (!dir.exists(folder)) fail("'file' is ", show_value(file), ": there is no such folder; create it first")
-  if (file.access(folder, 2L) != 0L) {
-    fail("'file' is ", show_value(file), ": its folder is not writable; choose another one")
-  }
-  if (file.exists(file)) fail("'file' is ", show_value(file), ", which exists; remove it or choose another name")
-  file.path(normalizePath(folder), basename(file)) # for setwd() meanwhile
-}
+# ---- what HDF5 says
 
 need_rhdf5 <- function() {
   if (!requireNamespace("rhdf5", quietly = TRUE)) {
@@ -136,7 +141,6 @@ h5_done <- function(status) {
 
 writing <- function(h5, code) {
   tryCatch(code, error = function(condition) {
-    h5$failed <- TRUE
     fail("cannot write \"", h5$partial, "\": ", conditionMessage(condition), "; is the disk full?")
   })
 }
@@ -199,12 +203,18 @@ set_attribute <- function(id, name, type, value, scalar = FALSE) {
   if (length(value)) h5_done(rhdf5::H5Awrite(attribute, value))
 }
 
+# It stays open as long as the file.
+create_dataset <- function(h5, name, type, space, ...) {
+  id <- h5_opened(rhdf5::H5Dcreate(h5$id, name, type, space, ...))
+  h5$datasets <- c(h5$datasets, list(id))
+  id
+}
+
 # A dataset that is known as a whole.
 write_dataset <- function(h5, name, type, value, scalar = FALSE, encoding = NULL) {
   space <- data_space(value, scalar)
   on.exit(rhdf5::H5Sclose(space))
-  id <- h5_opened(rhdf5::H5Dcreate(h5$id, name, type, space))
-  on.exit(rhdf5::H5Dclose(id), add = TRUE, after = FALSE)
+  id <- create_dataset(h5, name, type, space)
   if (is.character(value)) value <- enc2utf8(value)
   if (length(value)) h5_done(rhdf5::H5Dwrite(id, value))
   if (!is.null(encoding)) set_encoding(h5, id, encoding, "0.2.0")
@@ -225,10 +235,19 @@ variable_string <- function() {
 
 # ---- the entries
 
+# A piece is written as it comes, without HDF5's cache of chunks and the filling of new ones that needs it: a cache
+# that cannot write loses track of its memory, and HDF5 then finds no end when R quits.
 create_growing <- function(h5, name, type, bytes) {
-  rhdf5::h5createDataset(h5$id, name, dims = 0, maxdims = rhdf5::H5Sunlimited(), H5type = type,
-                         chunk = CHUNK_BYTES / bytes, level = 0, filter = "NONE", shuffle = FALSE)
-  h5_opened(rhdf5::H5Dopen(h5$id, name))
+  space <- rhdf5::H5Screate_simple(0, rhdf5::H5Sunlimited())
+  on.exit(rhdf5::H5Sclose(space))
+  layout <- rhdf5::H5Pcreate("H5P_DATASET_CREATE")
+  on.exit(rhdf5::H5Pclose(layout), add = TRUE)
+  rhdf5::H5Pset_chunk(layout, CHUNK_BYTES / bytes)
+  rhdf5::H5Pset_fill_time(layout, "H5D_FILL_TIME_NEVER")
+  access <- rhdf5::H5Pcreate("H5P_DATASET_ACCESS")
+  on.exit(rhdf5::H5Pclose(access), add = TRUE)
+  rhdf5::H5Pset_chunk_cache(access, 0, 0, 0)
+  create_dataset(h5, name, type, space, dcpl = layout, dapl = access)
 }
 
 # h5write() would open and close the dataset for every piece.
@@ -242,85 +261,4 @@ append_entries <- function(id, from, piece) {
   on.exit(rhdf5::H5Sclose(here), add = TRUE)
   rhdf5::H5Sselect_hyperslab(there, start = from + 1, count = n)
   h5_done(rhdf5::H5Dwrite(id, piece, here, there))
-}
-
-# ---- a matrix that is in memory
-
-# A block of rows has 1/16 of a matrix's entries or these, whichever are more: to
-# find a block's entries, all of the matrix are looked through.
-BLOCK_ENTRIES <- 2e6
-BLOCKS <- 16
-
-# All rows of a dgCMatrix or dsCMatrix, the symmetric one with both triangles.
-write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i) / BLOCKS)) {
-  read <- if (is(matrix, "dsCMatrix")) symmetric_rows else general_rows
-  last <- 0
-  for (end in block_ends(entries_by_row(matrix), block)) {
-    rows <- read(matrix, last + 1, end)
-    append_rows(h5, rows$lengths, rows$columns, rows$values)
-    last <- end
-    rm(rows)
-    gc(full = FALSE) # or blocks pile up until R sees fit
-  }
-  invisible(h5)
-}
-
-# Entries in each row; in those of a symmetric matrix the diagonal's is counted twice.
-entries_by_row <- function(matrix) {
-  n_row <- nrow(matrix)
-  counts <- numeric(n_row)
-  from <- 0
-  while (from < length(matrix@i)) { # by pieces: i + 1 is a copy
-    to <- min(from + BLOCK_ENTRIES, length(matrix@i))
-    counts <- counts + tabulate(matrix@i[(from + 1):to] + 1L, n_row)
-    from <- to
-    gc(full = FALSE)
-  }
-  if (is(matrix, "dsCMatrix")) counts + diff(matrix@p) else counts
-}
-
-# The last rows of blocks of about that many entries.
-block_ends <- function(counts, block) {
-  if (!length(counts)) return(integer())
-  number <- cumsum(counts) %/% block
-  c(which(diff(number) > 0), length(counts))
-}
-
-# Rows first to last; the columns of the transpose are the rows.
-general_rows <- function(matrix, first, last) {
-  rows <- Matrix::t(matrix[first:last, , drop = FALSE])
-  list(lengths = diff(rows@p), columns = rows@i, values = rows@x)
-}
-
-# The same of both triangles. Row r is what is stored in column r, and what is
-# stored in row r: with the upper triangle in this order, else the other way round.
-# The diagonal is in both.
-symmetric_rows <- function(matrix, first, last) {
-  stored <- methods::new("dgCMatrix", i = matrix@i, p = matrix@p, x = matrix@x, Dim = matrix@Dim) # no copy
-  along <- general_rows(stored, first, last)
-  down <- off_diagonal(stored, first, last)
-  if (matrix@uplo == "U") interleave(down, along) else interleave(along, down)
-}
-
-# Columns first to last without the diagonal.
-off_diagonal <- function(matrix, first, last) {
-  ends <- matrix@p[first:(last + 1)]
-  entries <- seq.int(ends[1L] + 1, length.out = ends[length(ends)] - ends[1L])
-  rows <- matrix@i[entries]
-  column <- row_numbers(ends)
-  keep <- which(rows != column + (first - 2L))
-  list(lengths = tabulate(column[keep], length(ends) - 1L), columns = rows[keep], values = matrix@x[entries[keep]])
-}
-
-# Rows that have the entries of a, then those of b.
-interleave <- function(a, b) {
-  at_a <- seq_along(a$columns) + rep(cumsum(b$lengths) - b$lengths, a$lengths)
-  at_b <- seq_along(b$columns) + rep(cumsum(a$lengths), b$lengths)
-  columns <- integer(length(at_a) + length(at_b))
-  values <- numeric(length(columns))
-  columns[at_a] <- a$columns
-  columns[at_b] <- b$columns
-  values[at_a] <- a$values
-  values[at_b] <- b$values
-  list(lengths = a$lengths + b$lengths, columns = columns, values = values)
 }

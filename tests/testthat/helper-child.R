@@ -61,3 +61,29 @@ interrupt_child <- function(child) {
   result$seconds <- result$time - sent
   result
 }
+
+# Run R code, a vector of lines, in a process of its own after `setup`, lines of shell that set limits: its exit
+# status and its output. What it leaves behind when it quits can be seen only so.
+run_in_shell <- function(code, setup = character(), shell = "sh") {
+  skip_without_children()
+  script <- tempfile(fileext = ".R")
+  files <- tempfile(c("stdout", "stderr"))
+  on.exit(unlink(c(script, files)))
+  libraries <- paste0(".libPaths(", deparse1(.libPaths()), ")")
+  writeLines(c(libraries, "library(gpucor)", "options(gpucor.threads = 2L)", code), script)
+  run <- paste("exec", shQuote(file.path(R.home("bin"), "R")), "--vanilla --no-echo -f", shQuote(script))
+  arguments <- c(shell[-1], "-c", shQuote(paste(c(setup, run), collapse = "\n")))
+  status <- system2(shell[1], arguments, stdout = files[1], stderr = files[2])
+  output <- lapply(files, function(file) paste(readLines(file, warn = FALSE), collapse = "\n"))
+  list(status = status, stdout = output[[1]], stderr = output[[2]])
+}
+
+# A shell that may mount, in a namespace that ends with it; where the system allows it.
+mounting_shell <- c("unshare", "--user", "--map-root-user", "--mount", "sh")
+
+skip_without_mounts <- function() {
+  skip_on_os(c("windows", "mac", "solaris"))
+  mount <- shQuote(paste("mount -t tmpfs none", shQuote(tempdir())))
+  try_out <- function() system2(mounting_shell[1], c(mounting_shell[-1], "-c", mount), stdout = FALSE, stderr = FALSE)
+  skip_if(!nzchar(Sys.which("unshare")) || try_out() != 0, "no disk can be made to be full")
+}

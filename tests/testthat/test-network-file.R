@@ -132,7 +132,7 @@ test_that("a file bears its name when it is complete, and not before", {
   folder <- new_folder()
   file <- file.path(folder, "net.h5ad")
   h5 <- gpucor:::open_network_file(file, 2, 2)
-  expect_identical(dir(folder), paste0("net.h5ad.partial-", Sys.getpid()))
+  expect_match(dir(folder), paste0("^net\\.h5ad\\.partial-.*-", Sys.getpid(), "$"))
   gpucor:::append_rows(h5, 1, 1L, 0.5)
   expect_error(gpucor:::close_network_file(h5), "only 1 of 2 rows came")
   expect_error(gpucor:::append_rows(h5, c(1, 1), 0:1, c(1, 1)))
@@ -185,13 +185,6 @@ test_that("no other file is overwritten", {
   gpucor:::discard_network_file(h5)
   expect_length(dir(folder), 0)
   expect_nothing_open()
-})
-
-test_that("what is no name of a file is an error that says so", {
-  for (file in list(1, NULL, NA_character_, "", c("a", "b"))) {
-    expect_error(gpucor:::open_network_file(file, 2, 2), "'file' must be one string")
-  }
-  expect_error(gpucor:::open_network_file(file.path(tempfile(), "net.h5ad"), 2, 2), "no such folder; create it")
 })
 
 # ---- other readers
