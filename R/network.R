@@ -36,18 +36,11 @@
 #' AnnData: `X` is the matrix in compressed rows (`data` in single precision,
 #' `indices`, `indptr`), with both halves of a symmetric one, the names in `obs`
 #' and `var`, and what `show()` tells of a network in `uns`. It is what
-<<<<<<< HEAD
-#' `anndata.read_h5ad()` and `HDF5Array::H5SparseMatrix(file, "X")` read, the
-#' latter as its transpose, as R's matrices go by columns. It needs package rhdf5,
-#' computes every pair of `x` twice, and has no limit of 2^31 edges. It appears
-#' under its name when it is complete; a file that exists is an error.
-=======
 #' `anndata.read_h5ad()` and `HDF5Array::H5SparseMatrix(file, "X")` read, the latter as its
 #' transpose, as R's matrices go by columns. It needs package rhdf5, computes every pair of `x` twice, and has no limit of
 #' 2^31 edges. It appears under its name when it is complete; a file that exists
 #' is an error. What a process that was killed has left of it is removed by the next one that
 #' writes to that name.
->>>>>>> 9c9bd41
 #'
 #' @inheritParams gpuCor
 #' @param threshold A number in \[0, 1\].

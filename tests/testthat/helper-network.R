@@ -1,5 +1,8 @@
 # Networks as cor() has them, and what is expected of ours.
 
+# What a network is, without the call that made it.
+slots_of <- function(net) list(net@p, net@i, net@x, net@threshold)
+
 all_signs <- c("absolute", "positive", "negative")
 
 weight_of <- function(r, sign) switch(sign, absolute = abs(r), positive = r, negative = -r)

@@ -35,6 +35,41 @@ for (backend in backends()) for (resource in resources_of(backend)) {
   })
 }
 
+# Two workers, on one GPU if there is no second one: what one loses the other does, with one warning.
+for (backend in backends()) for (resource in resources_of(backend)) {
+  test_that(paste(backend, "several workers survive, or fail cleanly, wherever the", resource, "fails"), {
+    .Call(gpucor:::r_set_shared_steps, 1)
+    on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+    runs <- list(
+      dense = function() gpuCorTriangle(complete, method = "kendall", backend = backend),
+      network = function() slots_of(gpuCorNetwork(complete, threshold = 0.3, backend = backend)),
+      sums = function() gpuConnectivity(complete, threshold = 0.3, power = 2, method = "spearman", backend = backend)
+    )
+    expect_nothing_left <- function(label) {
+      gc() # a network's edges are R's
+      expect_nothing_live(label)
+    }
+    lost <- 0
+    count_lost <- function(run) {
+      warnings <- 0
+      value <- withCallingHandlers(run(), warning = function(condition) {
+        warnings <<- warnings + grepl("a GPU failed, and others did its work", conditionMessage(condition))
+        invokeRestart("muffleWarning")
+      })
+      expect_lte(warnings, 1)
+      lost <<- lost + warnings
+      value
+    }
+    with_options(list(gpucor.workers_per_device = 2), {
+      for (name in names(runs)) {
+        walk_failures(function() count_lost(runs[[name]]), resource, paste(backend, "two workers", name),
+                      expect_nothing_left)
+      }
+    })
+    if (resource == "host") expect_equal(lost, 0) else expect_gt(lost, 0)
+  })
+}
+
 test_that("errors of R itself and warnings turned into errors leave nothing behind", {
   # A warning that becomes an error jumps out of gpuCor() after the run.
   with_options(list(warn = 2), expect_error(gpuCor(with_constants(normal(10, 5))), "standard deviation"))

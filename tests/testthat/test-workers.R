@@ -18,8 +18,6 @@ divided <- function(way, code) {
   with_options(list(gpucor.workers_per_device = way$workers, gpucor.devices = way$devices), code)
 }
 
-slots_of <- function(net) list(net@p, net@i, net@x, net@threshold)
-
 results_of <- function(x, y, method, backend, ...) {
   quiet <- function(f, ...) suppressWarnings(f(..., method = method, backend = backend))
   list(
