@@ -1,3 +1,4 @@
+/* What GPUs there are, asked before a session opens one (state.cu), and by R. */
 #include "info.h"
 
 #include <cuda_runtime.h>

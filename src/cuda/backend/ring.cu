@@ -1,24 +1,73 @@
-/* Tiles on their way to the host: computed on one stream, copied on another into pinned memory,
- * widened and placed by all threads of the processor, three tiles at once. */
-#include "cuda.cuh"
+/* Sinks without a half on the device: all values of a tile on their way to the host. Computed on one stream, copied on
+ * another into pinned memory, taken by all threads of the processor, three tiles at once. */
+#include "state.cuh"
 
-#include <sched.h>
+struct Slot {
+    DeviceArray<char> device;
+    PinnedArray<char> host;
+    Event computed, copied;
+    Packed values;
+    bool full = false;
+};
 
-void wait_for(gcor_state *state, const Event &event) {
-    cudaError_t error;
-    while ((error = cudaEventQuery(event.handle)) == cudaErrorNotReady) {
-        if (gcor_stop(state->context, 0)) throw Stopped{state->context->error.status};
-        sched_yield();
-    }
-    check(error, "computing");
+class Ring : public DeviceSink {
+  public:
+    using DeviceSink::DeviceSink;
+    SinkNeeds begin() override;
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void finish() override;
+    void trim() override;
+
+  private:
+    Slot slots[RING_SLOTS];
+    int next = 0;
+
+    Slot &take_turn();
+    void reserve(Slot &slot, const gcor_tile &tile, bool doubles);
+    void send(Slot &slot);
+    void deliver(Slot &slot);
+};
+
+static int64_t bytes_of(const Packed &values, bool doubles) {
+    return gcor_tile_pairs(&values.tile, values.shape) * (int64_t)(doubles ? sizeof(double) : sizeof(float));
 }
 
-void wait_for_compute(gcor_state *state) {
-    state->step.record(state->compute);
-    wait_for(state, state->step);
+SinkNeeds Ring::begin() {
+    for (Slot &slot : slots) slot.full = false;
+    return {false, false};
 }
 
-static void deliver(gcor_state *state, Slot &slot) {
+/* The next slot, empty: the tile that was in it is delivered. */
+Slot &Ring::take_turn() {
+    Slot &slot = slots[next];
+    next = (next + 1) % RING_SLOTS;
+    deliver(slot);
+    return slot;
+}
+
+void Ring::reserve(Slot &slot, const gcor_tile &tile, bool doubles) {
+    slot.values = {tile, state->sink->shape, nullptr, nullptr};
+    int64_t bytes = bytes_of(slot.values, doubles);
+    slot.device.reserve(bytes, "a tile's coefficients");
+    slot.host.reserve(bytes, "a tile's coefficients");
+    if (doubles)
+        slot.values.doubles = (double *)slot.device.data;
+    else
+        slot.values.floats = (float *)slot.device.data;
+}
+
+/* The slot's values are being computed on state->compute: copy them when they are done. */
+void Ring::send(Slot &slot) {
+    int64_t bytes = bytes_of(slot.values, slot.values.doubles != nullptr);
+    slot.computed.record(state->compute);
+    check(cudaStreamWaitEvent(state->copy.handle, slot.computed.handle, 0), "ordering streams");
+    check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)bytes, cudaMemcpyDeviceToHost, state->copy.handle),
+          "copying coefficients");
+    slot.copied.record(state->copy);
+    slot.full = true;
+}
+
+void Ring::deliver(Slot &slot) {
     if (!slot.full) return;
     slot.full = false;
     wait_for(state, slot.copied);
@@ -28,39 +77,24 @@ static void deliver(gcor_state *state, Slot &slot) {
     if (status) throw Stopped{status};
 }
 
-static int64_t bytes_of(const Packed &values, bool doubles) {
-    return gcor_tile_pairs(&values.tile, values.shape) * (int64_t)(doubles ? sizeof(double) : sizeof(float));
+void Ring::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Slot &slot = take_turn();
+    reserve(slot, tile, rows.head.kind != GCOR_REAL);
+    multiply_exact(state, rows, cols, slot.values);
+    send(slot);
 }
 
-Slot &ring_acquire(gcor_state *state, const gcor_tile &tile, bool doubles) {
-    Slot &slot = state->ring.slots[state->ring.next];
-    state->ring.next = (state->ring.next + 1) % RING_SLOTS;
-    deliver(state, slot);
-    slot.values = {tile, state->sink->shape, nullptr, nullptr};
-    int64_t bytes = bytes_of(slot.values, doubles);
-    slot.device.reserve(bytes, "a tile's coefficients");
-    slot.host.reserve(bytes, "a tile's coefficients");
-    if (doubles)
-        slot.values.doubles = (double *)slot.device.data;
-    else
-        slot.values.floats = (float *)slot.device.data;
-    return slot;
+void Ring::finish() {
+    for (int k = 0; k < RING_SLOTS; k++) (void)take_turn();
 }
 
-void ring_submit(gcor_state *state, Slot &slot) {
-    int64_t bytes = bytes_of(slot.values, slot.values.doubles != nullptr);
-    slot.computed.record(state->compute);
-    check(cudaStreamWaitEvent(state->copy.handle, slot.computed.handle, 0), "ordering streams");
-    check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)bytes, cudaMemcpyDeviceToHost,
-                          state->copy.handle),
-          "copying coefficients");
-    slot.copied.record(state->copy);
-    slot.full = true;
-}
-
-void ring_drain(gcor_state *state) {
-    for (int k = 0; k < RING_SLOTS; k++) {
-        deliver(state, state->ring.slots[state->ring.next]);
-        state->ring.next = (state->ring.next + 1) % RING_SLOTS;
+void Ring::trim() {
+    for (Slot &slot : slots) {
+        slot.device.trim();
+        slot.host.trim();
     }
+}
+
+std::unique_ptr<DeviceSink> make_ring(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new Ring(state));
 }

@@ -1,12 +1,14 @@
-/* Errors and ownership in CUDA code. Inside src/cuda a failure is an exception and every
+/* Errors and ownership in CUDA code, below everything else in src/cuda. Inside it a failure is an exception and every
  * resource has an object; guarded() turns exceptions into a status at the boundary. */
 #ifndef GPUCOR_CUDA_TRY_CUH
 #define GPUCOR_CUDA_TRY_CUH
 
+#include "tune.h"
 #include "../../core/alloc.h"
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -29,12 +31,17 @@ struct Stopped {
     gcor_status status;
 };
 
+/* What no caller may ask for; said, so that nothing is left undone without a word. */
+[[noreturn]] inline void fail_impossible(const char *what) {
+    throw Failure(GCOR_DEVICE_ERROR, "CUDA has no way for %s, an error of gpucor's own; use backend = \"cpu\"", what);
+}
+
 inline void fail_call(cudaError_t error, const char *what) {
     (void)cudaGetLastError(); /* or the next call would report it again */
     bool broken = error == cudaErrorIllegalAddress || error == cudaErrorLaunchFailure ||
                   error == cudaErrorHardwareStackError || error == cudaErrorMisalignedAddress;
-    throw Failure(GCOR_DEVICE_ERROR, "the GPU reported an error while %s: %s (%s); %s", what,
-                  cudaGetErrorString(error), cudaGetErrorName(error),
+    throw Failure(GCOR_DEVICE_ERROR, "the GPU reported an error while %s: %s (%s); %s", what, cudaGetErrorString(error),
+                  cudaGetErrorName(error),
                   broken ? "restart R before using it again, or use backend = \"cpu\""
                          : "try again, or use backend = \"cpu\"");
 }
@@ -107,15 +114,18 @@ class Array {
     Array &operator=(const Array &) = delete;
     ~Array() { free(); }
 
+    size_t bytes() const { return (size_t)capacity * sizeof(T); }
+
     void reserve(int64_t count, const char *what) {
         if (count <= capacity) return;
+        count = std::max(count, (int64_t)(LEAST_BYTES / sizeof(T)));
         free();
-        size_t bytes = (size_t)count * sizeof(T);
+        size_t wanted = (size_t)count * sizeof(T);
         void *memory = nullptr;
         cudaError_t error = cudaErrorMemoryAllocation;
         if (!gcor_fault(Where))
-            error = Where == GCOR_DEVICE_MEMORY ? cudaMalloc(&memory, bytes) : pin_memory(&memory, bytes);
-        if (error == cudaErrorMemoryAllocation) fail_memory((double)bytes, what);
+            error = Where == GCOR_DEVICE_MEMORY ? cudaMalloc(&memory, wanted) : pin_memory(&memory, wanted);
+        if (error == cudaErrorMemoryAllocation) fail_memory((double)wanted, what);
         if (error == cudaSuccess) { /* owned before anything else can fail */
             gcor_count_live(Where, 1);
             data = (T *)memory;
@@ -125,36 +135,41 @@ class Array {
         check(error, what);
     }
 
-  private:
-    void count_bytes(int sign) {
-        if (Where == GCOR_DEVICE_MEMORY) gcor_count_device_bytes(sign * capacity * (int64_t)sizeof(T));
-    }
-
     void free() {
         if (!data) return;
         if (Where == GCOR_DEVICE_MEMORY)
             (void)cudaFree(data);
         else
-            unpin_memory(data, (size_t)capacity * sizeof(T));
+            unpin_memory(data, bytes());
         gcor_count_live(Where, -1);
         count_bytes(-1);
         data = nullptr;
         capacity = 0;
     }
 
-    static void fail_memory(double bytes, const char *what) {
+    /* Give back what is too large to be kept until the next run. Nothing may be using it. */
+    void trim() {
+        if (bytes() > KEPT_BYTES) free();
+    }
+
+  private:
+    void count_bytes(int sign) {
+        if (Where == GCOR_DEVICE_MEMORY) gcor_count_device_bytes(sign * (int64_t)bytes());
+    }
+
+    static void fail_memory(double wanted, const char *what) {
         size_t free_bytes = 0, total = 0;
         (void)cudaGetLastError();
         if (Where == GCOR_HOST_MEMORY)
             throw Failure(
                 GCOR_NO_MEMORY,
                 "cannot allocate %.1f MB of pinned memory for %s; close other programs, or use backend = \"cpu\"",
-                bytes / 1e6, what);
+                wanted / 1e6, what);
         (void)cudaMemGetInfo(&free_bytes, &total);
         throw Failure(GCOR_NO_DEVICE_MEMORY,
                       "not enough GPU memory: %.1f MB wanted for %s, %.1f MB of %.1f MB free; free some, work in "
                       "smaller rounds with options(gpucor.memory = <bytes>), or use backend = \"cpu\"",
-                      bytes / 1e6, what, (double)free_bytes / 1e6, (double)total / 1e6);
+                      wanted / 1e6, what, (double)free_bytes / 1e6, (double)total / 1e6);
     }
 };
 

@@ -2,6 +2,8 @@
 #ifndef GPUCOR_CUDA_TUNE_H
 #define GPUCOR_CUDA_TUNE_H
 
+#include <cstddef>
+
 enum {
     /* A tile whose values are stored or summed up: 256 blocks of 128 x 128, more than a GPU has processors, and
      * small enough that its values (32 MB of doubles) are copied in under a millisecond and Ctrl-C is heard
@@ -40,7 +42,7 @@ enum {
     WGMMA_GROUPS = 2,
     WGMMA_COLS = 256,
     WGMMA_CLUSTER = 2,
-    WGMMA_STAGES = 4, /* of 48 KB: with the hits of 8 warps 208 KB of 227 */
+    WGMMA_STAGES = 4,           /* of 48 KB: with the hits of 8 warps 208 KB of 227 */
     WGMMA_HISTOGRAM_STAGES = 3, /* 144 KB and 40 KB of bins */
 
     /* The others: 2 x 4 warps of 64 x 32 pairs; half a piece of each side in a stage. Three stages with hits,
@@ -72,8 +74,14 @@ enum {
 
     COMMON_WARPS = 8, /* warps, each with its own pair, in a block */
 
-    EDGE_SPAN = 1024,   /* pairs of a row that a block of 256 threads looks at */
-    EDGE_BLOCKS = 1056, /* blocks that recompute candidates: 8 for each of an H200's processors */
+    EDGE_SPAN = 1024, /* pairs of a row that a block of 256 threads looks at */
+
+    /* Blocks for each of the GPU's processors: as many as are at work at a time. */
+    CANDIDATE_BLOCKS = 8, /* that recompute candidates */
+    SUM_BLOCKS = 2,       /* that sum up a tile's values, with 40 KB of bins each */
+    COUNT_BLOCKS = 1,     /* that count them, with 1,024 threads */
+    COMMON_BLOCKS = 32,   /* of pairs over their common observations: some rounds, as pairs are not alike */
+
     /* Edges of a tile that there is room for at first, as a share of its pairs and at least; and at most:
      * with more it is computed in parts. The latter is 128 rows of the widest tile. */
     EDGES_SHARE = 512,
@@ -83,13 +91,21 @@ enum {
     LEAST_BINS = 1024 /* of weights from 0 to 1, when a tile's k-th largest is looked for */
 };
 
+/* What a session keeps of one array until the next run; larger ones are given back: they take some milliseconds to
+ * get, which a run that needs them does not notice. And how large every array is at least, so that the runs of a small
+ * problem find room for a somewhat larger one. */
+static const size_t KEPT_BYTES = (size_t)64 << 20, LEAST_BYTES = (size_t)64 << 10;
+
+/* Seconds for which the free memory of a GPU is taken to be what it was: asking takes longer than a small run. */
+static const double MEMORY_SECONDS = 1;
+
 /* Values staged at a time on their way to the device. */
 static const long long STAGED_VALUES = 4LL << 20; /* 32 MB */
 
-/* Operands of two panels of one tile's width should not take more. */
-static const long long PANEL_BYTES = 2LL << 30;
+/* Operands as wide as a tile, one for each of its sides, should not take more. */
+static const long long OPERAND_BYTES = 2LL << 30;
 
-/* Of a common-rows product, observations of pairs in one launch: some 50 ms at the most. */
+/* Over common observations: those of all pairs in one launch, some 50 ms at the most. */
 static const long long COMMON_WORK = 8LL << 30;
 
 #endif

@@ -1,11 +1,16 @@
-/* Columns of x made ready, a batch of them at a time: gathered by the processor's threads into pinned
- * memory and copied. Pearson's are centred and scaled on the way, the others ranked on the device. */
-#include "../../core/threads.h"
-#include "../product/product.cuh"
+/* Columns of a source made ready, a batch of them at a time: gathered by the processor's threads into pinned memory
+ * and copied. What becomes of a column by its measure's own function is made on the host, by the same code as on the
+ * CPU; ranks and signs on the device (rank.cu). */
+#include "../backend/lanes.cuh"
+#include "../backend/state.cuh"
+#include "../../core/source.h"
 
 #include <cub/block/block_reduce.cuh>
 
 #include <algorithm>
+#include <cstring>
+
+/* ---- Pearson over common observations ------------------------------------------------------------ */
 
 using SumDoubles = cub::BlockReduce<double, COLUMN_THREADS>;
 
@@ -32,11 +37,11 @@ static __device__ double scale_of(const double *x, int64_t n) {
     double largest = 0;
     for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS)
         if (isfinite(x[k])) largest = fmax(largest, fabs(x[k]));
-    return gcor_scale(reduce_to_all(largest, Larger()));
+    return gcor_safe_scale(reduce_to_all(largest, Larger()));
 }
 
-/* Pearson over common rows: scaled only, as each pair has means of its own. norm: varies or not. */
-static __global__ void scaled_columns(const double *values, int64_t n, double *out, double *norm, int *present) {
+/* Values as they are, but for the largest: each pair has means and a scale of its own. norm: varies or not. */
+static __global__ void copy_columns(const double *values, int64_t n, double *out, double *norm, int *present) {
     const double *x = values + blockIdx.x * n;
     double scale = scale_of(x, n), low = INFINITY, high = -INFINITY, count = 0;
     for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS) {
@@ -55,58 +60,84 @@ static __global__ void scaled_columns(const double *values, int64_t n, double *o
     }
 }
 
+/* ---- operands -------------------------------------------------------------------------------------- */
+
 static void allocate(Operand &o) {
     const char *what = "the prepared columns";
     int64_t n = o.head.n_obs, n_var = o.head.n_var;
     o.norm.reserve(n_var, what);
     o.present.reserve(n_var, what);
     switch (o.head.kind) {
-    case GCOR_REAL_COMMON: o.values.reserve(n * n_var, what); break;
+    case GCOR_REAL:
+    case GCOR_SIGN:
+    case GCOR_SIGN_COMMON: return o.columns.reserve(n * n_var, what);
+    case GCOR_REAL_COMMON: return o.values.reserve(n * n_var, what);
     case GCOR_RANK_COMMON:
         o.order.reserve(n * n_var, what);
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
-        break;
-    default: o.columns.reserve(n * n_var, what);
+        return;
+    case GCOR_NO_KIND: break;
     }
+    fail_impossible("columns of that kind");
 }
 
-/* Gather variables from .. from+count-1 into `staged`; their flags into the operand. */
-static void gather(gcor_state *state, const gcor_columns *columns, Operand &o, int64_t from, int64_t count,
-                   double *staged) {
-    gcor_context *context = state->context;
-    int64_t n = o.head.n_obs;
-    unsigned char *flags = o.host_flags.get() + (from - o.head.first);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 16)
-    for (int64_t j = 0; j < count; j++) flags[j] = (unsigned char)gcor_gather(columns, from + j, staged + j * n);
-    if (gcor_stop(context, 0)) throw Stopped{context->error.status};
+/* One that was released, or a new one. */
+static std::unique_ptr<Operand> take_operand(gcor_state *state) {
+    for (auto &spare : state->columns.spare)
+        if (spare) return std::move(spare);
+    return std::unique_ptr<Operand>(new Operand());
 }
 
-static void prepare_batch(gcor_state *state, gcor_method method, Operand &o, const double *values, int64_t at,
-                          int64_t count, RankScratch &scratch) {
-    int64_t n = o.head.n_obs;
-    if (method != GCOR_PEARSON)
-        rank_columns(state, values, count, method, o, at, scratch);
-    else
-        scaled_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(
-            values, n, o.values.data + at * n, o.norm.data + at, o.present.data + at);
-    check_launch("preparing columns");
+void cuda_release_operand(gcor_state *state, std::unique_ptr<Operand> operand) {
+    operand->trim();
+    for (auto &spare : state->columns.spare)
+        if (!spare) return spare.swap(operand);
+}
+
+void Operand::trim() {
+    norm.trim();
+    present.trim();
+    columns.trim();
+    halves.trim();
+    bits.trim();
+    ones.trim();
+    inverse.trim();
+    values.trim();
+    order.trim();
+    begin.trim();
+    end.trim();
+}
+
+void ColumnBuffers::trim() {
+    for (auto &batch : staged) batch.trim();
+    values.trim();
+    rank.trim();
+}
+
+/* ---- batches ---------------------------------------------------------------------------------------- */
+
+/* Columns first .. first+count-1 to the work, which several threads do; it must not throw. */
+static void for_columns(gcor_state *state, const gcor_columns *columns, int64_t first, int64_t count,
+                        gcor_column_work work, void *user) {
+    gcor_status status = gcor_for_columns(state->context, columns, first, count, work, user);
+    if (status) throw Stopped{status};
 }
 
 /* Batches through two staging buffers: one is filled while the other is copied. fill(staged, at, count)
  * makes columns at .. at+count-1 of the operand, copied(staged, at, count) orders their copy. */
 template <class Value, class Fill, class Copy>
 static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill fill, Copy copy) {
-    PinnedArray<Value> staged[2];
-    Event copied[2];
+    ColumnBuffers &buffers = state->columns;
     int turn = 0;
     for (int64_t at = 0; at < o.head.n_var; at += batch, turn = 1 - turn) {
         int64_t count = std::min(batch, o.head.n_var - at);
-        staged[turn].reserve(batch * o.head.n_obs, "columns being prepared");
-        if (at >= 2 * batch) wait_for(state, copied[turn]);
-        fill(staged[turn].data, at, count);
-        copy(staged[turn].data, at, count);
-        copied[turn].record(state->compute);
+        buffers.staged[turn].reserve(batch * o.head.n_obs * (int64_t)sizeof(Value), "columns being prepared");
+        Value *staged = (Value *)buffers.staged[turn].data;
+        if (at >= 2 * batch) wait_for(state, buffers.copied[turn]);
+        fill(staged, at, count);
+        copy(staged, at, count);
+        buffers.copied[turn].record(state->compute);
     }
     wait_for_compute(state);
 }
@@ -115,37 +146,77 @@ static int64_t batch_of(const Operand &o) {
     return std::min<int64_t>(o.head.n_var, std::max<int64_t>(1, STAGED_VALUES / o.head.n_obs));
 }
 
-/* Ranked or scaled on the device, from doubles. */
-static void prepare_on_device(gcor_state *state, const gcor_columns *columns, gcor_method method, Operand &o) {
+/* ---- on the device ------------------------------------------------------------------------------------ */
+
+/* Where gathered columns go: doubles in pinned memory, and flags. */
+struct Gathering {
+    int64_t first, n_obs;
+    double *staged;
+    unsigned char *flags;
+};
+
+static void gather_column(void *user, int, int64_t j, double *x, int flags) {
+    const Gathering *gathering = (const Gathering *)user;
+    int64_t at = j - gathering->first;
+    memcpy(gathering->staged + at * gathering->n_obs, x, (size_t)gathering->n_obs * sizeof *x);
+    gathering->flags[at] = (unsigned char)flags;
+}
+
+static void prepare_batch(gcor_state *state, Operand &o, const double *values, int64_t at, int64_t count) {
+    int64_t n = o.head.n_obs;
+    if (o.head.kind != GCOR_REAL_COMMON) return rank_columns(state, values, count, o, at);
+    copy_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(values, n, o.values.data + at * n,
+                                                                                o.norm.data + at, o.present.data + at);
+    check_launch("preparing columns");
+}
+
+static void prepare_on_device(gcor_state *state, const gcor_columns *columns, Operand &o) {
     int64_t n = o.head.n_obs, batch = batch_of(o);
-    DeviceArray<double> values;
-    RankScratch scratch;
+    DeviceArray<double> &values = state->columns.values;
     values.reserve(batch * n, "columns being prepared");
     auto fill = [&](double *staged, int64_t at, int64_t count) {
-        gather(state, columns, o, o.head.first + at, count, staged);
+        Gathering gathering{o.head.first + at, n, staged, o.head.flags + at};
+        for_columns(state, columns, gathering.first, count, gather_column, &gathering);
     };
     in_batches<double>(state, o, batch, fill, [&](const double *staged, int64_t at, int64_t count) {
         check(cudaMemcpyAsync(values.data, staged, (size_t)(count * n) * sizeof(double), cudaMemcpyHostToDevice,
                               state->compute.handle),
               "copying columns");
-        prepare_batch(state, method, o, values.data, at, count, scratch);
+        prepare_batch(state, o, values.data, at, count);
     });
 }
 
-/* Pearson: centred and scaled on the host, by the same code as on the CPU back end. */
-static void prepare_on_host(gcor_state *state, const gcor_columns *columns, Operand &o) {
-    gcor_context *context = state->context;
+/* ---- on the host ---------------------------------------------------------------------------------------- */
+
+/* Where columns go that their measure prepares: floats in pinned memory, flags, norms; and room for ranks, of each
+ * thread. */
+struct Preparing {
+    const gcor_measure *measure;
+    const gcor_operand *head;
+    int64_t first;
+    float *staged;
+    char *ranks;
+    size_t rank_bytes;
+};
+
+static void prepare_column(void *user, int thread, int64_t j, double *x, int flags) {
+    const Preparing *work = (const Preparing *)user;
+    int64_t n = work->head->n_obs, at = j - work->head->first;
+    gcor_ranks ranks{};
+    if (work->ranks) ranks = gcor_ranks_at(work->ranks + (size_t)thread * work->rank_bytes, n);
+    work->head->flags[at] = (unsigned char)flags;
+    work->head->norm[at] = gcor_prepare_real(work->measure, x, n, flags, work->ranks ? &ranks : nullptr,
+                                             work->staged + (j - work->first) * n);
+}
+
+static void prepare_on_host(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
+    const size_t line = 64;
     int64_t n = o.head.n_obs;
-    std::unique_ptr<double[]> work(new double[n * context->threads]);
+    size_t rank_bytes = measure->ranked ? (gcor_ranks_bytes(n) + line - 1) / line * line : 0;
+    std::unique_ptr<char[]> ranks(rank_bytes ? new char[rank_bytes * (size_t)state->context->threads] : nullptr);
     auto fill = [&](float *staged, int64_t at, int64_t count) {
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 16)
-        for (int64_t j = 0; j < count; j++) {
-            double *x = work.get() + omp_get_thread_num() * n;
-            int flags = gcor_gather(columns, o.head.first + at + j, x);
-            o.head.flags[at + j] = (unsigned char)flags;
-            o.head.norm[at + j] = gcor_unit_column(x, n, flags, staged + j * n);
-        }
-        if (gcor_stop(context, 0)) throw Stopped{context->error.status};
+        Preparing work{measure, &o.head, o.head.first + at, staged, ranks.get(), rank_bytes};
+        for_columns(state, columns, work.first, count, prepare_column, &work);
     };
     in_batches<float>(state, o, batch_of(o), fill, [&](const float *staged, int64_t at, int64_t count) {
         check(cudaMemcpyAsync(o.columns.data + at * n, staged, (size_t)(count * n) * sizeof(float),
@@ -154,9 +225,11 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, Oper
     });
 }
 
-/* What was found, completed on the host, and the norms to the device. All on the stream that the
- * products use: the default stream would not wait for it, nor it for that one. */
-static void describe(gcor_state *state, gcor_method method, Operand &o, bool on_host) {
+/* ---- what was found --------------------------------------------------------------------------------------- */
+
+/* Completed on the host, and the norms to the device. All on the stream that the products use: the default stream
+ * would not wait for it, nor it for that one. */
+static void describe(gcor_state *state, const gcor_measure *measure, Operand &o, bool on_host) {
     int64_t n_var = o.head.n_var;
     size_t norm_bytes = (size_t)n_var * sizeof(double);
     cudaStream_t stream = state->compute.handle;
@@ -170,27 +243,33 @@ static void describe(gcor_state *state, gcor_method method, Operand &o, bool on_
     for (int64_t j = 0; j < n_var; j++) {
         int flags = o.head.flags[j];
         int64_t count = on_host ? o.head.n_obs : present[j];
-        gcor_describe_column(o.head.kind, method, count, &o.head.norm[j], &flags);
+        gcor_describe_column(measure, o.head.kind, count, &o.head.norm[j], &flags);
         o.head.flags[j] = (unsigned char)flags;
     }
     check(cudaMemcpyAsync(o.norm.data, o.head.norm, norm_bytes, cudaMemcpyHostToDevice, stream), "copying norms");
 }
 
-std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, gcor_method method,
+/* Columns without observations have nothing to be copied. */
+static bool is_for_host(const gcor_measure *measure, gcor_kind kind, int64_t n_obs) {
+    return n_obs == 0 || (kind == GCOR_REAL && measure->prepare);
+}
+
+std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
                                       gcor_kind kind, int64_t first, int64_t n_var) {
-    std::unique_ptr<Operand> o(new Operand());
+    std::unique_ptr<Operand> o = take_operand(state);
+    int64_t n_obs = columns->n_obs;
+    bool on_host = is_for_host(measure, kind, n_obs);
     o->host_norm.reset(new double[n_var]());
     o->host_flags.reset(new unsigned char[n_var]());
-    o->head = {kind, first, n_var, columns->n_obs, o->host_norm.get(), o->host_flags.get()};
+    o->head = {kind, first, n_var, n_obs, o->host_norm.get(), o->host_flags.get()};
     o->serial = ++state->prepared;
     allocate(*o);
-    bool on_host = columns->n_obs == 0 || (method == GCOR_PEARSON && kind == GCOR_REAL);
     if (!on_host)
-        prepare_on_device(state, columns, method, *o);
-    else if (columns->n_obs > 0)
-        prepare_on_host(state, columns, *o);
-    describe(state, method, *o, on_host);
-    if (kind == GCOR_REAL && fused(state, kind, columns->n_obs)) make_halves(state, *o);
+        prepare_on_device(state, columns, *o);
+    else if (n_obs > 0)
+        prepare_on_host(state, columns, measure, *o);
+    describe(state, measure, *o, on_host);
+    if (kind == GCOR_REAL && fused(state, kind, n_obs)) make_halves(state, *o);
     if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);
     return o;
 }

@@ -1,7 +1,9 @@
-/* Ranks on the device, decided on the doubles. What is known of a value after ranking is how many
- * values of its column are below it and how many equal it; everything else follows from these.
- * Short columns are counted in shared memory, long ones sorted by CUB and searched. */
-#include "../backend/cuda.cuh"
+/* Ranks on the device, decided on the doubles: what prepare.cu makes of columns of signs, of ranks as they are, and of
+ * pairs with observations of their own. What is known of a value after ranking is how many values of its column
+ * are below it and how many equal it; everything else follows from these. Short columns are counted in shared
+ * memory, long ones sorted by CUB and searched. */
+#include "../backend/lanes.cuh"
+#include "../backend/state.cuh"
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
@@ -13,7 +15,7 @@ struct RankOutput {
     int *order, *begin, *end;
     double *norm;
     int *present;
-    bool kendall, common;
+    bool untied_pairs; /* are the norm; otherwise the sum of the squares of scores is */
 };
 
 /* Sums over a column, for its norm. */
@@ -48,7 +50,7 @@ static __device__ void put_norm(const RankOutput &out, int present, const Column
     __syncthreads();
     double tied = Reduce(storage).Sum(sums.tied);
     if (threadIdx.x != 0) return;
-    out.norm[blockIdx.x] = out.kendall || out.common ? (double)gcor_obs_pairs(present) - tied : squares;
+    out.norm[blockIdx.x] = out.untied_pairs ? (double)gcor_obs_pairs(present) - tied : squares;
     out.present[blockIdx.x] = present;
 }
 
@@ -99,13 +101,13 @@ static __device__ int count_below(const double *keys, int n, double own, bool or
     return low;
 }
 
-static __global__ void rank_sorted(const double *keys, const int *rows, int n, RankOutput out) {
+static __global__ void rank_sorted(const double *keys, const int *obs, int n, RankOutput out) {
     int64_t at = blockIdx.x * (int64_t)n;
     const double *x = keys + at;
     int present = count_below(x, n, INFINITY, true);
     ColumnSums sums;
     for (int p = threadIdx.x; p < n; p += COLUMN_THREADS) {
-        int k = rows[at + p];
+        int k = obs[at + p];
         if (p >= present) {
             put_missing(out, at, k);
             continue;
@@ -128,9 +130,9 @@ static __global__ void scale_scores(float *scores, int n, double *norm) {
     if (threadIdx.x == 0) norm[blockIdx.x] = rounded;
 }
 
-static __global__ void number_rows(int n, int *rows) {
+static __global__ void number_obs(int n, int *obs) {
     int64_t at = blockIdx.x * (int64_t)n;
-    for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) rows[at + k] = k;
+    for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) obs[at + k] = k;
 }
 
 static __global__ void number_starts(int n, int columns, int *starts) {
@@ -138,49 +140,62 @@ static __global__ void number_starts(int n, int columns, int *starts) {
     if (c <= columns) starts[c] = c * n;
 }
 
-static void rank_by_sorting(gcor_state *state, const double *values, int n, int columns, const RankOutput &out,
-                            RankScratch &s) {
+void RankBuffers::trim() {
+    keys.trim();
+    obs.trim();
+    sorted_obs.trim();
+    starts.trim();
+    sort.trim();
+}
+
+static void rank_by_sorting(gcor_state *state, const double *values, int n, int columns, const RankOutput &out) {
     const char *what = "sorting columns";
     cudaStream_t stream = state->compute.handle;
+    RankBuffers &s = state->columns.rank;
     int items = n * columns;
     s.keys.reserve(items, what);
-    s.rows.reserve(items, what);
-    s.sorted_rows.reserve(items, what);
+    s.obs.reserve(items, what);
+    s.sorted_obs.reserve(items, what);
     s.starts.reserve(columns + 1, what);
-    number_rows<<<columns, COLUMN_THREADS, 0, stream>>>(n, s.rows.data);
+    number_obs<<<columns, COLUMN_THREADS, 0, stream>>>(n, s.obs.data);
     number_starts<<<blocks_for(columns + 1, 256), 256, 0, stream>>>(n, columns, s.starts.data);
     check_launch(what);
     auto sort = [&](void *scratch, size_t &bytes) {
-        return cub::DeviceSegmentedRadixSort::SortPairs(scratch, bytes, values, s.keys.data, s.rows.data,
-                                                        s.sorted_rows.data, items, columns, s.starts.data,
+        return cub::DeviceSegmentedRadixSort::SortPairs(scratch, bytes, values, s.keys.data, s.obs.data,
+                                                        s.sorted_obs.data, items, columns, s.starts.data,
                                                         s.starts.data + 1, 0, 64, stream);
     };
     size_t bytes = 0;
     check(sort(nullptr, bytes), what);
     s.sort.reserve((int64_t)bytes, what);
     check(sort(s.sort.data, bytes), what);
-    rank_sorted<<<columns, COLUMN_THREADS, 0, stream>>>(s.keys.data, s.sorted_rows.data, n, out);
+    rank_sorted<<<columns, COLUMN_THREADS, 0, stream>>>(s.keys.data, s.sorted_obs.data, n, out);
 }
 
-void rank_columns(gcor_state *state, const double *values, int64_t n_var, gcor_method method, Operand &o, int64_t at,
-                  RankScratch &scratch) {
-    int64_t n = o.head.n_obs, first = at * n;
-    bool ordered = o.head.kind == GCOR_RANK_COMMON;
+static RankOutput output_of(const Operand &o, int64_t at) {
+    int64_t first = at * o.head.n_obs;
     RankOutput out{};
-    if (!ordered) out.scores = o.columns.data + first;
-    if (ordered) out.order = o.order.data + first, out.begin = o.begin.data + first, out.end = o.end.data + first;
+    if (o.head.kind == GCOR_RANK_COMMON)
+        out.order = o.order.data + first, out.begin = o.begin.data + first, out.end = o.end.data + first;
+    else
+        out.scores = o.columns.data + first;
     out.norm = o.norm.data + at;
     out.present = o.present.data + at;
-    out.kendall = method == GCOR_KENDALL;
-    out.common = o.head.kind >= GCOR_REAL_COMMON;
+    out.untied_pairs = o.head.kind != GCOR_REAL;
+    return out;
+}
+
+void rank_columns(gcor_state *state, const double *values, int64_t n_var, Operand &o, int64_t at) {
+    int n = (int)o.head.n_obs;
+    RankOutput out = output_of(o, at);
+    cudaStream_t stream = state->compute.handle;
     if (n <= COUNTED_RANKS)
-        rank_by_counting<<<(unsigned)n_var, COLUMN_THREADS, n * sizeof(double), state->compute.handle>>>(values, (int)n,
-                                                                                                        out);
+        rank_by_counting<<<(unsigned)n_var, COLUMN_THREADS, n * sizeof(double), stream>>>(values, n, out);
     else
-        rank_by_sorting(state, values, (int)n, (int)n_var, out, scratch);
+        rank_by_sorting(state, values, n, (int)n_var, out);
     check_launch("ranking columns");
     if (o.head.kind == GCOR_REAL && !gcor_exact_scores(n)) {
-        scale_scores<<<(unsigned)n_var, COLUMN_THREADS, 0, state->compute.handle>>>(out.scores, (int)n, out.norm);
+        scale_scores<<<(unsigned)n_var, COLUMN_THREADS, 0, stream>>>(out.scores, n, out.norm);
         check_launch("scaling ranks");
     }
 }

@@ -1,4 +1,6 @@
-/* Sign bits from scores. */
+/* Sign bits from scores: when columns of signs are prepared, or for a tile (product/sign.cu, product/slices.cu). */
+#include "../backend/lanes.cuh"
+#include "../backend/state.cuh"
 #include "../product/sign.cuh"
 
 #include <algorithm>
@@ -25,32 +27,45 @@ static __global__ void open_bits(const float *scores, int64_t n_obs, int64_t fir
             x = score[k];
             y = score[k + lag < n_obs ? k + lag : k + lag - n_obs];
         }
-        unsigned g = __ballot_sync(~0u, x > y), l = __ballot_sync(~0u, x < y), p = 0;
-        if (Mode == COMMON) p = __ballot_sync(~0u, x == x && y == y);
+        unsigned g = __ballot_sync(ALL_LANES, x > y), l = __ballot_sync(ALL_LANES, x < y), p = 0;
+        if (Mode == COMMON) p = __ballot_sync(ALL_LANES, x == x && y == y);
         if (lane == w) greater = g, less = l, present = p;
     }
     int64_t at = chunk_place(planes.stride, var, piece * 8 + lane / 4) / 4 + lane % 4;
     ((unsigned *)planes.plane[0])[at] = greater;
     if (Mode != UNTIED) ((unsigned *)planes.plane[1])[at] = less;
     if (Mode == COMMON) ((unsigned *)planes.plane[2])[at] = present;
-    int ones = __reduce_add_sync(~0u, __popc(greater)), others = __reduce_add_sync(~0u, __popc(less));
-    if (lane == 0) atomicAdd(&planes.greater[var], ones);
-    if (lane == 0) atomicAdd(&planes.untied[var], ones + others);
+    int ones = __reduce_add_sync(ALL_LANES, __popc(greater)), others = __reduce_add_sync(ALL_LANES, __popc(less));
+    if (lane == 0) atomicAdd(&planes.ones_greater[var], ones);
+    if (lane == 0) atomicAdd(&planes.ones_untied[var], ones + others);
 }
 static_assert(PIECE_WORDS == 32, "a word for each lane of a warp");
+
+typedef void (*OpenKernel)(const float *, int64_t, int64_t, int64_t, Planes);
+
+static OpenKernel kernel_of(ProductMode mode) {
+    switch (mode) {
+    case UNTIED: return open_bits<UNTIED>;
+    case TIED: return open_bits<TIED>;
+    case COMMON: return open_bits<COMMON>;
+    case HALF:
+    case FLOAT: break;
+    }
+    fail_impossible("sign bits of columns of that kind");
+}
 
 void open_planes(gcor_state *state, ProductMode mode, const float *scores, int64_t n_obs, int64_t n_var, int64_t first,
                  int64_t bits, const Planes &planes) {
     const int64_t most = 32768; /* a grid has no more rows than 65,535 */
     cudaStream_t stream = state->compute.handle;
-    check(cudaMemsetAsync(planes.greater, 0, n_var * sizeof(int), stream), "clearing counts");
-    check(cudaMemsetAsync(planes.untied, 0, n_var * sizeof(int), stream), "clearing counts");
-    auto kernel = mode == UNTIED ? open_bits<UNTIED> : mode == TIED ? open_bits<TIED> : open_bits<COMMON>;
+    check(cudaMemsetAsync(planes.ones_greater, 0, n_var * sizeof(int), stream), "clearing counts");
+    check(cudaMemsetAsync(planes.ones_untied, 0, n_var * sizeof(int), stream), "clearing counts");
+    OpenKernel kernel = kernel_of(mode);
     for (int64_t v = 0; v < n_var; v += most) { /* a multiple of 8: the pattern of chunks goes on */
         Planes part = planes;
         for (int plane = 0; plane <= (int)mode - UNTIED; plane++) part.plane[plane] += v * PIECE_BYTES;
-        part.greater += v;
-        part.untied += v;
+        part.ones_greater += v;
+        part.ones_untied += v;
         dim3 grid(blocks_for(planes.pieces, 8), (unsigned)std::min(most, n_var - v));
         kernel<<<grid, 256, 0, stream>>>(scores + v * n_obs, n_obs, first, bits, part);
         check_launch("opening sign bits");

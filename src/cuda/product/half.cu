@@ -1,6 +1,12 @@
 /* REAL operands, cheaply: products in half precision on the tensor cores, with a bound of their error.
  * What is decided by them is decided again on the exact coefficients wherever the bound leaves doubt. */
-#include "../sink/epilogue.cuh"
+#include "../backend/lanes.cuh"
+#include "../backend/state.cuh"
+#include "pair.cuh"
+
+#include <cuda_fp16.h>
+
+#include <algorithm>
 
 /* HALF_SCALE: unit columns have small values, and half precision has few bits below 2^-14. A power of
  * two, exact. */

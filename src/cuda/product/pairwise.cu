@@ -1,39 +1,63 @@
-/* Pairwise-complete Pearson and Spearman: a warp for each pair, over the pair's common rows. */
-#include "../backend/cuda.cuh"
+/* Pairwise-complete Pearson and Spearman: a warp for each pair, over the pair's common observations. */
+#include "../backend/lanes.cuh"
+#include "../backend/state.cuh"
 
 #include <algorithm>
 
+/* ---- Pearson --------------------------------------------------------------------------------------- */
+
+/* A lane's differences of one column from the pair's first common value. */
+struct Differences {
+    double first, sum, largest, scale, mean;
+
+    __device__ void add(double value) {
+        double difference = value - first;
+        sum += difference;
+        if (isfinite(difference)) largest = fmax(largest, fabs(difference));
+    }
+    /* All lanes: by this factor the squares neither overflow nor vanish. */
+    __device__ void settle(int64_t count) {
+        scale = gcor_scale(largest_of_lanes(largest));
+        mean = sum_lanes(sum) * scale / (double)count;
+    }
+    __device__ double centred(double value) const { return (value - first) * scale - mean; }
+};
+
 /* Moments in two passes, about the first common value: the differences are exactly zero for a
- * column that is constant in these rows. The result is in every lane. */
+ * column that is constant in these. The result is in every lane. */
 static __device__ double pearson_pair(const double *x, const double *y, int64_t n) {
     int lane = threadIdx.x % 32;
     int64_t count = 0;
-    double x0 = 0, y0 = 0, sum_x = 0, sum_y = 0, xx = 0, yy = 0, xy = 0;
+    Differences dx{}, dy{};
+    double xx = 0, yy = 0, xy = 0;
     for (int64_t k = lane; k - lane < n; k += 32) {
         double u = k < n ? x[k] : NAN, v = k < n ? y[k] : NAN;
         bool common = !isnan(u) && !isnan(v);
         unsigned lanes = __ballot_sync(ALL_LANES, common);
         if (count == 0 && lanes) {
-            x0 = __shfl_sync(ALL_LANES, u, __ffs(lanes) - 1);
-            y0 = __shfl_sync(ALL_LANES, v, __ffs(lanes) - 1);
+            dx.first = __shfl_sync(ALL_LANES, u, __ffs(lanes) - 1);
+            dy.first = __shfl_sync(ALL_LANES, v, __ffs(lanes) - 1);
         }
         count += __popc(lanes);
-        if (common) sum_x += u - x0, sum_y += v - y0;
+        if (common) dx.add(u), dy.add(v);
     }
     if (count < 2) return GCOR_NO_VALUE;
-    double mean_x = sum_lanes(sum_x) / (double)count, mean_y = sum_lanes(sum_y) / (double)count;
+    dx.settle(count);
+    dy.settle(count);
     for (int64_t k = lane; k < n; k += 32) {
         if (isnan(x[k]) || isnan(y[k])) continue;
-        double dx = x[k] - x0 - mean_x, dy = y[k] - y0 - mean_y;
-        xx += dx * dx;
-        yy += dy * dy;
-        xy += dx * dy;
+        double u = dx.centred(x[k]), v = dy.centred(y[k]);
+        xx += u * u;
+        yy += v * v;
+        xy += u * v;
     }
     return gcor_coefficient(sum_lanes(xy), sum_lanes(xx), sum_lanes(yy));
 }
 
-/* One side of a pair for Spearman: which of its values, in ascending order, are in rows that the
- * other side has, as bits, and how many are before each word of bits. */
+/* ---- Spearman -------------------------------------------------------------------------------------- */
+
+/* One side of a pair for Spearman: which of its values, in ascending order, are of observations
+ * that the other side has, as bits, and how many are before each word of bits. */
 struct CommonBits {
     unsigned *bits, *before;
 
@@ -51,12 +75,10 @@ struct CommonBits {
     }
 
     /* How many of the first p values are common. */
-    __device__ int at(int p) const {
-        return (int)before[p / 32] + __popc(bits[p / 32] & ((1u << p % 32) - 1));
-    }
+    __device__ int at(int p) const { return (int)before[p / 32] + __popc(bits[p / 32] & ((1u << p % 32) - 1)); }
 };
 
-/* Twice a value's centred rank among the common rows is the number of common values below it less
+/* Twice a value's centred rank among the common observations is the number of common values below it less
  * the number above. */
 static __device__ double spearman_pair(const int *order_x, const int *begin_x, const int *end_x, int present_x,
                                        const int *order_y, const int *begin_y, const int *end_y, int present_y, int n,
@@ -78,6 +100,8 @@ static __device__ double spearman_pair(const int *order_x, const int *begin_x, c
     if (common < 2) return GCOR_NO_VALUE;
     return gcor_coefficient(sum_lanes(xy), sum_lanes(xx), sum_lanes(yy));
 }
+
+/* ---- a tile ----------------------------------------------------------------------------------------- */
 
 /* What a kernel reads of an operand, from the tile's first variable on. */
 struct Side {
@@ -121,32 +145,29 @@ struct Launch {
     bool global;
 };
 
-static Launch plan_launch(gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t pairs) {
-    int processors = 0;
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, state->context->device),
-          "asking the GPU");
+static Launch plan_launch(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t pairs) {
     int64_t each = kind == GCOR_RANK_COMMON ? 16 * (n_obs / 32 + 1) : 0, room = 48 << 10;
     Launch launch{COMMON_WARPS, each * COMMON_WARPS, 0, each > room};
     if (launch.global) launch.shared = 0;
     while (launch.shared > room) launch.warps--, launch.shared = each * launch.warps;
-    launch.blocks = std::min(blocks_for(pairs, launch.warps), (unsigned)processors * 32);
+    launch.blocks = std::min(blocks_for(pairs, launch.warps), (unsigned)state->processors * COMMON_BLOCKS);
     return launch;
 }
 
-void multiply_common(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     const gcor_tile &tile = out.tile;
     int64_t n = rows.head.n_obs;
     int64_t n_row = std::min(tile.n_row, std::max<int64_t>(1, COMMON_WORK / (tile.n_col * (n + 1))));
     Launch launch = plan_launch(state, rows.head.kind, n, n_row * tile.n_col);
     if (launch.global)
-        state->scratch.reserve((int64_t)launch.blocks * launch.warps * 4 * (n / 32 + 1), "ranks of common rows");
+        state->products.scratch.reserve((int64_t)launch.blocks * launch.warps * 4 * (n / 32 + 1),
+                                        "ranks of common observations");
     for (int64_t first = 0; first < tile.n_row; first += n_row) {
-        state->context->monitor.tile_share = (double)first / (double)tile.n_row;
+        state->context->tile_share = (double)first / (double)tile.n_row;
         if (first > 0) wait_for_compute(state); /* long work: ask whether to stop */
         common_pairs<<<launch.blocks, launch.warps * 32, launch.shared, state->compute.handle>>>(
             side_of(rows, tile.row), side_of(cols, tile.col), (int)n, tile, out.shape, first,
-            std::min(n_row, tile.n_row - first), launch.global ? state->scratch.data : nullptr,
-            out.doubles);
-        check_launch("computing pairs over their common rows");
+            std::min(n_row, tile.n_row - first), launch.global ? state->products.scratch.data : nullptr, out.doubles);
+        check_launch("computing pairs over their common observations");
     }
 }

@@ -1,7 +1,9 @@
-/* What is multiplied, in which order, and by which kernel. */
-#include "product.cuh"
+/* What is multiplied, and in which order. */
+#include "../backend/state.cuh"
 
 #include <algorithm>
+
+/* ---- the walk ------------------------------------------------------------------------------ */
 
 /* The columns of blocks in which rows first .. last of the tile have a pair that counts. */
 static void columns_of_rows(const Product &p, int64_t first, int64_t last, int cols, int *begin, int *end) {
@@ -17,6 +19,7 @@ Walk plan_walk(const Product &p, int rows, int cols) {
     Walk walk{};
     walk.block_rows = std::max(1, WALK_ROWS / rows);
     int64_t group_rows = (int64_t)walk.block_rows * rows;
+    if (p.tile.n_row > WALK_GROUPS * group_rows) fail_impossible("a product with so many rows");
     for (int64_t row = 0; row < p.tile.n_row; row += group_rows) {
         int64_t n = std::min(group_rows, p.tile.n_row - row);
         int end, g = walk.groups++;
@@ -26,25 +29,31 @@ Walk plan_walk(const Product &p, int rows, int cols) {
     return walk;
 }
 
-bool has_network_tiles(const gcor_state *state) {
-    const gcor_sink *sink = state->sink;
-    bool own_least = sink->kind == GCOR_EDGES && ((const gcor_edges *)sink)->rule.row_least; /* they rise by tiles */
-    return sink->approximate && !own_least;
-}
+/* ---- products of operands --------------------------------------------------------------------- */
 
 bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    int64_t most = has_network_tiles(state) ? OPENED_NETWORK_WORDS : OPENED_WORDS;
+    int64_t most = state->needs.large_tiles ? OPENED_NETWORK_WORDS : OPENED_WORDS;
     return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= most);
 }
 
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    return state->sink->approximate && fused_exactly(state, kind, n_obs);
+    return state->needs.cheap && fused_exactly(state, kind, n_obs);
 }
 
 static Product placed(const gcor_state *state, Product product, const Operand &rows, const gcor_tile &tile) {
     product.tile = tile;
     product.shape = state->sink->shape;
     product.n_obs = rows.head.n_obs;
+    return product;
+}
+
+static Product float_product(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Product product{};
+    product.mode = FLOAT;
+    product.rows.columns = rows.columns_of(tile.row);
+    product.cols.columns = cols.columns_of(tile.col);
+    product.rows.norm = rows.norm_of(tile.row);
+    product.cols.norm = cols.norm_of(tile.col);
     return product;
 }
 
@@ -58,24 +67,19 @@ Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &
     return placed(state, sign_product(state, rows, cols, tile), rows, tile);
 }
 
-/* UNTIED: all norms are the same, the number of bits, so r >= t is a comparison of integers:
- * 4 sum - 2 row - 2 col + bits >= t bits, or 2 sum - col >= row + (t bits - bits) / 2. */
-void set_least(Product &p) {
-    EdgeOutput &edges = p.edges;
-    edges.error = product_error(p);
-    double least = edges.rule.least - edges.error, bits = (double)p.bits, sum = floor(least * bits) - 1;
-    edges.least = nextafterf((float)least, -INFINITY);
-    edges.low = edges.rule.side == GCOR_POSITIVE ? -(1 << 30) : (int)ceil((-sum - bits) / 2);
-    edges.high = edges.rule.side == GCOR_NEGATIVE ? 1 << 30 : (int)floor((sum - bits) / 2);
+/* ---- what a session keeps ------------------------------------------------------------------------ */
+
+void ProductBuffers::forget() {
+    row_planes.contents = {};
+    col_planes.contents = {};
 }
 
-void run_product(gcor_state *state, ProductSink sink, Product &product) {
-    bool common = product.mode == COMMON || sink == SUMS;
-    if (product.mode == FLOAT)
-        run_product_float(state, sink, product);
-    else if (state->wgmma && !common)
-        run_product_wgmma(state, sink, product);
-    else
-        run_product_mma(state, sink, product);
-    check_launch("multiplying columns");
+void ProductBuffers::trim() {
+    tile.trim();
+    for (OpenedPlanes *planes : {&row_planes, &col_planes}) {
+        planes->bits.trim();
+        planes->ones.trim();
+    }
+    counts.trim();
+    scratch.trim();
 }

@@ -1,11 +1,17 @@
-/* Products on the tensor cores, and what becomes of them before they leave a processor.
+/* What is multiplied: a tile of two operands, and in which order.
  *
- *   product.cu        what is to be multiplied, in which order, by which kernel
- *   product_mma.cu    the product of blocks of columns on any GPU
- *   product_wgmma.cu  the same with Hopper's own instructions
- *   product_float.cu  exact products of REAL columns, on the ordinary cores
- *   epilogue.cuh      from sums in registers to the sink: hits.cuh (edges), cells.cuh (sums over pairs), and
- *                     values.cuh (what a sum means)
+ *   product.cu        a product of a tile; the walk over its blocks
+ *   half.cu, sign.cu  what a product wants of operands, by kind
+ *   launch.cuh        launch_sink(): which kernel multiplies
+ *   mma.cuh           the product of blocks of columns on any GPU
+ *   wgmma.cuh         the same with Hopper's own instructions
+ *   float.cuh         exact products of REAL columns, on the ordinary cores
+ *   pair.cuh          what a sum means, and of which pair it is
+ *   exact.cu          all exact coefficients of a tile, whatever its kind: from these products, or from those of
+ *   slices.cu         long columns of signs, a part of their bits at a time, and
+ *   pairwise.cu       pairs by themselves, over their common observations
+ *
+ * What becomes of a sum is the sink's, in ../sink: a struct that the kernels are compiled with (sink/warp.cuh).
  *
  * A product is a sum over bytes of columns: of half-precision values, or of sign bits in common.
  * Columns are cut into pieces of PIECE_BYTES; a piece of one column is followed by the same piece of
@@ -15,7 +21,8 @@
 #ifndef GPUCOR_CUDA_PRODUCT_CUH
 #define GPUCOR_CUDA_PRODUCT_CUH
 
-#include "../backend/cuda.cuh"
+#include "../prepare/prepare.cuh"
+#include "../../core/triangle.h"
 
 /* What is multiplied. With bit planes a, b of a column (greater, less), p (present), v = a | b (untied)
  * and |a| the number of bits set:
@@ -26,53 +33,14 @@
  *   FLOAT   REAL columns as they are: the exact coefficient */
 enum ProductMode { HALF, UNTIED, TIED, COMMON, FLOAT };
 
-/* What becomes of a pair.
- *   STORE      its coefficient goes to memory: HALF: cheap ones, the tile with its gaps; signs: exact, packed
- *   SUMS       sums of signs go to memory: those of a slice of bits
- *   EDGES      it may be an edge: HALF leaves candidates, signs decide
- *   OWN_EDGES  the same where variables have least weights of their own
- *   HISTOGRAM  it is counted
- *   CELLS      it is counted, and added to the sums of its row and of its column */
-enum ProductSink { STORE, SUMS, EDGES, OWN_EDGES, HISTOGRAM, CELLS };
-
-/* Of a tile, that a warp sums up: CELL_ROWS x CELL_COLS pairs. */
-enum { CELL_ROWS = 16, CELL_COLS = 32 };
-
 /* A tile's side, from its first variable on. */
 struct ProductSide {
-    const unsigned char *planes[3]; /* HALF: one */
-    int64_t stride;                 /* bytes from a piece to the next of the same column */
-    const int *greater, *untied;    /* signs: how many bits are set, in `greater` and in both planes */
-    const float *inverse;           /* signs: 1 / sqrt(norm), NaN without coefficients */
+    const unsigned char *planes[3];        /* HALF: one */
+    int64_t stride;                        /* bytes from a piece to the next of the same column */
+    const int *ones_greater, *ones_untied; /* signs: how many bits are set, in `greater` and in both planes */
+    const float *inverse;                  /* signs: 1 / sqrt(norm), NaN without coefficients */
     const double *norm;
-    const float *columns;           /* values or scores, n_obs each */
-};
-
-/* Sums over slices, n_row x n_col: signs; COMMON: common pairs untied in the row's and in the
- * column's variable. */
-struct Sums {
-    long long *sign, *row_untied, *col_untied;
-    bool first; /* nothing was summed before */
-};
-
-/* Where edges go. Counting goes on beyond `room`. A place is row << PLACE_COL_BITS | column. */
-enum { N_EDGES, N_ABOVE, N_CANDIDATES, N_COUNTS };
-struct EdgeOutput {
-    gcor_edge_rule rule; /* on the device; its own least weights are numbered from the tile's first variable */
-    double error;        /* of what is compared first */
-    float least;         /* the least weight that is looked at; no larger than rule.least - error ... */
-    int low, high;       /* ... UNTIED: and sums that far from a row's count of bits (hits.cuh) */
-    unsigned long long room, *counts;
-    unsigned *candidates, *places;
-    double *r;
-};
-
-/* Where sums over a variable's pairs go: those of a cell, 2 + n_power numbers (degree, strength, soft) for each
- * of its rows, [cell's column / CELL_COLS][row of the tile], and for each of its columns, [cell's row /
- * CELL_ROWS][column]. */
-struct CellOutput {
-    gcor_sums_rule rule;
-    double *rows, *cols;
+    const float *columns; /* values or scores, n_obs each */
 };
 
 /* Blocks in the order in which they are computed, those without a pair that counts left out as far as
@@ -89,47 +57,74 @@ struct Product {
     gcor_shape shape;
     int64_t n_obs, bits; /* bits: signs in the planes */
     int pieces;
-    Walk walk;
-    Packed out; /* STORE */
-    float *cheap;
-    Sums sums;
-    EdgeOutput edges;
-    unsigned long long *bins; /* HISTOGRAM, CELLS */
-    CellOutput cells;
+    Walk walk; /* launch_sink() makes it */
 };
 
-/* The least weight that is looked at, from product.edges' rule and the product's error. */
-void set_least(Product &product);
+/* A tile's exact coefficients on the device: those that count, row by row (triangle.h), in one of the two types. */
+struct Packed {
+    gcor_tile tile{};
+    gcor_shape shape{};
+    double *doubles = nullptr;
+    float *floats = nullptr;
+};
 
-/* Run it on state->compute. The walk is made here. */
-void run_product(gcor_state *state, ProductSink sink, Product &product);
-
-/* Each kernel's: block sizes for the walk, launch on so many processors. */
-void run_product_mma(gcor_state *state, ProductSink sink, Product &product);
-void run_product_wgmma(gcor_state *state, ProductSink sink, Product &product);
-void run_product_float(gcor_state *state, ProductSink sink, Product &product);
-bool has_wgmma(int device); /* whether the GPU and the build have it */
+/* ---- product.cu -------------------------------------------------------------------------------- */
 
 /* Blocks of rows x cols pairs. */
 Walk plan_walk(const Product &product, int rows, int cols);
 
-/* Whether the run's tiles may be large: nothing of a pair is stored, and nothing depends on the tile. */
-bool has_network_tiles(const gcor_state *state);
-/* Whether edges and counts of a tile come from a product; and whether coefficients and sums over pairs do.
- * Otherwise from all values of the tile. */
+/* Whether a product of tensor cores tells what the run's sink wants of a pair, cheaply or exactly; and whether some
+ * product tells exact coefficients. Otherwise all values of the tile are computed first (exact.cu). */
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs);
-/* A tile of operands as a product, its sink to be filled in. */
+/* A tile of operands as a product, cheap where there is a cheap one; and as an exact one. */
 Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
-Product float_product(const Operand &rows, const Operand &cols, const gcor_tile &tile); /* product_float.cu */
-Product half_product(const Operand &rows, const Operand &cols, const gcor_tile &tile); /* half.cu */
+Product half_product(const Operand &rows, const Operand &cols, const gcor_tile &tile);                    /* half.cu */
 Product sign_product(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile); /* sign.cu */
+
 /* No value that is compared or counted first is further from the exact coefficient. */
 double half_error(int64_t n_obs);
 inline double product_error(const Product &product) {
     return product.mode == HALF ? half_error(product.n_obs) : 1e-6; /* signs: a few roundings to single precision */
 }
+
+/* ---- exact.cu ----------------------------------------------------------------------------------- */
+
+/* The tile's exact values, on state->compute. REAL: floats or doubles, the others doubles. */
+void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+/* The same into memory of the state's own, as doubles. */
+Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+/* For kinds: slices.cu and pairwise.cu. */
+void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+
+/* ---- what a session keeps ---------------------------------------------------------------------- */
+
+/* Bits opened for a tile (sign.cu, slices.cu). */
+struct OpenedPlanes {
+    struct Contents {
+        int64_t operand, var, n_var;
+        int mode;
+        bool operator==(const Contents &other) const {
+            return operand == other.operand && var == other.var && n_var == other.n_var && mode == other.mode;
+        }
+    };
+    DeviceArray<unsigned char> bits;
+    DeviceArray<int> ones; /* as in Operand */
+    Contents contents{};   /* of all bits; operand 0: of a part */
+};
+
+struct ProductBuffers {
+    DeviceArray<double> tile;            /* exact coefficients that stay on the device */
+    OpenedPlanes row_planes, col_planes; /* where bits are not kept */
+    DeviceArray<long long> counts;       /* slices.cu: over slices */
+    DeviceArray<unsigned> scratch;       /* pairwise.cu: ranks of very long columns */
+    void forget();                       /* what a run's operands have left */
+    void trim();
+};
+
+/* ---- pieces ------------------------------------------------------------------------------------- */
 
 /* Bytes of columns in pieces, what may be read beyond the last one included. */
 inline int64_t piece_bytes(int64_t n_var, int64_t pieces) {

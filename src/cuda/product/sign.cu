@@ -1,11 +1,12 @@
-/* SIGN operands. The bits of all variables are kept where a column has few enough; those of longer ones
- * are opened for a tile; and of very long ones in slices, whose counts are summed, which keeps the
- * memory bounded for any n_obs. All sums are exact integers. */
+/* SIGN operands as a product. The bits of all variables are kept where a column has few enough; those of longer ones
+ * are opened for a tile; and of very long ones in slices (slices.cu). All sums are exact integers. */
+#include "../backend/lanes.cuh"
+#include "../backend/state.cuh"
 #include "sign.cuh"
 
 #include <algorithm>
 
-static int64_t sign_pieces(int64_t n_obs) {
+int64_t sign_pieces(int64_t n_obs) {
     return sign_words(n_obs) / PIECE_WORDS;
 }
 
@@ -32,8 +33,11 @@ static int64_t counts_of(int64_t n_var) {
 /* The bits of all variables of the operand, greater and less. */
 static Planes kept_planes(const Operand &o) {
     int64_t n_var = o.head.n_var, pieces = sign_pieces(o.head.n_obs);
-    return {pieces, n_var * PIECE_BYTES, {o.bits.data, o.bits.data + piece_bytes(n_var, pieces), nullptr},
-            o.ones.data, o.ones.data + counts_of(n_var)};
+    return {pieces,
+            n_var * PIECE_BYTES,
+            {o.bits.data, o.bits.data + piece_bytes(n_var, pieces), nullptr},
+            o.ones.data,
+            o.ones.data + counts_of(n_var)};
 }
 
 static __global__ void invert_norms(const double *norm, int64_t n_var, float *inverse) {
@@ -65,14 +69,16 @@ void make_bits(gcor_state *state, Operand &o) {
 
 /* ---- bits that are opened for a tile ------------------------------------------------------- */
 
-/* Room for a part of the bits of n_var variables. */
-static Planes reserve_planes(OpenedPlanes &opened, ProductMode mode, int64_t n_var, int64_t pieces) {
+Planes reserve_planes(OpenedPlanes &opened, ProductMode mode, int64_t n_var, int64_t pieces) {
     int64_t bytes = piece_bytes(n_var, pieces);
     opened.bits.reserve(planes_of(mode) * bytes, "sign bits");
     opened.ones.reserve(2 * counts_of(n_var), "sign bits");
     unsigned char *data = opened.bits.data;
-    return {pieces, n_var * PIECE_BYTES, {data, data + bytes, data + 2 * bytes},
-            opened.ones.data, opened.ones.data + counts_of(n_var)};
+    return {pieces,
+            n_var * PIECE_BYTES,
+            {data, data + bytes, data + 2 * bytes},
+            opened.ones.data,
+            opened.ones.data + counts_of(n_var)};
 }
 
 /* All bits of variables var .. var+n_var-1; those of the last call may still be there. */
@@ -95,19 +101,18 @@ static bool untied(const Operand &o, int64_t var, int64_t n_var) {
     return o.tied_before[v + n_var] == o.tied_before[v];
 }
 
-static ProductMode mode_of(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+ProductMode sign_mode(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     if (rows.head.kind == GCOR_SIGN_COMMON) return COMMON;
     return untied(rows, tile.row, tile.n_row) && untied(cols, tile.col, tile.n_col) ? UNTIED : TIED;
 }
 
-/* Variables from `var` on, whose planes begin `skipped` variables before them. */
-static ProductSide side_of(const Operand &o, int64_t var, const Planes &planes, int64_t skipped) {
+ProductSide sign_side(const Operand &o, int64_t var, const Planes &planes, int64_t skipped) {
     ProductSide side{};
     for (int plane = 0; plane < 3; plane++)
         side.planes[plane] = planes.plane[plane] ? planes.plane[plane] + skipped * PIECE_BYTES : nullptr;
     side.stride = planes.stride;
-    side.greater = planes.greater + skipped;
-    side.untied = planes.untied + skipped;
+    side.ones_greater = planes.ones_greater + skipped;
+    side.ones_untied = planes.ones_untied + skipped;
     side.inverse = o.inverse.data + (var - o.head.first);
     side.norm = o.norm_of(var);
     side.columns = o.columns_of(var);
@@ -116,78 +121,17 @@ static ProductSide side_of(const Operand &o, int64_t var, const Planes &planes, 
 
 Product sign_product(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     Product product{};
-    product.mode = mode_of(rows, cols, tile);
+    product.mode = sign_mode(rows, cols, tile);
     product.pieces = (int)sign_pieces(rows.head.n_obs);
     product.bits = gcor_obs_pairs(rows.head.n_obs);
     if (keeps_bits(rows.head.kind, rows.head.n_obs)) {
-        product.rows = side_of(rows, tile.row, kept_planes(rows), tile.row - rows.head.first);
-        product.cols = side_of(cols, tile.col, kept_planes(cols), tile.col - cols.head.first);
+        product.rows = sign_side(rows, tile.row, kept_planes(rows), tile.row - rows.head.first);
+        product.cols = sign_side(cols, tile.col, kept_planes(cols), tile.col - cols.head.first);
     } else {
-        Planes a = open_all(state, state->row_planes, product.mode, rows, tile.row, tile.n_row);
-        Planes b = open_all(state, state->col_planes, product.mode, cols, tile.col, tile.n_col);
-        product.rows = side_of(rows, tile.row, a, 0);
-        product.cols = side_of(cols, tile.col, b, 0);
+        Planes a = open_all(state, state->products.row_planes, product.mode, rows, tile.row, tile.n_row);
+        Planes b = open_all(state, state->products.col_planes, product.mode, cols, tile.col, tile.n_col);
+        product.rows = sign_side(rows, tile.row, a, 0);
+        product.cols = sign_side(cols, tile.col, b, 0);
     }
     return product;
-}
-
-/* ---- slices ------------------------------------------------------------------------------------ */
-
-static Sums reserve_sums(gcor_state *state, ProductMode mode, const gcor_tile &tile) {
-    int64_t pairs = tile.n_row * tile.n_col;
-    state->counts.reserve(pairs * (mode == COMMON ? 3 : 1), "a tile's counts");
-    long long *data = state->counts.data;
-    return {data, mode == COMMON ? data + pairs : nullptr, mode == COMMON ? data + 2 * pairs : nullptr, true};
-}
-
-/* The coefficient of two columns from their counts; COMMON: untied pairs are theirs, otherwise the
- * norms are. No untied pair: all values are the same, or there is no pair at all. */
-static __device__ double coefficient(const Product &p, int64_t at, int64_t i, int64_t j) {
-    double sign = (double)p.sums.sign[at];
-    if (p.mode != COMMON) return gcor_coefficient(sign, p.rows.norm[i], p.cols.norm[j]);
-    long long row_untied = p.sums.row_untied[at], col_untied = p.sums.col_untied[at];
-    if ((row_untied == 0 || col_untied == 0) &&
-        !gcor_has_common_pair(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs))
-        return GCOR_NO_VALUE;
-    return gcor_coefficient(sign, (double)row_untied, (double)col_untied);
-}
-
-/* One thread for each pair of the tile: grid rows are the tile's. */
-static __global__ void coefficients(const __grid_constant__ Product p) {
-    int64_t i = blockIdx.y, col, n;
-    gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
-    int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    if (k >= n) return;
-    int64_t j = col + k - p.tile.col;
-    p.out.doubles[gcor_tile_offset(&p.tile, p.shape, p.tile.row + i) + k] = coefficient(p, i * p.tile.n_col + j, i, j);
-}
-
-void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
-    const gcor_tile &tile = out.tile;
-    int64_t n_obs = rows.head.n_obs, all_bits = gcor_obs_pairs(n_obs);
-    int64_t pieces = std::min<int64_t>(sign_pieces(n_obs), SLICE_WORDS / PIECE_WORDS), slice = pieces * PIECE_BYTES * 8;
-    Product product{};
-    product.mode = mode_of(rows, cols, tile);
-    product.tile = tile;
-    product.shape = out.shape;
-    product.n_obs = n_obs;
-    product.pieces = (int)pieces;
-    product.out = out;
-    product.sums = reserve_sums(state, product.mode, tile);
-    Planes a = reserve_planes(state->row_planes, product.mode, tile.n_row, pieces);
-    Planes b = reserve_planes(state->col_planes, product.mode, tile.n_col, pieces);
-    product.rows = side_of(rows, tile.row, a, 0);
-    product.cols = side_of(cols, tile.col, b, 0);
-    for (int64_t first = 0; first < std::max<int64_t>(1, all_bits); first += slice) {
-        product.bits = std::min(all_bits - first, slice);
-        product.sums.first = first == 0;
-        state->context->monitor.tile_share = all_bits > 0 ? (double)first / (double)all_bits : 0;
-        if (first > 0) wait_for_compute(state); /* many slices take long: ask whether to stop */
-        open_planes(state, product.mode, product.rows.columns, n_obs, tile.n_row, first, product.bits, a);
-        open_planes(state, product.mode, product.cols.columns, n_obs, tile.n_col, first, product.bits, b);
-        run_product(state, SUMS, product);
-    }
-    dim3 grid(blocks_for(tile.n_col, 256), (unsigned)tile.n_row);
-    coefficients<<<grid, 256, 0, state->compute.handle>>>(product);
-    check_launch("finishing a tile");
 }

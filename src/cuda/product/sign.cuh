@@ -10,11 +10,24 @@
 struct Planes {
     int64_t pieces, stride;
     unsigned char *plane[3];
-    int *greater, *untied; /* bits set, per variable: of the first plane, and of the first two */
+    int *ones_greater, *ones_untied; /* bits set, per variable: of the first plane, and of the first two */
 };
+
+/* ---- prepare/sign_planes.cu ------------------------------------------------------------------ */
 
 /* Bits first .. first+bits-1 of n_var variables whose scores are given. mode: which planes to make. */
 void open_planes(gcor_state *state, ProductMode mode, const float *scores, int64_t n_obs, int64_t n_var, int64_t first,
                  int64_t bits, const Planes &planes);
+
+/* ---- sign.cu ------------------------------------------------------------------------------------ */
+
+/* Pieces of a plane of all bits. */
+int64_t sign_pieces(int64_t n_obs);
+/* How a tile is multiplied. */
+ProductMode sign_mode(const Operand &rows, const Operand &cols, const gcor_tile &tile);
+/* Room for a part of the bits of n_var variables. */
+Planes reserve_planes(OpenedPlanes &opened, ProductMode mode, int64_t n_var, int64_t pieces);
+/* Variables from `var` on, whose planes begin `skipped` variables before them. */
+ProductSide sign_side(const Operand &operand, int64_t var, const Planes &planes, int64_t skipped);
 
 #endif

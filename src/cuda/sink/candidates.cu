@@ -1,5 +1,5 @@
-/* Candidates, which a cheap product has left, to edges: their exact coefficients decide. */
-#include "edges.cuh"
+/* Candidates, which a cheap product has left (edges.cu), to edges: their exact coefficients decide. */
+#include "device_edges.cuh"
 
 /* The product of two columns by 8 lanes, four candidates a warp: each lane has the running sums of four of the
  * 32 that gcor_dot() has, and they are folded in the same order. */
@@ -46,12 +46,13 @@ static __global__ void compute_candidates(ProductSide rows, ProductSide cols, in
             if (lane / (32 / DOT_LANES) == turn)
                 r = gcor_coefficient(turned, rows.norm[place_row(own)], cols.norm[place_col(own)]);
         }
-        Verdict verdict = begin + lane < count ? judge(out, place_row(own), place_col(own), r) : NOTHING;
-        put_edge(out, verdict, place_row(own), place_col(own), r);
+        int64_t i = place_row(own), j = place_col(own);
+        put_edge(out, begin + lane < count ? gcor_judge(&out.rule, i, j, r) : GCOR_NOTHING, i, j, r);
     }
 }
 
-void decide_candidates(gcor_state *state, const Product &p) {
-    compute_candidates<<<EDGE_BLOCKS, 256, 0, state->compute.handle>>>(p.rows, p.cols, p.n_obs, p.edges);
+void decide_candidates(gcor_state *state, const Product &p, const EdgeOutput &out) {
+    compute_candidates<<<CANDIDATE_BLOCKS * state->processors, 256, 0, state->compute.handle>>>(p.rows, p.cols, p.n_obs,
+                                                                                                out);
     check_launch("computing candidates");
 }

@@ -1,55 +1,100 @@
-/* Sums over a variable's pairs, a cell of CELL_ROWS x CELL_COLS at a time. */
+/* Sums over a variable's pairs in a kernel, a cell of CELL_ROWS x CELL_COLS at a time: over each of its rows and each
+ * of its columns. What is summed are high and low parts (fixed.h), so the sums are exact, in whatever order. */
 #ifndef GPUCOR_CUDA_CELLS_CUH
 #define GPUCOR_CUDA_CELLS_CUH
 
-#include "../product/values.cuh"
+#include "../backend/lanes.cuh"
+#include "../../sink/connectivity.h"
+#include "warp.cuh"
 
-static __device__ inline int cell_numbers(const gcor_sums_rule &rule) {
-    return 2 + rule.n_power;
+static_assert(CELL_COLS <= (int)GCOR_EXACT_TERMS && CELL_ROWS <= (int)GCOR_EXACT_TERMS, "sums without rounding");
+
+/* A lane's sums over the rows of its column: how many edges, and of each sum both parts. */
+struct CellColumn {
+    double degree, high[1 + GCOR_MOST_POWERS], low[1 + GCOR_MOST_POWERS];
+};
+
+/* The warp's sum of high parts in its first lanes, of low parts in its last ones. */
+static __device__ inline double sum_parts(double high, double low) {
+    bool first = threadIdx.x % 32 < 16;
+    double sum = first ? high : low;
+    sum += __shfl_xor_sync(ALL_LANES, first ? low : high, 16);
+    for (int step = 8; step > 0; step /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
+    return sum;
 }
 
-static __device__ inline void put_sums(const gcor_sums_rule &rule, const gcor_sums &sums, double *to) {
-    to[0] = (double)sums.degree;
-    to[1] = sums.strength;
-    for (int q = 0; q < rule.n_power; q++) to[2 + q] = sums.soft[q];
-}
+/* A record is the degree, then the high and the low part of the strength and of each power. The records of a cell's
+ * rows: [cell's column / CELL_COLS][row of the tile]; those of its columns: [cell's row / CELL_ROWS][column].
+ * connectivity.cu adds them up. */
+struct Cells : PlainSink {
+    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
+    static constexpr bool counts = true;
+    gcor_sums_rule rule;
+    double *rows, *cols;
+    unsigned long long *bins;
 
-static __device__ inline void add_sums(const gcor_sums_rule &rule, const gcor_sums &more, gcor_sums &sums) {
-    sums.degree += more.degree;
-    sums.strength += more.strength;
-    for (int q = 0; q < rule.n_power; q++) sums.soft[q] += more.soft[q];
-}
+    __host__ __device__ int record() const { return 3 + 2 * rule.n_power; }
 
-static __device__ inline void sum_over_lanes(const gcor_sums_rule &rule, gcor_sums &sums) {
-    sums.degree = (int64_t)sum_lanes((double)sums.degree);
-    sums.strength = sum_lanes(sums.strength);
-    for (int q = 0; q < rule.n_power; q++) sums.soft[q] = sum_lanes(sums.soft[q]);
-}
-
-/* A cell's pairs, rows from i on and the lane's column j: into bins, and their sums over each row and each
- * column to memory, where they are added in a fixed order (connectivity.cu). value(k): the exact coefficient of
- * row i + k. All lanes must come. */
-template <class Value>
-static __device__ inline void sum_cell(const Product &p, unsigned *bins, int64_t i, int64_t j, Value value) {
-    const gcor_sums_rule &rule = p.cells.rule;
-    int numbers = cell_numbers(rule);
-    if (i >= p.tile.n_row || j - threadIdx.x % 32 >= p.tile.n_col)
-        return; /* beyond the tile, as its last block may be */
-    gcor_sums column{};
-#pragma unroll 1
-    for (int k = 0; k < CELL_ROWS; k++) {
-        gcor_sums own{};
-        if (is_pair(p, i + k, j)) {
-            double r = value(k);
-            if (r <= 1) atomicAdd(&bins[gcor_bin(r)], 1);
-            gcor_sums_add(&rule, r, &own);
-        }
-        add_sums(rule, own, column);
-        sum_over_lanes(rule, own);
-        if (threadIdx.x % 32 == 0 && i + k < p.tile.n_row)
-            put_sums(rule, own, p.cells.rows + (j / CELL_COLS * p.tile.n_row + i + k) * numbers);
+    /* A term of sum number s; row: where the row's record is to be, null beyond the tile. */
+    __device__ void add(int s, double term, CellColumn &column, double *row) const {
+        double high = gcor_high_part(term), low = gcor_low_part(term, high), sum = sum_parts(high, low);
+        column.high[s] += high;
+        column.low[s] += low;
+        if (row && threadIdx.x % 16 == 0) row[1 + 2 * s + threadIdx.x % 32 / 16] = sum;
     }
-    if (j < p.tile.n_col) put_sums(rule, column, p.cells.cols + (i / CELL_ROWS * p.tile.n_col + j) * numbers);
-}
+
+    /* A row's pairs, one in each lane, by their exact coefficients; no pair: GCOR_NO_VALUE. */
+    __device__ void add_row(double r, unsigned *shared_bins, CellColumn &column, double *row) const {
+        bool has_value = r <= 1;
+        double weight = gcor_weight(rule.side, r);
+        bool edge = has_value && weight >= rule.least;
+        if (has_value) atomicAdd(&shared_bins[gcor_bin(r)], 1);
+        int degree = __popc(__ballot_sync(ALL_LANES, edge));
+        column.degree += edge;
+        if (row && threadIdx.x % 32 == 0) row[0] = degree;
+        add(0, edge ? weight : 0, column, row);
+        double base = has_value ? gcor_base(rule.similarity, r) : 1, power = has_value;
+        for (int q = 0; q < rule.n_power; q++) add(1 + q, power *= gcor_raise(base, rule.steps[q]), column, row);
+    }
+
+    /* Rows from i on, the lane's column j. value(k): the exact coefficient of row i + k. All lanes must come. */
+    template <class Value>
+    __device__ void sum_cell(const Product &p, unsigned *shared_bins, int64_t i, int64_t j, Value value) const {
+        if (i >= p.tile.n_row || j - threadIdx.x % 32 >= p.tile.n_col)
+            return; /* beyond the tile, as its last block may be */
+        CellColumn column{};
+#pragma unroll 1
+        for (int k = 0; k < CELL_ROWS; k++) {
+            double *row = i + k < p.tile.n_row ? rows + (j / CELL_COLS * p.tile.n_row + i + k) * record() : nullptr;
+            add_row(is_pair(p, i + k, j) ? value(k) : GCOR_NO_VALUE, shared_bins, column, row);
+        }
+        if (j >= p.tile.n_col) return;
+        double *to = cols + (i / CELL_ROWS * p.tile.n_col + j) * record();
+        to[0] = column.degree;
+        for (int s = 0; s <= rule.n_power; s++) to[1 + 2 * s] = column.high[s], to[2 + 2 * s] = column.low[s];
+    }
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
+                            int64_t j) const {
+        for_each_cell(warp, sums, j, [&](const int *cell, int64_t col) {
+            sum_cell(p, warp.bins, i, col, [&](int k) {
+                return exact_value(p, sign_sum(p, Mode, cell[k * CELL_COLS], i + k, col), i + k, col);
+            });
+        });
+    }
+
+    /* A pair's coefficient. Where its weight is within 1e-6 of a threshold, the exact one. */
+    __device__ double settled(const Product &p, double dot, int64_t i, int64_t j) const {
+        double r = exact_value(p, dot, i, j);
+        if (!(fabs(gcor_weight(rule.side, r) - rule.least) <= 1e-6)) return r;
+        return exact_value(p, gcor_dot(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs), i, j);
+    }
+
+    template <class Dot>
+    __device__ void deliver_cell(const Product &p, unsigned *shared_bins, int64_t i, int64_t j, Dot dot) const {
+        sum_cell(p, shared_bins, i, j, [&](int k) { return settled(p, dot(k), i + k, j); });
+    }
+};
 
 #endif

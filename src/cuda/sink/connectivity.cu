@@ -1,11 +1,17 @@
-/* Connectivity on the device: a tile's cells are summed along their rows and columns where the coefficients are,
- * and the cells of a variable then, always in the same order. The sums stay on the device until the end. */
-#include "epilogue.cuh"
+/* Connectivity on the device: a tile's cells are summed along their rows and columns where the coefficients are
+ * (cells.cuh), and the cells of a variable then, as fixed-point numbers. These stay on the device until the run's
+ * tiles are finished. */
+#include "../product/launch.cuh"
+#include "cells.cuh"
+#include "device_bins.cuh"
 
-enum { SUM_THREADS = 256, SUM_BLOCKS = 264 }; /* two blocks for each of an H200's processors */
+#include <algorithm>
+
+enum { SUM_THREADS = 256 };
 
 /* The cells of a tile whose coefficients are all there, a warp for each. */
-static __global__ void sum_values(const __grid_constant__ Product p) {
+static __global__ void sum_values(const __grid_constant__ Product p, const __grid_constant__ Cells sink,
+                                  const double *values) {
     extern __shared__ unsigned bins[];
     clear_bins(bins, SUM_THREADS);
     __syncthreads();
@@ -13,95 +19,165 @@ static __global__ void sum_values(const __grid_constant__ Product p) {
     for (int64_t cell = blockIdx.x * (SUM_THREADS / 32) + threadIdx.x / 32; cell < wide * high;
          cell += gridDim.x * (SUM_THREADS / 32)) {
         int64_t i = cell / wide * CELL_ROWS, j = cell % wide * CELL_COLS + threadIdx.x % 32;
-        sum_cell(p, bins, i, j, [&](int k) {
+        sink.sum_cell(p, bins, i, j, [&](int k) {
             int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i + k);
             gcor_tile_segment(&p.tile, p.shape, p.tile.row + i + k, &col, &n);
-            return p.out.doubles[at + p.tile.col + j - col];
+            return values[at + p.tile.col + j - col];
         });
     }
     __syncthreads();
-    add_bins(p, bins, SUM_THREADS);
+    add_bins(bins, sink.bins, SUM_THREADS);
 }
 
-/* The device's share of a gcor_connectivity. */
-struct SumsOutput {
-    int numbers;
-    int64_t n_var;
-    double *degree, *strength, *soft;
-
-    __device__ double *of(int64_t var, int number) const {
-        return number == 0 ? degree + var : number == 1 ? strength + var : soft + var + (number - 2) * n_var;
-    }
+/* As a gcor_connectivity has them. */
+struct VariableSums {
+    int n_sums;
+    int64_t n_var, *degree;
+    gcor_int128 *sums;
 };
 
-/* A thread for each number of each variable of one side of the tile: its cells in order. */
-static __global__ void add_cells(const double *cells, int64_t n_cells, int64_t first, int64_t n, SumsOutput out) {
-    int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    if (at >= n * out.numbers) return;
-    double sum = 0;
-    for (int64_t cell = 0; cell < n_cells; cell++) sum += cells[cell * n * out.numbers + at];
-    *out.of(first + at / out.numbers, (int)(at % out.numbers)) += sum;
+/* A thread for the degree and for each sum of each variable, from `first` on, of one side of the tile: the records of
+ * all its cells. */
+static __global__ void add_cells(const double *cells, int64_t n_cells, int64_t first, int64_t n, VariableSums out) {
+    int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, numbers = 1 + out.n_sums;
+    if (thread >= n * numbers) return;
+    int64_t var = thread / numbers, s = thread % numbers - 1, step = n * (1 + 2 * out.n_sums);
+    const double *record = cells + var * (1 + 2 * out.n_sums);
+    if (s < 0) {
+        int64_t degree = 0;
+        for (int64_t cell = 0; cell < n_cells; cell++) degree += (int64_t)record[cell * step];
+        out.degree[first + var] += degree;
+    } else {
+        gcor_int128 sum = 0;
+        for (int64_t cell = 0; cell < n_cells; cell++)
+            sum += gcor_fixed(record[cell * step + 1 + 2 * s], record[cell * step + 2 + 2 * s]);
+        out.sums[s * out.n_var + first + var] += sum;
+    }
 }
 
-static void clear(gcor_state *state, DeviceArray<double> &values, int64_t n) {
-    values.reserve(n, "sums over pairs");
-    check(cudaMemsetAsync(values.data, 0, (size_t)n * sizeof(double), state->compute.handle), "clearing sums");
+/* n numbers of the device, added to the host's. */
+template <class Number>
+static void add_to_host(gcor_state *state, const Number *from, int64_t n, Number *to) {
+    const int64_t most = STAGED_VALUES * (int64_t)sizeof(double) / (int64_t)sizeof(Number);
+    PinnedArray<char> &staged = state->columns.staged[0];
+    staged.reserve(std::min(n, most) * (int64_t)sizeof(Number), "sums over pairs");
+    for (int64_t at = 0, count; at < n; at += count) {
+        count = std::min(most, n - at);
+        check(cudaMemcpyAsync(staged.data, from + at, (size_t)count * sizeof(Number), cudaMemcpyDeviceToHost,
+                              state->compute.handle),
+              "copying sums");
+        wait_for_compute(state);
+        for (int64_t k = 0; k < count; k++) to[at + k] += ((const Number *)staged.data)[k];
+    }
 }
 
-static void clear_once(gcor_state *state, const gcor_connectivity *c) {
-    DeviceSums &sums = state->sums;
-    if (sums.cleared) return;
-    clear(state, sums.degree, c->n_var);
-    clear(state, sums.strength, c->n_var);
-    clear(state, sums.soft, c->n_var * c->rule.n_power);
-    sums.cleared = true;
+/* ---- the sink ------------------------------------------------------------------------------------- */
+
+class DeviceConnectivity : public DeviceSink {
+  public:
+    using DeviceSink::DeviceSink;
+    SinkNeeds begin() override;
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void finish() override;
+    void trim() override;
+
+  private:
+    DeviceBins bins;
+    DeviceArray<int64_t> degree;
+    DeviceArray<gcor_int128> sums;
+    DeviceArray<double> cells; /* of the tile at hand */
+    bool cleared = false;
+
+    gcor_connectivity *connectivity() const { return (gcor_connectivity *)state->sink; }
+    int64_t count_sums() const { return 1 + connectivity()->rule.n_power; }
+
+    template <class Number>
+    void clear(DeviceArray<Number> &values, int64_t n);
+    VariableSums variable_sums();
+    Cells reserve_cells(const gcor_tile &tile);
+    void sum_tile(const Operand &rows, const Operand &cols, const gcor_tile &tile, const Cells &sink);
+};
+
+SinkNeeds DeviceConnectivity::begin() {
+    bins.begin();
+    cleared = false;
+    return {false, false};
 }
 
-/* Room for a tile's cells, cleared: those without a pair that counts are not written. */
-static CellOutput reserve_cells(gcor_state *state, const gcor_sums_rule &rule, const gcor_tile &tile) {
+template <class Number>
+void DeviceConnectivity::clear(DeviceArray<Number> &values, int64_t n) {
+    check(cudaMemsetAsync(values.data, 0, (size_t)n * sizeof(Number), state->compute.handle), "clearing sums");
+}
+
+/* Cleared when they are first asked for. */
+VariableSums DeviceConnectivity::variable_sums() {
+    int64_t n_var = connectivity()->n_var, n = count_sums() * n_var;
+    degree.reserve(n_var, "sums over pairs");
+    sums.reserve(n, "sums over pairs");
+    if (!cleared) {
+        clear(degree, n_var);
+        clear(sums, n);
+        cleared = true;
+    }
+    return {(int)count_sums(), n_var, degree.data, sums.data};
+}
+
+/* Room for a tile's cells; cleared, if some will not be written as they have no pair that counts. */
+Cells DeviceConnectivity::reserve_cells(const gcor_tile &tile) {
+    Cells sink;
     int64_t wide = (tile.n_col + CELL_COLS - 1) / CELL_COLS, high = (tile.n_row + CELL_ROWS - 1) / CELL_ROWS;
-    int64_t numbers = 2 + rule.n_power, rows = wide * tile.n_row * numbers, cols = high * tile.n_col * numbers;
-    clear(state, state->sums.cells, rows + cols);
-    return {rule, state->sums.cells.data, state->sums.cells.data + rows};
+    sink.rule = connectivity()->rule;
+    int64_t of_rows = wide * tile.n_row * sink.record(), of_cols = high * tile.n_col * sink.record();
+    cells.reserve(of_rows + of_cols, "sums over pairs");
+    if (gcor_tile_pairs(&tile, state->sink->shape) < tile.n_row * tile.n_col) clear(cells, of_rows + of_cols);
+    sink.rows = cells.data;
+    sink.cols = cells.data + of_rows;
+    sink.bins = bins.counts(state);
+    return sink;
 }
 
-static void sum_tile(gcor_state *state, Product &product, const Operand &rows, const Operand &cols) {
-    if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) return run_product(state, CELLS, product);
-    product.out = multiply_in_place(state, rows, cols, product.tile);
-    product.shape = state->sink->shape;
-    sum_values<<<SUM_BLOCKS, SUM_THREADS, GCOR_BINS * sizeof(unsigned), state->compute.handle>>>(product);
+void DeviceConnectivity::sum_tile(const Operand &rows, const Operand &cols, const gcor_tile &tile, const Cells &sink) {
+    if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) {
+        Product product = exact_product_of(state, rows, cols, tile);
+        return launch_sink(state, product, sink);
+    }
+    Product pairs{};
+    pairs.tile = tile;
+    pairs.shape = state->sink->shape;
+    Packed values = multiply_in_place(state, rows, cols, tile);
+    sum_values<<<SUM_BLOCKS * state->processors, SUM_THREADS, GCOR_BINS * sizeof(unsigned), state->compute.handle>>>(
+        pairs, sink, values.doubles);
     check_launch("summing over pairs");
 }
 
-void connectivity_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    const gcor_connectivity *c = (const gcor_connectivity *)state->sink;
-    clear_once(state, c);
-    Product product{};
-    product.tile = tile;
-    if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) product = exact_product_of(state, rows, cols, tile);
-    product.bins = histogram_bins(state);
-    product.cells = reserve_cells(state, c->rule, tile);
-    sum_tile(state, product, rows, cols);
-    DeviceSums &sums = state->sums;
-    SumsOutput out{2 + c->rule.n_power, c->n_var, sums.degree.data, sums.strength.data, sums.soft.data};
+void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    VariableSums out = variable_sums();
+    Cells sink = reserve_cells(tile);
+    sum_tile(rows, cols, tile, sink);
     cudaStream_t stream = state->compute.handle;
-    add_cells<<<blocks_for(tile.n_row * out.numbers, SUM_THREADS), SUM_THREADS, 0, stream>>>(
-        product.cells.rows, (tile.n_col + CELL_COLS - 1) / CELL_COLS, tile.row, tile.n_row, out);
-    add_cells<<<blocks_for(tile.n_col * out.numbers, SUM_THREADS), SUM_THREADS, 0, stream>>>(
-        product.cells.cols, (tile.n_row + CELL_ROWS - 1) / CELL_ROWS, tile.col, tile.n_col, out);
+    int64_t numbers = 1 + count_sums();
+    add_cells<<<blocks_for(tile.n_row * numbers, SUM_THREADS), SUM_THREADS, 0, stream>>>(
+        sink.rows, (tile.n_col + CELL_COLS - 1) / CELL_COLS, tile.row, tile.n_row, out);
+    add_cells<<<blocks_for(tile.n_col * numbers, SUM_THREADS), SUM_THREADS, 0, stream>>>(
+        sink.cols, (tile.n_row + CELL_ROWS - 1) / CELL_ROWS, tile.col, tile.n_col, out);
     check_launch("summing over pairs");
 }
 
-static void fetch(gcor_state *state, const DeviceArray<double> &from, int64_t n, double *to) {
-    check(cudaMemcpyAsync(to, from.data, (size_t)n * sizeof(double), cudaMemcpyDeviceToHost, state->compute.handle),
-          "copying sums");
+void DeviceConnectivity::finish() {
+    if (!cleared) return;
+    gcor_connectivity *c = connectivity();
+    add_to_host(state, degree.data, c->n_var, c->degree);
+    add_to_host(state, sums.data, count_sums() * c->n_var, c->sums);
+    bins.add_to(state, &c->bins);
+    cleared = false;
 }
 
-void connectivity_finish(gcor_state *state) {
-    if (!state->sums.cleared) return;
-    gcor_connectivity *c = (gcor_connectivity *)state->sink;
-    fetch(state, state->sums.degree, c->n_var, c->degree);
-    fetch(state, state->sums.strength, c->n_var, c->strength);
-    fetch(state, state->sums.soft, c->n_var * c->rule.n_power, c->soft);
-    histogram_finish(state);
+void DeviceConnectivity::trim() {
+    degree.trim();
+    sums.trim();
+    cells.trim();
+}
+
+std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new DeviceConnectivity(state));
 }

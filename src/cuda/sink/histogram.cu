@@ -1,57 +1,111 @@
 /* The histogram on the device. Where a product can count, its blocks do, in shared memory; otherwise a
  * tile's values are counted. */
-#include "../product/product.cuh"
+#include "../product/launch.cuh"
+#include "device_bins.cuh"
 
-enum { COUNT_BLOCKS = 128 }; /* each counts in 40 KB of shared memory */
+/* ---- in a product ----------------------------------------------------------------------------- */
 
-unsigned long long *histogram_bins(gcor_state *state) {
-    if (!state->histogram.data) {
-        state->histogram.reserve(GCOR_BINS, "a histogram");
-        check(cudaMemsetAsync(state->histogram.data, 0, GCOR_BINS * sizeof(unsigned long long), state->compute.handle),
-              "clearing a histogram");
+struct Histogram : PlainSink {
+    static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);
+    static constexpr bool counts = true;
+    unsigned long long *bins;
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
+                            int64_t j) const {
+        for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
+            if (!is_pair(p, row, col)) return;
+            float r = rough_value<Mode>(p, sum, row, col);
+            if (r <= 1.5f) atomicAdd(&warp.bins[gcor_bin(r)], 1);
+        });
     }
-    return state->histogram.data;
-}
+};
+
+/* ---- of values --------------------------------------------------------------------------------- */
+
+enum { COUNT_THREADS = 1024 };
 
 /* Rows of the tile are dealt to the blocks. */
-static __global__ void count(Packed values, unsigned long long *counts) {
+static __global__ void count_values(Packed values, unsigned long long *counts) {
     extern __shared__ unsigned bins[];
-    for (int b = threadIdx.x; b < GCOR_BINS; b += blockDim.x) bins[b] = 0;
+    clear_bins(bins, COUNT_THREADS);
     __syncthreads();
     const gcor_tile &tile = values.tile;
     for (int64_t i = blockIdx.x; i < tile.n_row; i += gridDim.x) {
         int64_t col, n;
         gcor_tile_segment(&tile, values.shape, tile.row + i, &col, &n);
         const double *r = values.doubles + gcor_tile_offset(&tile, values.shape, tile.row + i);
-        for (int64_t k = threadIdx.x; k < n; k += blockDim.x)
+        for (int64_t k = threadIdx.x; k < n; k += COUNT_THREADS)
             if (r[k] <= 1) atomicAdd(&bins[gcor_bin(r[k])], 1);
     }
     __syncthreads();
-    for (int b = threadIdx.x; b < GCOR_BINS; b += blockDim.x)
-        if (bins[b]) atomicAdd(&counts[b], (unsigned long long)bins[b]);
+    add_bins(bins, counts, COUNT_THREADS);
 }
 
-static void count_values(gcor_state *state, const Packed &values) {
-    count<<<COUNT_BLOCKS, 1024, GCOR_BINS * sizeof(unsigned), state->compute.handle>>>(values, histogram_bins(state));
-    check_launch("counting coefficients");
+/* ---- on the device and to the host --------------------------------------------------------------- */
+
+static const size_t BYTES = GCOR_BINS * sizeof(int64_t);
+static_assert(sizeof(unsigned long long) == sizeof(int64_t), "counts are copied as they are");
+
+unsigned long long *DeviceBins::counts(gcor_state *state) {
+    device.reserve(GCOR_BINS, "a histogram");
+    if (!cleared) check(cudaMemsetAsync(device.data, 0, BYTES, state->compute.handle), "clearing a histogram");
+    cleared = true;
+    return device.data;
 }
 
-void histogram_multiply(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    gcor_histogram *histogram = (gcor_histogram *)state->sink;
-    if (!fused(state, rows.head.kind, rows.head.n_obs))
-        return count_values(state, multiply_in_place(state, rows, cols, tile));
-    Product product = product_of(state, rows, cols, tile);
-    product.bins = histogram_bins(state);
-    histogram->error = product_error(product);
-    run_product(state, HISTOGRAM, product);
-}
-
-void histogram_finish(gcor_state *state) {
-    if (!state->histogram.data) return;
-    gcor_histogram *histogram = (gcor_histogram *)state->sink;
-    static_assert(sizeof(unsigned long long) == sizeof(int64_t), "counts are copied as they are");
-    check(cudaMemcpyAsync(histogram->counts, state->histogram.data, GCOR_BINS * sizeof(int64_t), cudaMemcpyDeviceToHost,
-                          state->compute.handle),
+void DeviceBins::add_to(gcor_state *state, gcor_bins *bins) {
+    if (!cleared) return;
+    host.reserve(GCOR_BINS, "a histogram");
+    check(cudaMemcpyAsync(host.data, device.data, BYTES, cudaMemcpyDeviceToHost, state->compute.handle),
           "copying a histogram");
     wait_for_compute(state);
+    gcor_bins_add(bins, host.data);
+    cleared = false;
+}
+
+/* ---- the sink ---------------------------------------------------------------------------------------- */
+
+class DeviceHistogram : public DeviceSink {
+  public:
+    using DeviceSink::DeviceSink;
+
+    SinkNeeds begin() override {
+        bins.begin();
+        return {state->sink->approximate != 0, state->sink->approximate != 0};
+    }
+
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
+        if (fused(state, rows.head.kind, rows.head.n_obs))
+            count_by_product(rows, cols, tile);
+        else
+            count_in_values(multiply_in_place(state, rows, cols, tile));
+    }
+
+    void finish() override { bins.add_to(state, &histogram()->bins); }
+
+    void trim() override {} /* it is small */
+
+  private:
+    DeviceBins bins;
+
+    gcor_histogram *histogram() const { return (gcor_histogram *)state->sink; }
+
+    void count_by_product(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+        Product product = product_of(state, rows, cols, tile);
+        Histogram sink;
+        sink.bins = bins.counts(state);
+        histogram()->error = product_error(product);
+        launch_sink(state, product, sink);
+    }
+
+    void count_in_values(const Packed &values) {
+        count_values<<<COUNT_BLOCKS * state->processors, COUNT_THREADS, GCOR_BINS * sizeof(unsigned),
+                       state->compute.handle>>>(values, bins.counts(state));
+        check_launch("counting coefficients");
+    }
+};
+
+std::unique_ptr<DeviceSink> make_histogram(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new DeviceHistogram(state));
 }

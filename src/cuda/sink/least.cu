@@ -1,6 +1,8 @@
-/* Least weights of the variables' own, which rise from tile to tile. Where some are not known yet, as in the first
- * tile that a variable is in, all values of the tile tell. */
-#include "edges.cuh"
+/* Least weights of the variables' own, which rise from tile to tile, for edges.cu. Where some are not known yet, as in
+ * the first tile that a variable is in, all values of the tile tell. */
+#include "../product/launch.cuh"
+#include "device_edges.cuh"
+#include "values.cuh"
 
 #include <algorithm>
 
@@ -55,16 +57,14 @@ static void raise_both(gcor_state *state, const EdgeSlot &slot, const TileValues
 }
 
 /* Whether one of the tile's variables has no least weight yet. */
-static bool lacks_least(const gcor_state *state, const gcor_tile &tile) {
-    const gcor_edge_rule &rule = ((const gcor_edges *)state->sink)->rule;
+bool DeviceEdges::lacks_least(const gcor_tile &tile) const {
     auto none = [](const double *least, int64_t n) {
         return std::any_of(least, least + n, [](double w) { return w == 0; });
     };
-    return none(rule.row_least + tile.row, tile.n_row) || none(rule.col_least + tile.col, tile.n_col);
+    return none(rule().row_least + tile.row, tile.n_row) || none(rule().col_least + tile.col, tile.n_col);
 }
 
-/* The variables' own least weights to the device, as they are now. */
-void copy_least(gcor_state *state, EdgeSlot &slot, gcor_edge_rule &rule) {
+void DeviceEdges::copy_least(EdgeSlot &slot, gcor_edge_rule &rule) {
     if (!rule.row_least) return;
     const gcor_tile &tile = slot.tile;
     slot.least.reserve(tile.n_row + tile.n_col, "least weights");
@@ -78,21 +78,20 @@ void copy_least(gcor_state *state, EdgeSlot &slot, gcor_edge_rule &rule) {
     rule.col_least = cols;
 }
 
-/* Where variables have least weights of their own and some are not known yet, all values of the tile tell. */
-void raise_by_product(gcor_state *state, const EdgeSlot &slot, Product product) {
-    const EdgeOutput &edges = product.edges;
-    if (!edges.rule.row_least || !lacks_least(state, slot.tile)) return;
-    TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, edges.error};
+void DeviceEdges::raise_by_product(const EdgeSlot &slot, Product product, const EdgeOutput &out) {
+    if (!out.rule.row_least || !lacks_least(slot.tile)) return;
+    TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, out.error};
     if (product.mode == HALF) {
-        state->cheap.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
-        values.cheap = product.cheap = state->cheap.data;
-        run_product(state, STORE, product);
+        cheap.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
+        CheapValues into;
+        values.cheap = into.out = cheap.data;
+        launch_sink(state, product, into);
     } else {
         values.exact = multiply_in_place(state, *slot.rows, *slot.cols, slot.tile);
     }
-    raise_both(state, slot, values, edges);
+    raise_both(state, slot, values, out);
 }
 
-void raise_by_values(gcor_state *state, const EdgeSlot &slot, const Packed &values, const EdgeOutput &out) {
+void DeviceEdges::raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out) {
     if (out.rule.row_least) raise_both(state, slot, {values, nullptr, 0}, out);
 }

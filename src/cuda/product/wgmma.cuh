@@ -1,8 +1,16 @@
-/* The product of blocks of columns on Hopper. Of a block's three groups of four warps one brings pieces
- * into shared memory, a stage at a time, the others multiply 64 rows each by WGMMA_COLS columns. Blocks
- * come in clusters: each has its own rows, and brings its share of the columns to all. */
-#include "../sink/epilogue.cuh"
+/* The product of blocks of columns on Hopper; compiled with each sink (launch.cuh). Of a block's three groups of four
+ * warps one brings pieces into shared memory, a stage at a time, the others multiply 64 rows each by WGMMA_COLS
+ * columns. Blocks come in clusters: each has its own rows, and brings its share of the columns to all. */
+#ifndef GPUCOR_CUDA_WGMMA_CUH
+#define GPUCOR_CUDA_WGMMA_CUH
+
+#include "../backend/state.cuh"
+#include "../sink/warp.cuh"
 #include "hopper.cuh"
+
+#include <algorithm>
+
+namespace wgmma {
 
 enum { GROUP = 128, THREADS = (WGMMA_GROUPS + 1) * GROUP, WARPS = WGMMA_GROUPS * 4, N_TILES = WGMMA_COLS / 8 };
 enum { GROUP_ROWS = 64, BLOCK_ROWS = WGMMA_GROUPS * GROUP_ROWS, CLUSTER_ROWS = WGMMA_CLUSTER * BLOCK_ROWS };
@@ -12,18 +20,17 @@ enum {
     STAGE_BYTES = ROWS_BYTES + COLS_BYTES
 };
 enum { SHARE_COLS = WGMMA_COLS / WGMMA_CLUSTER, SHARE_BYTES = SHARE_COLS * PIECE_BYTES };
-enum { STEPS = PIECE_BYTES / 32 }; /* products of 32 bytes in a piece */
+enum { STEPS = PIECE_BYTES / 32 };                          /* products of 32 bytes in a piece */
 enum { PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232 }; /* of 65,536 / 384 a thread */
 static_assert(N_TILES == 32 && CLUSTER_ROWS <= (int)SLACK_COLUMNS && (int)WGMMA_COLS <= (int)SLACK_COLUMNS,
               "see hopper.cuh");
 
-template <ProductSink Sink>
+template <class Sink>
 struct Shared {
-    static const bool counts = Sink == HISTOGRAM || Sink == CELLS;
-    static const int stages = counts ? WGMMA_HISTOGRAM_STAGES : WGMMA_STAGES;
+    static const int stages = Sink::counts ? WGMMA_HISTOGRAM_STAGES : WGMMA_STAGES;
     unsigned char stage[stages][STAGE_BYTES];
     Hit hits[WARPS][WARP_HITS];
-    unsigned bins[counts ? GCOR_BINS : 1];
+    unsigned bins[Sink::counts ? GCOR_BINS : 1];
     uint64_t full[stages], empty[stages];
 };
 
@@ -53,8 +60,8 @@ static __device__ void for_each_block(const Product &p, Body body) {
 /* ---- bringing ------------------------------------------------------------------------------- */
 
 /* One piece of one plane: this block's rows, and its share of the columns for the whole cluster. */
-static __device__ void bring_stage(const Product &p, int plane, int piece, int64_t row, int64_t col, unsigned rank,
-                                   unsigned char *stage, uint64_t *full) {
+static __device__ inline void bring_stage(const Product &p, int plane, int piece, int64_t row, int64_t col,
+                                          unsigned rank, unsigned char *stage, uint64_t *full) {
     const unsigned char *rows = p.rows.planes[plane] + piece * p.rows.stride + row * PIECE_BYTES;
     const unsigned char *cols = p.cols.planes[plane] + piece * p.cols.stride + (col + rank * SHARE_COLS) * PIECE_BYTES;
     barrier_expect(full, STAGE_BYTES);
@@ -117,14 +124,14 @@ static __device__ void multiply_pieces(const Product &p, S &shared, Turn<S::stag
 }
 
 /* 32 bytes of a warp's 16 rows, as a product wants them in registers. */
-static __device__ void load_rows(const unsigned char *rows, int step, unsigned (&a)[4]) {
+static __device__ inline void load_rows(const unsigned char *rows, int step, unsigned (&a)[4]) {
     int lane = threadIdx.x % 32, row = lane % 16, chunk = step * 2 + lane / 16;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
                  : "r"(shared_address(rows + row * PIECE_BYTES + ((chunk ^ (row & 7)) * 16))));
 }
 
-static __device__ void invert(const unsigned (&a)[4], unsigned (&inverse)[4]) {
+static __device__ inline void invert(const unsigned (&a)[4], unsigned (&inverse)[4]) {
     for (int w = 0; w < 4; w++) inverse[w] = ~a[w];
 }
 
@@ -183,15 +190,16 @@ struct Turns {
     }
 };
 
-template <ProductMode Mode, ProductSink Sink, class S>
-static __device__ void multiply_all(const Product &p, S &shared) {
+/* A block's product, then the sink. */
+template <ProductMode Mode, class Sink, class S>
+static __device__ void multiply_all(const Product &p, const Sink &sink, S &shared) {
     Turn<S::stages> turn;
     int group = threadIdx.x / GROUP, warp = threadIdx.x / 32;
     WarpOutput out{shared.hits[warp], shared.bins};
     Turns turns(2 * p.pieces * (Mode == TIED ? 2 : 1) <= S::stages);
     for_each_block(p, [&](const WalkBlock &block) {
         int sums[N_TILES][4];
-        Ahead<Mode, Sink, N_TILES> ahead(p, block.col);
+        typename Sink::template Ahead<Mode, N_TILES> ahead(p, block.col);
         turns.begin();
         if constexpr (Mode == TIED)
             multiply_tied(p, shared, turn, group, sums);
@@ -199,10 +207,10 @@ static __device__ void multiply_all(const Product &p, S &shared) {
             multiply_pieces<Mode>(p, shared, turn, group, sums);
         turns.end();
         int64_t row = block.row + cluster_rank() * BLOCK_ROWS + warp * 16;
-        deliver_sums<Mode, Sink>(p, out, ahead, sums, row, block.col);
+        sink.template deliver<Mode>(p, out, ahead, sums, row, block.col);
     });
     turns.finish();
-    finish_warp<Mode, Sink>(p, out);
+    sink.template finish<Mode>(p, out);
 }
 
 #endif
@@ -216,11 +224,12 @@ static __device__ void multiply_all(const Product &p, S &shared) {
 #define IN_CLUSTERS __cluster_dims__(WGMMA_CLUSTER, 1, 1)
 #endif
 
-template <ProductMode Mode, ProductSink Sink>
-static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1) multiply_clusters(const __grid_constant__ Product p) {
+template <ProductMode Mode, class Sink>
+static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
+    multiply_clusters(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    extern __shared__ __align__(1024) unsigned char memory[];
-    Shared<Sink> &shared = *reinterpret_cast<Shared<Sink> *>(memory);
+    extern __shared__ __align__(1024) unsigned char wgmma_memory[];
+    Shared<Sink> &shared = *reinterpret_cast<Shared<Sink> *>(wgmma_memory);
     if (threadIdx.x == 0) {
         for (int s = 0; s < Shared<Sink>::stages; s++) {
             barrier_init(&shared.full[s], 1);
@@ -228,63 +237,32 @@ static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1) multiply_cluste
         }
         barrier_init_done();
     }
-    if (Shared<Sink>::counts) clear_bins(shared.bins, THREADS);
+    if constexpr (Sink::counts) clear_bins(shared.bins, THREADS);
     cluster_sync();
     if (threadIdx.x >= WGMMA_GROUPS * GROUP) {
         give_registers<PRODUCER_REGISTERS>();
         if (threadIdx.x == WGMMA_GROUPS * GROUP) bring_all<Mode == TIED ? 2 : 1>(p, shared);
     } else {
         take_registers<CONSUMER_REGISTERS>();
-        multiply_all<Mode, Sink>(p, shared);
+        multiply_all<Mode>(p, sink, shared);
     }
     cluster_sync(); /* nothing may still be on its way to a block that is gone */
-    if (Shared<Sink>::counts) add_bins(p, shared.bins, THREADS);
+    if constexpr (Sink::counts) add_bins(shared.bins, sink.bins, THREADS);
 #endif
 }
 
-/* ---- launching ------------------------------------------------------------------------------------ */
-
-bool has_wgmma(int device) {
-    int major = 0, minor = 0;
-    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking the GPU");
-    check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "asking the GPU");
-#ifdef GPUCOR_SM90A
-    return major == 9 && minor == 0;
-#else
-    return false;
-#endif
-}
-
-template <ProductMode Mode, ProductSink Sink>
-static void launch(gcor_state *state, Product &p) {
-    p.walk = plan_walk(p, CLUSTER_ROWS, WGMMA_COLS);
+template <ProductMode Mode, class Sink>
+static void launch(gcor_state *state, Product &p, const Sink &sink) {
     auto kernel = multiply_clusters<Mode, Sink>;
     int bytes = (int)sizeof(Shared<Sink>), blocks = state->processors / WGMMA_CLUSTER * WGMMA_CLUSTER;
+    p.walk = plan_walk(p, CLUSTER_ROWS, WGMMA_COLS);
     blocks = std::min(blocks, p.walk.first[p.walk.groups] * WGMMA_CLUSTER);
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "asking for shared memory");
-    if (blocks > 0) kernel<<<blocks, THREADS, bytes, state->compute.handle>>>(p);
+    allow_shared(state, (const void *)kernel, bytes);
+    if (blocks > 0) kernel<<<blocks, THREADS, bytes, state->compute.handle>>>(p, sink);
 }
 
-template <ProductMode Mode>
-static void launch_sink(gcor_state *state, ProductSink sink, Product &p) {
-    switch (sink) {
-    case STORE: return launch<Mode, STORE>(state, p);
-    case EDGES: return launch<Mode, EDGES>(state, p);
-    case OWN_EDGES: return launch<Mode, OWN_EDGES>(state, p);
-    case HISTOGRAM: return launch<Mode, HISTOGRAM>(state, p);
-    case CELLS:
-        if constexpr (Mode != HALF) launch<Mode, CELLS>(state, p);
-        return;
-    case SUMS: return;
-    }
-}
+#undef IN_CLUSTERS
 
-void run_product_wgmma(gcor_state *state, ProductSink sink, Product &p) {
-    switch (p.mode) {
-    case HALF: return launch_sink<HALF>(state, sink, p);
-    case UNTIED: return launch_sink<UNTIED>(state, sink, p);
-    case TIED: return launch_sink<TIED>(state, sink, p);
-    case COMMON:
-    case FLOAT: return;
-    }
-}
+} // namespace wgmma
+
+#endif

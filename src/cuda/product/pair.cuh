@@ -1,16 +1,18 @@
-/* From a sum in a register to a coefficient, and which pair it is of. */
-#ifndef GPUCOR_CUDA_VALUES_CUH
-#define GPUCOR_CUDA_VALUES_CUH
+/* For kernels and sinks: from a sum in a register to a coefficient, which pair it is of, and where blocks of pairs
+ * are. */
+#ifndef GPUCOR_CUDA_PAIR_CUH
+#define GPUCOR_CUDA_PAIR_CUH
 
 #include "product.cuh"
+#include "../../core/coefficient.h"
 
 static const float HALF_SCALE = 256; /* half.cu: of each operand */
 
 /* ---- from a sum to a value -------------------------------------------------------------------- */
 
 static __device__ inline int sign_sum(const Product &p, ProductMode mode, int sum, int64_t i, int64_t j) {
-    if (mode == UNTIED) return 4 * sum - 2 * (p.rows.greater[i] + p.cols.greater[j]) + (int)p.bits;
-    return mode == TIED ? sum - p.cols.untied[j] : sum;
+    if (mode == UNTIED) return 4 * sum - 2 * (p.rows.ones_greater[i] + p.cols.ones_greater[j]) + (int)p.bits;
+    return mode == TIED ? sum - p.cols.ones_untied[j] : sum;
 }
 
 static __device__ inline float cheap_value(int sum) {
@@ -24,9 +26,12 @@ static __device__ inline float rough_value(const Product &p, int sum, int64_t i,
     return (float)sign_sum(p, Mode, sum, i, j) * p.rows.inverse[i] * p.cols.inverse[j];
 }
 
-static __device__ inline double exact_value(const Product &p, int sign, int64_t i, int64_t j) {
-    return gcor_coefficient(sign, p.rows.norm[i], p.cols.norm[j]);
+/* Of an exact product: a sum of signs, or a dot product in double. */
+static __device__ inline double exact_value(const Product &p, double product, int64_t i, int64_t j) {
+    return gcor_coefficient(product, p.rows.norm[i], p.cols.norm[j]);
 }
+
+/* ---- which pair -------------------------------------------------------------------------------- */
 
 static __device__ inline bool is_pair(const Product &p, int64_t i, int64_t j) {
     if (i >= p.tile.n_row || j >= p.tile.n_col) return false;

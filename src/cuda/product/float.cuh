@@ -1,6 +1,14 @@
 /* The exact product of REAL columns, on the ordinary cores: sums of GCOR_OBS_SLICE observations in single
- * precision, which are added in double (coefficient.h says why), and the sink on the processor. */
-#include "../sink/epilogue.cuh"
+ * precision, which are added in double (coefficient.h says why); compiled with each sink (launch.cuh). */
+#ifndef GPUCOR_CUDA_FLOAT_CUH
+#define GPUCOR_CUDA_FLOAT_CUH
+
+#include "../backend/state.cuh"
+#include "../sink/warp.cuh"
+
+#include <algorithm>
+
+namespace floats {
 
 enum { THREADS = 256, WARPS = THREADS / 32, SIDE = 128, OWN = 8, HALF_SIDE = SIDE / 2 };
 enum { PADDED = SIDE + 4, EACH = SIDE * GCOR_OBS_SLICE / THREADS }; /* values of a side that a thread loads */
@@ -18,8 +26,8 @@ static_assert(sizeof(Shared) <= 99 << 10, "shared memory of the smaller GPUs");
 /* ---- loading ------------------------------------------------------------------------------ */
 
 /* A thread's values of SIDE variables from `var` of n_var on, observations from k on; 0 beyond. */
-static __device__ void fetch(const float *columns, int64_t n_obs, int64_t var, int64_t n_var, int64_t k,
-                             float (&own)[EACH]) {
+static __device__ inline void fetch(const float *columns, int64_t n_obs, int64_t var, int64_t n_var, int64_t k,
+                                    float (&own)[EACH]) {
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
         int at = threadIdx.x + THREADS * e;
@@ -28,7 +36,7 @@ static __device__ void fetch(const float *columns, int64_t n_obs, int64_t var, i
     }
 }
 
-static __device__ void store(const float (&own)[EACH], float (&side)[GCOR_OBS_SLICE][PADDED]) {
+static __device__ inline void store(const float (&own)[EACH], float (&side)[GCOR_OBS_SLICE][PADDED]) {
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
         int at = threadIdx.x + THREADS * e;
@@ -39,16 +47,16 @@ static __device__ void store(const float (&own)[EACH], float (&side)[GCOR_OBS_SL
 /* ---- multiplying ---------------------------------------------------------------------------- */
 
 /* A thread has rows y .. y+3 and HALF_SIDE further on, columns likewise from x on. */
-static __device__ int own_row(int i) {
+static __device__ inline int own_row(int i) {
     return threadIdx.x / (SIDE / OWN) * 4 + i % 4 + i / 4 * HALF_SIDE;
 }
-static __device__ int own_col(int j) {
+static __device__ inline int own_col(int j) {
     return threadIdx.x % (SIDE / OWN) * 4 + j % 4 + j / 4 * HALF_SIDE;
 }
 
 /* Rows half by half: sums of all in both precisions at a time are more than the registers hold. */
-static __device__ void multiply_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED],
-                                      const float (&cols)[GCOR_OBS_SLICE][PADDED], double (&sums)[OWN][OWN]) {
+static __device__ inline void multiply_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED],
+                                             const float (&cols)[GCOR_OBS_SLICE][PADDED], double (&sums)[OWN][OWN]) {
 #pragma unroll
     for (int half = 0; half < OWN; half += 4) {
         float slice[4][OWN] = {};
@@ -71,8 +79,8 @@ static __device__ void multiply_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED
 }
 
 /* All slices; while one is multiplied the next one is on its way. */
-static __device__ void multiply_block(const Product &p, const WalkBlock &block, Shared &shared,
-                                      double (&sums)[OWN][OWN]) {
+static __device__ inline void multiply_block(const Product &p, const WalkBlock &block, Shared &shared,
+                                             double (&sums)[OWN][OWN]) {
     float rows[EACH], cols[EACH];
     auto bring = [&](int64_t k) {
         fetch(p.rows.columns, p.n_obs, block.row, p.tile.n_row, k, rows);
@@ -90,29 +98,9 @@ static __device__ void multiply_block(const Product &p, const WalkBlock &block, 
 
 /* ---- the sink --------------------------------------------------------------------------------- */
 
-/* A pair's coefficient. Where its weight is within 1e-6 of a threshold, the exact one. */
-template <ProductSink Sink>
-static __device__ double settled(const Product &p, double dot, int64_t i, int64_t j) {
-    double r = gcor_coefficient(dot, p.rows.norm[i], p.cols.norm[j]);
-    if (Sink != CELLS || !(fabs(gcor_weight(p.cells.rule.side, r) - p.cells.rule.least) <= 1e-6)) return r;
-    dot = gcor_dot(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs);
-    return gcor_coefficient(dot, p.rows.norm[i], p.cols.norm[j]);
-}
-
-/* A warp's cell: rows from the tile's i on, the lane's column j. */
-template <ProductSink Sink>
-static __device__ void deliver_cell(const Product &p, Shared &shared, int row, int col, int64_t i, int64_t j) {
-    auto value = [&](int k) { return settled<Sink>(p, shared.values[row + k][col], i + k, j); };
-    if constexpr (Sink == CELLS) {
-        sum_cell(p, shared.bins, i, j, value);
-    } else {
-        for (int k = 0; k < CELL_ROWS; k++)
-            if (is_pair(p, i + k, j)) store_value(p, i + k, j, value(k));
-    }
-}
-
-template <ProductSink Sink>
-static __device__ void deliver_block(const Product &p, const WalkBlock &block, Shared &shared,
+/* Rows of warps' cells at a time, through shared memory. */
+template <class Sink>
+static __device__ void deliver_block(const Product &p, const Sink &sink, const WalkBlock &block, Shared &shared,
                                      const double (&sums)[OWN][OWN]) {
     int warp = threadIdx.x / 32, row = warp / 4 * CELL_ROWS, col = warp % 4 * CELL_COLS + threadIdx.x % 32;
 #pragma unroll
@@ -124,15 +112,17 @@ static __device__ void deliver_block(const Product &p, const WalkBlock &block, S
 #pragma unroll
                 for (int j = 0; j < OWN; j++) shared.values[own_row(i) % CHUNK_ROWS][own_col(j)] = sums[i][j];
         __syncthreads();
-        deliver_cell<Sink>(p, shared, row, col, block.row + chunk * CHUNK_ROWS + row, block.col + col);
+        sink.deliver_cell(p, shared.bins, block.row + chunk * CHUNK_ROWS + row, block.col + col,
+                          [&](int k) { return shared.values[row + k][col]; });
     }
 }
 
-template <ProductSink Sink>
-static __global__ void __launch_bounds__(THREADS, 1) multiply_floats(const __grid_constant__ Product p) {
-    extern __shared__ __align__(16) unsigned char memory[];
-    Shared &shared = *reinterpret_cast<Shared *>(memory);
-    if (Sink == CELLS) clear_bins(shared.bins, THREADS);
+template <class Sink>
+static __global__ void __launch_bounds__(THREADS, 1)
+    multiply_floats(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
+    extern __shared__ __align__(16) unsigned char float_memory[];
+    Shared &shared = *reinterpret_cast<Shared *>(float_memory);
+    if constexpr (Sink::counts) clear_bins(shared.bins, THREADS);
     int group = 0;
     for (int index = blockIdx.x; index < p.walk.first[p.walk.groups]; index += gridDim.x) {
         while (index >= p.walk.first[group + 1]) group++;
@@ -140,34 +130,21 @@ static __global__ void __launch_bounds__(THREADS, 1) multiply_floats(const __gri
         if (!block.counts) continue;
         double sums[OWN][OWN] = {};
         multiply_block(p, block, shared, sums);
-        deliver_block<Sink>(p, block, shared, sums);
+        deliver_block(p, sink, block, shared, sums);
         __syncthreads();
     }
-    if (Sink == CELLS) add_bins(p, shared.bins, THREADS);
+    if constexpr (Sink::counts) add_bins(shared.bins, sink.bins, THREADS);
 }
 
-/* ---- launching ---------------------------------------------------------------------------------- */
-
-template <ProductSink Sink>
-static void launch(gcor_state *state, Product &p) {
+template <class Sink>
+static void launch(gcor_state *state, Product &p, const Sink &sink) {
+    auto kernel = multiply_floats<Sink>;
     p.walk = plan_walk(p, SIDE, SIDE);
     int blocks = std::min(p.walk.first[p.walk.groups], state->processors), bytes = (int)sizeof(Shared);
-    check(cudaFuncSetAttribute(multiply_floats<Sink>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-          "asking for shared memory");
-    if (blocks > 0) multiply_floats<Sink><<<blocks, THREADS, bytes, state->compute.handle>>>(p);
+    allow_shared(state, (const void *)kernel, bytes);
+    if (blocks > 0) kernel<<<blocks, THREADS, bytes, state->compute.handle>>>(p, sink);
 }
 
-void run_product_float(gcor_state *state, ProductSink sink, Product &p) {
-    if (sink == CELLS) return launch<CELLS>(state, p);
-    launch<STORE>(state, p);
-}
+} // namespace floats
 
-Product float_product(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    Product product{};
-    product.mode = FLOAT;
-    product.rows.columns = rows.columns_of(tile.row);
-    product.cols.columns = cols.columns_of(tile.col);
-    product.rows.norm = rows.norm_of(tile.row);
-    product.cols.norm = cols.norm_of(tile.col);
-    return product;
-}
+#endif

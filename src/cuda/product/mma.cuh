@@ -1,18 +1,27 @@
-/* The product of blocks of columns by mma.sync, which every GPU since Ampere has. */
-#include "../sink/epilogue.cuh"
+/* The product of blocks of columns by mma.sync, which every GPU since Ampere has; compiled with each sink
+ * (launch.cuh). */
+#ifndef GPUCOR_CUDA_MMA_CUH
+#define GPUCOR_CUDA_MMA_CUH
+
+#include "../backend/state.cuh"
+#include "../sink/warp.cuh"
 
 #include <cuda_pipeline_primitives.h>
+
+#include <algorithm>
+
+namespace mma {
 
 enum { THREADS = 256, WARPS = THREADS / 32, WARP_COLS = 32, N_TILES = WARP_COLS / 8 };
 enum { STEP_BYTES = PIECE_BYTES / 2, STEP_CHUNKS = STEP_BYTES / 16 }; /* of a column, at a time */
 static_assert(4 * WARP_COLS == MMA_BLOCK_COLS, "a block's columns");
 
 /* A block: 2 x 4 warps, each with m_tiles x N_TILES products of 16 x 8 pairs at a time. */
-template <ProductMode Mode, ProductSink Sink>
+template <ProductMode Mode, class Sink>
 struct Block {
     static const int planes = Mode == COMMON ? 3 : Mode == TIED ? 2 : 1;
     static const int sets = Mode == COMMON ? 4 : 1; /* of sums in registers */
-    static const bool counts = Sink == HISTOGRAM || Sink == CELLS;
+    static const bool counts = Sink::counts;
     static const int m_tiles = Mode == COMMON ? 2 : Mode == TIED && counts ? 1 : 4; /* as memory allows */
     static const int warp_rows = 16 * m_tiles, rows = 2 * warp_rows;
     static const int side_bytes = (rows + MMA_BLOCK_COLS) * STEP_BYTES, stage_bytes = planes * side_bytes;
@@ -30,13 +39,13 @@ struct Block {
 /* Where 16 bytes (chunk c of 4) of a variable lie in shared memory. Two variables fill all banks; those
  * after them have their chunks exchanged, so that the same chunk of eight variables is read without
  * conflict. */
-static __device__ int place(int var, int chunk) {
+static __device__ inline int place(int var, int chunk) {
     return var * STEP_BYTES + (chunk ^ (var >> 1 & 3)) * 16;
 }
 
 /* Half a piece of n variables. */
-static __device__ void load_side(const unsigned char *plane, int64_t stride, int64_t var, int64_t step, int n,
-                                 unsigned char *shared) {
+static __device__ inline void load_side(const unsigned char *plane, int64_t stride, int64_t var, int64_t step, int n,
+                                        unsigned char *shared) {
     for (int e = threadIdx.x; e < n * STEP_CHUNKS; e += THREADS) {
         int v = e / STEP_CHUNKS, c = e % STEP_CHUNKS;
         __pipeline_memcpy_async(shared + place(v, c), plane + chunk_place(stride, var + v, step * STEP_CHUNKS + c), 16);
@@ -65,33 +74,34 @@ struct ColBytes {
 
 /* Four times 8 variables x 16 bytes: lane l names the place of variable l % 8 of number l / 8, and gets
  * word l % 4 of variable l / 4 of each. */
-static __device__ void load_matrices(const unsigned char *at, unsigned &a, unsigned &b, unsigned &c, unsigned &d) {
+static __device__ inline void load_matrices(const unsigned char *at, unsigned &a, unsigned &b, unsigned &c,
+                                            unsigned &d) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
                  : "r"((unsigned)__cvta_generic_to_shared(at)));
 }
 
 /* 16 variables from `var` on; half: which of a step's 32 bytes. */
-static __device__ RowBytes read_rows(const unsigned char *shared, int var, int half) {
+static __device__ inline RowBytes read_rows(const unsigned char *shared, int var, int half) {
     int lane = threadIdx.x % 32;
     RowBytes a;
     load_matrices(shared + place(var + lane % 16, half * 2 + lane / 16), a.w[0], a.w[1], a.w[2], a.w[3]);
     return a;
 }
 
-static __device__ void read_cols(const unsigned char *shared, int var, int half, ColBytes &low, ColBytes &high) {
+static __device__ inline void read_cols(const unsigned char *shared, int var, int half, ColBytes &low, ColBytes &high) {
     int lane = threadIdx.x % 32;
     load_matrices(shared + place(var + lane % 8 + lane / 16 * 8, half * 2 + lane / 8 % 2), low.w[0], low.w[1],
                   high.w[0], high.w[1]);
 }
 
-static __device__ RowBytes either(const RowBytes &a, const RowBytes &b) {
+static __device__ inline RowBytes either(const RowBytes &a, const RowBytes &b) {
     return {{a.w[0] | b.w[0], a.w[1] | b.w[1], a.w[2] | b.w[2], a.w[3] | b.w[3]}};
 }
-static __device__ ColBytes either(const ColBytes &a, const ColBytes &b) {
+static __device__ inline ColBytes either(const ColBytes &a, const ColBytes &b) {
     return {{a.w[0] | b.w[0], a.w[1] | b.w[1]}};
 }
-static __device__ RowBytes neither(const RowBytes &a) {
+static __device__ inline RowBytes neither(const RowBytes &a) {
     return {{~a.w[0], ~a.w[1], ~a.w[2], ~a.w[3]}};
 }
 
@@ -183,91 +193,68 @@ static __device__ void multiply_block(const Product &p, int64_t row, int64_t col
     }
 }
 
-/* Sums of a slice: signs, and the untied common pairs of both sides. */
-template <class B>
-static __device__ void deliver_common(const Product &p, WarpOutput &out, int (&sums)[B::sets][B::m_tiles][N_TILES][4],
-                                      int m, int64_t i, int64_t j) {
+/* COMMON: the sums of signs, and the untied common pairs of both sides. */
+template <class Sink, class B>
+static __device__ void deliver_common(const Product &p, const Sink &sink, WarpOutput &out,
+                                      int (&sums)[B::sets][B::m_tiles][N_TILES][4], int m, int64_t i, int64_t j) {
 #pragma unroll
     for (int n = 0; n < N_TILES; n++)
 #pragma unroll
         for (int e = 0; e < 4; e++) sums[0][m][n][e] = 2 * sums[0][m][n][e] - sums[1][m][n][e];
-    pass_on<COMMON, SUMS>(p, out, sums[0][m], i, j, p.sums.sign);
-    pass_on<COMMON, SUMS>(p, out, sums[2][m], i, j, p.sums.row_untied);
-    pass_on<COMMON, SUMS>(p, out, sums[3][m], i, j, p.sums.col_untied);
+    sink.deliver_common(p, out, sums[0][m], sums[2][m], sums[3][m], i, j);
 }
 
-template <ProductMode Mode, ProductSink Sink, class B>
-static __device__ void deliver_block(const Product &p, WarpOutput &out, const WalkBlock &block, int warp_row,
-                                     int warp_col, unsigned char *shared) {
+/* A block's product, then the sink. */
+template <ProductMode Mode, class Sink, class B>
+static __device__ void finish_block(const Product &p, const Sink &sink, WarpOutput &out, const WalkBlock &block,
+                                    int warp_row, int warp_col, unsigned char *shared) {
     int64_t i = block.row + warp_row, j = block.col + warp_col;
     int sums[B::sets][B::m_tiles][N_TILES][4] = {};
     if constexpr (Mode == COMMON) {
         multiply_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
 #pragma unroll
-        for (int m = 0; m < B::m_tiles; m++) deliver_common<B>(p, out, sums, m, i + 16 * m, j);
+        for (int m = 0; m < B::m_tiles; m++) deliver_common<Sink, B>(p, sink, out, sums, m, i + 16 * m, j);
     } else {
-        Ahead<Mode, Sink, N_TILES> ahead(p, j);
+        typename Sink::template Ahead<Mode, N_TILES> ahead(p, j);
         multiply_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
 #pragma unroll
-        for (int m = 0; m < B::m_tiles; m++) deliver_sums<Mode, Sink>(p, out, ahead, sums[0][m], i + 16 * m, j);
+        for (int m = 0; m < B::m_tiles; m++) sink.template deliver<Mode>(p, out, ahead, sums[0][m], i + 16 * m, j);
     }
 }
 
-template <ProductMode Mode, ProductSink Sink>
-static __global__ void __launch_bounds__(THREADS) multiply_blocks(const __grid_constant__ Product p) {
+template <ProductMode Mode, class Sink>
+static __global__ void __launch_bounds__(THREADS)
+    multiply_blocks(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
     using B = Block<Mode, Sink>;
-    extern __shared__ __align__(16) unsigned char shared[];
+    extern __shared__ __align__(16) unsigned char mma_memory[];
+    unsigned char *shared = mma_memory, *hits = shared + B::stages * B::stage_bytes;
     int warp = threadIdx.x / 32, warp_row = warp / 4 * B::warp_rows, warp_col = warp % 4 * WARP_COLS;
-    unsigned char *hits = shared + B::stages * B::stage_bytes;
     WarpOutput out{(Hit *)hits + warp * WARP_HITS, (unsigned *)(hits + B::hit_bytes)};
-    if (B::counts) clear_bins(out.bins, THREADS);
+    if constexpr (Sink::counts) clear_bins(out.bins, THREADS);
     int group = 0;
     for (int index = blockIdx.x; index < p.walk.first[p.walk.groups]; index += gridDim.x) {
         while (index >= p.walk.first[group + 1]) group++;
         WalkBlock block = block_at(p, group, index, B::rows, MMA_BLOCK_COLS);
         if (!block.counts) continue;
-        deliver_block<Mode, Sink, B>(p, out, block, warp_row, warp_col, shared);
+        finish_block<Mode, Sink, B>(p, sink, out, block, warp_row, warp_col, shared);
     }
-    finish_warp<Mode, Sink>(p, out);
-    if (!B::counts) return;
-    __syncthreads();
-    add_bins(p, out.bins, THREADS);
+    sink.template finish<Mode>(p, out);
+    if constexpr (Sink::counts) {
+        __syncthreads();
+        add_bins(out.bins, sink.bins, THREADS);
+    }
 }
 
-/* ---- launching ---------------------------------------------------------------------------------- */
-
-template <ProductMode Mode, ProductSink Sink>
-static void launch(gcor_state *state, Product &p) {
+template <ProductMode Mode, class Sink>
+static void launch(gcor_state *state, Product &p, const Sink &sink) {
     using B = Block<Mode, Sink>;
-    p.walk = plan_walk(p, B::rows, MMA_BLOCK_COLS);
     auto kernel = multiply_blocks<Mode, Sink>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, B::bytes),
-          "asking for shared memory");
+    p.walk = plan_walk(p, B::rows, MMA_BLOCK_COLS);
     int blocks = std::min(p.walk.first[p.walk.groups], 2 * state->processors);
-    if (blocks > 0) kernel<<<blocks, THREADS, B::bytes, state->compute.handle>>>(p);
+    allow_shared(state, (const void *)kernel, B::bytes);
+    if (blocks > 0) kernel<<<blocks, THREADS, B::bytes, state->compute.handle>>>(p, sink);
 }
 
-template <ProductMode Mode>
-static void launch_sink(gcor_state *state, ProductSink sink, Product &p) {
-    switch (sink) {
-    case STORE: return launch<Mode, STORE>(state, p);
-    case EDGES: return launch<Mode, EDGES>(state, p);
-    case OWN_EDGES: return launch<Mode, OWN_EDGES>(state, p);
-    case HISTOGRAM: return launch<Mode, HISTOGRAM>(state, p);
-    case CELLS:
-        if constexpr (Mode != HALF) launch<Mode, CELLS>(state, p);
-        return;
-    case SUMS:
-        if constexpr (Mode != HALF) launch<Mode, SUMS>(state, p);
-    }
-}
+} // namespace mma
 
-void run_product_mma(gcor_state *state, ProductSink sink, Product &p) {
-    switch (p.mode) {
-    case HALF: return launch_sink<HALF>(state, sink, p);
-    case UNTIED: return launch_sink<UNTIED>(state, sink, p);
-    case TIED: return launch_sink<TIED>(state, sink, p);
-    case COMMON: return launch<COMMON, SUMS>(state, p);
-    case FLOAT: return;
-    }
-}
+#endif

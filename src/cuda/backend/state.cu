@@ -1,0 +1,107 @@
+/* Opening a GPU; the beginning and the end of a run on it; waiting for it. */
+#include "info.h"
+#include "state.cuh"
+
+#include <cstdlib>
+#include <sched.h>
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+/* A kernel that is there on every GPU that the package was built for. */
+static __global__ void probe_kernel() {}
+
+static void choose_device(int device) {
+    char reason[512];
+    int gpus = cuda_count_gpus(reason, sizeof reason);
+    if (gpus == 0) throw Failure(GCOR_NO_BACKEND, "CUDA cannot be used: %s; use backend = \"cpu\"", reason);
+    if (device < 0 || device >= gpus)
+        throw Failure(GCOR_NO_BACKEND, "there is no GPU %d, only 0 to %d; see gpuInfo()", device, gpus - 1);
+    check(cudaSetDevice(device), "choosing the GPU");
+    cudaFuncAttributes attributes;
+    if (cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess) return;
+    (void)cudaGetLastError();
+    cuda_gpu gpu{};
+    (void)cuda_describe(device, 0, &gpu);
+    throw Failure(GCOR_NO_BACKEND,
+                  "the package holds no code for GPU %d (%s, compute capability %d.%d); install it again with "
+                  "GPUCOR_CUDA_ARCH=%d%d, or use backend = \"cpu\"",
+                  device, gpu.name, gpu.major, gpu.minor, gpu.major, gpu.minor);
+}
+
+static int ask(const gcor_state *state, cudaDeviceAttr attribute) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, state->device), "asking the GPU");
+    return value;
+}
+
+static bool find_wgmma(const gcor_state *state) {
+#ifdef GPUCOR_SM90A
+    return ask(state, cudaDevAttrComputeCapabilityMajor) == 9 && ask(state, cudaDevAttrComputeCapabilityMinor) == 0;
+#else
+    (void)state;
+    return false;
+#endif
+}
+
+static void ask_memory(gcor_state *state) {
+    size_t free_bytes = 0, total = 0;
+    check(cudaMemGetInfo(&free_bytes, &total), "asking the GPU");
+    state->free_memory = (int64_t)free_bytes;
+    state->total_memory = (int64_t)total;
+    state->asked = gcor_seconds();
+}
+
+std::unique_ptr<gcor_state> open_state(int device) {
+    choose_device(device);
+    std::unique_ptr<gcor_state> state(new gcor_state(device));
+    state->processors = ask(state.get(), cudaDevAttrMultiProcessorCount);
+    state->has_wgmma = find_wgmma(state.get());
+    ask_memory(state.get());
+    return state;
+}
+
+/* ---- runs --------------------------------------------------------------------------------- */
+
+void begin_run(gcor_state *state) {
+    if (gcor_seconds() - state->asked > MEMORY_SECONDS) ask_memory(state);
+    /* Tests see to it that a newer GPU runs what older ones do. */
+    state->wgmma = state->has_wgmma && !getenv("GPUCOR_NO_WGMMA");
+    state->products.forget();
+    state->device_sink = device_sink_of(state);
+    state->needs = state->device_sink->begin();
+}
+
+void end_run(gcor_state *state) {
+    (void)cudaStreamSynchronize(state->compute.handle); /* nothing may still write what is freed now */
+    (void)cudaStreamSynchronize(state->copy.handle);
+    (void)cudaGetLastError();
+    if (state->device_sink) state->device_sink->trim();
+    state->columns.trim();
+    state->products.trim();
+    state->context = nullptr;
+    state->sink = nullptr;
+    state->device_sink = nullptr;
+    state->needs = {};
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+void wait_for(gcor_state *state, const Event &event) {
+    cudaError_t error;
+    while ((error = cudaEventQuery(event.handle)) == cudaErrorNotReady) {
+        if (gcor_stop(state->context)) throw Stopped{state->context->error.status};
+        sched_yield();
+    }
+    check(error, "computing");
+}
+
+void wait_for_compute(gcor_state *state) {
+    state->step.record(state->compute);
+    wait_for(state, state->step);
+}
+
+void allow_shared(gcor_state *state, const void *kernel, int bytes) {
+    if (state->kernels.count(kernel)) return;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "asking for shared memory");
+    state->kernels.insert(kernel);
+}

@@ -1,0 +1,33 @@
+/* All exact coefficients of a tile, by whatever makes them of its operands' kind: for sinks that have no better way,
+ * or that want just these. */
+#include "launch.cuh"
+#include "../sink/values.cuh"
+
+static void multiply_fused(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    Product product = exact_product_of(state, rows, cols, out.tile);
+    ExactValues values;
+    values.out = out;
+    launch_sink(state, product, values);
+}
+
+void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    gcor_kind kind = rows.head.kind;
+    if (fused_exactly(state, kind, rows.head.n_obs)) return multiply_fused(state, rows, cols, out);
+    switch (kind) {
+    case GCOR_SIGN:
+    case GCOR_SIGN_COMMON: return multiply_slices(state, rows, cols, out);
+    case GCOR_REAL_COMMON:
+    case GCOR_RANK_COMMON: return multiply_pairwise(state, rows, cols, out);
+    case GCOR_REAL:
+    case GCOR_NO_KIND: break;
+    }
+    fail_impossible("coefficients of columns of that kind");
+}
+
+Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    DeviceArray<double> &memory = state->products.tile;
+    memory.reserve(gcor_tile_pairs(&tile, state->sink->shape), "a tile's coefficients");
+    Packed values{tile, state->sink->shape, memory.data, nullptr};
+    multiply_exact(state, rows, cols, values);
+    return values;
+}

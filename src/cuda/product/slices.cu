@@ -1,0 +1,74 @@
+/* Coefficients of very long columns of signs, and over common observations: the bits of a tile are opened and
+ * multiplied slice by slice, and the sums of the slices are added up, which keeps the memory bounded for any n_obs. */
+#include "../backend/lanes.cuh"
+#include "../sink/slice_sums.cuh"
+#include "launch.cuh"
+#include "sign.cuh"
+
+#include <algorithm>
+
+static SliceSums reserve_sums(gcor_state *state, ProductMode mode, const gcor_tile &tile) {
+    int64_t pairs = tile.n_row * tile.n_col;
+    DeviceArray<long long> &counts = state->products.counts;
+    counts.reserve(pairs * (mode == COMMON ? 3 : 1), "a tile's counts");
+    SliceSums sums;
+    sums.sign = counts.data;
+    sums.row_untied = mode == COMMON ? counts.data + pairs : nullptr;
+    sums.col_untied = mode == COMMON ? counts.data + 2 * pairs : nullptr;
+    sums.first = true;
+    return sums;
+}
+
+/* The coefficient of two columns from their counts; COMMON: untied pairs are theirs, otherwise the
+ * norms are. No untied pair: all values are the same, or there is no pair at all. */
+static __device__ double coefficient(const Product &p, const SliceSums &sums, int64_t i, int64_t j) {
+    int64_t at = i * p.tile.n_col + j;
+    double sign = (double)sums.sign[at];
+    if (p.mode != COMMON) return exact_value(p, sign, i, j);
+    long long row_untied = sums.row_untied[at], col_untied = sums.col_untied[at];
+    if ((row_untied == 0 || col_untied == 0) &&
+        !gcor_has_common_pair(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs))
+        return GCOR_NO_VALUE;
+    return gcor_coefficient(sign, (double)row_untied, (double)col_untied);
+}
+
+/* One thread for each pair of the tile: grid rows are the tile's. */
+static __global__ void coefficients(const __grid_constant__ Product p, const __grid_constant__ SliceSums sums,
+                                    double *out) {
+    int64_t i = blockIdx.y, col, n;
+    gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
+    int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (k >= n) return;
+    out[gcor_tile_offset(&p.tile, p.shape, p.tile.row + i) + k] = coefficient(p, sums, i, col + k - p.tile.col);
+}
+
+void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    const gcor_tile &tile = out.tile;
+    ProductBuffers &buffers = state->products;
+    int64_t n_obs = rows.head.n_obs, all_bits = gcor_obs_pairs(n_obs);
+    int64_t pieces = std::min<int64_t>(sign_pieces(n_obs), SLICE_WORDS / PIECE_WORDS), slice = pieces * PIECE_BYTES * 8;
+    Product product{};
+    product.mode = sign_mode(rows, cols, tile);
+    product.tile = tile;
+    product.shape = out.shape;
+    product.n_obs = n_obs;
+    product.pieces = (int)pieces;
+    SliceSums sums = reserve_sums(state, product.mode, tile);
+    Planes a = reserve_planes(buffers.row_planes, product.mode, tile.n_row, pieces);
+    Planes b = reserve_planes(buffers.col_planes, product.mode, tile.n_col, pieces);
+    buffers.forget(); /* what is opened now is a part */
+    product.rows = sign_side(rows, tile.row, a, 0);
+    product.cols = sign_side(cols, tile.col, b, 0);
+    for (int64_t first = 0; first < std::max<int64_t>(1, all_bits); first += slice) {
+        product.bits = std::min(all_bits - first, slice);
+        sums.first = first == 0;
+        state->context->tile_share = all_bits > 0 ? (double)first / (double)all_bits : 0;
+        if (first > 0) wait_for_compute(state); /* many slices take long: ask whether to stop */
+        open_planes(state, product.mode, product.rows.columns, n_obs, tile.n_row, first, product.bits, a);
+        open_planes(state, product.mode, product.cols.columns, n_obs, tile.n_col, first, product.bits, b);
+        launch_sink(state, product, sums);
+    }
+    dim3 grid(blocks_for(tile.n_col, 256), (unsigned)tile.n_row);
+    coefficients<<<grid, 256, 0, state->compute.handle>>>(product, sums, out.doubles);
+    check_launch("finishing a tile");
+}

@@ -1,0 +1,84 @@
+/* Edges: what the files about them share.
+ *
+ *   edge_ring.cu   tiles in, edges out: room, order, and the way to the host's sink
+ *   edges.cu       a tile's edges, by a product or from values
+ *   edge_sink.cuh  in a product's kernel: from sums to edges, or to candidates; edge_compare.cuh, edge_output.cuh
+ *   candidates.cu  which candidates, which a cheap product leaves, are edges
+ *   least.cu       least weights of the variables' own
+ */
+#ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
+#define GPUCOR_CUDA_DEVICE_EDGES_CUH
+
+#include "../backend/state.cuh"
+#include "../../sink/edges.h"
+#include "edge_output.cuh"
+
+#include <climits>
+
+/* One tile's edges. */
+struct EdgeSlot {
+    DeviceArray<unsigned> places; /* which pair of the tile, see place_of() */
+    DeviceArray<double> r;
+    DeviceArray<gcor_edge> device; /* both, in order */
+    PinnedArray<gcor_edge> host;
+    DeviceArray<unsigned long long> counts;
+    PinnedArray<unsigned long long> host_counts;
+    DeviceArray<double> least; /* the rows' and the columns' own, where the rule has them */
+    Event counted, copied;
+    gcor_tile tile{};
+    const Operand *rows = nullptr, *cols = nullptr; /* null: the slot is empty */
+    bool sent = false;                              /* the edges are on their way to `host` */
+
+    void reserve(int64_t edges);
+    void trim();
+};
+
+class DeviceEdges : public DeviceSink {
+  public:
+    using DeviceSink::DeviceSink;
+
+    /* edge_ring.cu */
+    SinkNeeds begin() override;
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void finish() override;
+    void trim() override;
+
+  private:
+    EdgeSlot slots[EDGE_SLOTS];
+    int next = 0;
+    int64_t rows_at_once = INT64_MAX; /* of a tile: fewer where it has too many edges */
+    DeviceArray<unsigned> candidates; /* of the tile being computed */
+    DeviceArray<float> cheap;         /* its cheap coefficients */
+    DeviceArray<unsigned> places;     /* of the tile being sent, in order */
+    DeviceArray<double> r;
+    DeviceArray<char> sort;
+
+    const gcor_edge_rule &rule() const { return ((const gcor_edges *)state->sink)->rule; }
+
+    /* edges.cu: the slot's tile, from its operands to edges and their number on the way to the host. */
+    void compute(EdgeSlot &slot);
+    void find_by_product(const EdgeSlot &slot, EdgeOutput out);
+    void find_in_values(const EdgeSlot &slot, const EdgeOutput &out);
+
+    /* least.cu: a rule's own least weights, as they are now, to the slot's memory; the rule then points there, numbered
+     * from the tile's first variables. Nothing to do for other rules. */
+    void copy_least(EdgeSlot &slot, gcor_edge_rule &rule);
+    /* Raise those that are 0 by the values of the slot's tile: computed for that, if there are any, or given. */
+    void raise_by_product(const EdgeSlot &slot, Product product, const EdgeOutput &out);
+    void raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out);
+    bool lacks_least(const gcor_tile &tile) const;
+
+    /* edge_ring.cu */
+    void multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
+    int64_t wait_for_count(EdgeSlot &slot);
+    void sort_edges(EdgeSlot &slot, int64_t n);
+    void send(EdgeSlot &slot);
+    void take(EdgeSlot &slot);
+    void compute_again(EdgeSlot &slot, int64_t wanted);
+    void deliver(EdgeSlot &slot);
+};
+
+/* candidates.cu, on state->compute: candidates to edges. */
+void decide_candidates(gcor_state *state, const Product &product, const EdgeOutput &out);
+
+#endif

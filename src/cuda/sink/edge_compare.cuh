@@ -1,0 +1,165 @@
+/* Which of a warp's sums may be edges, found where the sums are: in registers, many at once, without a branch. What
+ * passes is judged again, by what weight.h says (edge_sink.cuh). */
+#ifndef GPUCOR_CUDA_EDGE_COMPARE_CUH
+#define GPUCOR_CUDA_EDGE_COMPARE_CUH
+
+#include "../product/pair.cuh"
+#include "edge_output.cuh"
+
+/* ---- what a row's and a column's sums are compared with --------------------------------------------- */
+
+/* What a row's values are compared with: a hit is not between the two. NaN, and values without a
+ * coefficient, may be hits: the exact coefficient tells. */
+template <class Value>
+struct Bounds {
+    Value low, high;
+    __device__ bool hit(Value value) const { return (value <= low) | (value >= high); }
+};
+
+/* -least and least, for the sides of zero that have weight. */
+static __device__ inline Bounds<float> float_bounds(const FloatWeighing &weigh, float least) {
+    return {weigh.below() ? -least : -INFINITY, weigh.above() ? least : INFINITY};
+}
+
+/* A number for each of a warp's 8 N columns from j on, N / 4 in each lane, and those of the lane's columns
+ * of group n: 8 n + 2 t + odd. */
+template <class Number, int N>
+struct ColumnNumbers {
+    Number own[N / 4];
+    __device__ void load(const Number *numbers, int64_t j) {
+#pragma unroll
+        for (int k = 0; k < N / 4; k++) own[k] = numbers[j + 32 * k + threadIdx.x % 32];
+    }
+    __device__ Number get(int n, int odd) const {
+        return __shfl_sync(ALL_LANES, pick<0, N / 4>(n / 4), n % 4 * 8 + threadIdx.x % 4 * 2 + odd);
+    }
+    /* own[k], also for a k that the compiler does not know: by halving, so that they stay in registers. */
+    template <int First, int Count>
+    __device__ Number pick(int k) const {
+        if constexpr (Count == 1)
+            return own[First];
+        else
+            return k < First + Count / 2 ? pick<First, Count / 2>(k) : pick<First + Count / 2, Count - Count / 2>(k);
+    }
+};
+
+/* How a warp's sums are compared: load() before they are there, so that the numbers of its columns are
+ * when they are wanted; the bounds of a row; and group n's columns, which give a sum's value. */
+template <ProductMode Mode, int N>
+struct Compare;
+
+template <int N>
+struct Compare<HALF, N> {
+    typedef Bounds<float> RowBounds;
+    struct Columns {
+        __device__ float value(int sum, int) const { return __int_as_float(sum); }
+    };
+    __device__ void load(const Product &, int64_t) {}
+    __device__ Columns columns(int) const { return {}; }
+    static __device__ RowBounds bounds(const Product &, const EdgeOutput &edges, int64_t) {
+        return float_bounds(edges.weigh, edges.least * (HALF_SCALE * HALF_SCALE));
+    }
+};
+
+/* All norms are the same: a comparison of integers (set_least() in edges.cu). A column without a
+ * coefficient counts as it likes. */
+template <int N>
+struct Compare<UNTIED, N> {
+    typedef Bounds<int> RowBounds;
+    struct Columns {
+        int ones[2];
+        __device__ int value(int sum, int odd) const { return 2 * sum - ones[odd]; }
+    };
+    ColumnNumbers<int, N> ones;
+    __device__ void load(const Product &p, int64_t j) { ones.load(p.cols.ones_greater, j); }
+    __device__ Columns columns(int n) const { return {{ones.get(n, 0), ones.get(n, 1)}}; }
+    static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t i) {
+        int row = p.rows.ones_greater[i];
+        return {row + edges.low, row + edges.high};
+    }
+};
+
+/* sum >= t sqrt(row norm) sqrt(column norm), to within a few roundings, that `error` allows for. */
+template <int N>
+struct Compare<TIED, N> {
+    typedef Bounds<float> RowBounds;
+    struct Columns {
+        int ones[2];
+        float inverse[2];
+        __device__ float value(int sum, int odd) const { return (float)(sum - ones[odd]) * inverse[odd]; }
+    };
+    ColumnNumbers<int, N> ones;
+    ColumnNumbers<float, N> inverse;
+    __device__ void load(const Product &p, int64_t j) {
+        ones.load(p.cols.ones_untied, j);
+        inverse.load(p.cols.inverse, j);
+    }
+    __device__ Columns columns(int n) const {
+        return {{ones.get(n, 0), ones.get(n, 1)}, {inverse.get(n, 0), inverse.get(n, 1)}};
+    }
+    static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t i) {
+        return float_bounds(edges.weigh, edges.least / p.rows.inverse[i]);
+    }
+};
+
+/* ---- groups of columns that have a hit ------------------------------------------------------------------ */
+
+/* The largest weight of two values; NaN is not larger than anything. The compiler knows the side's weighing. */
+template <gcor_side Side>
+static __device__ inline float larger_weight(float a, float b) {
+    const gcor_weighing weigh = gcor_weigh(Side);
+    if (weigh.size > 0) return fmaxf(fabsf(a), fabsf(b));
+    return weigh.sign > 0 ? fmaxf(a, b) : -fminf(a, b);
+}
+
+/* HALF, where all rows and columns are compared with the same: the largest of four is enough. */
+template <gcor_side Side, int N>
+static __device__ inline unsigned find_large_groups(float least, const int (&sums)[N][4]) {
+    unsigned groups = 0;
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        float a = larger_weight<Side>(__int_as_float(sums[n][0]), __int_as_float(sums[n][1]));
+        float b = larger_weight<Side>(__int_as_float(sums[n][2]), __int_as_float(sums[n][3]));
+        groups |= fmaxf(a, b) >= least ? 1u << n : 0;
+    }
+    return groups;
+}
+
+/* In which of the N groups of columns a lane has a hit, without a branch. */
+template <ProductMode Mode, int N>
+static __device__ inline unsigned find_groups(const Compare<Mode, N> &compare,
+                                              const typename Compare<Mode, N>::RowBounds (&bounds)[2],
+                                              const int (&sums)[N][4]) {
+    unsigned groups = 0;
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        typename Compare<Mode, N>::Columns columns = compare.columns(n);
+        bool hit = false;
+#pragma unroll
+        for (int e = 0; e < 4; e++) hit |= bounds[e / 2].hit(columns.value(sums[n][e], e % 2));
+        groups |= hit ? 1u << n : 0;
+    }
+    return groups;
+}
+
+template <int N>
+static __device__ inline unsigned find_groups(const Compare<HALF, N> &, const Bounds<float> (&bounds)[2],
+                                              const int (&sums)[N][4]) {
+    if (bounds[0].low == -INFINITY) return find_large_groups<GCOR_POSITIVE>(bounds[0].high, sums);
+    if (bounds[0].high == INFINITY) return find_large_groups<GCOR_NEGATIVE>(-bounds[0].low, sums);
+    return find_large_groups<GCOR_ABSOLUTE>(bounds[0].high, sums);
+}
+
+/* sums[n], for an n that the compiler does not know: by halving, so that they stay in registers. */
+template <int First, int Count, int N>
+static __device__ inline void pick_sums(const int (&sums)[N][4], int n, int (&picked)[4]) {
+    if constexpr (Count == 1) {
+        for (int e = 0; e < 4; e++) picked[e] = sums[First][e];
+    } else if (n < First + Count / 2) {
+        pick_sums<First, Count / 2>(sums, n, picked);
+    } else {
+        pick_sums<First + Count / 2, Count / 2>(sums, n, picked);
+    }
+}
+
+#endif

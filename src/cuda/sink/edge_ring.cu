@@ -1,0 +1,175 @@
+/* Edges on their way to the host: sorted on the device, so that only they cross, in the order in which they are kept.
+ * How many there will be is a guess; where it was too small the tile is done again with room for all, or in
+ * parts. While a tile is computed, the one before is sorted and sent, and the one before that is taken by the
+ * host. */
+#include "device_edges.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include <algorithm>
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+void EdgeSlot::reserve(int64_t edges) {
+    places.reserve(edges, "edges of a tile");
+    r.reserve(places.capacity, "edges of a tile");
+}
+
+/* All of it is as large as places are: none is kept if the largest is not. */
+void EdgeSlot::trim() {
+    if (places.capacity * sizeof(gcor_edge) > KEPT_BYTES) {
+        places.free();
+        r.free();
+    }
+    device.trim();
+    host.trim();
+    least.trim();
+}
+
+SinkNeeds DeviceEdges::begin() {
+    for (EdgeSlot &slot : slots) {
+        slot.rows = slot.cols = nullptr;
+        slot.sent = false;
+    }
+    rows_at_once = INT64_MAX;
+    bool own_least = rule().row_least != nullptr; /* they rise by tiles */
+    return {state->sink->approximate != 0, state->sink->approximate && !own_least};
+}
+
+void DeviceEdges::trim() {
+    for (EdgeSlot &slot : slots) slot.trim();
+    candidates.trim();
+    cheap.trim();
+    places.trim();
+    r.trim();
+    sort.trim();
+}
+
+/* ---- to the host ------------------------------------------------------------------------------ */
+
+/* How many edges the slot's tile has, or candidates if they are more; when it is known. */
+int64_t DeviceEdges::wait_for_count(EdgeSlot &slot) {
+    wait_for(state, slot.counted);
+    return (int64_t)std::max(slot.host_counts.data[N_EDGES], slot.host_counts.data[N_CANDIDATES]);
+}
+
+static __global__ void unpack(const unsigned *places, const double *r, int64_t n, gcor_tile tile, gcor_edge *edges) {
+    int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (e >= n) return;
+    edges[e] = {(int32_t)(tile.row + place_row(places[e])), (int32_t)(tile.col + place_col(places[e])), r[e]};
+}
+
+void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n) {
+    const char *what = "sorting edges";
+    int last_bit = PLACE_COL_BITS;
+    while (last_bit < 32 && (slot.tile.n_row - 1) >> (last_bit - PLACE_COL_BITS)) last_bit++;
+    places.reserve(slot.places.capacity, what);
+    r.reserve(slot.places.capacity, what);
+    auto sort_pairs = [&](void *scratch, size_t &bytes) {
+        return cub::DeviceRadixSort::SortPairs(scratch, bytes, slot.places.data, places.data, slot.r.data, r.data, n, 0,
+                                               last_bit, state->copy.handle);
+    };
+    size_t bytes = 0;
+    check(sort_pairs(nullptr, bytes), what);
+    sort.reserve((int64_t)bytes, what);
+    check(sort_pairs(sort.data, bytes), what);
+}
+
+/* Room on the host for n edges, and for as many as a whole tile of the same density has: pinning again and
+ * again would take longer than all else. */
+static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
+    double whole = (double)(slot.tile.n_row * slot.tile.n_col) / (double)gcor_tile_pairs(&slot.tile, shape);
+    int64_t wanted = (int64_t)(1.25 * whole * (double)n);
+    slot.host.reserve(std::max(n, std::min(wanted, slot.places.capacity)), "edges of a tile");
+}
+
+/* What the slot's tile has, in order, on its way to the host. */
+void DeviceEdges::send(EdgeSlot &slot) {
+    if (!slot.rows || slot.sent) return;
+    if (wait_for_count(slot) > slot.places.capacity) return; /* deliver() sees to it */
+    slot.sent = true;
+    int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
+    if (n == 0) return;
+    slot.device.reserve(slot.places.capacity, "edges of a tile");
+    reserve_host(slot, state->sink->shape, n);
+    sort_edges(slot, n);
+    cudaStream_t stream = state->copy.handle;
+    unpack<<<blocks_for(n, 256), 256, 0, stream>>>(places.data, r.data, n, slot.tile, slot.device.data);
+    check_launch("sorting edges");
+    check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)n * sizeof(gcor_edge), cudaMemcpyDeviceToHost,
+                          stream),
+          "copying edges");
+    slot.copied.record(state->copy);
+}
+
+void DeviceEdges::take(EdgeSlot &slot) {
+    gcor_edges *edges = (gcor_edges *)state->sink;
+    int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
+    if (n > 0) wait_for(state, slot.copied);
+    slot.rows = slot.cols = nullptr;
+    edges->above += (int64_t)slot.host_counts.data[N_ABOVE];
+    gcor_status status = edges->keep_tile(edges, state->context, &slot.tile, slot.host.data, n);
+    if (status) throw Stopped{status};
+}
+
+/* A tile that turned out to have more than the slot has room for: with more room, or in parts. */
+void DeviceEdges::compute_again(EdgeSlot &slot, int64_t wanted) {
+    gcor_tile tile = slot.tile;
+    const Operand *rows = slot.rows, *cols = slot.cols;
+    int64_t part = tile.n_row;
+    if (wanted > EDGES_MOST) {
+        part = std::max<int64_t>(SLACK_COLUMNS / 2, part * (EDGES_MOST / 2) / wanted / 128 * 128);
+        rows_at_once = part;
+        wanted = EDGES_MOST;
+    }
+    slot.reserve(std::max(wanted + wanted / 8, part * tile.n_col <= EDGES_MOST ? part * tile.n_col : 0));
+    for (int64_t row = 0; row < tile.n_row; row += part) {
+        slot.tile = {tile.row + row, std::min(part, tile.n_row - row), tile.col, tile.n_col};
+        slot.rows = rows;
+        slot.cols = cols;
+        compute(slot);
+        deliver(slot);
+    }
+}
+
+void DeviceEdges::deliver(EdgeSlot &slot) {
+    if (!slot.rows) return;
+    send(slot);
+    if (slot.sent)
+        take(slot);
+    else
+        compute_again(slot, wait_for_count(slot));
+}
+
+/* ---- the ring ------------------------------------------------------------------------------------ */
+
+void DeviceEdges::multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    EdgeSlot &slot = slots[next], &before = slots[(next + EDGE_SLOTS - 1) % EDGE_SLOTS];
+    next = (next + 1) % EDGE_SLOTS;
+    deliver(slot);
+    int64_t pairs = tile.n_row * tile.n_col;
+    slot.reserve(std::min<int64_t>(std::max<int64_t>(EDGES_LEAST, pairs / EDGES_SHARE), pairs));
+    slot.tile = tile;
+    slot.rows = &rows;
+    slot.cols = &cols;
+    compute(slot);
+    send(before);
+}
+
+void DeviceEdges::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    for (int64_t row = 0, n; row < tile.n_row; row += n) {
+        n = std::min(rows_at_once, tile.n_row - row);
+        multiply_part(rows, cols, {tile.row + row, n, tile.col, tile.n_col});
+    }
+}
+
+void DeviceEdges::finish() {
+    for (int k = 0; k < EDGE_SLOTS; k++) {
+        deliver(slots[next]);
+        next = (next + 1) % EDGE_SLOTS;
+    }
+}
+
+std::unique_ptr<DeviceSink> make_edges(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new DeviceEdges(state));
+}

@@ -1,0 +1,151 @@
+/* Edges in a kernel: rare, so each lane compares its sums where they are (edge_compare.cuh), and what passes, the hits,
+ * is kept in shared memory until it is worth judging and handing on. */
+#ifndef GPUCOR_CUDA_EDGE_SINK_CUH
+#define GPUCOR_CUDA_EDGE_SINK_CUH
+
+#include "edge_compare.cuh"
+#include "warp.cuh"
+
+/* ---- hits to edges or candidates ------------------------------------------------------------------- */
+
+/* What becomes of a hit; r: its exact coefficient, but for HALF. */
+template <ProductMode Mode>
+static __device__ inline gcor_verdict judge_hit(const Product &p, const EdgeOutput &edges, Hit hit, double &r) {
+    int64_t i = place_row((unsigned)(hit >> 32)), j = place_col((unsigned)(hit >> 32));
+    if (!is_pair(p, i, j)) return GCOR_NOTHING;
+    if (Mode == HALF) return gcor_judge_cheap(&edges.rule, i, j, cheap_value((int)(unsigned)hit), edges.error);
+    r = exact_value(p, sign_sum(p, Mode, (int)(unsigned)hit, i, j), i, j);
+    return gcor_judge(&edges.rule, i, j, r);
+}
+
+template <ProductMode Mode>
+static __device__ inline void put_hit(const EdgeOutput &out, unsigned long long at, unsigned place, double r) {
+    if (at >= out.room) return;
+    if (Mode == HALF) {
+        out.candidates[at] = place;
+    } else {
+        out.places[at] = place;
+        out.r[at] = r;
+    }
+}
+
+/* Hits to where edges or candidates go. All are judged before places are claimed, once: what is loaded for
+ * one does not wait for another. */
+template <ProductMode Mode>
+static __device__ __noinline__ void hand_on(const Product &p, const EdgeOutput &edges, const Hit *hits, int n) {
+    const int turns = WARP_HITS / 32;
+    int lane = threadIdx.x % 32, kept = 0, above = 0, place[turns];
+    double r[turns];
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < turns; k++) {
+        bool inside = k * 32 + lane < n;
+        gcor_verdict verdict = inside ? judge_hit<Mode>(p, edges, hits[k * 32 + lane], r[k]) : GCOR_NOTHING;
+        unsigned lanes = __ballot_sync(ALL_LANES, verdict == GCOR_KEPT);
+        place[k] = verdict == GCOR_KEPT ? kept + __popc(lanes & ((1u << lane) - 1)) : -1;
+        kept += __popc(lanes);
+        above += __popc(__ballot_sync(ALL_LANES, verdict == GCOR_ABOVE));
+    }
+    if (above > 0) (void)claim_places(&edges.counts[N_ABOVE], above);
+    unsigned long long first = claim_places(&edges.counts[Mode == HALF ? N_CANDIDATES : N_EDGES], kept);
+#pragma unroll
+    for (int k = 0; k < turns; k++)
+        if (place[k] >= 0) put_hit<Mode>(edges, first + place[k], (unsigned)(hits[k * 32 + lane] >> 32), r[k]);
+    __syncwarp();
+}
+
+/* The hits among a lane's four sums, of rows i and i + 8, columns j and j + 1. */
+template <ProductMode Mode>
+static __device__ inline void keep_hits(const Product &p, const EdgeOutput &edges, WarpOutput &out,
+                                        const bool (&hit)[4], const int (&sums)[4], int64_t i, int64_t j) {
+    int at[4], n = 0;
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+        unsigned lanes = __ballot_sync(ALL_LANES, hit[e]);
+        at[e] = n + __popc(lanes & ((1u << threadIdx.x % 32) - 1));
+        n += __popc(lanes);
+    }
+    if (out.n + n > WARP_HITS) {
+        hand_on<Mode>(p, edges, out.hits, out.n);
+        out.n = 0;
+    }
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        if (hit[e]) out.hits[out.n + at[e]] = (Hit)place_of(i + e / 2 * 8, j + e % 2) << 32 | (unsigned)sums[e];
+    out.n += n;
+}
+static_assert(WARP_HITS >= 128, "those of four sums a lane");
+
+/* ---- the sinks -------------------------------------------------------------------------------------- */
+
+/* Signs decide; HALF leaves candidates (candidates.cu). */
+struct Edges : EdgeOutput {
+    static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);
+    static constexpr bool hopper = true, counts = false;
+
+    template <ProductMode Mode, int N>
+    struct Ahead {
+        Compare<Mode, N> compare;
+        __device__ Ahead(const Product &p, int64_t j) { compare.load(p, j); }
+    };
+
+    /* First in which groups of columns any lane has a hit; then these few. */
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &out, const Ahead<Mode, N> &ahead, const int (&sums)[N][4],
+                            int64_t row, int64_t col) const {
+        using C = Compare<Mode, N>;
+        const C &compare = ahead.compare;
+        int64_t i = row + threadIdx.x % 32 / 4, j = col + threadIdx.x % 4 * 2;
+        const typename C::RowBounds bounds[2] = {C::bounds(p, *this, i), C::bounds(p, *this, i + 8)};
+        unsigned groups = find_groups(compare, bounds, sums);
+        for (groups = __reduce_or_sync(ALL_LANES, groups); groups; groups &= groups - 1) {
+            int n = __ffs(groups) - 1, four[4];
+            pick_sums<0, N>(sums, n, four);
+            typename C::Columns columns = compare.columns(n);
+            bool hit[4];
+#pragma unroll
+            for (int e = 0; e < 4; e++) hit[e] = bounds[e / 2].hit(columns.value(four[e], e % 2));
+            keep_hits<Mode>(p, *this, out, hit, four, i, j + 8 * n);
+        }
+    }
+
+    template <ProductMode Mode>
+    __device__ void finish(const Product &p, WarpOutput &out) const {
+        hand_on<Mode>(p, *this, out.hits, out.n);
+    }
+};
+
+/* The same where variables have least weights of their own: in the place of bounds, each pair's. */
+struct OwnEdges : EdgeOutput {
+    static constexpr unsigned modes = Edges::modes;
+    static constexpr bool hopper = true, counts = false;
+    template <ProductMode Mode, int N>
+    using Ahead = PlainSink::Nothing;
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &out, const PlainSink::Nothing &, const int (&sums)[N][4],
+                            int64_t i, int64_t j) const {
+        i += threadIdx.x % 32 / 4;
+        j += threadIdx.x % 4 * 2;
+#pragma unroll 1
+        for (int n = 0; n < N; n++) {
+            int four[4];
+            bool hit[4];
+            pick_sums<0, N>(sums, n, four);
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int64_t row = i + e / 2 * 8, col = j + 8 * n + e % 2;
+                hit[e] = is_pair(p, row, col) &&
+                         weigh.weight(rough_value<Mode>(p, four[e], row, col)) >= gcor_least(&rule, row, col) - error;
+            }
+            keep_hits<Mode>(p, *this, out, hit, four, i, j + 8 * n);
+        }
+    }
+
+    template <ProductMode Mode>
+    __device__ void finish(const Product &p, WarpOutput &out) const {
+        hand_on<Mode>(p, *this, out.hits, out.n);
+    }
+};
+
+#endif

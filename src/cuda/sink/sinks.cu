@@ -1,0 +1,28 @@
+/* The table of sinks that have a half on the device. Whoever adds one writes a row here. */
+#include "../backend/state.cuh"
+#include "../../sink/connectivity.h"
+#include "../../sink/neighbours.h"
+
+static const struct {
+    const gcor_sink_type *type;
+    SinkMaker make;
+} TABLE[] = {
+    {&gcor_store_type, make_edges},
+    {&gcor_neighbours_type, make_edges},
+    {&gcor_histogram_type, make_histogram},
+    {&gcor_connectivity_type, make_connectivity},
+};
+
+static SinkMaker maker_of(const gcor_sink_type *type) {
+    for (const auto &row : TABLE)
+        if (row.type == type) return row.make;
+    return make_ring;
+}
+
+DeviceSink *device_sink_of(gcor_state *state) {
+    SinkMaker make = maker_of(state->sink->type);
+    for (const auto &made : state->sinks)
+        if (made.first == make) return made.second.get();
+    state->sinks.emplace_back(make, make(state));
+    return state->sinks.back().second.get();
+}

@@ -1,0 +1,52 @@
+/* Coefficients to memory, all of a tile: exact ones for whoever wants them (product/exact.cu), and cheap ones for least
+ * weights (least.cu). */
+#ifndef GPUCOR_CUDA_VALUES_CUH
+#define GPUCOR_CUDA_VALUES_CUH
+
+#include "warp.cuh"
+
+/* Those that count, row by row. */
+struct ExactValues : PlainSink {
+    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
+    Packed out;
+
+    __device__ void put(const Product &p, int64_t i, int64_t j, double r) const {
+        int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
+        gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
+        at += p.tile.col + j - col;
+        if (out.floats)
+            out.floats[at] = (float)r;
+        else
+            out.doubles[at] = r;
+    }
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
+                            int64_t j) const {
+        for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
+            if (is_pair(p, row, col)) put(p, row, col, exact_value(p, sign_sum(p, Mode, sum, row, col), row, col));
+        });
+    }
+
+    template <class Dot>
+    __device__ void deliver_cell(const Product &p, unsigned *, int64_t i, int64_t j, Dot dot) const {
+        for (int k = 0; k < CELL_ROWS; k++)
+            if (is_pair(p, i + k, j)) put(p, i + k, j, exact_value(p, dot(k), i + k, j));
+    }
+};
+
+/* The tile with its gaps, in rows as long as the tile's. */
+struct CheapValues : PlainSink {
+    static constexpr unsigned modes = modes_of(HALF);
+    float *out;
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
+                            int64_t j) const {
+        for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
+            if (is_pair(p, row, col)) out[row * p.tile.n_col + col] = cheap_value(sum);
+        });
+    }
+};
+
+#endif
