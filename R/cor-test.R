@@ -72,9 +72,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   log.p <- check_flag(log.p, "log.p")
   r <- gpuCor(x, y, use, method, output, backend, ...)
 
-  input <- suppressMessages(check_input(x, y, check_use(use), method))
-  use <- uses[check_use(use)]
-  observed <- observed_values(input, use)
+  observed <- observed_values(x, y, use, method)
   complete <- complete_pairs(observed)
   like_r <- function(values) shape_like(if (inherits(r, "dist")) values[lower.tri(values)] else values, r)
   n <- like_r(complete)
@@ -84,7 +82,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   p <- tail_probability(statistic, if (kendall) Inf else as.vector(n) - 2, alternative, log.p)
   structure(
     list(coefficient = r, n = n, statistic = statistic, p.value = p, method = method,
-         use = use, alternative = alternative, log.p = log.p),
+         use = uses[observed$use], alternative = alternative, log.p = log.p),
     class = "gpuCorTest"
   )
 }
@@ -95,22 +93,25 @@ shape_like <- function(values, r) {
   values
 }
 
-# x and y (NULL for none) with NA in every row that does not count.
-observed_values <- function(input, use) {
-  observed <- lapply(input[c("x", "y")], function(m) if (!is.null(m)) as.matrix(m))
-  if (use %in% c("complete.obs", "na.or.complete")) {
-    complete <- stats::complete.cases(cbind(observed$x, observed$y))
-    observed <- lapply(observed, function(m) {
-      if (!is.null(m)) m[!complete, ] <- NA
-      m
-    })
-  }
-  observed
+# x and y, which is x where there is none, and the observations that count; NULL: each pair has its own.
+observed_values <- function(x, y, use, method) {
+  use <- check_use(use)
+  input <- suppressMessages(check_input(x, y, use, method))
+  symmetric <- is.null(input$y)
+  list(x = input$x, y = if (symmetric) input$x else input$y, symmetric = symmetric, use = use,
+       rows = complete_observations(list(x = input$x, y = input$y, use = use)))
 }
 
+# How many observations each pair has.
 complete_pairs <- function(observed) {
-  present <- lapply(observed, function(m) if (!is.null(m)) unname(!is.na(m)) + 0)
-  crossprod(present$x, present$y)
+  n <- matrix(as.numeric(length(observed$rows)), ncol(observed$x), ncol(observed$y))
+  if (!is.null(observed$rows)) return(n)
+  present <- function(m, columns) !is.na(dense_columns(m, columns)) + 0
+  for (i in block_columns(observed$x)) {
+    rows <- present(observed$x, i)
+    for (j in block_columns(observed$y)) n[i, j] <- crossprod(rows, present(observed$y, j))
+  }
+  n
 }
 
 # Sums over a variable's runs of ties that the variance of Kendall's S needs.
@@ -129,23 +130,30 @@ kendall_score <- function(n, x, y) {
 }
 
 kendall_scores <- function(observed, n) {
-  x <- observed$x
-  y <- if (is.null(observed$y)) x else observed$y
-  sums <- function(m) as.data.frame(t(apply(m, 2L, tie_sums)))
+  x <- tie_table(observed$x, observed$rows)
+  y <- if (observed$symmetric) x else tie_table(observed$y, observed$rows)
   spread <- function(s, index) lapply(s, function(v) matrix(v[index], nrow(n)))
-  scores <- kendall_score(n, spread(sums(x), row(n)), spread(sums(y), col(n)))
-  rows <- nrow(x) - colSums(is.na(x))
-  columns <- nrow(y) - colSums(is.na(y))
-  own <- which(n < rows[row(n)] | n < columns[col(n)], arr.ind = TRUE)
-  if (is.null(observed$y)) own <- own[own[, 1L] > own[, 2L], , drop = FALSE]
-  for (k in seq_len(nrow(own))) {
-    i <- own[k, 1L]
-    j <- own[k, 2L]
-    common <- !is.na(x[, i]) & !is.na(y[, j])
-    scores[i, j] <- kendall_score(n[i, j], as.list(tie_sums(x[common, i])), as.list(tie_sums(y[common, j])))
-    if (is.null(observed$y)) scores[j, i] <- scores[i, j]
-  }
+  scores <- kendall_score(n, spread(x, row(n)), spread(y, col(n)))
+  own <- which(n < x$present[row(n)] | n < y$present[col(n)], arr.ind = TRUE)
+  if (observed$symmetric) own <- own[own[, 1L] > own[, 2L], , drop = FALSE]
+  if (!nrow(own)) return(scores)
+  scores[own] <- pair_pieces(observed$x, observed$y, own[, 1L], own[, 2L], common_scores)
+  if (observed$symmetric) scores[own[, 2:1, drop = FALSE]] <- scores[own]
   scores
+}
+
+# tie_sums() of each column, and how many values it has.
+tie_table <- function(m, rows) {
+  sums <- column_values(m, function(values) c(present = sum(!is.na(values)), tie_sums(values)),
+                        c(present = 0, pairs = 0, triples = 0, weighted = 0), rows)
+  as.data.frame(t(sums))
+}
+
+# Of pairs of columns, each with common observations of its own.
+common_scores <- function(a, b) {
+  common <- !is.na(a) & !is.na(b)
+  sums <- function(values, e) as.list(tie_sums(values[common[, e], e]))
+  rbind(vapply(seq_len(ncol(a)), function(e) kendall_score(sum(common[, e]), sums(a, e), sums(b, e)), 0))
 }
 
 # degrees = Inf is the normal distribution.

@@ -104,8 +104,7 @@ sample_size <- function(m, share) {
 # No column comes twice, as their least distance is a third of the mean one.
 sample_columns <- function(m, size) {
   if (size == ncol(m)) return(m)
-  columns <- floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1
-  m[, columns, drop = FALSE]
+  pick_columns(m, floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1)
 }
 
 # ---- histograms of weights

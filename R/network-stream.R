@@ -42,7 +42,7 @@ STREAM_MOST <- 2^16
 stream_network <- function(h5, task, threshold) {
   settings <- if (task$criterion$name == "density") at_pass(task$settings, 3, 3) else task$settings
   blocks <- block_task(task)
-  found <- list(n_obs = nrow(blocks$rows), x_flags = raw(ncol(blocks$rows)), y_flags = raw(ncol(blocks$cols)))
+  found <- list(n_obs = blocks$n_obs, x_flags = raw(ncol(blocks$rows)), y_flags = raw(ncol(blocks$cols)))
   first <- 1
   size <- STREAM_LEAST
   while (first <= ncol(blocks$rows)) {
@@ -62,11 +62,15 @@ stream_network <- function(h5, task, threshold) {
   details
 }
 
-# The engine makes rows of its y: the file's rows are the variables of `rows`. Which observations
-# count does not depend on the block.
+# The engine makes rows of its y: the file's rows are the variables of `rows`. Which observations count does not
+# depend on the block: `dropped` are those that do not.
 block_task <- function(task) {
-  matrices <- complete_matrices(task)
-  c(task, list(rows = matrices[[1L]], cols = matrices[[length(matrices)]]))
+  matrices <- task_matrices(task)
+  counted <- complete_observations(task)
+  n_obs <- nrow(task$x)
+  dropped <- if (!is.null(counted)) setdiff(seq_len(n_obs), counted)
+  c(task, list(rows = matrices[[1L]], cols = matrices[[length(matrices)]], dropped = dropped,
+               n_obs = n_obs - length(dropped)))
 }
 
 # Rows first to last of the file.
@@ -74,7 +78,8 @@ block_rows <- function(blocks, first, last, threshold, settings) {
   n <- ncol(blocks$rows)
   own <- blocks
   own$x <- blocks$cols
-  own$y <- blocks$rows[, first:last, drop = FALSE]
+  own$y <- pick_columns(blocks$rows, first:last)
+  if (length(blocks$dropped)) own$y[blocks$dropped, 1L] <- NA # enough for the engine to drop them
   pass <- edge_pass(own, threshold, settings = part_of(settings, (first - 1) / n, (last - first + 1) / n))
   rows <- take_rows(pass, own, threshold)
   if (is.null(blocks$y)) without_diagonal(rows, first) else rows

@@ -94,7 +94,7 @@ pickPower <- function(x, powers = 1:20, type = c("unsigned", "signed", "signed h
 
 # Left as they are, columns with missing values have connectivity 0 and bend the fit.
 warn_missing <- function(task) {
-  if (uses[task$use] != "everything" || !anyNA(task$x)) return(invisible())
+  if (uses[task$use] != "everything" || !has_missing(task$x)) return(invisible())
   warning("'x' has missing values, and with use = \"everything\" a column with one has no coefficient, thus ",
           "connectivity 0; use = \"pairwise.complete.obs\" leaves out only the missing values", call. = FALSE)
 }

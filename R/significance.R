@@ -41,24 +41,19 @@ significance_of <- function(task) {
 
 # Of the columns of x and of y; NA where a column has no coefficient.
 column_quotients <- function(task) {
-  lapply(complete_matrices(task), function(m) {
-    vapply(seq_len(ncol(m)), function(j) {
-      values <- m[, j]
-      if (anyNA(values) || all(values == values[1L])) NA_real_ else tie_quotient(values)
-    }, 0)
-  })
+  rows <- complete_observations(task)
+  quotient <- function(values) if (anyNA(values) || all(values == values[1L])) NA_real_ else tie_quotient(values)
+  lapply(task_matrices(task), function(m) column_values(m, quotient, 0, rows)[1L, ])
 }
 
 # Whether an observation counts for no pair if any column misses it.
 drops_observations <- function(task) uses[task$use] %in% c("complete.obs", "na.or.complete")
 
-# x, and y if there is one, with the observations that count.
-complete_matrices <- function(task) {
-  both <- Filter(Negate(is.null), list(x = task$x, y = task$y))
-  if (!drops_observations(task)) return(both)
-  complete <- Reduce(`&`, lapply(both, function(m) Matrix::rowSums(is.na(m)) == 0))
-  lapply(both, function(m) m[complete, , drop = FALSE])
-}
+# x, and y if there is one.
+task_matrices <- function(task) Filter(Negate(is.null), list(x = task$x, y = task$y))
+
+# The observations that count for all pairs; NULL: all, or each pair has its own.
+complete_observations <- function(task) if (drops_observations(task)) complete_rows(task_matrices(task))
 
 significant_rows <- function(task) {
   significance <- significance_of(task)
@@ -143,32 +138,25 @@ largest_p <- function(p, tests, fdr) {
 
 # Two-sided p values of pairs of columns i of x and j of y (or x).
 pair_p <- function(i, j, r, task, significance) {
-  y <- if (is.null(task$y)) task$x else task$y
-  n <- if (significance$common) common_observations(task$x, y, i, j) else significance$n
-  if (is_t_distributed(task$method)) return(tail_probability(gpuTtest(n, r), n - 2, "two.sided", FALSE))
-  if (significance$common) {
-    q <- vapply(seq_along(i), function(e) common_quotients(task$x[, i[e]], y[, j[e]]), c(0, 0))
-    sd <- kendall_sd(n, q[1L, ], q[2L, ])
-  } else {
-    q <- significance$quotients
-    sd <- kendall_sd(n, q[[1L]][i], q[[length(q)]][j])
-  }
-  p <- tail_probability(r / sd, Inf, "two.sided", FALSE)
+  kendall <- !is_t_distributed(task$method)
+  common <- if (significance$common) common_values(task$x, if (is.null(task$y)) task$x else task$y, i, j, kendall)
+  n <- if (significance$common) common$n else significance$n
+  if (!kendall) return(tail_probability(gpuTtest(n, r), n - 2, "two.sided", FALSE))
+  q <- significance$quotients
+  q <- if (significance$common) common$q else list(q[[1L]][i], q[[length(q)]][j])
+  p <- tail_probability(r / kendall_sd(n, q[[1L]], q[[2L]]), Inf, "two.sided", FALSE)
   p[n < 3] <- NA
   p
 }
 
-common_quotients <- function(x, y) {
-  common <- !is.na(x) & !is.na(y)
-  c(tie_quotient(x[common]), tie_quotient(y[common]))
-}
-
-common_observations <- function(x, y, i, j) {
-  piece <- max(1, floor(2^24 / max(1, nrow(x)))) # pairs at a time
-  n <- numeric(length(i))
-  for (from in seq(1, by = piece, length.out = ceiling(length(i) / piece))) {
-    at <- from:min(from + piece - 1, length(i))
-    n[at] <- Matrix::colSums(!is.na(x[, i[at], drop = FALSE]) & !is.na(y[, j[at], drop = FALSE]))
-  }
-  n
+# Of pairs of columns the number of observations that both have, and q of either among these.
+common_values <- function(x, y, i, j, quotients) {
+  values <- pair_pieces(x, y, i, j, function(a, b) {
+    common <- !is.na(a) & !is.na(b)
+    q <- vapply(seq_len(if (quotients) ncol(a) else 0L), function(e) {
+      c(tie_quotient(a[common[, e], e]), tie_quotient(b[common[, e], e]))
+    }, c(0, 0))
+    rbind(colSums(common), if (quotients) q)
+  })
+  list(n = as.numeric(values[1L, ]), q = if (quotients) list(values[2L, ], values[3L, ]))
 }

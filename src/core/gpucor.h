@@ -186,6 +186,7 @@ static inline double gcor_value(const gcor_segment *segment, int64_t k) {
  * gets its values through take(). */
 typedef struct {
     const char *name;
+    int keeps_all; /* every value is kept: what bounds a run is then the memory that they go to, unless products are long */
     /* Any thread, several at once, each with its own `thread` number below
      * context->threads and its own pairs; segments come in no order. */
     gcor_status (*take)(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment);

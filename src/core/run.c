@@ -8,14 +8,18 @@
 /* A job of fewer steps is sooner done by one thread, and by one device: about 0.1 ms of a processor, a few of a GPU. */
 static const double STEPS_OF_A_THREAD = 1 << 20, STEPS_OF_A_DEVICE = 274877906944.0;
 
-/* How many steps a pair takes, each of about a nanosecond's fraction. */
+/* Where every value is kept, a device computes faster than the host's memory can be filled up to so many steps a pair,
+ * and a second one would wait. */
+static const double STEPS_OF_A_VALUE = 16384;
+
+/* How many steps a pair takes: multiplications, or 64 pairs of observations each. */
 static double steps_of_pair(gcor_kind kind, int64_t n_obs) {
     double n = (double)n_obs;
     switch (kind) {
     case GCOR_SIGN: return n * n / 128 + 1;
     case GCOR_SIGN_COMMON: return n * n / 32 + 1;
     case GCOR_REAL_COMMON:
-    case GCOR_RANK_COMMON: return 8 * n + 1;
+    case GCOR_RANK_COMMON: return 160 * n + 1;
     default: return n + 1;
     }
 }
@@ -29,15 +33,22 @@ static gcor_status fill_work(gcor_work *work, gcor_context *context) {
     return gcor_queue_fill(&work->queue, context, &work->grid, &job->share);
 }
 
+/* Whether several devices are to share so many steps. */
+static int is_shared(const gcor_work *work, double steps) {
+    double least = work->session->shared_steps;
+    if (least > 0) return steps >= least;
+    if (work->job->sink->type->keeps_all && steps < STEPS_OF_A_VALUE * (double)work->queue.pairs) return 0;
+    return steps >= STEPS_OF_A_DEVICE;
+}
+
 static gcor_status run_work(gcor_work *work, gcor_context *context) {
     double variables = (double)(work->grid.n_row + work->grid.n_col), n_obs = (double)work->cols.n_obs;
     double steps = (double)work->queue.pairs * steps_of_pair(work->kind, work->cols.n_obs) + 8 * variables * n_obs;
     int threads = context->threads;
-    double shared = work->session->shared_steps > 0 ? work->session->shared_steps : STEPS_OF_A_DEVICE;
     if (steps < STEPS_OF_A_THREAD) context->threads = 1;
     context->monitor->pairs = work->queue.pairs;
     context->monitor->pairs_done = 0;
-    gcor_status status = gcor_share_out(work, context, steps < shared ? 1 : work->session->n_devices);
+    gcor_status status = gcor_share_out(work, context, is_shared(work, steps) ? work->session->n_devices : 1);
     context->threads = threads;
     return status;
 }

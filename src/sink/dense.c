@@ -124,7 +124,7 @@ static void release(gcor_sink *sink) {
 }
 
 static const gcor_sink_type type = {
-    .name = "dense", .take = take, .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+    .name = "dense", .keeps_all = 1, .take = take, .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
 };
 
 gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,

@@ -6,9 +6,10 @@ fail_at <- function(resource, k) .Call(gpucor:::r_set_fault, resource, k)
 resources_of <- function(backend) if (backend == "cuda") c("host", "device", "call") else "host"
 
 # Let the k-th use of `resource` fail for k = 1, 2, ... until runs no longer use it so often. Some
-# failures may be got round, so a single success is not the end. expect_clean: that nothing is left.
+# failures may be got round, so a single success is not the end. expect_clean: that nothing is left. may_survive: all
+# may be got round.
 # Returns the messages.
-walk_failures <- function(run, resource, label, expect_clean = expect_nothing_live) {
+walk_failures <- function(run, resource, label, expect_clean = expect_nothing_live, may_survive = FALSE) {
   on.exit(fail_at(resource, 0))
   truth <- run()
   expect_clean(label)
@@ -30,7 +31,7 @@ walk_failures <- function(run, resource, label, expect_clean = expect_nothing_li
     if (k > 5000) stop("there is no end to ", label)
   }
   expect_identical(run(), truth, label = paste(label, "afterwards"))
-  expect_gt(length(messages), 0, label = paste(label, resource, "failures"))
+  if (!may_survive) expect_gt(length(messages), 0, label = paste(label, resource, "failures"))
   messages
 }
 

@@ -186,7 +186,8 @@ test_that("a pass is given up once it has more edges than wanted, and nothing is
   all <- choose(300, 2)
   expect_null(gpucor:::edge_pass(task, 0, most = all - 1, give_up = TRUE))
   expect_false(is.null(gpucor:::edge_pass(task, 0, most = all, give_up = TRUE)))
-  with_values(list(MOST_EDGES = 1000), {
+  few <- replace(gpucor:::engine$constants, "most edges", 1000)
+  with_values(list(constant = function(name) few[[name]]), {
     expect_error(gpuCorNetwork(x, threshold = 0), "more than 1000 edges.*ask for fewer.*file =")
     expect_error(gpuCorNetwork(x, density = 0.5), "'density' is 0.5, which makes 22,425 edges")
   })

@@ -1,0 +1,48 @@
+# What R computes of columns goes over them in blocks, and is the same whatever the blocks.
+
+with_blocks_of <- function(values, code) with_values(list(BLOCK_VALUES = values), code)
+
+test_that("blocks hold each column once, in order", {
+  for (size in list(c(4, 10), c(0, 3), c(5, 1), c(3, 0), c(7, 7))) for (values in c(1, 9, 28, 1e6)) {
+    m <- matrix(seq_len(prod(size)) + 0, size[1], size[2], dimnames = list(NULL, letters[seq_len(size[2])]))
+    with_blocks_of(values, {
+      columns <- gpucor:::block_columns(m)
+      expect_identical(as.numeric(unlist(columns)), as.numeric(seq_len(size[2])))
+      expect_true(all(lengths(columns) == 1 | lengths(columns) * size[1] <= values))
+      blocks <- gpucor:::column_blocks(m, identity)
+      expect_identical(do.call(cbind, c(list(m[, 0]), blocks)), unname(m), ignore_attr = "dimnames")
+      expect_identical(gpucor:::column_values(m, function(v) c(n = length(v), sum = sum(v)), c(n = 0, sum = 0)),
+                       rbind(n = rep(size[1] + 0, size[2]), sum = colSums(unname(m))))
+    })
+  }
+  m <- matrix(c(1, NA, 3, 4, 5, 6), 3)
+  expect_identical(gpucor:::column_blocks(m, identity, c(1, 3)), list(matrix(c(1, 3, 4, 6), 2)))
+  for (m in list(m, m > 2, methods::as(m, "CsparseMatrix"), `storage.mode<-`(m, "integer"))) {
+    expect_true(gpucor:::has_missing(m))
+    expect_false(gpucor:::has_missing(m[, 2, drop = FALSE]))
+    expect_identical(gpucor:::complete_rows(list(m[, 2, drop = FALSE], m)), c(1L, 3L))
+  }
+})
+
+test_that("no result depends on the blocks", {
+  some_rows <- rounded(14, 30)
+  some_rows[1:3, ] <- with_missing(some_rows[1:3, ], 0.1)
+  data <- list(ties = with_constants(rounded(14, 30)), missing = with_missing(rounded(14, 30), 0.1),
+               some_rows = some_rows, sparse = methods::as(some_rows, "CsparseMatrix"))
+  jobs <- list(
+    test = function(...) gpuCorTest(...)[c("n", "statistic", "p.value")],
+    p.value = function(...) gpuCorNetwork(..., p.value = 0.1, output = "edges"),
+    fdr = function(...) gpuCorNetwork(..., fdr = 0.8, output = "edges")
+  )
+  for (kind in names(data)) for (method in all_methods) for (use in all_uses[-(2:3)]) for (job in names(jobs)) {
+    x <- data[[kind]]
+    # Where no row is complete, p values are an error.
+    run <- function(...) suppressMessages(outcome(jobs[[job]](..., use = use, method = method)))
+    at_once <- list(run(x), run(x[, 1:9], x[, 8:30]))
+    for (values in c(1, 50)) {
+      again <- with_blocks_of(values, list(run(x), run(x[, 1:9], x[, 8:30])))
+      expect_identical(again, at_once, label = paste(kind, method, use, job, values))
+    }
+  }
+  expect_warning(with_blocks_of(1, pickPower(data$missing, 1:3)), "has missing values")
+})
