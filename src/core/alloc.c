@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,6 +41,21 @@ void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *
                   "or smaller rounds (memory =)",
                   bytes / 1e6, what);
     return memory;
+}
+
+gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t *room, int64_t wanted, size_t size,
+                      const char *what) {
+    enum { LEAST = 64 };
+    if (wanted <= *room) return GCOR_OK;
+    int64_t larger = wanted > LEAST ? wanted : LEAST;
+    if (larger < 2 * *room) larger = 2 * *room;
+    void *fresh = gcor_alloc(context, larger, size, what);
+    if (!fresh) return GCOR_NO_MEMORY;
+    if (used > 0) memcpy(fresh, *list, (size_t)used * size);
+    gcor_free(*list);
+    *list = fresh;
+    *room = larger;
+    return GCOR_OK;
 }
 
 void gcor_free(void *memory) {

@@ -82,17 +82,12 @@ static gcor_status use_device(gcor_work *work, gcor_context *context, int device
 /* ---- the queue, by several -------------------------------------------------------------- */
 
 static gcor_status note_drawn(member *m, const gcor_square *square) {
-    if (m->n_drawn == m->room) {
-        int64_t room = m->room > 0 ? 2 * m->room : 64;
-        gcor_square *fresh = gcor_alloc(&m->context, room, sizeof *fresh, "the tiles of a worker");
-        if (!fresh) return GCOR_NO_MEMORY;
-        for (int64_t k = 0; k < m->n_drawn; k++) fresh[k] = m->drawn[k];
-        gcor_free(m->drawn);
-        m->drawn = fresh;
-        m->room = room;
-    }
-    m->drawn[m->n_drawn++] = *square;
-    return GCOR_OK;
+    void *drawn = m->drawn;
+    gcor_status status = gcor_grow(&m->context, &drawn, m->n_drawn, &m->room, m->n_drawn + 1, sizeof *m->drawn,
+                                   "the tiles of a worker");
+    m->drawn = drawn;
+    if (!status) m->drawn[m->n_drawn++] = *square;
+    return status;
 }
 
 /* The pool's lock is held. */

@@ -8,15 +8,11 @@
 
 static gcor_status make_room(gcor_context *context, gcor_edge_list *list, int64_t n) {
     enum { LEAST = 1 << 12 };
-    if (n <= list->room) return GCOR_OK;
-    int64_t room = 2 * list->room > n ? 2 * list->room : n > LEAST ? n : LEAST;
-    gcor_edge *fresh = gcor_alloc(context, room, sizeof *fresh, "edges of a tile");
-    if (!fresh) return GCOR_NO_MEMORY;
-    if (list->n > 0) memcpy(fresh, list->list, (size_t)list->n * sizeof *fresh);
-    gcor_free(list->list);
-    list->list = fresh;
-    list->room = room;
-    return GCOR_OK;
+    void *edges = list->list;
+    gcor_status status = gcor_grow(context, &edges, list->n, &list->room, n > LEAST ? n : LEAST, sizeof *list->list,
+                                   "edges of a tile");
+    list->list = edges;
+    return status;
 }
 
 gcor_status gcor_edges_room(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list) {

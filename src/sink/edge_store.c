@@ -9,15 +9,11 @@
 
 /* A place for one more run. NULL after an error. */
 static gcor_edge_run *open_run(gcor_store *store, gcor_context *context) {
-    if (store->n_runs < store->room) return &store->runs[store->n_runs];
-    int64_t room = store->room > 0 ? 2 * store->room : 64;
-    gcor_edge_run *fresh = gcor_alloc(context, room, sizeof *fresh, "edges of the network");
-    if (!fresh) return NULL;
-    if (store->n_runs > 0) memcpy(fresh, store->runs, (size_t)store->n_runs * sizeof *fresh);
-    gcor_free(store->runs);
-    store->runs = fresh;
-    store->room = room;
-    return &fresh[store->n_runs];
+    void *runs = store->runs;
+    gcor_status status = gcor_grow(context, &runs, store->n_runs, &store->room, store->n_runs + 1, sizeof *store->runs,
+                                   "edges of the network");
+    store->runs = runs;
+    return status ? NULL : &store->runs[store->n_runs];
 }
 
 static int64_t run_bytes(const gcor_edge_run *run) {
