@@ -268,7 +268,7 @@ typedef struct {
     gcor_status (*finish)(gcor_state *state);
 } gcor_backend;
 
-/* Number k of the back ends, from 0, and the one of a name (backend.c); NULL: there is none. */
+/* Number k of the back ends, from 0, and the one of a name (src/backends.c); NULL: there is none. */
 const gcor_backend *gcor_backend_at(int k);
 const gcor_backend *gcor_backend_named(const char *name);
 

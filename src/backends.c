@@ -1,5 +1,5 @@
-/* The back ends of this build, the one that is to be taken first where it can be used. */
-#include "gpucor.h"
+/* The back ends of this build, the one first that is to be taken where it can be used. Here, above all of them. */
+#include "core/gpucor.h"
 
 #include <stdio.h>
 #include <string.h>
