@@ -76,17 +76,12 @@ static int64_t share_begin(const gcor_grid *grid, int64_t pairs, int64_t index, 
     return cell_after(grid, (int64_t)((gcor_int128)pairs * index / of));
 }
 
-/* Room for n more squares, fewer than the list begins with. */
 static gcor_status make_room(gcor_queue *queue, gcor_context *context, int64_t n) {
-    if (queue->n + n <= queue->room) return GCOR_OK;
-    int64_t room = queue->room > 0 ? 2 * queue->room : GCOR_QUEUE_ROOM;
-    gcor_square *fresh = gcor_alloc(context, room, sizeof *fresh, "the tiles to be done");
-    if (!fresh) return GCOR_NO_MEMORY;
-    if (queue->n > 0) memcpy(fresh, queue->list, (size_t)queue->n * sizeof *fresh);
-    gcor_free(queue->list);
-    queue->list = fresh;
-    queue->room = room;
-    return GCOR_OK;
+    void *list = queue->list;
+    gcor_status status =
+        gcor_grow(context, &list, queue->n, &queue->room, queue->n + n, sizeof *queue->list, "the tiles to be done");
+    queue->list = list;
+    return status;
 }
 
 static gcor_status push(gcor_queue *queue, gcor_context *context, const gcor_square *square) {

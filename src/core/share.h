@@ -31,7 +31,6 @@ gcor_tile gcor_square_tile(const gcor_grid *grid, const gcor_square *square);
 int64_t gcor_square_pairs(const gcor_grid *grid, const gcor_square *square);
 
 /* The squares of a share that are still to be done, and those that come back. A worker at a time. */
-enum { GCOR_MOST_LEVELS = 32, GCOR_QUEUE_ROOM = 4 * GCOR_MOST_LEVELS };
 typedef struct {
     gcor_grid grid;
     int64_t first, end; /* the share's smallest squares, numbered in the order of the grid */

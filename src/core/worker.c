@@ -210,11 +210,25 @@ gcor_status gcor_worker_finish(gcor_worker *w) {
 }
 
 /* Where there is no pair, what is known of the variables is still asked for. */
-gcor_status gcor_worker_prepare_all(gcor_worker *w) {
+static gcor_status prepare_all(gcor_worker *w) {
     const gcor_operand *operand;
     gcor_status status = GCOR_OK;
     int64_t n_row = w->work->grid.shape == GCOR_FULL ? w->work->grid.n_row : 0;
     for (int64_t row = 0; !status && row < n_row; row += w->panel) status = fetch(w, 1, row, &operand);
     for (int64_t col = 0; !status && col < w->work->grid.n_col; col += w->panel) status = fetch(w, 0, col, &operand);
     return status;
+}
+
+gcor_status gcor_worker_multiply_all(gcor_worker *w) {
+    gcor_status status = GCOR_OK;
+    if (w->work->queue.pairs == 0) return prepare_all(w);
+    for (;;) {
+        gcor_square square;
+        int found;
+        status = gcor_queue_draw(&w->work->queue, w->context, 1, 1, &square, &found);
+        if (status || !found) break;
+        status = gcor_worker_multiply(w, &square);
+        if (status) break;
+    }
+    return status ? status : gcor_worker_finish(w);
 }

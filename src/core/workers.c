@@ -52,20 +52,6 @@ struct pool {
 
 /* ---- one device: by the thread at hand ---------------------------------------------- */
 
-static gcor_status multiply_all(gcor_work *work, gcor_context *context, gcor_worker *worker) {
-    gcor_status status = GCOR_OK;
-    if (work->queue.pairs == 0) return gcor_worker_prepare_all(worker);
-    for (;;) {
-        gcor_square square;
-        int found;
-        status = gcor_queue_draw(&work->queue, context, 1, 1, &square, &found);
-        if (status || !found) break;
-        status = gcor_worker_multiply(worker, &square);
-        if (status) break;
-    }
-    return status ? status : gcor_worker_finish(worker);
-}
-
 static int is_of_device(gcor_status status) {
     return status == GCOR_DEVICE_ERROR || status == GCOR_NO_DEVICE_MEMORY || status == GCOR_NO_BACKEND;
 }
@@ -75,7 +61,7 @@ static gcor_status use_device(gcor_work *work, gcor_context *context, int device
     gcor_worker *worker = NULL;
     gcor_status status = gcor_session_state(work->session, context, device, &state);
     if (!status) status = gcor_worker_open(context, work, state, work->job->sink, &worker);
-    if (!status) status = multiply_all(work, context, worker);
+    if (!status) status = gcor_worker_multiply_all(worker);
     gcor_worker_close(worker);
     if (is_of_device(status)) gcor_session_drop(work->session, device);
     return status;

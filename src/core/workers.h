@@ -22,7 +22,8 @@ gcor_status gcor_worker_open(gcor_context *context, gcor_work *work, gcor_state 
                              gcor_worker **worker);
 /* All pairs of a square; they are delivered by the end of the next finish(). */
 gcor_status gcor_worker_multiply(gcor_worker *worker, const gcor_square *square);
-gcor_status gcor_worker_prepare_all(gcor_worker *worker);
+/* All squares of the queue, where there is no other worker. */
+gcor_status gcor_worker_multiply_all(gcor_worker *worker);
 gcor_status gcor_worker_finish(gcor_worker *worker);
 /* Release what it has; after an error, too. NULL is allowed. */
 void gcor_worker_close(gcor_worker *worker);
