@@ -5,37 +5,26 @@
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
-#define ENTRY(function, arguments) {#function, (DL_FUNC)&function, arguments}
+#define ENTRY(function, arguments) \
+    { #function, (DL_FUNC)(void (*)(void)) & function, arguments }
 
+/* clang-format off: a line each */
 static const R_CallMethodDef entries[] = {
-    ENTRY(r_cor, 8),
-    ENTRY(r_unfold, 4),
-    ENTRY(r_observations, 5),
-    ENTRY(r_edges, 7),
-    ENTRY(r_neighbours, 9),
-    ENTRY(r_store_count, 3),
-    ENTRY(r_store_rank, 3),
-    ENTRY(r_store_rows, 4),
-    ENTRY(r_histogram, 5),
-    ENTRY(r_connectivity, 5),
-    ENTRY(r_triangle_index, 3),
-    ENTRY(r_triangle_position, 4),
-    ENTRY(r_measures, 0),
-    ENTRY(r_constants, 0),
-    ENTRY(r_info, 1),
-    ENTRY(r_backends, 0),
-    ENTRY(r_cores, 0),
-    ENTRY(r_stages, 0),
-    ENTRY(r_set_fault, 2),
-    ENTRY(r_live, 0),
-    ENTRY(r_set_shared_steps, 1),
+    ENTRY(r_cor, 8),          ENTRY(r_unfold, 4),         ENTRY(r_observations, 5),
+    ENTRY(r_edges, 7),        ENTRY(r_neighbours, 9),     ENTRY(r_store_count, 3),
+    ENTRY(r_store_rank, 3),   ENTRY(r_store_rows, 4),     ENTRY(r_histogram, 5),
+    ENTRY(r_connectivity, 5), ENTRY(r_triangle_index, 3), ENTRY(r_triangle_position, 4),
+    ENTRY(r_measures, 0),     ENTRY(r_constants, 0),      ENTRY(r_info, 1),
+    ENTRY(r_backends, 0),     ENTRY(r_cores, 0),          ENTRY(r_stages, 0),
+    ENTRY(r_set_fault, 2),    ENTRY(r_live, 0),           ENTRY(r_set_shared_steps, 1),
     {NULL, NULL, 0},
 };
+/* clang-format on */
 
 attribute_visible void R_init_gpucor(DllInfo *dll) {
     r_watch_forks();
-    R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)gcor_add_measure);
-    R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)gcor_unit);
+    R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)(void (*)(void))gcor_add_measure);
+    R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)(void (*)(void))gcor_unit);
     R_registerRoutines(dll, NULL, entries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);

@@ -16,8 +16,8 @@ typedef enum { GCOR_HOST_MEMORY, GCOR_DEVICE_MEMORY, GCOR_DEVICE_CALL } gcor_res
 void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *what);
 void gcor_free(void *memory);
 
-/* Room for at least `wanted` things in *list, which has room for *room and holds `used`, at least doubling it; they move.
- * NULL and 0 to begin with. The list is the caller's; after an error it is as it was. */
+/* Room for at least `wanted` things in *list, which has room for *room and holds `used`, at least doubling it; they
+ * move. NULL and 0 to begin with. The list is the caller's; after an error it is as it was. */
 gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t *room, int64_t wanted, size_t size,
                       const char *what);
 

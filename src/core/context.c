@@ -28,7 +28,8 @@ double gcor_seconds(void) {
 }
 
 gcor_monitor gcor_watch(int (*check)(void *user, double share), void *user) {
-    return (gcor_monitor){.check = check, .user = user, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
+    return (gcor_monitor){
+        .check = check, .user = user, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
 }
 
 /* Only here check() is called. */

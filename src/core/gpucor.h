@@ -36,24 +36,18 @@ extern "C" {
 
 typedef enum {
     GCOR_OK = 0,
-    GCOR_INTERRUPTED,      /* the monitor asked to stop */
-    GCOR_BAD_INPUT,        /* the data or a setting cannot be used; the message says why */
-    GCOR_NO_MEMORY,        /* host memory */
+    GCOR_INTERRUPTED, /* the monitor asked to stop */
+    GCOR_BAD_INPUT,   /* the data or a setting cannot be used; the message says why */
+    GCOR_NO_MEMORY,   /* host memory */
     GCOR_NO_DEVICE_MEMORY,
-    GCOR_NO_BACKEND,       /* back end not built in, or no usable device */
-    GCOR_DEVICE_ERROR,     /* any other error of the device or its driver */
-    GCOR_TOO_MANY,         /* more edges than a store may hold */
-    GCOR_BAD_FILE          /* a saved sink cannot be written, or what is read is none */
+    GCOR_NO_BACKEND,   /* back end not built in, or no usable device */
+    GCOR_DEVICE_ERROR, /* any other error of the device or its driver */
+    GCOR_TOO_MANY,     /* more edges than a store may hold */
+    GCOR_BAD_FILE      /* a saved sink cannot be written, or what is read is none */
 } gcor_status;
 
 /* Missing values, as in stats::cor; the numbers are those that stats::cor uses. */
-typedef enum {
-    GCOR_ALL_OBS = 1,
-    GCOR_COMPLETE_OBS,
-    GCOR_PAIRWISE,
-    GCOR_EVERYTHING,
-    GCOR_NA_OR_COMPLETE
-} gcor_use;
+typedef enum { GCOR_ALL_OBS = 1, GCOR_COMPLETE_OBS, GCOR_PAIRWISE, GCOR_EVERYTHING, GCOR_NA_OR_COMPLETE } gcor_use;
 
 /* ---- errors, memory, interrupts ------------------------------------------------ */
 
@@ -187,7 +181,8 @@ static inline double gcor_value(const gcor_segment *segment, int64_t k) {
  * gets its values through take(). */
 typedef struct {
     const char *name;
-    int keeps_all; /* every value is kept: what bounds a run is then the memory that they go to, unless products are long */
+    int keeps_all; /* every value is kept: what bounds a run is then the memory that they go to, unless products are
+                      long */
     /* Any thread, several at once, each with its own `thread` number below
      * context->threads and its own pairs; segments come in no order. */
     gcor_status (*take)(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment);
@@ -222,8 +217,8 @@ void gcor_sink_free(gcor_sink *sink);
 /* Hand over a whole tile's values, its begin and end included: the pairs that count, row by row
  * without gaps (triangle.h: gcor_tile_offset), as floats or as doubles. Uses context->threads
  * threads. */
-gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile,
-                           const double *doubles, const float *floats);
+gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const double *doubles,
+                           const float *floats);
 
 /* To a file and back, with a mark that says which sink it is (save(), load() above). What is loaded is added to what
  * the sink has; after an error nothing is, but that a dense one's memory may have been written to. Another sink's file
@@ -260,8 +255,8 @@ typedef struct {
 
     /* Make variables first .. first+n_var-1 ready, as `kind`, which is one of the measure's two; *operand is the
      * back end's, NULL after an error, freed by release() before end(). */
-    gcor_status (*prepare)(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
-                           gcor_kind kind, int64_t first, int64_t n_var, gcor_operand **operand);
+    gcor_status (*prepare)(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
+                           int64_t first, int64_t n_var, gcor_operand **operand);
     void (*release)(gcor_state *state, gcor_operand *operand);
 
     /* Compute a tile of rows x cols and hand it to begin()'s sink, now or later. The operands stay

@@ -20,7 +20,8 @@ static void read_integers(const gcor_matrix *matrix, int64_t j, double *out) {
 static void read_sparse(const gcor_matrix *matrix, int64_t j, double *out) {
     const double *value = matrix->values;
     for (int64_t k = 0; k < matrix->source.n_obs; k++) out[k] = 0;
-    for (int64_t e = matrix->sparse_start[j]; e < matrix->sparse_start[j + 1]; e++) out[matrix->sparse_row[e]] = value[e];
+    for (int64_t e = matrix->sparse_start[j]; e < matrix->sparse_start[j + 1]; e++)
+        out[matrix->sparse_row[e]] = value[e];
 }
 
 static gcor_status read_columns(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {

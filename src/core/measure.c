@@ -8,19 +8,36 @@
 double gcor_prepare_pearson(double *x, int64_t n, float *out); /* pearson.c */
 
 static const gcor_measure PEARSON = {
-    .version = GCOR_MEASURE_VERSION, .name = "pearson", .title = "Pearson's correlation",
-    .kind = GCOR_REAL, .common = GCOR_REAL_COMMON, .infinite = GCOR_INFINITE_IS_NAN,
-    .distribution = GCOR_STUDENT_T, .df_taken = 2, .prepare = gcor_prepare_pearson,
+    .version = GCOR_MEASURE_VERSION,
+    .name = "pearson",
+    .title = "Pearson's correlation",
+    .kind = GCOR_REAL,
+    .common = GCOR_REAL_COMMON,
+    .infinite = GCOR_INFINITE_IS_NAN,
+    .distribution = GCOR_STUDENT_T,
+    .df_taken = 2,
+    .prepare = gcor_prepare_pearson,
 };
 static const gcor_measure KENDALL = {
-    .version = GCOR_MEASURE_VERSION, .name = "kendall", .title = "Kendall's tau-b",
-    .kind = GCOR_SIGN, .common = GCOR_SIGN_COMMON, .ranked = 1, .infinite = GCOR_INFINITE_IS_RANKED,
+    .version = GCOR_MEASURE_VERSION,
+    .name = "kendall",
+    .title = "Kendall's tau-b",
+    .kind = GCOR_SIGN,
+    .common = GCOR_SIGN_COMMON,
+    .ranked = 1,
+    .infinite = GCOR_INFINITE_IS_RANKED,
     .distribution = GCOR_NORMAL_WITH_TIES,
 };
 static const gcor_measure SPEARMAN = {
-    .version = GCOR_MEASURE_VERSION, .name = "spearman", .title = "Spearman's rho",
-    .kind = GCOR_REAL, .common = GCOR_RANK_COMMON, .ranked = 1, .infinite = GCOR_INFINITE_IS_RANKED,
-    .distribution = GCOR_STUDENT_T, .df_taken = 2,
+    .version = GCOR_MEASURE_VERSION,
+    .name = "spearman",
+    .title = "Spearman's rho",
+    .kind = GCOR_REAL,
+    .common = GCOR_RANK_COMMON,
+    .ranked = 1,
+    .infinite = GCOR_INFINITE_IS_RANKED,
+    .distribution = GCOR_STUDENT_T,
+    .df_taken = 2,
 };
 
 enum { ROOM = 32 };
@@ -54,10 +71,11 @@ int gcor_add_measure(const gcor_measure *measure) {
 gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, gcor_kind *kind) {
     *kind = common ? measure->common : measure->kind;
     if (*kind != GCOR_NO_KIND) return GCOR_OK;
-    return gcor_fail(context, GCOR_BAD_INPUT,
-                     "method = \"%s\" has no pairwise form, and with use = \"pairwise.complete.obs\" values are missing; "
-                     "use \"complete.obs\", or fill them in",
-                     measure->name);
+    return gcor_fail(
+        context, GCOR_BAD_INPUT,
+        "method = \"%s\" has no pairwise form, and with use = \"pairwise.complete.obs\" values are missing; "
+        "use \"complete.obs\", or fill them in",
+        measure->name);
 }
 
 double gcor_prepare_real(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,

@@ -78,8 +78,8 @@ static int64_t share_begin(const gcor_grid *grid, int64_t pairs, int64_t index, 
 
 static gcor_status make_room(gcor_queue *queue, gcor_context *context, int64_t n) {
     void *list = queue->list;
-    gcor_status status =
-        gcor_grow(context, &list, queue->n, &queue->room, queue->n + n, sizeof *queue->list, "the tiles to be done");
+    gcor_status status = gcor_grow(context, &list, queue->n, &queue->room, queue->n + n, sizeof *queue->list,
+                                   "the tiles to be done");
     queue->list = list;
     return status;
 }
@@ -107,8 +107,8 @@ gcor_status gcor_queue_fill(gcor_queue *queue, gcor_context *context, const gcor
     int64_t pairs = gcor_square_pairs(grid, &all);
     *queue = (gcor_queue){.grid = *grid};
     if (share->of < 1 || share->index < 0 || share->index >= share->of)
-        return gcor_fail(context, GCOR_BAD_INPUT, "share %.0f of %.0f: shares are numbered from 0", (double)share->index,
-                         (double)share->of);
+        return gcor_fail(context, GCOR_BAD_INPUT, "share %.0f of %.0f: shares are numbered from 0",
+                         (double)share->index, (double)share->of);
     queue->first = share_begin(grid, pairs, share->index, share->of);
     queue->end = share_begin(grid, pairs, share->index + 1, share->of);
     queue->pairs = pairs_in(queue, &all);
@@ -129,8 +129,8 @@ static int is_large(const gcor_queue *queue, const gcor_square *square, int64_t 
     return square->side / 2 >= least && gcor_square_pairs(&queue->grid, square) > queue->pairs / parts;
 }
 
-gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t parts, int64_t least,
-                            gcor_square *square, int *found) {
+gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t parts, int64_t least, gcor_square *square,
+                            int *found) {
     *found = 0;
     while (queue->n > 0) {
         gcor_status status = make_room(queue, context, 3); /* four quarters in the place of one */

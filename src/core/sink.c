@@ -15,8 +15,8 @@ void gcor_sink_free(gcor_sink *sink) {
     if (sink) sink->type->free(sink);
 }
 
-gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile,
-                           const double *doubles, const float *floats) {
+gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const double *doubles,
+                           const float *floats) {
     gcor_status status = gcor_begin_tile(sink, context, tile);
     if (status) return status;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic, 8)

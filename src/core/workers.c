@@ -283,7 +283,8 @@ static gcor_status use_devices(gcor_work *work, gcor_context *context, int n, in
     look_after(p);
     for (int d = 0; d < n; d++) end_member(p, &p->members[d]);
     if (!context->error.status && work->queue.pairs > 0)
-        (void)gcor_fail(context, GCOR_DEVICE_ERROR, "%.0f pairs are left; please report this", (double)work->queue.pairs);
+        (void)gcor_fail(context, GCOR_DEVICE_ERROR, "%.0f pairs are left; please report this",
+                        (double)work->queue.pairs);
     context->monitor->desk = NULL;
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->mutex);

@@ -9,7 +9,7 @@
 typedef struct {
     gcor_session *session;
     gcor_job *job;
-    gcor_columns rows, cols; /* of y, or again x; of x */
+    gcor_columns rows, cols;              /* of y, or again x; of x */
     unsigned char *row_flags, *col_flags; /* the job's */
     gcor_kind kind;
     gcor_grid grid;

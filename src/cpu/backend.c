@@ -90,7 +90,17 @@ static gcor_status cpu_finish(gcor_state *state) {
 }
 
 const gcor_backend gcor_cpu = {
-    .name = "cpu", .count = cpu_count, .open = cpu_open, .close = cpu_close, .begin = cpu_begin, .end = cpu_end, .memory = cpu_memory,
-    .column_bytes = cpu_column_bytes, .tile_size = cpu_tile_size, .prepare = cpu_prepare,
-    .release = cpu_release, .multiply = cpu_multiply, .finish = cpu_finish,
+    .name = "cpu",
+    .count = cpu_count,
+    .open = cpu_open,
+    .close = cpu_close,
+    .begin = cpu_begin,
+    .end = cpu_end,
+    .memory = cpu_memory,
+    .column_bytes = cpu_column_bytes,
+    .tile_size = cpu_tile_size,
+    .prepare = cpu_prepare,
+    .release = cpu_release,
+    .multiply = cpu_multiply,
+    .finish = cpu_finish,
 };

@@ -17,12 +17,12 @@
 typedef struct {
     gcor_operand head;
     int64_t n_padded;
-    float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    float *scale;          /* REAL: n_padded, one over a column's length; NaN where it has no coefficients */
-    double *values;        /* REAL_COMMON: values, NaN: missing */
-    int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
-    int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
-    int64_t *n_present;    /* RANK_COMMON: per variable */
+    float *columns;       /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    float *scale;         /* REAL: n_padded, one over a column's length; NaN where it has no coefficients */
+    double *values;       /* REAL_COMMON: values, NaN: missing */
+    int32_t *order;       /* RANK_COMMON: the rows of the values present, ascending by value */
+    int32_t *begin, *end; /* RANK_COMMON: the value's run of ties in that order, -1: missing */
+    int64_t *n_present;   /* RANK_COMMON: per variable */
 } cpu_operand;
 
 /* Memory kept between tiles. */
@@ -71,8 +71,8 @@ void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);
 typedef struct cpu_product cpu_product;
 struct cpu_product {
     int64_t length, slice;
-    int64_t element; /* bytes, and those of a sum */
-    int planes, sums;  /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
+    int64_t element;  /* bytes, and those of a sum */
+    int planes, sums; /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
     cpu_sign_mode mode;
     int64_t work_bytes; /* that open() wants, for each thread */
 
@@ -89,7 +89,7 @@ struct cpu_product {
 
 /* product.c */
 gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
-                                const cpu_operand *cols, const gcor_tile *tile);
+                                 const cpu_operand *cols, const gcor_tile *tile);
 
 /* One for each kind of operand; real.c, sign.c, pairwise.c. */
 gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
@@ -97,6 +97,6 @@ gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const 
 gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile);
 gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                                const gcor_tile *tile);
+                                  const gcor_tile *tile);
 
 #endif

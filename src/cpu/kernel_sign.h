@@ -3,18 +3,20 @@
  *
  * Without ties a pair of observations is concordant or, where the bits differ, discordant. With ties both
  * variables have to be untied, which excludes what is missing. */
+/* clang-format off: it does not know a pragma before a loop */
 
 /* Row r of a group, one word of each of its variables. */
 #define ROW(plane) (rows->plane + w * SLIVER_WORDS + first)
 #define COL(plane) ((const NAME(words) *)(cols->plane + w * SLIVER_WORDS))
-#define CLEAR(rows_, sum)                    \
-    UNROLL for (int r = 0; r < rows_; r++)   \
-        UNROLL for (int v = 0; v < VECTORS; v++) sum[r][v] = (NAME(counts)){0}
+#define CLEAR(rows_, sum) \
+    UNROLL for (int r = 0; r < rows_; r++) UNROLL for (int v = 0; v < VECTORS; v++) sum[r][v] = (NAME(counts)) { \
+        0 \
+    }
 
 /* The next words to count before widening; `add` is set after the first. Without any word there is one chunk of none,
  * so that sums are always set. */
-#define EACH_CHUNK(w0, end)                                                                          \
-    for (int64_t w0 = 0, end = words < CHUNK ? words : CHUNK; w0 < words || w0 == 0;                 \
+#define EACH_CHUNK(w0, end) \
+    for (int64_t w0 = 0, end = words < CHUNK ? words : CHUNK; w0 < words || w0 == 0; \
          w0 = words > 0 ? end : 1, end = words - end < CHUNK ? words : end + CHUNK)
 
 static inline __attribute__((always_inline)) TARGET void NAME(put)(int64_t *sums, int add, NAME(words) value) {
@@ -32,13 +34,11 @@ TARGET static void NAME(signs_untied)(const cpu_planes *rows, const cpu_planes *
             for (int64_t w = w0; w < end; w++) {
                 const uint64_t *row = ROW(greater);
                 const NAME(words) *col = COL(greater);
-                UNROLL for (int r = 0; r < UNTIED_ROWS; r++)
-                    UNROLL for (int v = 0; v < VECTORS; v++) differ[r][v] += NAME(count)(col[v] ^ row[r]);
+                UNROLL for (int r = 0; r < UNTIED_ROWS; r++) UNROLL for (int v = 0; v < VECTORS; v++)
+                    differ[r][v] += NAME(count)(col[v] ^ row[r]);
             }
-            UNROLL for (int r = 0; r < UNTIED_ROWS; r++)
-                UNROLL for (int v = 0; v < VECTORS; v++)
-                    NAME(put)(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0,
-                              -2 * NAME(widen)(differ[r][v]));
+            UNROLL for (int r = 0; r < UNTIED_ROWS; r++) UNROLL for (int v = 0; v < VECTORS; v++) NAME(put)(
+                sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0, -2 * NAME(widen)(differ[r][v]));
         }
 }
 
@@ -52,36 +52,32 @@ TARGET static void NAME(signs_tied)(const cpu_planes *rows, const cpu_planes *co
             for (int64_t w = w0; w < end; w++) {
                 const uint64_t *row = ROW(greater), *row_untied = ROW(untied);
                 const NAME(words) *col = COL(greater), *col_untied = COL(untied);
-                UNROLL for (int r = 0; r < TIED_ROWS; r++)
-                    UNROLL for (int v = 0; v < VECTORS; v++) {
-                        NAME(words) untied = col_untied[v] & row_untied[r];
-                        both[r][v] += NAME(count)(untied);
-                        differ[r][v] += NAME(count)(untied & (col[v] ^ row[r]));
-                    }
+                UNROLL for (int r = 0; r < TIED_ROWS; r++) UNROLL for (int v = 0; v < VECTORS; v++) {
+                    NAME(words) untied = col_untied[v] & row_untied[r];
+                    both[r][v] += NAME(count)(untied);
+                    differ[r][v] += NAME(count)(untied & (col[v] ^ row[r]));
+                }
             }
-            UNROLL for (int r = 0; r < TIED_ROWS; r++)
-                UNROLL for (int v = 0; v < VECTORS; v++)
-                    NAME(put)(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0,
-                              NAME(widen)(both[r][v]) - 2 * NAME(widen)(differ[r][v]));
+            UNROLL for (int r = 0; r < TIED_ROWS; r++) UNROLL for (int v = 0; v < VECTORS; v++)
+                NAME(put)(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0,
+                          NAME(widen)(both[r][v]) - 2 * NAME(widen)(differ[r][v]));
         }
 }
 
 /* How many pairs are untied in one's variable and there in the other's. */
-static inline __attribute__((always_inline)) TARGET void NAME(untied_among)(
-    const uint64_t *row, const uint64_t *col, int64_t words, int first, int add, int64_t *sums) {
+static inline __attribute__((always_inline)) TARGET void
+NAME(untied_among)(const uint64_t *row, const uint64_t *col, int64_t words, int first, int add, int64_t *sums) {
     EACH_CHUNK(w0, end) {
         NAME(counts) both[COMMON_ROWS][VECTORS];
         CLEAR(COMMON_ROWS, both);
         for (int64_t w = w0; w < end; w++) {
             const uint64_t *a = row + w * SLIVER_WORDS + first;
             const NAME(words) *b = (const NAME(words) *)(col + w * SLIVER_WORDS);
-            UNROLL for (int r = 0; r < COMMON_ROWS; r++)
-                UNROLL for (int v = 0; v < VECTORS; v++) both[r][v] += NAME(count)(b[v] & a[r]);
+            UNROLL for (int r = 0; r < COMMON_ROWS; r++) UNROLL for (int v = 0; v < VECTORS; v++)
+                both[r][v] += NAME(count)(b[v] & a[r]);
         }
-        UNROLL for (int r = 0; r < COMMON_ROWS; r++)
-            UNROLL for (int v = 0; v < VECTORS; v++)
-                NAME(put)(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0,
-                          NAME(widen)(both[r][v]));
+        UNROLL for (int r = 0; r < COMMON_ROWS; r++) UNROLL for (int v = 0; v < VECTORS; v++)
+            NAME(put)(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0, NAME(widen)(both[r][v]));
     }
 }
 
@@ -102,9 +98,9 @@ TARGET static void NAME(signs_common)(const cpu_planes *rows, const cpu_planes *
 /* ---- bits ---------------------------------------------------------------------------------------- */
 
 /* Bits come 64 at a time or, at the end of a lag, fewer, and words go out. */
-static inline __attribute__((always_inline)) TARGET void NAME(open_plane)(
-    uint64_t (*compare)(const float *, const float *), const float *score, int64_t n_obs, int64_t first,
-    int64_t bits, uint64_t *out) {
+static inline __attribute__((always_inline)) TARGET void
+NAME(open_plane)(uint64_t (*compare)(const float *, const float *), const float *score, int64_t n_obs, int64_t first,
+                 int64_t bits, uint64_t *out) {
     int64_t k = first % n_obs, lag = first / n_obs + 1, filled = 0;
     uint64_t word = 0;
     for (int64_t run; bits > 0; bits -= run, k = 0, lag++) {
@@ -144,3 +140,4 @@ TARGET static void NAME(open_common)(const float *score, int64_t n_obs, int64_t 
     NAME(open_tied)(score, n_obs, first, bits, planes);
     NAME(open_plane)(NAME(present), score, n_obs, first, bits, planes->present);
 }
+/* clang-format on */

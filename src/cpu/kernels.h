@@ -34,8 +34,7 @@ typedef enum {
 typedef void (*cpu_sign_sums)(const cpu_planes *rows, const cpu_planes *cols, int64_t words, int add, int64_t *sums);
 /* score: a column's n_obs scores (NaN: missing) twice, and room for 64 more. Writes bits first .. first+bits-1
  * of the order of coefficient.h to words a sliver's width apart. */
-typedef void (*cpu_sign_open)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
-                              const cpu_planes *planes);
+typedef void (*cpu_sign_open)(const float *score, int64_t n_obs, int64_t first, int64_t bits, const cpu_planes *planes);
 
 typedef struct {
     const char *name;

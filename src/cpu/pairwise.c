@@ -119,7 +119,7 @@ static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, 
 }
 
 gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                                const gcor_tile *tile) {
+                                  const gcor_tile *tile) {
     gcor_context *context = state->context;
     int64_t per_thread = rows->head.kind == GCOR_RANK_COMMON ? 2 * (rows->head.n_obs + 1) : 1;
     int32_t *work = cpu_room(context, &state->work, per_thread * context->threads, sizeof(int32_t));

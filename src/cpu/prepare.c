@@ -24,9 +24,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     ok = ok && (o->head.norm = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
     switch (kind) {
-    case GCOR_REAL_COMMON:
-        ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what));
-        break;
+    case GCOR_REAL_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
     case GCOR_RANK_COMMON:
         ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->begin = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));

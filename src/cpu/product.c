@@ -17,7 +17,7 @@ typedef struct {
     const cpu_operand *rows, *cols;
     const gcor_tile *tile;
     cpu_slivers *row_slivers, *col_slivers; /* the same on the diagonal */
-    int keep;                            /* slices are more than one: sums of all blocks, otherwise of the threads' */
+    int keep; /* slices are more than one: sums of all blocks, otherwise of the threads' */
     char *sums, *work;
 } tile_product;
 
@@ -57,7 +57,7 @@ static int are_open(const tile_product *t, const cpu_operand *operand, const cpu
 
 /* Called by all threads. */
 static void open_slivers(const tile_product *t, const cpu_operand *operand, const cpu_slivers *slivers, int64_t var,
-                        int64_t n_var, int64_t first, int64_t n) {
+                         int64_t n_var, int64_t first, int64_t n) {
     const cpu_product *p = t->product;
     int thread = omp_get_thread_num();
     if (are_open(t, operand, slivers, var, n_var)) return;
@@ -105,7 +105,8 @@ static void work_on_slice(const tile_product *t, int64_t first, int64_t n) {
 #pragma omp parallel num_threads(t->state->context->threads)
     {
         open_slivers(t, t->rows, t->row_slivers, tile->row, tile->n_row, first, n);
-        if (t->col_slivers != t->row_slivers) open_slivers(t, t->cols, t->col_slivers, tile->col, tile->n_col, first, n);
+        if (t->col_slivers != t->row_slivers)
+            open_slivers(t, t->cols, t->col_slivers, tile->col, tile->n_col, first, n);
 #pragma omp for schedule(dynamic)
         for (int64_t b = 0; b < cpu_blocks(tile); b++) work_on_block(t, b, first, n);
     }
@@ -125,11 +126,16 @@ static gcor_status make_room(tile_product *t) {
 }
 
 gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
-                                const cpu_operand *cols, const gcor_tile *tile) {
+                                 const cpu_operand *cols, const gcor_tile *tile) {
     gcor_context *context = state->context;
     int diagonal = rows == cols && tile->row == tile->col && tile->n_row == tile->n_col;
-    tile_product t = {.state = state, .product = product, .rows = rows, .cols = cols, .tile = tile,
-                      .row_slivers = &state->rows, .col_slivers = diagonal ? &state->rows : &state->cols,
+    tile_product t = {.state = state,
+                      .product = product,
+                      .rows = rows,
+                      .cols = cols,
+                      .tile = tile,
+                      .row_slivers = &state->rows,
+                      .col_slivers = diagonal ? &state->rows : &state->cols,
                       .keep = product->length > product->slice};
     gcor_status status = make_room(&t);
     if (status) return status;

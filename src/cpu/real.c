@@ -86,8 +86,8 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
 gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile) {
     int64_t n_obs = rows->head.n_obs;
-    cpu_product product = {.length = n_obs, .slice = n_obs < SLICE ? n_obs : SLICE, .planes = 1, .sums = 1,
-                           .deliver = deliver};
+    cpu_product product = {
+        .length = n_obs, .slice = n_obs < SLICE ? n_obs : SLICE, .planes = 1, .sums = 1, .deliver = deliver};
     if (state->sink->approximate) {
         product.element = sizeof(float);
         product.open = open_floats;

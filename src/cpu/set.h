@@ -43,15 +43,15 @@ TARGET static void NAME(convert)(int64_t *counts, int64_t plus, int64_t n) {
     }
 }
 
-static inline __attribute__((always_inline)) TARGET NAME(reals) NAME(choose)(NAME(masks) mask, double yes,
-                                                                             NAME(reals) no) {
+static inline __attribute__((always_inline)) TARGET NAME(reals)
+    NAME(choose)(NAME(masks) mask, double yes, NAME(reals) no) {
     const NAME(reals) all = yes - (NAME(reals)){0};
     return (NAME(reals))(((NAME(masks))all & mask) | ((NAME(masks))no & ~mask));
 }
 
 /* gcor_coefficient(), vector by vector. */
-static inline __attribute__((always_inline)) TARGET NAME(reals) NAME(coefficient)(NAME(reals) product, NAME(reals) x,
-                                                                                  NAME(reals) y) {
+static inline __attribute__((always_inline)) TARGET NAME(reals)
+    NAME(coefficient)(NAME(reals) product, NAME(reals) x, NAME(reals) y) {
     NAME(reals) r = product / NAME(root)(x * y);
     r = NAME(choose)(r > 1, 1, r);
     r = NAME(choose)(r < -1, -1, r);

@@ -28,22 +28,21 @@ TARGET static inline words_avx2 widen_avx2(counts_avx2 counts) {
     return (words_avx2)_mm256_sad_epu8((__m256i)counts, _mm256_setzero_si256());
 }
 
-#define COMPARE_AVX2(name, condition)                                                                      \
-    TARGET static inline uint64_t name(const float *x, const float *y) {                                   \
-        uint64_t bits = 0;                                                                                 \
-        for (int t = 0; t < 64; t += 8) {                                                                  \
-            __m256 compared = _mm256_cmp_ps(_mm256_loadu_ps(x + t), _mm256_loadu_ps(y + t), condition);    \
-            bits |= (uint64_t)(unsigned)_mm256_movemask_ps(compared) << t;                                 \
-        }                                                                                                  \
-        return bits;                                                                                       \
+#define COMPARE_AVX2(name, condition) \
+    TARGET static inline uint64_t name(const float *x, const float *y) { \
+        uint64_t bits = 0; \
+        for (int t = 0; t < 64; t += 8) { \
+            __m256 compared = _mm256_cmp_ps(_mm256_loadu_ps(x + t), _mm256_loadu_ps(y + t), condition); \
+            bits |= (uint64_t)(unsigned)_mm256_movemask_ps(compared) << t; \
+        } \
+        return bits; \
     }
 COMPARE_AVX2(greater_avx2, _CMP_GT_OQ)
 COMPARE_AVX2(untied_avx2, _CMP_NEQ_OQ)
 COMPARE_AVX2(present_avx2, _CMP_ORD_Q)
 #undef COMPARE_AVX2
 
-TARGET static inline reals_avx2 root_avx2(
-    reals_avx2 x) {
+TARGET static inline reals_avx2 root_avx2(reals_avx2 x) {
     return (reals_avx2)_mm256_sqrt_pd((__m256d)x);
 }
 

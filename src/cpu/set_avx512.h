@@ -22,21 +22,19 @@ TARGET static inline words_avx512 widen_avx512(counts_avx512 counts) {
     return counts;
 }
 
-#define COMPARE_AVX512(name, condition)                                                                    \
-    TARGET static inline uint64_t name(const float *x, const float *y) {                                   \
-        uint64_t bits = 0;                                                                                 \
-        for (int t = 0; t < 64; t += 16)                                                                   \
-            bits |= (uint64_t)_mm512_cmp_ps_mask(_mm512_loadu_ps(x + t), _mm512_loadu_ps(y + t), condition) \
-                    << t;                                                                                  \
-        return bits;                                                                                       \
+#define COMPARE_AVX512(name, condition) \
+    TARGET static inline uint64_t name(const float *x, const float *y) { \
+        uint64_t bits = 0; \
+        for (int t = 0; t < 64; t += 16) \
+            bits |= (uint64_t)_mm512_cmp_ps_mask(_mm512_loadu_ps(x + t), _mm512_loadu_ps(y + t), condition) << t; \
+        return bits; \
     }
 COMPARE_AVX512(greater_avx512, _CMP_GT_OQ)
 COMPARE_AVX512(untied_avx512, _CMP_NEQ_OQ)
 COMPARE_AVX512(present_avx512, _CMP_ORD_Q)
 #undef COMPARE_AVX512
 
-TARGET static inline reals_avx512 root_avx512(
-    reals_avx512 x) {
+TARGET static inline reals_avx512 root_avx512(reals_avx512 x) {
     return (reals_avx512)_mm512_sqrt_pd((__m512d)x);
 }
 

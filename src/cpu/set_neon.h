@@ -31,14 +31,14 @@ static inline uint64_t bits_neon(uint32x4_t compared) {
     return vaddvq_u32(vandq_u32(compared, weights));
 }
 
-#define COMPARE_NEON(name, condition)                                        \
-    static inline uint64_t name(const float *x, const float *y) {            \
-        uint64_t bits = 0;                                                   \
-        for (int t = 0; t < 64; t += 4) {                                    \
-            float32x4_t a = vld1q_f32(x + t), b = vld1q_f32(y + t);          \
-            bits |= bits_neon(condition) << t;                               \
-        }                                                                    \
-        return bits;                                                         \
+#define COMPARE_NEON(name, condition) \
+    static inline uint64_t name(const float *x, const float *y) { \
+        uint64_t bits = 0; \
+        for (int t = 0; t < 64; t += 4) { \
+            float32x4_t a = vld1q_f32(x + t), b = vld1q_f32(y + t); \
+            bits |= bits_neon(condition) << t; \
+        } \
+        return bits; \
     }
 COMPARE_NEON(greater_neon, vcgtq_f32(a, b))
 COMPARE_NEON(untied_neon, vorrq_u32(vcgtq_f32(a, b), vcltq_f32(a, b)))

@@ -28,11 +28,11 @@ static inline words_plain widen_plain(counts_plain counts) {
     return (x * 0x0001000100010001u) >> 48;
 }
 
-#define COMPARE_PLAIN(name, condition)                                     \
-    static inline uint64_t name(const float *x, const float *y) {          \
-        uint64_t bits = 0;                                                 \
-        for (int t = 0; t < 64; t++) bits |= (uint64_t)(condition) << t;   \
-        return bits;                                                       \
+#define COMPARE_PLAIN(name, condition) \
+    static inline uint64_t name(const float *x, const float *y) { \
+        uint64_t bits = 0; \
+        for (int t = 0; t < 64; t++) bits |= (uint64_t)(condition) << t; \
+        return bits; \
     }
 COMPARE_PLAIN(greater_plain, x[t] > y[t])
 COMPARE_PLAIN(untied_plain, x[t] > y[t] || x[t] < y[t])

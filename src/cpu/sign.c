@@ -96,9 +96,15 @@ gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const 
                               const gcor_tile *tile) {
     int64_t words = (gcor_obs_pairs(rows->head.n_obs) + 63) / 64;
     cpu_sign_mode mode = mode_of(rows, cols, tile);
-    cpu_product product = {.length = words, .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
-                           .element = sizeof(uint64_t), .planes = (int)mode + 1, .sums = mode == CPU_COMMON ? 3 : 1,
-                           .mode = mode, .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),
-                           .open = open_signs, .multiply = multiply_signs, .deliver = deliver_signs};
+    cpu_product product = {.length = words,
+                           .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
+                           .element = sizeof(uint64_t),
+                           .planes = (int)mode + 1,
+                           .sums = mode == CPU_COMMON ? 3 : 1,
+                           .mode = mode,
+                           .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),
+                           .open = open_signs,
+                           .multiply = multiply_signs,
+                           .deliver = deliver_signs};
     return cpu_multiply_slivers(state, &product, rows, cols, tile);
 }

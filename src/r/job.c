@@ -37,8 +37,10 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
     *q = (r_job){.x = r_matrix(x, Rf_asLogical(by_row))};
     if (!Rf_isNull(y)) q->y = r_matrix(y, 0);
     parse_devices(q, settings);
-    q->job = (gcor_job){.x = &q->x.source, .y = Rf_isNull(y) ? NULL : &q->y.source,
-                        .measure = gcor_measure_at(Rf_asInteger(method)), .use = (gcor_use)Rf_asInteger(use),
+    q->job = (gcor_job){.x = &q->x.source,
+                        .y = Rf_isNull(y) ? NULL : &q->y.source,
+                        .measure = gcor_measure_at(Rf_asInteger(method)),
+                        .use = (gcor_use)Rf_asInteger(use),
                         .share = {0, 1}};
     if (!q->job.measure) Rf_error("there is no measure number %d", Rf_asInteger(method));
     r_call_parse(&q->call, settings);

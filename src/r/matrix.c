@@ -3,7 +3,8 @@
 static gcor_matrix sparse_matrix(SEXP x) {
     const int *dim = INTEGER(R_do_slot(x, Rf_install("Dim")));
     return (gcor_matrix){
-        .source = gcor_matrix_source(dim[0], dim[1]), .storage = GCOR_SPARSE,
+        .source = gcor_matrix_source(dim[0], dim[1]),
+        .storage = GCOR_SPARSE,
         .values = REAL(R_do_slot(x, Rf_install("x"))),
         .sparse_row = INTEGER(R_do_slot(x, Rf_install("i"))),
         .sparse_start = INTEGER(R_do_slot(x, Rf_install("p"))),

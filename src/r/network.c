@@ -95,7 +95,8 @@ SEXP r_store_count(SEXP pointer, SEXP least, SEXP settings) {
     r_call call;
     r_quiet_call_parse(&call, settings);
     int64_t count;
-    if (gcor_store_count(store_of(pointer), &call.context, Rf_asReal(least), &count)) return r_failure(&call.context.error);
+    if (gcor_store_count(store_of(pointer), &call.context, Rf_asReal(least), &count))
+        return r_failure(&call.context.error);
     return Rf_ScalarReal((double)count);
 }
 
@@ -103,7 +104,8 @@ SEXP r_store_rank(SEXP pointer, SEXP k, SEXP settings) {
     r_call call;
     r_quiet_call_parse(&call, settings);
     double weight;
-    if (gcor_store_rank(store_of(pointer), &call.context, (int64_t)Rf_asReal(k), &weight)) return r_failure(&call.context.error);
+    if (gcor_store_rank(store_of(pointer), &call.context, (int64_t)Rf_asReal(k), &weight))
+        return r_failure(&call.context.error);
     return Rf_ScalarReal(weight);
 }
 

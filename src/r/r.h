@@ -58,7 +58,7 @@ SEXP r_constants(void);
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);
 SEXP r_backends(void); /* name, number of devices, reason why there is none: each back end's */
-SEXP r_cores(void);      /* processors that this process may use; 1 in a forked child */
+SEXP r_cores(void);    /* processors that this process may use; 1 in a forked child */
 
 /* For benchmarks: seconds that the last run took to prepare, to multiply and deliver, and in all; and bytes
  * of device memory at the most. */

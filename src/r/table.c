@@ -25,23 +25,35 @@ SEXP r_measures(void) {
     return result;
 }
 
-#define NUMBER(name, value) {name, (double)(value)}
+#define NUMBER(name, value) \
+    { name, (double)(value) }
 
 SEXP r_constants(void) {
     const struct {
         const char *name;
         double value;
     } table[] = {
-        NUMBER("row", GCOR_TRIANGLE_ROWS), NUMBER("column", GCOR_TRIANGLE_COLUMNS), NUMBER("square", GCOR_SQUARE),
+        NUMBER("row", GCOR_TRIANGLE_ROWS),
+        NUMBER("column", GCOR_TRIANGLE_COLUMNS),
+        NUMBER("square", GCOR_SQUARE),
         NUMBER("rectangle", GCOR_RECTANGLE),
-        NUMBER("all.obs", GCOR_ALL_OBS), NUMBER("complete.obs", GCOR_COMPLETE_OBS),
-        NUMBER("pairwise.complete.obs", GCOR_PAIRWISE), NUMBER("everything", GCOR_EVERYTHING),
+        NUMBER("all.obs", GCOR_ALL_OBS),
+        NUMBER("complete.obs", GCOR_COMPLETE_OBS),
+        NUMBER("pairwise.complete.obs", GCOR_PAIRWISE),
+        NUMBER("everything", GCOR_EVERYTHING),
         NUMBER("na.or.complete", GCOR_NA_OR_COMPLETE),
-        NUMBER("absolute", GCOR_ABSOLUTE), NUMBER("positive", GCOR_POSITIVE), NUMBER("negative", GCOR_NEGATIVE),
-        NUMBER("unsigned", GCOR_UNSIGNED), NUMBER("signed", GCOR_SIGNED), NUMBER("signed hybrid", GCOR_HYBRID),
-        NUMBER("interrupted", GCOR_INTERRUPTED), NUMBER("too many", GCOR_TOO_MANY),
+        NUMBER("absolute", GCOR_ABSOLUTE),
+        NUMBER("positive", GCOR_POSITIVE),
+        NUMBER("negative", GCOR_NEGATIVE),
+        NUMBER("unsigned", GCOR_UNSIGNED),
+        NUMBER("signed", GCOR_SIGNED),
+        NUMBER("signed hybrid", GCOR_HYBRID),
+        NUMBER("interrupted", GCOR_INTERRUPTED),
+        NUMBER("too many", GCOR_TOO_MANY),
         NUMBER("constant", GCOR_CONSTANT),
-        NUMBER("bins", GCOR_BINS), NUMBER("most powers", GCOR_MOST_POWERS), NUMBER("most edges", INT32_MAX),
+        NUMBER("bins", GCOR_BINS),
+        NUMBER("most powers", GCOR_MOST_POWERS),
+        NUMBER("most edges", INT32_MAX),
         NUMBER("most devices", GCOR_MOST_DEVICES),
     };
     int n = (int)(sizeof table / sizeof *table);

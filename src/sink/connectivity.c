@@ -189,7 +189,7 @@ static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_t
 #pragma omp for schedule(dynamic)
         for (int64_t strip = 0; strip < strips; strip++)
             if (!gcor_stop(context)) add_strip(c, tile, strip, rows);
-        /* The same variables may be among the columns: only now. */
+                /* The same variables may be among the columns: only now. */
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < tile->n_row; i++)
             if (!gcor_stop(context)) add_row(c, tile, i, omp_get_num_threads());
@@ -266,8 +266,15 @@ static void release(gcor_sink *sink) {
 }
 
 const gcor_sink_type gcor_connectivity_type = {
-    .name = "connectivity", .take = take, .begin_tile = begin_tile, .end_tile = end_tile,
-    .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+    .name = "connectivity",
+    .take = take,
+    .begin_tile = begin_tile,
+    .end_tile = end_tile,
+    .fork = fork_sink,
+    .merge = merge,
+    .save = save,
+    .load = load,
+    .free = release,
 };
 
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, int64_t n_var,

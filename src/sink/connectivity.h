@@ -45,7 +45,7 @@ typedef struct {
     int64_t n_var;
     int64_t *degree;   /* n_var */
     gcor_int128 *sums; /* 1 + n_power times n_var: strengths, then each power */
-    gcor_tile at; /* the tile at hand, and its values row by row */
+    gcor_tile at;      /* the tile at hand, and its values row by row */
     double *tile;
     void *partial; /* sums of its rows, strip by strip of columns */
     int64_t tile_room, partial_room;

@@ -125,7 +125,14 @@ static void release(gcor_sink *sink) {
 }
 
 static const gcor_sink_type type = {
-    .name = "dense", .keeps_all = 1, .take = take, .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+    .name = "dense",
+    .keeps_all = 1,
+    .take = take,
+    .fork = fork_sink,
+    .merge = merge,
+    .save = save,
+    .load = load,
+    .free = release,
 };
 
 gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,
@@ -134,7 +141,9 @@ gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_
     *dense = gcor_alloc(context, 1, sizeof **dense, "the results");
     if (!*dense) return GCOR_NO_MEMORY;
     **dense = (gcor_dense){.sink = {.type = &type, .shape = shape, .n_row = n_row, .n_col = n_col},
-                           .layout = layout, .out = out, .missing = missing};
+                           .layout = layout,
+                           .out = out,
+                           .missing = missing};
     gcor_huge_pages(out, (size_t)values * sizeof(double));
     return GCOR_OK;
 }

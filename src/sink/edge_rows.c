@@ -132,8 +132,8 @@ static void copy_block(const row_blocks *blocks, int64_t b, const row_filter *fi
     }
 }
 
-gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row,
-                            const int32_t *start, int32_t *col, double *r) {
+gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row, const int32_t *start,
+                            int32_t *col, double *r) {
     row_filter filter = filter_of(store, least);
     row_blocks blocks;
     gcor_status status = list_blocks(store, context, n_row, &blocks);

@@ -184,8 +184,15 @@ static void release(gcor_sink *sink) {
 }
 
 const gcor_sink_type gcor_store_type = {
-    .name = "store", .take = gcor_edges_take, .begin_tile = gcor_edges_begin, .end_tile = gcor_edges_end,
-    .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+    .name = "store",
+    .take = gcor_edges_take,
+    .begin_tile = gcor_edges_begin,
+    .end_tile = gcor_edges_end,
+    .fork = fork_sink,
+    .merge = merge,
+    .save = save,
+    .load = load,
+    .free = release,
 };
 
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,

@@ -45,8 +45,8 @@ gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int6
  * start[i] .. start[i+1]-1. First the starts (n_row + 1), then col and r (start[n_row] each); all are the
  * caller's. gcor_store_rows() frees the store's runs as it goes: after it, only gcor_sink_free() may follow. */
 gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double least, int64_t n_row, int32_t *start);
-gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row,
-                            const int32_t *start, int32_t *col, double *r);
+gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row, const int32_t *start,
+                            int32_t *col, double *r);
 
 /* Some of a store's coefficients, for one thread at a time. */
 typedef struct {

@@ -34,7 +34,7 @@ typedef struct gcor_edges {
                              const gcor_edge *list, int64_t n);
     /* What take() collects with; owned, NULL and 0 until the first begin_tile(). */
     int threads;
-    gcor_edge_list *loose;  /* one for each of the threads: the tile's edges, in no order */
+    gcor_edge_list *loose; /* one for each of the threads: the tile's edges, in no order */
     gcor_edge_list ordered;
     int64_t *next, next_room; /* threads x rows of the tile: where a thread's next edge of a row goes */
 } gcor_edges;

@@ -12,8 +12,13 @@ typedef struct {
 } file_head;
 
 static file_head head_of(const gcor_sink *sink) {
-    file_head head = {.mark = "gpucor", .order = 0x01020304, .version = 1, .shape = (int32_t)sink->shape,
-                      .approximate = sink->approximate, .n_row = sink->n_row, .n_col = sink->n_col};
+    file_head head = {.mark = "gpucor",
+                      .order = 0x01020304,
+                      .version = 1,
+                      .shape = (int32_t)sink->shape,
+                      .approximate = sink->approximate,
+                      .n_row = sink->n_row,
+                      .n_col = sink->n_col};
     strncpy(head.name, sink->type->name, sizeof head.name - 1);
     return head;
 }
@@ -26,7 +31,8 @@ gcor_status gcor_put(gcor_context *context, FILE *file, const void *data, int64_
 
 gcor_status gcor_get(gcor_context *context, FILE *file, void *data, int64_t count, size_t size) {
     if (count == 0 || fread(data, size, (size_t)count, file) == (size_t)count) return GCOR_OK;
-    return gcor_fail(context, GCOR_BAD_FILE, "cannot read a saved result: %s", feof(file) ? "it is cut off" : strerror(errno));
+    return gcor_fail(context, GCOR_BAD_FILE, "cannot read a saved result: %s",
+                     feof(file) ? "it is cut off" : strerror(errno));
 }
 
 gcor_status gcor_damaged(gcor_context *context) {

@@ -116,15 +116,22 @@ static void release(gcor_sink *sink) {
 }
 
 const gcor_sink_type gcor_histogram_type = {
-    .name = "histogram", .take = take, .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+    .name = "histogram",
+    .take = take,
+    .fork = fork_sink,
+    .merge = merge,
+    .save = save,
+    .load = load,
+    .free = release,
 };
 
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
                                gcor_histogram **histogram) {
     gcor_histogram *fresh = *histogram = gcor_alloc(context, 1, sizeof *fresh, "a histogram");
     if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = (gcor_histogram){.sink = {.type = &gcor_histogram_type, .shape = shape, .n_row = n_row, .n_col = n_col,
-                                       .approximate = approximate}};
+    *fresh = (gcor_histogram){
+        .sink = {
+            .type = &gcor_histogram_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = approximate}};
     gcor_status status = gcor_bins_new(context, &fresh->bins);
     if (!status) return GCOR_OK;
     release(&fresh->sink);

@@ -165,8 +165,15 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
 }
 
 const gcor_sink_type gcor_neighbours_type = {
-    .name = "neighbours", .take = gcor_edges_take, .begin_tile = gcor_edges_begin, .end_tile = gcor_edges_end,
-    .fork = fork_sink, .merge = merge, .save = save, .load = load, .free = release,
+    .name = "neighbours",
+    .take = gcor_edges_take,
+    .begin_tile = gcor_edges_begin,
+    .end_tile = gcor_edges_end,
+    .fork = fork_sink,
+    .merge = merge,
+    .save = save,
+    .load = load,
+    .free = release,
 };
 
 gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,

@@ -15,7 +15,9 @@ typedef struct {
 } gcor_weighing;
 
 GCOR_INLINE gcor_weighing gcor_weigh(gcor_side side) {
-    gcor_weighing w = {side == GCOR_ABSOLUTE ? 1.0 : 0.0, side == GCOR_POSITIVE ? 1.0 : side == GCOR_NEGATIVE ? -1.0 : 0.0};
+    gcor_weighing w = {side == GCOR_ABSOLUTE ? 1.0 : 0.0, side == GCOR_POSITIVE   ? 1.0
+                                                          : side == GCOR_NEGATIVE ? -1.0
+                                                                                  : 0.0};
     return w;
 }
 

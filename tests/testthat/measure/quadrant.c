@@ -31,8 +31,13 @@ static double prepare(double *x, int64_t n, float *out) {
 }
 
 static const gcor_measure quadrant = {
-    .version = GCOR_MEASURE_VERSION, .name = "quadrant", .title = "Quadrant correlation",
-    .kind = GCOR_REAL, .infinite = GCOR_INFINITE_IS_NAN, .df_taken = 2, .prepare = prepare,
+    .version = GCOR_MEASURE_VERSION,
+    .name = "quadrant",
+    .title = "Quadrant correlation",
+    .kind = GCOR_REAL,
+    .infinite = GCOR_INFINITE_IS_NAN,
+    .df_taken = 2,
+    .prepare = prepare,
 };
 
 SEXP add_quadrant(void) {
