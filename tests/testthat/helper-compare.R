@@ -82,6 +82,15 @@ expect_like_cor <- function(x, y = NULL, use = "everything", method = "pearson",
   invisible(ours$value)
 }
 
+# The value, its shape and names, or the error's text.
+expect_same_answer <- function(ours, truth, label) {
+  ours <- outcome(ours)
+  truth <- outcome(truth)
+  same <- identical(ours$error, truth$error) && identical(dim(ours$value), dim(truth$value)) &&
+    identical(dimnames(ours$value), dimnames(truth$value)) && isTRUE(all.equal(ours$value, truth$value))
+  expect(same, paste0(label, ": ", deparse1(ours[1:2]), "; cor(): ", deparse1(truth[1:2])))
+}
+
 # The method's definition, fast where there are few observations and many variables.
 quick_cor <- function(x, method) {
   if (method == "pearson") return(suppressWarnings(cor(x)))

@@ -90,3 +90,15 @@ package_data <- function(name, package) {
   skip_if_not(exists(name, where), paste("data", name))
   where[[name]]
 }
+
+# Vectors (n_var NULL) and matrices of all small sizes, with and without names and a missing value.
+small_inputs <- function(n_obs, letters) {
+  sizes <- list(NULL, 0, 1, 2)
+  plain <- lapply(sizes, function(n_var) {
+    values <- seq_len(n_obs * max(n_var, if (is.null(n_var)) 1)) + 0
+    if (is.null(n_var)) values else matrix(values, n_obs, n_var)
+  })
+  named <- lapply(plain[-1], function(m) `colnames<-`(m, letters[seq_len(ncol(m))]))
+  holes <- lapply(Filter(length, c(plain, named)), replace, 1, NA)
+  c(plain, named, holes)
+}

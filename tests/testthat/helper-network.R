@@ -136,20 +136,22 @@ network_flaws <- function(net, r, symmetric) {
     if (net@pairs != if (symmetric) choose(nrow(r), 2) else length(r)) paste("pairs is", net@pairs))
 }
 
-# The network has the edges of `keep`, but where `near` is TRUE, and the coefficients r.
-expect_network <- function(net, r, keep, tolerance, near = FALSE, symmetric = is(net, "dsCMatrix"), label = "") {
+# How a network differs from the one that has the edges of `keep`, but where `near` is TRUE, and the coefficients r.
+network_differences <- function(net, r, keep, tolerance, near = FALSE, symmetric = is(net, "dsCMatrix")) {
   wrong <- network_flaws(net, r, symmetric)
-  if (identical(unname(dim(net)), dim(r))) {
-    ours <- edge_places(net)
-    other <- ours != keep & !near
-    truth <- r[cbind(net@i + 1L, rep(seq_len(ncol(net)), diff(net@p)))]
-    off <- which(!(abs(net@x - truth) <= tolerance))
-    wrong <- c(wrong,
-      if (any(other)) paste(sum(other), "edges differ, first at", first_place(unname(other)),
-                            if (ours[other][1]) "which is none" else "which is missing"),
-      if (length(off)) paste("off by", max(abs(net@x - truth)[off]), "at edge", off[1])
-    )
-  }
+  if (!identical(unname(dim(net)), dim(r))) return(wrong)
+  ours <- edge_places(net)
+  other <- ours != keep & !near
+  truth <- r[cbind(net@i + 1L, rep(seq_len(ncol(net)), diff(net@p)))]
+  off <- which(!(abs(net@x - truth) <= tolerance))
+  c(wrong,
+    if (any(other)) paste(sum(other), "edges differ, first at", first_place(unname(other)),
+                          if (ours[other][1]) "which is none" else "which is missing"),
+    if (length(off)) paste("off by", max(abs(net@x - truth)[off]), "at edge", off[1]))
+}
+
+expect_network <- function(net, r, keep, tolerance, near = FALSE, symmetric = is(net, "dsCMatrix"), label = "") {
+  wrong <- network_differences(net, r, keep, tolerance, near, symmetric)
   expect(length(wrong) == 0, paste(c(label, wrong), collapse = "\n"))
   invisible(net)
 }

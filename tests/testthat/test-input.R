@@ -196,26 +196,7 @@ test_that("errors about missing and absent values are those of cor()", {
   expect_length(gpuCor(matrix(0, 5, 0)), 0)
 })
 
-# Vectors (n_var NULL) and matrices of all small sizes, with and without names and a missing value.
-small_inputs <- function(n_obs, letters) {
-  sizes <- list(NULL, 0, 1, 2)
-  plain <- lapply(sizes, function(n_var) {
-    values <- seq_len(n_obs * max(n_var, if (is.null(n_var)) 1)) + 0
-    if (is.null(n_var)) values else matrix(values, n_obs, n_var)
-  })
-  named <- lapply(plain[-1], function(m) `colnames<-`(m, letters[seq_len(ncol(m))]))
-  holes <- lapply(Filter(length, c(plain, named)), replace, 1, NA)
-  c(plain, named, holes)
-}
-
 test_that("empty input is answered, or refused, as by cor()", {
-  expect_same_answer <- function(ours, truth, label) {
-    ours <- outcome(ours)
-    truth <- outcome(truth)
-    same <- identical(ours$error, truth$error) && identical(dim(ours$value), dim(truth$value)) &&
-      identical(dimnames(ours$value), dimnames(truth$value)) && isTRUE(all.equal(ours$value, truth$value))
-    expect(same, paste0(label, ": ", deparse1(ours[1:2]), "; cor(): ", deparse1(truth[1:2])))
-  }
   for (backend in backends()) for (method in all_methods) for (use in all_uses) for (n_obs in 0:1) {
     # A pair that lacks its only row has a test of its own.
     if (n_obs == 1 && method == "kendall" && use == "pairwise.complete.obs") next

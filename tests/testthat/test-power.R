@@ -1,7 +1,5 @@
 # pickPower() gives the table of WGCNA::pickSoftThreshold(), genes in columns.
 
-all_types <- c("unsigned", "signed", "signed hybrid")
-
 # Genes that follow one of a few factors more or less: nearly scale-free.
 modular <- function(n_obs, n_var, seed = 1) {
   factors <- normal(n_obs, 6, seed)

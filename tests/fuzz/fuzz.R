@@ -1,0 +1,70 @@
+# Random calls against cor() and against exact fractions: `make fuzz`. Prints the seed, and of every difference what is
+# different and the R code that shows it; with one, the process ends with status 1.
+
+library(gpucor)
+
+fuzz_folder <- normalizePath(if (file.exists("tests/fuzz")) "tests/fuzz" else ".")
+for (file in c(dir(file.path(fuzz_folder, "../testthat"), "^helper-.*R$", full.names = TRUE),
+               file.path(fuzz_folder, c("inputs.R", "judge.R", "coefficients.R", "networks.R", "report.R")))) {
+  source(file)
+}
+
+fuzz_kinds <- list(
+  coefficients = list(make = random_coefficients, check = check_coefficients),
+  network = list(make = random_network, check = check_network),
+  connectivity = list(make = random_connectivity, check = check_connectivity)
+)
+
+# After so many differences there is more to be gained from looking at them than from another.
+MOST_DIFFERENCES <- 10
+
+# What is wrong with a case; an error of the check itself, too.
+flaws_of <- function(kind, case) {
+  flaws <- tryCatch(fuzz_kinds[[kind]]$check(case), error = function(condition) {
+    paste("the check failed:", conditionMessage(condition))
+  })
+  left <- live()
+  c(flaws, if (left$host > 0 || left$device > 0) lives_on())
+}
+
+# Stores that nobody took rows from go with R's next collection.
+lives_on <- function() {
+  gc()
+  left <- live()
+  if (left$host > 0 || left$device > 0) paste(left$host, "host and", left$device, "device allocations are left")
+}
+
+# Case `number` of a seed is the same whatever came before it.
+make_case <- function(seed, number) {
+  set.seed(seed)
+  set.seed(sample.int(.Machine$integer.max, 1) %/% 2 + number)
+  kind <- sample(names(fuzz_kinds), 1, prob = c(4, 2, 1))
+  list(kind = kind, case = fuzz_kinds[[kind]]$make())
+}
+
+report <- function(kind, case, flaws, seed, number) {
+  case <- shrink(case, function(less) length(flaws_of(kind, less)) > 0)
+  cat("\n# seed ", seed, ", case ", number, ": ", paste(flaws, collapse = "; "), "\n", sep = "")
+  cat(source_of(case), sep = "\n")
+}
+
+# `file` names the case at hand, should the process not survive it; `only` is the number of the one case to run.
+fuzz <- function(seconds = 60, seed = 1, file = NULL, only = NULL) {
+  cat("seed ", seed, ", ", seconds, " s, back ends: ", paste(gpuInfo()$backends, collapse = ", "), "\n", sep = "")
+  end <- Sys.time() + seconds
+  number <- if (is.null(only)) 0 else only - 1
+  differences <- 0
+  repeat {
+    number <- number + 1
+    if (!is.null(file)) writeLines(sprintf("fuzz(seed = %d, only = %d)", seed, number), file)
+    one <- make_case(seed, number)
+    flaws <- flaws_of(one$kind, one$case)
+    if (length(flaws)) report(one$kind, one$case, flaws, seed, number)
+    differences <- differences + (length(flaws) > 0)
+    if (!is.null(only) || Sys.time() > end || differences == MOST_DIFFERENCES) break
+  }
+  cat("\nseed ", seed, ": ", if (is.null(only)) number else 1, " calls, ", differences, " differences", sep = "")
+  for (what in ls(forgiven)) cat("; cor() itself ", what, ": ", get(what, forgiven), sep = "")
+  cat("\n")
+  invisible(differences)
+}

@@ -1,0 +1,140 @@
+# gpuCorNetwork() and gpuConnectivity() against all coefficients.
+
+random_criterion <- function() {
+  switch(sample(5, 1),
+    list(threshold = sample(c(0, 0.3, 0.5, 0.9, 1, runif(1)), 1)),
+    list(density = sample(c(1, 0.5, 0.1, 0.01, runif(1)), 1)),
+    list(k = sample(c(1:4, 20, 1000), 1), mutual = one_in(2)),
+    list(p.value = sample(c(1, 0.5, 0.05, 1e-3), 1)),
+    list(fdr = sample(c(1, 0.5, 0.2, 0.05), 1))
+  )
+}
+
+random_sides <- function(method, use) {
+  n_obs <- random_size(0)
+  most <- if (method == "pearson") 65 else if (use == "pairwise.complete.obs") 10 else 33
+  list(x = random_matrix(n_obs, min(random_size(2), most), "x"), y = random_matrix(n_obs, min(random_size(0), most), "y"))
+}
+
+random_network <- function() {
+  method <- sample(all_methods, 1)
+  use <- sample(all_uses, 1)
+  sides <- random_sides(method, use)
+  do.call(new_case, c(list("gpuCorNetwork", sides$x, if (one_in(2)) sides$y), random_criterion(),
+                      list(sign = sample(all_signs, 1), use = use, method = method), random_settings()))
+}
+
+random_connectivity <- function() {
+  method <- sample(all_methods, 1)
+  use <- sample(all_uses, 1)
+  criterion <- switch(sample(3, 1), list(threshold = runif(1)), list(density = runif(1)), NULL)
+  power <- if (is.null(criterion) || one_in(2)) list(power = sample(c(1:12, 0.5, 2.5), sample(3, 1)))
+  do.call(new_case, c(list("gpuConnectivity", random_sides(method, use)$x, NULL), criterion, power,
+                      list(type = sample(all_types, 1), sign = sample(all_signs, 1), use = use, method = method),
+                      random_settings()))
+}
+
+# ---- networks
+
+check_network <- function(case) {
+  ours <- run_case(case)
+  all <- all_coefficients(case)
+  if (!is.null(ours$error) || !is.null(all$error)) return(error_flaws(case, ours$error, all$error))
+  if (length(all$wrong)) return(all$wrong)
+  again <- run_case(case, threads = 1)$value
+  c(if (!identical(parts_of(again), parts_of(ours$value))) "one thread gives another network",
+    criterion_flaws(case, ours$value, all$r))
+}
+
+parts_of <- function(net) list(net@i, net@p, net@x, net@threshold, net@edges, net@n_obs)
+
+# All coefficients as the network of threshold 0 has them, which are those of cor() as far as they can be: which of
+# them are edges is decided on these. error: that of cor().
+all_coefficients <- function(case) {
+  x <- plain(case$x)
+  y <- if (!is.null(case$y)) plain(case$y)
+  use <- case$call$use
+  method <- case$call$method
+  truth <- outcome(pair_cor(x, y, use, method))
+  if (!is.null(truth$error)) return(list(error = truth$error))
+  settings <- as.list(case$call)[intersect(names(case$call), c("backend", "threads", "memory"))]
+  all <- do.call(new_case, c(list("gpuCorNetwork", case$x, case$y, threshold = 0, use = use, method = method), settings))
+  net <- run_case(all)$value
+  symmetric <- is.null(y)
+  r <- values_of(net)
+  wrong <- c(network_flaws(net, truth$value, symmetric), differences(r, truth$value, tolerance_of(x, y, use, method)))
+  if (!length(wrong)) return(list(r = truth$value * 0 + r))
+  exact <- judge(x, if (symmetric) x else y, use, method)
+  ours <- exact_flaws(r, exact, tolerance_of(x, y, use, method), symmetric)
+  if (!length(ours)) wrong <- without_those_of_cor(wrong, exact_flaws(truth$value, exact, 1e-12, symmetric))
+  list(r = r, wrong = c(ours, wrong))
+}
+
+by_p <- function(case) intersect(names(case$call), c("p.value", "fdr"))
+
+# With too few observations p values are an error that cor() does not know.
+error_flaws <- function(case, ours, truth) {
+  few <- length(by_p(case)) && isTRUE(grepl("^p values need at least 3 observations", ours))
+  if (few && counted_observations(case) < 3) return(NULL)
+  if (is.null(ours) || is.null(truth)) paste0("the error is ", deparse1(ours), ", that of cor() ", deparse1(truth))
+}
+
+counted_observations <- function(case) {
+  both <- judged_matrices(case$x, if (is.null(case$y)) case$x else case$y, case$call$use)
+  nrow(both[[1]])
+}
+
+criterion_flaws <- function(case, net, r) {
+  call <- case$call
+  criterion <- intersect(names(call), c("threshold", "density", "k", "p.value", "fdr"))
+  symmetric <- is.null(case$y)
+  p <- if (length(by_p(case))) pair_p_values(case, r)
+  # p values are of coefficients, which are off by this much.
+  within <- if (is.null(p)) 0 else tolerance[[call$method]]
+  truth <- reference_network(r, criterion, call[[criterion]], call$sign, isTRUE(call$mutual), p, within, symmetric)
+  border <- if (criterion == "density") reference_density(r, call$density, call$sign, symmetric)
+  c(network_differences(net, r, truth$keep, 0, truth$near, symmetric),
+    if (!is.null(border) && !identical(net@threshold, border)) {
+      sprintf("the threshold is %.17g, not %.17g", net@threshold, border)
+    })
+}
+
+# Two-sided, of cor.test(); for Spearman Student's t of the coefficient.
+pair_p_values <- function(case, r) {
+  both <- judged_matrices(case$x, if (is.null(case$y)) case$x else case$y, case$call$use)
+  method <- case$call$method
+  p <- matrix(NA_real_, nrow(r), ncol(r))
+  for (i in seq_len(nrow(r))) for (j in which(!is.na(r[i, ]))) {
+    common <- !is.na(both[[1]][, i] + 0 * both[[2]][, j])
+    n <- sum(common)
+    if (n < 3) next
+    p[i, j] <- if (method == "kendall") {
+      suppressWarnings(stats::cor.test(both[[1]][common, i], both[[2]][common, j], method = method, exact = FALSE)$p.value)
+    } else {
+      2 * stats::pt(-abs(r[i, j]) * sqrt((n - 2) / (1 - r[i, j]^2)), n - 2)
+    }
+  }
+  p
+}
+
+# ---- connectivities
+
+check_connectivity <- function(case) {
+  ours <- run_case(case)
+  all <- all_coefficients(case)
+  if (!is.null(ours$error) || !is.null(all$error)) return(error_flaws(case, ours$error, all$error))
+  if (length(all$wrong)) return(all$wrong)
+  con <- ours$value
+  again <- run_case(case, threads = 1)$value
+  c(if (!identical(con[names(con) != "call"], again[names(again) != "call"])) "one thread gives other sums",
+    connectivity_flaws(con, all$r, case$call$sign, case$call$type),
+    if (!is.null(con$degree)) degree_flaws(con, all$r, case$call))
+}
+
+# Degrees are exact, being decided on the network's own coefficients.
+degree_flaws <- function(con, r, call) {
+  weight <- weight_of(r, call$sign)
+  border <- if (is.null(call$density)) call$threshold else reference_density(r, call$density, call$sign, TRUE)
+  c(if (!identical(con$threshold, border)) sprintf("the threshold is %.17g, not %.17g", con$threshold, border),
+    if (any(con$degree != rowSums(weight >= border, na.rm = TRUE))) "degrees are not those of the network")
+}
