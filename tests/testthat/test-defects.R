@@ -93,6 +93,7 @@ test_that("values whose squares overflow are no others' business, and count as w
     expect_exactly(c(1, 2, 3, v, -v), c(2, 1, 4, 3, NA), outlier, paste(v, "in either kind of row"))
     expect_exactly(c(small / 8 * v, 1), c(other, NA), sign(v) * cor(small, other), paste(v, "as a scale"))
     expect_exactly(c(small / 8 * v, 1), c(other / 8 * v, NA), cor(small, other), paste(v, "as the scale of both"))
-    expect_exactly(c(small / v, 1), c(other / v, NA), cor(small / v, other / v), paste(v, "as the divisor of both"))
+    # cor() itself loses these, as their squares vanish
+    expect_exactly(c(small / v, 1), c(other / v, NA), cor(small, other), paste(v, "as the divisor of both"))
   }
 })
