@@ -47,4 +47,11 @@ same(gpuConnectivity, opened, threshold = 0, method = "kendall")
 agree(slices[, 1:2], method = "kendall")
 same(gpuCorNetwork, distinct, density = 0.02) # a histogram, from halves
 same(gpuCorNetwork, distinct, density = 0.02, method = "kendall") # from signs
+# Two workers on the GPU, at the same time, for each sink.
+.Call(gpucor:::r_set_shared_steps, 1)
+options(gpucor.workers_per_device = 2L)
+agree(ties, method = "kendall")
+same(gpuCorNetwork, ties, threshold = 0.1)
+same(gpuCorNetwork, distinct, k = 3, method = "spearman")
+same(gpuConnectivity, ties, threshold = 0.2, power = 2, method = "kendall")
 print(unlist(.Call(gpucor:::r_live))) # allocations left: none
