@@ -34,7 +34,7 @@ typedef struct {
 /* Variables of an operand, opened in slivers from number `first` on. */
 typedef struct {
     const cpu_operand *of; /* NULL: none */
-    int64_t first;
+    int64_t first, n_var;
     int planes;
     cpu_scratch memory;
 } cpu_slivers;

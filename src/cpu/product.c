@@ -47,12 +47,20 @@ static char *sliver_of(const cpu_product *p, const cpu_slivers *slivers, int64_t
     return (char *)slivers->memory.at + var / sliver_width(p) * sliver_bytes(p) + var % sliver_width(p) * p->element;
 }
 
-/* Called by all threads. Where one slice is all, the rows of the tile before may still be there. */
+/* Whether one slice is all, and the tile before had these variables. It may have had fewer: squares of the grid differ
+ * in size, and the next one is larger where a share begins in the middle of it. */
+static int are_open(const tile_product *t, const cpu_operand *operand, const cpu_slivers *slivers, int64_t var,
+                    int64_t n_var) {
+    return !t->keep && slivers->of == operand && slivers->first == var && slivers->n_var == n_var &&
+           slivers->planes == t->product->planes;
+}
+
+/* Called by all threads. */
 static void open_slivers(const tile_product *t, const cpu_operand *operand, const cpu_slivers *slivers, int64_t var,
                         int64_t n_var, int64_t first, int64_t n) {
     const cpu_product *p = t->product;
     int thread = omp_get_thread_num();
-    if (!t->keep && slivers->of == operand && slivers->first == var && slivers->planes == p->planes) return;
+    if (are_open(t, operand, slivers, var, n_var)) return;
 #pragma omp for schedule(dynamic)
     for (int64_t sliver = 0; sliver < count_slivers(p, n_var); sliver++) {
         int64_t at = sliver * sliver_width(p);
@@ -134,6 +142,7 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
     } while (first < product->length && !gcor_stop(context));
     state->rows.of = context->error.status ? NULL : rows;
     state->rows.first = tile->row;
+    state->rows.n_var = tile->n_row;
     state->rows.planes = product->planes;
     return context->error.status;
 }
