@@ -127,7 +127,7 @@ static gcor_status make_room(tile_product *t) {
 gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
                                 const cpu_operand *cols, const gcor_tile *tile) {
     gcor_context *context = state->context;
-    int diagonal = rows == cols && tile->row == tile->col;
+    int diagonal = rows == cols && tile->row == tile->col && tile->n_row == tile->n_col;
     tile_product t = {.state = state, .product = product, .rows = rows, .cols = cols, .tile = tile,
                       .row_slivers = &state->rows, .col_slivers = diagonal ? &state->rows : &state->cols,
                       .keep = product->length > product->slice};
