@@ -76,18 +76,23 @@ static int64_t share_begin(const gcor_grid *grid, int64_t pairs, int64_t index, 
     return cell_after(grid, (int64_t)((gcor_int128)pairs * index / of));
 }
 
-static gcor_status push(gcor_queue *queue, gcor_context *context, const gcor_square *square) {
-    if (queue->n == queue->room) {
-        int64_t room = queue->room > 0 ? 2 * queue->room : GCOR_QUEUE_ROOM;
-        gcor_square *fresh = gcor_alloc(context, room, sizeof *fresh, "the tiles to be done");
-        if (!fresh) return GCOR_NO_MEMORY;
-        if (queue->n > 0) memcpy(fresh, queue->list, (size_t)queue->n * sizeof *fresh);
-        gcor_free(queue->list);
-        queue->list = fresh;
-        queue->room = room;
-    }
-    queue->list[queue->n++] = *square;
+/* Room for n more squares, fewer than the list begins with. */
+static gcor_status make_room(gcor_queue *queue, gcor_context *context, int64_t n) {
+    if (queue->n + n <= queue->room) return GCOR_OK;
+    int64_t room = queue->room > 0 ? 2 * queue->room : GCOR_QUEUE_ROOM;
+    gcor_square *fresh = gcor_alloc(context, room, sizeof *fresh, "the tiles to be done");
+    if (!fresh) return GCOR_NO_MEMORY;
+    if (queue->n > 0) memcpy(fresh, queue->list, (size_t)queue->n * sizeof *fresh);
+    gcor_free(queue->list);
+    queue->list = fresh;
+    queue->room = room;
     return GCOR_OK;
+}
+
+static gcor_status push(gcor_queue *queue, gcor_context *context, const gcor_square *square) {
+    gcor_status status = make_room(queue, context, 1);
+    if (!status) queue->list[queue->n++] = *square;
+    return status;
 }
 
 /* Pairs of the part of a square that is in the share. */
@@ -133,6 +138,8 @@ gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t pa
                             gcor_square *square, int *found) {
     *found = 0;
     while (queue->n > 0) {
+        gcor_status status = make_room(queue, context, 3); /* four quarters in the place of one */
+        if (status) return status;
         gcor_square next = queue->list[--queue->n];
         if (pairs_in(queue, &next) == 0) continue;
         if (!is_large(queue, &next, parts, least)) {
@@ -141,11 +148,7 @@ gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t pa
             queue->pairs -= gcor_square_pairs(&queue->grid, &next);
             return GCOR_OK;
         }
-        for (int q = 3; q >= 0; q--) {
-            gcor_square part = quarter(&next, q);
-            gcor_status status = push(queue, context, &part);
-            if (status) return status;
-        }
+        for (int q = 3; q >= 0; q--) queue->list[queue->n++] = quarter(&next, q);
     }
     return GCOR_OK;
 }
