@@ -39,7 +39,8 @@ void gcor_edges_free(gcor_edges *edges) {
 gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_edges *edges = (gcor_edges *)sink;
     (void)tile;
-    if (!edges->loose) {
+    if (edges->threads < context->threads) { /* a small run may have been before, by fewer */
+        gcor_edges_free(edges);
         edges->loose = gcor_alloc(context, context->threads, sizeof *edges->loose, "edges of a tile");
         if (!edges->loose) return GCOR_NO_MEMORY;
         edges->threads = context->threads;
