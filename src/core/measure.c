@@ -30,9 +30,14 @@ const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;
 }
 
+int gcor_is_common(gcor_kind kind) {
+    return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON;
+}
+
 static int is_usable(const gcor_measure *m) {
     if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title) return 0;
     if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
+    if (m->common != GCOR_NO_KIND && !gcor_is_common(m->common)) return 0;
     return m->ranked || (m->kind == GCOR_REAL && m->prepare);
 }
 
@@ -44,10 +49,6 @@ int gcor_add_measure(const gcor_measure *measure) {
     if (k == ROOM) return 1;
     table[k] = measure;
     return 0;
-}
-
-int gcor_is_common(gcor_kind kind) {
-    return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON;
 }
 
 gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, gcor_kind *kind) {
