@@ -44,7 +44,8 @@ static void ask(const gcor_context *context, gcor_monitor *monitor) {
 
 int gcor_stop(gcor_context *context) {
     gcor_monitor *monitor = context->monitor;
-    if (monitor->check && monitor->owner == (uintptr_t)pthread_self()) ask(context, monitor);
+    int stopped = __atomic_load_n(&monitor->stopped, __ATOMIC_RELAXED);
+    if (monitor->check && !stopped && monitor->owner == (uintptr_t)pthread_self()) ask(context, monitor);
     if (__atomic_load_n(&monitor->stopped, __ATOMIC_RELAXED)) (void)gcor_fail(context, GCOR_INTERRUPTED, "interrupted");
     return __atomic_load_n(&context->error.status, __ATOMIC_RELAXED) != GCOR_OK;
 }
