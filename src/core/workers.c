@@ -27,7 +27,7 @@ typedef struct {
     pthread_t thread;
 } member;
 
-/* Columns that are wanted from the thread that may read. */
+/* Columns that are wanted from the thread that may read. All but the pool's address is for who holds its lock. */
 struct gcor_desk {
     pool *pool;
     int is_wanted;
@@ -232,7 +232,13 @@ gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first,
     while (desk->is_wanted && !gcor_stop(context)) pthread_cond_wait(&p->changed, &p->mutex);
     gcor_status status = gcor_stop(context) ? context->error.status : GCOR_OK;
     if (!status) {
-        *desk = (struct gcor_desk){p, 1, source, context, first, n, out, &status};
+        desk->is_wanted = 1;
+        desk->source = source;
+        desk->context = context;
+        desk->first = first;
+        desk->n = n;
+        desk->out = out;
+        desk->status = &status;
         pthread_cond_broadcast(&p->changed);
         while (desk->is_wanted && desk->status == &status) pthread_cond_wait(&p->changed, &p->mutex);
     }
