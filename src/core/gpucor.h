@@ -84,6 +84,7 @@ typedef struct {
     int threads;    /* host threads to use, >= 1 */
     int64_t memory; /* bytes for operands; 0: the back end decides */
     gcor_monitor *monitor;
+    int64_t pairs_done; /* of the monitor's, those that this worker has done */
     int64_t tile_pairs; /* of the tile in work; a back end may set the share, 0 to 1, for the progress bar */
     double tile_share;
     gcor_error error;

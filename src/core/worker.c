@@ -166,6 +166,7 @@ static gcor_status multiply_tiles(gcor_worker *w, const gcor_operand *rows, cons
             gcor_status status = w->backend->multiply(w->state, rows, cols, &tile);
             if (status) return status;
             __atomic_fetch_add(&context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
+            context->pairs_done += pairs;
             context->tile_pairs = 0;
         }
     }

@@ -147,9 +147,8 @@ static void lose_device(member *m, gcor_status status) {
     job->devices_lost++;
     job->lost = own;
     m->context.error.status = GCOR_OK; /* for what follows */
-    for (int64_t k = 0; k < m->n_drawn; k++) {
-        int64_t pairs = gcor_square_pairs(&p->work->grid, &m->drawn[k]);
-        __atomic_fetch_sub(&p->context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&p->context->monitor->pairs_done, m->context.pairs_done, __ATOMIC_RELAXED);
+    for (int64_t k = 0; k < m->n_drawn; k++)
         if (gcor_queue_return(&p->work->queue, &m->context, &m->drawn[k])) status = GCOR_NO_MEMORY;
     }
     if (status == GCOR_NO_MEMORY || job->devices_lost == p->n) {
@@ -254,6 +253,7 @@ static gcor_status start(pool *p, member *m, int device) {
     m->context.threads = p->context->threads / p->n > 0 ? p->context->threads / p->n : 1;
     m->context.seconds_preparing = m->context.seconds_multiplying = 0;
     gcor_status status = sink->type->fork(sink, &m->context, &m->sink);
+    m->context.pairs_done = 0;
     if (status) return gcor_fail(p->context, status, "%s", m->context.error.message);
     if (pthread_create(&m->thread, NULL, work_in_thread, m) != 0)
         return gcor_fail(p->context, GCOR_NO_MEMORY, "the system allows no further thread for device %d",
