@@ -18,7 +18,7 @@ static void *attend(void *argument) {
     return NULL;
 }
 
-/* How many threads can be there at a time beside the one at hand. */
+/* How many more threads can be there at a time. */
 static int count_creatable(int most) {
     gathering g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
     pthread_t *threads = malloc((size_t)most * sizeof *threads);
@@ -34,12 +34,16 @@ static int count_creatable(int most) {
     return n;
 }
 
+/* Where there is a limit, room for one more is left to others. */
+int gcor_spare_threads(int wanted) {
+    int can = count_creatable(wanted);
+    return can < wanted && can > 0 ? can - 1 : can;
+}
+
 int gcor_usable_threads(int wanted) {
     static int known = 1; /* so many were there before, and OpenMP keeps those it has had */
     if (wanted <= known) return wanted;
-    int can = 1 + count_creatable(wanted - 1);
-    /* Where there is a limit, room for one more is left to others. */
-    if (can < wanted && can > 1) can--;
+    int can = 1 + gcor_spare_threads(wanted - 1);
     if (can > known) known = can;
     return can;
 }

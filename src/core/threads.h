@@ -20,5 +20,7 @@ static inline int omp_get_num_procs(void) {
 /* How many of so many threads the system allows: OpenMP ends the process where it cannot have one. Asks by having
  * them, once for each number that is larger than those before. */
 int gcor_usable_threads(int wanted);
+/* How many more than there are now: workers have teams of their own, which OpenMP keeps for each. */
+int gcor_spare_threads(int wanted);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "alloc.h"
 #include "session.h"
+#include "threads.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -44,6 +45,7 @@ struct pool {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct gcor_desk desk;
+    int threads;          /* of each worker */
     int n, busy, running; /* workers: all; those with pairs that are not safe; those that have not left */
     member members[GCOR_MOST_DEVICES];
 };
@@ -150,7 +152,6 @@ static void lose_device(member *m, gcor_status status) {
     __atomic_fetch_sub(&p->context->monitor->pairs_done, m->context.pairs_done, __ATOMIC_RELAXED);
     for (int64_t k = 0; k < m->n_drawn; k++)
         if (gcor_queue_return(&p->work->queue, &m->context, &m->drawn[k])) status = GCOR_NO_MEMORY;
-    }
     if (status == GCOR_NO_MEMORY || job->devices_lost == p->n) {
         (void)gcor_fail(p->context, own.status, "%s", own.message);
         __atomic_store_n(&p->context->monitor->stopped, 1, __ATOMIC_RELAXED);
@@ -250,10 +251,10 @@ gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first,
 static gcor_status start(pool *p, member *m, int device) {
     gcor_sink *sink = p->work->job->sink;
     *m = (member){.pool = p, .device = device, .context = *p->context};
-    m->context.threads = p->context->threads / p->n > 0 ? p->context->threads / p->n : 1;
+    m->context.threads = p->threads;
     m->context.seconds_preparing = m->context.seconds_multiplying = 0;
-    gcor_status status = sink->type->fork(sink, &m->context, &m->sink);
     m->context.pairs_done = 0;
+    gcor_status status = sink->type->fork(sink, &m->context, &m->sink);
     if (status) return gcor_fail(p->context, status, "%s", m->context.error.message);
     if (pthread_create(&m->thread, NULL, work_in_thread, m) != 0)
         return gcor_fail(p->context, GCOR_NO_MEMORY, "the system allows no further thread for device %d",
@@ -289,10 +290,10 @@ static void end_member(pool *p, member *m) {
         context->seconds_multiplying = m->context.seconds_multiplying;
 }
 
-static gcor_status use_devices(gcor_work *work, gcor_context *context, int n) {
+static gcor_status use_devices(gcor_work *work, gcor_context *context, int n, int threads) {
     pool *p = gcor_alloc(context, 1, sizeof *p, "the workers");
     if (!p) return GCOR_NO_MEMORY;
-    *p = (pool){.work = work, .context = context, .n = n};
+    *p = (pool){.work = work, .context = context, .n = n, .threads = threads};
     p->desk.pool = p;
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->changed, NULL);
@@ -309,8 +310,17 @@ static gcor_status use_devices(gcor_work *work, gcor_context *context, int n) {
     return context->error.status;
 }
 
+/* Every worker has its part of the threads; where the system does not allow as many, there are fewer workers. */
+static gcor_status share_out(gcor_work *work, gcor_context *context, int workers) {
+    int threads = context->threads > workers ? context->threads / workers : 1;
+    int spare = gcor_spare_threads(workers * threads);
+    if (spare < workers) workers = spare;
+    if (workers < 2) return use_device(work, context, 0);
+    return use_devices(work, context, workers, spare / workers < threads ? spare / workers : threads);
+}
+
 gcor_status gcor_share_out(gcor_work *work, gcor_context *context, int workers) {
     int can_share = work->job->sink->type->fork && work->job->sink->type->merge;
     if (workers < 2 || !can_share || work->queue.pairs == 0) return use_device(work, context, 0);
-    return use_devices(work, context, workers);
+    return share_out(work, context, workers);
 }
