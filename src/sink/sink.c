@@ -74,7 +74,10 @@ gcor_status gcor_expect(gcor_context *context, FILE *file, const void *data, siz
 gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
     file_head head = head_of(sink);
     gcor_status status = gcor_put(context, file, &head, 1, sizeof head);
-    return status ? status : sink->type->save(sink, context, share, file);
+    if (!status) status = sink->type->save(sink, context, share, file);
+    if (!status && fflush(file) != 0) /* a disk may be full by what is still in memory */
+        status = gcor_fail(context, GCOR_BAD_FILE, "cannot write a result: %s", strerror(errno));
+    return status;
 }
 
 gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file) {
