@@ -198,8 +198,9 @@ typedef struct {
     gcor_status (*fork)(gcor_sink *sink, gcor_context *context, gcor_sink **other);
     /* Take over what `other`, a fork that saw other tiles, has found; it is empty then, and still the caller's. */
     gcor_status (*merge)(gcor_sink *sink, gcor_context *context, gcor_sink *other);
-    /* Write what was found in a share of the tiles; add to the sink what one of the same settings has written.
-     * The file is the caller's. What is not a sink's file, or another sink's, is GCOR_BAD_FILE. */
+    /* Write what was found in a share of the tiles; read into an empty sink what one of the same settings has written.
+     * The file is the caller's. What is cut off, or could not have been written, is GCOR_BAD_FILE; the sink can then
+     * only be freed. */
     gcor_status (*save)(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
     gcor_status (*load)(gcor_sink *sink, gcor_context *context, FILE *file);
     void (*free)(gcor_sink *sink);
@@ -223,7 +224,9 @@ void gcor_sink_free(gcor_sink *sink);
 gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile,
                            const double *doubles, const float *floats);
 
-/* To a file and back, with a mark that says which sink it is (save(), load() above). */
+/* To a file and back, with a mark that says which sink it is (save(), load() above). What is loaded is added to what
+ * the sink has; after an error nothing is, but that a dense one's memory may have been written to. Another sink's file
+ * is GCOR_BAD_FILE. */
 gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
 gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file);
 

@@ -237,6 +237,24 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
     return status ? status : gcor_bins_save(&c->bins, context, file);
 }
 
+/* Of each variable no more than it has pairs; each counts for at most 1. */
+static int is_sound(const gcor_connectivity *c) {
+    const gcor_int128 most = c->n_var * ((gcor_int128)1 << GCOR_FIXED_BITS);
+    int sound = 1;
+    for (int64_t j = 0; j < c->n_var; j++) sound &= c->degree[j] >= 0 && c->degree[j] < c->n_var;
+    for (int64_t k = 0; k < all_sums(c); k++) sound &= c->sums[k] >= -most && c->sums[k] <= most;
+    return sound;
+}
+
+static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
+    gcor_connectivity *c = (gcor_connectivity *)sink;
+    gcor_status status = gcor_expect(context, file, &c->rule, sizeof c->rule);
+    if (!status) status = gcor_get(context, file, c->degree, c->n_var, sizeof *c->degree);
+    if (!status) status = gcor_get(context, file, c->sums, all_sums(c), sizeof *c->sums);
+    if (!status && !is_sound(c)) status = gcor_damaged(context);
+    return status ? status : gcor_bins_load(&c->bins, context, sink->n_row * sink->n_col, file);
+}
+
 static void release(gcor_sink *sink) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     gcor_bins_free(&c->bins);
@@ -245,21 +263,6 @@ static void release(gcor_sink *sink) {
     gcor_free(c->tile);
     gcor_free(c->partial);
     gcor_free(c);
-}
-
-/* Read into a fork, which is merged. */
-static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
-    gcor_sink *other;
-    gcor_status status = gcor_expect(context, file, &((gcor_connectivity *)sink)->rule, sizeof(gcor_sums_rule));
-    if (!status) status = fork_sink(sink, context, &other);
-    if (status) return status;
-    gcor_connectivity *from = (gcor_connectivity *)other;
-    status = gcor_get(context, file, from->degree, from->n_var, sizeof *from->degree);
-    if (!status) status = gcor_get(context, file, from->sums, all_sums(from), sizeof *from->sums);
-    if (!status) status = gcor_bins_load(&from->bins, context, file);
-    if (!status) status = merge(sink, context, other);
-    release(other);
-    return status;
 }
 
 const gcor_sink_type gcor_connectivity_type = {

@@ -110,13 +110,14 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
 static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_dense *dense = (gcor_dense *)sink;
     gcor_share share = {0, 1};
-    int64_t zero_sd = 0;
+    int64_t *zero_sd = &dense->zero_sd;
     gcor_status status = gcor_expect(context, file, &dense->layout, sizeof dense->layout);
-    if (!status) status = gcor_get(context, file, &zero_sd, 1, sizeof zero_sd);
+    if (!status) status = gcor_get(context, file, zero_sd, 1, sizeof *zero_sd);
     if (!status) status = gcor_get(context, file, &share, 1, sizeof share);
-    if (!status) status = for_rows(dense, context, &share, file, get_row);
-    if (!status) dense->zero_sd += zero_sd;
-    return status;
+    if (status) return status;
+    if (*zero_sd < 0 || *zero_sd > sink->n_row * sink->n_col || share.index < 0 || share.index >= share.of)
+        return gcor_damaged(context);
+    return for_rows(dense, context, &share, file, get_row);
 }
 
 static void release(gcor_sink *sink) {

@@ -127,33 +127,55 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
 }
 
 /* Whether what was read can be a run: its counts decide how much is read next. */
-static int is_sound(const gcor_store *store, const gcor_edge_run *run) {
+static int is_sound(const gcor_sink *sink, const gcor_edge_run *run) {
+    return run->row >= 0 && run->row < sink->n_row && run->n_row > 0 && run->n_row <= sink->n_row - run->row &&
+           run->n > 0 && run->n <= INT32_MAX && run->n <= run->n_row * sink->n_col;
+}
+
+/* Whether a row of a run can be one: of pairs that count, by column, and with weights that are kept. */
+static int is_sound_row(const gcor_store *store, const gcor_edge_run *run, int64_t row) {
     const gcor_sink *sink = &store->edges.sink;
-    return run->row >= 0 && run->n_row > 0 && run->row + run->n_row <= sink->n_row && run->n > 0 && run->n <= INT32_MAX &&
-           run->n <= run->n_row * sink->n_col;
+    const gcor_tile all = {row, 1, 0, sink->n_col};
+    int32_t begin = run->start[row - run->row], end = run->start[row - run->row + 1];
+    int64_t col, n;
+    gcor_tile_segment(&all, sink->shape, row, &col, &n);
+    if (begin < 0 || end < begin || end > run->n) return 0;
+    for (int32_t e = begin; e < end; e++) {
+        if (run->col[e] < col || run->col[e] >= col + n || (e > begin && run->col[e] <= run->col[e - 1])) return 0;
+        if (gcor_judge(&store->edges.rule, row, run->col[e], run->r[e]) != GCOR_KEPT) return 0;
+    }
+    return 1;
+}
+
+static int has_sound_rows(const gcor_store *store, const gcor_edge_run *run) {
+    int sound = run->start[0] == 0 && run->start[run->n_row] == run->n;
+    for (int64_t row = run->row; sound && row < run->row + run->n_row; row++) sound = is_sound_row(store, run, row);
+    return sound;
 }
 
 static gcor_status load_run(gcor_store *store, gcor_context *context, FILE *file) {
     gcor_edge_run *run = open_run(store, context);
     if (!run) return GCOR_NO_MEMORY;
     gcor_status status = gcor_get(context, file, run, 1, sizeof *run);
-    if (!status && !is_sound(store, run)) status = gcor_fail(context, GCOR_BAD_FILE, "a saved result is damaged");
+    if (!status && !is_sound(&store->edges.sink, run)) status = gcor_damaged(context);
     if (!status) status = check_count(store, context, run->n);
     if (!status) status = allocate_run(context, run);
     if (status) return status;
     store->n_runs++;
     store->count += run->n;
-    return gcor_get(context, file, run->r, run_bytes(run), 1);
+    status = gcor_get(context, file, run->r, run_bytes(run), 1);
+    return status || has_sound_rows(store, run) ? status : gcor_damaged(context);
 }
 
 static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_store *store = (gcor_store *)sink;
-    int64_t above = 0, n_runs = 0;
+    int64_t *above = &store->edges.above, n_runs = 0;
     gcor_status status = put_settings(store, context, file, gcor_expect);
-    if (!status) status = gcor_get(context, file, &above, 1, sizeof above);
+    if (!status) status = gcor_get(context, file, above, 1, sizeof *above);
     if (!status) status = gcor_get(context, file, &n_runs, 1, sizeof n_runs);
-    for (int64_t k = 0; !status && k < n_runs; k++) status = gcor_stop(context) ? context->error.status : load_run(store, context, file);
-    if (!status) store->edges.above += above;
+    if (!status && (n_runs < 0 || *above < 0 || *above > sink->n_row * sink->n_col)) status = gcor_damaged(context);
+    for (int64_t k = 0; !status && k < n_runs; k++)
+        status = gcor_stop(context) ? context->error.status : load_run(store, context, file);
     return status;
 }
 

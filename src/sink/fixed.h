@@ -7,7 +7,7 @@
 
 #include "../core/triangle.h"
 
-enum { GCOR_EXACT_TERMS = 256 };
+enum { GCOR_EXACT_TERMS = 256, GCOR_FIXED_BITS = 91 };
 
 /* Adding and taking away a number whose last bit is worth 2^-45 (2^-91) rounds to multiples of that. */
 GCOR_INLINE double gcor_high_part(double term) {

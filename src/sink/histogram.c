@@ -52,10 +52,12 @@ gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file) {
     return gcor_put(context, file, bins->counts, GCOR_BINS, sizeof *bins->counts);
 }
 
-gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, FILE *file) {
-    int64_t counts[GCOR_BINS];
-    gcor_status status = gcor_get(context, file, counts, GCOR_BINS, sizeof *counts);
-    if (!status) gcor_bins_add(bins, counts);
+gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t most, FILE *file) {
+    gcor_status status = gcor_get(context, file, bins->counts, GCOR_BINS, sizeof *bins->counts);
+    for (int b = 0; !status && b < GCOR_BINS; b++) {
+        if (bins->counts[b] < 0 || bins->counts[b] > most) return gcor_damaged(context);
+        most -= bins->counts[b];
+    }
     return status;
 }
 
@@ -103,11 +105,9 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
 
 static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    double error = 0;
-    gcor_status status = gcor_get(context, file, &error, 1, sizeof error);
-    if (!status) status = gcor_bins_load(&histogram->bins, context, file);
-    if (!status && error > histogram->error) histogram->error = error;
-    return status;
+    gcor_status status = gcor_get(context, file, &histogram->error, 1, sizeof histogram->error);
+    if (!status && !(histogram->error >= 0 && histogram->error <= 1)) status = gcor_damaged(context);
+    return status ? status : gcor_bins_load(&histogram->bins, context, sink->n_row * sink->n_col, file);
 }
 
 static void release(gcor_sink *sink) {

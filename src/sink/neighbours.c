@@ -134,23 +134,16 @@ static gcor_status save_heaps(const gcor_heaps *heaps, int64_t k, gcor_context *
     return status;
 }
 
-static gcor_status load_heaps(gcor_neighbours *neighbours, gcor_heaps *heaps, gcor_context *context, FILE *file) {
-    gcor_heaps from = {0};
-    int64_t k = neighbours->k, n_others = heaps == &neighbours->rows ? neighbours->cols.n_var : neighbours->rows.n_var;
-    if (neighbours->edges.sink.shape != GCOR_FULL) n_others = heaps->n_var;
-    gcor_status status = allocate(context, &from, k, heaps->n_var);
-    if (!status) status = gcor_get(context, file, from.count, from.n_var, sizeof *from.count);
-    for (int64_t j = 0; !status && j < from.n_var; j++) {
-        if (from.count[j] < 0 || from.count[j] > k)
-            status = gcor_fail(context, GCOR_BAD_FILE, "a saved result is damaged");
-        else
-            status = gcor_get(context, file, from.heap + j * k, from.count[j], sizeof *from.heap);
-        for (int64_t e = 0; !status && e < from.count[j]; e++)
-            if (from.heap[j * k + e].other < 0 || from.heap[j * k + e].other >= n_others)
-                status = gcor_fail(context, GCOR_BAD_FILE, "a saved result is damaged");
+/* In which order they are in the file does not matter, as all of them are to be merged. */
+static gcor_status load_heaps(gcor_heaps *heaps, int64_t k, int64_t n_others, gcor_context *context, FILE *file) {
+    gcor_status status = gcor_get(context, file, heaps->count, heaps->n_var, sizeof *heaps->count);
+    for (int64_t j = 0; !status && j < heaps->n_var; j++) {
+        gcor_neighbour *own = heaps->heap + j * k;
+        if (heaps->count[j] < 0 || heaps->count[j] > k) return gcor_damaged(context);
+        status = gcor_get(context, file, own, heaps->count[j], sizeof *own);
+        for (int64_t e = 0; !status && e < heaps->count[j]; e++)
+            if (own[e].other < 0 || own[e].other >= n_others) status = gcor_damaged(context);
     }
-    if (!status) merge_heaps(neighbours->edges.rule.side, heaps, &from, k);
-    release_heaps(&from);
     return status;
 }
 
@@ -167,8 +160,8 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_neighbours *neighbours = (gcor_neighbours *)sink;
     gcor_status status = gcor_expect(context, file, &neighbours->edges.rule.side, sizeof(gcor_side));
     if (!status) status = gcor_expect(context, file, &neighbours->k, sizeof neighbours->k);
-    if (!status) status = load_heaps(neighbours, &neighbours->cols, context, file);
-    return status ? status : load_heaps(neighbours, &neighbours->rows, context, file);
+    if (!status) status = load_heaps(&neighbours->cols, neighbours->k, sink->n_row, context, file);
+    return status ? status : load_heaps(&neighbours->rows, neighbours->k, sink->n_col, context, file);
 }
 
 const gcor_sink_type gcor_neighbours_type = {

@@ -64,6 +64,10 @@ gcor_status gcor_get(gcor_context *context, FILE *file, void *data, int64_t coun
     return gcor_fail(context, GCOR_BAD_FILE, "cannot read a saved result: %s", feof(file) ? "it is cut off" : strerror(errno));
 }
 
+gcor_status gcor_damaged(gcor_context *context) {
+    return gcor_fail(context, GCOR_BAD_FILE, "a saved result is damaged");
+}
+
 gcor_status gcor_expect(gcor_context *context, FILE *file, const void *data, size_t size) {
     char found[512];
     gcor_status status = size <= sizeof found ? gcor_get(context, file, found, 1, size) : GCOR_BAD_FILE;
@@ -82,6 +86,11 @@ gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_sh
 
 gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file) {
     file_head head = head_of(sink);
+    gcor_sink *other = NULL;
     gcor_status status = gcor_expect(context, file, &head, sizeof head);
-    return status ? status : sink->type->load(sink, context, file);
+    if (!status) status = sink->type->fork(sink, context, &other);
+    if (!status) status = sink->type->load(other, context, file);
+    if (!status) status = sink->type->merge(sink, context, other);
+    gcor_sink_free(other);
+    return status;
 }
