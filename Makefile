@@ -1,7 +1,8 @@
 # What one does with a working copy; not part of the built package.
 #
 #   make demo      install what is missing, build, run the example on real data
-#   make check     R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
+#   make check     make unit, R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
+#   make unit      the engine's tests without R: plain, with ASan and UBSan, with TSan; half a minute
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
 #   make asan      the tests with AddressSanitizer and UBSan
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
@@ -27,6 +28,7 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
 # R CMD check warns or notes where checkbashisms (of devscripts), qpdf or tidy are absent.
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
+UNIT_NEEDS = gcc libc6-dev
 LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-lintr clang-format shellcheck devscripts
 
 # Each recipe is one bash script that ends at its first error.
@@ -34,7 +36,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo check bench asan valgrind lint format doc clean
+.PHONY: demo check unit bench asan valgrind lint format doc clean
 
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
@@ -83,7 +85,7 @@ demo:
 
 # R CMD build compiles, too, for the vignettes, and throws that away: for one architecture only.
 # A check needs no network: it asks an empty repository what other packages there are.
-check:
+check: unit
 	$(call need,$(CHECK_NEEDS))
 	mkdir -p '$(BUILD)'
 	cd '$(BUILD)'
@@ -98,6 +100,10 @@ check:
 	kpsewhich inconsolata.sty > /dev/null 2>&1 || manual=--no-manual
 	R CMD check --as-cran $$manual --install-args=--configure-args='$(CONFIGURE)' gpucor_*.tar.gz || true
 	'$(CURDIR)/.ci/check-result' gpucor.Rcheck
+
+unit:
+	$(call need,$(UNIT_NEEDS))
+	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
 
 bench:
 	$(call need,$(BENCH_NEEDS))

@@ -1,0 +1,88 @@
+/* Runs the tests: all, or those of the files that are named. The last line counts them. */
+#include "check.h"
+
+#include "../../src/core/alloc.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const unit_test triangle_tests[], share_tests[], queue_tests[], fixed_tests[];
+
+static const struct {
+    const char *name;
+    const unit_test *tests;
+} files[] = {
+    {"triangle", triangle_tests},
+    {"share", share_tests},
+    {"queue", queue_tests},
+    {"fixed", fixed_tests},
+};
+
+enum { SHOWN = 5, SECONDS = 60 };
+
+static int failures; /* of the test at hand */
+static char about[256];
+
+int unit_fail(const char *file, int line, const char *format, ...) {
+    if (__atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) > SHOWN) return 0;
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    printf("%s:%d: %s%s%s\n", file, line, message, *about ? "; " : "", about);
+    return 0;
+}
+
+void unit_about(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(about, sizeof about, format, arguments);
+    va_end(arguments);
+}
+
+int unit_check_int(const char *file, int line, const char *what, int64_t actual, int64_t expected) {
+    return actual == expected ||
+           unit_fail(file, line, "%s is %lld, not %lld", what, (long long)actual, (long long)expected);
+}
+
+int unit_check_near(const char *file, int line, const char *what, double actual, double expected, double most) {
+    if (fabs(actual - expected) <= most || (isnan(actual) && isnan(expected))) return 1;
+    return unit_fail(file, line, "%s is %.17g, not %.17g within %g", what, actual, expected, most);
+}
+
+int unit_check_text(const char *file, int line, const char *text, const char *part) {
+    return strstr(text, part) || unit_fail(file, line, "\"%s\" says nothing of \"%s\"", text, part);
+}
+
+/* A test that hangs ends the process. */
+static int run(const char *file, const unit_test *test) {
+    failures = 0;
+    *about = 0;
+    alarm(SECONDS);
+    test->run();
+    alarm(0);
+    gcor_set_fault(GCOR_HOST_MEMORY, 0);
+    CHECK_INT(gcor_live(GCOR_HOST_MEMORY), 0);
+    if (failures) printf("failed, %d checks: %s, %s\n", failures, file, test->name);
+    return failures == 0;
+}
+
+static int is_wanted(const char *name, int n, char **names) {
+    int wanted = n == 0;
+    for (int k = 0; k < n; k++) wanted |= strcmp(names[k], name) == 0;
+    return wanted;
+}
+
+int main(int argc, char **argv) {
+    int n[2] = {0, 0};
+    setvbuf(stdout, NULL, _IOLBF, 0); /* forked children have nothing to print twice */
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        for (const unit_test *test = files[f].tests; test->name && is_wanted(files[f].name, argc - 1, argv + 1); test++)
+            n[run(files[f].name, test)]++;
+    printf("%d passed, %d failed\n", n[1], n[0]);
+    return n[0] > 0 || n[1] == 0;
+}

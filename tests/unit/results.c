@@ -1,0 +1,222 @@
+#include "results.h"
+
+#include "check.h"
+
+#include "../../src/core/alloc.h"
+#include "../../src/sink/connectivity.h"
+#include "../../src/sink/dense.h"
+#include "../../src/sink/histogram.h"
+#include "../../src/sink/neighbours.h"
+
+#include <string.h>
+
+static void put(FILE *file, const void *data, int64_t n, size_t size) {
+    if (n > 0) CHECK_INT(fwrite(data, size, (size_t)n, file), n);
+}
+
+/* ---- dense ------------------------------------------------------------------------------ */
+
+static const double UNTOUCHED = -77;
+
+static gcor_status make_dense(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                              unit_sink *sink) {
+    gcor_layout layout = (gcor_layout)kind->setting;
+    gcor_dense *dense;
+    sink->n_out = layout == GCOR_SQUARE || layout == GCOR_RECTANGLE ? n_row * n_col : n_col * (n_col - 1) / 2;
+    sink->out = malloc((size_t)(sink->n_out + 1) * sizeof *sink->out);
+    for (int64_t k = 0; k < sink->n_out; k++) sink->out[k] = UNTOUCHED;
+    gcor_status status = gcor_dense_new(context, layout, n_row, n_col, sink->out, sink->n_out, -7, &dense);
+    sink->sink = status ? NULL : &dense->sink;
+    return status;
+}
+
+static void write_dense(unit_sink *sink, gcor_context *context, FILE *file) {
+    const gcor_dense *dense = (const gcor_dense *)sink->sink;
+    (void)context;
+    put(file, &dense->zero_sd, 1, sizeof dense->zero_sd);
+    put(file, sink->out, sink->n_out, sizeof *sink->out);
+}
+
+/* ---- edges ------------------------------------------------------------------------------- */
+
+/* setting: a tenth of the least weight. */
+static gcor_status make_store(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                              unit_sink *sink) {
+    gcor_edge_rule rule = {.side = (gcor_side)kind->side, .least = kind->setting / 10.0, .ceiling = 0.8};
+    gcor_store *store;
+    gcor_status status = gcor_store_new(context, kind->shape, n_row, n_col, rule, INT32_MAX, &store);
+    sink->sink = status ? NULL : &store->edges.sink;
+    return status;
+}
+
+/* Compressed rows, which empty it, after its counts and ranks. */
+static void write_store(gcor_store *store, gcor_context *context, FILE *file) {
+    int64_t n_row = store->edges.sink.n_row, count = store->count;
+    const double least[] = {0, 0.4, 0.6};
+    double weight = 0;
+    put(file, &store->edges.above, 1, sizeof store->edges.above);
+    put(file, &store->count, 1, sizeof store->count);
+    for (int k = 0; k < 3 && !gcor_store_count(store, context, least[k], &count); k++)
+        put(file, &count, 1, sizeof count);
+    for (int64_t k = 1; k < 5000 && !gcor_store_rank(store, context, k, &weight); k *= 10)
+        put(file, &weight, 1, sizeof weight);
+    int32_t *start = calloc((size_t)n_row + 1, sizeof *start);
+    if (CHECK_INT(gcor_store_starts(store, context, 0, n_row, start), GCOR_OK)) {
+        int32_t *col = calloc((size_t)start[n_row] + 1, sizeof *col);
+        double *r = calloc((size_t)start[n_row] + 1, sizeof *r);
+        CHECK_INT(gcor_store_rows(store, context, 0, n_row, start, col, r), GCOR_OK);
+        put(file, start, n_row + 1, sizeof *start);
+        put(file, col, start[n_row], sizeof *col);
+        put(file, r, start[n_row], sizeof *r);
+        free(col);
+        free(r);
+    }
+    free(start);
+}
+
+static void write_edges(unit_sink *sink, gcor_context *context, FILE *file) {
+    write_store((gcor_store *)sink->sink, context, file);
+}
+
+/* setting: how many. */
+static gcor_status make_neighbours(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                                   unit_sink *sink) {
+    gcor_neighbours *neighbours;
+    gcor_status status = gcor_neighbours_new(context, kind->shape, n_row, n_col, (gcor_side)kind->side, kind->setting,
+                                             &neighbours);
+    sink->sink = status ? NULL : &neighbours->edges.sink;
+    return status;
+}
+
+static void write_neighbours(unit_sink *sink, gcor_context *context, FILE *file) {
+    const gcor_sink *own = sink->sink;
+    gcor_edge_rule rule = {.side = (gcor_side)sink->kind->side, .least = 0, .ceiling = 2};
+    for (int mutual = 0; mutual < 2; mutual++) {
+        gcor_store *store;
+        CHECK_INT(gcor_store_new(context, own->shape, own->n_row, own->n_col, rule, INT32_MAX, &store), GCOR_OK);
+        CHECK_INT(gcor_neighbours_store((const gcor_neighbours *)own, context, mutual, store), GCOR_OK);
+        write_store(store, context, file);
+        gcor_sink_free(&store->edges.sink);
+    }
+}
+
+/* ---- counts and sums ---------------------------------------------------------------------- */
+
+/* setting: whether cheap values will do. */
+static gcor_status make_histogram(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                                  unit_sink *sink) {
+    gcor_histogram *histogram;
+    gcor_status status = gcor_histogram_new(context, kind->shape, n_row, n_col, kind->setting, &histogram);
+    sink->sink = status ? NULL : &histogram->sink;
+    return status;
+}
+
+static void write_histogram(unit_sink *sink, gcor_context *context, FILE *file) {
+    gcor_histogram *histogram = (gcor_histogram *)sink->sink;
+    (void)context;
+    gcor_bins_sum(&histogram->bins);
+    put(file, histogram->bins.counts, GCOR_BINS, sizeof *histogram->bins.counts);
+    put(file, &histogram->error, 1, sizeof histogram->error);
+}
+
+/* setting: a tenth of the least weight. */
+static gcor_status make_connectivity(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                                     unit_sink *sink) {
+    gcor_sums_rule rule = {.side = (gcor_side)kind->side,
+                           .least = kind->setting / 10.0,
+                           .n_power = 3,
+                           .similarity = (gcor_similarity)kind->side,
+                           .steps = {1, 5, 0.5}};
+    gcor_connectivity *connectivity;
+    (void)n_row;
+    gcor_status status = gcor_connectivity_new(context, rule, n_col, &connectivity);
+    sink->sink = status ? NULL : &connectivity->sink;
+    return status;
+}
+
+static void write_connectivity(unit_sink *sink, gcor_context *context, FILE *file) {
+    gcor_connectivity *c = (gcor_connectivity *)sink->sink;
+    (void)context;
+    gcor_bins_sum(&c->bins);
+    put(file, c->degree, c->n_var, sizeof *c->degree);
+    put(file, c->sums, (1 + c->rule.n_power) * c->n_var, sizeof *c->sums);
+    put(file, c->bins.counts, GCOR_BINS, sizeof *c->bins.counts);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+const unit_kind unit_kinds[] = {
+    {"triangle by rows", make_dense, write_dense, GCOR_TRIANGLE_ROWS, 0, GCOR_UPPER},
+    {"triangle by columns", make_dense, write_dense, GCOR_TRIANGLE_COLUMNS, 0, GCOR_LOWER},
+    {"square", make_dense, write_dense, GCOR_SQUARE, 0, GCOR_UPPER},
+    {"rectangle", make_dense, write_dense, GCOR_RECTANGLE, 0, GCOR_FULL},
+    {"store of a triangle", make_store, write_edges, 3, GCOR_ABSOLUTE, GCOR_LOWER},
+    {"store of negative edges", make_store, write_edges, 2, GCOR_NEGATIVE, GCOR_LOWER},
+    {"store of a rectangle", make_store, write_edges, 4, GCOR_POSITIVE, GCOR_FULL},
+    {"neighbours in a triangle", make_neighbours, write_neighbours, 3, GCOR_ABSOLUTE, GCOR_LOWER},
+    {"neighbours in a rectangle", make_neighbours, write_neighbours, 5, GCOR_POSITIVE, GCOR_FULL},
+    {"histogram", make_histogram, write_histogram, 0, 0, GCOR_LOWER},
+    {"cheap histogram of a rectangle", make_histogram, write_histogram, 1, 0, GCOR_FULL},
+    {"connectivity", make_connectivity, write_connectivity, 3, GCOR_POSITIVE, GCOR_LOWER},
+    {"soft connectivity", make_connectivity, write_connectivity, 20, GCOR_ABSOLUTE, GCOR_LOWER},
+    {NULL, NULL, NULL, 0, 0, GCOR_FULL},
+};
+
+const unit_kind *unit_kind_named(const char *name) {
+    const unit_kind *kind = unit_kinds;
+    while (strcmp(kind->name, name) != 0) kind++;
+    return kind;
+}
+
+gcor_status unit_sink_new(const unit_problem *p, const unit_kind *kind, unit_sink *sink) {
+    unit_call call;
+    unit_call_begin(&call, p->threads);
+    *sink = (unit_sink){.kind = kind};
+    gcor_status status = kind->make(&call.context, kind, p->y ? p->y->n_var : p->x->n_var, p->x->n_var, sink);
+    if (status) unit_sink_free(sink);
+    return status;
+}
+
+gcor_status unit_sink_fork(const unit_problem *p, const unit_sink *sink, unit_sink *fork) {
+    unit_call call;
+    unit_call_begin(&call, p->threads);
+    *fork = *sink;
+    fork->is_fork = 1;
+    return sink->sink->type->fork(sink->sink, &call.context, &fork->sink);
+}
+
+void unit_sink_free(unit_sink *sink) {
+    gcor_sink_free(sink->sink);
+    sink->sink = NULL;
+    if (!sink->is_fork) free(sink->out);
+    sink->out = NULL;
+}
+
+unit_found unit_found_in(const unit_problem *p, unit_sink *sink) {
+    unit_found found = {NULL, 0};
+    unit_call call;
+    unit_call_begin(&call, p->threads);
+    FILE *file = open_memstream(&found.bytes, &found.n);
+    sink->kind->write(sink, &call.context, file);
+    fclose(file);
+    unit_sink_free(sink);
+    return found;
+}
+
+unit_found unit_find(unit_problem *p, const unit_kind *kind, gcor_status *status) {
+    unit_sink sink;
+    *status = unit_sink_new(p, kind, &sink);
+    if (!*status) *status = unit_run(p, sink.sink);
+    if (!*status) return unit_found_in(p, &sink);
+    unit_sink_free(&sink);
+    return (unit_found){NULL, 0};
+}
+
+int unit_check_same(const char *file, int line, const unit_found *expected, unit_found actual) {
+    size_t at = 0;
+    while (at < expected->n && at < actual.n && expected->bytes[at] == actual.bytes[at]) at++;
+    int same = at == expected->n && at == actual.n && at > 0;
+    if (!same) unit_fail(file, line, "byte %zu of %zu (%zu) differs", at, actual.n, expected->n);
+    free(actual.bytes);
+    return same;
+}
