@@ -1,0 +1,207 @@
+/* Saved sinks that are cut off, damaged, or another's: an error, nothing left behind, nothing added. */
+#include "check.h"
+#include "device.h"
+#include "results.h"
+
+#include "../../src/sink/edges.h"
+
+#include <string.h>
+
+enum { N_OBS = 7, N_X = 70, N_Y = 5 };
+
+typedef struct {
+    unit_problem problem;
+    unit_data x, y;
+} fixture;
+
+static fixture *new_fixture(void) {
+    fixture *f = malloc(sizeof *f);
+    unit_seed(9);
+    f->x = unit_data_new(N_OBS, N_X, UNIT_SPOILT);
+    f->y = unit_data_new(N_OBS, N_Y, UNIT_SPOILT);
+    return f;
+}
+
+static void free_fixture(fixture *f) {
+    unit_data_free(&f->x);
+    unit_data_free(&f->y);
+    free(f);
+}
+
+static void set_problem(fixture *f, const unit_kind *kind) {
+    unit_devices_reset();
+    unit_problem_of(&f->problem, &f->x.matrix.source, kind->shape == GCOR_FULL ? &f->y.matrix.source : NULL);
+    f->problem.backend = &unit_device;
+}
+
+/* What is written of a run. */
+static unit_found save_run(fixture *f, const unit_kind *kind) {
+    unit_found file = {NULL, 0};
+    unit_sink sink;
+    unit_call call;
+    const gcor_share all = {0, 1};
+    unit_call_begin(&call, 1);
+    CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
+    CHECK_INT(unit_run(&f->problem, sink.sink), GCOR_OK);
+    FILE *stream = open_memstream(&file.bytes, &file.n);
+    CHECK_INT(gcor_sink_save(sink.sink, &call.context, &all, stream), GCOR_OK);
+    fclose(stream);
+    unit_sink_free(&sink);
+    return file;
+}
+
+static gcor_status load_bytes(gcor_sink *sink, const char *bytes, size_t n, gcor_error *error) {
+    FILE *stream = fmemopen((void *)(uintptr_t)bytes, n, "r");
+    unit_call call;
+    unit_call_begin(&call, 1);
+    gcor_status status = gcor_sink_load(sink, &call.context, stream);
+    CHECK_INT(call.context.error.status, status);
+    *error = call.context.error;
+    fclose(stream);
+    return status;
+}
+
+/* All of the first bytes, which say how much follows, and then some. */
+static size_t next_byte(size_t at, size_t n) {
+    return at < 400 ? at + 1 : at + 1 + (size_t)unit_random((int64_t)n / 100 + 1);
+}
+
+/* ---- cut off ------------------------------------------------------------------------------ */
+
+/* Into one sink all that is cut off, and then what is whole: only that is in it. */
+static void check_cut(fixture *f, const unit_kind *kind) {
+    gcor_error error;
+    gcor_status status;
+    unit_found file = save_run(f, kind), expected = unit_find(&f->problem, kind, &status);
+    unit_sink sink;
+    CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
+    for (size_t n = 0; n < file.n; n = next_byte(n, file.n)) {
+        unit_about("%s, %zu of %zu bytes", kind->name, n, file.n);
+        CHECK_INT(load_bytes(sink.sink, file.bytes, n, &error), GCOR_BAD_FILE);
+        CHECK_TEXT(error.message, "cut off");
+    }
+    CHECK_INT(load_bytes(sink.sink, file.bytes, file.n, &error), GCOR_OK);
+    CHECK_SAME(&expected, unit_found_in(&f->problem, &sink));
+    free(expected.bytes);
+    free(file.bytes);
+}
+
+static void files_cut_off(void) {
+    fixture *f = new_fixture();
+    for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
+        set_problem(f, kind);
+        check_cut(f, kind);
+    }
+    free_fixture(f);
+}
+
+/* ---- damaged -------------------------------------------------------------------------------- */
+
+/* A value that may have been changed may be loaded, and looked at; that nothing is read or added up that cannot be is
+ * the sanitizers' to see. */
+static void check_damage(fixture *f, const unit_kind *kind, const unit_found *file, size_t at, char bits) {
+    gcor_error error;
+    unit_sink sink;
+    char *bytes = malloc(file->n);
+    memcpy(bytes, file->bytes, file->n);
+    bytes[at] ^= bits;
+    unit_about("%s, byte %zu of %zu by %02x", kind->name, at, file->n, (unsigned char)bits);
+    CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
+    gcor_status status = load_bytes(sink.sink, bytes, file->n, &error);
+    CHECK(status == GCOR_OK || status == GCOR_BAD_FILE);
+    if (!status) status = load_bytes(sink.sink, file->bytes, file->n, &error);
+    CHECK(status == GCOR_OK || status == GCOR_BAD_FILE);
+    unit_found found = unit_found_in(&f->problem, &sink);
+    free(found.bytes);
+    free(bytes);
+}
+
+static void files_damaged(void) {
+    fixture *f = new_fixture();
+    for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
+        set_problem(f, kind);
+        unit_found file = save_run(f, kind);
+        for (size_t at = 0; at < file.n; at = next_byte(at, file.n)) {
+            check_damage(f, kind, &file, at, (char)(1 + unit_random(255)));
+            check_damage(f, kind, &file, at, (char)0x80);
+        }
+        free(file.bytes);
+    }
+    free_fixture(f);
+}
+
+/* ---- another's --------------------------------------------------------------------------------- */
+
+/* The same sink for other variables, and for other settings. */
+static void check_relatives(fixture *f, const unit_kind *kind, const unit_found *file) {
+    gcor_error error;
+    unit_sink sink;
+    unit_kind other = *kind;
+    gcor_source narrow = f->x.matrix.source, *x = f->problem.x;
+    narrow.n_var--;
+    f->problem.x = &narrow;
+    CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
+    CHECK_INT(load_bytes(sink.sink, file->bytes, file->n, &error), GCOR_BAD_FILE);
+    CHECK_TEXT(error.message, "another kind, or of other settings");
+    unit_sink_free(&sink);
+    f->problem.x = x;
+    other.setting = other.setting == 1 ? 0 : 1;
+    CHECK_INT(unit_sink_new(&f->problem, &other, &sink), GCOR_OK);
+    CHECK_INT(load_bytes(sink.sink, file->bytes, file->n, &error), GCOR_BAD_FILE);
+    CHECK_TEXT(error.message, "another kind, or of other settings");
+    unit_sink_free(&sink);
+}
+
+static void files_of_others(void) {
+    fixture *f = new_fixture();
+    for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
+        set_problem(f, kind);
+        unit_found file = save_run(f, kind);
+        unit_about("a file of %s", kind->name);
+        check_relatives(f, kind, &file);
+        for (const unit_kind *other = unit_kinds; other->name; other++) {
+            gcor_error error;
+            unit_sink sink;
+            if (other == kind) continue;
+            unit_about("a file of %s into %s", kind->name, other->name);
+            set_problem(f, other);
+            CHECK_INT(unit_sink_new(&f->problem, other, &sink), GCOR_OK);
+            CHECK_INT(load_bytes(sink.sink, file.bytes, file.n, &error), GCOR_BAD_FILE);
+            unit_sink_free(&sink);
+        }
+        free(file.bytes);
+    }
+    free_fixture(f);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------ */
+
+static void disks_that_are_full(void) {
+    fixture *f = new_fixture();
+    for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
+        const gcor_share all = {0, 1};
+        unit_sink sink;
+        unit_call call;
+        unit_call_begin(&call, 1);
+        set_problem(f, kind);
+        unit_about("%s", kind->name);
+        CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
+        CHECK_INT(unit_run(&f->problem, sink.sink), GCOR_OK);
+        FILE *full = fopen("/dev/full", "w");
+        if (CHECK(full)) {
+            CHECK_INT(gcor_sink_save(sink.sink, &call.context, &all, full), GCOR_BAD_FILE);
+            CHECK_TEXT(call.context.error.message, "No space left");
+            fclose(full);
+        }
+        unit_sink_free(&sink);
+    }
+    free_fixture(f);
+}
+
+const unit_test files_tests[] = {
+    {"what is cut off adds nothing", files_cut_off},
+    {"what is damaged does no harm", files_damaged},
+    {"what another sink has written is refused", files_of_others},
+    {"a disk that is full is an error", disks_that_are_full},
+    {NULL, NULL},
+};

@@ -1,0 +1,143 @@
+/* The k-th allocation fails, for every k: an error or the right result, and nothing left behind. */
+#include "check.h"
+#include "device.h"
+#include "results.h"
+
+#include "../../src/core/alloc.h"
+
+enum { ENOUGH = 3, MOST = 5000 };
+/* Enough for a run to have more than one thread (core/run.c). */
+enum { N_OBS = 64, N_X = 140, N_Y = 70 };
+
+typedef struct {
+    unit_problem problem;
+    unit_data x, y;
+} fixture;
+
+static fixture *new_fixture(void) {
+    fixture *f = malloc(sizeof *f);
+    unit_seed(12);
+    f->x = unit_data_new(N_OBS, N_X, UNIT_SPOILT);
+    f->y = unit_data_new(N_OBS, N_Y, UNIT_SPOILT);
+    return f;
+}
+
+static void free_fixture(fixture *f) {
+    unit_data_free(&f->x);
+    unit_data_free(&f->y);
+    free(f);
+}
+
+static void set_problem(fixture *f, const unit_kind *kind, int devices, int threads) {
+    unit_devices_reset();
+    unit_problem_of(&f->problem, &f->x.matrix.source, kind->shape == GCOR_FULL ? &f->y.matrix.source : NULL);
+    f->problem.backend = &unit_device;
+    f->problem.measure = unit_measure("kendall");
+    f->problem.use = GCOR_PAIRWISE;
+    f->problem.devices = devices;
+    f->problem.threads = threads;
+}
+
+static void check_out_of_memory(gcor_status status, const gcor_error *error) {
+    CHECK_INT(status, GCOR_NO_MEMORY);
+    CHECK_INT(error->status, GCOR_NO_MEMORY);
+    CHECK_TEXT(error->message, "cannot allocate");
+}
+
+/* ---- runs -------------------------------------------------------------------------------------- */
+
+/* A run whose k-th allocation fails; returns whether it succeeds, as there are fewer. */
+static int run_short_of_memory(fixture *f, const unit_kind *kind, const unit_found *expected, int k) {
+    unit_sink sink;
+    CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
+    gcor_set_fault(GCOR_HOST_MEMORY, k);
+    gcor_status status = unit_run(&f->problem, sink.sink);
+    gcor_set_fault(GCOR_HOST_MEMORY, 0);
+    CHECK_INT(f->problem.job.devices_lost, 0);
+    CHECK_INT(unit_devices_now.open, 0);
+    if (!status) return CHECK_SAME(expected, unit_found_in(&f->problem, &sink));
+    check_out_of_memory(status, &f->problem.error);
+    unit_sink_free(&sink);
+    CHECK_INT(gcor_live(GCOR_HOST_MEMORY), 0);
+    return 0;
+}
+
+/* How many allocations there are is a little different each time that several workers share a run. */
+static void walk(fixture *f, const unit_kind *kind, int devices, int threads) {
+    gcor_status status;
+    int k = 0;
+    set_problem(f, kind, 1, 1);
+    unit_found expected = unit_find(&f->problem, kind, &status);
+    set_problem(f, kind, devices, threads);
+    unit_devices_now.pause = 50; /* so that each gets something */
+    for (int succeeded = 0; succeeded < ENOUGH && k < MOST;) {
+        unit_about("%s, %d workers, %d threads, allocation %d", kind->name, devices, threads, ++k);
+        succeeded = run_short_of_memory(f, kind, &expected, k) ? succeeded + 1 : 0;
+    }
+    CHECK(k > 10 * devices && k < MOST);
+    free(expected.bytes);
+}
+
+static void runs_without_memory(void) {
+    const char *const kinds[] = {"rectangle", "store of a triangle", "neighbours in a rectangle", "histogram",
+                                 "connectivity"};
+    fixture *f = new_fixture();
+    for (int k = 0; k < 5; k++) {
+        walk(f, unit_kind_named(kinds[k]), 3, 3);
+        walk(f, unit_kind_named(kinds[k]), 2, 5);
+    }
+    free_fixture(f);
+}
+
+/* ---- what a sink does itself ------------------------------------------------------------------------ */
+
+/* From one sink to a file and into another, which has as much after a failure as before. */
+static int load_short_of_memory(fixture *f, const unit_kind *kind, FILE *file, const unit_found *expected, int k) {
+    unit_sink sink;
+    unit_call call;
+    unit_call_begin(&call, f->problem.threads);
+    rewind(file);
+    gcor_set_fault(GCOR_HOST_MEMORY, k);
+    gcor_status status = unit_sink_new(&f->problem, kind, &sink), loaded = GCOR_OK;
+    if (!status) loaded = gcor_sink_load(sink.sink, &call.context, file);
+    gcor_set_fault(GCOR_HOST_MEMORY, 0);
+    if (loaded) {
+        check_out_of_memory(loaded, &call.context.error);
+        unit_call_begin(&call, f->problem.threads);
+        rewind(file);
+        CHECK_INT(gcor_sink_load(sink.sink, &call.context, file), GCOR_OK);
+    }
+    if (status) return CHECK_INT(status, GCOR_NO_MEMORY) && CHECK_INT(gcor_live(GCOR_HOST_MEMORY), 0) && 0;
+    CHECK_SAME(expected, unit_found_in(&f->problem, &sink));
+    return !loaded;
+}
+
+static void files_without_memory(void) {
+    fixture *f = new_fixture();
+    for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
+        const gcor_share all = {0, 1};
+        FILE *file = tmpfile();
+        unit_sink sink;
+        unit_call call;
+        int k = 0;
+        unit_call_begin(&call, 1);
+        set_problem(f, kind, 1, 1);
+        CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
+        CHECK_INT(unit_run(&f->problem, sink.sink), GCOR_OK);
+        CHECK_INT(gcor_sink_save(sink.sink, &call.context, &all, file), GCOR_OK);
+        unit_found expected = unit_found_in(&f->problem, &sink);
+        do {
+            unit_about("%s, allocation %d", kind->name, ++k);
+        } while (!load_short_of_memory(f, kind, file, &expected, k) && k < MOST);
+        CHECK(k > 2 && k < MOST);
+        free(expected.bytes);
+        fclose(file);
+    }
+    free_fixture(f);
+}
+
+const unit_test memory_tests[] = {
+    {"a run that has no memory fails cleanly, wherever that is", runs_without_memory},
+    {"loading without memory fails cleanly", files_without_memory},
+    {NULL, NULL},
+};

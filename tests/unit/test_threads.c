@@ -1,0 +1,106 @@
+/* How many threads there can be, where the system has a limit. Children of this process have the limit, before there is
+ * any parallel region: OpenMP has none in a child after that. */
+#include "check.h"
+#include "device.h"
+#include "results.h"
+
+#include "../../src/core/threads.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* A sanitizer takes all addresses for itself. */
+const unit_test threads_tests[] = {{NULL, NULL}};
+#else
+
+enum { WANTED = 64 };
+
+static int64_t bytes_in_use(void) {
+    long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lld", &pages) != 1) pages = 0;
+    if (file) fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Room for so many stacks and their guard pages, and so many other bytes. */
+static void limit_threads(int threads, int64_t others) {
+    struct rlimit stack;
+    getrlimit(RLIMIT_STACK, &stack);
+    rlim_t each = (stack.rlim_cur == RLIM_INFINITY ? (rlim_t)2 << 20 : stack.rlim_cur) + 4096;
+    struct rlimit all = {(rlim_t)bytes_in_use() + (rlim_t)threads * each + (rlim_t)others, RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &all);
+}
+
+static int count_team(int threads) {
+    int n = 0;
+#pragma omp parallel num_threads(threads)
+#pragma omp atomic
+    n++;
+    return n;
+}
+
+/* In a child: what is promised is there. Its exit status is how many threads there are, or 255. */
+static void be_child(int most) {
+    int n;
+    limit_threads(most, 65536);
+    n = gcor_usable_threads(WANTED);
+    if (n < 1 || gcor_usable_threads(n) != n || gcor_usable_threads(1) != 1) _exit(255);
+    _exit(count_team(n) == n ? n : 255);
+}
+
+/* The exit status of a child that has the limit. */
+static int status_of_child(void (*be)(int most), int most) {
+    int status = 0;
+    unit_about("room for %d threads", most);
+    pid_t child = fork();
+    if (child == 0) be(most);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void fewer_where_there_is_a_limit(void) {
+    for (int most = 0; most < 12; most++) {
+        int n = status_of_child(be_child, most);
+        CHECK(n >= 1 && n <= most + 1);
+        if (most > 4) CHECK(n > 1);
+    }
+}
+
+/* In a child: workers, each with a team, after the process has had one. */
+static void be_child_with_workers(int most) {
+    static unit_problem p;
+    gcor_status status;
+    unit_data x = unit_data_new(100, 200, UNIT_COMPLETE);
+    limit_threads(most, (int64_t)32 << 20);
+    unit_problem_of(&p, &x.matrix.source, NULL);
+    p.backend = &unit_device;
+    p.threads = gcor_usable_threads(8);
+    (void)count_team(p.threads);
+    unit_found alone = unit_find(&p, unit_kind_named("square"), &status);
+    p.devices = 3;
+    _exit(!status && CHECK_SAME(&alone, unit_find(&p, unit_kind_named("square"), &status)) && !status);
+}
+
+static void fewer_for_workers(void) {
+    unit_seed(14);
+    for (int most = 0; most < 16; most++) CHECK_INT(status_of_child(be_child_with_workers, most), 1);
+}
+
+static void all_where_there_is_none(void) {
+    CHECK_INT(gcor_usable_threads(1), 1);
+    CHECK_INT(gcor_usable_threads(7), 7);
+    CHECK_INT(gcor_usable_threads(3), 3);
+    CHECK_INT(gcor_usable_threads(WANTED), WANTED);
+}
+
+const unit_test threads_tests[] = {
+    {"where the system allows fewer threads there are fewer, and no end of the process", fewer_where_there_is_a_limit},
+    {"workers have fewer threads, too", fewer_for_workers},
+    {"without a limit there are as many as are asked for", all_where_there_is_none},
+    {NULL, NULL},
+};
+#endif
