@@ -17,7 +17,7 @@ typedef struct {
 } late_tile;
 
 /* The tiles that are still to be delivered. */
-enum { MOST_LATE = 16 };
+enum { MOST_LATE = 3 };
 typedef struct {
     gcor_state *inner; /* the processor's */
     gcor_context *context;

@@ -1,5 +1,7 @@
 #include "fixture.h"
 
+#include "check.h"
+
 #include "../../src/core/measure.h"
 
 #include <math.h>
@@ -134,6 +136,7 @@ gcor_status unit_run_in(gcor_session *session, unit_problem *p, gcor_sink *sink)
                         .x_flags = p->x_flags,
                         .y_flags = p->y_flags};
     gcor_status status = gcor_run(session, &call.context, &p->job);
+    CHECK_INT(call.context.threads, p->threads);
     p->error = call.context.error;
     p->pairs = call.monitor.pairs;
     p->pairs_done = call.monitor.pairs_done;

@@ -7,7 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-__extension__ typedef __float128 quad; /* 113 bits */
+/* 113 bits; where there is no such type, as on ARM, a long double has them. */
+#ifdef __SIZEOF_FLOAT128__
+__extension__ typedef __float128 quad;
+#else
+typedef long double quad;
+#endif
 
 /* A term of size up to 1: any, or one that is hard to cut in two. */
 static double random_term(int k) {

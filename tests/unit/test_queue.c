@@ -67,6 +67,25 @@ static void every_pair_is_drawn(void) {
     free(d);
 }
 
+/* However many parts are asked for. */
+static void squares_are_not_too_small(void) {
+    unit_grids at = {0};
+    while (unit_next_grid(&at))
+        for (int64_t least = at.grid.side; least <= at.grid.side << at.grid.levels; least *= 2) {
+            const gcor_share all = {0, 1};
+            unit_call call;
+            gcor_queue queue;
+            gcor_square square;
+            int found = 1;
+            unit_about("grid %d, squares of %d", at.k, (int)least);
+            unit_call_begin(&call, 1);
+            CHECK_INT(gcor_queue_fill(&queue, &call.context, &at.grid, &all), GCOR_OK);
+            while (!gcor_queue_draw(&queue, &call.context, INT64_MAX, least, &square, &found) && found)
+                CHECK_INT(square.side, least);
+            gcor_queue_free(&queue);
+        }
+}
+
 /* Workers draw from it while they hold a lock. */
 static void large_problems_are_quick(void) {
     gcor_grid grid = gcor_grid_of(GCOR_LOWER, 1561152, 1561152);
@@ -122,6 +141,7 @@ static void no_memory_leaves_the_queue(void) {
 
 const unit_test queue_tests[] = {
     {"every pair is drawn once, or once more where it came back", every_pair_is_drawn},
+    {"squares are as small as allowed, and no smaller", squares_are_not_too_small},
     {"large problems are quick", large_problems_are_quick},
     {"where there is no memory the queue stays as it was", no_memory_leaves_the_queue},
     {NULL, NULL},

@@ -86,29 +86,60 @@ static void set_picky(fixture *f, int fails_at) {
 
 /* ---- tests -------------------------------------------------------------------------------------- */
 
-static void check_one_reader(const char *name, gcor_use use, int64_t n_obs_used) {
-    const int devices[] = {1, 1, 3, 3}, threads[] = {1, 3, 3, 6};
-    const unit_kind *kind = unit_kind_named(name);
-    fixture *f = new_fixture();
+/* From memory, and without the rows in which a value is missing. */
+static unit_found find_complete(fixture *f, const unit_kind *kind, int64_t *n_obs) {
+    unit_data *both[] = {&f->x, &f->y};
     gcor_status status;
-    set_problem(f, kind, use, 1, 1);
-    unit_found expected = unit_find(&f->problem, kind, &status);
+    *n_obs = 0;
+    for (int64_t k = 0; k < N_OBS; k++) {
+        int missing = 0;
+        for (int64_t j = 0; j < N_X; j++) missing |= isnan(f->x.values[j * N_OBS + k]);
+        for (int64_t j = 0; j < N_Y; j++) missing |= isnan(f->y.values[j * N_OBS + k]);
+        for (int d = 0; d < 2 && !missing; d++)
+            for (int64_t j = 0; j < both[d]->matrix.source.n_var; j++)
+                both[d]->values[j * N_OBS + *n_obs] = both[d]->values[j * N_OBS + k];
+        *n_obs += !missing;
+    }
+    f->x.matrix.source.n_obs = f->y.matrix.source.n_obs = *n_obs;
+    set_problem(f, kind, GCOR_EVERYTHING, 1, 1);
+    return unit_find(&f->problem, kind, &status);
+}
+
+static void check_one_reader(fixture *f, const unit_kind *kind, gcor_use use, const unit_found *expected) {
+    const int devices[] = {1, 1, 3, 3}, threads[] = {1, 3, 3, 6};
+    gcor_status status;
     for (int d = 0; d < 4; d++) {
-        unit_about("%s, %d workers, %d threads", name, devices[d], threads[d]);
+        unit_about("%s, %d workers, %d threads", kind->name, devices[d], threads[d]);
         set_problem(f, kind, use, devices[d], threads[d]);
         set_picky(f, 0);
-        CHECK_SAME(&expected, unit_find(&f->problem, kind, &status));
+        CHECK_SAME(expected, unit_find(&f->problem, kind, &status));
         CHECK_INT(status, GCOR_OK);
-        CHECK_INT(f->problem.job.n_obs_used, n_obs_used);
         CHECK(f->picky_x.n_reads >= LEAST_READS);
     }
+}
+
+static void one_thread_reads(void) {
+    const unit_kind *kind = unit_kind_named("triangle by rows");
+    fixture *f = new_fixture();
+    gcor_status status;
+    set_problem(f, kind, GCOR_EVERYTHING, 1, 1);
+    unit_found expected = unit_find(&f->problem, kind, &status);
+    check_one_reader(f, kind, GCOR_EVERYTHING, &expected);
     free(expected.bytes);
     free_fixture(f);
 }
 
-static void one_thread_reads(void) {
-    check_one_reader("triangle by rows", GCOR_EVERYTHING, N_OBS);
-    check_one_reader("rectangle", GCOR_COMPLETE_OBS, N_OBS - 20);
+static void complete_rows_are_read(void) {
+    const unit_kind *kind = unit_kind_named("rectangle");
+    fixture *f = new_fixture(), *complete = new_fixture();
+    int64_t n_obs;
+    unit_found expected = find_complete(complete, kind, &n_obs);
+    check_one_reader(f, kind, GCOR_COMPLETE_OBS, &expected);
+    CHECK_INT(f->problem.job.n_obs_used, n_obs);
+    CHECK(n_obs < N_OBS);
+    free(expected.bytes);
+    free_fixture(f);
+    free_fixture(complete);
 }
 
 /* Every read fails once, in x and in y, until there is none of that number. */
@@ -164,6 +195,7 @@ static void reading_is_interrupted(void) {
 
 const unit_test source_tests[] = {
     {"only the thread that called in reads, and all is as from memory", one_thread_reads},
+    {"of complete rows, too", complete_rows_are_read},
     {"a read that fails ends the run with its message", reading_fails},
     {"a run that is interrupted leaves nobody waiting", reading_is_interrupted},
     {NULL, NULL},
