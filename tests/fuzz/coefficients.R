@@ -37,14 +37,12 @@ run_case <- function(case, ...) {
 as_square <- function(case, r) {
   switch(as.character(case$call[[1]]),
     gpuCor = if (inherits(r, "gpuCor")) as.matrix(r) else r,
-    gpuCorTriangle = unfold(r, case$call$order == "row", colnames(case$x)),
-    gpuDist = unfold(1 - as.vector(r), TRUE, attr(r, "Labels"))
+    gpuCorTriangle = unfold(r, case$call$order == "row", columns_of(case$x), colnames(case$x)),
+    gpuDist = unfold(1 - as.vector(r), TRUE, attr(r, "Size"), attr(r, "Labels"))
   )
 }
 
-unfold <- function(values, by_row, names) {
-  n <- (1 + sqrt(1 + 8 * length(values))) / 2
-  if (!is.null(names)) n <- length(names)
+unfold <- function(values, by_row, n, names) {
   r <- matrix(NA_real_, n, n, dimnames = if (!is.null(names)) list(names, names))
   if (by_row) r[lower.tri(r)] <- values else r[upper.tri(r)] <- values
   r[is.na(r) & !is.nan(r)] <- t(r)[is.na(r) & !is.nan(r)]

@@ -51,6 +51,19 @@ test_that("threads that cannot be created are done without", {
   }
 })
 
+# ---- whole numbers that are no floats
+
+test_that("integers count with all their digits", {
+  for (backend in backends()) for (method in all_methods) for (use in all_uses) {
+    for (first in c(2^24, 99999999, 2^30, 2^31 - 20, -2^31 + 1)) {
+      x <- cbind(as.integer(first + c(0, 1, 3, 2, 5, 4, 9, 7)), as.integer(first + c(4, 3, 0, 1, 2, 9, 8, 8)), 1:8)
+      label <- format(first, digits = 10)
+      expect_like_cor(x, NULL, use, method, backend, label)
+      if (use != "all.obs") expect_like_cor(replace(x, 4, NA), 8:1, use, method, backend, paste(label, "one NA"))
+    }
+  }
+})
+
 # ---- nothing to add up
 
 test_that("a pair that lacks its only row has no coefficient", {
@@ -93,6 +106,7 @@ test_that("values whose squares overflow are no others' business, and count as w
     expect_exactly(c(1, 2, 3, v, -v), c(2, 1, 4, 3, NA), outlier, paste(v, "in either kind of row"))
     expect_exactly(c(small / 8 * v, 1), c(other, NA), sign(v) * cor(small, other), paste(v, "as a scale"))
     expect_exactly(c(small / 8 * v, 1), c(other / 8 * v, NA), cor(small, other), paste(v, "as the scale of both"))
-    expect_exactly(c(small / v, 1), c(other / v, NA), cor(small / v, other / v), paste(v, "as the divisor of both"))
+    # cor() itself loses these, as their squares vanish
+    expect_exactly(c(small / v, 1), c(other / v, NA), cor(small, other), paste(v, "as the divisor of both"))
   }
 })
