@@ -28,6 +28,7 @@ judge <- function(x, y, use, method) {
   lines <- function(m) apply(m, 2, function(v) paste(ifelse(is.na(v), "NA", sprintf("%a", v)), collapse = " "))
   strict <- if (use == "pairwise.complete.obs") 0 else 1
   said <- system2("python3", c("-I", "-S", shQuote(file.path(fuzz_folder, "judge.py"))), stdout = TRUE,
+                  env = "LD_PRELOAD=", # it has no use for the sanitizers that R may run with
                   input = c(paste(method, strict), lines(both[[1]]), "", lines(both[[2]])))
   answer[] <- matrix(unlist(strsplit(said, " ")), nrow(answer), byrow = TRUE)
   answer

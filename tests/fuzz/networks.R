@@ -120,7 +120,7 @@ pair_p_values <- function(case, r) {
 
 kendall_z <- function(x, y) {
   n <- length(x)
-  signs <- function(v) sign(outer(v, v, "-"))
+  signs <- function(v) outer(v, v, ">") - outer(v, v, "<")
   ties <- function(v) tabulate(match(v, unique(v))) + 0
   t <- ties(x)
   u <- ties(y)
