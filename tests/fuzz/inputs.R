@@ -22,9 +22,9 @@ value_kinds <- list(
 
 # Small sizes more often than others: blocks, words of bits and slices have their edges there.
 random_size <- function(least) {
-  sizes <- c(0, 1, 2, 3, 4:13, 16:17, 20, 32:33, 40, 64:65, 130)
+  sizes <- c(0, 1, 2, 3, 4:13, 16:17, 20, 32:33, 40, 64:65, 130, 257)
   sizes <- sizes[sizes >= least]
-  sample(sizes, 1, prob = ifelse(sizes < 2, 0.4, ifelse(sizes < 20, 1, 0.6)))
+  sample(sizes, 1, prob = ifelse(sizes < 2, 0.4, ifelse(sizes < 20, 1, ifelse(sizes < 130, 0.6, 0.2))))
 }
 
 # n_obs x n_var doubles; `kinds`: of values, one for all columns or any for each.

@@ -13,7 +13,8 @@ random_criterion <- function() {
 random_sides <- function(method, use) {
   n_obs <- random_size(0)
   most <- if (method == "pearson") 65 else if (use == "pairwise.complete.obs") 10 else 33
-  list(x = random_matrix(n_obs, min(random_size(2), most), "x"), y = random_matrix(n_obs, min(random_size(0), most), "y"))
+  side <- function(least, letter) random_matrix(n_obs, min(random_size(least), most), letter)
+  list(x = side(2, "x"), y = side(0, "y"))
 }
 
 random_network <- function() {
@@ -48,8 +49,8 @@ check_network <- function(case) {
 
 parts_of <- function(net) list(net@i, net@p, net@x, net@threshold, net@edges, net@n_obs)
 
-# All coefficients as the network of threshold 0 has them, which are those of cor() as far as they can be: which of
-# them are edges is decided on these. error: that of cor().
+# All coefficients as the network of threshold 0 has them: which of them are edges of another is decided on these.
+# wrong: how they differ from those of cor(); error: that of cor().
 all_coefficients <- function(case) {
   x <- plain(case$x)
   y <- if (!is.null(case$y)) plain(case$y)
@@ -57,18 +58,14 @@ all_coefficients <- function(case) {
   method <- case$call$method
   truth <- outcome(pair_cor(x, y, use, method))
   if (!is.null(truth$error)) return(list(error = truth$error))
-  truth$value[is.nan(truth$value)] <- NA # of infinite values; no edge either way
-  settings <- as.list(case$call)[intersect(names(case$call), c("backend", "threads", "memory"))]
-  all <- do.call(new_case, c(list("gpuCorNetwork", case$x, case$y, threshold = 0, use = use, method = method), settings))
-  net <- run_case(all)$value
-  symmetric <- is.null(y)
+  truth$value[is.nan(truth$value)] <- NA # of infinite values: no edge
+  all <- as.list(case$call)[intersect(names(case$call), c("backend", "threads", "memory"))]
+  all <- c(list("gpuCorNetwork", case$x, case$y, threshold = 0, use = use, method = method), all)
+  net <- run_case(do.call(new_case, all))$value
   r <- values_of(net)
-  wrong <- c(network_flaws(net, truth$value, symmetric), differences(r, truth$value, tolerance_of(x, y, use, method)))
-  if (!length(wrong)) return(list(r = r))
-  exact <- judge(x, if (symmetric) x else y, use, method)
-  ours <- exact_flaws(r, exact, tolerance_of(x, y, use, method), symmetric)
-  if (!length(ours)) wrong <- without_those_of_cor(wrong, exact_flaws(truth$value, exact, 1e-12, symmetric))
-  list(r = r, wrong = c(ours, wrong))
+  wrong <- differences(r, truth$value, tolerance_of(x, y, use, method))
+  wrong <- c(network_flaws(net, truth$value, is.null(y)), judged_flaws(wrong, r, truth$value, x, y, use, method, FALSE))
+  list(r = r, wrong = wrong)
 }
 
 by_p <- function(case) intersect(names(case$call), c("p.value", "fdr"))

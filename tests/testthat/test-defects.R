@@ -90,10 +90,12 @@ test_that("a pair that lacks its only row has no coefficient", {
 
 # A value that is huge beside the others is as good as infinite: (0, 0, 0, 1) stands for its column, within its inverse.
 test_that("values whose squares overflow are no others' business, and count as what they are", {
-  expect_exactly <- function(x, y, truth, label) for (backend in backends()) {
-    r <- suppressWarnings(gpuCor(x, y, use = "pairwise.complete.obs", backend = backend))
-    expect(isTRUE(abs(r - truth) <= 1e-12),
-           paste0(backend, ", ", label, ": ", format(r, digits = 15), ", not ", format(truth, digits = 15)))
+  expect_exactly <- function(x, y, truth, label) {
+    for (backend in backends()) {
+      r <- suppressWarnings(gpuCor(x, y, use = "pairwise.complete.obs", backend = backend))
+      expect(isTRUE(abs(r - truth) <= 1e-12),
+             paste0(backend, ", ", label, ": ", format(r, digits = 15), ", not ", format(truth, digits = 15)))
+    }
   }
   huge <- c(10^c(100, 150, 152, 154, 155, 158, 160, 161, 162, 165, 170, 200, 250, 300, 305), .Machine$double.xmax)
   small <- c(1, 2, 3, 5)
