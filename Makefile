@@ -4,18 +4,21 @@
 #   make check     make unit, R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
 #   make unit      the engine's tests without R: plain, with ASan and UBSan, with TSan; half a minute
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
-#   make asan      the tests with AddressSanitizer and UBSan
+#   make fuzz      random calls against cor(), exact fractions and brute force: SECONDS=60 SEED=1
+#   make asan      the tests with AddressSanitizer and UBSan; make asan-fuzz: the random calls
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
 #   make lint      the style of C, CUDA, R and the shell's scripts
 #   make format    puts C and CUDA into that style
 #   make doc       NAMESPACE and man/ from the comments in R/
 #   make clean
 #
-# CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, check and bench.
+# CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, check, fuzz and bench.
 
 CONFIGURE =
 FILTER =
 BENCH =
+SECONDS = 60
+SEED = 1
 JOBS = $(shell nproc)
 
 BUILD = $(CURDIR)/build
@@ -27,6 +30,7 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
   r-bioc-rhdf5 r-bioc-hdf5array python3-anndata python3-h5py
 # R CMD check warns or notes where checkbashisms (of devscripts), qpdf or tidy are absent.
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
+FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
 UNIT_NEEDS = gcc libc6-dev
 LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-lintr clang-format shellcheck devscripts
@@ -36,7 +40,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo check unit bench asan valgrind lint format doc clean
+.PHONY: demo check unit fuzz bench asan asan-fuzz valgrind lint format doc clean
 
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
@@ -77,6 +81,11 @@ endef
 run_tests = testthat::test_dir("tests/testthat", package = "gpucor", load_package = "installed", \
   reporter = "summary", filter = if (nzchar("$(FILTER)")) "$(FILTER)")
 
+run_fuzz = source("tests/fuzz/fuzz.R"); quit(status = fuzz($(SECONDS), $(SEED), "$(BUILD)/fuzz-case") > 0)
+
+# Of a process that did not live to tell: the call that it was at.
+tell_fuzz = { status=$$?; [ $$status = 1 ] || cat '$(BUILD)/fuzz-case'; exit $$status; }
+
 demo:
 	$(call need,$(DEMO_NEEDS))
 	$(call install,--configure-args='$(CONFIGURE)')
@@ -105,14 +114,21 @@ unit:
 	$(call need,$(UNIT_NEEDS))
 	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
 
+fuzz:
+	$(call need,$(FUZZ_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	R --vanilla --no-echo -e '$(run_fuzz)' < /dev/null || $(tell_fuzz)
+
 bench:
 	$(call need,$(BENCH_NEEDS))
 	$(call install,--configure-args='$(CONFIGURE)')
 	Rscript --vanilla inst/bench/cpu.R $(BENCH)
 
 # R itself leaks, so leaks are valgrind's and the tests' own business.
-asan: LIBRARY = $(BUILD)/library-asan
-asan:
+asan asan-fuzz: LIBRARY = $(BUILD)/library-asan
+asan: run = $(run_tests)
+asan-fuzz: run = $(run_fuzz)
+asan asan-fuzz:
 	$(call need,$(TEST_NEEDS))
 	mkdir -p '$(BUILD)'
 	echo 'CFLAGS = -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' > '$(BUILD)/asan.mk'
@@ -120,7 +136,7 @@ asan:
 	export R_MAKEVARS_USER='$(BUILD)/asan.mk'
 	$(call install,--configure-args=--without-cuda --no-test-load)
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)"
-	R --vanilla --no-echo -e '$(run_tests)' < /dev/null
+	R --vanilla --no-echo -e '$(run)' < /dev/null
 
 # Judged by valgrind's findings only: it computes R's long doubles as doubles, so that cor(), which
 # the tests compare with, is off for constant columns.

@@ -150,27 +150,37 @@ static gcor_status fetch(gcor_worker *w, int of_rows, int64_t first, const gcor_
 
 /* ---- tiles ---------------------------------------------------------------------------- */
 
-/* The pairs of a rectangle whose variables are ready. */
+static gcor_status multiply_tile(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
+                                 const gcor_tile *tile) {
+    gcor_context *context = w->context;
+    int64_t pairs = gcor_tile_pairs(tile, w->sink->shape);
+    if (pairs == 0) return GCOR_OK;
+    if (gcor_stop(context)) return context->error.status;
+    context->tile_pairs = pairs;
+    context->tile_share = 0;
+    gcor_status status = w->backend->multiply(w->state, rows, cols, tile);
+    if (status) return status;
+    __atomic_fetch_add(&context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
+    context->pairs_done += pairs;
+    context->tile_pairs = 0;
+    return GCOR_OK;
+}
+
+/* The pairs of a rectangle whose variables are ready. Every other row of tiles is done from the right, as its first
+ * columns are then those that the row before had last: a back end may have opened them. */
 static gcor_status multiply_tiles(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
                                   const gcor_tile *all) {
-    gcor_context *context = w->context;
     int64_t row_end = all->row + all->n_row, col_end = all->col + all->n_col;
-    for (int64_t row = all->row; row < row_end; row += w->tile_rows) {
-        for (int64_t col = all->col; col < col_end; col += w->tile_cols) {
+    int64_t n_col = (all->n_col + w->tile_cols - 1) / w->tile_cols;
+    gcor_status status = GCOR_OK;
+    for (int64_t row = all->row, turn = 0; !status && row < row_end; row += w->tile_rows, turn ^= 1) {
+        for (int64_t k = 0; !status && k < n_col; k++) {
+            int64_t col = all->col + (turn ? n_col - 1 - k : k) * w->tile_cols;
             gcor_tile tile = {row, smaller(w->tile_rows, row_end - row), col, smaller(w->tile_cols, col_end - col)};
-            int64_t pairs = gcor_tile_pairs(&tile, w->sink->shape);
-            if (pairs == 0) continue;
-            if (gcor_stop(context)) return context->error.status;
-            context->tile_pairs = pairs;
-            context->tile_share = 0;
-            gcor_status status = w->backend->multiply(w->state, rows, cols, &tile);
-            if (status) return status;
-            __atomic_fetch_add(&context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
-            context->pairs_done += pairs;
-            context->tile_pairs = 0;
+            status = multiply_tile(w, rows, cols, &tile);
         }
     }
-    return GCOR_OK;
+    return status;
 }
 
 /* What a rectangle and a pair of panels have in common. */

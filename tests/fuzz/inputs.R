@@ -7,7 +7,7 @@ value_kinds <- list(
   few_levels = function(n) sample(0:2, n, TRUE) + 0,
   zeros = function(n) rnorm(n) * (runif(n) < 0.25),
   whole = function(n) sample(-60:60, n, TRUE) + 0,
-  permuted = function(n) sample(n) + 0,
+  permuted = function(n) sample.int(n) + 0,
   sorted = function(n) sort(rnorm(n)),
   skewed = function(n) exp(3 * rnorm(n)),
   offset = function(n) 10^sample(3:12, 1) + rnorm(n),
@@ -22,17 +22,17 @@ value_kinds <- list(
 
 # Small sizes more often than others: blocks, words of bits and slices have their edges there.
 random_size <- function(least) {
-  sizes <- c(0, 1, 2, 3, 4:13, 16:17, 20, 32:33, 40, 64:65, 130)
+  sizes <- c(0, 1, 2, 3, 4:13, 16:17, 20, 32:33, 40, 64:65, 130, 257)
   sizes <- sizes[sizes >= least]
-  sample(sizes, 1, prob = ifelse(sizes < 2, 0.4, ifelse(sizes < 20, 1, 0.6)))
+  sample(sizes, 1, prob = ifelse(sizes < 2, 0.4, ifelse(sizes < 20, 1, ifelse(sizes < 130, 0.6, 0.2))))
 }
 
 # n_obs x n_var doubles; `kinds`: of values, one for all columns or any for each.
 random_values <- function(n_obs, n_var) {
   kinds <- sample(names(value_kinds), n_var, TRUE)
   if (runif(1) < 0.6) kinds[] <- sample(names(value_kinds), 1)
-  values <- lapply(kinds, function(kind) value_kinds[[kind]](n_obs))
-  spoil(matrix(as.numeric(unlist(values)), n_obs, n_var))
+  values <- vapply(kinds, function(kind) value_kinds[[kind]](n_obs), numeric(n_obs))
+  spoil(matrix(values, n_obs, n_var))
 }
 
 one_in <- function(n) runif(1) < 1 / n

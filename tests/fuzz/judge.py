@@ -6,15 +6,14 @@
 # that both columns have. Output: a line for each column of x with a word for each column of y: the coefficient,
 # "few" (less than two rows), "constant" or "infinite" (an infinite value, for Pearson).
 import sys
-from fractions import Fraction
 from math import isfinite, isqrt
 
 
 def whole_numbers(values):
-    """The values times a power of two."""
-    fractions = [Fraction(v) for v in values]
-    unit = max(f.denominator for f in fractions)
-    return [int(f * unit) for f in fractions]
+    """The values times a power of two, the largest of their denominators."""
+    ratios = [v.as_integer_ratio() for v in values]
+    unit = max(denominator for _, denominator in ratios)
+    return [numerator * (unit // denominator) for numerator, denominator in ratios]
 
 
 def doubled_ranks(values):
@@ -51,7 +50,7 @@ def quotient(numerator, square):
     shift = max(0, 160 + square.bit_length() - 2 * numerator.bit_length())
     shift += shift % 2
     root = isqrt((numerator * numerator << shift) // square)
-    value = float(Fraction(root, 1 << (shift // 2)))
+    value = root / (1 << (shift // 2))
     return -value if numerator < 0 else value
 
 

@@ -105,14 +105,12 @@ test_that("indices out of bounds are errors", {
 test_that("an object that has been changed is an error, and nothing beyond it is read", {
   uses_of_size <- list(as.matrix, print, summary, function(r) r[1, 2], function(r) r[, ], function(r) r["mpg", ])
   for (size in list(5000L, 12L, 10L, 0L, -10L, 11.5, NA, NULL, "11", c(11L, 11L), Inf, 2^31)) {
-    changed <- r
-    attr(changed, "Size") <- size
+    changed <- structure(r, Size = size)
     for (f in uses_of_size) expect_error(f(changed), "attribute \"Size\" is .*; the object has 55 values, and has been")
   }
-  attr(changed, "Size") <- 5000L
+  changed <- structure(r, Size = 5000L)
   expect_error(as.matrix(changed), "\"Size\" is 5000L, which makes 12,497,500 pairs; the object has 55 values, and has")
-  attr(changed, "Size") <- 11 # as good as 11L
-  expect_identical(as.matrix(changed), full)
+  expect_identical(as.matrix(structure(r, Size = 11)), full) # as good as 11L
   # Whatever R says, the engine looks for itself.
   unfold <- function(...) .Call(gpucor:::r_unfold, ..., 1L)
   for (n in list(5000L, 1L, -10L, NA, 2^31)) expect_error(unfold(as.numeric(1:55), n, NULL), "variables need|columns")

@@ -51,6 +51,19 @@ test_that("threads that cannot be created are done without", {
   }
 })
 
+# ---- whole numbers that are no floats
+
+test_that("integers count with all their digits", {
+  for (backend in backends()) for (method in all_methods) for (use in all_uses) {
+    for (first in c(2^24, 99999999, 2^30, 2^31 - 20, -2^31 + 1)) {
+      x <- cbind(as.integer(first + c(0, 1, 3, 2, 5, 4, 9, 7)), as.integer(first + c(4, 3, 0, 1, 2, 9, 8, 8)), 1:8)
+      label <- format(first, digits = 10)
+      expect_like_cor(x, NULL, use, method, backend, label)
+      if (use != "all.obs") expect_like_cor(replace(x, 4, NA), 8:1, use, method, backend, paste(label, "one NA"))
+    }
+  }
+})
+
 # ---- nothing to add up
 
 test_that("a pair that lacks its only row has no coefficient", {
@@ -77,10 +90,12 @@ test_that("a pair that lacks its only row has no coefficient", {
 
 # A value that is huge beside the others is as good as infinite: (0, 0, 0, 1) stands for its column, within its inverse.
 test_that("values whose squares overflow are no others' business, and count as what they are", {
-  expect_exactly <- function(x, y, truth, label) for (backend in backends()) {
-    r <- suppressWarnings(gpuCor(x, y, use = "pairwise.complete.obs", backend = backend))
-    expect(isTRUE(abs(r - truth) <= 1e-12),
-           paste0(backend, ", ", label, ": ", format(r, digits = 15), ", not ", format(truth, digits = 15)))
+  expect_exactly <- function(x, y, truth, label) {
+    for (backend in backends()) {
+      r <- suppressWarnings(gpuCor(x, y, use = "pairwise.complete.obs", backend = backend))
+      expect(isTRUE(abs(r - truth) <= 1e-12),
+             paste0(backend, ", ", label, ": ", format(r, digits = 15), ", not ", format(truth, digits = 15)))
+    }
   }
   huge <- c(10^c(100, 150, 152, 154, 155, 158, 160, 161, 162, 165, 170, 200, 250, 300, 305), .Machine$double.xmax)
   small <- c(1, 2, 3, 5)

@@ -1,6 +1,6 @@
 /* Steps 5 and 6: Hopper's own product. A group of four warps multiplies 64 rows by 256 columns, both in shared memory,
  * without waiting for it. One group in a block reads 320 variables for 64 x 256 pairs; two that share their columns
- * read 384 for twice as many. The package adds what src/cuda/product/wgmma.cu says: columns that lie as they are
+ * read 384 for twice as many. The package adds what src/cuda/product/wgmma.cuh says: columns that lie as they are
  * multiplied, so that bulk copies bring them; warps that do nothing but that; blocks that share their columns. */
 #include "fragments.cuh"
 #include "stages.cuh"
