@@ -37,8 +37,8 @@
 #' `indices`, `indptr`), with both halves of a symmetric one, the names in `obs`
 #' and `var`, and what `show()` tells of a network in `uns`. It is what
 #' `anndata.read_h5ad()` and `HDF5Array::H5SparseMatrix(file, "X")` read, the latter as its
-#' transpose, as R's matrices go by columns. It needs package rhdf5, computes every pair of `x` twice, and has no limit of
-#' 2^31 edges. It appears under its name when it is complete; a file that exists
+#' transpose, as R's matrices go by columns. It needs package rhdf5, computes every pair of `x` twice, and has no limit
+#' of 2^31 edges. It appears under its name when it is complete; a file that exists
 #' is an error. What a process that was killed has left of it is removed by the next one that
 #' writes to that name.
 #'
@@ -145,7 +145,8 @@ check_share <- function(value, name, zero) {
 
 # Edges of a weight from `least` to below `ceiling`, in a store; those above are counted. With more than `most` it
 # is an error, or with `give_up` NULL.
-edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = constant("most edges"), give_up = FALSE) {
+edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = constant("most edges"),
+                      give_up = FALSE) {
   rule <- list(side = constant(task$sign), least = least, ceiling = ceiling)
   pass <- .Call(r_edges, task$x, task$y, method_code(task$method), task$use, rule, most, settings)
   if (give_up && isTRUE(pass$status == constant("too many"))) NULL else checked(pass)
@@ -155,8 +156,8 @@ neighbour_pass <- function(task) {
   rule <- list(side = constant(task$sign), least = 0, ceiling = 2)
   most_neighbours <- max(1, ncol(task$x), ncol(task$y)) # more there are not
   k <- min(task$criterion$value, most_neighbours)
-  checked(.Call(r_neighbours, task$x, task$y, method_code(task$method), task$use, rule, k, task$mutual, constant("most edges"),
-                task$settings))
+  checked(.Call(r_neighbours, task$x, task$y, method_code(task$method), task$use, rule, k, task$mutual,
+                constant("most edges"), task$settings))
 }
 
 histogram_pass <- function(task, settings) {

@@ -62,14 +62,16 @@ check_devices <- function(devices, name) {
   gpus <- backends()$cuda$devices
   if (identical(devices, "all")) return(seq_len(gpus) - 1L)
   if (is_list_text(devices)) devices <- suppressWarnings(as.numeric(strsplit(devices, "[ ,]+")[[1L]]))
-  ok <- is.numeric(devices) && length(devices) > 0L && !anyNA(devices) && all(devices == floor(devices)) &&
-    all(devices >= 0 & devices < gpus) && !anyDuplicated(devices)
-  if (!ok) {
+  if (!are_devices(devices, gpus)) {
     range <- if (gpus > 1L) paste("from 0 to", gpus - 1L) else "which is 0 here"
     fail("'", name, "' must be a GPU's number, ", range, ", several of them, or \"all\", not ", show_value(devices),
          "; gpuInfo() lists the GPUs")
   }
   as.integer(devices)
+}
+
+are_devices <- function(value, gpus) {
+  is.numeric(value) && length(value) > 0L && !anyDuplicated(value) && all(value %in% (seq_len(gpus) - 1L))
 }
 
 # As the environment has several numbers: "0,1".

@@ -18,7 +18,8 @@ run_file <- function(file) {
     list(results = results[c("file", "test", "passed", "failed", "error", "skipped")], notes = notes)
   }
   dead <- function(e) {
-    one <- data.frame(file = basename(file), test = conditionMessage(e), passed = 0, failed = 1, error = TRUE, skipped = FALSE)
+    one <- data.frame(file = basename(file), test = conditionMessage(e), passed = 0, failed = 1, error = TRUE,
+                      skipped = FALSE)
     list(results = one, notes = character())
   }
   found <- tryCatch(callr::r(tell, list(file), timeout = 550), error = dead)
@@ -34,8 +35,8 @@ bad <- results[results$failed > 0 | results$error, c("file", "test")]
 skipped <- results[results$skipped, c("file", "test")]
 gpu <- info$devices[1, ]
 cat("src tree: ", tree, "\n", sep = "")
-cat("GPU: ", nrow(info$devices), " x ", gpu$name, ", compute capability ", gpu$capability, ", CUDA runtime ", info$runtime,
-    ", driver for ", info$driver, "\n", sep = "")
+cat("GPU: ", nrow(info$devices), " x ", gpu$name, ", compute capability ", gpu$capability, ", CUDA runtime ",
+    info$runtime, ", driver for ", info$driver, "\n", sep = "")
 cat("date: ", format(Sys.Date()), "\n", sep = "")
 cat(sum(results$passed), " passed, ", failed, " failed, ", nrow(skipped), " skipped\n", sep = "")
 for (row in seq_len(nrow(bad))) cat("failed: ", bad$file[row], ": ", bad$test[row], "\n", sep = "")

@@ -260,8 +260,8 @@ test_that("settings are checked", {
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
-  expect_error(gpuCor(x, thread = 2), "further arguments are 'threads', 'memory', 'progress', 'devices'; there is no 'thread'",
-               fixed = TRUE)
+  expect_error(gpuCor(x, thread = 2), fixed = TRUE,
+               "further arguments are 'threads', 'memory', 'progress', 'devices'; there is no 'thread'")
   unnamed <- "further arguments are 'threads', 'memory', 'progress', 'devices'; .*named"
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2, threads = 1), unnamed)

@@ -12,7 +12,8 @@ test_that("R's names, defaults and documentation are those of the table", {
     expect_true(nzchar(measure$title))
     expect_output(print(gpuCor(normal(5, 3), method = name)), measure$title, fixed = TRUE)
   }
-  expect_error(gpuCor(normal(5, 3), method = "cosines"), "'method' must be one of \"pearson\", \"kendall\", \"spearman\"")
+  expect_error(gpuCor(normal(5, 3), method = "cosines"),
+               "'method' must be one of \"pearson\", \"kendall\", \"spearman\"")
 })
 
 test_that("the numbers that R and the engine share are R's own names for them", {
@@ -30,8 +31,9 @@ with_quadrant <- function(code, x) {
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   file.copy(test_path("measure", "quadrant.c"), folder)
+  include <- system.file("include", package = "gpucor")
   log <- callr::rcmd("SHLIB", "quadrant.c", wd = folder, fail_on_status = FALSE,
-                     env = c(callr::rcmd_safe_env(), PKG_CPPFLAGS = paste0("-I", system.file("include", package = "gpucor"))))
+                     env = c(callr::rcmd_safe_env(), PKG_CPPFLAGS = paste0("-I", include)))
   skip_if(log$status != 0, "no compiler")
   library <- file.path(folder, paste0("quadrant", .Platform$dynlib.ext))
   callr::r(function(library, code, x) {
