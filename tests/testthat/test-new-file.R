@@ -76,7 +76,7 @@ test_that("where the disk is full it is an error, and R quits in order", {
     expect_identical(lines, c(rep(lines[1], 6), "quits"), label = paste(size, "KiB"))
     lines[1]
   })
-  expect_match(said[1:2], "'file' is \".*/net\", which cannot be written as \"net.partial\": the disk is full; choose")
+  expect_match(said[1:2], "'file' is \".*, which cannot be written as \"net.partial\": the disk is full; choose")
   expect_match(said[3:4], "cannot write \".*/net.partial\": HDF5\\. Dataset\\. .*; is the disk full\\?")
   expect_match(said, "cannot write \".*/net.partial\": HDF5\\. .*flush.*; is the disk full\\?", all = FALSE)
   expect_identical(said[length(said)], file.path(normalizePath(folder), "net"))
