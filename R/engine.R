@@ -10,20 +10,11 @@ engine <- new.env(parent = emptyenv())
 # A number by the engine's name for it.
 constant <- function(name) engine$constants[[name]]
 
-# The measures, a row each, by name. Asked for anew each time: another package may have added one.
-measures <- function() {
-  table <- .Call(r_measures)
-  table$row <- stats::setNames(seq_along(table$name), table$name)
-  table
-}
+# The measures, as columns of a table. Asked for anew each time: another package may have added one.
+measures <- function() .Call(r_measures)
 
 # A method's properties: name, title, ranked, common, distribution, df_taken.
-measure_of <- function(method) {
-  table <- measures()
-  at <- table$row[[method]]
-  table$row <- NULL
-  lapply(table, `[`, at)
-}
+measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
 # An argument 'method', whose default is the names of the package's own measures, `first` before the others.
 check_method <- function(method, first = "pearson") {
