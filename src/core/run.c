@@ -29,6 +29,10 @@ static gcor_status fill_work(gcor_work *work, gcor_context *context) {
     gcor_shape shape = job->sink->shape;
     if ((shape == GCOR_FULL) != (job->y != NULL))
         return gcor_fail(context, GCOR_BAD_INPUT, "pairs of x and y where there is only one of them, or the other way");
+    if (job->sink->n_row != work->rows.source->n_var || job->sink->n_col != work->cols.source->n_var)
+        return gcor_fail(context, GCOR_BAD_INPUT, "a sink for %.0f x %.0f variables, and there are %.0f x %.0f",
+                         (double)job->sink->n_row, (double)job->sink->n_col, (double)work->rows.source->n_var,
+                         (double)work->cols.source->n_var);
     work->grid = gcor_grid_of(shape, work->rows.source->n_var, work->cols.source->n_var);
     return gcor_queue_fill(&work->queue, context, &work->grid, &job->share);
 }

@@ -8,7 +8,6 @@
 
 #include "alloc.h"
 #include "session.h"
-#include "threads.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -49,23 +48,6 @@ struct pool {
     int n, busy, running; /* workers: all; those with pairs that are not safe; those that have not left */
     member members[GCOR_MOST_DEVICES];
 };
-
-/* ---- one device: by the thread at hand ---------------------------------------------- */
-
-static int is_of_device(gcor_status status) {
-    return status == GCOR_DEVICE_ERROR || status == GCOR_NO_DEVICE_MEMORY || status == GCOR_NO_BACKEND;
-}
-
-static gcor_status use_device(gcor_work *work, gcor_context *context, int device) {
-    gcor_state *state;
-    gcor_worker *worker = NULL;
-    gcor_status status = gcor_session_state(work->session, context, device, &state);
-    if (!status) status = gcor_worker_open(context, work, state, work->job->sink, &worker);
-    if (!status) status = gcor_worker_multiply_all(worker);
-    gcor_worker_close(worker);
-    if (is_of_device(status)) gcor_session_drop(work->session, device);
-    return status;
-}
 
 /* ---- the queue, by several -------------------------------------------------------------- */
 
@@ -142,7 +124,7 @@ static void lose_device(member *m, gcor_status status) {
 /* A worker's end. The lock is held. */
 static void leave(member *m, gcor_status status) {
     pool *p = m->pool;
-    if (is_of_device(status)) {
+    if (gcor_is_of_device(status)) {
         lose_device(m, status);
     } else if (status) {
         (void)gcor_fail(p->context, status, "%s", m->context.error.message);
@@ -161,7 +143,7 @@ static void *work_in_thread(void *argument) {
     if (!status) status = gcor_worker_open(&m->context, p->work, state, m->sink, &worker);
     if (!status) status = draw_and_multiply(m, worker);
     gcor_worker_close(worker);
-    if (is_of_device(status)) gcor_session_drop(p->work->session, m->device);
+    if (gcor_is_of_device(status)) gcor_session_drop(p->work->session, m->device);
     pthread_mutex_lock(&p->mutex);
     leave(m, status);
     pthread_mutex_unlock(&p->mutex);
@@ -271,7 +253,7 @@ static void end_member(pool *p, member *m) {
         context->seconds_multiplying = m->context.seconds_multiplying;
 }
 
-static gcor_status use_devices(gcor_work *work, gcor_context *context, int n, int threads) {
+gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads) {
     pool *p = gcor_alloc(context, 1, sizeof *p, "the workers");
     if (!p) return GCOR_NO_MEMORY;
     *p = (pool){.work = work, .context = context, .n = n, .threads = threads};
@@ -290,19 +272,4 @@ static gcor_status use_devices(gcor_work *work, gcor_context *context, int n, in
     pthread_mutex_destroy(&p->mutex);
     gcor_free(p);
     return context->error.status;
-}
-
-/* Every worker has its part of the threads; where the system does not allow as many, there are fewer workers. */
-static gcor_status share_out(gcor_work *work, gcor_context *context, int workers) {
-    int threads = context->threads > workers ? context->threads / workers : 1;
-    int spare = gcor_spare_threads(workers * threads);
-    if (spare < workers) workers = spare;
-    if (workers < 2) return use_device(work, context, 0);
-    return use_devices(work, context, workers, spare / workers < threads ? spare / workers : threads);
-}
-
-gcor_status gcor_share_out(gcor_work *work, gcor_context *context, int workers) {
-    int can_share = work->job->sink->type->fork && work->job->sink->type->merge;
-    if (workers < 2 || !can_share || work->queue.pairs == 0) return use_device(work, context, 0);
-    return share_out(work, context, workers);
 }

@@ -30,9 +30,15 @@ void gcor_worker_close(gcor_worker *worker);
 /* How long a square's side should be at least, for the worker's device to be busy. */
 int64_t gcor_worker_least_side(const gcor_worker *worker);
 
-/* workers.c: do all of work->queue, on so many of the session's devices. */
+/* devices.c: do all of work->queue, on so many of the session's devices; where that is one, the next ones stand in
+ * for it should it fail. job->devices_lost counts those that failed. An error: all did, or something else went wrong.
+ */
 gcor_status gcor_share_out(gcor_work *work, gcor_context *context, int workers);
+/* Whether it is the device that failed, so that another one may do what it had to do. */
+int gcor_is_of_device(gcor_status status);
 
+/* workers.c: by the first n of the session's devices, each with so many threads. The sink can be forked and merged. */
+gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads);
 /* Read columns, by the thread that may: any, or the one that called gcor_run(), which does it for its workers. */
 gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out);
 

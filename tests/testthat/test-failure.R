@@ -35,10 +35,12 @@ for (backend in backends()) for (resource in resources_of(backend)) {
   })
 }
 
-# Two workers, on one GPU if there is no second one: what one loses the other does, with one warning.
-for (backend in backends()) for (resource in resources_of(backend)) {
-  test_that(paste(backend, "several workers survive, or fail cleanly, wherever the", resource, "fails"), {
-    .Call(gpucor:::r_set_shared_steps, 1)
+# Two workers, on one GPU if there is no second one: what one loses the other does, with one warning. A job that is too
+# small to be shared (`steps` of 0: as the package decides) goes to the next one.
+for (backend in backends()) for (resource in resources_of(backend)) for (steps in 0:1) {
+  what <- if (steps > 0) "several workers survive" else "a small job survives"
+  test_that(paste0(backend, ": ", what, ", or fails cleanly, wherever the ", resource, " fails"), {
+    .Call(gpucor:::r_set_shared_steps, steps)
     on.exit(.Call(gpucor:::r_set_shared_steps, 0))
     runs <- list(
       dense = function() gpuCorTriangle(complete, method = "kendall", backend = backend),

@@ -107,6 +107,7 @@ void unit_problem_of(unit_problem *p, gcor_source *x, gcor_source *y) {
     p->measure = unit_measure("pearson");
     p->use = GCOR_EVERYTHING;
     p->share = (gcor_share){0, 1};
+    p->shared_steps = 1e-9;
 }
 
 gcor_status unit_session_open(unit_problem *p, gcor_session **session) {
@@ -116,7 +117,7 @@ gcor_status unit_session_open(unit_problem *p, gcor_session **session) {
     for (int d = 0; d < p->devices; d++) numbers[d] = d;
     gcor_status status = gcor_session_open(&call.context, p->backend, numbers, p->devices, session);
     p->error = call.context.error;
-    if (!status) (*session)->shared_steps = 1e-9;
+    if (!status) (*session)->shared_steps = p->shared_steps;
     return status;
 }
 

@@ -32,7 +32,8 @@ void unit_call_begin(unit_call *call, int threads);
 enum { UNIT_MOST_VAR = 8192 };
 typedef struct {
     const gcor_backend *backend;
-    int devices; /* with more than one the pairs are shared, however few */
+    int devices;
+    double shared_steps; /* session.h; at first so few that the pairs are shared, however few */
     int threads;
     int64_t memory;
     gcor_source *x, *y; /* y NULL: x with itself */
@@ -51,7 +52,7 @@ typedef struct {
 void unit_problem_of(unit_problem *problem, gcor_source *x, gcor_source *y);
 const gcor_measure *unit_measure(const char *name);
 
-/* A session for the problem, in which pairs are shared however few; NULL after an error. */
+/* A session for the problem; NULL after an error. */
 gcor_status unit_session_open(unit_problem *problem, gcor_session **session);
 /* Run it into the sink, which was made with a context of as many threads; in a session of its own, or in that one. */
 gcor_status unit_run(unit_problem *problem, gcor_sink *sink);

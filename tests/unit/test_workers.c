@@ -103,13 +103,15 @@ static void one_device_is_left(void) {
 
 static void no_device_is_left(void) {
     fixture *f = new_fixture("square");
-    for (int devices = 1; devices <= DEVICES; devices++)
+    for (int turn = 0; turn < 2 * DEVICES; turn++)
         for (int function = UNIT_OPEN; function < UNIT_FUNCTIONS; function++) {
             gcor_status status;
-            set_fault(0, (unit_function)function, 1, GCOR_NO_DEVICE_MEMORY);
-            for (int d = 1; d < devices; d++) unit_devices_now.faults[d] = unit_devices_now.faults[0];
-            unit_devices_now.together = devices;
-            unit_about("%d devices, %s", devices, function_names[function]);
+            int devices = turn / 2 + 1, is_small = turn % 2;
+            set_devices(is_small ? 1 : devices, 100);
+            for (int d = 0; d < devices; d++)
+                unit_devices_now.faults[d] = (unit_fault){(unit_function)function, 1, GCOR_NO_DEVICE_MEMORY};
+            f->problem.shared_steps = is_small ? 1e300 : 1e-9;
+            unit_about("%d devices, %s, small %d", devices, function_names[function], is_small);
             f->problem.devices = devices;
             unit_found none = unit_find(&f->problem, f->kind, &status);
             CHECK(!none.bytes);
@@ -119,6 +121,31 @@ static void no_device_is_left(void) {
             CHECK_INT(unit_devices_now.open, 0);
         }
     free_fixture(f);
+}
+
+/* A job that is too small to be shared is done by the first device that does not fail. */
+static void a_small_job_is_done_by_another(void) {
+    const char *const kinds[] = {"square", "store of a triangle", "connectivity"};
+    for (int n = 0; n < 3; n++) {
+        fixture *f = new_fixture(kinds[n]);
+        f->problem.shared_steps = 1e300;
+        for (int function = UNIT_OPEN; function < UNIT_FUNCTIONS; function++)
+            for (int lost = 0; lost < DEVICES; lost++) {
+                gcor_status status;
+                set_devices(1, 0);
+                for (int d = 0; d < lost; d++)
+                    unit_devices_now.faults[d] = (unit_fault){(unit_function)function, 1, GCOR_DEVICE_ERROR};
+                unit_about("%s, %d devices lost by %s", kinds[n], lost, function_names[function]);
+                CHECK_SAME(&f->alone, unit_find(&f->problem, f->kind, &status));
+                CHECK_INT(status, GCOR_OK);
+                CHECK_INT(f->problem.job.devices_lost, lost);
+                CHECK_INT(unit_devices_now.calls[lost][UNIT_BEGIN], 1);
+                if (lost + 1 < DEVICES) CHECK_INT(unit_devices_now.calls[lost + 1][UNIT_OPEN], 0);
+                CHECK_INT(f->problem.pairs_done, f->problem.pairs);
+                CHECK_INT(unit_devices_now.open, 0);
+            }
+        free_fixture(f);
+    }
 }
 
 /* ---- what ends a run ------------------------------------------------------------------------------ */
@@ -237,6 +264,7 @@ static void progress_is_a_share(void) {
 const unit_test workers_tests[] = {
     {"what a lost device had is done by the others", one_device_is_lost},
     {"one device that is left does all", one_device_is_left},
+    {"a small job is done by the next device", a_small_job_is_done_by_another},
     {"with no device left the run ends with its error", no_device_is_left},
     {"other errors end the run with their message", others_fail},
     {"only the caller is asked whether to stop, and all stop", interrupted},
