@@ -85,7 +85,7 @@ connectivity_pass <- function(task, least, type, power, settings) {
   ascending <- order(power)
   rule <- list(side = constant(task$sign), least = if (is.null(least)) 2 else least,
                similarity = constant(type), steps = diff(c(0, power[ascending])))
-  sums <- checked(.Call(r_connectivity, task$x, method_code(task$method), task$use, rule, settings))
+  sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))
   sums$soft[, ascending] <- sums$soft
   sums
 }

@@ -81,7 +81,7 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   if (output == "matrix") {
     return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
   }
-  run(input$x, NULL, method, use, "row", settings, dist_attributes(input$x, method, sys.call()))
+  run(input$x, NULL, method, use, "row", settings, dist_attributes(input$x, method, call_of(sys.call())))
 }
 
 matrix_attributes <- function(rows, columns) {

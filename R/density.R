@@ -89,6 +89,7 @@ sample_task <- function(task, k) {
   task$x <- sample_columns(task$x, sizes[1L])
   if (!is.null(task$y)) task$y <- sample_columns(task$y, sizes[2L])
   task$pairs <- pairs
+  task$is_sample <- TRUE
   task
 }
 

@@ -94,7 +94,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   task <- network_task(x, y, criterion, sign, use, method, backend, ...)
   task$mutual <- mutual
-  task$call <- sys.call()
+  task$call <- call_of(sys.call())
   if (!is.null(file)) return(invisible(network_to_file(task, file)))
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), colnames(task$y))
@@ -148,7 +148,7 @@ check_share <- function(value, name, zero) {
 edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = constant("most edges"),
                       give_up = FALSE) {
   rule <- list(side = constant(task$sign), least = least, ceiling = ceiling)
-  pass <- .Call(r_edges, task$x, task$y, method_code(task$method), task$use, rule, most, settings)
+  pass <- engine_pass("r_edges", task, list(rule, most), settings)
   if (give_up && isTRUE(pass$status == constant("too many"))) NULL else checked(pass)
 }
 
@@ -156,12 +156,11 @@ neighbour_pass <- function(task) {
   rule <- list(side = constant(task$sign), least = 0, ceiling = 2)
   most_neighbours <- max(1, ncol(task$x), ncol(task$y)) # more there are not
   k <- min(task$criterion$value, most_neighbours)
-  checked(.Call(r_neighbours, task$x, task$y, method_code(task$method), task$use, rule, k, task$mutual,
-                constant("most edges"), task$settings))
+  checked(engine_pass("r_neighbours", task, list(rule, k, task$mutual, constant("most edges")), task$settings))
 }
 
 histogram_pass <- function(task, settings) {
-  checked(.Call(r_histogram, task$x, task$y, method_code(task$method), task$use, settings))
+  checked(engine_pass("r_histogram", task, list(), settings))
 }
 
 # How many pairs have a weight of at least `least`, as far as the store's rule goes.

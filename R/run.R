@@ -3,13 +3,25 @@
 # All coefficients of x (against y) in a layout, with the attributes given, which
 # the engine sets itself: R would copy the values to do so.
 run <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
-  result <- checked(.Call(r_cor, x, y, method_code(method), use, constant(layout), by_row, settings, attributes))
+  task <- list(x = x, y = y, method = method, use = use)
+  result <- checked(engine_pass("r_cor", task, list(constant(layout), by_row, attributes), settings))
   names_x <- if (by_row) rownames(x) else colnames(x)
   # stats::cor looks at a variable by itself in pairwise computations only.
   if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") {
     warn_constant(result, names_x, colnames(y), if (by_row) "rows" else "columns")
   }
   result$values
+}
+
+# One run over all pairs of the task's x (and y): the engine's entry point, what it takes between `use` and the settings,
+# and these. Where a plan is being collected, what its shares found stands for the run.
+engine_pass <- function(entry, task, arguments, settings) {
+  if (is.null(state$replay)) call_engine(entry, task, arguments, settings)
+  else replayed_pass(state$replay, entry, task, arguments, settings)
+}
+
+call_engine <- function(entry, task, arguments, settings) {
+  do.call(.Call, c(list(get(entry), task$x, task$y, method_code(task$method), task$use), arguments, list(settings)))
 }
 
 # An engine's result, or its error as R's.

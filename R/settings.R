@@ -25,7 +25,10 @@ settings_of <- function(backend, ..., distance = FALSE) {
     memory = choose_memory(setting(given$memory, "memory")),
     progress = choose_progress(setting(given$progress, "progress")),
     pass = c(0, 1),
-    distance = distance
+    distance = distance,
+    share = c(0, 1), # all pairs, to be returned: see src/r/r.h
+    save = character(),
+    parts = NULL
   )
 }
 

@@ -39,8 +39,8 @@ static int64_t count_cells(const gcor_grid *grid, const gcor_square *square) {
     return sides * sides;
 }
 
-/* The number, in the order of the grid, of a square's first smallest one: the bits of its row and column in turns. */
-static int64_t first_cell(const gcor_grid *grid, const gcor_square *square) {
+/* The bits of its row and column in turns. */
+int64_t gcor_square_number(const gcor_grid *grid, const gcor_square *square) {
     int64_t row = square->row / grid->side, col = square->col / grid->side, cell = 0;
     for (int bit = 0; bit < grid->levels; bit++)
         cell |= (col >> bit & 1) << 2 * bit | (row >> bit & 1) << (2 * bit + 1);
@@ -66,7 +66,7 @@ static int64_t cell_after(const gcor_grid *grid, int64_t wanted) {
         }
         at = quarter(&at, q);
     }
-    return first_cell(grid, &at) + 1;
+    return gcor_square_number(grid, &at) + 1;
 }
 
 /* Where the share with this number begins, in 128 bits: pairs times shares may be more than 63 have. */
@@ -92,7 +92,7 @@ static gcor_status push(gcor_queue *queue, gcor_context *context, const gcor_squ
 
 /* Pairs of the part of a square that is in the share. */
 static int64_t pairs_in(const gcor_queue *queue, const gcor_square *square) {
-    int64_t cell = first_cell(&queue->grid, square), cells = count_cells(&queue->grid, square), pairs = 0;
+    int64_t cell = gcor_square_number(&queue->grid, square), cells = count_cells(&queue->grid, square), pairs = 0;
     if (cell + cells <= queue->first || cell >= queue->end) return 0;
     if (cell >= queue->first && cell + cells <= queue->end) return gcor_square_pairs(&queue->grid, square);
     for (int q = 0; q < 4; q++) {
@@ -124,7 +124,7 @@ void gcor_queue_free(gcor_queue *queue) {
 /* Whether a square is to be drawn in quarters: it is not all in the share, or too much of what is left. */
 static int is_large(const gcor_queue *queue, const gcor_square *square, int64_t parts, int64_t least) {
     if (square->side == queue->grid.side) return 0;
-    int64_t cell = first_cell(&queue->grid, square);
+    int64_t cell = gcor_square_number(&queue->grid, square);
     if (cell < queue->first || cell + count_cells(&queue->grid, square) > queue->end) return 1;
     return square->side / 2 >= least && gcor_square_pairs(&queue->grid, square) > queue->pairs / parts;
 }
@@ -152,4 +152,13 @@ gcor_status gcor_queue_return(gcor_queue *queue, gcor_context *context, const gc
     gcor_status status = push(queue, context, square);
     if (!status) queue->pairs += gcor_square_pairs(&queue->grid, square);
     return status;
+}
+
+int64_t gcor_count_shares(const gcor_grid *grid) {
+    gcor_square all = whole(grid);
+    int64_t pairs = gcor_square_pairs(grid, &all), cells = 0;
+    int64_t rows = (grid->n_row + grid->side - 1) / grid->side, cols = (grid->n_col + grid->side - 1) / grid->side;
+    if (pairs == 0) return 1;
+    cells = grid->shape == GCOR_FULL ? rows * cols : gcor_triangular(cols);
+    return cells;
 }

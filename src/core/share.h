@@ -27,8 +27,13 @@ typedef struct {
 
 /* What of the square is in the grid; no rows or no columns: nothing. */
 gcor_tile gcor_square_tile(const gcor_grid *grid, const gcor_square *square);
+/* The number, in the order of the grid, of its first smallest square. */
+int64_t gcor_square_number(const gcor_grid *grid, const gcor_square *square);
 /* How many of its pairs count. */
 int64_t gcor_square_pairs(const gcor_grid *grid, const gcor_square *square);
+
+/* How many shares there can be of which each has a pair, or 1. */
+int64_t gcor_count_shares(const gcor_grid *grid);
 
 /* The squares of a share that are still to be done, and those that come back. A worker at a time. */
 typedef struct {

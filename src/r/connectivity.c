@@ -19,10 +19,10 @@ static double *allocate(SEXP result, int at, SEXP values) {
     return REAL(values);
 }
 
-SEXP r_connectivity(SEXP x, SEXP method, SEXP use, SEXP rule, SEXP settings) {
+SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "degree", "strength", "soft", "counts", ""};
     r_job q;
-    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     gcor_sums_rule sums = parse_sums(rule);
     R_xlen_t n = q.job.x->n_var;
     SEXP result = PROTECT(r_job_result(&q, names));

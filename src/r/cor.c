@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/triangle.h"
+#include "../sink/dense_share.h"
 
 typedef struct {
     r_job job;
@@ -12,6 +13,7 @@ typedef struct {
 
 static SEXP allocate_values(const request *q) {
     R_xlen_t n = q->job.x.source.n_var;
+    if (q->job.part.save) return Rf_allocVector(REALSXP, 0);
     switch (q->layout) {
     case GCOR_SQUARE: return Rf_allocMatrix(REALSXP, (int)n, (int)n);
     case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job.y.source.n_var);
@@ -73,28 +75,45 @@ static void set_attributes(SEXP values, SEXP attributes, const request *q, SEXP 
     }
 }
 
-SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings, SEXP attributes) {
+/* The variables of the rows' side. */
+static int64_t n_row_of(const request *q) {
+    return q->job.job.y ? q->job.y.source.n_var : q->job.x.source.n_var;
+}
+
+static gcor_status run_all(request *q, SEXP result) {
+    gcor_context *context = &q->job.call.context;
+    SEXP values = VECTOR_ELT(result, 3);
+    gcor_dense *dense;
+    gcor_status status = gcor_dense_new(context, q->layout, n_row_of(q), q->job.x.source.n_var, q->values,
+                                        Rf_xlength(values), NA_REAL, &dense);
+    if (!status) status = r_job_run(&q->job, &dense->sink, result);
+    if (!status) status = complete(q, Rf_xlength(values), REAL(VECTOR_ELT(result, 0))[0]);
+    REAL(VECTOR_ELT(result, 4))[0] = status ? 0 : (double)dense->zero_sd;
+    gcor_sink_free(dense ? &dense->sink : NULL);
+    return status;
+}
+
+static gcor_status run_share(request *q, SEXP result) {
+    gcor_sink *sink;
+    gcor_status status = gcor_dense_share_new(&q->job.call.context, q->layout, n_row_of(q), q->job.x.source.n_var,
+                                              &q->job.part.share, NA_REAL, &sink);
+    if (!status) status = r_job_run(&q->job, sink, result);
+    gcor_sink_free(sink);
+    return status;
+}
+
+SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings) {
     request q = {.layout = (gcor_layout)Rf_asInteger(layout),
                  .distance = Rf_asLogical(r_element(settings, "distance"))};
     r_job_parse(&q.job, x, y, method, use, by_row, settings);
     const char *names[] = {"n_obs", "x_flags", "y_flags", "values", "zero_sd", ""};
     SEXP result = PROTECT(r_job_result(&q.job, names));
-    SEXP values = allocate_values(&q), n_obs = VECTOR_ELT(result, 0);
+    SEXP values = allocate_values(&q);
     SET_VECTOR_ELT(result, 3, values);
     SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
     q.values = REAL(values);
-
-    gcor_context *context = &q.job.call.context;
-    gcor_dense *dense;
-    int64_t n_row = Rf_isNull(y) ? q.job.x.source.n_var : q.job.y.source.n_var, zero_sd = 0;
-    gcor_status status = gcor_dense_new(context, q.layout, n_row, q.job.x.source.n_var, q.values, Rf_xlength(values),
-                                        NA_REAL, &dense);
-    if (!status) status = r_job_run(&q.job, &dense->sink, result);
-    if (!status) status = complete(&q, Rf_xlength(values), REAL(n_obs)[0]);
-    if (!status) zero_sd = dense->zero_sd;
-    gcor_sink_free(dense ? &dense->sink : NULL);
-    REAL(VECTOR_ELT(result, 4))[0] = (double)zero_sd;
-    if (!status) set_attributes(values, attributes, &q, n_obs);
+    gcor_status status = q.job.part.save ? run_share(&q, result) : run_all(&q, result);
+    if (!status) set_attributes(values, attributes, &q, VECTOR_ELT(result, 0));
     result = r_job_end(&q.job, status, result);
     UNPROTECT(1);
     return result;

@@ -37,11 +37,12 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
     *q = (r_job){.x = r_matrix(x, Rf_asLogical(by_row))};
     if (!Rf_isNull(y)) q->y = r_matrix(y, 0);
     parse_devices(q, settings);
+    r_part_parse(&q->part, settings);
     q->job = (gcor_job){.x = &q->x.source,
                         .y = Rf_isNull(y) ? NULL : &q->y.source,
                         .measure = gcor_measure_at(Rf_asInteger(method)),
                         .use = (gcor_use)Rf_asInteger(use),
-                        .share = {0, 1}};
+                        .share = q->part.share};
     if (!q->job.measure) Rf_error("there is no measure number %d", Rf_asInteger(method));
     r_call_parse(&q->call, settings);
 }
@@ -59,6 +60,7 @@ SEXP r_job_result(r_job *q, const char **names) {
     SET_VECTOR_ELT(result, 2, allocate_flags(q->job.y));
     q->job.x_flags = RAW(VECTOR_ELT(result, 1));
     q->job.y_flags = RAW(VECTOR_ELT(result, 2));
+    r_part_flags(q, result);
     UNPROTECT(1);
     return result;
 }
@@ -78,7 +80,7 @@ gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
     (void)gcor_device_peak(1);
     q->job.sink = sink;
     gcor_status status = r_session(context, q->backend, q->devices, q->n_devices, &session);
-    if (!status) status = gcor_run(session, context, &q->job);
+    if (!status) status = r_part_run(q, session, sink);
     r_session_end(q->backend, status);
     last_stages[0] = context->seconds_preparing;
     last_stages[1] = context->seconds_multiplying;

@@ -73,7 +73,7 @@ static gcor_status run_neighbours(r_job *q, gcor_side side, int64_t k, int mutua
     gcor_status status = gcor_neighbours_new(context, like->shape, like->n_row, like->n_col, side, k, &neighbours);
     if (status) return status;
     status = r_job_run(q, &neighbours->edges.sink, result);
-    if (!status) status = gcor_neighbours_store(neighbours, context, mutual, store);
+    if (!status && !q->part.save) status = gcor_neighbours_store(neighbours, context, mutual, store);
     gcor_sink_free(&neighbours->edges.sink);
     return status;
 }

@@ -17,12 +17,12 @@
 
 /* Everywhere: x, y: numeric, integer or logical matrix or dgCMatrix, y possibly NULL; `by_row`: the
  * variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory, progress,
- * pass, devices). The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that says why devices
- * were, or after an error list(status, message). */
+ * pass, devices, and of a part of a run share, save, parts: see r_part). The result is list(n_obs, x_flags, y_flags,
+ * ...), with an attribute "lost" that says why devices were, or after an error list(status, message). */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
  * attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
-SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings, SEXP attributes);
+SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings);
 
 /* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own). */
 SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
@@ -41,7 +41,7 @@ SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 /* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps), see gcor_sums_rule. */
-SEXP r_connectivity(SEXP x, SEXP method, SEXP use, SEXP rule, SEXP settings);
+SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
 /* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP diagonal, SEXP threads);
@@ -54,6 +54,11 @@ SEXP r_triangle_position(SEXP i, SEXP j, SEXP n, SEXP order);
  * that R and the engine must agree about, by name. */
 SEXP r_measures(void);
 SEXP r_constants(void);
+
+/* Whether what was written to a file, or what a folder has in it, is on the disk. How many shares there can be at most.
+ */
+SEXP r_sync(SEXP path);
+SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
 
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);
@@ -93,10 +98,21 @@ typedef struct {
 void r_call_parse(r_call *call, SEXP settings);
 void r_quiet_call_parse(r_call *call, SEXP settings); /* no progress line: for what follows a run */
 
+/* Which part of the pairs, of all of them {0, 1}. save: the file that the sink goes to; what the call returns has
+ * then no coefficients. parts: nothing is computed, but read from list(path, n_obs, x_flags, y_flags), the files of all
+ * parts, and what was known when they were saved. */
+typedef struct {
+    gcor_share share;
+    const char *save; /* R's; NULL: nowhere */
+    SEXP parts;       /* NULL: run */
+} r_part;
+void r_part_parse(r_part *part, SEXP settings);
+
 /* A job from its arguments; the data stay R's. Must not move: its parts point to one another. */
 typedef struct {
     gcor_matrix x, y;
     gcor_job job;
+    r_part part;
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MOST_DEVICES];
     r_call call;
@@ -105,6 +121,9 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
 /* A list of these names, of which the first three are n_obs, x_flags, y_flags. */
 SEXP r_job_result(r_job *q, const char **names);
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);
+/* What r_job_run() and r_job_result() leave to part.c. */
+gcor_status r_part_run(r_job *q, gcor_session *session, gcor_sink *sink);
+void r_part_flags(const r_job *q, SEXP result);
 /* The call's end: the result, or the reason why there is none. The engine has nothing any more. */
 SEXP r_job_end(r_job *q, gcor_status status, SEXP result);
 SEXP r_failure(const gcor_error *error);

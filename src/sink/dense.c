@@ -34,17 +34,20 @@ static int64_t copy_coefficients(const gcor_segment *segment, double *out) {
     return k;
 }
 
-static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    gcor_dense *dense = (gcor_dense *)sink;
-    double *out = place(dense, segment->row, segment->col);
+void gcor_dense_put(gcor_dense *dense, const gcor_segment *segment, double *out) {
     int64_t zero_sd = 0;
-    (void)context, (void)thread;
     for (int64_t k = copy_coefficients(segment, out); k < segment->n; k++) {
         double value = gcor_value(segment, k);
         zero_sd += value == GCOR_ZERO_SD;
         out[k] = value > 1 ? dense->missing : value;
     }
     if (zero_sd > 0) __atomic_fetch_add(&dense->zero_sd, zero_sd, __ATOMIC_RELAXED);
+}
+
+static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    gcor_dense *dense = (gcor_dense *)sink;
+    (void)context, (void)thread;
+    gcor_dense_put(dense, segment, place(dense, segment->row, segment->col));
     return GCOR_OK;
 }
 
@@ -99,11 +102,15 @@ static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor
     return status;
 }
 
-static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
-    gcor_dense *dense = (gcor_dense *)sink;
+gcor_status gcor_dense_put_head(const gcor_dense *dense, gcor_context *context, const gcor_share *share, FILE *file) {
     gcor_status status = gcor_put(context, file, &dense->layout, 1, sizeof dense->layout);
     if (!status) status = gcor_put(context, file, &dense->zero_sd, 1, sizeof dense->zero_sd);
-    if (!status) status = gcor_put(context, file, share, 1, sizeof *share);
+    return status ? status : gcor_put(context, file, share, 1, sizeof *share);
+}
+
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+    gcor_dense *dense = (gcor_dense *)sink;
+    gcor_status status = gcor_dense_put_head(dense, context, share, file);
     return status ? status : for_rows(dense, context, share, file, put_row);
 }
 
@@ -135,15 +142,18 @@ static const gcor_sink_type type = {
     .free = release,
 };
 
+gcor_dense gcor_dense_of(gcor_layout layout, int64_t n_row, int64_t n_col, double missing) {
+    gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
+    return (gcor_dense){
+        .sink = {.type = &type, .shape = shape, .n_row = n_row, .n_col = n_col}, .layout = layout, .missing = missing};
+}
+
 gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,
                            int64_t values, double missing, gcor_dense **dense) {
-    gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
     *dense = gcor_alloc(context, 1, sizeof **dense, "the results");
     if (!*dense) return GCOR_NO_MEMORY;
-    **dense = (gcor_dense){.sink = {.type = &type, .shape = shape, .n_row = n_row, .n_col = n_col},
-                           .layout = layout,
-                           .out = out,
-                           .missing = missing};
+    **dense = gcor_dense_of(layout, n_row, n_col, missing);
+    (*dense)->out = out;
     gcor_huge_pages(out, (size_t)values * sizeof(double));
     return GCOR_OK;
 }

@@ -1,0 +1,51 @@
+#' @rdname gpuCorPlan
+#' @param file As in [gpuCorNetwork()]: the network goes to this HDF5 file, in memory for the variables and a share.
+#' @export
+gpuCorCollect <- function(path, file = NULL, backend = NULL, ...) {
+  settings <- settings_of(backend, ...)
+  plan <- open_plan(path)
+  if (!is.null(file) && plan$verb != "gpuCorNetwork") {
+    fail("'file' is ", show_value(file), ", and the plan is of ", plan$verb, "(); only networks go to a file")
+  }
+  x <- stored_data(plan, "x")
+  y <- stored_data(plan, "y")
+  own <- own_settings(backend, ...)
+  repeat {
+    result <- replay(plan, x, y, c(own, if (!is.null(file)) list(file = file)))
+    if (!is_round(result)) return(result)
+    round <- result$round
+    if (!round$is_new || seconds_of(plan, round$number - 1) > COLLECT_SECONDS) stop_collecting(plan, round)
+    message("round ", round$number, " has to be run, and is run here")
+    run_free(plan, round, x, y, settings, own)
+  }
+}
+
+# A further round of as many seconds is not worth another submission.
+COLLECT_SECONDS <- 60
+
+seconds_of <- function(plan, number) {
+  sum(vapply(finished_shares(plan, number)$file, function(file) read_about(file)$seconds, 0))
+}
+
+stop_collecting <- function(plan, round) {
+  finished <- finished_shares(plan, round$number)
+  sound <- are_sound(finished)
+  missing <- setdiff(seq_len(plan$shards), finished$share)
+  damaged <- finished$share[!sound]
+  shares <- function(numbers) paste0(if (length(numbers) > 1L) "shares " else "share ", show_numbers(numbers))
+  if (round$is_new) {
+    fail("round ", round$number, " of the plan has to be run before the result is known", why_again(round),
+         ": run all shares again, as before, and then collect")
+  }
+  fail(paste(c(if (length(missing)) paste(shares(missing), "of", plan$shards, "not finished"),
+               if (length(damaged)) paste(shares(damaged), "damaged")), collapse = ", "),
+       if (round$number > 1) paste(" in round", round$number), "; gpuCorRun(\"", plan$path,
+       "\") computes what is missing, gpuCorStatus() shows who is at work")
+}
+
+why_again <- function(round) {
+  if (round$entry == "r_edges") {
+    return(paste0(", which has edges from the weight ", format(round$arguments[[1L]]$least, digits = 6), " on"))
+  }
+  if (round$entry == "r_histogram") ", as the sample of the columns misled" else ""
+}

@@ -1,0 +1,130 @@
+# The folder of a plan, which every process that works on it sees:
+#   plan.rds               the verb, its arguments but the data, how many shares
+#   x.columns, y.columns   the data, once; x.rds, y.rds where they are sparse
+#   rounds/1.rds           a run of the engine over all pairs, for the shares to do
+#   rounds/1/00007.<md5>   what share 7 found: complete, as its name is given last, and checked by its name
+#   claims/1/00007/        who is at work on share 7
+#   notes/1.rds            what a sample of the columns said
+# Whatever is written gets its name when it is complete and on the disk.
+
+PLAN_FORMAT <- 1
+
+# ---- files
+
+# f(partial) writes a file of another name, which becomes `file`.
+write_whole_file <- function(file, f) {
+  partial <- partial_name(file)
+  on.exit(unlink(partial))
+  cannot <- function(condition) {
+    fail("cannot write \"", file, "\": ", conditionMessage(condition), "; is the disk full?")
+  }
+  tryCatch(f(partial), error = cannot, warning = cannot)
+  publish(partial, file)
+}
+
+publish <- function(partial, file) {
+  if (!.Call(r_sync, partial) || !suppressWarnings(file.rename(partial, file))) {
+    fail("cannot write \"", file, "\"; is the disk full, or its folder gone or not writable?")
+  }
+  .Call(r_sync, dirname(file)) # some file systems have no such thing
+  invisible(file)
+}
+
+write_object <- function(object, file) write_whole_file(file, function(partial) saveRDS(object, partial))
+
+checksum <- function(file) unname(tools::md5sum(file))
+
+# ---- data
+
+# Columns of a matrix as they are in R, but for logical ones, which are integers in the file as in memory.
+store_data <- function(m, folder, name) {
+  if (is.null(m)) return(NULL)
+  sparse <- isS4(m) && is(m, "dgCMatrix")
+  type <- if (sparse) "sparse" else if (is.double(m)) "double" else "integer"
+  file <- file.path(folder, paste0(name, if (sparse) ".rds" else ".columns"))
+  write_whole_file(file, function(partial) {
+    if (sparse) saveRDS(m, partial, compress = FALSE) else write_columns(m, partial, type)
+  })
+  list(file = basename(file), type = type, dim = dim(m), names = colnames(m), bytes = file.size(file),
+       checksum = checksum(file))
+}
+
+write_columns <- function(m, file, type) {
+  connection <- file(file, "wb")
+  on.exit(close(connection))
+  for (columns in block_columns(m)) {
+    block <- dense_columns(m, columns)
+    storage.mode(block) <- type
+    writeBin(as.vector(block), connection)
+  }
+  flush(connection)
+  wanted <- prod(dim(m)) * if (type == "double") 8 else 4
+  if (file.size(file) != wanted) stop("it has ", file.size(file), " of ", wanted, " bytes")
+}
+
+# As it was when the plan was made, or an error.
+stored_data <- function(plan, name) {
+  data <- plan[[name]]
+  if (is.null(data)) return(NULL)
+  file <- file.path(plan$path, data$file)
+  if (!identical(file.size(file), data$bytes) || !is_verified(file, data$checksum)) {
+    fail("\"", file, "\" has other data than when the plan was made; make the plan again, in another folder")
+  }
+  if (data$type == "sparse") return(readRDS(file))
+  values <- readBin(file, data$type, prod(data$dim))
+  matrix(values, data$dim[1L], data$dim[2L], dimnames = if (!is.null(data$names)) list(NULL, data$names))
+}
+
+# Whether the file has that checksum: read again where it seems to have changed since it was last found to.
+is_verified <- function(file, wanted) {
+  info <- file.info(file, extra_cols = FALSE)
+  known <- paste(wanted, info$size, as.numeric(info$mtime))
+  if (identical(state$verified[[file]], known)) return(TRUE)
+  if (!identical(checksum(file), wanted)) return(FALSE)
+  state$verified[[file]] <- known
+  TRUE
+}
+
+# ---- a plan that is there
+
+check_plan_path <- function(path) {
+  if (!is.character(path) || length(path) != 1L || is.na(path) || !nzchar(path)) {
+    fail("'path' must be one string, the name of a plan's folder, not ", show_value(path))
+  }
+  path.expand(path)
+}
+
+open_plan <- function(path) {
+  path <- check_plan_path(path)
+  shown <- show_value(path)
+  host <- Sys.info()[["nodename"]]
+  if (!dir.exists(path)) {
+    fail("'path' is ", shown, ", a folder that ", host, " does not see; it must be on a disk that all machines share, ",
+         "and be given by its whole name")
+  }
+  file <- file.path(path, "plan.rds")
+  if (file.access(path, 5L) != 0L || (file.exists(file) && file.access(file, 4L) != 0L)) {
+    fail("'path' is ", shown, ", which ", Sys.info()[["user"]], " may not read on ", host)
+  }
+  if (!file.exists(file)) fail("'path' is ", shown, ", where there is no plan; gpuCorPlan() makes one")
+  plan <- tryCatch(readRDS(file), error = function(condition) fail("\"", file, "\" is damaged: ",
+                                                                  conditionMessage(condition)))
+  if (!identical(plan$format, PLAN_FORMAT) || !identical(plan$version, package_version_text())) {
+    fail("'path' is ", shown, ", a plan by gpucor ", plan$version, "; this is gpucor ", package_version_text(),
+         ": use that version, or make the plan again")
+  }
+  plan$path <- normalizePath(path)
+  plan
+}
+
+package_version_text <- function() as.character(utils::packageVersion("gpucor"))
+
+# A folder in the plan, there afterwards.
+plan_folder <- function(plan, ...) {
+  folder <- file.path(plan$path, ...)
+  if (!dir.exists(folder)) dir.create(folder, recursive = TRUE, showWarnings = FALSE)
+  if (file.access(folder, 2L) != 0L) {
+    fail("\"", folder, "\" is not writable for ", Sys.info()[["user"]], " on ", Sys.info()[["nodename"]])
+  }
+  folder
+}

@@ -1,0 +1,90 @@
+#' @rdname gpuCorPlan
+#' @param shard Which share, or several, from 1. `NULL`: in an array job its task's number (`SLURM_ARRAY_TASK_ID`,
+#'   `PBS_ARRAY_INDEX`, `SGE_TASK_ID`, `LSB_JOBINDEX`), otherwise `"free"`: one after the other that is neither finished
+#'   nor being computed by another process, until there is none.
+#' @export
+gpuCorRun <- function(path, shard = NULL, backend = NULL, ...) {
+  settings <- settings_of(backend, ...)
+  plan <- open_plan(path)
+  wanted <- check_shard(if (is.null(shard)) array_task() else shard, plan)
+  x <- stored_data(plan, "x")
+  y <- stored_data(plan, "y")
+  round <- advance(plan, x, y, own_settings(backend, ...))
+  if (!is.null(wanted)) {
+    for (share in wanted) run_once(plan, round, share, x, y, settings)
+  } else {
+    run_free(plan, round, x, y, settings, own_settings(backend, ...))
+  }
+  invisible(gpuCorStatus(path))
+}
+
+# What was given of a call's own settings, to be given to another call.
+own_settings <- function(backend, ...) c(if (!is.null(backend)) list(backend = backend), list(...))
+
+# Task numbers of array jobs; what is not one of them says so by nothing, "undefined" or 0.
+array_task <- function() {
+  for (name in c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID", "LSB_JOBINDEX")) {
+    value <- Sys.getenv(name)
+    if (grepl("^[1-9][0-9]*$", value)) return(as.numeric(value))
+  }
+  "free"
+}
+
+check_shard <- function(shard, plan) {
+  if (identical(shard, "free")) return(NULL)
+  ok <- is.numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards))
+  if (!ok) {
+    fail("'shard' must be numbers from 1 to ", plan$shards, ", as the plan has ", plan$shards,
+         if (plan$shards > 1) " shares" else " share", ", or \"free\", not ", show_value(shard))
+  }
+  as.numeric(shard)
+}
+
+# Unless it has been, and its file is as it was written.
+run_once <- function(plan, round, share, x, y, settings) {
+  if (is_finished(plan, round, share)) {
+    message("share ", share, " of ", plan$shards, ": finished before")
+    return(FALSE)
+  }
+  if (!claim(plan, round$number, share)) sign_claim(claim_folder(plan, round$number, share))
+  on.exit(release_claim(plan, round$number, share))
+  about <- run_share(plan, round, share, x, y, settings)
+  message("share ", share, " of ", plan$shards, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (",
+          about$backend, ")")
+  TRUE
+}
+
+# A damaged file is removed; its name says what it should have been.
+is_finished <- function(plan, round, share) {
+  finished <- finished_shares(plan, round$number)
+  finished <- finished[finished$share == share, ]
+  if (!nrow(finished)) return(FALSE)
+  if (are_sound(finished)) return(TRUE)
+  message("share ", share, " of ", plan$shards, " is damaged, and is computed again")
+  unlink(finished$file)
+  is_finished(plan, round, share) # there may be another
+}
+
+run_free <- function(plan, round, x, y, settings, own) {
+  repeat {
+    while (length(free <- free_shares(plan, round$number))) {
+      for (share in free) {
+        if (!claim(plan, round$number, share)) next
+        run_once(plan, round, share, x, y, settings)
+        release_claim(plan, round$number, share)
+      }
+    }
+    following <- advance(plan, x, y, own)
+    if (following$number == round$number) break
+    round <- following
+  }
+}
+
+# Those that nobody has finished, and nobody is at work on. Claims of the dead are removed.
+free_shares <- function(plan, number) {
+  claims <- claims_of(plan, number)
+  for (share in claims$share[claims$abandoned]) release_claim(plan, number, share)
+  finished <- finished_shares(plan, number)
+  finished <- finished$share[are_sound(finished)]
+  setdiff(seq_len(plan$shards), c(finished, claims$share[!claims$abandoned]))
+}

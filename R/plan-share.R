@@ -1,0 +1,120 @@
+# A share of a round: computed into a file, which in the end tells what else is known of it.
+
+share_folder <- function(plan, number) file.path(plan$path, "rounds", number)
+
+# The shares of a round that have a file: share, file, checksum.
+finished_shares <- function(plan, number) {
+  names <- dir(share_folder(plan, number), "^[0-9]{5,}[.][0-9a-f]{32}$")
+  share <- as.numeric(sub("[.].*", "", names))
+  first <- !duplicated(share) # two processes may both have finished it
+  data.frame(share = share[first], file = file.path(share_folder(plan, number), names[first]),
+             checksum = sub(".*[.]", "", names[first]))
+}
+
+# Which of these files are as they were written.
+are_sound <- function(finished) as.logical(mapply(is_verified, finished$file, finished$checksum))
+
+# ---- one share
+
+# Its file, from the run that is `round`. Any number of processes may do that at the same time.
+run_share <- function(plan, round, share, x, y, settings) {
+  folder <- plan_folder(plan, "rounds", round$number)
+  partial <- partial_name(file.path(folder, sprintf("%05.0f", share)))
+  on.exit(unlink(partial))
+  settings$share <- c(share - 1, plan$shards)
+  settings$save <- partial
+  task <- list(x = x, y = y, method = round$method, use = round$use)
+  started <- Sys.time()
+  found <- checked(call_engine(round$entry, task, round$arguments, settings))
+  seconds <- as.numeric(Sys.time() - started, units = "secs")
+  about <- c(list(share = share, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),
+             found[c("n_obs", "x_flags", "y_flags")])
+  append_about(partial, about)
+  publish(partial, file.path(folder, sprintf("%05.0f.%s", share, checksum(partial))))
+  about
+}
+
+# An object at the end of a file, and its length behind it.
+append_about <- function(file, about) {
+  bytes <- memCompress(serialize(about, NULL), "gzip") # mostly zeros
+  wanted <- file.size(file) + length(bytes) + 8
+  connection <- file(file, "ab")
+  on.exit(close(connection))
+  writeBin(bytes, connection)
+  writeBin(as.numeric(length(bytes)), connection)
+  flush(connection)
+  if (file.size(file) != wanted) fail("cannot write \"", file, "\"; is the disk full?")
+}
+
+read_about <- function(file) {
+  connection <- file(file, "rb")
+  on.exit(close(connection))
+  size <- file.size(file)
+  seek(connection, size - 8)
+  length <- readBin(connection, "double")
+  seek(connection, size - 8 - length)
+  unserialize(memDecompress(readBin(connection, "raw", length), "gzip"))
+}
+
+# For the engine, in the place of a run: where the shares' results are, and what they knew of the variables.
+parts_of <- function(finished) {
+  parts <- NULL
+  for (file in finished$file) {
+    about <- read_about(file)
+    if (is.null(parts)) parts <- about[c("n_obs", "x_flags", "y_flags")]
+    parts$x_flags <- parts$x_flags | about$x_flags
+    parts$y_flags <- parts$y_flags | about$y_flags
+  }
+  c(list(path = finished$file), parts)
+}
+
+# ---- who is at work
+
+claim_folder <- function(plan, number, share) file.path(plan$path, "claims", number, sprintf("%05.0f", share))
+
+# Whether the share was free: of several that try, one is told so. Only a hint: doing it twice costs time, no more.
+claim <- function(plan, number, share) {
+  plan_folder(plan, "claims", number)
+  folder <- claim_folder(plan, number, share)
+  if (!dir.create(folder, showWarnings = FALSE)) return(FALSE)
+  sign_claim(folder)
+  TRUE
+}
+
+sign_claim <- function(folder) {
+  owner <- list(space = process_space(), host = Sys.info()[["nodename"]], pid = Sys.getpid())
+  try(saveRDS(owner, file.path(folder, "owner.rds")), silent = TRUE)
+}
+
+release_claim <- function(plan, number, share) unlink(claim_folder(plan, number, share), recursive = TRUE)
+
+# Claims of a round: share, host, age in seconds, abandoned: whether nobody is at work on it any more, so far as can be
+# seen from here. A process of another machine is taken for gone after LONG_CLAIM, or five times the longest share.
+claims_of <- function(plan, number) {
+  folders <- dir(file.path(plan$path, "claims", number), "^[0-9]{5,}$", full.names = TRUE)
+  owners <- lapply(file.path(folders, "owner.rds"), function(file) tryCatch(readRDS(file), error = function(e) NULL,
+                                                                            warning = function(w) NULL))
+  host <- vapply(owners, function(owner) if (is.null(owner)) "?" else owner$host, "")
+  dead <- vapply(owners, function(owner) {
+    identical(owner$space, process_space()) && !tools::pskill(owner$pid, 0L)
+  }, NA)
+  age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
+  data.frame(share = as.numeric(basename(folders)), host = host, age = age,
+             abandoned = dead | age > longest_claim(plan, number))
+}
+
+LONG_CLAIM <- 600
+
+longest_claim <- function(plan, number) {
+  files <- utils::head(finished_shares(plan, number)$file, 16L)
+  seconds <- vapply(files, function(file) tryCatch(read_about(file)$seconds, error = function(e) 0), 0)
+  max(LONG_CLAIM, 5 * seconds)
+}
+
+# What time it is where the folder is: this machine's clock may be another, or be set.
+clock_of <- function(plan) {
+  file <- partial_name(file.path(plan_folder(plan, "claims"), "clock"))
+  on.exit(unlink(file))
+  file.create(file)
+  file.mtime(file)
+}

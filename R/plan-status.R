@@ -1,0 +1,55 @@
+#' @rdname gpuCorPlan
+#' @export
+gpuCorStatus <- function(path) {
+  plan <- open_plan(path)
+  round <- current_round(plan)
+  table <- data.frame(share = seq_len(plan$shards), state = "missing", seconds = NA_real_, host = NA_character_,
+                      backend = NA_character_)
+  claims <- claims_of(plan, round$number)
+  claims <- claims[!claims$abandoned, ]
+  table$state[claims$share] <- "running"
+  table$seconds[claims$share] <- claims$age
+  table$host[claims$share] <- claims$host
+  finished <- finished_shares(plan, round$number)
+  sound <- are_sound(finished)
+  table$state[finished$share] <- ifelse(sound, "done", "damaged")
+  for (k in which(sound)) {
+    about <- read_about(finished$file[k])
+    table[finished$share[k], c("seconds", "host", "backend")] <- about[c("seconds", "host", "backend")]
+  }
+  structure(table, class = c("gpuCorStatus", "data.frame"), round = round$number, is_last = round$is_last,
+            path = plan$path)
+}
+
+#' @method print gpuCorStatus
+#' @export
+print.gpuCorStatus <- function(x, ...) {
+  counts <- table(factor(x$state, c("done", "running", "missing", "damaged")))
+  n <- nrow(x)
+  width <- 40
+  done <- floor(width * counts[["done"]] / n)
+  running <- ceiling(width * counts[["running"]] / n)
+  running <- min(running, width - done)
+  cat("[", strrep("=", done), strrep("-", running), strrep(" ", width - done - running), "] ", counts[["done"]], " of ",
+      n, " shares done", if (attr(x, "round") > 1 || !attr(x, "is_last")) paste0(" of round ", attr(x, "round")), "\n",
+      sep = "")
+  for (what in c("running", "missing", "damaged")) {
+    if (counts[[what]] > 0) cat(sprintf("%8s: %s\n", what, show_numbers(x$share[x$state == what])))
+  }
+  if (counts[["done"]] > 0) {
+    seconds <- x$seconds[x$state == "done"]
+    cat("a share took ", format(stats::median(seconds), digits = 3), " s, ", format(max(seconds), digits = 3),
+        " s at the most\n", sep = "")
+  }
+  if (counts[["done"]] < n) return(invisible(x))
+  cat(if (attr(x, "is_last")) "gpuCorCollect() puts them together\n" else "gpuCorRun() begins the next round\n")
+  invisible(x)
+}
+
+# Numbers as ranges: 1-4, 7, 9-12.
+show_numbers <- function(numbers, most = 10L) {
+  group <- cumsum(c(TRUE, diff(numbers) != 1))
+  ranges <- vapply(split(numbers, group), function(g) if (length(g) > 1L) paste0(g[1L], "-", g[length(g)]) else paste(g),
+                   "")
+  paste0(paste(utils::head(ranges, most), collapse = ", "), if (length(ranges) > most) ", ...")
+}

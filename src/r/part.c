@@ -1,0 +1,84 @@
+/* A part of a run: computed by one process for its file, and read by another that puts all parts together. */
+#include "r.h"
+
+#include "../core/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void r_part_parse(r_part *part, SEXP settings) {
+    const double *share = REAL(r_element(settings, "share"));
+    SEXP save = r_element(settings, "save"), parts = r_element(settings, "parts");
+    *part = (r_part){.share = {(int64_t)share[0], (int64_t)share[1]}};
+    if (Rf_xlength(save) == 1) part->save = CHAR(STRING_ELT(save, 0));
+    if (!Rf_isNull(parts)) part->parts = parts;
+}
+
+static gcor_status cannot(gcor_context *context, const char *what, const char *path) {
+    return gcor_fail(context, GCOR_BAD_FILE, "cannot %s \"%s\": %s", what, path, strerror(errno));
+}
+
+static gcor_status save(r_job *q, gcor_sink *sink) {
+    gcor_context *context = &q->call.context;
+    const char *path = q->part.save;
+    FILE *file = fopen(path, "wb");
+    if (!file) return cannot(context, "write", path);
+    gcor_status status = gcor_sink_save(sink, context, &q->part.share, file);
+    if (fclose(file) != 0 && !status) status = cannot(context, "write", path);
+    return status;
+}
+
+static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file) return cannot(context, "read", path);
+    gcor_status status = gcor_sink_load(sink, context, file);
+    fclose(file);
+    return status;
+}
+
+static void copy_flags(SEXP flags, SEXP to) {
+    if (Rf_xlength(flags) != Rf_xlength(to)) Rf_error("the parts of a run are of another one");
+    if (Rf_xlength(to) > 0) memcpy(RAW(to), RAW(flags), (size_t)Rf_xlength(to));
+}
+
+static gcor_status load(r_job *q, gcor_sink *sink) {
+    gcor_context *context = &q->call.context;
+    SEXP path = r_element(q->part.parts, "path");
+    gcor_status status = GCOR_OK;
+    context->monitor->pairs = Rf_xlength(path);
+    context->monitor->pairs_done = 0;
+    for (R_xlen_t k = 0; !status && k < Rf_xlength(path); k++, context->monitor->pairs_done++) {
+        status = load_file(context, sink, CHAR(STRING_ELT(path, k)));
+        if (!status && gcor_stop(context)) status = context->error.status;
+    }
+    q->job.n_obs_used = (int64_t)Rf_asReal(r_element(q->part.parts, "n_obs"));
+    return status;
+}
+
+void r_part_flags(const r_job *q, SEXP result) {
+    if (!q->part.parts) return;
+    copy_flags(r_element(q->part.parts, "x_flags"), VECTOR_ELT(result, 1));
+    copy_flags(r_element(q->part.parts, "y_flags"), VECTOR_ELT(result, 2));
+}
+
+gcor_status r_part_run(r_job *q, gcor_session *session, gcor_sink *sink) {
+    if (q->part.parts) return load(q, sink);
+    gcor_status status = gcor_run(session, &q->call.context, &q->job);
+    return status || !q->part.save ? status : save(q, sink);
+}
+
+SEXP r_sync(SEXP path) {
+    int file = open(CHAR(STRING_ELT(path, 0)), O_RDONLY);
+    int done = file >= 0 && fsync(file) == 0;
+    if (file >= 0) close(file);
+    return Rf_ScalarLogical(done);
+}
+
+SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full) {
+    gcor_grid grid = gcor_grid_of(Rf_asLogical(is_full) ? GCOR_FULL : GCOR_LOWER, (int64_t)Rf_asReal(n_row),
+                                  (int64_t)Rf_asReal(n_col));
+    return Rf_ScalarReal((double)gcor_count_shares(&grid));
+}
