@@ -52,6 +52,9 @@
 #' @param output `"matrix"`, or `"edges"`, the data frame that `as.data.frame()`
 #'   makes of the matrix. `"edges"` spares the memory of the matrix.
 #' @param file `NULL`, or the name of a file to write.
+#' @param shards `NULL`, or into how many shares the pairs are cut, for the workers that [future::plan()] has been given:
+#'   [gpuCorPlan()], [gpuCorRun()] and [gpuCorCollect()] in a temporary folder. It lies in the option `gpucor.folder`, by
+#'   default in [tempdir()] where the workers are on this machine, otherwise in the working directory.
 #'
 #' @return `output = "matrix"`: with `y = NULL` a symmetric sparse matrix with zero
 #'   diagonal, of class [gpuCorNetwork-class], which is a `dsCMatrix`; with `y` one of class
@@ -87,7 +90,12 @@
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
                           method = c("pearson", "kendall", "spearman"), output = c("matrix", "edges"), file = NULL,
-                          backend = NULL, ...) {
+                          shards = NULL, backend = NULL, ...) {
+  if (!is.null(shards)) {
+    given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
+                  mutual = mutual, use = use, method = method, output = output)
+    return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, backend, sys.call(), ...))
+  }
   criterion <- check_criterion(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   output <- check_choice(output, c("matrix", "edges"), "output")
   mutual <- check_flag(mutual, "mutual")

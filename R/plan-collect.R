@@ -14,15 +14,13 @@ gpuCorCollect <- function(path, file = NULL, backend = NULL, ...) {
     result <- replay(plan, x, y, c(own, if (!is.null(file)) list(file = file)))
     if (!is_round(result)) return(result)
     round <- result$round
-    if (!round$is_new || seconds_of(plan, round$number - 1) > COLLECT_SECONDS) stop_collecting(plan, round)
+    if (!round$is_new || seconds_of(plan, round$number - 1) > getOption("gpucor.collect_seconds", 60)) stop_collecting(plan, round)
     message("round ", round$number, " has to be run, and is run here")
     run_free(plan, round, x, y, settings, own)
   }
 }
 
-# A further round of as many seconds is not worth another submission.
-COLLECT_SECONDS <- 60
-
+# A further round is run here where the one before took no more than a minute in all: that is not worth a submission.
 seconds_of <- function(plan, number) {
   sum(vapply(finished_shares(plan, number)$file, function(file) read_about(file)$seconds, 0))
 }

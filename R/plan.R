@@ -29,7 +29,7 @@
 #' @param ... `gpuCorPlan()`: further arguments of the function, and of the settings `threads`, `memory`, `progress`,
 #'   `devices`, which hold for planning alone. Otherwise these settings: see [gpucor-package].
 #' @param verb `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
-#' @param shards Into how many shares the pairs are cut. Several for each process that will be at work even out what
+#' @param shards Into how many shares the pairs are cut, 16 where nothing is said. Several for each process that will be at work even out what
 #'   some are slower; some minutes each are a good size.
 #' @return `gpuCorPlan()`: the folder's full name, invisibly; it prints what to expect, by a quick measurement on this
 #'   machine. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame of class `gpuCorStatus`, a share in each
@@ -48,7 +48,7 @@
 #' gpuCorCollect(path)
 #' unlink(path, recursive = TRUE)
 #' @export
-gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = 16,
+gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
                        backend = NULL) {
   verb <- check_choice(verb, c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), "verb")
   make_plan(path, x, y, list(...), verb, shards, backend, verb_call(sys.call(), verb))
@@ -66,7 +66,7 @@ verb_call <- function(call, verb) {
   as.call(c(as.name(verb), arguments[!drop]))
 }
 
-make_plan <- function(path, x, y, given, verb, shards, backend, call) {
+make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FALSE) {
   path <- check_new_folder(path)
   is_setting <- names(given) %in% SETTINGS
   settings <- c(if (!is.null(backend)) list(backend = backend), given[is_setting])
@@ -84,11 +84,13 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call) {
   if (!is_round(found)) fail("this call of ", verb, "() has no pairs to share out")
   plan$x <- store_data(x, partial, "x")
   plan$y <- store_data(y, partial, "y")
-  seconds <- share_seconds(found$round, plan, x, y, do.call(settings_of, c(list(backend), given[is_setting])))
+  if (!quiet) {
+    seconds <- share_seconds(found$round, plan, x, y, do.call(settings_of, c(list(backend), given[is_setting])))
+  }
   write_object(plan[setdiff(names(plan), "path")], file.path(partial, "plan.rds"))
   if (!file.rename(partial, path)) fail("cannot rename \"", partial, "\" to \"", path, "\"")
   plan$path <- normalizePath(path)
-  describe_plan(plan, found$round, seconds)
+  if (!quiet) describe_plan(plan, found$round, seconds)
   invisible(plan$path)
 }
 
@@ -126,6 +128,7 @@ plan_data <- function(m, name) {
 
 check_shards <- function(shards, x, y) {
   most <- .Call(r_count_shares, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
+  if (is.null(shards)) return(min(16, most))
   check_whole(shards, "shards", 1, most, paste0("; the pairs are in ", format_count(most), " tiles"))
 }
 

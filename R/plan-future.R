@@ -1,0 +1,45 @@
+# A verb's shares by whatever package future has been told to use: the folder is made, filled, collected and removed.
+
+by_shards <- function(verb, x, y, given, shards, file, backend, call, ...) {
+  for (package in c("future", "future.apply")) {
+    if (!requireNamespace(package, quietly = TRUE)) {
+      fail("'shards' takes package ", package, ": install.packages(\"", package, "\"); without it gpuCorPlan() and ",
+           "gpuCorRun() do the same by hand")
+    }
+  }
+  path <- tempfile("gpucor-plan-", shared_folder())
+  on.exit(unlink(path, recursive = TRUE))
+  make_plan(path, x, y, c(given, list(...)), verb, shards, backend, call, quiet = TRUE)
+  own <- own_settings(backend, ...)
+  plan <- open_plan(path)
+  repeat {
+    round <- current_round(plan)
+    run_by_future(plan, round, own)
+    following <- advance(plan, stored_data(plan, "x"), stored_data(plan, "y"), own)
+    if (following$number == round$number) break
+  }
+  do.call(gpuCorCollect, c(list(path, file), own))
+}
+
+# Where all workers see what this process writes.
+shared_folder <- function() {
+  folder <- setting(NULL, "folder")
+  if (!is.null(folder)) return(folder)
+  if (has_local_workers()) tempdir() else getwd()
+}
+
+has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))
+
+run_by_future <- function(plan, round, own) {
+  if (has_local_workers() && is.null(own$threads)) {
+    own$threads <- max(1L, choose_threads(setting(NULL, "threads")) %/% future::nbrOfWorkers())
+  }
+  own$progress <- FALSE
+  missing <- setdiff(seq_len(plan$shards), finished_shares(plan, round$number)$share)
+  run <- function(share, path, own) {
+    suppressMessages(do.call(gpucor::gpuCorRun, c(list(path, share), own)))
+    TRUE
+  }
+  environment(run) <- globalenv() # nothing else is to be sent to the workers
+  future.apply::future_lapply(missing, run, path = plan$path, own = own, future.seed = TRUE)
+}

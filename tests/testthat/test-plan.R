@@ -1,0 +1,236 @@
+# A plan's shares, computed apart and put together, are the call on one machine, to the last byte.
+
+# Without what says how it was called.
+without_call <- function(object) {
+  if (isS4(object)) object@call <- quote(verb())
+  if (!isS4(object)) attr(object, "call") <- NULL
+  object
+}
+
+new_path <- function() tempfile("plan-")
+
+make_quietly <- function(path, ...) {
+  utils::capture.output(suppressMessages(gpuCorPlan(path, ...)))
+  invisible(path)
+}
+
+# Every other share by either back end, rounds as they come.
+run_shares <- function(path, backends) {
+  repeat {
+    shares <- gpuCorStatus(path)$share
+    for (k in seq_along(backends)) {
+      own <- shares[shares %% length(backends) == k - 1]
+      if (length(own)) status <- suppressMessages(gpuCorRun(path, own, backend = backends[k]))
+    }
+    expect_true(all(status$state == "done"))
+    if (attr(status, "is_last")) return(invisible(status))
+    suppressMessages(gpuCorRun(path, 1)) # begins the next round
+  }
+}
+
+expect_planned <- function(verb, x, y = NULL, ..., shards = 5, mixed = TRUE, backend = backends()[1L]) {
+  label <- paste(verb, toString(names(list(...))), toString(list(...)))
+  arguments <- c(list(x), if (!is.null(y)) list(y = y), list(...))
+  truth <- suppressWarnings(suppressMessages(do.call(verb, c(arguments, backend = backend))))
+  path <- new_path()
+  on.exit(unlink(path, recursive = TRUE))
+  do.call(make_quietly, c(list(path), arguments, list(verb = verb, shards = shards)))
+  run_shares(path, if (mixed) backends() else backend)
+  found <- suppressWarnings(suppressMessages(gpuCorCollect(path, backend = backend)))
+  expect_identical(without_call(found), without_call(truth), label = label)
+}
+
+expect_nothing_left <- function() {
+  gc() # a network's edges are R's
+  expect_nothing_live()
+}
+
+expect_warned_alike <- function(f, g) {
+  warnings_of <- function(f) {
+    found <- character()
+    withCallingHandlers(f(), warning = function(w) {
+      found <<- c(found, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    })
+    found
+  }
+  expect_identical(warnings_of(f), warnings_of(g))
+}
+
+kinds <- list(plain = with_duplicates(normal(20, 300)), ties = with_constants(rounded(20, 300)),
+              holes = with_missing(rounded(20, 300), 0.05))
+for (kind in names(kinds)) colnames(kinds[[kind]]) <- paste0("v", 1:300)
+
+for (method in all_methods) {
+  test_that(paste(method, "networks of shares are those of one machine, whatever computed them"), {
+    for (kind in names(kinds)) {
+      x <- kinds[[kind]]
+      use <- if (kind == "holes") "pairwise" else "everything"
+      criteria <- list(list(threshold = 0.5), list(density = 0.02), list(k = 3), list(k = 4, mutual = TRUE))
+      if (kind != "holes") criteria <- c(criteria, list(list(p.value = 1e-3), list(fdr = 0.05, sign = "negative")))
+      for (criterion in criteria) {
+        do.call(expect_planned, c(list("gpuCorNetwork", x, method = method, use = use), criterion))
+        do.call(expect_planned, c(list("gpuCorNetwork", x[, 1:130], y = x[, 131:300], method = method, use = use,
+                                       shards = 3), criterion))
+      }
+    }
+    expect_nothing_left()
+  })
+
+  test_that(paste(method, "coefficients of all pairs, and sums over them, too"), {
+    mixed <- method == "kendall" # by the others a GPU's differ in the last digits
+    for (kind in names(kinds)) {
+      x <- kinds[[kind]]
+      for (use in if (kind == "holes") c("everything", "pairwise", "na.or.complete") else "everything") {
+        expect_planned("gpuCor", x, method = method, use = use, mixed = mixed)
+        expect_planned("gpuCor", x, method = method, use = use, output = "matrix", shards = 15, mixed = mixed)
+        expect_planned("gpuCor", x[, 1:100], y = x[, 101:300], method = method, use = use, mixed = mixed)
+        expect_planned("gpuConnectivity", x, method = method, use = use, threshold = 0.4, power = c(2, 5), mixed = mixed)
+        expect_planned("gpuConnectivity", x, method = method, use = use, density = 0.1, mixed = mixed)
+      }
+    }
+    expect_nothing_left()
+  })
+}
+
+test_that("sparse, integer and logical data, data frames and vectors are planned as they are computed", {
+  x <- rounded(15, 160)
+  storage.mode(x) <- "integer"
+  expect_planned("gpuCorNetwork", x, threshold = 0.3)
+  expect_planned("gpuCor", x > 0)
+  expect_planned("gpuCorNetwork", as.data.frame(x), density = 0.1)
+  expect_planned("gpuCorNetwork", as(as(as(heavy_ties(15, 160), "dMatrix"), "generalMatrix"), "CsparseMatrix"), k = 2)
+  expect_planned("gpuCor", x, y = x[, 3], shards = 2)
+})
+
+test_that("warnings are those of the call", {
+  path <- make_quietly(new_path(), kinds$ties, threshold = 0.5, shards = 3)
+  on.exit(unlink(path, recursive = TRUE))
+  suppressMessages(gpuCorRun(path))
+  expect_warned_alike(function() gpuCorCollect(path), function() gpuCorNetwork(kinds$ties, threshold = 0.5))
+})
+
+test_that("the object tells the call that the plan stands for", {
+  x <- kinds$plain
+  path <- new_path()
+  on.exit(unlink(path, recursive = TRUE))
+  utils::capture.output(gpuCorPlan(path, x, density = 0.1, shards = 4, threads = 1))
+  suppressMessages(gpuCorRun(path))
+  expect_identical(gpuCorCollect(path)@call, quote(gpuCorNetwork(x, density = 0.1)))
+})
+
+# Columns that the sample takes are alike, the others are not: its bound is far too high.
+misleading <- function() {
+  x <- normal(12, 6500)
+  size <- gpucor:::sample_size(x, 0.001)
+  x[, gpucor:::sample_columns(matrix(seq_len(6500), 1), size)] <- x[, 1] + normal(12, size, 3) / 20
+  x
+}
+
+test_that("where the sample misled, collect asks for further rounds, or runs them itself", {
+  x <- misleading()
+  truth <- gpuCorNetwork(x, density = 0.05, backend = "cpu")
+  path <- make_quietly(new_path(), x, density = 0.05, shards = 4)
+  on.exit(unlink(path, recursive = TRUE))
+  run_shares(path, "cpu")
+  with_options(list(gpucor.collect_seconds = -1), {
+    expect_error(gpuCorCollect(path), "round 2 of the plan has to be run.*run all shares again")
+    expect_error(gpuCorCollect(path), "shares 1-4 of 4 not finished in round 2; gpuCorRun")
+    expect_equal(attr(gpuCorStatus(path), "round"), 2)
+  })
+  suppressMessages(gpuCorRun(path, "free"))
+  expect_equal(attr(gpuCorStatus(path), "round"), 3) # the histogram said which edges
+  expect_identical(without_call(gpuCorCollect(path)), without_call(truth))
+
+  again <- make_quietly(new_path(), x, density = 0.05, shards = 4)
+  on.exit(unlink(again, recursive = TRUE), add = TRUE)
+  suppressMessages(gpuCorRun(again))
+  expect_message(found <- gpuCorCollect(again), "round 2 has to be run, and is run here")
+  expect_identical(without_call(found), without_call(truth))
+})
+
+test_that("status tells what is done", {
+  path <- make_quietly(new_path(), kinds$plain, threshold = 0.5, shards = 6)
+  on.exit(unlink(path, recursive = TRUE))
+  expect_equal(gpuCorStatus(path)$state, rep("missing", 6))
+  suppressMessages(gpuCorRun(path, c(2, 3)))
+  status <- gpuCorStatus(path)
+  expect_equal(status$state, c("missing", "done", "done", "missing", "missing", "missing"))
+  expect_output(print(status), "2 of 6 shares done\n *missing: 1, 4-6\n")
+  expect_error(gpuCorCollect(path), "shares 1, 4-6 of 6 not finished; gpuCorRun")
+  expect_message(gpuCorRun(path, 2), "share 2 of 6: finished before")
+  dir.create(file.path(path, "claims", "1", "00005"), recursive = TRUE)
+  expect_equal(gpuCorStatus(path)$state[5], "running")
+  suppressMessages(gpuCorRun(path)) # leaves it to whom claims it
+  expect_equal(gpuCorStatus(path)$state, c("done", "done", "done", "done", "running", "done"))
+  suppressMessages(gpuCorRun(path, 5))
+  expect_output(print(gpuCorStatus(path)), "6 of 6 shares done\na share took .*gpuCorCollect")
+  expect_s4_class(gpuCorCollect(path), "gpuCorNetwork")
+})
+
+test_that("the number of an array job's task is that of the share", {
+  path <- make_quietly(new_path(), kinds$plain, threshold = 0.5, shards = 4)
+  on.exit(unlink(path, recursive = TRUE))
+  for (k in 1:4) {
+    name <- c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "SGE_TASK_ID", "LSB_JOBINDEX")[k]
+    do.call(Sys.setenv, stats::setNames(list(as.character(k)), name))
+    suppressMessages(gpuCorRun(path))
+    Sys.unsetenv(name)
+    expect_equal(gpuCorStatus(path)$state, rep(c("done", "missing"), c(k, 4 - k)))
+  }
+})
+
+test_that("a plan says what is wrong with it when it is made", {
+  x <- kinds$plain
+  path <- new_path()
+  plan <- function(...) utils::capture.output(gpuCorPlan(...))
+  expect_error(plan(path, x), "which pairs are edges")
+  expect_error(plan(path, x, threshold = 2), "'threshold' must be a number")
+  expect_error(plan(path, x, threshold = 0.5, densty = 1), "gpuCorNetwork\\(\\) takes no \"densty\" in a plan")
+  expect_error(plan(path, x, threshold = 0.5, shards = 0), "'shards' must be a whole number between 1 and")
+  expect_error(plan(path, x, threshold = 0.5, shards = 1e6), "'shards' must be .*tiles")
+  expect_error(plan(path, x, x, threshold = 0.5, verb = "gpuConnectivity"), "'y' is given")
+  expect_error(plan(path, letters, threshold = 0.5), "'x' must be numeric")
+  expect_error(plan(file.path(path, "deeper"), x, threshold = 0.5), "there is no folder")
+  expect_error(plan(c("a", "b"), x, threshold = 0.5), "'path' must be one string")
+  expect_false(file.exists(path))
+  expect_length(dir(dirname(path), basename(path)), 0)
+  make_quietly(path, x, threshold = 0.5, shards = 2)
+  on.exit(unlink(path, recursive = TRUE))
+  expect_error(plan(path, x, threshold = 0.5), "which exists and has a plan in it: gpuCorRun")
+  expect_error(plan(tempdir(), x, threshold = 0.5), "which exists; choose another name")
+  expect_error(gpuCorRun(path, 3), "'shard' must be numbers from 1 to 2")
+  expect_error(gpuCorRun(file.path(path, "nowhere"), 1), "does not see")
+  expect_error(gpuCorStatus(tempdir()), "where there is no plan")
+  expect_error(gpuCorCollect(path, file = 3), "'file'|not finished")
+})
+
+test_that("other data or another version under the plan's name are an error", {
+  path <- make_quietly(new_path(), kinds$plain, threshold = 0.5, shards = 2)
+  on.exit(unlink(path, recursive = TRUE))
+  data <- file.path(path, "x.columns")
+  bytes <- readBin(data, "raw", file.size(data))
+  bytes[1000] <- xor(bytes[1000], as.raw(1))
+  Sys.sleep(0.01)
+  writeBin(bytes, data)
+  expect_error(gpuCorRun(path, 1), "has other data than when the plan was made")
+  plan <- readRDS(file.path(path, "plan.rds"))
+  plan$version <- "0.0.1"
+  saveRDS(plan, file.path(path, "plan.rds"))
+  expect_error(gpuCorRun(path, 1), "a plan by gpucor 0.0.1; this is")
+})
+
+test_that("'shards' of gpuCorNetwork() uses the workers that future has", {
+  skip_if_not_installed("future.apply")
+  old <- future::plan(future::multisession, workers = 2)
+  on.exit(future::plan(old))
+  x <- kinds$ties
+  before <- dir(tempdir())
+  for (given in list(list(density = 0.05), list(fdr = 0.01, method = "kendall"), list(k = 3, output = "edges"))) {
+    truth <- suppressWarnings(do.call(gpuCorNetwork, c(list(x), given)))
+    found <- suppressWarnings(do.call(gpuCorNetwork, c(list(x, shards = 5, backend = backends()[1L]), given)))
+    expect_identical(without_call(found), without_call(truth))
+  }
+  expect_error(gpuCorNetwork(x, density = 2, shards = 5), "'density' must be")
+  expect_setequal(setdiff(dir(tempdir()), before), character())
+})
