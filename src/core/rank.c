@@ -57,7 +57,61 @@ gcor_ranks gcor_ranks_at(void *memory, int64_t n) {
     return ranks;
 }
 
-int64_t gcor_rank(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *tied) {
+/* ---- few levels ---------------------------------------------------------------------------- */
+
+enum { FEW = 16 };
+
+typedef struct {
+    double value;
+    int32_t count, from, next, to; /* in the order of the ranks */
+} level;
+
+/* x's levels as they come, each value's number to place[]; 0: there are more than FEW, or none. */
+static int find_levels(const double *x, int64_t n, level *levels, int32_t *place) {
+    int found = 0, at = 0;
+    for (int64_t k = 0; k < n; k++) {
+        place[k] = -1;
+        if (x[k] != x[k]) continue;
+        if (found == 0 || x[k] != levels[at].value) /* else as the one before */
+            for (at = 0; at < found && levels[at].value != x[k];) at++;
+        if (at == FEW) return 0;
+        if (at == found) levels[found++] = (level){.value = x[k]};
+        levels[at].count++;
+        place[k] = at;
+    }
+    return found;
+}
+
+/* Where the values of each level are in the order of the ranks. */
+static int64_t place_levels(level *levels, int n) {
+    int64_t present = 0;
+    for (int a = 0; a < n; a++) {
+        for (int b = 0; b < n; b++) levels[a].from += levels[b].value < levels[a].value ? levels[b].count : 0;
+        levels[a].next = levels[a].from;
+        levels[a].to = levels[a].from + levels[a].count;
+        present += levels[a].count;
+    }
+    return present;
+}
+
+static int64_t rank_levels(int64_t n, level *levels, int n_levels, const gcor_ranks *ranks, int64_t *tied) {
+    int64_t present = place_levels(levels, n_levels);
+    *tied = 0;
+    for (int a = 0; a < n_levels; a++) *tied += (int64_t)levels[a].count * (levels[a].count - 1) / 2;
+    for (int64_t k = 0; k < n; k++) {
+        int32_t place = ranks->begin[k];
+        ranks->end[k] = -1;
+        if (place < 0) continue;
+        ranks->begin[k] = levels[place].from;
+        ranks->end[k] = levels[place].to;
+        ranks->order[levels[place].next++] = (int32_t)k;
+    }
+    return present;
+}
+
+/* ---- any ------------------------------------------------------------------------------------- */
+
+static int64_t rank_by_sort(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *tied) {
     int64_t present = 0;
     for (int64_t k = 0; k < n; k++) {
         ranks->begin[k] = ranks->end[k] = -1;
@@ -76,6 +130,19 @@ int64_t gcor_rank(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *
         }
     }
     return present;
+}
+
+int64_t gcor_rank(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *tied) {
+    level levels[FEW] = {{0}};
+    int found = find_levels(x, n, levels, ranks->begin);
+    return found > 0 ? rank_levels(n, levels, found, ranks, tied) : rank_by_sort(x, n, ranks, tied);
+}
+
+int gcor_count_levels(const gcor_ranks *ranks, int64_t present, int most) {
+    int levels = 0;
+    for (int64_t at = 0; at < present; at = ranks->end[ranks->order[at]])
+        if (++levels > most) return 0;
+    return levels;
 }
 
 double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *x) {

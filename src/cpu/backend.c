@@ -28,6 +28,8 @@ static void cpu_close(gcor_state *state) {
     cpu_trim(&state->cols.memory, 0);
     cpu_trim(&state->sums, 0);
     cpu_trim(&state->work, 0);
+    cpu_trim(&state->row_levels, 0);
+    cpu_trim(&state->col_levels, 0);
     gcor_free(state);
 }
 
@@ -49,6 +51,8 @@ static void cpu_end(gcor_state *state) {
     cpu_trim(&state->cols.memory, KEPT_BYTES);
     cpu_trim(&state->sums, KEPT_BYTES);
     cpu_trim(&state->work, KEPT_BYTES);
+    cpu_trim(&state->row_levels, KEPT_BYTES);
+    cpu_trim(&state->col_levels, KEPT_BYTES);
 }
 
 static int64_t cpu_memory(const gcor_state *state) {

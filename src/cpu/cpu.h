@@ -5,6 +5,8 @@
  *     real.c sign.c       what that means for real numbers and for signs
  *     kernels.c           the inner loops (kernels.h), written in kernel_real.h, kernel_sign.h and set.h for each
  *                         instruction set_*.h
+ *   kendall.c           a tile of signs pair by pair, where that is cheaper
+ *     knight.c levels.c   by sorting, and by a table of levels
  *   pairwise.c          a tile of pairs that have observations of their own, by Pearson or Spearman */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
@@ -17,12 +19,13 @@
 typedef struct {
     gcor_operand head;
     int64_t n_padded;
-    float *columns;       /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    float *scale;         /* REAL: n_padded, one over a column's length; NaN where it has no coefficients */
-    double *values;       /* REAL_COMMON: values, NaN: missing */
-    int32_t *order;       /* RANK_COMMON: the rows of the values present, ascending by value */
-    int32_t *begin, *end; /* RANK_COMMON: the value's run of ties in that order, -1: missing */
-    int64_t *n_present;   /* RANK_COMMON: per variable */
+    float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    float *scale;          /* REAL: n_padded, one over a column's length; NaN where it has no coefficients */
+    double *values;        /* REAL_COMMON: values, NaN: missing */
+    int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
+    int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
+    int64_t *n_present;    /* RANK_COMMON: per variable */
+    unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS */
 } cpu_operand;
 
 /* Memory kept between tiles. */
@@ -45,6 +48,7 @@ struct gcor_state {
     const cpu_kernels *kernels;
     cpu_slivers rows, cols; /* of a tile */
     cpu_scratch sums, work;
+    cpu_scratch row_levels, col_levels;
 };
 
 /* prepare.c */
@@ -91,11 +95,17 @@ struct cpu_product {
 gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
                                  const cpu_operand *cols, const gcor_tile *tile);
 
-/* One for each kind of operand; real.c, sign.c, pairwise.c. */
+/* kendall.c: whether a tile of signs is sooner done by cpu_multiply_by_pairs() than by planes of that mode. */
+int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                            const gcor_tile *tile, cpu_sign_mode mode);
+
+/* One for each kind of operand; real.c, sign.c, kendall.c, pairwise.c. */
 gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile);
 gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile);
+gcor_status cpu_multiply_by_pairs(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                                  const gcor_tile *tile);
 gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                                   const gcor_tile *tile);
 

@@ -36,8 +36,9 @@ typedef void (*cpu_sign_sums)(const cpu_planes *rows, const cpu_planes *cols, in
  * of the order of coefficient.h to words a sliver's width apart. */
 typedef void (*cpu_sign_open)(const float *score, int64_t n_obs, int64_t first, int64_t bits, const cpu_planes *planes);
 
-typedef struct {
+typedef struct cpu_kernels {
     const char *name;
+    double ns_word, ns_open; /* nanoseconds: a word of one pair's signs without ties; a word of a variable's plane */
     /* Dot products over n elements. */
     void (*floats)(const float *rows, const float *cols, int64_t n, int add, float *sums);
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
@@ -46,6 +47,13 @@ typedef struct {
      * further on, in the column's. */
     cpu_sign_sums signs[CPU_SIGN_MODES];
     cpu_sign_open open[CPU_SIGN_MODES];
+    /* How many bits are in both, of each of n_a sets of a and n_b of b, of `words` words one after the other (whole
+     * vectors): to table[i * stride + k]. */
+    void (*levels)(const uint64_t *a, int n_a, const uint64_t *b, int n_b, int64_t words, int64_t *table,
+                   int64_t stride);
+    /* Of 64 scores and 64 others, as bits. */
+    uint64_t (*are_greater)(const float *x, const float *y);
+    uint64_t (*are_present)(const float *x, const float *y);
     /* n counts below 2^51, and `plus` added to them, become doubles, in their place. */
     void (*convert)(int64_t *counts, int64_t plus, int64_t n);
     /* n products become coefficients (coefficient.h), in their place, by the norms of the row's variable and the

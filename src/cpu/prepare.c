@@ -5,6 +5,7 @@
 #include "../core/coefficient.h"
 #include "../core/measure.h"
 #include "../core/source.h"
+#include "knight.h"
 
 #include <string.h>
 
@@ -32,6 +33,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
         break;
     default:
+        ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
         ok = ok && (o->scale = gcor_alloc(context, o->n_padded, sizeof(float), what));
         ok = ok && (o->columns = gcor_alloc(context, n_obs * o->n_padded, sizeof(float), what));
         if (ok) memset(o->scale + n_var, 0, (size_t)(o->n_padded - n_var) * sizeof(float));
@@ -70,6 +72,7 @@ static double score_signs(const preparation *p, const gcor_ranks *ranks, double 
     int64_t n = p->operand->head.n_obs, tied;
     float *out = p->operand->columns + j * n;
     *present = gcor_rank(x, n, ranks, &tied);
+    p->operand->levels[j] = (unsigned char)gcor_count_levels(ranks, *present, CPU_LEVELS);
     (void)gcor_scores(ranks, n, *present, x);
     for (int64_t k = 0; k < n; k++) out[k] = (float)x[k];
     return (double)(gcor_obs_pairs(*present) - tied);
@@ -150,5 +153,6 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->begin);
     gcor_free(o->end);
     gcor_free(o->n_present);
+    gcor_free(o->levels);
     gcor_free(o);
 }

@@ -7,6 +7,8 @@
  *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a sliver's
  *                  vectors, and with all of them
  *   CHUNK          words that can be counted before counts are widened
+ *   NS_WORD        nanoseconds that a word of one pair's signs takes without ties, and
+ *   NS_OPEN        a word of a variable to be opened
  *   NAME(words), NAME(reals), NAME(counts)
  *                  vectors of words, of doubles, and of counts
  *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
@@ -23,6 +25,7 @@
 #define PRODUCTS doubles
 #include "kernel_real.h"
 #include "kernel_sign.h"
+#include "kernel_levels.h"
 
 /* ---- from sums to coefficients -------------------------------------------------------------------- */
 
@@ -80,10 +83,15 @@ TARGET static void NAME(own_coefficients)(double *products, const double *norm, 
 
 static const cpu_kernels NAME(kernels) = {
     .name = SET_NAME,
+    .ns_word = NS_WORD,
+    .ns_open = NS_OPEN,
     .floats = NAME(floats),
     .doubles = NAME(doubles),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
     .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
+    .levels = NAME(levels),
+    .are_greater = NAME(greater),
+    .are_present = NAME(present),
     .convert = NAME(convert),
     .coefficients = NAME(coefficients),
     .own_coefficients = NAME(own_coefficients),
@@ -101,3 +109,5 @@ static const cpu_kernels NAME(kernels) = {
 #undef TIED_ROWS
 #undef COMMON_ROWS
 #undef CHUNK
+#undef NS_WORD
+#undef NS_OPEN

@@ -9,6 +9,8 @@
 #define TIED_ROWS 4
 #define COMMON_ROWS 8
 #define CHUNK INT64_MAX
+#define NS_WORD 0.025
+#define NS_OPEN 3
 
 typedef uint64_t words_avx512 __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_avx512 __attribute__((vector_size(BYTES), aligned(8), may_alias));

@@ -11,6 +11,8 @@
 #define TIED_ROWS 1
 #define COMMON_ROWS 2
 #define CHUNK 31
+#define NS_WORD 0.1
+#define NS_OPEN 6
 
 typedef uint64_t words_neon __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_neon __attribute__((vector_size(BYTES), aligned(8), may_alias));

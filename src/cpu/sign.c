@@ -96,6 +96,7 @@ gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const 
                               const gcor_tile *tile) {
     int64_t words = (gcor_obs_pairs(rows->head.n_obs) + 63) / 64;
     cpu_sign_mode mode = mode_of(rows, cols, tile);
+    if (cpu_is_cheaper_by_pairs(state, rows, cols, tile, mode)) return cpu_multiply_by_pairs(state, rows, cols, tile);
     cpu_product product = {.length = words,
                            .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
                            .element = sizeof(uint64_t),

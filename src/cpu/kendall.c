@@ -1,0 +1,196 @@
+/* A tile of signs pair by pair, each in the way that is cheapest for it. */
+#include "cpu.h"
+
+#include "../core/coefficient.h"
+#include "../core/threads.h"
+#include "knight.h"
+
+#include <math.h>
+
+/* Nanoseconds of a thread, as measured beside those in set_*.h; only their ratios matter. */
+static const double NS_SORT_STEP = 1.6, NS_PAIR = 200, NS_CELL = 15, NS_SUM = 0.6;
+
+/* The variables of one side of a tile. */
+typedef struct {
+    const cpu_operand *of;
+    int64_t var, n_var; /* the operand's numbers */
+    cpu_levels *levels; /* of each, opened */
+} side;
+
+static int levels_of(const cpu_operand *o, int64_t v) {
+    return o->head.norm[v] > 0 ? o->levels[v] : 0;
+}
+
+/* ---- what it would cost ----------------------------------------------------------------------- */
+
+/* Of a side's variables those with few levels, and of these all sets; and those that have two. */
+typedef struct {
+    double few, sets, two, all;
+} census;
+
+static census count_levels(const cpu_operand *o, int64_t first, int64_t n) {
+    census c = {0};
+    for (int64_t v = first - o->head.first; v < first - o->head.first + n; v++) {
+        int levels = levels_of(o, v);
+        c.all += o->head.norm[v] > 0;
+        c.few += levels > 0;
+        c.sets += levels;
+        c.two += levels == 2;
+    }
+    return c;
+}
+
+static int is_diagonal(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile) {
+    return rows == cols && tile->row == tile->col && tile->n_row == tile->n_col;
+}
+
+/* A set takes a word for 64 observations; two planes of signs are made anew for each tile, and multiplied. */
+int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                            const gcor_tile *tile, cpu_sign_mode mode) {
+    double n = (double)rows->head.n_obs, words = n * n / 128, pairs = (double)gcor_tile_pairs(tile, state->sink->shape);
+    double share = pairs / ((double)tile->n_row * (double)tile->n_col), word = state->kernels->ns_word;
+    census a = count_levels(rows, tile->row, tile->n_row), b = count_levels(cols, tile->col, tile->n_col);
+    double by_table = share * (a.sets * b.sets * (word * n / 64 + NS_CELL) + a.few * b.few * NS_PAIR);
+    double by_sum = mode == CPU_COMMON ? 0 : share * (a.two * (b.all - b.few) + b.two * (a.all - a.few));
+    double by_sort = share * (a.all * b.all - a.few * b.few) - by_sum;
+    double sort = NS_SORT_STEP * n * log2(n + 2) + NS_PAIR;
+    double own = by_table + by_sum * (NS_SUM * n + NS_PAIR) + by_sort * sort + (a.all - a.few) * 2 * sort;
+    double opened = (double)tile->n_row + (is_diagonal(rows, cols, tile) ? 0 : (double)tile->n_col);
+    double cost[] = {[CPU_UNTIED] = 1, [CPU_TIED] = 2, [CPU_COMMON] = 4};
+    return own < words * (pairs * word * cost[mode] + opened * state->kernels->ns_open * (mode + 1));
+}
+
+/* ---- a tile --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    gcor_state *state;
+    const gcor_tile *tile;
+    side rows, cols;
+    int is_common;
+    int64_t n_obs, work_bytes; /* of a thread: values of a row, a sorted column, room to sort */
+    char *work;
+} tile_of_pairs;
+
+static const float *score_of(const side *s, int64_t v) {
+    return s->of->columns + (s->var + v) * s->of->head.n_obs;
+}
+
+static double norm_of(const side *s, int64_t v) {
+    return s->of->head.norm[s->var + v];
+}
+
+/* Scores sum to zero, so that those above the lower of two levels make the numerator. */
+static double sum_above(const float *two, const float *score, int64_t n) {
+    double lane[8] = {0}, sum = 0;
+    float lower = two[0];
+    for (int64_t k = 1; k < n && two[0] == lower; k++) lower = two[k] < lower ? two[k] : lower;
+    int64_t k = 0;
+    for (; k + 8 <= n; k += 8)
+        for (int l = 0; l < 8; l++) lane[l] += two[k + l] > lower ? (double)score[k + l] : 0;
+    for (; k < n; k++) sum += two[k] > lower ? (double)score[k] : 0;
+    for (int l = 0; l < 8; l++) sum += lane[l];
+    return sum;
+}
+
+static double coefficient(const tile_of_pairs *t, int64_t i, int64_t j, cpu_kendall found) {
+    if (found.n_obs < 2) return GCOR_NO_VALUE;
+    if (t->is_common) return gcor_coefficient((double)found.numerator, (double)found.untied_x, (double)found.untied_y);
+    return gcor_coefficient((double)found.numerator, norm_of(&t->rows, i), norm_of(&t->cols, j));
+}
+
+static double pair(const tile_of_pairs *t, int64_t i, int64_t j, cpu_sorted *sorted, void *work) {
+    const cpu_levels *x = t->rows.levels + i, *y = t->cols.levels + j;
+    double norm_x = norm_of(&t->rows, i), norm_y = norm_of(&t->cols, j);
+    int has_none = t->is_common ? norm_x < 0 || norm_y < 0 : !(norm_x > 0 && norm_y > 0);
+    if (has_none) return gcor_coefficient(0, norm_x, norm_y);
+    if (x->levels && y->levels) return coefficient(t, i, j, cpu_table(t->state->kernels, x, y, t->n_obs));
+    if (x->levels == 2 && !t->is_common)
+        return gcor_coefficient(sum_above(score_of(&t->rows, i), score_of(&t->cols, j), t->n_obs), norm_x, norm_y);
+    if (y->levels == 2 && !t->is_common)
+        return gcor_coefficient(sum_above(score_of(&t->cols, j), score_of(&t->rows, i), t->n_obs), norm_x, norm_y);
+    if (!sorted->score) cpu_sort_column(score_of(&t->rows, i), t->n_obs, work, sorted);
+    return coefficient(t, i, j, cpu_knight(sorted, score_of(&t->cols, j), work));
+}
+
+/* Columns begin .. end of a row. */
+static void work_on_row(const tile_of_pairs *t, int thread, int64_t row, int64_t begin, int64_t end) {
+    char *own = t->work + thread * t->work_bytes;
+    double *values = (double *)own;
+    cpu_sorted sorted = {.rows = (int32_t *)(values + t->tile->n_col)};
+    void *work = (char *)sorted.rows + (t->n_obs * (int64_t)sizeof(int32_t) + 63) / 64 * 64;
+    gcor_segment segment = {.row = row, .col = begin, .n = end - begin, .doubles = values};
+    for (int64_t k = 0; k < segment.n; k++) {
+        if (gcor_stop(t->state->context)) return;
+        values[k] = pair(t, row - t->tile->row, begin + k - t->tile->col, &sorted, work);
+    }
+    cpu_deliver(t->state, thread, segment);
+}
+
+static void open_side(const tile_of_pairs *t, side *s) {
+#pragma omp for schedule(dynamic)
+    for (int64_t v = 0; v < s->n_var; v++)
+        if (s->levels[v].levels)
+            cpu_open_levels(t->state->kernels, score_of(s, v), t->n_obs, s->levels[v].levels,
+                            (uint64_t *)s->levels[v].sets);
+}
+
+/* Where each variable's sets will be; what is constant or lacks values has none. */
+static gcor_status plan_side(const tile_of_pairs *t, side *s, cpu_scratch *list, cpu_scratch *sets) {
+    int64_t words = cpu_set_words(t->n_obs), count = 0, before = 0;
+    gcor_context *context = t->state->context;
+    for (int64_t v = 0; v < s->n_var; v++) count += levels_of(s->of, s->var + v);
+    s->levels = cpu_room(context, list, s->n_var, sizeof *s->levels);
+    uint64_t *at = cpu_room(context, sets, count * words, sizeof *at);
+    if (!s->levels || !at) return GCOR_NO_MEMORY;
+    for (int64_t v = 0; v < s->n_var; v++) {
+        int levels = levels_of(s->of, s->var + v);
+        s->levels[v] = (cpu_levels){at + before * words, levels};
+        before += levels;
+    }
+    return GCOR_OK;
+}
+
+/* Rows are cut where there are fewer of them than threads. */
+static int64_t piece_of(const tile_of_pairs *t) {
+    int64_t pieces = 4 * t->state->context->threads / t->tile->n_row + 1;
+    return t->tile->n_col / pieces + 1;
+}
+
+static void multiply(tile_of_pairs *t) {
+    const gcor_tile *tile = t->tile;
+    int64_t piece = piece_of(t), pieces = (tile->n_col + piece - 1) / piece;
+#pragma omp parallel num_threads(t->state->context->threads)
+    {
+        open_side(t, &t->rows);
+        if (t->cols.levels != t->rows.levels) open_side(t, &t->cols);
+#pragma omp for schedule(dynamic)
+        for (int64_t k = 0; k < tile->n_row * pieces; k++) {
+            int64_t row = tile->row + k / pieces, begin, n, from, end;
+            gcor_tile_segment(tile, t->state->sink->shape, row, &begin, &n);
+            from = gcor_clamp(tile->col + k % pieces * piece, begin, begin + n);
+            end = gcor_clamp(tile->col + (k % pieces + 1) * piece, begin, begin + n);
+            if (end > from && !gcor_stop(t->state->context)) work_on_row(t, omp_get_thread_num(), row, from, end);
+        }
+    }
+}
+
+gcor_status cpu_multiply_by_pairs(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                                  const gcor_tile *tile) {
+    gcor_context *context = state->context;
+    int64_t n = rows->head.n_obs;
+    tile_of_pairs t = {.state = state,
+                       .tile = tile,
+                       .rows = {.of = rows, .var = tile->row - rows->head.first, .n_var = tile->n_row},
+                       .cols = {.of = cols, .var = tile->col - cols->head.first, .n_var = tile->n_col},
+                       .is_common = rows->head.kind == GCOR_SIGN_COMMON,
+                       .n_obs = n};
+    t.work_bytes = (tile->n_col * 8 + n * 4 + cpu_knight_bytes(n) + 191) / 64 * 64;
+    state->rows.of = NULL; /* its memory is that of sets from now on */
+    t.work = cpu_room(context, &state->work, context->threads, (size_t)t.work_bytes);
+    gcor_status status = t.work ? plan_side(&t, &t.rows, &state->row_levels, &state->rows.memory) : GCOR_NO_MEMORY;
+    t.cols.levels = t.rows.levels;
+    if (!status && !is_diagonal(rows, cols, tile))
+        status = plan_side(&t, &t.cols, &state->col_levels, &state->cols.memory);
+    if (!status) multiply(&t);
+    return status ? status : context->error.status;
+}

@@ -1,0 +1,34 @@
+/* Observations that are in two sets, for all pairs of sets of two variables. Included by set.h. */
+/* clang-format off: it does not know a pragma before a loop */
+
+/* One set of a with `n` of b, up to four. */
+static inline __attribute__((always_inline)) TARGET void NAME(table_cells)(const uint64_t *a, const uint64_t *b, int n,
+                                                                           int64_t words, int64_t *cells) {
+    enum { LANES = BYTES / 8 };
+    const int64_t most = CHUNK < INT64_MAX / LANES ? CHUNK * LANES : INT64_MAX;
+    NAME(words) sums[4] = {{0}};
+    for (int64_t w0 = 0, end; w0 < words; w0 = end) {
+        NAME(counts) both[4] = {{0}};
+        end = words - w0 < most ? words : w0 + most;
+        for (int64_t w = w0; w < end; w += LANES) {
+            const NAME(words) own = *(const NAME(words) *)(a + w);
+            UNROLL for (int v = 0; v < 4; v++) if (v < n)
+                both[v] += NAME(count)(own & *(const NAME(words) *)(b + v * words + w));
+        }
+        UNROLL for (int v = 0; v < 4; v++) sums[v] += NAME(widen)(both[v]);
+    }
+    for (int v = 0; v < n; v++) {
+        cells[v] = 0;
+        for (int l = 0; l < LANES; l++) cells[v] += (int64_t)sums[v][l];
+    }
+}
+
+TARGET static void NAME(levels)(const uint64_t *a, int n_a, const uint64_t *b, int n_b, int64_t words, int64_t *table,
+                                int64_t stride) {
+    for (int i = 0; i < n_a; i++, a += words, table += stride) {
+        int j = 0;
+        for (; j + 4 <= n_b; j += 4) NAME(table_cells)(a, b + j * words, 4, words, table + j);
+        for (; j < n_b; j++) NAME(table_cells)(a, b + j * words, 1, words, table + j);
+    }
+}
+/* clang-format on */

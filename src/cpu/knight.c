@@ -1,0 +1,175 @@
+/* Discordant pairs of observations by a merge sort, n log n of them (Knight 1966). */
+#include "knight.h"
+
+#include "../core/triangle.h"
+
+#include <string.h>
+
+enum { SHORT = 8 }; /* a run that is sorted by insertion */
+
+int64_t cpu_knight_bytes(int64_t n_obs) {
+    return 3 * n_obs * (int64_t)sizeof(int64_t) + 64;
+}
+
+/* ---- a column ---------------------------------------------------------------------------- */
+
+static void sort_run(int64_t *run, int64_t n) {
+    for (int64_t k = 1; k < n; k++) {
+        int64_t own = run[k], to = k;
+        for (; to > 0 && run[to - 1] > own; to--) run[to] = run[to - 1];
+        run[to] = own;
+    }
+}
+
+static void merge_keys(const int64_t *from, int64_t half, int64_t n, int64_t *to) {
+    const int64_t *a = from, *b = from + half, *a_end = b, *b_end = from + n;
+    while (a < a_end && b < b_end) {
+        int64_t own = *a, other = *b, second = other < own;
+        *to++ = second ? other : own;
+        b += second;
+        a += 1 - second;
+    }
+    memcpy(to, a, (size_t)(a_end - a) * sizeof *to);
+    memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
+}
+
+/* By keys of the score, a whole number, and the row. */
+void cpu_sort_column(const float *score, int64_t n_obs, void *work, cpu_sorted *sorted) {
+    int64_t *from = work, *to = from + n_obs, n = 0;
+    for (int64_t k = 0; k < n_obs; k++)
+        if (score[k] == score[k]) from[n++] = (int64_t)score[k] * ((int64_t)1 << 32) + k;
+    for (int64_t at = 0; at < n; at += SHORT) sort_run(from + at, n - at < SHORT ? n - at : SHORT);
+    for (int64_t half = SHORT; half < n; half *= 2) {
+        for (int64_t at = 0; at < n; at += 2 * half) {
+            int64_t both = n - at < 2 * half ? n - at : 2 * half;
+            merge_keys(from + at, half < both ? half : both, both, to + at);
+        }
+        int64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    for (int64_t k = 0; k < n; k++) sorted->rows[k] = (int32_t)(from[k] & UINT32_MAX);
+    sorted->score = score;
+    sorted->n_present = n;
+}
+
+/* ---- a pair --------------------------------------------------------------------------------- */
+
+/* How many pairs stand in the wrong order; y is sorted. Equal ones are in no order. Which of two is smaller is a coin's
+ * toss: no branch depends on it. */
+static int64_t sort_short(int32_t *y, int64_t n) {
+    int64_t moves = 0;
+    for (int64_t end = n - 1; end > 0; end--)
+        for (int64_t k = 0; k < end; k++) {
+            int32_t low = y[k] < y[k + 1] ? y[k] : y[k + 1], high = y[k] < y[k + 1] ? y[k + 1] : y[k];
+            moves += y[k] > y[k + 1];
+            y[k] = low;
+            y[k + 1] = high;
+        }
+    return moves;
+}
+
+static int64_t merge(const int32_t *from, int64_t half, int64_t n, int32_t *to) {
+    const int32_t *a = from, *b = from + half, *a_end = b, *b_end = from + n;
+    int64_t wrong = 0;
+    while (a < a_end && b < b_end) {
+        int32_t own = *a, other = *b;
+        int64_t second = other < own;
+        *to++ = second ? other : own;
+        wrong += (a_end - a) & -second;
+        b += second;
+        a += 1 - second;
+    }
+    memcpy(to, a, (size_t)(a_end - a) * sizeof *to);
+    memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
+    return wrong;
+}
+
+/* Two runs of the same length, from both ends at once: neither can be at its end before all is done, and what one end
+ * waits for the other need not. */
+static int64_t merge_equal(const int32_t *from, int64_t half, int32_t *to) {
+    const int32_t *middle = from + half, *a = from, *b = middle, *last_a = middle - 1, *last_b = middle + half - 1;
+    int32_t *end = to + 2 * half - 1;
+    int64_t wrong = 0, wrong_behind = 0;
+    for (int64_t k = 0; k < half; k++) {
+        int32_t own = *a, other = *b, last_own = *last_a, last_other = *last_b;
+        int64_t second = other<own, first = last_own> last_other;
+        *to++ = second ? other : own;
+        *end-- = first ? last_own : last_other;
+        wrong += (middle - a) & -second;
+        wrong_behind += (middle - 1 - last_a) & (first - 1);
+        b += second;
+        a += 1 - second;
+        last_a -= first;
+        last_b -= 1 - first;
+    }
+    return wrong + wrong_behind;
+}
+
+static int64_t merge_runs(const int32_t *from, int64_t half, int64_t n, int32_t *to) {
+    return n == 2 * half ? merge_equal(from, half, to) : merge(from, half < n ? half : n, n, to);
+}
+
+/* The same; sorted in y or in `other`, *sorted says where. */
+static int64_t sort(int32_t *y, int64_t n, int32_t *other, int32_t **sorted) {
+    int64_t wrong = 0;
+    for (int64_t at = 0; at < n; at += SHORT) wrong += sort_short(y + at, n - at < SHORT ? n - at : SHORT);
+    for (int64_t half = SHORT; half < n; half *= 2) {
+        for (int64_t at = 0; at < n; at += 2 * half) {
+            int64_t both = n - at < 2 * half ? n - at : 2 * half;
+            wrong += merge_runs(y + at, half, both, other + at);
+        }
+        int32_t *swap = y;
+        y = other;
+        other = swap;
+    }
+    *sorted = y;
+    return wrong;
+}
+
+/* Pairs of equal neighbours in a sorted run. */
+static int64_t count_ties(const int32_t *y, int64_t n) {
+    int64_t ties = 0;
+    for (int64_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && y[to] == y[from];) to++;
+        ties += gcor_triangular(to - from - 1);
+    }
+    return ties;
+}
+
+/* y's scores, whole numbers, in the order of x, and x's own; returns how many both have. */
+static int64_t gather(const cpu_sorted *x, const float *y, int32_t *own, int32_t *other) {
+    int64_t n = 0;
+    for (int64_t k = 0; k < x->n_present; k++) {
+        float score = y[x->rows[k]];
+        int there = score == score;
+        own[n] = (int32_t)x->score[x->rows[k]];
+        other[n] = there ? (int32_t)score : 0;
+        n += there;
+    }
+    return n;
+}
+
+/* Ties of x, those of them that are ties of y too; among tied x, y ascends afterwards. */
+static int64_t count_runs(const int32_t *x, int32_t *y, int64_t n, int32_t *work, int64_t *in_both) {
+    int64_t ties = 0;
+    *in_both = 0;
+    for (int64_t from = 0, to; from < n; from = to) {
+        int32_t *sorted;
+        for (to = from + 1; to < n && x[to] == x[from];) to++;
+        if (to - from < 2) continue;
+        ties += gcor_triangular(to - from - 1);
+        (void)sort(y + from, to - from, work, &sorted);
+        *in_both += count_ties(sorted, to - from);
+        if (sorted != y + from) memcpy(y + from, sorted, (size_t)(to - from) * sizeof *y);
+    }
+    return ties;
+}
+
+cpu_kendall cpu_knight(const cpu_sorted *x, const float *y, void *work) {
+    int32_t *own = work, *other = own + x->n_present, *room = other + x->n_present, *sorted;
+    int64_t n = gather(x, y, own, other), all = n > 0 ? gcor_triangular(n - 1) : 0, in_both;
+    int64_t ties_x = count_runs(own, other, n, room, &in_both);
+    int64_t discordant = sort(other, n, room, &sorted), ties_y = count_ties(sorted, n);
+    return (cpu_kendall){all - ties_x - ties_y + in_both - 2 * discordant, all - ties_x, all - ties_y, n};
+}

@@ -1,0 +1,60 @@
+# Kendall of long columns, of few levels and of both: pairs are then computed one by one, by sorting, by tables of levels
+# or by sums, where that is cheaper than to compare all pairs of observations.
+
+n <- 2500
+long <- cbind(normal(n, 3), matrix(rpois(3 * n, 0.3), n), matrix(rbinom(2 * n, 1, 0.3), n), round(normal(n, 1, 5), 1), 5,
+              rounded(n, 1, 6))
+colnames(long) <- letters[1:11]
+holes <- with_missing(long, 0.1)
+holes[, 2] <- NA
+holes[-(1:2), 3] <- NA # two observations
+
+expect_as_cor <- function(x, y = NULL, use = "everything", backend) {
+  truth <- suppressWarnings(cor(x, y, use, "kendall"))
+  found <- suppressWarnings(gpuCor(x, y, use, "kendall", output = "matrix", backend = backend))
+  expect_identical(is.na(found), is.na(truth))
+  expect_equal(found, truth, tolerance = 1e-12)
+}
+
+for (backend in backends()) {
+  test_that(paste(backend, "long columns have the coefficients of cor()"), {
+    expect_as_cor(long, backend = backend)
+    expect_as_cor(long[, 1:4], long[, 5:11], backend = backend)
+    expect_as_cor(long[, c(4, 7)], backend = backend)
+    expect_as_cor(holes, use = "pairwise", backend = backend)
+    expect_as_cor(holes[, 4:6], holes[, 7:11], "pairwise", backend = backend)
+    expect_as_cor(holes[, 3:11], backend = backend)
+    expect_as_cor(with_infinite(long), backend = backend)
+    expect_nothing_live()
+  })
+
+  test_that(paste(backend, "networks, sums and neighbours of long columns follow from their coefficients"), {
+    r <- suppressWarnings(gpuCor(long, method = "kendall", output = "matrix", backend = backend))
+    r[is.na(r)] <- 0
+    diag(r) <- 0
+    net <- suppressWarnings(gpuCorNetwork(long, threshold = 0.02, method = "kendall", backend = backend))
+    expect_equal(as.matrix(net), ifelse(abs(r) >= 0.02, r, 0))
+    sums <- suppressWarnings(gpuConnectivity(long, threshold = 0.02, power = 2, method = "kendall", backend = backend))
+    expect_equal(sums$degree, rowSums(abs(r) >= 0.02))
+    expect_equal(unname(sums$soft[, 1]), unname(rowSums(r^2)))
+  })
+
+  test_that(paste(backend, "is the same by any number of threads, of workers and of levels about it"), {
+    truth <- suppressWarnings(gpuCor(long, method = "kendall", backend = backend))
+    expect_identical(suppressWarnings(gpuCor(long, method = "kendall", backend = backend, threads = 3))[1:55],
+                     truth[1:55])
+    few <- gpuCor(long[, 4:8], method = "kendall", backend = backend)
+    expect_identical(few[1:10], as.vector(as.dist(as.matrix(truth)[4:8, 4:8])))
+    .Call(gpucor:::r_set_shared_steps, 1)
+    on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+    with_options(list(gpucor.workers_per_device = 2), {
+      expect_identical(suppressWarnings(gpuCor(long, method = "kendall", backend = backend))[1:55], truth[1:55])
+    })
+  })
+}
+
+test_that("long columns fail cleanly wherever memory fails", {
+  run <- function() suppressWarnings(gpuCorTriangle(long, method = "kendall", backend = "cpu"))
+  messages <- walk_failures(run, "host", "long columns")
+  expect_match(unique(messages), ways_out$host)
+})
