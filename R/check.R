@@ -49,9 +49,10 @@ check_use <- function(use) {
 
 is_variables <- function(x) is.numeric(x) || is.logical(x)
 
-# Numeric, integer or logical matrix, or dgCMatrix; a data frame or another
+# Numeric, integer or logical matrix, dgCMatrix, or what is read from outside; a data frame or another
 # Matrix becomes one of them, a vector stays a vector.
 check_variables <- function(x, name) {
+  if (is_outside(x)) return(x)
   if (is.data.frame(x)) {
     bad <- !vapply(x, is_variables, NA)
     if (any(bad)) {
@@ -69,7 +70,10 @@ check_variables <- function(x, name) {
   x
 }
 
-is_matrix <- function(x) is.matrix(x) || (isS4(x) && is(x, "dgCMatrix"))
+is_matrix <- function(x) is.matrix(x) || is_outside(x) || (isS4(x) && is(x, "dgCMatrix"))
+
+# What is not in memory, but read by blocks of columns.
+is_outside <- function(x) inherits(x, "gpuCorFile")
 
 COLUMNS <- "a variable in each column"
 

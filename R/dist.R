@@ -23,6 +23,10 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "ever
   settings <- settings_of(backend, ..., distance = TRUE)
   check_matrix_like(x, "an entity in each row")
   x <- check_variables(x, "x")
+  if (is_outside(x)) {
+    fail("'x' is read by columns, and gpuDist() compares rows; 1 - gpuCor(x) compares the columns of x: give it the ",
+         "transposed data")
+  }
   by_row <- is.matrix(x)
   if (!by_row) x <- Matrix::t(x)
   check_filled(if (by_row) ncol(x) else nrow(x), if (by_row) nrow(x) else ncol(x), NULL, use, method)

@@ -28,6 +28,12 @@ gcor_matrix r_matrix(SEXP x, int by_row) {
     return matrix;
 }
 
+r_source r_source_of(SEXP x, int by_row) {
+    if (!Rf_inherits(x, "gpuCorFile")) return (r_source){.matrix = r_matrix(x, by_row)};
+    if (by_row) Rf_error("a file has variables in its columns");
+    return (r_source){.mapped = gcor_mapped_source(r_mapping(x))};
+}
+
 SEXP r_element(SEXP list, const char *name) {
     SEXP names = Rf_getAttrib(list, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(names); k++)

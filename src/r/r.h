@@ -9,13 +9,14 @@
 #include <R.h>
 #include <Rinternals.h>
 
+#include "../core/mapped.h"
 #include "../core/session.h"
 #include "../core/source.h"
 #include "../sink/dense.h"
 
 /* ---- .Call entry points -------------------------------------------------------- */
 
-/* Everywhere: x, y: numeric, integer or logical matrix or dgCMatrix, y possibly NULL; `by_row`: the
+/* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix or gpuCorFile, y possibly NULL; `by_row`: the
  * variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory, progress,
  * pass, devices). The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that says why devices
  * were, or after an error list(status, message). */
@@ -46,6 +47,12 @@ SEXP r_connectivity(SEXP x, SEXP method, SEXP use, SEXP rule, SEXP settings);
 /* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP diagonal, SEXP threads);
 
+/* A gpuCorFile's pointer to its mapping, nil to begin with. Map the file, or check that it is as it was. Some columns,
+ * by their numbers from 1, as a matrix. */
+SEXP r_new_pointer(void);
+SEXP r_map(SEXP x);
+SEXP r_map_columns(SEXP x, SEXP columns);
+
 /* Positions and pairs, from 1; order 0: by rows, 1: by columns. */
 SEXP r_triangle_index(SEXP k, SEXP n, SEXP order);
 SEXP r_triangle_position(SEXP i, SEXP j, SEXP n, SEXP order);
@@ -75,6 +82,17 @@ SEXP r_set_shared_steps(SEXP steps);
 /* Describe an R matrix; the data stay R's. */
 gcor_matrix r_matrix(SEXP x, int by_row);
 
+/* The mapping of a gpuCorFile, which R owns; an error of R's if the file cannot be mapped or has changed its size. */
+gcor_mapping *r_mapping(SEXP x);
+
+/* Whatever x or y may be. */
+typedef union {
+    gcor_source source; /* what each of them begins with */
+    gcor_matrix matrix;
+    gcor_mapped mapped;
+} r_source;
+r_source r_source_of(SEXP x, int by_row);
+
 /* Ctrl-C and the progress line. Work of several passes: those before make up the share `before`,
  * this one `width`. */
 typedef struct {
@@ -95,7 +113,7 @@ void r_quiet_call_parse(r_call *call, SEXP settings); /* no progress line: for w
 
 /* A job from its arguments; the data stay R's. Must not move: its parts point to one another. */
 typedef struct {
-    gcor_matrix x, y;
+    r_source x, y;
     gcor_job job;
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MOST_DEVICES];

@@ -1,0 +1,139 @@
+#' Data in a file, larger than memory
+#'
+#' A file in the place of a matrix: what [gpuCor()], [gpuCorNetwork()], [gpuConnectivity()] and their relatives take as
+#' `x` or `y` and read a block of columns at a time. The data are never in memory as a whole.
+#'
+#' A raw file holds nothing but values, of one type and little-endian: `dim[1]` observations of the first variable, then
+#' those of the second, and so on, as `writeBin(as.vector(x), file)` leaves a matrix with observations in rows. It is
+#' mapped into memory, read by all threads, and what has been read is given up again. It must not be written to, nor cut
+#' off, while it is in use; its size is checked before every run.
+#'
+#' How often data are read: once by each pass over them, and once more where `use` is other than `"everything"`. Where
+#' the prepared columns are more than `memory` (see [gpucor-package]) allows, there are several rounds, and in each of
+#' them all columns are read again.
+#'
+#' An object can be saved by [saveRDS()]: it has the file's name, not its values. The file is opened again, and its size
+#' checked, when it is next used.
+#'
+#' @param file The name of a file.
+#' @param dim Numbers of observations and of variables.
+#' @param type Of a value: `"double"` (8 bytes), `"float"` (4) or `"integer"` (4). May be abbreviated. Missing are, of
+#'   the first two, `NA` and `NaN`, and of integers `NA_integer_`, that is -2^31.
+#' @param dimnames `NULL`, or a list of names of observations and of variables, either of them possibly `NULL`.
+#' @param offset How many bytes there are before the first value.
+#' @param x An object of class `gpuCorFile`.
+#' @param i,j Observations and variables, by number (negative ones are left out), name or logical vector.
+#' @param drop Drop dimensions of length one?
+#' @param ... Not used.
+#'
+#' @return An object of class `gpuCorFile`, observations x variables, with `dim()` and `dimnames()`. `x[, j]` reads these
+#'   columns: an ordinary matrix, of integers if the file has them, and otherwise of doubles. `as.matrix(x)` reads all.
+#' @section Errors: a file that is not there, not readable, a folder, or of another size than `dim`, `type` and `offset`
+#'   make; also at a later run, if it has changed meanwhile.
+#' @seealso [gpuCor()]
+#' @examples
+#' x <- as.matrix(mtcars)
+#' file <- tempfile()
+#' writeBin(as.vector(x), file, endian = "little")
+#' cars <- gpuCorFile(file, dim(x), dimnames = dimnames(x))
+#' cars
+#' identical(cars[, c("mpg", "wt")], x[, c("mpg", "wt")])
+#' gpuCorNetwork(cars, threshold = 0.8)
+#' unlink(file)
+#' @export
+gpuCorFile <- function(file, dim, type = c("double", "float", "integer"), dimnames = NULL, offset = 0) {
+  file <- check_data_file(file)
+  raw_file(file, dim, check_choice(type, c("double", "float", "integer"), "type"), dimnames, offset)
+}
+
+raw_file <- function(file, dim, type, dimnames, offset) {
+  if (.Platform$endian != "little") fail("raw files are little-endian, and this machine is not; use HDF5")
+  dim <- check_file_dim(dim)
+  x <- new_file(file, "raw", dim, check_dimnames(dimnames, dim), type = type, pointer = .Call(r_new_pointer),
+                offset = check_whole(offset, "offset", 0, 2^53, "; it is the number of bytes before the first value"))
+  .Call(r_map, x)
+  x
+}
+
+# kind: "raw"; what else reading needs is in `...`.
+new_file <- function(file, kind, dim, dimnames, ...) {
+  structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = dimnames, ...), class = "gpuCorFile")
+}
+
+check_data_file <- function(file) {
+  if (!is.character(file) || length(file) != 1L || is.na(file)) {
+    fail("'file' must be the name of a file, not ", show_value(file))
+  }
+  if (dir.exists(file)) fail("'file' is a folder, \"", file, "\"; give the name of a file in it")
+  if (!file.exists(file)) fail("'file' is \"", file, "\", which does not exist; the working folder is ", getwd())
+  if (file.access(file, 4L) != 0L) fail("'file' is \"", file, "\", which cannot be read; ask its owner for access")
+  normalizePath(file)
+}
+
+check_file_dim <- function(dim) {
+  ok <- is.numeric(dim) && length(dim) == 2L && all(is.finite(dim)) && all(dim == floor(dim)) && all(dim >= 0)
+  if (!ok) fail("'dim' must be two whole numbers, of observations and of variables, not ", show_value(dim))
+  if (any(dim > .Machine$integer.max)) {
+    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), "; there can be 2^31 - 1 of either; use fewer columns")
+  }
+  dim
+}
+
+check_dimnames <- function(dimnames, dim) {
+  if (is.null(dimnames)) return(NULL)
+  fits <- function(k) is.null(dimnames[[k]]) || (is.character(dimnames[[k]]) && length(dimnames[[k]]) == dim[k])
+  if (!is.list(dimnames) || length(dimnames) != 2L || !fits(1L) || !fits(2L)) {
+    fail("'dimnames' must be a list of two, NULL or ", dim[1L], " names of observations, NULL or ", dim[2L],
+         " of variables, not ", show_value(dimnames))
+  }
+  dimnames
+}
+
+# ---- as a matrix
+
+#' @export
+dim.gpuCorFile <- function(x) x$dim
+
+#' @export
+dimnames.gpuCorFile <- function(x) x$dimnames
+
+#' @rdname gpuCorFile
+#' @export
+`[.gpuCorFile` <- function(x, i, j, ..., drop = FALSE) {
+  if (nargs() - (!missing(drop)) != 3L) fail("a file's columns are picked by x[, j], with a comma")
+  columns <- if (missing(j)) seq_len(ncol(x)) else picked(j, ncol(x), colnames(x), "column")
+  values <- read_columns(x, columns)
+  names <- dimnames(x)
+  if (!is.null(names)) dimnames(values) <- list(names[[1L]], names[[2L]][columns])
+  if (!missing(i)) values <- values[picked(i, nrow(x), rownames(x), "row"), , drop = FALSE]
+  if (drop) drop(values) else values
+}
+
+# The numbers that an index stands for.
+picked <- function(index, n, names, what) {
+  if (is.logical(index) && length(index) > n) fail("an index has ", length(index), " values for ", n, " ", what, "s")
+  if (is.character(index)) at <- match(index, names) else at <- seq_len(n)[index]
+  if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))
+  at
+}
+
+#' @export
+as.matrix.gpuCorFile <- function(x, ...) x[, ]
+
+#' @method print gpuCorFile
+#' @export
+print.gpuCorFile <- function(x, ...) {
+  size <- vapply(dim(x), format_count, "")
+  cat(size[1L], " observations x ", size[2L], " variables in ", x$file, " (", describe_file(x), ")\n",
+      sep = "")
+  invisible(x)
+}
+
+describe_file <- function(x) {
+  paste0("raw, ", x$type, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))
+}
+
+# ---- reading
+
+# Columns by their numbers, as an ordinary matrix without names.
+read_columns <- function(x, columns) .Call(r_map_columns, x, as.integer(columns))
