@@ -52,6 +52,8 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 # Numeric, integer or logical matrix, dgCMatrix, or what is read from outside; a data frame or another
 # Matrix becomes one of them, a vector stays a vector.
 check_variables <- function(x, name) {
+  if (is_experiment(x)) x <- Matrix::t(first_assay(x, name))
+  if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) {
     bad <- !vapply(x, is_variables, NA)
@@ -71,9 +73,6 @@ check_variables <- function(x, name) {
 }
 
 is_matrix <- function(x) is.matrix(x) || is_outside(x) || (isS4(x) && is(x, "dgCMatrix"))
-
-# What is not in memory, but read by blocks of columns.
-is_outside <- function(x) inherits(x, "gpuCorFile")
 
 COLUMNS <- "a variable in each column"
 

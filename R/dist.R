@@ -22,13 +22,10 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "ever
   use <- check_use(use)
   settings <- settings_of(backend, ..., distance = TRUE)
   check_matrix_like(x, "an entity in each row")
+  if (is_experiment(x)) x <- first_assay(x, "x")
   x <- check_variables(x, "x")
-  if (is_outside(x)) {
-    fail("'x' is read by columns, and gpuDist() compares rows; 1 - gpuCor(x) compares the columns of x: give it the ",
-         "transposed data")
-  }
   by_row <- is.matrix(x)
-  if (!by_row) x <- Matrix::t(x)
+  if (!by_row) x <- if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
   check_filled(if (by_row) ncol(x) else nrow(x), if (by_row) nrow(x) else ncol(x), NULL, use, method)
   attributes <- list(Size = if (by_row) nrow(x) else ncol(x), Labels = if (by_row) rownames(x) else colnames(x),
                      Diag = FALSE, Upper = FALSE, method = method, call = sys.call(), class = "dist")

@@ -41,8 +41,15 @@
 #' gpuCorNetwork(cars, threshold = 0.8)
 #' unlink(file)
 #' @export
-gpuCorFile <- function(file, dim, type = c("double", "float", "integer"), dimnames = NULL, offset = 0) {
+gpuCorFile <- function(file, dim = NULL, type = c("double", "float", "integer"), dimnames = NULL, offset = 0,
+                       dataset = NULL, transpose = FALSE) {
   file <- check_data_file(file)
+  transpose <- check_flag(transpose, "transpose")
+  if (!is.null(dataset) || (is.null(dim) && is_hdf5(file))) {
+    return(hdf5_file(file, dataset, transpose, dim, dimnames))
+  }
+  if (is.null(dim)) fail("'file' is \"", file, "\", which is no HDF5 file; for a raw one give 'dim'")
+  if (transpose) fail("'transpose' is TRUE, and a raw file has its variables one after the other; write it that way")
   raw_file(file, dim, check_choice(type, c("double", "float", "integer"), "type"), dimnames, offset)
 }
 
@@ -55,7 +62,7 @@ raw_file <- function(file, dim, type, dimnames, offset) {
   x
 }
 
-# kind: "raw"; what else reading needs is in `...`.
+# kind: "raw", "hdf5" (dense) or "sparse"; what else reading needs is in `...`.
 new_file <- function(file, kind, dim, dimnames, ...) {
   structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = dimnames, ...), class = "gpuCorFile")
 }
@@ -102,7 +109,7 @@ dimnames.gpuCorFile <- function(x) x$dimnames
 `[.gpuCorFile` <- function(x, i, j, ..., drop = FALSE) {
   if (nargs() - (!missing(drop)) != 3L) fail("a file's columns are picked by x[, j], with a comma")
   columns <- if (missing(j)) seq_len(ncol(x)) else picked(j, ncol(x), colnames(x), "column")
-  values <- read_columns(x, columns)
+  values <- if (x$kind == "sparse") suppressMessages(sparse_columns(x, columns)) else read_columns(x, columns)
   names <- dimnames(x)
   if (!is.null(names)) dimnames(values) <- list(names[[1L]], names[[2L]][columns])
   if (!missing(i)) values <- values[picked(i, nrow(x), rownames(x), "row"), , drop = FALSE]
@@ -130,10 +137,6 @@ print.gpuCorFile <- function(x, ...) {
 }
 
 describe_file <- function(x) {
+  if (x$kind != "raw") return(paste0("HDF5, ", x$dataset, if (x$kind == "sparse") ", sparse"))
   paste0("raw, ", x$type, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))
 }
-
-# ---- reading
-
-# Columns by their numbers, as an ordinary matrix without names.
-read_columns <- function(x, columns) .Call(r_map_columns, x, as.integer(columns))

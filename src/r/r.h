@@ -16,10 +16,10 @@
 
 /* ---- .Call entry points -------------------------------------------------------- */
 
-/* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix or gpuCorFile, y possibly NULL; `by_row`: the
- * variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory, progress,
- * pass, devices). The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that says why devices
- * were, or after an error list(status, message). */
+/* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, y possibly NULL;
+ * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
+ * progress, pass, devices). The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that says why
+ * devices were, or after an error list(status, message). */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
  * attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
@@ -85,11 +85,22 @@ gcor_matrix r_matrix(SEXP x, int by_row);
 /* The mapping of a gpuCorFile, which R owns; an error of R's if the file cannot be mapped or has changed its size. */
 gcor_mapping *r_mapping(SEXP x);
 
+/* Columns that R/outside.R reads, on R's thread alone. An error of R's is GCOR_BAD_INPUT with its message, an interrupt
+ * GCOR_INTERRUPTED, and what comes in another shape or type an error that says so. x is the caller's. */
+typedef struct {
+    gcor_source source; /* first */
+    SEXP x;
+    const char *class; /* x's own, for messages */
+} r_asked;
+/* An error of R's where it cannot be read at all. */
+r_asked r_asked_source(SEXP x);
+
 /* Whatever x or y may be. */
 typedef union {
     gcor_source source; /* what each of them begins with */
     gcor_matrix matrix;
     gcor_mapped mapped;
+    r_asked asked;
 } r_source;
 r_source r_source_of(SEXP x, int by_row);
 

@@ -103,17 +103,14 @@ test_that("a file is a matrix to look at", {
 
 test_that("a file of many windows is given up as it is read", {
   skip_if_not(file.exists("/proc/self/status"))
-  x <- matrix(rep_len(c(1, 5, 2, 9, 3, 3, 7), 5e6 * 3), ncol = 3) # 120 MB, and a column more than a window
+  x <- matrix(rep_len(c(1, 5, 2, 9, 3, 3, 7), 3e6 * 5), ncol = 5) # 120 MB, and a column more than a window
   x[2, 2] <- 100
   file <- raw_file(x)
-  truth <- bare(gpuCor(x))
-  expect_identical(bare(gpuCor(file)), truth)
-  expect_identical(file[, 2], x[, 2, drop = FALSE])
-  mapped <- grep("RssFile", readLines("/proc/self/status"), value = TRUE)
+  expect_identical(file[, c(5, 2)], x[, c(5, 2)])
   path <- file$file
-  rm(x, truth)
-  code <- c(paste0("x <- gpuCorFile(", deparse(path), ", c(5e6, 3))"),
-            "invisible(gpuCor(x, threads = 1, memory = 1e6))",
+  rm(x)
+  code <- c(paste0("x <- gpuCorFile(", deparse(path), ", c(3e6, 5))"),
+            "invisible(gpuCor(x))",
             "kb <- grep('^RssFile', readLines('/proc/self/status'), value = TRUE)",
             "writeLines(gsub('[^0-9]', '', kb))")
   expect_lt(as.numeric(run_in_shell(code)$stdout), 1024 * 90)
@@ -132,9 +129,12 @@ test_that("a file that cannot be used is an error that says so", {
   expect_error(gpuCorFile(path, dim(x), offset = 8), "from byte 8 on", fixed = TRUE)
   expect_error(gpuCorFile(path, c(2^31 - 1, 2^31 - 1)), "make 36893488", fixed = TRUE)
   expect_error(gpuCorFile(path, c(2^31, 1)), "use fewer columns", fixed = TRUE)
-  for (dim in list(30, c(30, NA), c(-1, 2), c(1.5, 2), "30 x 40", NULL)) {
+  for (dim in list(30, c(30, NA), c(-1, 2), c(1.5, 2), "30 x 40")) {
     expect_error(gpuCorFile(path, dim), "'dim' must be two whole numbers", fixed = TRUE)
   }
+  expect_error(gpuCorFile(path), "no HDF5 file; for a raw one give 'dim'", fixed = TRUE)
+  expect_error(gpuCorFile(path, dataset = "data"), "no HDF5 file", fixed = TRUE)
+  expect_error(gpuCorFile(path, dim(x), transpose = TRUE), "'transpose' is TRUE", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), "half"), "'type' must be one of", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), offset = -1), "'offset' must be a whole number", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), dimnames = list(NULL, "a")), "40 of variables", fixed = TRUE)
@@ -188,4 +188,222 @@ test_that("a file works in a forked child", {
   results <- parallel::mclapply(1:2, function(k) gpuCor(file, output = "matrix"), mc.cores = 2)
   for (result in results) expect_equal(result, truth, tolerance = 1e-6)
   expect_identical(gpuCor(file, output = "matrix"), truth)
+})
+
+# ---- what R reads
+
+# Functions that make of a matrix something to be read by blocks.
+write_dense <- function(x, chunk = dim(x), level = 0) {
+  file <- tempfile(fileext = ".h5")
+  rhdf5::h5createFile(file)
+  suppressMessages({
+    rhdf5::h5createDataset(file, "data", dim(x), storage.mode = storage.mode(x), chunk = chunk, level = level)
+  })
+  rhdf5::h5write(x, file, "data")
+  file
+}
+
+outside_kinds <- list(
+  hdf5 = list("rhdf5", function(x) gpuCorFile(write_dense(x), dataset = "data", dimnames = dimnames(x))),
+  `hdf5, transposed` = list("rhdf5", function(x) {
+    gpuCorFile(write_dense(t(x)), dataset = "data", transpose = TRUE, dimnames = dimnames(x))
+  }),
+  DelayedMatrix = list("DelayedArray", function(x) DelayedArray::DelayedArray(x)),
+  `DelayedMatrix, delayed` = list("DelayedArray", function(x) {
+    DelayedArray::DelayedArray(rbind(x, x) * 2)[seq_len(nrow(x)), ] / 2
+  }),
+  HDF5Matrix = list("HDF5Array", function(x) `dimnames<-`(HDF5Array::HDF5Array(write_dense(x), "data"), dimnames(x))),
+  big.matrix = list("bigmemory", function(x) bigmemory::as.big.matrix(x, type = storage.mode(x)))
+)
+
+# Several workers, however small the work is.
+with_workers <- function(code) {
+  old <- options(gpucor.workers_per_device = 2L)
+  .Call(gpucor:::r_set_shared_steps, 1)
+  on.exit({
+    options(old)
+    .Call(gpucor:::r_set_shared_steps, 0)
+  })
+  force(code)
+}
+
+for (kind in names(outside_kinds)) {
+  outside <- function(x) {
+    skip_if_not_installed(outside_kinds[[kind]][[1]])
+    suppressMessages(outside_kinds[[kind]][[2]](x))
+  }
+
+  test_that(paste(kind, "gives what the matrix gives"), {
+    for (data in names(small_data())) {
+      x <- small_data()[[data]]
+      expect_same_results(outside(x), x, paste(kind, data))
+    }
+    x <- small_data()$missing
+    for (use in all_uses) {
+      expect_identical(outcome(gpuCor(outside(x), outside(x[, 3:9]), use)), outcome(gpuCor(x, x[, 3:9], use)))
+      expect_identical(outcome(gpuCor(x, outside(x[, 3:9]), use)), outcome(gpuCor(x, x[, 3:9], use)))
+    }
+    whole <- round(100 * small_data()$missing)
+    whole[is.nan(whole)] <- NA
+    storage.mode(whole) <- "integer"
+    expect_same_results(outside(whole), whole, paste(kind, "integers"), which = "cor")
+  })
+
+  test_that(paste(kind, "works in every verb"), {
+    x <- small_data()$complete
+    ours <- outside(x)
+    expect_identical(gpuCorTest(ours)$p.value, gpuCorTest(x)$p.value, ignore_attr = "call")
+    expect_identical(pickPower(ours, 1:3), pickPower(x, 1:3))
+    for (method in all_methods) for (criterion in list(list(k = 3), list(p.value = 0.05), list(fdr = 0.9))) {
+      network <- function(x) bare(do.call(gpuCorNetwork, c(list(x, method = method), criterion)))
+      expect_identical(network(ours), network(x))
+    }
+    if (grepl("transposed", kind) || kind == "hdf5" || inherits(ours, "DelayedMatrix")) {
+      expect_identical(gpuDist(ours), gpuDist(x), ignore_attr = "call")
+    } else {
+      expect_error(gpuDist(ours), "gpuDist() compares rows", fixed = TRUE)
+    }
+  })
+
+  test_that(paste(kind, "is read in blocks, for several workers, in several rounds"), {
+    x <- rounded(9000, 150) # a block has 58 columns
+    x[5, 60] <- NA
+    ours <- outside(x)
+    for (use in c("everything", "complete.obs")) {
+      truth <- gpuCor(x, use = use)
+      expect_identical(bare(gpuCor(ours, use = use)), bare(truth))
+      expect_identical(bare(gpuCor(ours, use = use, memory = 3e6)), bare(truth))
+      with_workers({
+        expect_identical(bare(gpuCor(ours, use = use)), bare(truth))
+        expect_identical(bare(gpuCor(ours, use = use, memory = 3e6)), bare(truth))
+      })
+    }
+    truth <- gpuCorNetwork(x, density = 0.01, use = "pairwise")
+    expect_identical(bare(gpuCorNetwork(ours, density = 0.01, use = "pairwise")), bare(truth))
+    expect_nothing_left(kind)
+  })
+}
+
+test_that("blocks begin where chunks do", {
+  skip_if_not_installed("rhdf5")
+  x <- rounded(3000, 400) # a block has 174 columns
+  for (chunk in list(c(3000, 7), c(100, 100), c(10, 300), c(3000, 400), c(1500, 1))) {
+    file <- write_dense(x, chunk)
+    read <- list()
+    count <- function(x, columns) {
+      read[[length(read) + 1]] <<- columns
+      rhdf5::h5read(x$file, x$dataset, start = c(1, columns[1]), count = c(nrow(x), length(columns)))
+    }
+    ours <- gpuCorFile(file, dataset = "data")
+    with_values(list(read_dense = count), {
+      expect_identical(bare(gpuCor(ours, memory = 3e6)), bare(gpuCor(x)))
+    })
+    first <- vapply(read, `[`, 0, 1)
+    ends <- vapply(read, max, 0)
+    expect_true(all((first - 1) %% chunk[2] == 0 | (first - 1) %in% ends | first == 1))
+    expect_true(any(lengths(read) >= chunk[2]))
+    expect_identical(bare(gpuCor(gpuCorFile(write_dense(t(x), rev(chunk)), dataset = "data", transpose = TRUE))),
+                     bare(gpuCor(x)))
+  }
+})
+
+test_that("columns are picked in any order", {
+  x <- rounded(50, 300)
+  skip_if_not_installed("rhdf5")
+  file <- gpuCorFile(write_dense(x), dataset = "data")
+  for (columns in list(1:300, 300:1, c(5, 5, 5), integer(), c(1, 300), c(200, 3:20, 7), sample(300), 4)) {
+    for (values in c(700, 2^22)) with_values(list(BLOCK_VALUES = values), {
+      expect_identical(gpucor:::read_columns(file, columns), x[, columns, drop = FALSE])
+      expect_identical(file[, columns], x[, columns, drop = FALSE])
+    })
+  }
+})
+
+test_that("what goes wrong in R is an error, and nothing is left", {
+  skip_if_not_installed("DelayedArray")
+  x <- rounded(9000, 150)
+  ours <- DelayedArray::DelayedArray(x)
+  run <- function(reader, message) {
+    with_values(list(read_run = reader), {
+      for (job in jobs[c("cor", "network", "connectivity")]) expect_error(job(ours, use = "complete"), message)
+      expect_error(gpuCor(ours), message)
+      with_workers(expect_error(gpuCor(ours), message))
+      with_workers(expect_error(gpuCor(x[, 1:3], ours), message))
+      expect_nothing_left(message)
+    })
+    expect_identical(bare(gpuCor(ours)), bare(gpuCor(x)))
+  }
+  later <- function(value) function(x, columns) if (columns[1] > 1) value(columns) else as.matrix(x[, columns])
+  run(function(x, columns) stop("the disk is gone"), "columns 1 to 58 of DelayedMatrix cannot be read: the disk is gone")
+  run(later(function(columns) stop("the disk is gone")), "columns 59 to 116 of .* the disk is gone")
+  run(later(function(columns) matrix("a", 9000, length(columns))), "values of type character")
+  run(later(function(columns) matrix(0, 9000, 3)), "27000 values came for 9000 x 58")
+  run(later(function(columns) numeric(9000 * length(columns))), "values came for")
+  run(later(function(columns) as.list(columns)), "values of type list")
+  run(later(function(columns) NA_character_), "cannot be read")
+  run(later(function(columns) stop(strrep("long ", 1000))), "long long")
+})
+
+test_that("an interrupt while R reads ends the run", {
+  skip_if_not_installed("DelayedArray")
+  x <- rounded(9000, 150)
+  ours <- DelayedArray::DelayedArray(x)
+  ended <- function(code) tryCatch(code, interrupt = function(condition) "interrupted")
+  signal <- function(x, columns) stop(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  jump <- function(x, columns) invokeRestart("abort")
+  for (reader in list(signal, jump)) with_values(list(read_run = reader), {
+    expect_identical(ended(gpuCor(ours)), "interrupted")
+    with_workers(expect_identical(ended(gpuCor(ours)), "interrupted"))
+    expect_nothing_live()
+  })
+  expect_identical(bare(gpuCor(ours)), bare(gpuCor(x)))
+
+  skip_without_children()
+  child <- start_work(function(x, folder) {
+    slow <- function(x, columns) {
+      file.create(file.path(dirname(folder), paste0(basename(folder), "-reads")))
+      Sys.sleep(60)
+      stop("nobody interrupted")
+    }
+    utils::assignInNamespace("read_run", slow, "gpucor")
+    gpucor::gpuCor(DelayedArray::DelayedArray(x))
+  }, list(n_obs = 9000, n_var = 150), "cpu")
+  expect_true(wait_until(function() file.exists(paste0(child$files$folder, "-reads")), 60))
+  result <- interrupt_child(child)
+  expect_identical(result$ended, "interrupted")
+  expect_lt(result$seconds, 5)
+  expect_identical(result$live, list(host = 0, device = 0))
+})
+
+test_that("what has no numbers is an error", {
+  skip_if_not_installed("DelayedArray")
+  expect_error(gpuCor(DelayedArray::DelayedArray(matrix(letters[1:4], 2))), "must be numeric, not a .* of type character")
+  expect_error(gpuCor(DelayedArray::DelayedArray(matrix(0, 3, 2)), 1:4), "'x' has 3 rows (observations), 'y' has 4",
+               fixed = TRUE)
+  array <- DelayedArray::DelayedArray(array(0, c(2, 2, 2)))
+  expect_error(gpuCor(array), "must be numeric, not of class DelayedArray")
+})
+
+# ---- Bioconductor's containers
+
+test_that("genes are the variables of a SummarizedExperiment", {
+  x <- small_data()$complete
+  rownames(x) <- paste0("s", seq_len(nrow(x)))
+  skip_if_not_installed("SummarizedExperiment")
+  assays <- list(plain = t(x), sparse = Matrix::Matrix(t(x), sparse = TRUE),
+                 delayed = if (requireNamespace("DelayedArray", quietly = TRUE)) DelayedArray::DelayedArray(t(x)))
+  for (assay in Filter(Negate(is.null), assays)) {
+    experiment <- SummarizedExperiment::SummarizedExperiment(list(first = assay, second = assay * 0))
+    run <- function(...) suppressMessages(bare(...))
+    expect_identical(run(gpuCor(experiment)), run(gpuCor(x)))
+    expect_identical(run(gpuCorNetwork(experiment, density = 0.1)), run(gpuCorNetwork(x, density = 0.1)))
+    expect_identical(run(gpuConnectivity(experiment, 0.3)), run(gpuConnectivity(x, 0.3)))
+    expect_identical(run(gpuCor(experiment, x[, 1:3])), run(gpuCor(x, x[, 1:3])))
+    expect_identical(as.vector(run(gpuDist(experiment))), as.vector(gpuDist(t(x))))
+    if (requireNamespace("SingleCellExperiment", quietly = TRUE)) {
+      cells <- SingleCellExperiment::SingleCellExperiment(list(counts = assay))
+      expect_identical(run(gpuCor(cells)), run(gpuCor(x)))
+    }
+  }
+  expect_error(gpuCor(SummarizedExperiment::SummarizedExperiment()), "without an assay")
 })
