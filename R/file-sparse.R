@@ -1,8 +1,9 @@
 # Sparse matrices in HDF5 files: groups of values, indices and starts. They are read into a dgCMatrix, a block of entries
 # at a time, and never made dense as a whole.
 
-# Entries to read at a time.
+# Entries to read at a time, and that a dgCMatrix can have.
 SPARSE_ENTRIES <- 2^22
+sparse_limit <- function() .Machine$integer.max
 
 # A group as AnnData writes it, or 10x: by_rows: entries are ordered by observations, otherwise by variables.
 sparse_file <- function(file, dataset) {
@@ -52,9 +53,9 @@ sparse_starts <- function(x) {
         starts[n + 1] != lengths[["data"]] || lengths[["data"]] != lengths[["indices"]]) {
     damaged(x, "its starts do not fit its entries")
   }
-  if (starts[n + 1] > .Machine$integer.max) {
+  if (starts[n + 1] > sparse_limit()) {
     fail("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse matrix of R ",
-         "can have ", format_count(.Machine$integer.max), "; write it as a dense dataset, or take fewer variables")
+         "can have ", format_count(sparse_limit()), "; write it as a dense dataset, or take fewer variables")
   }
   starts
 }
