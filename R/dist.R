@@ -5,7 +5,7 @@
 #'
 #' @inheritParams gpuCor
 #' @param x A numeric, integer or logical matrix or data frame, an entity in
-#'   each row; or a sparse matrix.
+#'   each row; or a sparse matrix, a `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
 #' @param method `"spearman"`, `"pearson"` or `"kendall"`. May be abbreviated.
 #' @return A plain object of class `dist`, values from 0 (same order) to 2
 #'   (opposite). Missing values and ties are treated as in [gpuCor()]; a row of

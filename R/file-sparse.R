@@ -1,5 +1,5 @@
-# Sparse matrices in HDF5 files: groups of values, indices and starts. They are read into a dgCMatrix, a block of entries
-# at a time, and never made dense as a whole.
+# Sparse matrices in HDF5 files: groups of values, indices and starts. They are read into a dgCMatrix, a block of
+# entries at a time, and never made dense as a whole.
 
 # Entries to read at a time, and that a dgCMatrix can have.
 SPARSE_ENTRIES <- 2^22
@@ -10,8 +10,8 @@ sparse_file <- function(file, dataset) {
   parts <- paste0(dataset, "/", c("data", "indices", "indptr"))
   absent <- !vapply(parts, function(name) h5_kind(file, name) == "dataset", NA)
   if (any(absent)) {
-    fail("'dataset' is \"", dataset, "\", a group without \"", parts[absent][1L], "\", and so no sparse matrix; it has ",
-         h5_contents(file))
+    fail("'dataset' is \"", dataset, "\", a group without \"", parts[absent][1L], "\", and so no sparse matrix; the ",
+         "file has ", h5_contents(file))
   }
   layout <- sparse_layout(file, dataset)
   check_file_dim(layout$dim)
@@ -30,8 +30,8 @@ sparse_layout <- function(file, dataset) {
     return(list(dim = rev(shape), by_rows = TRUE))
   }
   if (length(shape) != 2L || !grepl("^cs[rc]", encoding)) {
-    fail("'dataset' is \"", dataset, "\", a group of unknown layout: it has neither the attributes of AnnData's sparse ",
-         "matrices nor the shape of 10x's")
+    fail("'dataset' is \"", dataset, "\", a group of unknown layout: it has neither the attributes of AnnData's ",
+         "sparse matrices nor the shape of 10x's")
   }
   list(dim = shape, by_rows = grepl("^csr", encoding))
 }
@@ -54,8 +54,8 @@ sparse_starts <- function(x) {
     damaged(x, "its starts do not fit its entries")
   }
   if (starts[n + 1] > sparse_limit()) {
-    fail("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse matrix of R ",
-         "can have ", format_count(sparse_limit()), "; write it as a dense dataset, or take fewer variables")
+    fail("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse matrix of ",
+         "R can have ", format_count(sparse_limit()), "; write it as a dense dataset, or take fewer variables")
   }
   starts
 }

@@ -8,28 +8,55 @@
 #' mapped into memory, read by all threads, and what has been read is given up again. It must not be written to, nor cut
 #' off, while it is in use; its size is checked before every run.
 #'
+#' An HDF5 file is read by package rhdf5, and `dataset` says which of its datasets. What counts is how R (that is rhdf5)
+#' sees it: observations in rows and variables in columns, as for [stats::cor()]. Python and others see the same dataset
+#' the other way round. `transpose = TRUE` is for one that has variables in R's rows. Blocks of columns are read that
+#' begin where the dataset's chunks do; one that is in chunks of a few columns, or contiguous, is read fastest.
+#'
+#' A file in the layout of AnnData (h5ad) needs no `dataset`: that is `"X"`, and can be `"layers/..."` or `"raw/X"`.
+#' Cells are observations and genes are variables, whether it is dense or sparse, and names come from `obs` and `var`.
+#' So it is with a 10x file, whose barcodes are the observations. `transpose = TRUE` takes genes as observations of
+#' cells. A sparse matrix is read into a `dgCMatrix`, observations x variables, whenever it is used: 12 bytes an
+#' entry. It is never dense as a whole, and can have 2^31 - 1 entries.
+#'
+#' Also taken in the place of a matrix, without `gpuCorFile()`: a `DelayedMatrix` (an `HDF5Matrix`, for example) and a
+#' `big.matrix` of package bigmemory, observations in rows, which are read by blocks of columns, too; and a
+#' `SummarizedExperiment` or `SingleCellExperiment`, whose rows (genes) are the variables and whose columns are the
+#' observations. That takes the first assay; `t(assay(x, "counts"))` is another one.
+#'
 #' How often data are read: once by each pass over them, and once more where `use` is other than `"everything"`. Where
 #' the prepared columns are more than `memory` (see [gpucor-package]) allows, there are several rounds, and in each of
-#' them all columns are read again.
+#' them all columns are read again. A network by `density` or `fdr` takes two or three passes, and `file =` one for each
+#' block of rows that it writes. P values of Kendall's tau-b with ties, and pairwise ones, read pairs of columns as they
+#' come: such work is for data in memory.
+#'
+#' Memory: the block that is read, at 4 to 64 MiB, the next one, and what the back end makes of them, which `memory`
+#' bounds; beside the result. Reading R objects and HDF5 files is R's own thread's business, while the other threads
+#' work on the block before; a raw file is read by all of them, and is the fastest.
 #'
 #' An object can be saved by [saveRDS()]: it has the file's name, not its values. The file is opened again, and its size
 #' checked, when it is next used.
 #'
 #' @param file The name of a file.
-#' @param dim Numbers of observations and of variables.
+#' @param dim Numbers of observations and of variables. With a dataset they need not be given, and are checked.
 #' @param type Of a value: `"double"` (8 bytes), `"float"` (4) or `"integer"` (4). May be abbreviated. Missing are, of
 #'   the first two, `NA` and `NaN`, and of integers `NA_integer_`, that is -2^31.
 #' @param dimnames `NULL`, or a list of names of observations and of variables, either of them possibly `NULL`.
 #' @param offset How many bytes there are before the first value.
+#' @param dataset `NULL`, or the name of an HDF5 dataset, or of a group that is a sparse matrix.
+#' @param transpose Whether variables are where observations would be.
 #' @param x An object of class `gpuCorFile`.
 #' @param i,j Observations and variables, by number (negative ones are left out), name or logical vector.
 #' @param drop Drop dimensions of length one?
 #' @param ... Not used.
 #'
-#' @return An object of class `gpuCorFile`, observations x variables, with `dim()` and `dimnames()`. `x[, j]` reads these
-#'   columns: an ordinary matrix, of integers if the file has them, and otherwise of doubles. `as.matrix(x)` reads all.
-#' @section Errors: a file that is not there, not readable, a folder, or of another size than `dim`, `type` and `offset`
-#'   make; also at a later run, if it has changed meanwhile.
+#' @return An object of class `gpuCorFile`, observations x variables, with `dim()` and `dimnames()`. `x[, j]` reads
+#'   these columns: an ordinary matrix, of integers if the file has them, and otherwise of doubles. `as.matrix(x)`
+#'   reads all.
+#' @section Errors: a file that is not there, not readable, a folder, or of another size than `dim`, `type` and
+#'   `offset` make; also at a later run, if it has changed meanwhile. A dataset that is not there, is not numeric or
+#'   has other than two dimensions. An error while R reads ends the run with its message; an interrupt ends it as any
+#'   other.
 #' @seealso [gpuCor()]
 #' @examples
 #' x <- as.matrix(mtcars)
@@ -40,6 +67,15 @@
 #' identical(cars[, c("mpg", "wt")], x[, c("mpg", "wt")])
 #' gpuCorNetwork(cars, threshold = 0.8)
 #' unlink(file)
+#'
+#' if (requireNamespace("rhdf5", quietly = TRUE)) {
+#'   file <- tempfile(fileext = ".h5")
+#'   rhdf5::h5createFile(file)
+#'   rhdf5::h5write(x, file, "cars")
+#'   print(gpuCorFile(file, dataset = "cars"))
+#'   print(gpuCorNetwork(gpuCorFile(file, dataset = "cars"), threshold = 0.8))
+#'   unlink(file)
+#' }
 #' @export
 gpuCorFile <- function(file, dim = NULL, type = c("double", "float", "integer"), dimnames = NULL, offset = 0,
                        dataset = NULL, transpose = FALSE) {
@@ -81,7 +117,8 @@ check_file_dim <- function(dim) {
   ok <- is.numeric(dim) && length(dim) == 2L && all(is.finite(dim)) && all(dim == floor(dim)) && all(dim >= 0)
   if (!ok) fail("'dim' must be two whole numbers, of observations and of variables, not ", show_value(dim))
   if (any(dim > .Machine$integer.max)) {
-    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), "; there can be 2^31 - 1 of either; use fewer columns")
+    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), "; there can be 2^31 - 1 of either; use fewer ",
+         "columns")
   }
   dim
 }

@@ -36,8 +36,9 @@ check_outside <- function(x, name) {
 transposed_outside <- function(x) {
   if (inherits(x, "DelayedMatrix")) return(Matrix::t(x))
   if (inherits(x, "gpuCorFile") && x$kind == "hdf5") return(transposed_file(x))
-  fail("'x' is a ", if (inherits(x, "gpuCorFile")) paste(x$kind, "gpuCorFile") else class(x)[1L], ", which is read by columns, and gpuDist() compares rows; 1 - gpuCor(x) compares ",
-       "columns: give it the transposed data")
+  what <- if (inherits(x, "gpuCorFile")) paste(x$kind, "gpuCorFile") else class(x)[1L]
+  fail("'x' is a ", what, ", which is read by columns, and gpuDist() compares rows; 1 - gpuCor(x) compares columns: ",
+       "give it the transposed data")
 }
 
 # Columns by their numbers, in any order, as an ordinary matrix without names.

@@ -123,8 +123,8 @@ test_that("a file that cannot be used is an error that says so", {
   expect_error(gpuCorFile(1, c(2, 2)), "'file' must be the name of a file, not 1", fixed = TRUE)
   expect_error(gpuCorFile(tempdir(), c(2, 2)), "is a folder", fixed = TRUE)
   expect_error(gpuCorFile(tempfile("absent"), c(2, 2)), "does not exist", fixed = TRUE)
-  expect_error(gpuCorFile(path, c(40, 40)), "has 9600 bytes, but 40 x 40 doubles from byte 0 on make 12800; give the 'dim'",
-               fixed = TRUE)
+  expect_error(gpuCorFile(path, c(40, 40)), fixed = TRUE,
+               "has 9600 bytes, but 40 x 40 doubles from byte 0 on make 12800; give the 'dim'")
   expect_error(gpuCorFile(path, dim(x), "float"), "floats", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), offset = 8), "from byte 8 on", fixed = TRUE)
   expect_error(gpuCorFile(path, c(2^31 - 1, 2^31 - 1)), "make 36893488", fixed = TRUE)
@@ -334,7 +334,8 @@ test_that("what goes wrong in R is an error, and nothing is left", {
     expect_identical(bare(gpuCor(ours)), bare(gpuCor(x)))
   }
   later <- function(value) function(x, columns) if (columns[1] > 1) value(columns) else as.matrix(x[, columns])
-  run(function(x, columns) stop("the disk is gone"), "columns 1 to 58 of DelayedMatrix cannot be read: the disk is gone")
+  run(function(x, columns) stop("the disk is gone"),
+      "columns 1 to 58 of DelayedMatrix cannot be read: the disk is gone")
   run(later(function(columns) stop("the disk is gone")), "columns 59 to 116 of .* the disk is gone")
   run(later(function(columns) matrix("a", 9000, length(columns))), "values of type character")
   run(later(function(columns) matrix(0, 9000, 3)), "27000 values came for 9000 x 58")
@@ -377,7 +378,8 @@ test_that("an interrupt while R reads ends the run", {
 
 test_that("what has no numbers is an error", {
   skip_if_not_installed("DelayedArray")
-  expect_error(gpuCor(DelayedArray::DelayedArray(matrix(letters[1:4], 2))), "must be numeric, not a .* of type character")
+  expect_error(gpuCor(DelayedArray::DelayedArray(matrix(letters[1:4], 2))),
+               "must be numeric, not a .* of type character")
   expect_error(gpuCor(DelayedArray::DelayedArray(matrix(0, 3, 2)), 1:4), "'x' has 3 rows (observations), 'y' has 4",
                fixed = TRUE)
   array <- DelayedArray::DelayedArray(array(0, c(2, 2, 2)))
