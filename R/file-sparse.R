@@ -49,15 +49,18 @@ sparse_starts <- function(x) {
     as.numeric(prod(dataset_size(x$file, paste0(x$dataset, "/", part))$dim))
   }, 0)
   starts <- as.numeric(rhdf5::h5read(x$file, paste0(x$dataset, "/indptr"), bit64conversion = "double"))
-  if (length(starts) != n + 1 || anyNA(starts) || starts[1L] != 0 || is.unsorted(starts) ||
-        starts[n + 1] != lengths[["data"]] || lengths[["data"]] != lengths[["indices"]]) {
+  if (length(starts) != n + 1 || !are_starts(starts, lengths[["data"]]) || lengths[["data"]] != lengths[["indices"]]) {
     damaged(x, "its starts do not fit its entries")
   }
   if (starts[n + 1] > sparse_limit()) {
-    fail("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse matrix of ",
-         "R can have ", format_count(sparse_limit()), "; write it as a dense dataset, or take fewer variables")
+    fail("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse matrix ",
+         "of R can have ", format_count(sparse_limit()), "; write it as a dense dataset, or take fewer variables")
   }
   starts
+}
+
+are_starts <- function(starts, entries) {
+  !anyNA(starts) && starts[1L] == 0 && !is.unsorted(starts) && starts[length(starts)] == entries
 }
 
 damaged <- function(x, why) fail("\"", x$dataset, "\" of \"", x$file, "\" is no sparse matrix: ", why)

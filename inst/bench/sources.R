@@ -160,7 +160,8 @@ for (memory in c(0, 32e6)) {
   for (kind in names(sources)) {
     found <- apart("network", kind, memory)
     floor <- found$floor * reads
-    emit("  %-22s %10.2f %6.1f %8.2f %8.1f %10.0f", kind, found$seconds, reads, floor, found$seconds / floor, found$peak)
+    emit("  %-22s %10.2f %6.1f %8.2f %8.1f %10.0f", kind, found$seconds, reads, floor, found$seconds / floor,
+         found$peak)
   }
 }
 unlink(c(raw_path, h5_path))
