@@ -49,9 +49,12 @@ check_use <- function(use) {
 
 is_variables <- function(x) is.numeric(x) || is.logical(x)
 
-# Numeric, integer or logical matrix, or dgCMatrix; a data frame or another
+# Numeric, integer or logical matrix, dgCMatrix, or what is read from outside; a data frame or another
 # Matrix becomes one of them, a vector stays a vector.
 check_variables <- function(x, name) {
+  if (is_experiment(x)) x <- Matrix::t(first_assay(x, name))
+  if (is_outside(x)) x <- check_outside(x, name)
+  if (is_outside(x)) return(x)
   if (is.data.frame(x)) {
     bad <- !vapply(x, is_variables, NA)
     if (any(bad)) {
@@ -69,7 +72,7 @@ check_variables <- function(x, name) {
   x
 }
 
-is_matrix <- function(x) is.matrix(x) || (isS4(x) && is(x, "dgCMatrix"))
+is_matrix <- function(x) is.matrix(x) || is_outside(x) || (isS4(x) && is(x, "dgCMatrix"))
 
 COLUMNS <- "a variable in each column"
 

@@ -25,8 +25,10 @@
 #'
 #' @param x A numeric, integer or logical matrix or data frame, observations in
 #'   rows and variables in columns; or a vector, with `y`. A sparse matrix of
-#'   package Matrix is taken too and made dense by blocks of columns.
-#' @param y `NULL`, or a second matrix, data frame or vector with as many rows.
+#'   package Matrix is taken too and made dense by blocks of columns. Data larger than memory: a file
+#'   ([gpuCorFile()]), a `DelayedMatrix` or a `big.matrix`, which are read by blocks of columns. Of a
+#'   `SummarizedExperiment` the first assay, whose rows, the genes, are the variables.
+#' @param y `NULL`, or a second matrix, data frame or vector with as many rows, or another of these.
 #' @param use What to do with missing values, see Details. May be abbreviated.
 #' @param method `"pearson"`, `"kendall"` or `"spearman"`. May be abbreviated.
 #' @param output `"dist"`: an object of class `gpuCor`, which holds each pair

@@ -5,7 +5,7 @@
 #'
 #' @inheritParams gpuCor
 #' @param x A numeric, integer or logical matrix or data frame, an entity in
-#'   each row; or a sparse matrix.
+#'   each row; or a sparse matrix, a `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
 #' @param method `"spearman"`, `"pearson"` or `"kendall"`. May be abbreviated.
 #' @return A plain object of class `dist`, values from 0 (same order) to 2
 #'   (opposite). Missing values and ties are treated as in [gpuCor()]; a row of
@@ -22,9 +22,10 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "ever
   use <- check_use(use)
   settings <- settings_of(backend, ..., distance = TRUE)
   check_matrix_like(x, "an entity in each row")
+  if (is_experiment(x)) x <- first_assay(x, "x")
   x <- check_variables(x, "x")
   by_row <- is.matrix(x)
-  if (!by_row) x <- Matrix::t(x)
+  if (!by_row) x <- if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
   check_filled(if (by_row) ncol(x) else nrow(x), if (by_row) nrow(x) else ncol(x), NULL, use, method)
   attributes <- list(Size = if (by_row) nrow(x) else ncol(x), Labels = if (by_row) rownames(x) else colnames(x),
                      Diag = FALSE, Upper = FALSE, method = method, call = sys.call(), class = "dist")

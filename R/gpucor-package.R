@@ -11,6 +11,7 @@
 #' * [gpuCorNetwork()]: the strongly correlated pairs, as a sparse matrix, an edge list or a file
 #' * [gpuConnectivity()]: degrees, strengths, soft connectivity, the histogram of all coefficients
 #' * [pickPower()]: the scale-free topology table
+#' * [gpuCorFile()]: data in a file, larger than memory, in the place of a matrix
 #' * [voxelMatrix()], [voxelImage()]: from images to matrices and back
 #' * [gpuInfo()], [chooseGpu()], [getGpuId()]: what the machine has
 #'

@@ -36,33 +36,39 @@ checksum <- function(file) unname(tools::md5sum(file))
 
 # ---- data
 
-# Columns of a matrix as they are in R, but for logical ones, which are integers in the file as in memory.
+# Columns as they are in R or in a file of their own, block by block; sparse ones as R has them.
 store_data <- function(m, folder, name) {
   if (is.null(m)) return(NULL)
-  sparse <- isS4(m) && is(m, "dgCMatrix")
-  type <- if (sparse) "sparse" else if (is.double(m)) "double" else "integer"
-  file <- file.path(folder, paste0(name, if (sparse) ".rds" else ".columns"))
+  type <- stored_type(m)
+  file <- file.path(folder, paste0(name, if (type == "sparse") ".rds" else ".columns"))
   write_whole_file(file, function(partial) {
-    if (sparse) saveRDS(m, partial, compress = FALSE) else write_columns(m, partial, type)
+    if (type == "sparse") saveRDS(m, partial, compress = FALSE) else write_columns(m, partial, type)
   })
   list(file = basename(file), type = type, dim = dim(m), names = colnames(m), bytes = file.size(file),
        checksum = checksum(file))
 }
 
+stored_type <- function(m) {
+  if (isS4(m) && is(m, "dgCMatrix")) return("sparse")
+  if (inherits(m, "gpuCorFile") && m$kind == "raw") return(m$type)
+  if (!is_outside(m) && !is.double(m)) "integer" else "double" # logical ones are integers to the engine, too
+}
+
 write_columns <- function(m, file, type) {
+  size <- if (type == "double") 8L else 4L
   connection <- file(file, "wb")
   on.exit(close(connection))
   for (columns in block_columns(m)) {
     block <- dense_columns(m, columns)
-    storage.mode(block) <- type
-    writeBin(as.vector(block), connection)
+    storage.mode(block) <- if (type == "integer") "integer" else "double"
+    writeBin(as.vector(block), connection, size = size, endian = "little")
   }
   flush(connection)
-  wanted <- prod(dim(m)) * if (type == "double") 8 else 4
+  wanted <- prod(dim(m)) * size
   if (file.size(file) != wanted) stop("it has ", file.size(file), " of ", wanted, " bytes")
 }
 
-# As it was when the plan was made, or an error.
+# As it was when the plan was made, or an error; not in memory, but where it is sparse.
 stored_data <- function(plan, name) {
   data <- plan[[name]]
   if (is.null(data)) return(NULL)
@@ -71,8 +77,7 @@ stored_data <- function(plan, name) {
     fail("\"", file, "\" has other data than when the plan was made; make the plan again, in another folder")
   }
   if (data$type == "sparse") return(readRDS(file))
-  values <- readBin(file, data$type, prod(data$dim))
-  matrix(values, data$dim[1L], data$dim[2L], dimnames = if (!is.null(data$names)) list(NULL, data$names))
+  gpuCorFile(file, data$dim, data$type, if (!is.null(data$names)) list(NULL, data$names))
 }
 
 # Whether the file has that checksum: read again where it seems to have changed since it was last found to.

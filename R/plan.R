@@ -25,7 +25,7 @@
 #'
 #' @inheritParams gpuCor
 #' @param path The name of the folder: for `gpuCorPlan()` one that does not exist, in a folder that does.
-#' @param x,y As the function takes them; a matrix, data frame or vector.
+#' @param x,y As the function takes them: in memory, or larger than it ([gpuCorFile()]).
 #' @param ... `gpuCorPlan()`: further arguments of the function, and of the settings `threads`, `memory`, `progress`,
 #'   `devices`, which hold for planning alone. Otherwise these settings: see [gpucor-package].
 #' @param verb `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
@@ -121,9 +121,7 @@ check_verb_arguments <- function(given, verb, y) {
 
 # A matrix, for the verb and for the file.
 plan_data <- function(m, name) {
-  m <- as_column(check_variables(m, name))
-  if (is.logical(m)) storage.mode(m) <- "integer"
-  m
+  as_column(check_variables(m, name))
 }
 
 check_shards <- function(shards, x, y) {

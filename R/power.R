@@ -34,7 +34,7 @@
 #' @inheritParams gpuCor
 #' @param x A numeric, integer or logical matrix or data frame, or a sparse
 #'   matrix of package Matrix: observations in rows and at least three genes in
-#'   columns.
+#'   columns; or data that are not in memory, see [gpuCorFile()].
 #' @param powers Powers to try, each above 0.
 #' @param type How a coefficient becomes an adjacency, see Details. May be
 #'   abbreviated.

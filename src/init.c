@@ -8,7 +8,8 @@
 #define ENTRY(function, arguments) \
     { #function, (DL_FUNC)(void (*)(void)) & function, arguments }
 
-/* clang-format off: a line each */
+/* Not by the formatter, whose columns depend on how many there are. */
+/* clang-format off */
 static const R_CallMethodDef entries[] = {
     ENTRY(r_cor, 8),          ENTRY(r_unfold, 4),         ENTRY(r_observations, 5),
     ENTRY(r_edges, 7),        ENTRY(r_neighbours, 9),     ENTRY(r_store_count, 3),
@@ -17,7 +18,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_measures, 0),     ENTRY(r_constants, 0),      ENTRY(r_info, 1),
     ENTRY(r_backends, 0),     ENTRY(r_cores, 0),          ENTRY(r_stages, 0),
     ENTRY(r_set_fault, 2),    ENTRY(r_live, 0),           ENTRY(r_set_shared_steps, 1),
-    ENTRY(r_sync, 1),         ENTRY(r_count_shares, 3),   {NULL, NULL, 0},
+    ENTRY(r_sync, 1),         ENTRY(r_count_shares, 3),   ENTRY(r_new_pointer, 0),
+    ENTRY(r_map, 1),          ENTRY(r_map_columns, 2),    {NULL, NULL, 0},
 };
 /* clang-format on */
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { BLOCK_BYTES = 4 << 20 }; /* read at a time where one thread alone may read */
+enum { BLOCK_BYTES = 4 << 20, MOST_BYTES = 64 << 20 }; /* read at a time where one thread alone may read; for a grain */
 
 typedef struct {
     gcor_context *context;
@@ -54,35 +54,57 @@ static void gather_anywhere(const gathering *g, double *scratch) {
     }
 }
 
-static int64_t block_of(const gathering *g) {
-    int64_t fit = BLOCK_BYTES / (8 * (g->columns->source->n_obs + 1));
-    return fit < 1 ? 1 : fit < g->n ? fit : g->n;
+/* Blocks begin at multiples of the grain, but for the first one and where the grain is too large. */
+typedef struct {
+    int64_t start, columns; /* where the first would begin, and how many columns each has */
+} blocks;
+
+static blocks blocks_of(const gathering *g) {
+    int64_t grain = g->columns->source->grain, column_bytes = 8 * (g->columns->source->n_obs + 1);
+    int64_t columns = BLOCK_BYTES / column_bytes > 1 ? BLOCK_BYTES / column_bytes : 1;
+    if (grain < 1 || grain > MOST_BYTES / column_bytes) grain = 1;
+    columns = (columns + grain - 1) / grain * grain;
+    int64_t start = g->first - g->first % grain, all = g->first + g->n - start;
+    return (blocks){start, columns < all ? columns : all};
+}
+
+/* Columns from .. end-1 are block b; none beyond the last one. */
+static void block_range(const gathering *g, int64_t b, int64_t *from, int64_t *end) {
+    blocks all = blocks_of(g);
+    *from = all.start + b * all.columns > g->first ? all.start + b * all.columns : g->first;
+    *end = all.start + (b + 1) * all.columns;
+    if (*end > g->first + g->n) *end = g->first + g->n;
+}
+
+static double *half_of(const gathering *g, int64_t b, double *buffer) {
+    return buffer + b % 2 * blocks_of(g).columns * g->columns->source->n_obs;
 }
 
 /* Block b to its half of the buffer; beyond the last one there is nothing to do. A failure is in the context. */
 static void read_block(const gathering *g, int64_t b, double *buffer) {
-    gcor_source *source = g->columns->source;
-    int64_t block = block_of(g), from = b * block, n = g->n - from < block ? g->n - from : block;
-    if (n > 0 && !gcor_stop(g->context))
-        (void)gcor_read(source, g->context, g->first + from, n, buffer + b % 2 * block * source->n_obs);
+    int64_t from, end;
+    block_range(g, b, &from, &end);
+    if (from < end && !gcor_stop(g->context))
+        (void)gcor_read(g->columns->source, g->context, from, end - from, half_of(g, b, buffer));
 }
 
 /* One thread reads the next block, and then helps the others with the one at hand. */
 static void gather_in_blocks(const gathering *g, double *buffer) {
-    int64_t n_obs = g->columns->source->n_obs, block = block_of(g);
+    int64_t n_obs = g->columns->source->n_obs;
     read_block(g, 0, buffer);
 #pragma omp parallel num_threads(g->context->threads)
-    for (int64_t from = 0, b = 0; from < g->n; from += block, b++) {
-        int64_t end = from + block < g->n ? from + block : g->n;
-        double *values = buffer + b % 2 * block * n_obs;
+    for (int64_t b = 0;; b++) {
+        int64_t from, end;
+        double *values = half_of(g, b, buffer);
+        block_range(g, b, &from, &end);
+        if (from >= end) break;
         int failed = __atomic_load_n(&g->context->error.status, __ATOMIC_RELAXED) != GCOR_OK;
 #pragma omp barrier /* all have seen the same */
         if (failed) break;
 #pragma omp master
         read_block(g, b + 1, buffer);
 #pragma omp for schedule(dynamic)
-        for (int64_t j = from; j < end; j++)
-            work_on(g, omp_get_thread_num(), g->first + j, values + (j - from) * n_obs);
+        for (int64_t j = from; j < end; j++) work_on(g, omp_get_thread_num(), j, values + (j - from) * n_obs);
     }
 }
 
@@ -90,7 +112,7 @@ gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns,
                              gcor_column_work work, void *user) {
     gathering g = {context, columns, first, n, work, user};
     int any = columns->source->any_thread;
-    int64_t room = any ? context->threads : 2 * block_of(&g);
+    int64_t room = any ? context->threads : 2 * blocks_of(&g).columns;
     if (n == 0) return GCOR_OK;
     double *values = gcor_alloc(context, room * columns->source->n_obs, sizeof(double), "columns being read");
     if (!values) return GCOR_NO_MEMORY;

@@ -15,6 +15,8 @@ struct gcor_source {
     /* Whether any thread may read, several at once. Otherwise only the thread that called gcor_run() does (R's, where
      * reading asks R), and blocks of block_bytes are read ahead while the one before is prepared. */
     int any_thread;
+    int64_t grain; /* blocks begin at multiples of this where that many columns are not too large: a file may have
+                    * several in one piece; 0 or 1: anywhere */
     /* Columns first .. first+n-1 to out, n_obs doubles each; missing: any NaN. An error of its own is
      * GCOR_BAD_INPUT or GCOR_NO_MEMORY by gcor_fail(). */
     gcor_status (*read)(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out);

@@ -34,8 +34,8 @@ static void parse_devices(r_job *q, SEXP settings) {
 }
 
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
-    *q = (r_job){.x = r_matrix(x, Rf_asLogical(by_row))};
-    if (!Rf_isNull(y)) q->y = r_matrix(y, 0);
+    *q = (r_job){.x = r_source_of(x, Rf_asLogical(by_row))};
+    if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
     parse_devices(q, settings);
     r_part_parse(&q->part, settings);
     q->job = (gcor_job){.x = &q->x.source,

@@ -28,6 +28,16 @@ gcor_matrix r_matrix(SEXP x, int by_row) {
     return matrix;
 }
 
+r_source r_source_of(SEXP x, int by_row) {
+    int is_file = Rf_inherits(x, "gpuCorFile");
+    if (!is_file && (TYPEOF(x) != S4SXP || Rf_inherits(x, "dgCMatrix")))
+        return (r_source){.matrix = r_matrix(x, by_row)};
+    if (by_row) Rf_error("what is not in memory is read by columns only");
+    if (is_file && strcmp(CHAR(Rf_asChar(r_element(x, "kind"))), "raw") == 0)
+        return (r_source){.mapped = gcor_mapped_source(r_mapping(x))};
+    return (r_source){.asked = r_asked_source(x)};
+}
+
 SEXP r_element(SEXP list, const char *name) {
     SEXP names = Rf_getAttrib(list, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(names); k++)

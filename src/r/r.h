@@ -9,16 +9,17 @@
 #include <R.h>
 #include <Rinternals.h>
 
+#include "../core/mapped.h"
 #include "../core/session.h"
 #include "../core/source.h"
 #include "../sink/dense.h"
 
 /* ---- .Call entry points -------------------------------------------------------- */
 
-/* Everywhere: x, y: numeric, integer or logical matrix or dgCMatrix, y possibly NULL; `by_row`: the
- * variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory, progress,
- * pass, devices, and of a part of a run share, save, parts: see r_part). The result is list(n_obs, x_flags, y_flags,
- * ...), with an attribute "lost" that says why devices were, or after an error list(status, message). */
+/* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, y possibly NULL;
+ * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
+ * progress, pass, devices, and of a part of a run share, save, parts: see r_part). The result is list(n_obs, x_flags,
+ * y_flags, ...), with an attribute "lost" that says why devices were, or after an error list(status, message). */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
  * attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
@@ -45,6 +46,12 @@ SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP setti
 
 /* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP diagonal, SEXP threads);
+
+/* A gpuCorFile's pointer to its mapping, nil to begin with. Map the file, or check that it is as it was. Some columns,
+ * by their numbers from 1, as a matrix. */
+SEXP r_new_pointer(void);
+SEXP r_map(SEXP x);
+SEXP r_map_columns(SEXP x, SEXP columns);
 
 /* Positions and pairs, from 1; order 0: by rows, 1: by columns. */
 SEXP r_triangle_index(SEXP k, SEXP n, SEXP order);
@@ -80,6 +87,28 @@ SEXP r_set_shared_steps(SEXP steps);
 /* Describe an R matrix; the data stay R's. */
 gcor_matrix r_matrix(SEXP x, int by_row);
 
+/* The mapping of a gpuCorFile, which R owns; an error of R's if the file cannot be mapped or has changed its size. */
+gcor_mapping *r_mapping(SEXP x);
+
+/* Columns that R/outside.R reads, on R's thread alone. An error of R's is GCOR_BAD_INPUT with its message, an interrupt
+ * GCOR_INTERRUPTED, and what comes in another shape or type an error that says so. x is the caller's. */
+typedef struct {
+    gcor_source source; /* first */
+    SEXP x;
+    const char *class; /* x's own, for messages */
+} r_asked;
+/* An error of R's where it cannot be read at all. */
+r_asked r_asked_source(SEXP x);
+
+/* Whatever x or y may be. */
+typedef union {
+    gcor_source source; /* what each of them begins with */
+    gcor_matrix matrix;
+    gcor_mapped mapped;
+    r_asked asked;
+} r_source;
+r_source r_source_of(SEXP x, int by_row);
+
 /* Ctrl-C and the progress line. Work of several passes: those before make up the share `before`,
  * this one `width`. */
 typedef struct {
@@ -110,7 +139,7 @@ void r_part_parse(r_part *part, SEXP settings);
 
 /* A job from its arguments; the data stay R's. Must not move: its parts point to one another. */
 typedef struct {
-    gcor_matrix x, y;
+    r_source x, y;
     gcor_job job;
     r_part part;
     const gcor_backend *backend;

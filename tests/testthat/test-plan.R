@@ -103,6 +103,19 @@ test_that("sparse, integer and logical data, data frames and vectors are planned
   expect_planned("gpuCor", x, y = x[, 3], shards = 2)
 })
 
+test_that("data in a file are planned as they are", {
+  x <- kinds$ties
+  for (type in c("double", "float", "integer")) {
+    file <- tempfile()
+    on.exit(unlink(file), add = TRUE)
+    values <- as.vector(if (type == "integer") matrix(as.integer(x), nrow(x)) else x)
+    writeBin(values, file, size = if (type == "double") 8L else 4L, endian = "little")
+    outside <- gpuCorFile(file, dim(x), type, list(NULL, colnames(x)))
+    expect_planned("gpuCorNetwork", outside, density = 0.05)
+    expect_planned("gpuCor", outside, y = x[, 1:9], method = "kendall", shards = 2)
+  }
+})
+
 test_that("warnings are those of the call", {
   path <- make_quietly(new_path(), kinds$ties, threshold = 0.5, shards = 3)
   on.exit(unlink(path, recursive = TRUE))
