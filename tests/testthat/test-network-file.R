@@ -346,12 +346,12 @@ for (backend in backends()) for (method in all_methods) {
     expect_nothing_open()
   })
 
-  test_that(paste(backend, method, "writes the same whatever the blocks"), {
+  test_that(paste(backend, method, "writes the same whatever the bands and the memory"), {
     skip_if_not_installed("rhdf5")
     x <- with_constants(rounded(14, 30))
     holes <- with_missing(x, 0.02)
-    for (size in list(c(1, 1), c(2, 20), c(29, 29))) {
-      with_blocks(size[1], size[2], for (criterion in list(list(threshold = 0), list(density = 0.05))) {
+    for (size in list(c(1, 1), c(40, 0), c(200, 1000))) {
+      with_bands(size[1], size[2], for (criterion in list(list(threshold = 0), list(density = 0.05))) {
         run <- function(...) {
           do.call(expect_file_is_network, c(list(..., method = method, backend = backend), criterion,
                                             label = paste(size, collapse = "-")))
@@ -427,8 +427,8 @@ test_that("nothing is left of a file whose network fails", {
   with_options(list(warn = 2), expect_error(gpuCorNetwork(x, threshold = 0.1, file = file), "standard deviation"))
   expect_length(dir(folder), 0)
   for (backend in backends()) for (resource in resources_of(backend)) {
-    # In any of the blocks; each takes as much as the others.
-    with_blocks(10, 10, for (criterion in asked_of_files[c(4, 5)]) for (k in c(1, 5, 20, 40, 60, 80, 100)) {
+    # In the runs, while what they find goes to the disk, and in any of the bands.
+    with_bands(50, 1, for (criterion in asked_of_files[c(4, 5)]) for (k in c(1, 5, 20, 40, 60, 80, 100)) {
       fail_at(resource, k)
       failed <- tryCatch({
         do.call(quiet_network, c(list(x, file = file, backend = backend), criterion))
