@@ -58,7 +58,7 @@
 #'   makes of the matrix. `"edges"` spares the memory of the matrix.
 #' @param file `NULL`, or the name of a file to write.
 #' @param compression With `file`: how hard to compress it, from 0, not at all, to 9. Coefficients hardly
-#'   shrink, their places do: level 1 makes a file of about half the size in several times the time.
+#'   shrink, their places do: level 1 makes a file of less than half the size.
 #'
 #' @return `output = "matrix"`: with `y = NULL` a symmetric sparse matrix with zero
 #'   diagonal, of class [gpuCorNetwork-class], which is a `dsCMatrix`; with `y` one of class

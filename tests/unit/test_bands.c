@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { N_OBS = 30, N_X = 150, N_Y = 90, SHARES = 3, MOST = 5000 };
+enum { N_OBS = 30, N_X = 110, N_Y = 70, SHARES = 3, MOST = 5000 };
 
 typedef struct {
     unit_problem problem;
@@ -105,6 +105,7 @@ typedef struct {
     int64_t n_row, n_col;
     int32_t *start, *col;
     double *r;
+    double *values; /* n_row x n_col, row by row; NaN where there is none */
 } all_rows;
 
 static all_rows rows_of(fixture *f, gcor_store *store, double least) {
@@ -115,6 +116,11 @@ static all_rows rows_of(fixture *f, gcor_store *store, double least) {
     rows.col = calloc((size_t)rows.start[rows.n_row] + 1, sizeof *rows.col);
     rows.r = calloc((size_t)rows.start[rows.n_row] + 1, sizeof *rows.r);
     CHECK_INT(gcor_store_rows(store, context, least, rows.n_row, rows.start, rows.col, rows.r), GCOR_OK);
+    rows.values = malloc((size_t)(rows.n_row * rows.n_col) * sizeof *rows.values);
+    for (int64_t k = 0; k < rows.n_row * rows.n_col; k++) rows.values[k] = NAN;
+    for (int64_t row = 0; row < rows.n_row; row++)
+        for (int32_t e = rows.start[row]; e < rows.start[row + 1]; e++)
+            rows.values[row * rows.n_col + rows.col[e]] = rows.r[e];
     gcor_sink_free(&store->edges.sink);
     return rows;
 }
@@ -123,6 +129,7 @@ static void free_rows(all_rows *rows) {
     free(rows->start);
     free(rows->col);
     free(rows->r);
+    free(rows->values);
 }
 
 static void check_same_rows(const all_rows *a, const all_rows *b) {
@@ -131,24 +138,17 @@ static void check_same_rows(const all_rows *a, const all_rows *b) {
     CHECK(memcmp(a->r, b->r, (size_t)a->start[a->n_row] * sizeof *a->r) == 0);
 }
 
-/* The value of (row, col) as it is stored; NaN: there is none. */
-static double stored(const all_rows *rows, int64_t row, int64_t col) {
-    for (int32_t e = rows->start[row]; e < rows->start[row + 1]; e++)
-        if (rows->col[e] == col) return rows->r[e];
-    return NAN;
-}
-
 /* What a view has there. */
 static double expected(const all_rows *rows, gcor_view view, int64_t row, int64_t col) {
-    if (view == GCOR_COLUMNS || (view == GCOR_BOTH_HALVES && col > row)) return stored(rows, col, row);
-    return stored(rows, row, col);
+    int swapped = view == GCOR_COLUMNS || (view == GCOR_BOTH_HALVES && col > row);
+    return swapped ? rows->values[col * rows->n_col + row] : rows->values[row * rows->n_col + col];
 }
 
 static void check_row(const all_rows *rows, gcor_view view, double least, int64_t row, int32_t n, const int32_t *col,
                       const double *r) {
     int32_t at = 0;
     for (int64_t c = 0; c < (view == GCOR_COLUMNS ? rows->n_row : rows->n_col); c++) {
-        double value = view == GCOR_ROWS && c >= rows->n_col ? NAN : expected(rows, view, row, c);
+        double value = expected(rows, view, row, c);
         if (!(fabs(value) >= least)) continue;
         if (!CHECK(at < n)) return;
         CHECK_INT(col[at], c);
@@ -181,8 +181,8 @@ static void check_bands(fixture *f, const gcor_store *store, const all_rows *row
 }
 
 static void check_views(fixture *f, const gcor_store *store, const all_rows *rows, double least) {
-    const int64_t mosts[] = {1, 700, INT32_MAX};
-    for (int k = 0; k < 3; k++) {
+    const int64_t mosts[] = {20, INT32_MAX};
+    for (int k = 0; k < 2; k++) {
         unit_about("shape %d, least %g, at most %d", (int)store->edges.sink.shape, least, (int)mosts[k]);
         check_bands(f, store, rows, GCOR_ROWS, least, mosts[k]);
         check_bands(f, store, rows, GCOR_COLUMNS, least, mosts[k]);
@@ -236,7 +236,6 @@ static void check_stores(int threads, double least) {
 static void runs_in_files(void) {
     check_stores(1, 0.2);
     check_stores(3, 0);
-    check_stores(4, 0.5);
     check_stores(2, 1.5); /* no edges */
 }
 
