@@ -32,6 +32,8 @@ write_bands <- function(h5, edges, task) {
   while (h5$rows < h5$n_row) {
     band <- checked(.Call(r_store_band, edges$store, edges$least, entries, h5$rows, BAND_ENTRIES, task$settings))
     append_rows(h5, entries[h5$rows + seq_len(band$n)], band$i, band$x)
+    rm(band)
+    gc(full = FALSE) # or bands pile up until R sees fit
   }
   warn_constant(edges, colnames(task$x), colnames(task$y))
   details <- network_details(edges, task)
