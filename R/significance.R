@@ -70,7 +70,8 @@ significant_edges <- function(task) {
   two_sided <- task
   two_sided$sign <- "absolute" # both signs count among the tests
   pass <- edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2))
-  keep_significant(take_rows(kept_edges(pass, range$low), two_sided), task, significance, function(p) largest_p(p, range$tests, task$criterion$value))
+  rows <- take_rows(kept_edges(pass, range$low), two_sided)
+  keep_significant(rows, task, significance, function(p) largest_p(p, range$tests, task$criterion$value))
 }
 
 # The threshold lies between `low` and `high`, the fixed points of Benjamini and Hochberg's rule with

@@ -16,11 +16,16 @@ folder <- tempfile("file")
 dir.create(folder)
 file <- file.path(folder, "net.h5ad")
 
-# Seconds on the clock, and of all processors.
-measure <- function(code) {
-  gc()
-  time <- system.time(code)
-  c(clock = time[["elapsed"]], cpu = time[["user.self"]] + time[["sys.self"]])
+# Seconds on the clock, and of all processors: the least of some times.
+TIMES <- 3
+measure <- function(work) {
+  times <- vapply(seq_len(TIMES), FUN.VALUE = c(clock = 0, cpu = 0), function(k) {
+    unlink(file)
+    gc()
+    time <- system.time(work())
+    c(clock = time[["elapsed"]], cpu = time[["user.self"]] + time[["sys.self"]])
+  })
+  apply(times, 1, min)
 }
 
 # Bytes a second that the disk takes, until they are on it.
@@ -36,19 +41,15 @@ set.seed(1)
 x <- matrix(rnorm(n_obs * n_var), n_obs)
 run <- function(...) gpuCorNetwork(x, density = density, backend = "cpu", ...)
 invisible(gpuCorNetwork(x[, 1:100], threshold = 0.5, file = file)) # packages are loaded, threads are there
-unlink(file)
+edges <- run()@edges
 
-memory <- measure(net <- run())
-edges <- net@edges
-rm(net)
+memory <- measure(function() run())
 options(gpucor.spool_bytes = 0)
-kept <- measure(run(file = file))
+kept <- measure(function() run(file = file))
 bytes <- file.size(file)
-unlink(file)
 options(gpucor.spool_bytes = spool)
-spooled <- measure(run(file = file))
-unlink(file)
-compressed <- measure(run(file = file, compression = 1))
+spooled <- measure(function() run(file = file))
+compressed <- measure(function() run(file = file, compression = 1))
 smaller <- file.size(file)
 rate <- disk_rate(bytes)
 unlink(folder, recursive = TRUE)

@@ -5,6 +5,10 @@
 
 #include "../core/gpucor.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct gcor_run_file gcor_run_file;
 
 /* A new one in a folder, where it has no name: the system removes it with whoever has it open, however that ends. *file
@@ -30,4 +34,7 @@ gcor_status gcor_run_file_stream(const gcor_run_file *file, gcor_context *contex
 /* How many bytes those who write to it have in memory, after a change. Any thread. */
 int64_t gcor_run_file_held(gcor_run_file *file, int64_t change);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
