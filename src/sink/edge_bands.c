@@ -216,6 +216,7 @@ typedef struct {
 typedef struct {
     part_list parts;
     wanted wanted;
+    int64_t entries; /* how many there are */
     int n;
     stretch *stretches;
     int32_t *next;
@@ -236,18 +237,25 @@ static void find_entries(stretch *s, const part *p, const edges_view *seen, cons
     s->n = n;
 }
 
+/* Room for n more, at first for as many as the stretch should have. */
+static gcor_status make_room(const band *b, gcor_context *context, stretch *s, int64_t n) {
+    void *list = s->list;
+    int64_t fresh = s->room == 0, wanted = s->n + n, share = b->entries / b->n + b->entries / b->n / 8;
+    if (fresh && wanted < share) wanted = share;
+    gcor_status status = gcor_grow(context, &list, s->n, &s->room, wanted, sizeof *s->list, "the network's rows");
+    s->list = list;
+    if (fresh && !status) gcor_huge_pages(list, (size_t)s->room * sizeof *s->list);
+    return status;
+}
+
 static gcor_status find_stretch(const band *b, gcor_context *context, stretch *s) {
     gcor_status status = GCOR_OK;
     reader own = {NULL, NULL, NULL, 0, 0, 0};
     for (int64_t k = s->from; !status && k < s->to; k++) {
         const part *p = &b->parts.list[k];
-        void *list = s->list;
         edges_view seen;
         status = gcor_stop(context) ? context->error.status : read_part(p, context, &own, 1, &seen);
-        if (!status)
-            status = gcor_grow(context, &list, s->n, &s->room, s->n + seen.start[p->n_row] - seen.start[0],
-                               sizeof *s->list, "the network's rows");
-        s->list = list;
+        if (!status) status = make_room(b, context, s, seen.start[p->n_row] - seen.start[0]);
         if (!status) find_entries(s, p, &seen, &b->wanted);
     }
     free_reader(&own);
@@ -309,6 +317,9 @@ static void close_band(band *b) {
 gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double least, gcor_view view,
                             const int32_t *entries, int64_t first, int64_t n_row, int32_t *col, double *r) {
     band b = {.wanted = wanted_of(store, least, view, first, n_row)};
+    for (int64_t row = first; row < first + n_row; row++) b.entries += entries[row];
+    gcor_huge_pages(col, (size_t)b.entries * sizeof *col);
+    gcor_huge_pages(r, (size_t)b.entries * sizeof *r);
     gcor_status status = open_band(&b, store, context);
     if (!status) {
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
