@@ -2,14 +2,14 @@
 # that keeps some more than k. From which weight on those are, a sample of the columns tells; where it
 # cannot be trusted, a histogram of all pairs does.
 
-density_rows <- function(task) {
+density_edges <- function(task) {
   k <- edges_of_density(task$criterion$value, task$pairs)
-  if (k > constant("most edges")) {
+  if (k > most_edges(task)) {
     fail("'density' is ", task$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
          format_count(constant("most edges")), "; ask for fewer, or write them to a file with file =")
   }
-  rows <- sampled_rows(task, k)
-  if (is.null(rows)) counted_rows(task, k) else rows
+  edges <- sampled_edges(task, k)
+  if (is.null(edges)) counted_edges(task, k) else edges
 }
 
 # Where the k-th largest weight of all pairs is, by the first of `passes` passes.
@@ -18,10 +18,10 @@ counted_range <- function(task, k, passes) {
 }
 
 # Two passes, whatever the data.
-counted_rows <- function(task, k) {
+counted_edges <- function(task, k) {
   range <- counted_range(task, k, 2)
   pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
-  take_rows(pass, task, store_rank(pass, k, task))
+  kept_edges(pass, store_rank(pass, k, task))
 }
 
 # The threshold alone, in two passes that store next to nothing.
@@ -52,25 +52,31 @@ SAMPLE_MOST <- 3
 # Share of the work, for the progress bar.
 SAMPLE_WORK <- 0.02
 
+part_of <- function(settings, from, width) {
+  settings$pass <- c(settings$pass[1L] + from * settings$pass[2L], width * settings$pass[2L])
+  settings
+}
+
 # One pass from the sampled bound on; NULL if the sample is of no use. Whatever it says, a result is exact: the
 # store has all weights from `least` on, so the k-th largest of all if it has k.
-sampled_rows <- function(task, k) {
+sampled_edges <- function(task, k) {
   least <- sampled_least(task, k)
   if (is.null(least)) return(NULL)
   settings <- part_of(task$settings, SAMPLE_WORK, 1 - SAMPLE_WORK)
-  most <- min(constant("most edges"), SAMPLE_MOST * k)
+  most <- min(most_edges(task), SAMPLE_MOST * k)
   pass <- edge_pass(task, least, settings = settings, most = most, give_up = TRUE)
   if (is.null(pass)) return(NULL)
   threshold <- store_rank(pass, k, task)
-  rows <- take_rows(pass, task, if (threshold < least) Inf else threshold)
-  if (threshold < least) NULL else rows
+  if (threshold >= least) return(kept_edges(pass, threshold))
+  store_free(pass)
+  NULL
 }
 
 # A weight from which on there should be a few more than k pairs, judging by a sample; NULL: there is none, or so
 # many pairs tie there that it would leave far too many.
 sampled_least <- function(task, k) {
   sample <- sample_task(task, k)
-  if (is.null(sample) || SAMPLE_MARGIN * k > constant("most edges")) return(NULL)
+  if (is.null(sample) || SAMPLE_MARGIN * k > most_edges(task)) return(NULL)
   wanted <- k / task$pairs * sample$pairs
   bins <- weight_bins(histogram_pass(sample, part_of(task$settings, 0, SAMPLE_WORK)), task$sign)
   bins$error <- 0 # cheap values err to both sides, and the margin is wider

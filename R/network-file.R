@@ -3,7 +3,7 @@
 # than memory and have more than 2^31 entries: counts of entries are doubles.
 
 # Chunks of 1 MiB, which is as much as a reader's HDF5 keeps in memory of a dataset. They are
-# not compressed: the values are float noise, and whoever writes has to keep up
+# compressed only if that is asked for: the values are float noise, and whoever writes has to keep up
 # with a GPU.
 CHUNK_BYTES <- 2^20
 
@@ -20,8 +20,8 @@ INT64 <- "H5T_STD_I64LE"
 
 # An open file for n_row rows. It bears its own name when it is complete; until
 # then it is called file.partial-<machine>-<process>. Whoever opens it promises
-# on.exit(discard_network_file(h5)).
-open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL) {
+# on.exit(discard_network_file(h5)). compression: gzip's level, 0 for none.
+open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL, compression = 0) {
   file <- check_new_file(file)
   need_rhdf5()
   h5 <- new.env(parent = emptyenv())
@@ -40,8 +40,8 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
     h5$id <- h5_opened(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
     h5$string <- variable_string()
     write_frame(h5, n_row, n_col, row_names, col_names)
-    h5$values <- create_growing(h5, "X/data", FLOAT32, 4)
-    h5$columns <- create_growing(h5, "X/indices", INT64, 8)
+    h5$values <- create_growing(h5, "X/data", FLOAT32, 4, compression)
+    h5$columns <- create_growing(h5, "X/indices", INT64, 8, compression)
   })
   complete <- TRUE
   h5
@@ -237,13 +237,17 @@ variable_string <- function() {
 
 # A piece is written as it comes, without HDF5's cache of chunks and the filling of new ones that needs it: a cache
 # that cannot write loses track of its memory, and HDF5 then finds no end when R quits.
-create_growing <- function(h5, name, type, bytes) {
+create_growing <- function(h5, name, type, bytes, compression) {
   space <- rhdf5::H5Screate_simple(0, rhdf5::H5Sunlimited())
   on.exit(rhdf5::H5Sclose(space))
   layout <- rhdf5::H5Pcreate("H5P_DATASET_CREATE")
   on.exit(rhdf5::H5Pclose(layout), add = TRUE)
   rhdf5::H5Pset_chunk(layout, CHUNK_BYTES / bytes)
   rhdf5::H5Pset_fill_time(layout, "H5D_FILL_TIME_NEVER")
+  if (compression > 0) {
+    rhdf5::H5Pset_shuffle(layout) # the bytes of numbers that are alike
+    rhdf5::H5Pset_deflate(layout, compression)
+  }
   access <- rhdf5::H5Pcreate("H5P_DATASET_ACCESS")
   on.exit(rhdf5::H5Pclose(access), add = TRUE)
   rhdf5::H5Pset_chunk_cache(access, 0, 0, 0)

@@ -1,104 +1,66 @@
-# A network straight into a file: a block of variables against all others at a time, whose edges are
-# the file's next rows. No more than a block's edges are in memory.
+# A network into a file: all of its edges are found first, in memory and on the disk, and then written a band of rows at
+# a time.
 
-network_to_file <- function(task, file) {
+network_to_file <- function(task, file, compression) {
   names <- network_names(task)
   h5 <- open_network_file(file, ncol(task$x), if (is.null(task$y)) ncol(task$x) else ncol(task$y), names[[1L]],
-                          names[[2L]])
+                          names[[2L]], compression)
   on.exit(discard_network_file(h5))
-  threshold <- known_threshold(task)
-  details <- if (is.null(threshold)) write_whole(h5, task) else stream_network(h5, task, threshold)
+  task$to_file <- TRUE
+  task$spool <- spool_beside(h5$file)
+  edges <- network_edges(task)
+  details <- if (is.null(edges$store)) write_whole(h5, edges, task) else write_bands(h5, edges, task)
   details <- Filter(Negate(anyNA), details)
   close_network_file(h5, details)
   structure(c(list(file = h5$file), details), class = "gpuCorNetworkFile")
 }
 
-# The threshold for all pairs, if there is one that can be known before the edges are.
-known_threshold <- function(task) {
-  value <- task$criterion$value
-  switch(task$criterion$name,
-    threshold = value,
-    density = density_threshold(task, 3),
-    p.value = {
-      significance <- significance_of(task)
-      if (significance$single) significance$least(value)
-    }
-  )
-}
-
-# The network needs all of its edges to be known.
-write_whole <- function(h5, task) {
-  rows <- network_rows(task)
+# Edges that had to be looked at in memory.
+write_whole <- function(h5, rows, task) {
   warn_constant(rows, colnames(task$x), colnames(task$y))
   write_network(h5, new_network(rows, task))
   network_details(rows, task)
 }
 
-# Entries that a block should have, and variables that it has at least and at most.
-STREAM_ENTRIES <- 2e7
-STREAM_LEAST <- 1024
-STREAM_MOST <- 2^16
+# Entries that a band of rows has at most, or it is a single row.
+BAND_ENTRIES <- 1e7
 
-stream_network <- function(h5, task, threshold) {
-  settings <- if (task$criterion$name == "density") at_pass(task$settings, 3, 3) else task$settings
-  blocks <- block_task(task)
-  found <- list(n_obs = blocks$n_obs, x_flags = raw(ncol(blocks$rows)), y_flags = raw(ncol(blocks$cols)))
-  first <- 1
-  size <- STREAM_LEAST
-  while (first <= ncol(blocks$rows)) {
-    last <- min(first + size - 1, ncol(blocks$rows))
-    rows <- block_rows(blocks, first, last, threshold, settings)
-    append_rows(h5, diff(rows$p), rows$i, rows$x)
-    found$x_flags[first:last] <- rows$y_flags
-    found$y_flags <- rows$x_flags
-    size <- next_size(last - first + 1, length(rows$x))
-    first <- last + 1
+# The rows of a store, which ends.
+write_bands <- function(h5, edges, task) {
+  on.exit(store_free(edges))
+  entries <- checked(.Call(r_store_entries, edges$store, edges$least, task$settings))
+  while (h5$rows < h5$n_row) {
+    band <- checked(.Call(r_store_band, edges$store, edges$least, entries, h5$rows, BAND_ENTRIES, task$settings))
+    append_rows(h5, entries[h5$rows + seq_len(band$n)], band$i, band$x)
+    rm(band)
+    gc(full = FALSE) # or bands pile up until R sees fit
   }
-  if (is.null(task$y)) found$y_flags <- raw() # the same as x's
-  warn_constant(found, colnames(task$x), colnames(task$y))
-  rows <- list(threshold = if (is.finite(threshold)) threshold else NA_real_, n_obs = found$n_obs, x = NULL)
-  details <- network_details(rows, task)
+  warn_constant(edges, colnames(task$x), colnames(task$y))
+  details <- network_details(edges, task)
   details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
   details
 }
 
-# The engine makes rows of its y: the file's rows are the variables of `rows`. Which observations count does not
-# depend on the block: `dropped` are those that do not.
-block_task <- function(task) {
-  matrices <- task_matrices(task)
-  counted <- complete_observations(task)
-  n_obs <- nrow(task$x)
-  dropped <- if (!is.null(counted)) setdiff(seq_len(n_obs), counted)
-  c(task, list(rows = matrices[[1L]], cols = matrices[[length(matrices)]], dropped = dropped,
-               n_obs = n_obs - length(dropped)))
+# ---- how much of it is in memory
+
+SPOOL_SHARE <- 1 / 4
+
+# What r_edges() is told: the file's folder, and how many bytes of edges may be in memory; NULL: any.
+spool_beside <- function(file) {
+  bytes <- setting(NULL, "spool_bytes")
+  bytes <- if (is.null(bytes)) SPOOL_SHARE * free_memory() else check_whole(bytes, "spool_bytes", 0, 2^60)
+  if (bytes > 0) list(folder = dirname(file), bytes = floor(bytes))
 }
 
-# Rows first to last of the file.
-block_rows <- function(blocks, first, last, threshold, settings) {
-  n <- ncol(blocks$rows)
-  own <- blocks
-  own$x <- blocks$cols
-  own$y <- pick_columns(blocks$rows, first:last)
-  if (length(blocks$dropped)) own$y[blocks$dropped, 1L] <- NA # enough for the engine to drop them
-  pass <- edge_pass(own, threshold, settings = part_of(settings, (first - 1) / n, (last - first + 1) / n))
-  rows <- take_rows(pass, own, threshold)
-  if (is.null(blocks$y)) without_diagonal(rows, first) else rows
-}
-
-part_of <- function(settings, from, width) {
-  settings$pass <- c(settings$pass[1L] + from * settings$pass[2L], width * settings$pass[2L])
-  settings
-}
-
-next_size <- function(size, entries) {
-  wanted <- floor(size * STREAM_ENTRIES / max(1, entries))
-  max(STREAM_LEAST, min(STREAM_MOST, 4 * size, wanted))
-}
-
-# Row k of the block is variable first + k - 1, and has an entry for itself.
-without_diagonal <- function(rows, first) {
-  row <- row_numbers(rows$p)
-  keep_entries(rows, row, which(rows$i != row + (first - 2)))
+# Bytes that the system and the process's group have left; where neither tells, what most machines have.
+free_memory <- function() {
+  lines <- function(file) tryCatch(suppressWarnings(readLines(file)), error = function(condition) character())
+  number <- function(text) suppressWarnings(as.numeric(gsub("[^0-9]", "", text)))[1L]
+  system <- 1024 * number(grep("^MemAvailable:", lines("/proc/meminfo"), value = TRUE))
+  used <- number(grep("^anon ", lines("/sys/fs/cgroup/memory.stat"), value = TRUE)) # what is cached gives way
+  group <- number(lines("/sys/fs/cgroup/memory.max")) - used
+  least <- suppressWarnings(min(system, group, na.rm = TRUE))
+  if (is.finite(least)) max(1, least) else 2^32
 }
 
 #' @method print gpuCorNetworkFile

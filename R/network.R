@@ -37,10 +37,15 @@
 #' `indices`, `indptr`), with both halves of a symmetric one, the names in `obs`
 #' and `var`, and what `show()` tells of a network in `uns`. It is what
 #' `anndata.read_h5ad()` and `HDF5Array::H5SparseMatrix(file, "X")` read, the latter as its
-#' transpose, as R's matrices go by columns. It needs package rhdf5, computes every pair of `x` twice, and has no limit
-#' of 2^31 edges. It appears under its name when it is complete; a file that exists
+#' transpose, as R's matrices go by columns. It needs package rhdf5, and has no limit
+#' of 2^31 edges, but where p values do not follow from the coefficient alone. It appears under its name when it is
+#' complete; a file that exists
 #' is an error. What a process that was killed has left of it is removed by the next one that
 #' writes to that name.
+#'
+#' Until all edges are known they are in memory, 12 bytes each, up to a quarter of what is free, and then
+#' on the disk that the file is on, in a temporary file without a name. Option `gpucor.spool_bytes`, or variable
+#' `GPUCOR_SPOOL_BYTES`, says how many bytes may be in memory; with 0 all of them are.
 #'
 #' @inheritParams gpuCor
 #' @param threshold A number in \[0, 1\].
@@ -52,6 +57,8 @@
 #' @param output `"matrix"`, or `"edges"`, the data frame that `as.data.frame()`
 #'   makes of the matrix. `"edges"` spares the memory of the matrix.
 #' @param file `NULL`, or the name of a file to write.
+#' @param compression With `file`: how hard to compress it, from 0, not at all, to 9. Coefficients hardly
+#'   shrink, their places do: level 1 makes a file of less than half the size.
 #' @param shards `NULL`, or into how many shares the pairs are cut, for the workers that [future::plan()] has been given:
 #'   [gpuCorPlan()], [gpuCorRun()] and [gpuCorCollect()] in a temporary folder. It lies in the option `gpucor.folder`, by
 #'   default in [tempdir()] where the workers are on this machine, otherwise in the working directory.
@@ -90,25 +97,34 @@
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
                           method = c("pearson", "kendall", "spearman"), output = c("matrix", "edges"), file = NULL,
-                          shards = NULL, backend = NULL, ...) {
+                          backend = NULL, ..., shards = NULL, compression = 0) {
   if (!is.null(shards)) {
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                   mutual = mutual, use = use, method = method, output = output)
-    return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, backend, sys.call(), ...))
+    return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, backend,
+                     sys.call(), ...))
   }
   criterion <- check_criterion(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   output <- check_choice(output, c("matrix", "edges"), "output")
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
+  compression <- check_compression(compression, file)
   task <- network_task(x, y, criterion, sign, use, method, backend, ...)
   task$mutual <- mutual
   task$call <- call_of(sys.call())
-  if (!is.null(file)) return(invisible(network_to_file(task, file)))
+  if (!is.null(file)) return(invisible(network_to_file(task, file, compression)))
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), colnames(task$y))
   if (output == "matrix") return(new_network(rows, task))
   names <- network_names(task)
   edge_frame(rows, names[[1L]], names[[2L]])
+}
+
+# A file's level of compression, 0 to 9.
+check_compression <- function(compression, file) {
+  compression <- check_whole(compression, "compression", 0, 9)
+  if (compression > 0 && is.null(file)) fail("'compression' has a meaning with 'file' only; leave it out")
+  compression
 }
 
 signs <- c("absolute", "positive", "negative")
@@ -151,20 +167,25 @@ check_share <- function(value, name, zero) {
 
 # ---- passes over the data
 
+# More are an error: what a sparse matrix can hold, and what a double can count. While a plan is made nobody knows yet
+# where they will go.
+most_edges <- function(task) {
+  if (isTRUE(task$to_file) || isTRUE(state$replay$is_planning)) 2^53 else constant("most edges")
+}
+
 # Edges of a weight from `least` to below `ceiling`, in a store; those above are counted. With more than `most` it
 # is an error, or with `give_up` NULL.
-edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = constant("most edges"),
-                      give_up = FALSE) {
-  rule <- list(side = constant(task$sign), least = least, ceiling = ceiling)
+edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = most_edges(task), give_up = FALSE) {
+  rule <- list(side = constant(task$sign), least = least, ceiling = ceiling, spool = task$spool)
   pass <- engine_pass("r_edges", task, list(rule, most), settings)
   if (give_up && isTRUE(pass$status == constant("too many"))) NULL else checked(pass)
 }
 
 neighbour_pass <- function(task) {
-  rule <- list(side = constant(task$sign), least = 0, ceiling = 2)
+  rule <- list(side = constant(task$sign), least = 0, ceiling = 2, spool = task$spool)
   most_neighbours <- max(1, ncol(task$x), ncol(task$y)) # more there are not
   k <- min(task$criterion$value, most_neighbours)
-  checked(engine_pass("r_neighbours", task, list(rule, k, task$mutual, constant("most edges")), task$settings))
+  checked(engine_pass("r_neighbours", task, list(rule, k, task$mutual, most_edges(task)), task$settings))
 }
 
 histogram_pass <- function(task, settings) {
@@ -177,27 +198,35 @@ store_count <- function(pass, least, task) checked(.Call(r_store_count, pass$sto
 # The k-th largest weight: Inf if it is above the store's ceiling, 0 if there are fewer.
 store_rank <- function(pass, k, task) checked(.Call(r_store_rank, pass$store, k, task$settings))
 
-# The edges of a store as compressed rows p, i, x, with what else the pass found. least Inf: none.
-take_rows <- function(pass, task, least) {
+# The memory and the disk that a store has, which R would leave to it until the next collection.
+store_free <- function(pass) invisible(.Call(r_store_free, pass$store))
+
+# Kept edges as compressed rows p, i, x, with what else the pass found; the store has ended.
+take_rows <- function(edges, task) {
   n_row <- if (is.null(task$y)) ncol(task$x) else ncol(task$y)
-  rows <- checked(.Call(r_store_rows, pass$store, least, n_row, task$settings))
-  c(rows, pass[c("n_obs", "x_flags", "y_flags")], list(threshold = if (is.finite(least)) least else NA_real_))
+  rows <- checked(.Call(r_store_rows, edges$store, edges$least, n_row, task$settings))
+  c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold")])
 }
 
-# The network's edges by the task's criterion.
-network_rows <- function(task) {
+# A pass whose edges of weight `least` and more are the network. least Inf: none.
+kept_edges <- function(pass, least, threshold = if (is.finite(least)) least else NA_real_) {
+  c(pass, list(least = least, threshold = threshold))
+}
+
+# The network's edges by the task's criterion: as kept_edges() gives them; or as compressed rows, where they are known
+# one by one only.
+network_edges <- function(task) {
   value <- task$criterion$value
   switch(task$criterion$name,
-    threshold = take_rows(edge_pass(task, value), task, value),
-    density = density_rows(task),
-    k = neighbour_rows(task),
-    p.value = significant_rows(task),
-    fdr = significant_rows(task)
+    threshold = kept_edges(edge_pass(task, value), value),
+    density = density_edges(task),
+    k = kept_edges(neighbour_pass(task), 0, NA_real_),
+    p.value = significant_edges(task),
+    fdr = significant_edges(task)
   )
 }
 
-neighbour_rows <- function(task) {
-  rows <- take_rows(neighbour_pass(task), task, 0)
-  rows$threshold <- NA_real_
-  rows
+network_rows <- function(task) {
+  edges <- network_edges(task)
+  if (is.null(edges$store)) edges else take_rows(edges, task)
 }

@@ -1,9 +1,11 @@
 #' @rdname gpuCorPlan
-#' @param file As in [gpuCorNetwork()]: the network goes to this HDF5 file, in memory for the variables and a share.
+#' @param file,compression As in [gpuCorNetwork()]: the network goes to this HDF5 file, in memory for the variables and
+#'   some of their edges.
 #' @export
-gpuCorCollect <- function(path, file = NULL, backend = NULL, ...) {
+gpuCorCollect <- function(path, file = NULL, backend = NULL, ..., compression = 0) {
   settings <- settings_of(backend, ...)
   plan <- open_plan(path)
+  compression <- check_compression(compression, file)
   if (!is.null(file) && plan$verb != "gpuCorNetwork") {
     fail("'file' is ", show_value(file), ", and the plan is of ", plan$verb, "(); only networks go to a file")
   }
@@ -11,7 +13,7 @@ gpuCorCollect <- function(path, file = NULL, backend = NULL, ...) {
   y <- stored_data(plan, "y")
   own <- own_settings(backend, ...)
   repeat {
-    result <- replay(plan, x, y, c(own, if (!is.null(file)) list(file = file)))
+    result <- replay(plan, x, y, c(own, if (!is.null(file)) list(file = file, compression = compression)), FALSE)
     if (!is_round(result)) return(result)
     round <- result$round
     if (!round$is_new || seconds_of(plan, round$number - 1) > getOption("gpucor.collect_seconds", 60)) stop_collecting(plan, round)

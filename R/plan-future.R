@@ -1,12 +1,13 @@
 # A verb's shares by whatever package future has been told to use: the folder is made, filled, collected and removed.
 
-by_shards <- function(verb, x, y, given, shards, file, backend, call, ...) {
+by_shards <- function(verb, x, y, given, shards, file, compression, backend, call, ...) {
   for (package in c("future", "future.apply")) {
     if (!requireNamespace(package, quietly = TRUE)) {
       fail("'shards' takes package ", package, ": install.packages(\"", package, "\"); without it gpuCorPlan() and ",
            "gpuCorRun() do the same by hand")
     }
   }
+  compression <- check_compression(compression, file)
   path <- tempfile("gpucor-plan-", shared_folder())
   on.exit(unlink(path, recursive = TRUE))
   make_plan(path, x, y, c(given, list(...)), verb, shards, backend, call, quiet = TRUE)
@@ -18,7 +19,7 @@ by_shards <- function(verb, x, y, given, shards, file, backend, call, ...) {
     following <- advance(plan, stored_data(plan, "x"), stored_data(plan, "y"), own)
     if (following$number == round$number) break
   }
-  do.call(gpuCorCollect, c(list(path, file), own))
+  do.call(gpuCorCollect, c(list(path, file), own, compression = compression))
 }
 
 # Where all workers see what this process writes.

@@ -2,9 +2,9 @@
 # engine over all pairs it gets what the shares found (replayed_pass). The first such run whose shares are not all there
 # becomes a round, and the call ends there. So a plan's result is that of the call on one machine, whatever the verb.
 
-# The verb's result, or the round that has to be run before it can go on.
-replay <- function(plan, x, y, further = list()) {
-  state$replay <- list2env(list(plan = plan, rounds = 0, notes = 0))
+# The verb's result, or the round that has to be run before it can go on. is_planning: the latter is wanted.
+replay <- function(plan, x, y, further = list(), is_planning = TRUE) {
+  state$replay <- list2env(list(plan = plan, rounds = 0, notes = 0, is_planning = is_planning))
   on.exit(state$replay <- NULL)
   arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
   symbols <- lapply(stats::setNames(nm = names(arguments)), as.name)
@@ -57,10 +57,8 @@ current_round <- function(plan) {
 
 # What the shares of a round are to do; written when it is first asked for. is_last: no further one is planned.
 round_for <- function(plan, number, entry, task, arguments, settings) {
-  if (entry == "r_cor") arguments[[3L]] <- list() # attributes are for all values
-  if (entry == "r_edges") arguments[[2L]] <- constant("most edges") # of a share
-  round <- list(number = number, entry = entry, method = task$method, use = task$use, arguments = arguments,
-                is_last = sum(settings$pass) > 1 - 1e-6)
+  round <- list(number = number, entry = entry, method = task$method, use = task$use,
+                arguments = share_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6)
   file <- round_file(plan, number)
   is_new <- !file.exists(file)
   if (is_new) {
@@ -71,6 +69,16 @@ round_for <- function(plan, number, entry, task, arguments, settings) {
          "data; make the plan again, in another folder")
   }
   c(round, is_new = is_new)
+}
+
+# A share takes no notice of what is to become of all.
+share_arguments <- function(entry, arguments) {
+  if (entry == "r_cor") arguments[[3L]] <- list() # attributes
+  if (entry %in% c("r_edges", "r_neighbours")) {
+    arguments[[1L]]["spool"] <- list(NULL)
+    arguments[[length(arguments)]] <- 2^53 # edges at most
+  }
+  arguments
 }
 
 round_needed <- function(round) {

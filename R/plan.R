@@ -112,7 +112,7 @@ check_new_folder <- function(path) {
 }
 
 check_verb_arguments <- function(given, verb, y) {
-  known <- setdiff(names(formals(verb)), c("x", "y", "backend", "...", "file", "shards"))
+  known <- setdiff(names(formals(verb)), c("x", "y", "backend", "...", "file", "compression", "shards"))
   unknown <- setdiff(names(given), known)
   if (is.null(names(given)) && length(given)) unknown <- "an argument without a name"
   if (length(unknown)) fail(verb, "() takes no ", show_value(unknown[1L]), " in a plan; it takes ", toString(known))

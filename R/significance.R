@@ -55,20 +55,22 @@ task_matrices <- function(task) Filter(Negate(is.null), list(x = task$x, y = tas
 # The observations that count for all pairs; NULL: all, or each pair has its own.
 complete_observations <- function(task) if (drops_observations(task)) complete_rows(task_matrices(task))
 
-significant_rows <- function(task) {
+significant_edges <- function(task) {
   significance <- significance_of(task)
+  if (!significance$single) task$to_file <- FALSE # the edges are looked at one by one, in memory
   if (task$criterion$name == "p.value") {
     least <- significance$least(task$criterion$value)
-    rows <- take_rows(edge_pass(task, least), task, least)
-    if (!significance$single) rows <- keep_significant(rows, task, significance, function(p) task$criterion$value)
-    return(rows)
+    edges <- kept_edges(edge_pass(task, least), least)
+    if (significance$single) return(edges)
+    return(keep_significant(take_rows(edges, task), task, significance, function(p) task$criterion$value))
   }
   histogram <- histogram_pass(task, at_pass(task$settings, 1, 2))
   range <- fdr_range(weight_bins(histogram, "absolute"), task$criterion$value, significance$least)
-  if (significance$single) return(fdr_rows(task, range, significance))
+  if (significance$single) return(fdr_edges(task, range, significance))
   two_sided <- task
   two_sided$sign <- "absolute" # both signs count among the tests
-  rows <- take_rows(edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2)), two_sided, range$low)
+  pass <- edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2))
+  rows <- take_rows(kept_edges(pass, range$low), two_sided)
   keep_significant(rows, task, significance, function(p) largest_p(p, range$tests, task$criterion$value))
 }
 
@@ -99,8 +101,8 @@ fixed_point <- function(tests, fdr, least, count) {
 }
 
 # p follows from r: the weights between low and high decide.
-fdr_rows <- function(task, range, significance) {
-  if (range$low > 1) return(take_rows(edge_pass(task, 2), task, Inf))
+fdr_edges <- function(task, range, significance) {
+  if (range$low > 1) return(kept_edges(edge_pass(task, 2), Inf))
   two_sided <- task
   two_sided$sign <- "absolute"
   if (task$sign != "absolute") {
@@ -109,8 +111,11 @@ fdr_rows <- function(task, range, significance) {
     pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
   }
   threshold <- fdr_threshold(pass, range, task, significance)
-  if (task$sign != "absolute") pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 3))
-  take_rows(pass, task, threshold)
+  if (task$sign != "absolute") {
+    store_free(pass)
+    pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 3))
+  }
+  kept_edges(pass, threshold)
 }
 
 # Weights from `high` on need not be told apart: the range holds the fixed point.

@@ -30,8 +30,15 @@ static gcor_edge_rule parse_rule(SEXP rule) {
                             .ceiling = Rf_asReal(r_element(rule, "ceiling"))};
 }
 
-/* A list with a fresh store in it, which is NULL after an error. */
-static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, gcor_store **store) {
+/* Where a store's runs go: list(folder, bytes), or NULL for nowhere but memory. */
+static gcor_status spool(gcor_store *store, gcor_context *context, SEXP place) {
+    if (Rf_isNull(place)) return GCOR_OK;
+    const char *folder = Rf_translateChar(STRING_ELT(r_element(place, "folder"), 0));
+    return gcor_store_spool(store, context, folder, (int64_t)Rf_asReal(r_element(place, "bytes")));
+}
+
+/* A list with a fresh store in it, which is NULL after an error. R owns it before it is known where it spools. */
+static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP place, gcor_store **store) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
     SEXP result = PROTECT(r_job_result(q, names)), owner = allocate_owner();
     SET_VECTOR_ELT(result, 3, owner);
@@ -39,6 +46,10 @@ static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, gcor
     (void)gcor_store_new(&q->call.context, q->job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var, q->job.x->n_var, *rule,
                          (int64_t)Rf_asReal(most), store);
     R_SetExternalPtrAddr(owner, *store);
+    if (*store && spool(*store, &q->call.context, place)) {
+        finalize(owner);
+        *store = NULL;
+    }
     UNPROTECT(1);
     return result;
 }
@@ -58,7 +69,7 @@ SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP s
     gcor_store *store;
     gcor_edge_rule edge_rule = parse_rule(rule);
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, &store));
+    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"), &store));
     gcor_status status = store ? r_job_run(&q, &store->edges.sink, result) : GCOR_NO_MEMORY;
     result = edges_result(&q, status, result);
     UNPROTECT(1);
@@ -83,7 +94,7 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
     gcor_store *store;
     gcor_edge_rule edge_rule = parse_rule(rule);
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, &store));
+    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"), &store));
     gcor_status status = GCOR_NO_MEMORY;
     if (store) status = run_neighbours(&q, edge_rule.side, (int64_t)Rf_asReal(k), Rf_asLogical(mutual), store, result);
     result = edges_result(&q, status, result);
@@ -125,6 +136,44 @@ SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
                                  REAL(VECTOR_ELT(result, 2)));
         finalize(pointer);
     }
+    UNPROTECT(1);
+    return status ? r_failure(&call.context.error) : result;
+}
+
+SEXP r_store_free(SEXP pointer) {
+    finalize(pointer);
+    return R_NilValue;
+}
+
+/* The rows of the file are the variables of x: columns of a store that has y in its rows. */
+static gcor_view view_of(const gcor_store *store) {
+    return store->edges.sink.shape == GCOR_FULL ? GCOR_COLUMNS : GCOR_BOTH_HALVES;
+}
+
+SEXP r_store_entries(SEXP pointer, SEXP least, SEXP settings) {
+    gcor_store *store = store_of(pointer);
+    r_call call;
+    r_quiet_call_parse(&call, settings);
+    SEXP entries = PROTECT(Rf_allocVector(INTSXP, store->edges.sink.n_col));
+    gcor_status status = gcor_store_entries(store, &call.context, Rf_asReal(least), view_of(store), INTEGER(entries));
+    UNPROTECT(1);
+    return status ? r_failure(&call.context.error) : entries;
+}
+
+SEXP r_store_band(SEXP pointer, SEXP least, SEXP entries, SEXP first, SEXP most, SEXP settings) {
+    const char *names[] = {"n", "i", "x", ""};
+    gcor_store *store = store_of(pointer);
+    r_call call;
+    r_quiet_call_parse(&call, settings);
+    int64_t begin = (int64_t)Rf_asReal(first), total = 0;
+    int64_t n = gcor_band_rows(store, view_of(store), INTEGER(entries), begin, (int64_t)Rf_asReal(most));
+    for (int64_t row = begin; row < begin + n; row++) total += INTEGER(entries)[row];
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)n));
+    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, total));
+    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, total));
+    gcor_status status = gcor_store_band(store, &call.context, Rf_asReal(least), view_of(store), INTEGER(entries),
+                                         begin, n, INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
     UNPROTECT(1);
     return status ? r_failure(&call.context.error) : result;
 }

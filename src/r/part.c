@@ -2,12 +2,15 @@
 #include "r.h"
 
 #include "../core/share.h"
+#include "../sink/edge_store.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { MOST_OPEN = 512 }; /* files: a process may have 1,024 */
 
 void r_part_parse(r_part *part, SEXP settings) {
     const double *share = REAL(r_element(settings, "share"));
@@ -31,6 +34,11 @@ static gcor_status save(r_job *q, gcor_sink *sink) {
     return status;
 }
 
+/* Of edges that need not be in memory only an index is read. */
+static int is_for_index(const gcor_sink *sink, R_xlen_t files) {
+    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->spool && files <= MOST_OPEN;
+}
+
 static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file) return cannot(context, "read", path);
@@ -51,7 +59,9 @@ static gcor_status load(r_job *q, gcor_sink *sink) {
     context->monitor->pairs = Rf_xlength(path);
     context->monitor->pairs_done = 0;
     for (R_xlen_t k = 0; !status && k < Rf_xlength(path); k++, context->monitor->pairs_done++) {
-        status = load_file(context, sink, CHAR(STRING_ELT(path, k)));
+        const char *own = CHAR(STRING_ELT(path, k));
+        status = is_for_index(sink, Rf_xlength(path)) ? gcor_store_attach((gcor_store *)sink, context, own, 0, NULL)
+                                                      : load_file(context, sink, own);
         if (!status && gcor_stop(context)) status = context->error.status;
     }
     q->job.n_obs_used = (int64_t)Rf_asReal(r_element(q->part.parts, "n_obs"));

@@ -28,8 +28,8 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
 /* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own). */
 SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 
-/* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling), see
- * gcor_edge_rule; most: with more edges it is an error. */
+/* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling, spool), see
+ * gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(). most: with more edges it is an error. */
 SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);
 /* The same for the k strongest neighbours of each variable. */
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
@@ -39,6 +39,13 @@ SEXP r_store_count(SEXP store, SEXP least, SEXP settings);
 SEXP r_store_rank(SEXP store, SEXP k, SEXP settings);
 /* list(p, i, x): compressed rows of the edges of weight >= least, which ends the store. */
 SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
+/* How many edges of weight >= least each variable of x has, in both halves of a symmetric network; and the first rows
+ * from `first` on, from 0, that have at most `most` (up to 2^31 - 1) together, or one: list(n: how many rows, i, x).
+ * entries: those of the same least. */
+SEXP r_store_entries(SEXP store, SEXP least, SEXP settings);
+SEXP r_store_band(SEXP store, SEXP least, SEXP entries, SEXP first, SEXP most, SEXP settings);
+/* Ends a store before R finds that nobody has it. */
+SEXP r_store_free(SEXP store);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 /* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps), see gcor_sums_rule. */

@@ -1,6 +1,6 @@
 /* Compressed rows from a store's runs. A thread takes a block of rows at a time, and of them all runs
  * that have any, from the left to the right: the entries of a row are in order as they come. */
-#include "edge_store.h"
+#include "edge_run.h"
 
 #include "../core/alloc.h"
 #include "../core/threads.h"
@@ -81,7 +81,43 @@ static row_filter filter_of(const gcor_store *store, double least) {
     return (row_filter){store->edges.rule.side, least, least <= store->edges.rule.least};
 }
 
+/* From what is in files, or may be more than the starts can count. */
+static gcor_status starts_of_bands(const gcor_store *store, gcor_context *context, double least, int64_t n_row,
+                                   int32_t *start) {
+    int64_t at = 0;
+    gcor_status status = gcor_store_entries(store, context, least, GCOR_ROWS, start);
+    if (status) return status;
+    for (int64_t row = 0; row < n_row; row++) {
+        int32_t n = start[row];
+        start[row] = (int32_t)at;
+        at += n;
+        if (at > INT32_MAX) return gcor_too_many_edges(context, INT32_MAX);
+    }
+    start[n_row] = (int32_t)at;
+    return GCOR_OK;
+}
+
+static gcor_status rows_of_bands(const gcor_store *store, gcor_context *context, double least, int64_t n_row,
+                                 const int32_t *start, int32_t *col, double *r) {
+    enum { ENTRIES = 1 << 22 };
+    gcor_status status = GCOR_OK;
+    int32_t *entries = gcor_alloc(context, n_row, sizeof *entries, "the network's rows");
+    if (!entries) return GCOR_NO_MEMORY;
+    for (int64_t row = 0; row < n_row; row++) entries[row] = start[row + 1] - start[row];
+    for (int64_t row = 0, n; !status && row < n_row; row += n) {
+        n = gcor_band_rows(store, GCOR_ROWS, entries, row, ENTRIES);
+        status = gcor_store_band(store, context, least, GCOR_ROWS, entries, row, n, col + start[row], r + start[row]);
+    }
+    gcor_free(entries);
+    return status;
+}
+
+static int is_by_bands(const gcor_store *store) {
+    return store->count > INT32_MAX || gcor_store_has_files(store);
+}
+
 gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double least, int64_t n_row, int32_t *start) {
+    if (is_by_bands(store)) return starts_of_bands(store, context, least, n_row, start);
     row_filter filter = filter_of(store, least);
     row_blocks blocks;
     gcor_status status = list_blocks(store, context, n_row, &blocks);
@@ -134,6 +170,7 @@ static void copy_block(const row_blocks *blocks, int64_t b, const row_filter *fi
 
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r) {
+    if (is_by_bands(store)) return rows_of_bands(store, context, least, n_row, start, col, r);
     row_filter filter = filter_of(store, least);
     row_blocks blocks;
     gcor_status status = list_blocks(store, context, n_row, &blocks);

@@ -1,27 +1,20 @@
-/* Edges in memory: a run for each tile. */
-#include "edge_store.h"
+/* Edges in runs: one for each tile, or some if it has many. */
+#include "edge_run.h"
 
 #include "../core/alloc.h"
 #include "../core/threads.h"
-#include "file.h"
 
 #include <string.h>
 
-/* A place for one more run. NULL after an error. */
-static gcor_edge_run *open_run(gcor_store *store, gcor_context *context) {
-    void *runs = store->runs;
-    gcor_status status = gcor_grow(context, &runs, store->n_runs, &store->room, store->n_runs + 1, sizeof *store->runs,
-                                   "edges of the network");
-    store->runs = runs;
-    return status ? NULL : &store->runs[store->n_runs];
-}
+/* ---- runs --------------------------------------------------------------------------------- */
 
-static int64_t run_bytes(const gcor_edge_run *run) {
+int64_t gcor_run_bytes(const gcor_edge_run *run) {
     return 12 * run->n + 4 * (run->n_row + 1);
 }
 
-static gcor_status allocate_run(gcor_context *context, gcor_edge_run *run) {
-    int64_t bytes = run_bytes(run);
+gcor_status gcor_run_allocate(gcor_context *context, gcor_edge_run *run) {
+    int64_t bytes = gcor_run_bytes(run);
+    run->file = NULL;
     run->r = gcor_alloc(context, bytes, 1, "edges of the network");
     if (!run->r) return GCOR_NO_MEMORY;
     gcor_huge_pages(run->r, (size_t)bytes);
@@ -29,6 +22,53 @@ static gcor_status allocate_run(gcor_context *context, gcor_edge_run *run) {
     run->start = run->col + run->n;
     return GCOR_OK;
 }
+
+gcor_edge_run *gcor_store_open_run(gcor_store *store, gcor_context *context) {
+    void *runs = store->runs;
+    gcor_status status = gcor_grow(context, &runs, store->n_runs, &store->room, store->n_runs + 1, sizeof *store->runs,
+                                   "edges of the network");
+    store->runs = runs;
+    return status ? NULL : &store->runs[store->n_runs];
+}
+
+/* Those who spool to the same file count what they have in memory together. */
+static void note_held(const gcor_store *store, const gcor_edge_run *run, int sign) {
+    if (store->spool && run->r) (void)gcor_run_file_held(store->spool, sign * gcor_run_bytes(run));
+}
+
+void gcor_store_add_run(gcor_store *store) {
+    const gcor_edge_run *run = &store->runs[store->n_runs++];
+    store->count += run->n;
+    note_held(store, run, 1);
+}
+
+void gcor_store_drop_run(gcor_store *store, gcor_edge_run *run) {
+    note_held(store, run, -1);
+    gcor_free(run->r);
+    run->r = NULL;
+    gcor_run_file_leave(run->file);
+    run->file = NULL;
+}
+
+gcor_status gcor_too_many_edges(gcor_context *context, int64_t most) {
+    return gcor_fail(context, GCOR_TOO_MANY,
+                     "the network has more than %.0f edges, as many as a sparse matrix can hold; ask for fewer, or "
+                     "write it to a file with file =",
+                     (double)most);
+}
+
+gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n) {
+    if (n <= store->most - store->count) return GCOR_OK;
+    return gcor_too_many_edges(context, store->most);
+}
+
+int gcor_store_has_files(const gcor_store *store) {
+    for (int64_t k = 0; k < store->n_runs; k++)
+        if (store->runs[k].file) return 1;
+    return 0;
+}
+
+/* ---- edges that come ------------------------------------------------------------------------ */
 
 /* By all threads: most of the time is the first touch of the memory. An edge also begins those rows
  * that are behind the one of the edge before it. */
@@ -44,32 +84,59 @@ static void fill_run(gcor_context *context, const gcor_edge *list, gcor_edge_run
     run->start[run->n_row] = (int32_t)run->n;
 }
 
-static gcor_status check_count(const gcor_store *store, gcor_context *context, int64_t n) {
-    if (n <= store->most - store->count) return GCOR_OK;
-    return gcor_fail(context, GCOR_TOO_MANY,
-                     "the network has more than %.0f edges, as many as a sparse matrix can hold; ask for fewer, or "
-                     "write it to a file with file =",
-                     (double)store->most);
+/* A run that is not the store's yet goes to the spool, if what is in memory is enough. */
+static gcor_status spool_run(const gcor_store *store, gcor_context *context, gcor_edge_run *run) {
+    int64_t bytes = gcor_run_bytes(run);
+    if (!store->spool || gcor_run_file_held(store->spool, 0) + bytes <= store->budget) return GCOR_OK;
+    gcor_status status = gcor_run_file_append(store->spool, context, run->r, bytes, &run->offset);
+    if (status) return status;
+    gcor_free(run->r);
+    run->r = NULL;
+    run->file = gcor_run_file_join(store->spool);
+    return GCOR_OK;
+}
+
+static gcor_status keep_run(gcor_store *store, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
+                            int64_t n) {
+    gcor_edge_run *run = gcor_store_open_run(store, context);
+    if (!run) return GCOR_NO_MEMORY;
+    *run = (gcor_edge_run){.tile = *tile, .row = list[0].row, .n_row = list[n - 1].row - list[0].row + 1, .n = n};
+    gcor_status status = gcor_run_allocate(context, run);
+    if (status) return status;
+    fill_run(context, list, run);
+    status = spool_run(store, context, run);
+    if (status)
+        gcor_free(run->r);
+    else
+        gcor_store_add_run(store);
+    return status;
+}
+
+/* How many of n edges go to one run: whole rows, so many that its starts do not overflow. */
+static int64_t first_rows(const gcor_edge *list, int64_t n) {
+    enum { MOST = 1 << 22 };
+    int64_t end = MOST;
+    if (n <= MOST) return n;
+    while (end > 1 && list[end].row == list[end - 1].row) end--;
+    if (end > 1) return end;
+    for (end = MOST; end < n && list[end].row == list[0].row;) end++;
+    return end;
 }
 
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
     gcor_store *store = (gcor_store *)edges;
-    if (n == 0) return GCOR_OK;
-    gcor_status status = check_count(store, context, n);
-    if (status) return status;
-    gcor_edge_run *run = open_run(store, context);
-    if (!run) return GCOR_NO_MEMORY;
-    *run = (gcor_edge_run){.tile = *tile, .row = list[0].row, .n_row = list[n - 1].row - list[0].row + 1, .n = n};
-    status = allocate_run(context, run);
-    if (status) return status;
-    store->n_runs++;
-    store->count += n;
-    fill_run(context, list, run);
-    return GCOR_OK;
+    gcor_status status = gcor_store_check(store, context, n);
+    while (!status && n > 0) {
+        int64_t taken = first_rows(list, n);
+        status = keep_run(store, context, tile, list, taken);
+        list += taken;
+        n -= taken;
+    }
+    return status;
 }
 
-/* ---- forks and files ----------------------------------------------------------------- */
+/* ---- forks ----------------------------------------------------------------------------------- */
 
 static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
     const gcor_store *store = (const gcor_store *)sink;
@@ -77,108 +144,34 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     gcor_status status = gcor_store_new(context, sink->shape, sink->n_row, sink->n_col, store->edges.rule, store->most,
                                         &fresh);
     *other = fresh ? &fresh->edges.sink : NULL;
-    return status;
+    if (status) return status;
+    fresh->spool = gcor_run_file_join(store->spool);
+    fresh->budget = store->budget;
+    return GCOR_OK;
 }
 
 /* The runs change hands. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_store *store = (gcor_store *)sink, *from = (gcor_store *)other;
-    gcor_status status = check_count(store, context, from->count);
+    gcor_status status = gcor_store_check(store, context, from->count);
     for (; !status && from->n_runs > 0; from->n_runs--) {
-        gcor_edge_run *run = open_run(store, context);
+        gcor_edge_run *run = gcor_store_open_run(store, context);
         if (!run) return GCOR_NO_MEMORY;
         *run = from->runs[from->n_runs - 1];
-        store->n_runs++;
-        store->count += run->n;
         from->count -= run->n;
+        note_held(from, run, -1);
+        gcor_store_add_run(store);
     }
     store->edges.above += from->edges.above;
     from->edges.above = 0;
     return status;
 }
 
-static gcor_status put_settings(const gcor_store *store, gcor_context *context, FILE *file,
-                                gcor_status (*work)(gcor_context *, FILE *, const void *, size_t)) {
-    gcor_status status = work(context, file, &store->edges.rule.side, sizeof store->edges.rule.side);
-    if (!status) status = work(context, file, &store->edges.rule.least, sizeof store->edges.rule.least);
-    return status ? status : work(context, file, &store->edges.rule.ceiling, sizeof store->edges.rule.ceiling);
-}
-
-static gcor_status put_one(gcor_context *context, FILE *file, const void *data, size_t size) {
-    return gcor_put(context, file, data, 1, size);
-}
-
-static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
-    const gcor_store *store = (const gcor_store *)sink;
-    gcor_status status = put_settings(store, context, file, put_one);
-    (void)share;
-    if (!status) status = gcor_put(context, file, &store->edges.above, 1, sizeof store->edges.above);
-    if (!status) status = gcor_put(context, file, &store->n_runs, 1, sizeof store->n_runs);
-    for (const gcor_edge_run *run = store->runs; !status && run < store->runs + store->n_runs; run++) {
-        status = gcor_put(context, file, run, 1, sizeof *run);
-        if (!status) status = gcor_put(context, file, run->r, run_bytes(run), 1);
-        if (!status && gcor_stop(context)) status = context->error.status;
-    }
-    return status;
-}
-
-/* Whether what was read can be a run: its counts decide how much is read next. */
-static int is_sound(const gcor_sink *sink, const gcor_edge_run *run) {
-    return run->row >= 0 && run->row < sink->n_row && run->n_row > 0 && run->n_row <= sink->n_row - run->row &&
-           run->n > 0 && run->n <= INT32_MAX && run->n <= run->n_row * sink->n_col;
-}
-
-/* Whether a row of a run can be one: of pairs that count, by column, and with weights that are kept. */
-static int is_sound_row(const gcor_store *store, const gcor_edge_run *run, int64_t row) {
-    const gcor_sink *sink = &store->edges.sink;
-    const gcor_tile all = {row, 1, 0, sink->n_col};
-    int32_t begin = run->start[row - run->row], end = run->start[row - run->row + 1];
-    int64_t col, n;
-    gcor_tile_segment(&all, sink->shape, row, &col, &n);
-    if (begin < 0 || end < begin || end > run->n) return 0;
-    for (int32_t e = begin; e < end; e++) {
-        if (run->col[e] < col || run->col[e] >= col + n || (e > begin && run->col[e] <= run->col[e - 1])) return 0;
-        if (gcor_judge(&store->edges.rule, row, run->col[e], run->r[e]) != GCOR_KEPT) return 0;
-    }
-    return 1;
-}
-
-static int has_sound_rows(const gcor_store *store, const gcor_edge_run *run) {
-    int sound = run->start[0] == 0 && run->start[run->n_row] == run->n;
-    for (int64_t row = run->row; sound && row < run->row + run->n_row; row++) sound = is_sound_row(store, run, row);
-    return sound;
-}
-
-static gcor_status load_run(gcor_store *store, gcor_context *context, FILE *file) {
-    gcor_edge_run *run = open_run(store, context);
-    if (!run) return GCOR_NO_MEMORY;
-    gcor_status status = gcor_get(context, file, run, 1, sizeof *run);
-    if (!status && !is_sound(&store->edges.sink, run)) status = gcor_damaged(context);
-    if (!status) status = check_count(store, context, run->n);
-    if (!status) status = allocate_run(context, run);
-    if (status) return status;
-    store->n_runs++;
-    store->count += run->n;
-    status = gcor_get(context, file, run->r, run_bytes(run), 1);
-    return status || has_sound_rows(store, run) ? status : gcor_damaged(context);
-}
-
-static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
-    gcor_store *store = (gcor_store *)sink;
-    int64_t *above = &store->edges.above, n_runs = 0;
-    gcor_status status = put_settings(store, context, file, gcor_expect);
-    if (!status) status = gcor_get(context, file, above, 1, sizeof *above);
-    if (!status) status = gcor_get(context, file, &n_runs, 1, sizeof n_runs);
-    if (!status && (n_runs < 0 || *above < 0 || *above > sink->n_row * sink->n_col)) status = gcor_damaged(context);
-    for (int64_t k = 0; !status && k < n_runs; k++)
-        status = gcor_stop(context) ? context->error.status : load_run(store, context, file);
-    return status;
-}
-
 static void release(gcor_sink *sink) {
     gcor_store *store = (gcor_store *)sink;
-    for (int64_t k = 0; k < store->n_runs; k++) gcor_free(store->runs[k].r);
+    for (int64_t k = 0; k < store->n_runs; k++) gcor_store_drop_run(store, &store->runs[k]);
     gcor_free(store->runs);
+    gcor_run_file_leave(store->spool);
     gcor_edges_free(&store->edges);
     gcor_free(store);
 }
@@ -190,8 +183,8 @@ const gcor_sink_type gcor_store_type = {
     .end_tile = gcor_edges_end,
     .fork = fork_sink,
     .merge = merge,
-    .save = save,
-    .load = load,
+    .save = gcor_store_save,
+    .load = gcor_store_load,
     .free = release,
 };
 
@@ -204,32 +197,67 @@ gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_ro
     return GCOR_OK;
 }
 
+gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const char *folder, int64_t budget) {
+    gcor_run_file *file;
+    gcor_status status = gcor_run_file_new(context, folder, &file);
+    if (status) return status;
+    for (int64_t k = 0; k < store->n_runs; k++) note_held(store, &store->runs[k], -1);
+    gcor_run_file_leave(store->spool);
+    store->spool = file;
+    store->budget = budget;
+    for (int64_t k = 0; k < store->n_runs; k++) note_held(store, &store->runs[k], 1);
+    return GCOR_OK;
+}
+
 /* ---- weights --------------------------------------------------------------------------- */
 
-gcor_status gcor_store_pieces(const gcor_store *store, gcor_context *context, gcor_piece **pieces, int64_t *n) {
-    enum { PIECE = 1 << 17 }; /* 1 MB */
+static gcor_piece *list_pieces(const gcor_store *store, gcor_piece *at) {
+    for (const gcor_edge_run *run = store->runs; run < store->runs + store->n_runs; run++)
+        for (int64_t e = 0; e < run->n; e += GCOR_PIECE)
+            *at++ = (gcor_piece){.r = run->r ? run->r + e : NULL,
+                                 .n = run->n - e < GCOR_PIECE ? run->n - e : GCOR_PIECE,
+                                 .first = e,
+                                 .run = run};
+    return at;
+}
+
+gcor_status gcor_store_pieces(const gcor_store *store, gcor_context *context, gcor_piece **pieces, int64_t *n,
+                              double **buffers) {
+    int64_t room = gcor_store_has_files(store) ? (int64_t)context->threads * GCOR_PIECE : 1;
     *n = 0;
-    for (int64_t k = 0; k < store->n_runs; k++) *n += (store->runs[k].n + PIECE - 1) / PIECE;
-    gcor_piece *at = *pieces = gcor_alloc(context, *n, sizeof **pieces, "the network's weights");
-    for (int64_t k = 0; at && k < store->n_runs; k++) {
-        const gcor_edge_run *run = &store->runs[k];
-        for (int64_t e = 0; e < run->n; e += PIECE)
-            *at++ = (gcor_piece){run->r + e, run->n - e < PIECE ? run->n - e : PIECE};
+    for (int64_t k = 0; k < store->n_runs; k++) *n += (store->runs[k].n + GCOR_PIECE - 1) / GCOR_PIECE;
+    *buffers = NULL;
+    *pieces = gcor_alloc(context, *n, sizeof **pieces, "the network's weights");
+    if (*pieces) *buffers = gcor_alloc(context, room, sizeof **buffers, "the network's weights");
+    if (*buffers) {
+        (void)list_pieces(store, *pieces);
+        return GCOR_OK;
     }
-    return at ? GCOR_OK : GCOR_NO_MEMORY;
+    gcor_free(*pieces);
+    *pieces = NULL;
+    return GCOR_NO_MEMORY;
+}
+
+const double *gcor_piece_values(const gcor_piece *piece, gcor_context *context, double *buffers) {
+    double *own = buffers + (int64_t)omp_get_thread_num() * GCOR_PIECE;
+    int64_t offset = piece->r ? 0 : piece->run->offset + piece->first * (int64_t)sizeof *own;
+    if (piece->r) return piece->r;
+    return gcor_run_file_read(piece->run->file, context, offset, own, piece->n * (int64_t)sizeof *own) ? NULL : own;
 }
 
 gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double least, int64_t *count) {
     gcor_side side = store->edges.rule.side;
     int64_t n, found = 0;
     gcor_piece *pieces;
-    gcor_status status = gcor_store_pieces(store, context, &pieces, &n);
+    double *buffers;
+    gcor_status status = gcor_store_pieces(store, context, &pieces, &n, &buffers);
     if (status) return status;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : found)
     for (int64_t p = 0; p < n; p++) {
-        if (gcor_stop(context)) continue;
-        for (int64_t e = 0; e < pieces[p].n; e++) found += gcor_raw_weight(side, pieces[p].r[e]) >= least;
+        const double *r = gcor_stop(context) ? NULL : gcor_piece_values(&pieces[p], context, buffers);
+        for (int64_t e = 0; r && e < pieces[p].n; e++) found += gcor_raw_weight(side, r[e]) >= least;
     }
+    gcor_free(buffers);
     gcor_free(pieces);
     *count = store->edges.above + found;
     return context->error.status;

@@ -55,10 +55,14 @@ gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_sh
     return status;
 }
 
-gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file) {
+gcor_status gcor_expect_head(const gcor_sink *sink, gcor_context *context, FILE *file) {
     file_head head = head_of(sink);
+    return gcor_expect(context, file, &head, sizeof head);
+}
+
+gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_sink *other = NULL;
-    gcor_status status = gcor_expect(context, file, &head, sizeof head);
+    gcor_status status = gcor_expect_head(sink, context, file);
     if (!status) status = sink->type->fork(sink, context, &other);
     if (!status) status = sink->type->load(other, context, file);
     if (!status) status = sink->type->merge(sink, context, other);

@@ -10,5 +10,7 @@ gcor_status gcor_get(gcor_context *context, FILE *file, void *data, int64_t coun
 gcor_status gcor_damaged(gcor_context *context);
 /* One that must be as given, as a sink of other settings is not to be added to this one. */
 gcor_status gcor_expect(gcor_context *context, FILE *file, const void *data, size_t size);
+/* That the file begins with the mark of such a sink. */
+gcor_status gcor_expect_head(const gcor_sink *sink, gcor_context *context, FILE *file);
 
 #endif

@@ -222,5 +222,7 @@ with_values <- function(values, code) {
 
 # ---- networks in files
 
-# Blocks of at least and at most so many variables.
-with_blocks <- function(least, most, code) with_values(list(STREAM_LEAST = least, STREAM_MOST = most), code)
+# Bands of at most so many entries, of edges of which so many bytes are in memory and the others in a file.
+with_bands <- function(entries, bytes, code) {
+  with_options(list(gpucor.spool_bytes = bytes), with_values(list(BAND_ENTRIES = entries), code))
+}

@@ -3,13 +3,13 @@
 # One pass after a sample of `columns`, and whether the sample was of use.
 with_sample <- function(columns, code, ...) {
   used <- NULL
-  sampled_rows <- gpucor:::sampled_rows
+  sampled_edges <- gpucor:::sampled_edges
   spy <- function(task, k) {
-    rows <- sampled_rows(task, k)
-    used <<- c(used, !is.null(rows))
-    rows
+    edges <- sampled_edges(task, k)
+    used <<- c(used, !is.null(edges))
+    edges
   }
-  limits <- list(SAMPLE_LEAST = columns, SAMPLE_EDGES = 100, sampled_rows = spy)
+  limits <- list(SAMPLE_LEAST = columns, SAMPLE_EDGES = 100, sampled_edges = spy)
   net <- with_values(utils::modifyList(limits, list(...)), code)
   list(net = net, used = used)
 }

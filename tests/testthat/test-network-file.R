@@ -346,12 +346,12 @@ for (backend in backends()) for (method in all_methods) {
     expect_nothing_open()
   })
 
-  test_that(paste(backend, method, "writes the same whatever the blocks"), {
+  test_that(paste(backend, method, "writes the same whatever the bands and the memory"), {
     skip_if_not_installed("rhdf5")
     x <- with_constants(rounded(14, 30))
     holes <- with_missing(x, 0.02)
-    for (size in list(c(1, 1), c(2, 20), c(29, 29))) {
-      with_blocks(size[1], size[2], for (criterion in list(list(threshold = 0), list(density = 0.05))) {
+    for (size in list(c(1, 1), c(40, 0), c(200, 1000))) {
+      with_bands(size[1], size[2], for (criterion in list(list(threshold = 0), list(density = 0.05))) {
         run <- function(...) {
           do.call(expect_file_is_network, c(list(..., method = method, backend = backend), criterion,
                                             label = paste(size, collapse = "-")))
@@ -427,8 +427,8 @@ test_that("nothing is left of a file whose network fails", {
   with_options(list(warn = 2), expect_error(gpuCorNetwork(x, threshold = 0.1, file = file), "standard deviation"))
   expect_length(dir(folder), 0)
   for (backend in backends()) for (resource in resources_of(backend)) {
-    # In any of the blocks; each takes as much as the others.
-    with_blocks(10, 10, for (criterion in asked_of_files[c(4, 5)]) for (k in c(1, 5, 20, 40, 60, 80, 100)) {
+    # In the runs, while what they find goes to the disk, and in any of the bands.
+    with_bands(50, 1, for (criterion in asked_of_files[c(4, 5)]) for (k in c(1, 5, 20, 40, 60, 80, 100)) {
       fail_at(resource, k)
       failed <- tryCatch({
         do.call(quiet_network, c(list(x, file = file, backend = backend), criterion))
@@ -444,4 +444,75 @@ test_that("nothing is left of a file whose network fails", {
   expect_nothing_open()
   quiet_network(x, threshold = 0.1, file = file)
   expect_file_of(file, quiet_network(x, threshold = 0.1))
+})
+
+test_that("a file has the same bytes of edges wherever these were meanwhile, and compressed", {
+  skip_if_not_installed("rhdf5")
+  set.seed(13)
+  x <- rounded(20, 300)
+  write <- function(bytes, ..., entries = 2000) {
+    file <- file.path(new_folder(), "net.h5ad")
+    with_bands(entries, bytes, result <- gpuCorNetwork(x, ..., file = file))
+    list(content = content(file), details = details_of(file), size = file.size(file), edges = result$edges)
+  }
+  for (criterion in asked_of_files) {
+    truth <- do.call(write, c(list(0), criterion))
+    for (bytes in c(1, 1e4)) {
+      expect_identical(do.call(write, c(list(bytes), criterion)), truth, label = paste(names(criterion)[1], bytes))
+    }
+  }
+  truth <- write(0, threshold = 0.1)
+  for (compression in c(1, 9)) for (entries in c(700, 1e7)) {
+    smaller <- write(1, threshold = 0.1, compression = compression, entries = entries)
+    expect_identical(smaller[-3], truth[-3])
+    expect_lt(smaller$size, 0.8 * truth$size)
+  }
+  expect_error(gpuCorNetwork(x, threshold = 0.1, compression = 1), "'compression' has a meaning with 'file' only")
+  expect_error(gpuCorNetwork(x, threshold = 0.1, compression = 10, file = tempfile()),
+               "'compression' must be a whole number between 0 and 9, not 10")
+  with_options(list(gpucor.spool_bytes = -1), {
+    expect_error(gpuCorNetwork(x, threshold = 0.1, file = tempfile()), "'spool_bytes' must be a whole number")
+  })
+  expect_nothing_left()
+})
+
+test_that("a file may have more edges than a sparse matrix", {
+  skip_if_not_installed("rhdf5")
+  x <- rounded(14, 60)
+  ours <- gpucor:::constant
+  few <- function(name) if (name == "most edges") 100 else ours(name)
+  for (criterion in list(list(threshold = 0), list(density = 0.5), list(density = 1), list(k = 5))) {
+    file <- file.path(new_folder(), "net.h5ad")
+    net <- do.call(gpuCorNetwork, c(list(x), criterion))
+    with_values(list(constant = few), {
+      expect_error(do.call(gpuCorNetwork, c(list(x), criterion)), "file =")
+      with_bands(500, 1000, do.call(gpuCorNetwork, c(list(x, file = file), criterion)))
+    })
+    expect_gt(net@edges, 100)
+    expect_file_of(file, net)
+  }
+  expect_nothing_left()
+})
+
+test_that("what a file takes of memory is not what it takes of the disk", {
+  skip_if_not_installed("rhdf5")
+  skip_without_children()
+  skip_if_not(file.exists("/proc/self/status"))
+  # 12.5 million edges: 150 MB until they are written, 300 MB of entries in the file. Those of a tile are in memory.
+  peak <- function(bytes, entries) {
+    callr::r(function(bytes, entries, file) {
+      library(gpucor)
+      options(gpucor.spool_bytes = bytes, gpucor.threads = 2L)
+      utils::assignInNamespace("BAND_ENTRIES", entries, "gpucor")
+      x <- matrix(rep_len(sample.int(1e6L), 20 * 10000), 20)
+      gpuCorNetwork(x[, 1:50], threshold = 0.5, file = paste0(file, "0"), backend = "cpu")
+      high <- function() as.numeric(gsub("[^0-9]", "", grep("VmHWM", readLines("/proc/self/status"), value = TRUE)))
+      before <- high()
+      gpuCorNetwork(x, threshold = 0.27, file = file, backend = "cpu")
+      unlink(file)
+      (high() - before) / 1024
+    }, list(bytes, entries, file.path(new_folder(), "net.h5ad")))
+  }
+  expect_lt(peak(1e7, 1e6), 120)
+  expect_gt(peak(0, 1e6), 150)
 })

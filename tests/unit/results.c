@@ -49,6 +49,13 @@ static gcor_status make_store(gcor_context *context, const unit_kind *kind, int6
     return status;
 }
 
+/* The same with few edges in memory. */
+static gcor_status make_spool(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                              unit_sink *sink) {
+    gcor_status status = make_store(context, kind, n_row, n_col, sink);
+    return status ? status : gcor_store_spool((gcor_store *)sink->sink, context, P_tmpdir, 3000);
+}
+
 /* Compressed rows, which empty it, after its counts and ranks. */
 static void write_store(gcor_store *store, gcor_context *context, FILE *file) {
     int64_t n_row = store->edges.sink.n_row, count = store->count;
@@ -153,6 +160,7 @@ const unit_kind unit_kinds[] = {
     {"store of a triangle", make_store, write_edges, 3, GCOR_ABSOLUTE, GCOR_LOWER},
     {"store of negative edges", make_store, write_edges, 2, GCOR_NEGATIVE, GCOR_LOWER},
     {"store of a rectangle", make_store, write_edges, 4, GCOR_POSITIVE, GCOR_FULL},
+    {"store with a file", make_spool, write_edges, 1, GCOR_ABSOLUTE, GCOR_LOWER},
     {"neighbours in a triangle", make_neighbours, write_neighbours, 3, GCOR_ABSOLUTE, GCOR_LOWER},
     {"neighbours in a rectangle", make_neighbours, write_neighbours, 5, GCOR_POSITIVE, GCOR_FULL},
     {"histogram", make_histogram, write_histogram, 0, 0, GCOR_LOWER},

@@ -79,10 +79,10 @@ static void walk(fixture *f, const unit_kind *kind, int devices, int threads) {
 }
 
 static void runs_without_memory(void) {
-    const char *const kinds[] = {"rectangle", "store of a triangle", "neighbours in a rectangle", "histogram",
-                                 "connectivity"};
+    const char *const kinds[] = {"rectangle", "store of a triangle", "neighbours in a rectangle",
+                                 "histogram", "connectivity",        "store with a file"};
     fixture *f = new_fixture();
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 6; k++) {
         walk(f, unit_kind_named(kinds[k]), 3, 3);
         walk(f, unit_kind_named(kinds[k]), 2, 5);
     }

@@ -1,0 +1,76 @@
+# A network into a file: against the disk, which has to take the bytes, and against the same network in memory.
+#   Rscript inst/bench/file.R [N] [n_obs] [density] [spool_bytes] [--record]
+# The floor is the file's bytes at the rate that the folder's disk has for as many zeros, and the network in memory.
+suppressPackageStartupMessages(library(gpucor))
+
+arguments <- commandArgs(TRUE)
+record <- "--record" %in% arguments
+numbers <- as.numeric(setdiff(arguments, "--record"))
+given <- function(k, default) if (length(numbers) >= k) numbers[k] else default
+n_var <- given(1, 20000)
+n_obs <- given(2, 100)
+density <- given(3, 0.02)
+spool <- given(4, 1e7)
+
+folder <- tempfile("file")
+dir.create(folder)
+file <- file.path(folder, "net.h5ad")
+
+# Seconds on the clock, and of all processors: the least of some times.
+TIMES <- 3
+measure <- function(work) {
+  times <- vapply(seq_len(TIMES), FUN.VALUE = c(clock = 0, cpu = 0), function(k) {
+    unlink(file)
+    gc()
+    time <- system.time(work())
+    c(clock = time[["elapsed"]], cpu = time[["user.self"]] + time[["sys.self"]])
+  })
+  apply(times, 1, min)
+}
+
+# Bytes a second that the disk takes, until they are on it.
+disk_rate <- function(bytes) {
+  zeros <- file.path(folder, "zeros")
+  on.exit(unlink(zeros))
+  pieces <- max(1, ceiling(bytes / 2^20))
+  arguments <- c("if=/dev/zero", paste0("of=", zeros), "bs=1M", paste0("count=", pieces), "conv=fsync")
+  pieces * 2^20 / system.time(system2("dd", arguments, stderr = FALSE))[["elapsed"]]
+}
+
+set.seed(1)
+x <- matrix(rnorm(n_obs * n_var), n_obs)
+run <- function(...) gpuCorNetwork(x, density = density, backend = "cpu", ...)
+invisible(gpuCorNetwork(x[, 1:100], threshold = 0.5, file = file)) # packages are loaded, threads are there
+edges <- run()@edges
+
+memory <- measure(function() run())
+options(gpucor.spool_bytes = 0)
+kept <- measure(function() run(file = file))
+bytes <- file.size(file)
+options(gpucor.spool_bytes = spool)
+spooled <- measure(function() run(file = file))
+compressed <- measure(function() run(file = file, compression = 1))
+smaller <- file.size(file)
+rate <- disk_rate(bytes)
+unlink(folder, recursive = TRUE)
+
+processor <- sub(".*: ", "", grep("model name", readLines("/proc/cpuinfo"), value = TRUE)[1])
+floor <- memory[["clock"]] + bytes / rate
+line <- function(name, time) {
+  sprintf("%-34s %8.2f %8.2f %10.2f %12.2f", name, time[["clock"]], time[["cpu"]], time[["clock"]] / floor,
+          time[["cpu"]] / memory[["cpu"]])
+}
+report <- c(
+  sprintf("N = %.0f, n_obs = %.0f, density %g: %.0f edges, a file of %.0f MB, on %d threads of %s", n_var, n_obs,
+          density, edges, bytes / 1e6, gpuInfo()$threads, processor),
+  sprintf("floor: the network %.2f s, and %.0f MB at the disk's %.0f MB/s %.2f s", memory[["clock"]], bytes / 1e6,
+          rate / 1e6, bytes / rate),
+  sprintf("%-34s %8s %8s %10s %12s", "", "s", "CPU s", "x floor", "x CPU memory"),
+  line("in memory", memory),
+  line("file, edges in memory", kept),
+  line(sprintf("file, %.0f MB of edges in memory", spool / 1e6), spooled),
+  line(sprintf("compression = 1: %.0f MB", smaller / 1e6), compressed),
+  format(Sys.Date())
+)
+writeLines(report)
+if (record) writeLines(report, "inst/bench/results/file.txt")

@@ -1,0 +1,31 @@
+/* What the files of a store's own (edge_*.c) have in common. */
+#ifndef GPUCOR_EDGE_RUN_H
+#define GPUCOR_EDGE_RUN_H
+
+#include "edge_store.h"
+
+/* Of its coefficients, columns and starts, in this order, in memory and in files. */
+int64_t gcor_run_bytes(const gcor_edge_run *run);
+/* Memory for them; the run's row, n_row and n are known. The run is counted in with gcor_store_add_run() only. */
+gcor_status gcor_run_allocate(gcor_context *context, gcor_edge_run *run);
+
+/* A place for one more run, which is not one of the store's yet; NULL after an error. */
+gcor_edge_run *gcor_store_open_run(gcor_store *store, gcor_context *context);
+/* The run at that place is the store's, with its memory or its part of a file. */
+void gcor_store_add_run(gcor_store *store);
+/* Its memory or its part of a file are given back. */
+void gcor_store_drop_run(gcor_store *store, gcor_edge_run *run);
+
+/* Fail with GCOR_TOO_MANY. */
+gcor_status gcor_too_many_edges(gcor_context *context, int64_t most);
+/* That if n more edges are more than the store may have. */
+gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n);
+
+/* Whether any run is in a file. */
+int gcor_store_has_files(const gcor_store *store);
+
+/* edge_files.c: the type's. */
+gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
+gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file);
+
+#endif

@@ -1,0 +1,400 @@
+/* Stores whose runs are in files, by spooling or as they were saved: counts, ranks and rows as from memory; and bands
+ * of rows, from either, against the rows taken at once. */
+#include "check.h"
+#include "device.h"
+#include "results.h"
+
+#include "../../src/core/alloc.h"
+#include "../../src/sink/edge_store.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { N_OBS = 30, N_X = 110, N_Y = 70, SHARES = 3, MOST = 5000 };
+
+typedef struct {
+    unit_problem problem;
+    unit_data x, y;
+    unit_call call;
+} fixture;
+
+static fixture *new_fixture(int threads) {
+    fixture *f = malloc(sizeof *f);
+    unit_seed(21);
+    f->x = unit_data_new(N_OBS, N_X, UNIT_SPOILT);
+    f->y = unit_data_new(N_OBS, N_Y, UNIT_SPOILT);
+    unit_devices_reset();
+    unit_call_begin(&f->call, threads);
+    return f;
+}
+
+static void set_problem(fixture *f, gcor_shape shape) {
+    unit_problem_of(&f->problem, &f->x.matrix.source, shape == GCOR_FULL ? &f->y.matrix.source : NULL);
+    f->problem.backend = &unit_device;
+    f->problem.measure = unit_measure("kendall"); /* of few values, so that many tie */
+    f->problem.use = GCOR_PAIRWISE;
+    f->problem.threads = f->call.context.threads;
+}
+
+static void free_fixture(fixture *f) {
+    unit_data_free(&f->x);
+    unit_data_free(&f->y);
+    free(f);
+    CHECK_INT(gcor_live(GCOR_HOST_MEMORY), 0);
+}
+
+/* ---- stores of the same edges ------------------------------------------------------------------ */
+
+static gcor_store *empty_store(fixture *f, gcor_shape shape, double least) {
+    gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .least = least, .ceiling = 2};
+    gcor_store *store;
+    CHECK_INT(gcor_store_new(&f->call.context, shape, shape == GCOR_FULL ? N_Y : N_X, N_X, rule, INT64_MAX / 2, &store),
+              GCOR_OK);
+    return store;
+}
+
+/* budget: bytes in memory; below 0: all. */
+static gcor_store *found_store(fixture *f, gcor_shape shape, double least, int64_t budget, gcor_share share) {
+    gcor_store *store = empty_store(f, shape, least);
+    if (budget >= 0) CHECK_INT(gcor_store_spool(store, &f->call.context, P_tmpdir, budget), GCOR_OK);
+    f->problem.share = share;
+    CHECK_INT(unit_run(&f->problem, &store->edges.sink), GCOR_OK);
+    return store;
+}
+
+/* What was saved of a share, some bytes behind the file's begin. */
+static void save_share(fixture *f, gcor_shape shape, double least, gcor_share share, int64_t offset, const char *path) {
+    gcor_store *store = found_store(f, shape, least, share.index % 2 ? 1 : -1, share);
+    FILE *file = fopen(path, "w");
+    for (int64_t k = 0; k < offset; k++) fputc('x', file);
+    CHECK_INT(gcor_sink_save(&store->edges.sink, &f->call.context, &share, file), GCOR_OK);
+    fclose(file);
+    gcor_sink_free(&store->edges.sink);
+}
+
+static void name_file(char *path, size_t size) {
+    snprintf(path, size, "%s/gpucor-unit-XXXXXX", P_tmpdir);
+    close(mkstemp(path));
+}
+
+/* The files need no names once they are attached. */
+static gcor_store *attached_store(fixture *f, gcor_shape shape, double least) {
+    gcor_store *store = empty_store(f, shape, least);
+    for (int k = 0; k < SHARES; k++) {
+        char path[64];
+        int64_t end = 0;
+        name_file(path, sizeof path);
+        save_share(f, shape, least, (gcor_share){k, SHARES}, 5 * k, path);
+        CHECK_INT(gcor_store_attach(store, &f->call.context, path, 5 * k, &end), GCOR_OK);
+        FILE *file = fopen(path, "r");
+        CHECK_INT(fseek(file, 0, SEEK_END), 0);
+        CHECK_INT(ftell(file), end);
+        fclose(file);
+        (void)unlink(path);
+    }
+    return store;
+}
+
+/* ---- bands against the rows at once ----------------------------------------------------------- */
+
+/* All stored edges as rows. */
+typedef struct {
+    int64_t n_row, n_col;
+    int32_t *start, *col;
+    double *r;
+    double *values; /* n_row x n_col, row by row; NaN where there is none */
+} all_rows;
+
+static all_rows rows_of(fixture *f, gcor_store *store, double least) {
+    all_rows rows = {.n_row = store->edges.sink.n_row, .n_col = store->edges.sink.n_col};
+    gcor_context *context = &f->call.context;
+    rows.start = calloc((size_t)rows.n_row + 1, sizeof *rows.start);
+    CHECK_INT(gcor_store_starts(store, context, least, rows.n_row, rows.start), GCOR_OK);
+    rows.col = calloc((size_t)rows.start[rows.n_row] + 1, sizeof *rows.col);
+    rows.r = calloc((size_t)rows.start[rows.n_row] + 1, sizeof *rows.r);
+    CHECK_INT(gcor_store_rows(store, context, least, rows.n_row, rows.start, rows.col, rows.r), GCOR_OK);
+    rows.values = malloc((size_t)(rows.n_row * rows.n_col) * sizeof *rows.values);
+    for (int64_t k = 0; k < rows.n_row * rows.n_col; k++) rows.values[k] = NAN;
+    for (int64_t row = 0; row < rows.n_row; row++)
+        for (int32_t e = rows.start[row]; e < rows.start[row + 1]; e++)
+            rows.values[row * rows.n_col + rows.col[e]] = rows.r[e];
+    gcor_sink_free(&store->edges.sink);
+    return rows;
+}
+
+static void free_rows(all_rows *rows) {
+    free(rows->start);
+    free(rows->col);
+    free(rows->r);
+    free(rows->values);
+}
+
+static void check_same_rows(const all_rows *a, const all_rows *b) {
+    CHECK(memcmp(a->start, b->start, ((size_t)a->n_row + 1) * sizeof *a->start) == 0);
+    CHECK(memcmp(a->col, b->col, (size_t)a->start[a->n_row] * sizeof *a->col) == 0);
+    CHECK(memcmp(a->r, b->r, (size_t)a->start[a->n_row] * sizeof *a->r) == 0);
+}
+
+/* What a view has there. */
+static double expected(const all_rows *rows, gcor_view view, int64_t row, int64_t col) {
+    int swapped = view == GCOR_COLUMNS || (view == GCOR_BOTH_HALVES && col > row);
+    return swapped ? rows->values[col * rows->n_col + row] : rows->values[row * rows->n_col + col];
+}
+
+static void check_row(const all_rows *rows, gcor_view view, double least, int64_t row, int32_t n, const int32_t *col,
+                      const double *r) {
+    int32_t at = 0;
+    for (int64_t c = 0; c < (view == GCOR_COLUMNS ? rows->n_row : rows->n_col); c++) {
+        double value = expected(rows, view, row, c);
+        if (!(fabs(value) >= least)) continue;
+        if (!CHECK(at < n)) return;
+        CHECK_INT(col[at], c);
+        CHECK(r[at] == value);
+        at++;
+    }
+    CHECK_INT(at, n);
+}
+
+static void check_bands(fixture *f, const gcor_store *store, const all_rows *rows, gcor_view view, double least,
+                        int64_t most) {
+    int64_t n_row = view == GCOR_COLUMNS ? rows->n_col : rows->n_row, n = 0;
+    int32_t *entries = calloc((size_t)n_row + 1, sizeof *entries);
+    CHECK_INT(gcor_store_entries(store, &f->call.context, least, view, entries), GCOR_OK);
+    for (int64_t first = 0; first < n_row; first += n) {
+        int64_t total = 0, at = 0;
+        n = gcor_band_rows(store, view, entries, first, most);
+        if (!CHECK(n > 0 && first + n <= n_row)) break;
+        for (int64_t row = first; row < first + n; row++) total += entries[row];
+        CHECK(total <= most || n == 1);
+        int32_t *col = calloc((size_t)total + 1, sizeof *col);
+        double *r = calloc((size_t)total + 1, sizeof *r);
+        CHECK_INT(gcor_store_band(store, &f->call.context, least, view, entries, first, n, col, r), GCOR_OK);
+        for (int64_t row = first; row < first + n; at += entries[row++])
+            check_row(rows, view, least, row, entries[row], col + at, r + at);
+        free(col);
+        free(r);
+    }
+    free(entries);
+}
+
+static void check_views(fixture *f, const gcor_store *store, const all_rows *rows, double least) {
+    const int64_t mosts[] = {20, INT32_MAX};
+    for (int k = 0; k < 2; k++) {
+        unit_about("shape %d, least %g, at most %d", (int)store->edges.sink.shape, least, (int)mosts[k]);
+        check_bands(f, store, rows, GCOR_ROWS, least, mosts[k]);
+        check_bands(f, store, rows, GCOR_COLUMNS, least, mosts[k]);
+        if (store->edges.sink.shape != GCOR_FULL) check_bands(f, store, rows, GCOR_BOTH_HALVES, least, mosts[k]);
+    }
+}
+
+/* All that can be asked of a store, against one in memory. */
+static void check_store(fixture *f, gcor_store *store, double least) {
+    gcor_shape shape = store->edges.sink.shape;
+    gcor_store *memory = found_store(f, shape, least, -1, (gcor_share){0, 1});
+    double a = 0, b = 0, tie = 0;
+    int64_t m = 0, n = 0;
+    CHECK_INT(store->count, memory->count);
+    for (int64_t k = 1; k < 100000; k = 3 * k + 1) {
+        CHECK_INT(gcor_store_rank(memory, &f->call.context, k, &a), GCOR_OK);
+        CHECK_INT(gcor_store_rank(store, &f->call.context, k, &b), GCOR_OK);
+        CHECK(a == b);
+        CHECK_INT(gcor_store_count(memory, &f->call.context, a, &m), GCOR_OK);
+        CHECK_INT(gcor_store_count(store, &f->call.context, a, &n), GCOR_OK);
+        CHECK_INT(n, m);
+        if (a > 0 && isfinite(a)) tie = a;
+    }
+    all_rows rows = rows_of(f, memory, 0);
+    check_views(f, store, &rows, 0);
+    check_views(f, store, &rows, tie);
+    check_views(f, store, &rows, 3);
+    all_rows again = rows_of(f, store, 0);
+    check_same_rows(&rows, &again);
+    free_rows(&rows);
+    free_rows(&again);
+}
+
+static void check_stores(int threads, double least) {
+    const gcor_shape shapes[] = {GCOR_LOWER, GCOR_FULL};
+    const gcor_share all = {0, 1};
+    fixture *f = new_fixture(threads);
+    for (int s = 0; s < 2; s++) {
+        set_problem(f, shapes[s]);
+        check_store(f, found_store(f, shapes[s], least, -1, all), least);
+        check_store(f, found_store(f, shapes[s], least, 0, all), least);
+        check_store(f, found_store(f, shapes[s], least, 20000, all), least);
+        f->problem.devices = 3;
+        check_store(f, found_store(f, shapes[s], least, 5000, all), least);
+        f->problem.devices = 1;
+        check_store(f, attached_store(f, shapes[s], least), least);
+    }
+    free_fixture(f);
+}
+
+static void runs_in_files(void) {
+    check_stores(1, 0.2);
+    check_stores(3, 0);
+    check_stores(2, 1.5); /* no edges */
+}
+
+/* What is in memory is within the budget, but for what was there before and a run. */
+static void within_the_budget(void) {
+    fixture *f = new_fixture(2);
+    set_problem(f, GCOR_LOWER);
+    for (int64_t budget = 0; budget < 40000; budget += 13000) {
+        gcor_store *store = found_store(f, GCOR_LOWER, 0, budget, (gcor_share){0, 1});
+        int64_t bytes = 0, in_files = 0;
+        for (int64_t k = 0; k < store->n_runs; k++) {
+            if (store->runs[k].r) bytes += 12 * store->runs[k].n;
+            in_files += store->runs[k].file != NULL;
+        }
+        CHECK(bytes <= budget);
+        CHECK(in_files > 0);
+        CHECK(budget == 0 || bytes > 0);
+        gcor_sink_free(&store->edges.sink);
+    }
+    free_fixture(f);
+}
+
+/* ---- what goes wrong ----------------------------------------------------------------------------- */
+
+static void write_bytes(const char *path, const char *bytes, size_t n) {
+    FILE *file = fopen(path, "w");
+    CHECK_INT(fwrite(bytes, 1, n, file), n);
+    fclose(file);
+}
+
+static size_t read_bytes(const char *path, char **bytes) {
+    FILE *file = fopen(path, "r");
+    fseek(file, 0, SEEK_END);
+    size_t n = (size_t)ftell(file);
+    rewind(file);
+    *bytes = malloc(n);
+    CHECK_INT(fread(*bytes, 1, n, file), n);
+    fclose(file);
+    return n;
+}
+
+static gcor_status attach(gcor_store *store, const char *path, gcor_error *error) {
+    unit_call call;
+    unit_call_begin(&call, 2);
+    gcor_status status = gcor_store_attach(store, &call.context, path, 0, NULL);
+    CHECK_INT(call.context.error.status, status);
+    *error = call.context.error;
+    return status;
+}
+
+static void damaged_files(void) {
+    fixture *f = new_fixture(2);
+    gcor_error error;
+    char path[64], *bytes;
+    set_problem(f, GCOR_LOWER);
+    name_file(path, sizeof path);
+    save_share(f, GCOR_LOWER, 0.3, (gcor_share){0, 1}, 0, path);
+    size_t size = read_bytes(path, &bytes);
+    gcor_store *store = empty_store(f, GCOR_LOWER, 0.3);
+    for (size_t n = 0; n < size; n += n < 300 ? 1 : 1 + (size_t)unit_random((int64_t)size / 50)) {
+        unit_about("%zu of %zu bytes", n, size);
+        write_bytes(path, bytes, n);
+        CHECK_INT(attach(store, path, &error), GCOR_BAD_FILE);
+        CHECK_TEXT(error.message, "cut off");
+        CHECK_INT(store->n_runs, 0);
+        char bits = (char)(1 + unit_random(255));
+        bytes[n] ^= bits;
+        write_bytes(path, bytes, size);
+        bytes[n] ^= bits;
+        gcor_store *other = empty_store(f, GCOR_LOWER, 0.3);
+        gcor_status status = attach(other, path, &error);
+        CHECK(status == GCOR_OK || status == GCOR_BAD_FILE);
+        all_rows rows = rows_of(f, other, 0);
+        free_rows(&rows);
+    }
+    write_bytes(path, bytes, size);
+    CHECK_INT(attach(store, "/nowhere/at/all", &error), GCOR_BAD_FILE);
+    CHECK_TEXT(error.message, "No such file");
+    CHECK_INT(attach(store, path, &error), GCOR_OK);
+    CHECK_INT(truncate(path, (off_t)size - 100), 0); /* by somebody, meanwhile */
+    int32_t entries[N_X];
+    unit_call call;
+    unit_call_begin(&call, 2);
+    CHECK_INT(gcor_store_entries(store, &call.context, 0, GCOR_BOTH_HALVES, entries), GCOR_BAD_FILE);
+    CHECK_TEXT(call.context.error.message, "cut off");
+    gcor_sink_free(&store->edges.sink);
+    free(bytes);
+    (void)unlink(path);
+    free_fixture(f);
+}
+
+static void full_disks(void) {
+    fixture *f = new_fixture(2);
+    struct rlimit old, low;
+    set_problem(f, GCOR_LOWER);
+    gcor_store *store = empty_store(f, GCOR_LOWER, 0);
+    CHECK_INT(gcor_store_spool(store, &f->call.context, "/nowhere/at/all", 0), GCOR_BAD_FILE);
+    CHECK_TEXT(f->call.context.error.message, "temporary file in \"/nowhere/at/all\"");
+    unit_call_begin(&f->call, 2);
+    CHECK_INT(gcor_store_spool(store, &f->call.context, P_tmpdir, 1000), GCOR_OK);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    CHECK_INT(getrlimit(RLIMIT_FSIZE, &old), 0);
+    low = old;
+    low.rlim_cur = 10000;
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &low), 0);
+    gcor_status status = unit_run(&f->problem, &store->edges.sink);
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &old), 0);
+    CHECK_INT(status, GCOR_BAD_FILE);
+    CHECK_TEXT(f->problem.error.message, "MB of edges to a temporary file");
+    CHECK_TEXT(f->problem.error.message, "choose another disk");
+    gcor_sink_free(&store->edges.sink);
+    free_fixture(f);
+}
+
+/* Everything that is done with a store in a file, by allocations of which the k-th fails; whether none did. */
+static int work_short_of_memory(fixture *f, const char *path, int k) {
+    const gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .least = 0.3, .ceiling = 2};
+    int32_t entries[N_X], col[N_X * N_X];
+    double r[N_X * N_X], weight;
+    int64_t count;
+    gcor_store *store;
+    unit_call_begin(&f->call, 3);
+    gcor_context *context = &f->call.context;
+    gcor_set_fault(GCOR_HOST_MEMORY, k);
+    gcor_status status = gcor_store_new(context, GCOR_LOWER, N_X, N_X, rule, INT32_MAX, &store);
+    if (!status) status = gcor_store_spool(store, context, P_tmpdir, 1);
+    if (!status) status = gcor_store_attach(store, context, path, 0, NULL);
+    if (!status) status = gcor_store_count(store, context, 0.4, &count);
+    if (!status) status = gcor_store_rank(store, context, 100, &weight);
+    if (!status) status = gcor_store_entries(store, context, 0.4, GCOR_BOTH_HALVES, entries);
+    if (!status) status = gcor_store_band(store, context, 0.4, GCOR_BOTH_HALVES, entries, 0, N_X, col, r);
+    gcor_set_fault(GCOR_HOST_MEMORY, 0);
+    gcor_sink_free(store ? &store->edges.sink : NULL);
+    CHECK_INT(gcor_live(GCOR_HOST_MEMORY), 0);
+    if (status) CHECK_INT(status, GCOR_NO_MEMORY);
+    if (status) CHECK_TEXT(context->error.message, "cannot allocate");
+    return !status;
+}
+
+static void no_memory(void) {
+    fixture *f = new_fixture(3);
+    char path[64];
+    int k = 0;
+    set_problem(f, GCOR_LOWER);
+    name_file(path, sizeof path);
+    save_share(f, GCOR_LOWER, 0.3, (gcor_share){0, 1}, 0, path);
+    do {
+        unit_about("allocation %d", ++k);
+    } while (!work_short_of_memory(f, path, k) && k < MOST);
+    CHECK(k > 20 && k < MOST);
+    (void)unlink(path);
+    free_fixture(f);
+}
+
+const unit_test bands_tests[] = {
+    {"counts, ranks, rows and bands are the same from memory and from files", runs_in_files},
+    {"what is in memory is within the budget", within_the_budget},
+    {"files that are cut off or damaged are refused, and do no harm", damaged_files},
+    {"a disk that cannot be written to is an error", full_disks},
+    {"what is done with files fails cleanly without memory", no_memory},
+    {NULL, NULL},
+};
