@@ -30,7 +30,14 @@ publish <- function(partial, file) {
   invisible(file)
 }
 
-write_object <- function(object, file) write_whole_file(file, function(partial) saveRDS(object, partial))
+write_object <- function(object, file) write_whole_file(file, function(partial) save_object(object, partial))
+
+# On a full disk saveRDS() may leave a part of the file without a word.
+save_object <- function(object, file, ...) {
+  saveRDS(object, file, ...)
+  tryCatch(readRDS(file), error = function(condition) stop("it was not written to its end"))
+  invisible(file)
+}
 
 checksum <- function(file) unname(tools::md5sum(file))
 
@@ -43,7 +50,7 @@ store_data <- function(m, folder, name) {
   type <- if (sparse) "sparse" else if (is.double(m)) "double" else "integer"
   file <- file.path(folder, paste0(name, if (sparse) ".rds" else ".columns"))
   write_whole_file(file, function(partial) {
-    if (sparse) saveRDS(m, partial, compress = FALSE) else write_columns(m, partial, type)
+    if (sparse) save_object(m, partial, compress = FALSE) else write_columns(m, partial, type)
   })
   list(file = basename(file), type = type, dim = dim(m), names = colnames(m), bytes = file.size(file),
        checksum = checksum(file))
@@ -72,7 +79,9 @@ stored_data <- function(plan, name) {
   }
   if (data$type == "sparse") return(readRDS(file))
   values <- readBin(file, data$type, prod(data$dim))
-  matrix(values, data$dim[1L], data$dim[2L], dimnames = if (!is.null(data$names)) list(NULL, data$names))
+  dim(values) <- data$dim # matrix() would copy them
+  if (!is.null(data$names)) dimnames(values) <- list(NULL, data$names)
+  values
 }
 
 # Whether the file has that checksum: read again where it seems to have changed since it was last found to.
