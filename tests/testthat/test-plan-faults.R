@@ -3,7 +3,8 @@
 small_x <- matrix(stats::rnorm(20 * 300), 20)
 small_network <- gpuCorNetwork(small_x, threshold = 0.5, method = "kendall", backend = "cpu")
 small_plan <- function(shards = 4, ..., threshold = 0.5) {
-  quiet_plan(tempfile("plan"), small_x, threshold = threshold, method = "kendall", shards = shards, backend = "cpu", ...)
+  quiet_plan(tempfile("plan"), small_x, threshold = threshold, method = "kendall", shards = shards, backend = "cpu",
+             ...)
 }
 finished_plan <- function(...) {
   path <- small_plan(...)
@@ -96,7 +97,7 @@ test_that("a task of an array job does the share of its number", {
   }
   expect_collected(path, small_network)
   for (name in task_variables) {
-    with_env(stats::setNames(5, name), expect_error(gpuCorRun(path), "numbers from 1 to 4, as the plan has 4 shares.*not 5"))
+    with_env(stats::setNames(5, name), expect_error(gpuCorRun(path), "from 1 to 4, as the plan has 4 shares.*not 5"))
   }
   for (none in list(c(SGE_TASK_ID = "undefined"), c(LSB_JOBINDEX = "0"))) {
     path <- small_plan()
@@ -226,7 +227,8 @@ test_that("after Ctrl-C the same line goes on", {
 
 test_that("processors of several kinds may share the work", {
   sets <- gpuInfo()$instructions
-  for (method in all_methods) for (by in list(list(threshold = 0.4), list(density = 0.1), list(k = 3), list(fdr = 0.5))) {
+  criteria <- list(list(threshold = 0.4), list(density = 0.1), list(k = 3), list(fdr = 0.5))
+  for (method in all_methods) for (by in criteria) {
     x <- small_x[1:15, ]
     path <- do.call(quiet_plan, c(list(tempfile("plan"), x), by, method = method, shards = 5, backend = "cpu"))
     for (round in 1:2) for (k in 1:5) with_env(c(GPUCOR_CPU = rep_len(sets, 5)[k]), quiet_run(path, k, "cpu"))
