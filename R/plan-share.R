@@ -73,13 +73,16 @@ parts_of <- function(finished) {
 
 claim_folder <- function(plan, number, share) file.path(plan$path, "claims", number, sprintf("%05.0f", share))
 
-# Whether the share was free: of several that try, one is told so. Only a hint: doing it twice costs time, no more.
+# Whether the share was free: of several that try, one is told so. Only a hint: doing it twice costs time, no more. The
+# folder comes with its owner in it, and takes no other's place but that of an empty one.
 claim <- function(plan, number, share) {
   plan_folder(plan, "claims", number)
   folder <- claim_folder(plan, number, share)
-  if (!dir.create(folder, showWarnings = FALSE)) return(FALSE)
-  sign_claim(folder)
-  TRUE
+  begun <- partial_name(folder)
+  on.exit(unlink(begun, recursive = TRUE))
+  dir.create(begun, showWarnings = FALSE)
+  sign_claim(begun)
+  suppressWarnings(file.rename(begun, folder))
 }
 
 sign_claim <- function(folder) {
@@ -97,10 +100,11 @@ claims_of <- function(plan, number) {
   owners <- lapply(file.path(folders, "owner.rds"), function(file) tryCatch(readRDS(file), error = function(e) NULL,
                                                                             warning = function(w) NULL))
   host <- vapply(owners, function(owner) if (is.null(owner)) "?" else owner$host, "")
+  gone <- vapply(owners, is.null, NA) # or going: who gives up a claim removes the owner first
   dead <- vapply(owners, function(owner) identical(owner$space, process_space()) && !is_at_work(owner$pid), NA)
   age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
   data.frame(share = as.numeric(basename(folders)), host = host, age = age,
-             abandoned = dead | abs(age) > longest_claim(plan, number))
+             abandoned = gone | dead | is.na(age) | abs(age) > longest_claim(plan, number))
 }
 
 # Whoever asks is not at work: a claim of its own was left by an interrupt. To processes of others kill() says no.

@@ -61,5 +61,12 @@ some_x <- function(n_obs, n_var) {
   matrix(stats::rnorm(n_obs * n_var), n_obs)
 }
 
+# So many that a histogram of the coefficients is a round of its own; some are strong.
+many_pairs <- function() {
+  x <- some_x(20, 6000)
+  x[, 1:200] <- x[, 1:200] + 2 * stats::rnorm(20)
+  x
+}
+
 # Some seconds of work for a share of ten.
 long_x <- some_x(1200, 4000)

@@ -65,9 +65,11 @@ test_that("batchtools with chunks.as.arrayjobs", {
 })
 
 test_that("sbatch with free processes, which go on with the next round", {
-  path <- quiet_plan(shared("plan"), x, fdr = 0.2, method = "kendall", shards = 6)
+  large <- many_pairs()
+  path <- quiet_plan(shared("plan"), large, fdr = 0.1, method = "kendall", shards = 6)
   line <- sprintf("Rscript -e 'gpucor::gpuCorRun(\"%s\", \"free\")'", path)
   wait_for_jobs(sbatch(path, 3, "-c", 2, line = line))
   wait_for_jobs(sbatch(path, 3, "-c", 2, line = line)) # nothing is left to them, or what is
-  expect_collected(path, gpuCorNetwork(x, fdr = 0.2, method = "kendall"))
+  expect_identical(attr(gpuCorStatus(path), "round"), 2)
+  expect_collected(path, gpuCorNetwork(large, fdr = 0.1, method = "kendall"))
 })

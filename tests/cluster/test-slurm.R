@@ -1,14 +1,15 @@
 # Array jobs of one line on three nodes, and what happens to nodes meanwhile.
 
 x <- some_x(40, 700)
+large <- many_pairs()
 calls <- list(
   threshold = list(x, threshold = 0.3, method = "spearman"),
   density = list(x, density = 0.01, method = "kendall"),
   k = list(x, k = 4, method = "pearson"),
-  fdr = list(x, fdr = 0.1, method = "kendall"),
+  fdr = list(large, fdr = 0.1, method = "kendall"),
   `two matrices` = list(x[, 1:300], x[, 301:700], threshold = 0.3),
   connectivity = list(x, power = 6, verb = "gpuConnectivity"),
-  `connectivity by density` = list(x, density = 0.05, method = "kendall", verb = "gpuConnectivity"),
+  `connectivity by density` = list(large, density = 0.05, method = "kendall", verb = "gpuConnectivity"),
   dist = list(x, method = "pearson", verb = "gpuCor"),
   `rectangle` = list(x[, 1:300], x[, 301:700], method = "kendall", verb = "gpuCor")
 )
@@ -20,9 +21,17 @@ one_machine <- function(call) {
 
 test_that("an array job over three nodes gives what one machine gives", {
   paths <- vapply(calls, function(call) do.call(quiet_plan, c(shared("plan"), call, shards = 6)), "")
-  for (round in 1:2) wait_for_jobs(vapply(paths, sbatch, "", 6, "-c", 1), 300)
+  is_complete <- function(path) {
+    status <- gpuCorStatus(path)
+    attr(status, "is_last") && all(status$state == "done")
+  }
+  for (round in 1:3) {
+    wait_for_jobs(vapply(paths[!vapply(paths, is_complete, NA)], sbatch, "", 6, "-c", 1), 300)
+  }
   hosts <- unlist(lapply(paths, function(path) gpuCorStatus(path)$host))
   expect_setequal(hosts, paste0("node", 1:3))
+  rounds <- vapply(paths, function(path) attr(gpuCorStatus(path), "round"), 0)
+  expect_identical(rounds[c("fdr", "connectivity by density", "k")], c(fdr = 2, `connectivity by density` = 3, k = 1))
   for (name in names(calls)) {
     expect_identical(gpuCorStatus(paths[[name]])$state, rep("done", 6), label = name)
     expect_collected(paths[[name]], one_machine(calls[[name]]), name)

@@ -12,7 +12,7 @@ finished_plan <- function(...) {
   path
 }
 # Seconds of work: for processes that are to meet one another.
-long_x <- matrix(stats::rnorm(600 * 2000), 600)
+long_x <- matrix(stats::rnorm(600 * 1500), 600)
 
 # ---- files of shares
 
@@ -146,11 +146,28 @@ test_that("claims of the dead, and one's own from before an interrupt, hold nobo
   for (pid in c(dead, Sys.getpid())) {
     path <- small_plan()
     claim_for(path, 1, list(pid = pid))
-    dir.create(file.path(path, "claims", 1, "00003")) # killed before it could sign
-    Sys.setFileTime(file.path(path, "claims", 1, "00003"), Sys.time() - 1000)
+    dir.create(file.path(path, "claims", 1, "00003")) # killed while it was removed
     quiet_run(path, "free", "cpu")
     expect_collected(path, small_network)
   }
+})
+
+test_that("a claim that is given up while it is looked at is none", {
+  path <- small_plan()
+  dir.create(file.path(path, "claims", 1), recursive = TRUE)
+  file.symlink("/no/such/folder", file.path(path, "claims", 1, "00002")) # listed, and not there
+  expect_identical(gpuCorStatus(path)$state, rep("missing", 4))
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, small_network)
+})
+
+test_that("of several that claim a share one gets it", {
+  path <- small_plan()
+  plan <- gpucor:::open_plan(path)
+  expect_identical(c(gpucor:::claim(plan, 1, 2), gpucor:::claim(plan, 1, 2)), c(TRUE, FALSE))
+  gpucor:::release_claim(plan, 1, 2)
+  expect_true(gpucor:::claim(plan, 1, 2))
+  expect_identical(dir(file.path(path, "claims", 1)), "00002")
 })
 
 test_that("a process that is there is at work, whoever's it is", {
@@ -210,7 +227,9 @@ test_that("after Ctrl-C the same line goes on", {
     library(gpucor)
     options(gpucor.threads = 1L, gpucor.backend = "cpu")
     run <- function() tryCatch(gpuCorRun(path)$state, interrupt = function(condition) "interrupted")
-    list(run(), live = .Call(gpucor:::r_live), state = gpuCorStatus(path)$state, run())
+    first <- run()
+    gc() # what was found, and not yet taken, goes with the next collection
+    list(first, live = .Call(gpucor:::r_live), state = gpuCorStatus(path)$state, run())
   }, list(path))
   on.exit(child$kill())
   expect_true(wait_until(function() length(dir(file.path(path, "claims", 1))) > 0, 60))
@@ -225,16 +244,26 @@ test_that("after Ctrl-C the same line goes on", {
   expect_length(unfinished_files(path), 0)
 })
 
-test_that("processors of several kinds may share the work", {
+# A round of the histogram, too, although the pairs are few.
+with_rounds <- function(code) with_values(list(SMALL_PAIRS = 0), code)
+
+test_that("processors of several kinds may share the work, in all rounds", {
   sets <- gpuInfo()$instructions
-  criteria <- list(list(threshold = 0.4), list(density = 0.1), list(k = 3), list(fdr = 0.5))
-  for (method in all_methods) for (by in criteria) {
-    x <- small_x[1:15, ]
+  x <- small_x[1:15, ]
+  run_all <- function(path) for (k in 1:5) with_env(c(GPUCOR_CPU = rep_len(sets, 5)[k]), quiet_run(path, k, "cpu"))
+  for (method in all_methods) for (by in list(list(threshold = 0.4), list(density = 0.1), list(k = 3))) {
     path <- do.call(quiet_plan, c(list(tempfile("plan"), x), by, method = method, shards = 5, backend = "cpu"))
-    for (round in 1:2) for (k in 1:5) with_env(c(GPUCOR_CPU = rep_len(sets, 5)[k]), quiet_run(path, k, "cpu"))
+    run_all(path)
     truth <- do.call(gpuCorNetwork, c(list(x), by, method = method, backend = "cpu"))
     expect_collected(path, truth, paste(method, names(by)))
   }
+  with_rounds({
+    path <- quiet_plan(tempfile("plan"), x, fdr = 0.5, method = "kendall", shards = 5, backend = "cpu")
+    run_all(path)
+    run_all(path)
+    expect_identical(attr(gpuCorStatus(path), "round"), 2)
+    expect_collected(path, gpuCorNetwork(x, fdr = 0.5, method = "kendall", backend = "cpu"))
+  })
   r <- gpuCor(small_x, method = "pearson", backend = "cpu")
   path <- quiet_plan(tempfile("plan"), small_x, method = "pearson", verb = "gpuCor", shards = 5, backend = "cpu")
   for (k in 1:5) with_env(c(GPUCOR_CPU = rep_len(sets, 5)[k]), quiet_run(path, k, "cpu"))
@@ -263,6 +292,7 @@ test_that("on a full disk a message says so, and when there is room the same lin
     "  free <- as.numeric(strsplit(system('df -B1 --output=avail . | tail -1', intern = TRUE), ' +')[[1]])",
     "  try(writeBin(raw(max(0, free[length(free)] - leave)), 'fill'), silent = TRUE)",
     "}",
+    "utils::assignInNamespace('SMALL_PAIRS', 0, 'gpucor')", # a round of the histogram
     "for (by in list(list(threshold = 0.05), list(fdr = 0.5))) {",
     "  truth <- plain(do.call(gpuCorNetwork, c(list(x), by)))",
     "  do.call(plan, c(list('p', x, shards = 4), by))",
