@@ -29,8 +29,12 @@ test_that("future.apply on one machine", {
 
 test_that("future.apply by future.batchtools on Slurm", {
   path <- new_plan()
+  folder <- setwd(file.path(lab, "work")) # where .future will be
   old <- future::plan(future.batchtools::batchtools_slurm, template = template, resources = list(minutes = 10))
-  on.exit(future::plan(old))
+  on.exit({
+    future::plan(old)
+    setwd(folder)
+  })
   future.apply::future_lapply(1:6, function(k) gpucor::gpuCorRun(path, k), future.chunk.size = 2)
   expect_done(path, "^node[1-3]$")
 })
