@@ -7,6 +7,7 @@
 #   make fuzz      random calls against cor(), exact fractions and brute force: SECONDS=60 SEED=1
 #   make asan      the tests with AddressSanitizer and UBSan; make asan-fuzz: the random calls
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
+#   make cluster   plans on a Slurm of three nodes on this machine: engines, lost nodes, killed processes; ten minutes
 #   make lint      the style of C, CUDA, R and the shell's scripts
 #   make format    puts C and CUDA into that style
 #   make doc       NAMESPACE and man/ from the comments in R/
@@ -34,6 +35,8 @@ CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf
 FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
 UNIT_NEEDS = gcc libc6-dev
+CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
+  r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
 LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-lintr clang-format shellcheck devscripts
 
 # Each recipe is one bash script that ends at its first error.
@@ -41,7 +44,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo check unit fuzz bench asan asan-fuzz valgrind lint format doc clean
+.PHONY: demo check unit fuzz bench asan asan-fuzz valgrind cluster lint format doc clean
 
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
@@ -148,6 +151,16 @@ valgrind:
 	R -d "valgrind --leak-check=full --show-leak-kinds=definite --fullpath-after= --log-file=$(BUILD)/valgrind.log" \
 	  --vanilla --no-echo -e '$(run_tests)' < /dev/null || true
 	.ci/valgrind-result '$(BUILD)/valgrind.log'
+
+# Nodes are namespaces, so this is for root: by sudo where it is somebody else.
+cluster: CONFIGURE = --without-cuda
+cluster:
+	$(call need,$(CLUSTER_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	sudo=''
+	[ "$$(id -u)" = 0 ] || sudo='sudo -E'
+	$$sudo rm -rf '$(BUILD)/cluster'
+	$$sudo env FILTER='$(FILTER)' R_LIBS="$$R_LIBS" tests/cluster/run '$(BUILD)/cluster'
 
 # lintr asks the installed package which functions there are.
 lint: CONFIGURE = --without-cuda

@@ -30,7 +30,14 @@ publish <- function(partial, file) {
   invisible(file)
 }
 
-write_object <- function(object, file) write_whole_file(file, function(partial) saveRDS(object, partial))
+write_object <- function(object, file) write_whole_file(file, function(partial) save_object(object, partial))
+
+# On a full disk saveRDS() may leave a part of the file without a word.
+save_object <- function(object, file, ...) {
+  saveRDS(object, file, ...)
+  tryCatch(readRDS(file), error = function(condition) stop("it was not written to its end"))
+  invisible(file)
+}
 
 checksum <- function(file) unname(tools::md5sum(file))
 
@@ -42,7 +49,7 @@ store_data <- function(m, folder, name) {
   type <- stored_type(m)
   file <- file.path(folder, paste0(name, if (type == "sparse") ".rds" else ".columns"))
   write_whole_file(file, function(partial) {
-    if (type == "sparse") saveRDS(m, partial, compress = FALSE) else write_columns(m, partial, type)
+    if (type == "sparse") save_object(m, partial, compress = FALSE) else write_columns(m, partial, type)
   })
   list(file = basename(file), type = type, dim = dim(m), names = colnames(m), bytes = file.size(file),
        checksum = checksum(file))

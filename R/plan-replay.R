@@ -37,8 +37,11 @@ SMALL_PAIRS <- 2^24
 
 # It is taken again from the folder: elsewhere it might differ in the last digit, and with it the round.
 noted <- function(plan, number, f) {
-  file <- file.path(plan_folder(plan, "notes"), paste0(number, ".rds"))
-  if (!file.exists(file)) write_object(f(), file)
+  file <- file.path(plan$path, "notes", paste0(number, ".rds"))
+  if (!file.exists(file)) {
+    plan_folder(plan, "notes")
+    write_object(f(), file)
+  }
   readRDS(file)
 }
 

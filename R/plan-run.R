@@ -67,9 +67,13 @@ is_finished <- function(plan, round, share) {
 
 run_free <- function(plan, round, x, y, settings, own) {
   repeat {
+    refused <- numeric() # shares whose claim could not be had: at the second time that is not for another process
     while (length(free <- free_shares(plan, round$number))) {
       for (share in free) {
-        if (!claim(plan, round$number, share)) next
+        if (!claim(plan, round$number, share) && !share %in% refused) {
+          refused <- c(refused, share)
+          next
+        }
         run_once(plan, round, share, x, y, settings)
         release_claim(plan, round$number, share)
       }

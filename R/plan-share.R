@@ -19,6 +19,7 @@ are_sound <- function(finished) as.logical(mapply(is_verified, finished$file, fi
 # Its file, from the run that is `round`. Any number of processes may do that at the same time.
 run_share <- function(plan, round, share, x, y, settings) {
   folder <- plan_folder(plan, "rounds", round$number)
+  remove_abandoned(file.path(folder, sprintf("%05.0f", share)))
   partial <- partial_name(file.path(folder, sprintf("%05.0f", share)))
   on.exit(unlink(partial))
   settings$share <- c(share - 1, plan$shards)
@@ -72,49 +73,56 @@ parts_of <- function(finished) {
 
 claim_folder <- function(plan, number, share) file.path(plan$path, "claims", number, sprintf("%05.0f", share))
 
-# Whether the share was free: of several that try, one is told so. Only a hint: doing it twice costs time, no more.
+# Whether the share was free: of several that try, one is told so. Only a hint: doing it twice costs time, no more. The
+# folder comes with its owner in it, and takes no other's place but that of an empty one.
 claim <- function(plan, number, share) {
   plan_folder(plan, "claims", number)
   folder <- claim_folder(plan, number, share)
-  if (!dir.create(folder, showWarnings = FALSE)) return(FALSE)
-  sign_claim(folder)
-  TRUE
+  begun <- partial_name(folder)
+  on.exit(unlink(begun, recursive = TRUE))
+  dir.create(begun, showWarnings = FALSE)
+  sign_claim(begun)
+  suppressWarnings(file.rename(begun, folder))
 }
 
 sign_claim <- function(folder) {
   owner <- list(space = process_space(), host = Sys.info()[["nodename"]], pid = Sys.getpid())
-  try(saveRDS(owner, file.path(folder, "owner.rds")), silent = TRUE)
+  try(suppressWarnings(saveRDS(owner, file.path(folder, "owner.rds"))), silent = TRUE)
 }
 
 release_claim <- function(plan, number, share) unlink(claim_folder(plan, number, share), recursive = TRUE)
 
 # Claims of a round: share, host, age in seconds, abandoned: whether nobody is at work on it any more, so far as can be
-# seen from here. A process of another machine is taken for gone after LONG_CLAIM, or five times the longest share.
+# seen from here. A process of another machine is taken for gone after LONG_CLAIM, or five times the longest share; so is
+# one that claimed its share in what is now the future: somebody set the clock.
 claims_of <- function(plan, number) {
   folders <- dir(file.path(plan$path, "claims", number), "^[0-9]{5,}$", full.names = TRUE)
   owners <- lapply(file.path(folders, "owner.rds"), function(file) tryCatch(readRDS(file), error = function(e) NULL,
                                                                             warning = function(w) NULL))
   host <- vapply(owners, function(owner) if (is.null(owner)) "?" else owner$host, "")
-  dead <- vapply(owners, function(owner) {
-    identical(owner$space, process_space()) && !tools::pskill(owner$pid, 0L)
-  }, NA)
+  gone <- vapply(owners, is.null, NA) # or going: who gives up a claim removes the owner first
+  dead <- vapply(owners, function(owner) identical(owner$space, process_space()) && !is_at_work(owner$pid), NA)
   age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
   data.frame(share = as.numeric(basename(folders)), host = host, age = age,
-             abandoned = dead | age > longest_claim(plan, number))
+             abandoned = gone | dead | is.na(age) | abs(age) > longest_claim(plan, number))
 }
+
+# Whoever asks is not at work: a claim of its own was left by an interrupt. To processes of others kill() says no.
+is_at_work <- function(pid) pid != Sys.getpid() && (tools::pskill(pid, 0L) || dir.exists(file.path("/proc", pid)))
 
 LONG_CLAIM <- 600
 
 longest_claim <- function(plan, number) {
-  files <- utils::head(finished_shares(plan, number)$file, 16L)
+  finished <- finished_shares(plan, number)
+  files <- utils::head(finished$file[are_sound(finished)], 16L)
   seconds <- vapply(files, function(file) tryCatch(read_about(file)$seconds, error = function(e) 0), 0)
   max(LONG_CLAIM, 5 * seconds)
 }
 
-# What time it is where the folder is: this machine's clock may be another, or be set.
+# What time it is where the folder is: this machine's clock may be another, or be set. That is its own where nothing can
+# be written.
 clock_of <- function(plan) {
-  file <- partial_name(file.path(plan_folder(plan, "claims"), "clock"))
+  file <- partial_name(file.path(plan$path, "claims", "clock"))
   on.exit(unlink(file))
-  file.create(file)
-  file.mtime(file)
+  if (suppressWarnings(file.create(file))) file.mtime(file) else Sys.time()
 }

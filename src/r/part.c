@@ -24,12 +24,20 @@ static gcor_status cannot(gcor_context *context, const char *what, const char *p
     return gcor_fail(context, GCOR_BAD_FILE, "cannot %s \"%s\": %s", what, path, strerror(errno));
 }
 
+/* What a sink says of its file knows the stream alone. */
+static gcor_status in_file(gcor_context *context, gcor_status status, const char *path) {
+    char *message = context->error.message;
+    size_t n = strlen(message);
+    if (status) snprintf(message + n, sizeof context->error.message - n, ", in \"%s\"", path);
+    return status;
+}
+
 static gcor_status save(r_job *q, gcor_sink *sink) {
     gcor_context *context = &q->call.context;
     const char *path = q->part.save;
     FILE *file = fopen(path, "wb");
     if (!file) return cannot(context, "write", path);
-    gcor_status status = gcor_sink_save(sink, context, &q->part.share, file);
+    gcor_status status = in_file(context, gcor_sink_save(sink, context, &q->part.share, file), path);
     if (fclose(file) != 0 && !status) status = cannot(context, "write", path);
     return status;
 }
@@ -42,7 +50,7 @@ static int is_for_index(const gcor_sink *sink, R_xlen_t files) {
 static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file) return cannot(context, "read", path);
-    gcor_status status = gcor_sink_load(sink, context, file);
+    gcor_status status = in_file(context, gcor_sink_load(sink, context, file), path);
     fclose(file);
     return status;
 }

@@ -1,0 +1,66 @@
+# Plans, and what has to be so whatever happened to the processes that worked on them.
+
+# gpuCorPlan() without what it prints; the folder's name.
+quiet_plan <- function(...) {
+  path <- NULL
+  utils::capture.output(path <- gpuCorPlan(...))
+  path
+}
+
+quiet_run <- function(...) suppressMessages(gpuCorRun(...))
+
+share_files <- function(path, round = 1) {
+  dir(file.path(path, "rounds", round), "^[0-9]{5}[.][0-9a-f]{32}$", full.names = TRUE)
+}
+
+# What was begun and not finished.
+unfinished_files <- function(path) dir(path, "partial", recursive = TRUE, full.names = TRUE)
+
+# A result without the call, which is the verb's own where it was called on one machine.
+without_call <- function(result) {
+  if (isS4(result)) result@call <- quote(none()) else attr(result, "call") <- NULL
+  if (is.list(result)) result$call <- NULL
+  result
+}
+
+# The collected result is that of the call on one machine.
+expect_collected <- function(path, truth, label = "") {
+  expect_identical(without_call(gpuCorCollect(path)), without_call(truth), label = paste(label, "what was collected"))
+}
+
+# Change one byte of a file, at a place that counts from the end if it is negative.
+change_byte <- function(file, at) {
+  bytes <- readBin(file, "raw", file.size(file))
+  at <- if (at < 0) length(bytes) + 1 + at else at
+  bytes[at] <- xor(bytes[at], as.raw(16))
+  writeBin(bytes, file)
+}
+
+cut_off <- function(file, bytes) writeBin(readBin(file, "raw", file.size(file))[seq_len(bytes)], file)
+
+# Another process that calls gpuCorRun(path, shard) when the file `go` is there: its messages.
+start_run <- function(path, shard = "free", go = path) {
+  callr::r_bg(function(path, shard, go) {
+    library(gpucor)
+    options(gpucor.threads = 1L, gpucor.backend = "cpu")
+    while (!file.exists(go)) Sys.sleep(0.005)
+    messages <- character()
+    withCallingHandlers(gpuCorRun(path, shard), message = function(condition) {
+      messages <<- c(messages, conditionMessage(condition))
+      invokeRestart("muffleMessage")
+    })
+    messages
+  }, list(path, shard, go))
+}
+
+result_of <- function(process) {
+  process$wait(120000)
+  if (process$is_alive()) process$kill()
+  process$get_result()
+}
+
+# Which shares these messages say were computed, and not found finished.
+computed_shares <- function(messages) {
+  done <- grep(" s on ", messages, value = TRUE)
+  as.numeric(sub("share ([0-9]+) of .*", "\\1", done))
+}

@@ -1,0 +1,370 @@
+# What goes wrong with the processes, files and folders of a plan. What takes long, or a cluster, is in tests/cluster.
+
+small_x <- matrix(stats::rnorm(20 * 300), 20)
+small_network <- gpuCorNetwork(small_x, threshold = 0.5, method = "kendall", backend = "cpu")
+small_plan <- function(shards = 4, ..., threshold = 0.5) {
+  quiet_plan(tempfile("plan"), small_x, threshold = threshold, method = "kendall", shards = shards, backend = "cpu",
+             ...)
+}
+finished_plan <- function(...) {
+  path <- small_plan(...)
+  quiet_run(path, "free", "cpu")
+  path
+}
+# Seconds of work: for processes that are to meet one another.
+long_x <- matrix(stats::rnorm(600 * 1500), 600)
+
+# ---- files of shares
+
+damages <- list(
+  `the first byte` = function(file) change_byte(file, 1),
+  `a byte of the result` = function(file) change_byte(file, file.size(file) %/% 3),
+  `a byte of what is known of the share` = function(file) change_byte(file, -20),
+  `a byte of the length at the end` = function(file) change_byte(file, -1),
+  `another byte of the length` = function(file) change_byte(file, -3),
+  `a cut in the result` = function(file) cut_off(file, 100),
+  `a cut at the end` = function(file) cut_off(file, file.size(file) - 1),
+  `an empty file` = function(file) cut_off(file, 0),
+  `a byte more` = function(file) cat("x", file = file, append = TRUE)
+)
+
+for (name in names(damages)) {
+  test_that(paste("damage is noticed, named and repaired:", name), {
+    path <- finished_plan()
+    damages[[name]](share_files(path)[3])
+    expect_identical(gpuCorStatus(path)$state, c("done", "done", "damaged", "done"))
+    expect_output(print(gpuCorStatus(path)), "damaged: 3")
+    expect_error(gpuCorCollect(path), "share 3 damaged; gpuCorRun")
+    # An array job's task, another one, and whoever is free.
+    expect_message(gpuCorRun(path, 2, "cpu"), "share 2 of 4: finished before")
+    expect_message(gpuCorRun(path, if (nchar(name) %% 2) 3 else "free", "cpu"), "share 3 of 4 is damaged, and is comp")
+    expect_identical(gpuCorStatus(path)$state, rep("done", 4))
+    expect_collected(path, small_network)
+    expect_length(unfinished_files(path), 0)
+  })
+}
+
+test_that("a sound file beside a damaged one of the same share is enough", {
+  path <- finished_plan()
+  file <- share_files(path)[2]
+  bytes <- readBin(file, "raw", file.size(file))
+  other <- file.path(dirname(file), paste0("00002.", strrep("0", 32)))
+  writeBin(bytes[-1], other) # first of the two
+  expect_message(gpuCorRun(path, 2, "cpu"), "finished before")
+  expect_collected(path, small_network)
+})
+
+test_that("data that are others than when the plan was made are an error", {
+  path <- small_plan()
+  change_byte(file.path(path, "x.columns"), 1000)
+  expect_error(gpuCorRun(path, 1, "cpu"), "x.columns\" has other data than when the plan was made")
+  cut_off(file.path(path, "x.columns"), 1000)
+  expect_error(gpuCorRun(path, 1, "cpu"), "has other data")
+  expect_length(share_files(path), 0)
+})
+
+# ---- the plan, and numbers of shares
+
+test_that("a plan of another version, a damaged one and none are told apart", {
+  path <- small_plan()
+  plan <- readRDS(file.path(path, "plan.rds"))
+  for (change in list(list(version = "0.0.7"), list(format = 2))) {
+    saveRDS(utils::modifyList(plan, change), file.path(path, "plan.rds"))
+    for (call in list(gpuCorRun, gpuCorStatus, gpuCorCollect)) {
+      expect_error(call(path), "a plan by gpucor [0-9.]+; this is gpucor .*: use that version, or make the plan again")
+    }
+  }
+  cut_off(file.path(path, "plan.rds"), 50)
+  expect_error(gpuCorRun(path), "plan.rds\" is damaged")
+  unlink(file.path(path, "plan.rds"))
+  expect_error(gpuCorRun(path), "where there is no plan")
+  expect_error(gpuCorRun("/no/such/plan"), paste("a folder that", Sys.info()[["nodename"]], "does not see"))
+})
+
+test_that("there are at least one share and at most as many as tiles", {
+  for (shards in list(0, -1, 1.5, NA, NULL, c(2, 3), "4", 16, Inf)) {
+    expect_error(small_plan(shards = shards), "'shards' must be a whole number between 1 and 15.*15 tiles")
+  }
+  for (shards in c(1, 15)) expect_collected(finished_plan(shards = shards), small_network)
+})
+
+task_variables <- c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID", "LSB_JOBINDEX")
+
+test_that("a task of an array job does the share of its number", {
+  path <- small_plan()
+  for (k in 1:4) {
+    with_env(stats::setNames(k, task_variables[k]), expect_message(gpuCorRun(path, backend = "cpu"), paste("share", k)))
+  }
+  expect_collected(path, small_network)
+  for (name in task_variables) {
+    with_env(stats::setNames(5, name), expect_error(gpuCorRun(path), "from 1 to 4, as the plan has 4 shares.*not 5"))
+  }
+  for (none in list(c(SGE_TASK_ID = "undefined"), c(LSB_JOBINDEX = "0"))) {
+    path <- small_plan()
+    with_env(none, quiet_run(path, backend = "cpu"))
+    expect_collected(path, small_network)
+  }
+})
+
+# ---- claims
+
+# As if another process, of this machine or not, were at work on a share.
+claim_for <- function(path, share, owner, age = 0) {
+  folder <- file.path(path, "claims", 1, sprintf("%05d", share))
+  dir.create(folder, recursive = TRUE)
+  saveRDS(utils::modifyList(list(space = gpucor:::process_space(), host = "there", pid = Sys.getpid()), owner),
+          file.path(folder, "owner.rds"))
+  Sys.setFileTime(folder, Sys.time() - age)
+  folder
+}
+
+test_that("what another process is at work on is left to it, unless it is gone or its clock jumped", {
+  day <- 24 * 3600
+  for (age in c(0, 500, -500)) {
+    path <- small_plan()
+    claim_for(path, 2, list(space = "elsewhere"), age)
+    quiet_run(path, "free", "cpu")
+    expect_identical(gpuCorStatus(path)$state, c("done", "running", "done", "done"))
+    expect_identical(gpuCorStatus(path)$host[2], "there")
+    expect_error(gpuCorCollect(path), "share 2 of 4 not finished")
+    quiet_run(path, 2, "cpu") # who asks for it gets it
+    expect_collected(path, small_network)
+  }
+  for (age in c(1000, -1000, day, -day, 20000 * day, -4000 * day)) {
+    path <- small_plan()
+    claim_for(path, 2, list(space = "elsewhere"), age)
+    expect_identical(gpuCorStatus(path)$state[2], "missing", label = paste("claimed", age, "s ago:"))
+    quiet_run(path, "free", "cpu")
+    expect_collected(path, small_network)
+    expect_length(dir(file.path(path, "claims", 1)), 0)
+  }
+})
+
+test_that("claims of the dead, and one's own from before an interrupt, hold nobody up", {
+  skip_without_children()
+  dead <- callr::r(function() Sys.getpid())
+  for (pid in c(dead, Sys.getpid())) {
+    path <- small_plan()
+    claim_for(path, 1, list(pid = pid))
+    dir.create(file.path(path, "claims", 1, "00003")) # killed while it was removed
+    quiet_run(path, "free", "cpu")
+    expect_collected(path, small_network)
+  }
+})
+
+test_that("a claim that is given up while it is looked at is none", {
+  path <- small_plan()
+  dir.create(file.path(path, "claims", 1), recursive = TRUE)
+  file.symlink("/no/such/folder", file.path(path, "claims", 1, "00002")) # listed, and not there
+  expect_identical(gpuCorStatus(path)$state, rep("missing", 4))
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, small_network)
+})
+
+test_that("of several that claim a share one gets it", {
+  path <- small_plan()
+  plan <- gpucor:::open_plan(path)
+  expect_identical(c(gpucor:::claim(plan, 1, 2), gpucor:::claim(plan, 1, 2)), c(TRUE, FALSE))
+  gpucor:::release_claim(plan, 1, 2)
+  expect_true(gpucor:::claim(plan, 1, 2))
+  expect_identical(dir(file.path(path, "claims", 1)), "00002")
+})
+
+test_that("a process that is there is at work, whoever's it is", {
+  skip_if_not(dir.exists("/proc/1"), "there is no /proc")
+  path <- small_plan()
+  claim_for(path, 1, list(pid = 1L)) # not ours, but where root runs the tests
+  expect_identical(gpuCorStatus(path)$state[1], "running")
+})
+
+test_that("what a killed process had begun to write is removed by the next one", {
+  skip_without_children()
+  dead <- callr::r(function() Sys.getpid())
+  path <- small_plan()
+  dir.create(file.path(path, "rounds", 1))
+  begun <- file.path(path, "rounds", 1, paste0("00002.partial-", gpucor:::process_space(), "-", dead))
+  writeBin(raw(1000), begun)
+  quiet_run(path, "free", "cpu")
+  expect_false(file.exists(begun))
+  expect_collected(path, small_network)
+})
+
+# ---- processes at the same time
+
+test_that("two processes that do the same share do not disturb one another", {
+  skip_without_children()
+  path <- quiet_plan(tempfile("plan"), long_x, threshold = 0.05, method = "kendall", shards = 2, backend = "cpu")
+  go <- tempfile("go")
+  runs <- lapply(1:2, function(k) start_run(path, 1:2, go))
+  Sys.sleep(0.5)
+  file.create(go)
+  messages <- lapply(runs, result_of)
+  expect_true(all(grepl("^share [12] of 2: ", unlist(messages))))
+  expect_setequal(unlist(lapply(messages, computed_shares)), 1:2)
+  expect_identical(gpuCorStatus(path)$state, c("done", "done"))
+  expect_collected(path, gpuCorNetwork(long_x, threshold = 0.05, method = "kendall", backend = "cpu"))
+  expect_length(unfinished_files(path), 0)
+})
+
+test_that("several processes that are free share out the work, none of it twice", {
+  skip_without_children()
+  path <- quiet_plan(tempfile("plan"), long_x, k = 5, method = "kendall", shards = 12, backend = "cpu")
+  go <- tempfile("go")
+  runs <- lapply(1:3, function(k) start_run(path, "free", go))
+  Sys.sleep(0.5)
+  file.create(go)
+  messages <- lapply(runs, result_of)
+  by <- lapply(messages, computed_shares)
+  expect_identical(sort(unlist(by)), as.numeric(1:12))
+  expect_gt(sum(lengths(by) > 0), 1)
+  expect_collected(path, gpuCorNetwork(long_x, k = 5, method = "kendall", backend = "cpu"))
+})
+
+test_that("after Ctrl-C the same line goes on", {
+  skip_without_children()
+  path <- quiet_plan(tempfile("plan"), long_x, threshold = 0.05, method = "kendall", shards = 3, backend = "cpu")
+  child <- callr::r_bg(function(path) {
+    library(gpucor)
+    options(gpucor.threads = 1L, gpucor.backend = "cpu")
+    run <- function() tryCatch(gpuCorRun(path)$state, interrupt = function(condition) "interrupted")
+    first <- run()
+    gc() # what was found, and not yet taken, goes with the next collection
+    list(first, live = .Call(gpucor:::r_live), state = gpuCorStatus(path)$state, run())
+  }, list(path))
+  on.exit(child$kill())
+  expect_true(wait_until(function() length(dir(file.path(path, "claims", 1))) > 0, 60))
+  Sys.sleep(0.1)
+  child$interrupt()
+  result <- result_of(child)
+  expect_identical(result[[1]], "interrupted")
+  expect_identical(result$live, list(host = 0, device = 0))
+  expect_false("running" %in% result$state)
+  expect_identical(result[[4]], rep("done", 3))
+  expect_collected(path, gpuCorNetwork(long_x, threshold = 0.05, method = "kendall", backend = "cpu"))
+  expect_length(unfinished_files(path), 0)
+})
+
+# A round of the histogram, too, although the pairs are few.
+with_rounds <- function(code) with_values(list(SMALL_PAIRS = 0), code)
+
+test_that("processors of several kinds may share the work, in all rounds", {
+  sets <- gpuInfo()$instructions
+  x <- small_x[1:15, ]
+  run_all <- function(path) for (k in 1:5) with_env(c(GPUCOR_CPU = rep_len(sets, 5)[k]), quiet_run(path, k, "cpu"))
+  for (method in all_methods) for (by in list(list(threshold = 0.4), list(density = 0.1), list(k = 3))) {
+    path <- do.call(quiet_plan, c(list(tempfile("plan"), x), by, method = method, shards = 5, backend = "cpu"))
+    run_all(path)
+    truth <- do.call(gpuCorNetwork, c(list(x), by, method = method, backend = "cpu"))
+    expect_collected(path, truth, paste(method, names(by)))
+  }
+  with_rounds({
+    path <- quiet_plan(tempfile("plan"), x, fdr = 0.5, method = "kendall", shards = 5, backend = "cpu")
+    run_all(path)
+    run_all(path)
+    expect_identical(attr(gpuCorStatus(path), "round"), 2)
+    expect_collected(path, gpuCorNetwork(x, fdr = 0.5, method = "kendall", backend = "cpu"))
+  })
+  r <- gpuCor(small_x, method = "pearson", backend = "cpu")
+  path <- quiet_plan(tempfile("plan"), small_x, method = "pearson", verb = "gpuCor", shards = 5, backend = "cpu")
+  for (k in 1:5) with_env(c(GPUCOR_CPU = rep_len(sets, 5)[k]), quiet_run(path, k, "cpu"))
+  expect_collected(path, r)
+})
+
+# ---- disks and rights
+
+# R code of a process of its own: `attempt` ends in "done" or in an error's text.
+attempt_lines <- c(
+  "attempt <- function(code) tryCatch({suppressMessages(code); 'done'}, error = conditionMessage)",
+  "plan <- function(...) invisible(capture.output(gpuCorPlan(...)))",
+  "plain <- function(net) { net@call <- quote(none()); net }",
+  "set.seed(2); x <- matrix(rnorm(20 * 300), 20)"
+)
+
+test_that("on a full disk a message says so, and when there is room the same line goes on", {
+  skip_without_mounts()
+  folder <- tempfile("disk")
+  dir.create(folder)
+  mount <- paste("mount -t tmpfs -o size=2m none", shQuote(folder))
+  result <- run_in_shell(shell = mounting_shell, setup = mount, c(
+    attempt_lines, paste0("setwd(\"", folder, "\")"),
+    "fill <- function(leave) {",
+    "  unlink('fill')",
+    "  free <- as.numeric(strsplit(system('df -B1 --output=avail . | tail -1', intern = TRUE), ' +')[[1]])",
+    "  try(writeBin(raw(max(0, free[length(free)] - leave)), 'fill'), silent = TRUE)",
+    "}",
+    "utils::assignInNamespace('SMALL_PAIRS', 0, 'gpucor')", # a round of the histogram
+    "for (by in list(list(threshold = 0.05), list(fdr = 0.5))) {",
+    "  truth <- plain(do.call(gpuCorNetwork, c(list(x), by)))",
+    "  do.call(plan, c(list('p', x, shards = 4), by))",
+    "  leave <- -4096",
+    "  repeat {", # a page more at each try: the disk is full at every step
+    "    fill(leave <- leave + 4096)",
+    "    said <- attempt(gpuCorRun('p', 'free'))",
+    "    if (said == 'done') break",
+    "    full <- grepl('rounds/|notes/|claims/', said) && grepl('disk full|No space left', said)",
+    "    if (!full) cat('WRONG', leave, said, '\\n')",
+    "    states <- gpuCorStatus('p')$state",
+    "    if (!all(states %in% c('done', 'missing'))) cat('STATE', states, '\\n')",
+    "  }",
+    "  if (leave < 8192) cat('it was never full')",
+    "  unlink('fill')",
+    "  if (!identical(plain(gpuCorCollect('p')), truth)) cat('DIFFERS', leave, '\\n')",
+    "  left <- dir('.', 'partial', recursive = TRUE); if (length(left)) cat('LEFT', left, '\\n')",
+    "  unlink('p', recursive = TRUE)",
+    "}",
+    "fill(8192)",
+    "cat('plan:', attempt(plan('p', x, threshold = 0.5, shards = 4)), file.exists('p'), dir(), '\\n')"
+  ))
+  expect_identical(result$status, 0L)
+  expect_match(result$stdout, "^plan: cannot write \".*x.columns\".* is the disk full\\? FALSE fill *$")
+})
+
+# Root may do all; without this it is as any owner of a file.
+owner_shell <- function() {
+  if (Sys.info()[["effective_user"]] != "root") return("sh")
+  shell <- c("setpriv", "--bounding-set=-dac_override,-dac_read_search", "sh")
+  refused <- suppressWarnings(system2(shell[1], c(shell[-1], "-c", "true"), stdout = FALSE, stderr = FALSE)) != 0
+  skip_if(refused, "root's rights cannot be laid down")
+  shell
+}
+
+test_that("folders that may not be read or written are named", {
+  path <- finished_plan()
+  on.exit(system2("chmod", c("-R", "u+rwx", shQuote(path))))
+  result <- run_in_shell(shell = owner_shell(), c(
+    attempt_lines, paste0("path <- \"", path, "\""),
+    "Sys.chmod(file.path(path, c('rounds/1', 'rounds', '.')), '500')",
+    "unlink(file.path(path, 'claims'), recursive = TRUE)",
+    "cat(attempt(gpuCorStatus(path)), '\\n')",
+    "cat(attempt(gpuCorCollect(path)), '\\n')",
+    "cat(attempt(gpuCorRun(path)), '\\n')",
+    "Sys.chmod(file.path(path, 'rounds/1'), '700')",
+    "unlink(dir(file.path(path, 'rounds/1'), '^00002', full.names = TRUE))",
+    "Sys.chmod(file.path(path, 'rounds/1'), '500')",
+    "cat(attempt(gpuCorRun(path)), '\\n')",
+    "Sys.chmod(path, '300')",
+    "cat(attempt(gpuCorRun(path)), '\\n')",
+    "cat(attempt(plan(file.path(path, 'rounds/1/p'), x, threshold = 0.5, shards = 4)), '\\n')"
+  ))
+  lines <- strsplit(result$stdout, " *\n")[[1]]
+  expect_identical(lines[1:3], rep("done", 3))
+  expect_match(lines[4], "\"/.*\" is not writable for .* on ")
+  expect_match(lines[5], "may not read on ")
+  expect_match(lines[6], "not writable; choose another|there is no folder")
+})
+
+test_that("a claim that nobody can remove holds nobody up", {
+  path <- small_plan()
+  on.exit(system2("chmod", c("-R", "u+rwx", shQuote(path))))
+  claim_for(path, 2, list(space = "elsewhere"), 5000)
+  result <- run_in_shell(shell = owner_shell(), c(
+    attempt_lines, paste0("path <- \"", path, "\""),
+    "Sys.chmod(file.path(path, 'claims/1/00002'), '500')",
+    "Sys.setFileTime(file.path(path, 'claims/1/00002'), Sys.time() - 5000)",
+    "setTimeLimit(elapsed = 20)",
+    "cat(attempt(gpuCorRun(path, 'free')))"
+  ))
+  expect_identical(result$stdout, "done")
+  expect_identical(result$stderr, "")
+  expect_collected(path, small_network)
+})
