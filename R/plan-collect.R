@@ -9,22 +9,23 @@ gpuCorCollect <- function(path, file = NULL, backend = NULL, ..., compression = 
   if (!is.null(file) && plan$verb != "gpuCorNetwork") {
     fail("'file' is ", show_value(file), ", and the plan is of ", plan$verb, "(); only networks go to a file")
   }
-  x <- stored_data(plan, "x")
-  y <- stored_data(plan, "y")
+  x <- stored_data(plan, "x", check = TRUE)
+  y <- stored_data(plan, "y", check = TRUE)
   own <- own_settings(backend, ...)
   repeat {
     result <- replay(plan, x, y, c(own, if (!is.null(file)) list(file = file, compression = compression)), FALSE)
     if (!is_round(result)) return(result)
     round <- result$round
-    if (!round$is_new || seconds_of(plan, round$number - 1) > getOption("gpucor.collect_seconds", 60)) stop_collecting(plan, round)
+    if (!round$is_new || is_long(plan, round$number - 1)) stop_collecting(plan, round)
     message("round ", round$number, " has to be run, and is run here")
     run_free(plan, round, x, y, settings, own)
   }
 }
 
 # A further round is run here where the one before took no more than a minute in all: that is not worth a submission.
-seconds_of <- function(plan, number) {
-  sum(vapply(finished_shares(plan, number)$file, function(file) read_about(file)$seconds, 0))
+is_long <- function(plan, number) {
+  seconds <- vapply(finished_shares(plan, number)$file, function(file) read_about(file)$seconds, 0)
+  sum(seconds) > getOption("gpucor.collect_seconds", 60)
 }
 
 stop_collecting <- function(plan, round) {

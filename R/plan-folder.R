@@ -52,7 +52,7 @@ store_data <- function(m, folder, name) {
     if (type == "sparse") save_object(m, partial, compress = FALSE) else write_columns(m, partial, type)
   })
   list(file = basename(file), type = type, dim = dim(m), names = colnames(m), bytes = file.size(file),
-       checksum = checksum(file))
+       time = as.numeric(file.mtime(file)), checksum = checksum(file))
 }
 
 stored_type <- function(m) {
@@ -75,12 +75,14 @@ write_columns <- function(m, file, type) {
   if (file.size(file) != wanted) stop("it has ", file.size(file), " of ", wanted, " bytes")
 }
 
-# As it was when the plan was made, or an error; not in memory, but where it is sparse.
-stored_data <- function(plan, name) {
+# As it was when the plan was made, or an error; not in memory, but where it is sparse. Lest every process read all of
+# it just to see that it is the same, its checksum is taken only where the file was touched since, or with `check`.
+stored_data <- function(plan, name, check = FALSE) {
   data <- plan[[name]]
   if (is.null(data)) return(NULL)
   file <- file.path(plan$path, data$file)
-  if (!identical(file.size(file), data$bytes) || !is_verified(file, data$checksum)) {
+  touched <- !identical(as.numeric(file.mtime(file)), data$time)
+  if (!identical(file.size(file), data$bytes) || ((check || touched) && !is_verified(file, data$checksum))) {
     fail("\"", file, "\" has other data than when the plan was made; make the plan again, in another folder")
   }
   if (data$type == "sparse") return(readRDS(file))
@@ -119,8 +121,8 @@ open_plan <- function(path) {
     fail("'path' is ", shown, ", which ", Sys.info()[["user"]], " may not read on ", host)
   }
   if (!file.exists(file)) fail("'path' is ", shown, ", where there is no plan; gpuCorPlan() makes one")
-  plan <- tryCatch(readRDS(file), error = function(condition) fail("\"", file, "\" is damaged: ",
-                                                                  conditionMessage(condition)))
+  damaged <- function(condition) fail("\"", file, "\" is damaged: ", conditionMessage(condition))
+  plan <- tryCatch(readRDS(file), error = damaged)
   if (!identical(plan$format, PLAN_FORMAT) || !identical(plan$version, package_version_text())) {
     fail("'path' is ", shown, ", a plan by gpucor ", plan$version, "; this is gpucor ", package_version_text(),
          ": use that version, or make the plan again")

@@ -1,6 +1,7 @@
-# What a plan computes is said by the verb itself: it is called again, with the plan's data, and wherever it would run the
-# engine over all pairs it gets what the shares found (replayed_pass). The first such run whose shares are not all there
-# becomes a round, and the call ends there. So a plan's result is that of the call on one machine, whatever the verb.
+# What a plan computes is said by the verb itself: it is called again, with the plan's data, and wherever it would run
+# the engine over all pairs it gets what the shares found (replayed_pass). The first such run whose shares are not all
+# there becomes a round, and the call ends there. So a plan's result is that of the call on one machine, whatever the
+# verb.
 
 # The verb's result, or the round that has to be run before it can go on. is_planning: the latter is wanted.
 replay <- function(plan, x, y, further = list(), is_planning = TRUE) {

@@ -93,12 +93,13 @@ sign_claim <- function(folder) {
 release_claim <- function(plan, number, share) unlink(claim_folder(plan, number, share), recursive = TRUE)
 
 # Claims of a round: share, host, age in seconds, abandoned: whether nobody is at work on it any more, so far as can be
-# seen from here. A process of another machine is taken for gone after LONG_CLAIM, or five times the longest share; so is
-# one that claimed its share in what is now the future: somebody set the clock.
+# seen from here. A process of another machine is taken for gone after LONG_CLAIM, or five times the longest share; so
+# is one that claimed its share in what is now the future: somebody set the clock.
 claims_of <- function(plan, number) {
   folders <- dir(file.path(plan$path, "claims", number), "^[0-9]{5,}$", full.names = TRUE)
-  owners <- lapply(file.path(folders, "owner.rds"), function(file) tryCatch(readRDS(file), error = function(e) NULL,
-                                                                            warning = function(w) NULL))
+  none <- function(condition) NULL
+  read_owner <- function(folder) tryCatch(readRDS(file.path(folder, "owner.rds")), error = none, warning = none)
+  owners <- lapply(folders, read_owner)
   host <- vapply(owners, function(owner) if (is.null(owner)) "?" else owner$host, "")
   gone <- vapply(owners, is.null, NA) # or going: who gives up a claim removes the owner first
   dead <- vapply(owners, function(owner) identical(owner$space, process_space()) && !is_at_work(owner$pid), NA)
@@ -113,10 +114,9 @@ is_at_work <- function(pid) pid != Sys.getpid() && (tools::pskill(pid, 0L) || di
 LONG_CLAIM <- 600
 
 longest_claim <- function(plan, number) {
-  finished <- finished_shares(plan, number)
-  files <- utils::head(finished$file[are_sound(finished)], 16L)
-  seconds <- vapply(files, function(file) tryCatch(read_about(file)$seconds, error = function(e) 0), 0)
-  max(LONG_CLAIM, 5 * seconds)
+  files <- utils::head(finished_shares(plan, number)$file, 16L) # which may be damaged
+  seconds <- vapply(files, function(file) tryCatch(as.numeric(read_about(file)$seconds)[1L], error = function(e) 0), 0)
+  max(LONG_CLAIM, 5 * seconds, na.rm = TRUE)
 }
 
 # What time it is where the folder is: this machine's clock may be another, or be set. That is its own where nothing can

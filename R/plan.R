@@ -16,12 +16,12 @@
 #' whatever happened the same line goes on. Work that was begun and not finished is begun anew.
 #'
 #' Some results take more than one round over the pairs: `fdr`, `density` in [gpuConnectivity()], and `density` in
-#' [gpuCorNetwork()] where a sample of the columns misled about the threshold. `gpuCorStatus()` and `gpuCorCollect()` say
-#' so; the shares are then to be run again, by the same command as before. `gpuCorRun(path, "free")` goes on with the next
-#' round by itself.
+#' [gpuCorNetwork()] where a sample of the columns misled about the threshold. `gpuCorStatus()` and `gpuCorCollect()`
+#' say so; the shares are then to be run again, by the same command as before. `gpuCorRun(path, "free")` goes on with
+#' the next round by itself.
 #'
-#' The folder holds data and results as they are in memory: it should be readable for those only who may see them. It can
-#' be removed when the result has been collected, by `unlink(path, recursive = TRUE)`.
+#' The folder holds data and results as they are in memory: it should be readable for those only who may see them. It
+#' can be removed when the result has been collected, by `unlink(path, recursive = TRUE)`.
 #'
 #' @inheritParams gpuCor
 #' @param path The name of the folder: for `gpuCorPlan()` one that does not exist, in a folder that does.
@@ -29,15 +29,15 @@
 #' @param ... `gpuCorPlan()`: further arguments of the function, and of the settings `threads`, `memory`, `progress`,
 #'   `devices`, which hold for planning alone. Otherwise these settings: see [gpucor-package].
 #' @param verb `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
-#' @param shards Into how many shares the pairs are cut, 16 where nothing is said. Several for each process that will be at work even out what
-#'   some are slower; some minutes each are a good size.
+#' @param shards Into how many shares the pairs are cut, 16 where nothing is said. Several for each process that will
+#'   be at work even out what some are slower; some minutes each are a good size.
 #' @return `gpuCorPlan()`: the folder's full name, invisibly; it prints what to expect, by a quick measurement on this
-#'   machine. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame of class `gpuCorStatus`, a share in each
-#'   row: `share`, `state` (`"done"`, `"running"`, `"missing"`, `"damaged"`), `seconds` (so far, where it is running),
-#'   `host`, `backend`. `gpuCorCollect()`: what the function returns.
-#' @section Errors: as the function's own, when the plan is made. A folder that exists, cannot be written to, or is not
-#'   seen; a plan by another version; a share that the plan does not have; in `gpuCorCollect()` shares that are missing or
-#'   damaged, which are named.
+#'   machine. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame of class `gpuCorStatus`, a share in
+#'   each row: `share`, `state` (`"done"`, `"running"`, `"missing"`, `"damaged"`), `seconds` (so far, where it is
+#'   running), `host`, `backend`. `gpuCorCollect()`: what the function returns.
+#' @section Errors: as the function's own, when the plan is made. A folder that exists, cannot be written to, or is
+#'   not seen; a plan by another version; a share that the plan does not have; in `gpuCorCollect()` shares that are
+#'   missing or damaged, which are named.
 #' @seealso `vignette("scale", "gpucor")`; argument `shards` of [gpuCorNetwork()]
 #' @examples
 #' path <- tempfile("plan")
@@ -75,7 +75,7 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FA
   y <- if (!is.null(y)) plan_data(y, "y")
   shards <- check_shards(shards, x, y)
   plan <- list(format = PLAN_FORMAT, version = package_version_text(), verb = verb, arguments = given[!is_setting],
-               call = call, shards = shards, pairs = if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y))
+               call = call, shards = shards, pairs = count_pairs(x, y))
   partial <- partial_name(path)
   if (!dir.create(partial, showWarnings = FALSE)) fail("cannot create the folder \"", partial, "\"")
   on.exit(unlink(partial, recursive = TRUE))
@@ -93,6 +93,8 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FA
   if (!quiet) describe_plan(plan, found$round, seconds)
   invisible(plan$path)
 }
+
+count_pairs <- function(x, y) if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y)
 
 check_new_folder <- function(path) {
   path <- check_plan_path(path)
@@ -145,7 +147,7 @@ share_seconds <- function(round, plan, x, y, settings) {
     if (seconds > 0.2 || size >= max(ncol(x), ncol(y))) break
     size <- 4 * size
   }
-  pairs <- if (is.null(y)) pairs_of(ncol(task$x)) else as.numeric(ncol(task$x)) * ncol(task$y)
+  pairs <- count_pairs(task$x, task$y)
   if (pairs > 0) seconds * plan$pairs / pairs / plan$shards else NA_real_
 }
 
@@ -154,8 +156,8 @@ some_columns <- function(m, size) sample_columns(m, min(size, ncol(m)))
 describe_plan <- function(plan, round, seconds) {
   bytes <- sum(plan$x$bytes, plan$y$bytes)
   cat("Plan of ", plan$verb, "() in ", plan$path, "\n", sep = "")
-  cat(format_count(plan$pairs), " pairs of ", format_count(plan$x$dim[1L]), " observations in ", plan$shards, " shares of ",
-      format_count(ceiling(plan$pairs / plan$shards)), "; data of ", gigabytes(bytes), "\n", sep = "")
+  cat(format_count(plan$pairs), " pairs of ", format_count(plan$x$dim[1L]), " observations in ", plan$shards,
+      " shares of ", format_count(ceiling(plan$pairs / plan$shards)), "; data of ", gigabytes(bytes), "\n", sep = "")
   if (!is.na(seconds)) {
     cat("a share takes about ", show_seconds(seconds), " on a machine like this one, all of them ",
         show_seconds(seconds * plan$shards), "\n", sep = "")

@@ -13,11 +13,11 @@ run <- function(x, y, method, use, layout, settings, attributes = list(), by_row
   result$values
 }
 
-# One run over all pairs of the task's x (and y): the engine's entry point, what it takes between `use` and the settings,
-# and these. Where a plan is being collected, what its shares found stands for the run.
+# One run over all pairs of the task's x (and y): the engine's entry point, what it takes between `use` and the
+# settings, and these. Where a plan is being collected, what its shares found stands for the run.
 engine_pass <- function(entry, task, arguments, settings) {
-  if (is.null(state$replay)) call_engine(entry, task, arguments, settings)
-  else replayed_pass(state$replay, entry, task, arguments, settings)
+  if (!is.null(state$replay)) return(replayed_pass(state$replay, entry, task, arguments, settings))
+  call_engine(entry, task, arguments, settings)
 }
 
 call_engine <- function(entry, task, arguments, settings) {

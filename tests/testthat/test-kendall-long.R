@@ -1,9 +1,9 @@
-# Kendall of long columns, of few levels and of both: pairs are then computed one by one, by sorting, by tables of levels
-# or by sums, where that is cheaper than to compare all pairs of observations.
+# Kendall of long columns, of few levels and of both: pairs are then computed one by one, by sorting, by tables of
+# levels or by sums, where that is cheaper than to compare all pairs of observations.
 
 n <- 2500
-long <- cbind(normal(n, 3), matrix(rpois(3 * n, 0.3), n), matrix(rbinom(2 * n, 1, 0.3), n), round(normal(n, 1, 5), 1), 5,
-              rounded(n, 1, 6))
+long <- cbind(normal(n, 3), matrix(rpois(3 * n, 0.3), n), matrix(rbinom(2 * n, 1, 0.3), n),
+              round(normal(n, 1, 5), 1), 5, rounded(n, 1, 6))
 colnames(long) <- letters[1:11]
 holes <- with_missing(long, 0.1)
 holes[, 2] <- NA

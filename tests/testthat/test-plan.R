@@ -85,7 +85,8 @@ for (method in all_methods) {
         expect_planned("gpuCor", x, method = method, use = use, mixed = mixed)
         expect_planned("gpuCor", x, method = method, use = use, output = "matrix", shards = 15, mixed = mixed)
         expect_planned("gpuCor", x[, 1:100], y = x[, 101:300], method = method, use = use, mixed = mixed)
-        expect_planned("gpuConnectivity", x, method = method, use = use, threshold = 0.4, power = c(2, 5), mixed = mixed)
+        expect_planned("gpuConnectivity", x, method = method, use = use, threshold = 0.4, power = c(2, 5),
+                       mixed = mixed)
         expect_planned("gpuConnectivity", x, method = method, use = use, density = 0.1, mixed = mixed)
       }
     }
@@ -114,6 +115,44 @@ test_that("data in a file are planned as they are", {
     expect_planned("gpuCorNetwork", outside, density = 0.05)
     expect_planned("gpuCor", outside, y = x[, 1:9], method = "kendall", shards = 2)
   }
+})
+
+test_that("a network is collected into a file as it is written on one machine", {
+  skip_if_not_installed("rhdf5")
+  x <- kinds$plain
+  parts <- c("X/data", "X/indices", "X/indptr", "var/_index")
+  read <- function(file) lapply(parts, function(name) rhdf5::h5read(file, name))
+  for (given in list(list(threshold = 0.4), list(density = 0.03), list(k = 4), list(fdr = 0.1, y = x[, 1:40]))) {
+    files <- tempfile(c("one", "shares"), fileext = ".h5ad")
+    path <- do.call(make_quietly, c(list(new_path(), x, shards = 5), given))
+    suppressMessages(gpuCorRun(path))
+    found <- gpuCorCollect(path, file = files[2], compression = 1)
+    truth <- do.call(gpuCorNetwork, c(list(x, file = files[1]), given))
+    expect_identical(read(files[2]), read(files[1]))
+    expect_identical(found[names(found) != "file"], truth[names(truth) != "file"])
+    unlink(c(files, path), recursive = TRUE)
+  }
+  path <- make_quietly(new_path(), x, threshold = 0.4, shards = 5)
+  on.exit(unlink(path, recursive = TRUE))
+  file <- tempfile()
+  expect_error(gpuCorCollect(path, file = file), "shares 1-5 of 5 not finished")
+  expect_error(gpuCorCollect(path, compression = 2), "'compression' has a meaning with 'file' only")
+  expect_length(dir(dirname(file), basename(file)), 0)
+  dense <- make_quietly(new_path(), x, verb = "gpuCor", shards = 2)
+  on.exit(unlink(dense, recursive = TRUE), add = TRUE)
+  expect_error(gpuCorCollect(dense, file = file), "only networks go to a file")
+})
+
+test_that("of many shares not all files are open at a time", {
+  skip_if_not_installed("rhdf5")
+  x <- normal(12, 2200)
+  path <- make_quietly(new_path(), x, threshold = 0.9, shards = 530)
+  on.exit(unlink(c(path, file), recursive = TRUE))
+  suppressMessages(gpuCorRun(path))
+  file <- tempfile()
+  net <- gpuCorNetwork(x, threshold = 0.9)
+  expect_identical(without_call(gpuCorCollect(path)), without_call(net))
+  expect_equal(gpuCorCollect(path, file = file)$edges, net@edges)
 })
 
 test_that("warnings are those of the call", {
@@ -172,7 +211,9 @@ test_that("status tells what is done", {
   expect_output(print(status), "2 of 6 shares done\n *missing: 1, 4-6\n")
   expect_error(gpuCorCollect(path), "shares 1, 4-6 of 6 not finished; gpuCorRun")
   expect_message(gpuCorRun(path, 2), "share 2 of 6: finished before")
-  dir.create(file.path(path, "claims", "1", "00005"), recursive = TRUE)
+  claim <- file.path(path, "claims", "1", "00005")
+  dir.create(claim, recursive = TRUE)
+  saveRDS(list(space = "elsewhere", host = "elsewhere", pid = 1L), file.path(claim, "owner.rds"))
   expect_equal(gpuCorStatus(path)$state[5], "running")
   suppressMessages(gpuCorRun(path)) # leaves it to whom claims it
   expect_equal(gpuCorStatus(path)$state, c("done", "done", "done", "done", "running", "done"))
