@@ -41,7 +41,8 @@
 #' @seealso `vignette("scale", "gpucor")`; argument `shards` of [gpuCorNetwork()]
 #' @examples
 #' path <- tempfile("plan")
-#' gpuCorPlan(path, as.matrix(mtcars), density = 0.1, shards = 3)
+#' x <- outer(sin(1:40), 1:200 %% 7) + matrix(rnorm(40 * 200), 40)
+#' gpuCorPlan(path, x, density = 0.1, shards = 3)
 #' gpuCorRun(path, shard = 2)
 #' gpuCorStatus(path)
 #' gpuCorRun(path) # all that are left

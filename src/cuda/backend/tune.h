@@ -72,6 +72,10 @@ enum {
     OPENED_PART = 16,
     SLICE_WORDS = 4096,
 
+    /* Long columns as sets of bits: the levels that a column may have, as every pair of sets is a product. */
+    FEW_LEVELS = 16,
+    SET_CODES = 32,
+
     COMMON_WARPS = 8, /* warps, each with its own pair, in a block */
 
     EDGE_SPAN = 1024, /* pairs of a row that a block of 256 threads looks at */
@@ -104,6 +108,9 @@ static const long long STAGED_VALUES = 4LL << 20; /* 32 MB */
 
 /* Operands as wide as a tile, one for each of its sides, should not take more. */
 static const long long OPERAND_BYTES = 2LL << 30;
+
+/* Sets of bits that are opened at a time, of both sides; counts of pairs of sets. */
+static const long long SLICE_BYTES = 1LL << 30, COUNT_BYTES = 1LL << 29;
 
 /* Over common observations: those of all pairs in one launch, some 50 ms at the most. */
 static const long long COMMON_WORK = 8LL << 30;

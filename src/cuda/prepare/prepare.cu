@@ -103,6 +103,7 @@ void Operand::trim() {
     bits.trim();
     ones.trim();
     inverse.trim();
+    levels.trim();
     values.trim();
     order.trim();
     begin.trim();

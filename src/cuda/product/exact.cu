@@ -1,6 +1,7 @@
 /* All exact coefficients of a tile, by whatever makes them of its operands' kind: for sinks that have no better way,
  * or that want just these. */
 #include "launch.cuh"
+#include "sets.cuh"
 #include "../sink/values.cuh"
 
 static void multiply_fused(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
@@ -14,7 +15,7 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
     gcor_kind kind = rows.head.kind;
     if (fused_exactly(state, kind, rows.head.n_obs)) return multiply_fused(state, rows, cols, out);
     switch (kind) {
-    case GCOR_SIGN:
+    case GCOR_SIGN: return multiply_sets(state, rows, cols, out);
     case GCOR_SIGN_COMMON: return multiply_slices(state, rows, cols, out);
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return multiply_pairwise(state, rows, cols, out);

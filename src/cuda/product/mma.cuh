@@ -56,7 +56,7 @@ static __device__ inline void load_side(const unsigned char *plane, int64_t stri
 template <class B>
 static __device__ void load_stage(const Product &p, int64_t row, int64_t col, int64_t step, unsigned char *shared) {
     for (int plane = 0; plane < B::planes; plane++, shared += B::side_bytes) {
-        load_side(p.rows.planes[plane], p.rows.stride, row, step, B::rows, shared);
+        load_side(p.rows.planes[plane], p.rows.stride, row + p.row_start, step, B::rows, shared);
         load_side(p.cols.planes[plane], p.cols.stride, col, step, MMA_BLOCK_COLS, shared + B::rows * STEP_BYTES);
     }
 }
@@ -179,8 +179,9 @@ template <ProductMode Mode, class B>
 static __device__ void multiply_block(const Product &p, int64_t row, int64_t col, int warp_row, int warp_col,
                                       unsigned char *shared, int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
     int steps = p.pieces * (PIECE_BYTES / STEP_BYTES);
+    int64_t first = blockIdx.y * (int64_t)steps; /* of this part */
     auto load = [&](int step) {
-        if (step < steps) load_stage<B>(p, row, col, step, shared + step % B::stages * B::stage_bytes);
+        if (step < steps) load_stage<B>(p, row, col, first + step, shared + step % B::stages * B::stage_bytes);
         __pipeline_commit();
     };
     __syncthreads(); /* the last block's stages are read */
@@ -252,7 +253,8 @@ static void launch(gcor_state *state, Product &p, const Sink &sink) {
     p.walk = plan_walk(p, B::rows, MMA_BLOCK_COLS);
     int blocks = std::min(p.walk.first[p.walk.groups], 2 * state->processors);
     allow_shared(state, (const void *)kernel, B::bytes);
-    if (blocks > 0) kernel<<<blocks, THREADS, B::bytes, state->compute.handle>>>(p, sink);
+    dim3 grid((unsigned)blocks, (unsigned)std::max(1, p.parts));
+    if (blocks > 0) kernel<<<grid, THREADS, B::bytes, state->compute.handle>>>(p, sink);
 }
 
 } // namespace mma

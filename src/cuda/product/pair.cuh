@@ -47,6 +47,12 @@ struct WalkBlock {
     bool counts;
 };
 
+/* Whether variables first .. last of the rows' side have a pair that counts with those of the columns'. */
+static __host__ __device__ inline bool has_pair(gcor_shape shape, int64_t first, int64_t last, int64_t begin,
+                                                int64_t end) {
+    return shape == GCOR_FULL || (shape == GCOR_UPPER ? end > first : begin < last);
+}
+
 /* Number `index` of the walk, which is in group `group`; blocks of rows x cols. */
 static __device__ inline WalkBlock block_at(const Product &p, int group, int index, int rows, int cols) {
     const Walk &walk = p.walk;
@@ -55,8 +61,12 @@ static __device__ inline WalkBlock block_at(const Product &p, int group, int ind
     int64_t row = (int64_t)(first_row + own % height) * rows, col = (int64_t)(walk.col[group] + own / height) * cols;
     int64_t first = p.tile.row + row, last = p.tile.row + gcor_clamp(row + rows, 0, p.tile.n_row) - 1;
     int64_t begin = p.tile.col + col, end = p.tile.col + gcor_clamp(col + cols, 0, p.tile.n_col) - 1;
-    bool counts = p.shape == GCOR_FULL || (p.shape == GCOR_UPPER ? end > first : begin < last);
-    return {row, col, counts};
+    if (!p.row_code) return {row, col, has_pair(p.shape, first, last, begin, end)};
+    first = p.variables.row + p.row_code[first] / SET_CODES;
+    last = p.variables.row + p.row_code[last] / SET_CODES;
+    begin = p.variables.col + p.col_code[begin] / SET_CODES;
+    end = p.variables.col + p.col_code[end] / SET_CODES;
+    return {row, col, has_pair(p.variable_shape, first, last, begin, end)};
 }
 
 #endif

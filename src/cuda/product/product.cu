@@ -74,6 +74,13 @@ void ProductBuffers::forget() {
     col_planes.contents = {};
 }
 
+void SetBuffers::trim() {
+    code.trim();
+    first.trim();
+    bits.trim();
+    ones.trim();
+}
+
 void ProductBuffers::trim() {
     tile.trim();
     for (OpenedPlanes *planes : {&row_planes, &col_planes}) {
@@ -81,5 +88,9 @@ void ProductBuffers::trim() {
         planes->ones.trim();
     }
     counts.trim();
+    row_sets.trim();
+    col_sets.trim();
+    set_counts.trim();
+    level_counts.trim();
     scratch.trim();
 }

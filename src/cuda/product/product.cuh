@@ -8,7 +8,8 @@
  *   float.cuh         exact products of REAL columns, on the ordinary cores
  *   pair.cuh          what a sum means, and of which pair it is
  *   exact.cu          all exact coefficients of a tile, whatever its kind: from these products, or from those of
- *   slices.cu         long columns of signs, a part of their bits at a time, and
+ *   sets.cu           long columns of signs as sets of bits, of their signs or of their levels,
+ *   slices.cu         signs over common observations, a part of their bits at a time, and
  *   pairwise.cu       pairs by themselves, over their common observations
  *
  * What becomes of a sum is the sink's, in ../sink: a struct that the kernels are compiled with (sink/warp.cuh).
@@ -57,7 +58,15 @@ struct Product {
     gcor_shape shape;
     int64_t n_obs, bits; /* bits: signs in the planes */
     int pieces;
+    int parts; /* pieces so many times, each by blocks of their own; 0 is 1 */
     Walk walk; /* launch_sink() makes it */
+
+    /* Rows and columns that are sets of variables (sets.cu): SET_CODES times the variable's number in the tile of
+     * variables, and more; NULL: they are variables. Blocks in which no pair of variables counts are left out. */
+    const int *row_code, *col_code;
+    int64_t row_start; /* the rows' planes begin so many columns before the first row, a multiple of 8 */
+    gcor_tile variables;
+    gcor_shape variable_shape;
 };
 
 /* A tile's exact coefficients on the device: those that count, row by row (triangle.h), in one of the two types. */
@@ -95,7 +104,7 @@ inline double product_error(const Product &product) {
 void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* The same into memory of the state's own, as doubles. */
 Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
-/* For kinds: slices.cu and pairwise.cu. */
+/* For kinds: slices.cu and pairwise.cu; sets.cuh. */
 void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
@@ -115,12 +124,23 @@ struct OpenedPlanes {
     Contents contents{};   /* of all bits; operand 0: of a part */
 };
 
+/* A side as sets of bits (sets.cu). */
+struct SetBuffers {
+    DeviceArray<int> code, first;
+    DeviceArray<unsigned char> bits;
+    DeviceArray<unsigned long long> ones; /* bits of each set, of all slices */
+    void trim();
+};
+
 struct ProductBuffers {
     DeviceArray<double> tile;            /* exact coefficients that stay on the device */
     OpenedPlanes row_planes, col_planes; /* where bits are not kept */
     DeviceArray<long long> counts;       /* slices.cu: over slices */
-    DeviceArray<unsigned> scratch;       /* pairwise.cu: ranks of very long columns */
-    void forget();                       /* what a run's operands have left */
+    SetBuffers row_sets, col_sets;
+    DeviceArray<unsigned long long> set_counts; /* sets.cu: bits in common, over slices */
+    DeviceArray<int> level_counts;
+    DeviceArray<unsigned> scratch; /* pairwise.cu: ranks of very long columns */
+    void forget();                 /* what a run's operands have left */
     void trim();
 };
 

@@ -2,6 +2,7 @@
  * are opened for a tile; and of very long ones in slices (slices.cu). All sums are exact integers. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
+#include "sets.cuh"
 #include "sign.cuh"
 
 #include <algorithm>
@@ -61,6 +62,7 @@ void make_bits(gcor_state *state, Operand &o) {
     if (n_var > 0)
         invert_norms<<<blocks_for(n_var, 256), 256, 0, state->compute.handle>>>(o.norm.data, n_var, o.inverse.data);
     check_launch("preparing norms");
+    if (o.head.kind == GCOR_SIGN && n_var > 0 && !fused_exactly(state, o.head.kind, n)) count_levels(state, o);
     if (!keeps_bits(o.head.kind, n)) return;
     o.bits.reserve(2 * piece_bytes(n_var, sign_pieces(n)), "sign bits");
     o.ones.reserve(2 * counts_of(n_var), "sign bits");

@@ -1,5 +1,5 @@
-/* Coefficients of very long columns of signs, and over common observations: the bits of a tile are opened and
- * multiplied slice by slice, and the sums of the slices are added up, which keeps the memory bounded for any n_obs. */
+/* Coefficients of signs over common observations: the bits of a tile are opened and multiplied slice by slice, and the
+ * sums of the slices are added up, which keeps the memory bounded for any n_obs. */
 #include "../backend/lanes.cuh"
 #include "../sink/slice_sums.cuh"
 #include "launch.cuh"

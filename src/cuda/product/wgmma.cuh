@@ -62,8 +62,9 @@ static __device__ void for_each_block(const Product &p, Body body) {
 /* One piece of one plane: this block's rows, and its share of the columns for the whole cluster. */
 static __device__ inline void bring_stage(const Product &p, int plane, int piece, int64_t row, int64_t col,
                                           unsigned rank, unsigned char *stage, uint64_t *full) {
-    const unsigned char *rows = p.rows.planes[plane] + piece * p.rows.stride + row * PIECE_BYTES;
-    const unsigned char *cols = p.cols.planes[plane] + piece * p.cols.stride + (col + rank * SHARE_COLS) * PIECE_BYTES;
+    int64_t at = blockIdx.y * (int64_t)p.pieces + piece; /* of this part */
+    const unsigned char *rows = p.rows.planes[plane] + at * p.rows.stride + (row + p.row_start) * PIECE_BYTES;
+    const unsigned char *cols = p.cols.planes[plane] + at * p.cols.stride + (col + rank * SHARE_COLS) * PIECE_BYTES;
     barrier_expect(full, STAGE_BYTES);
     bulk_copy(stage, rows, ROWS_BYTES, full);
     unsigned char *share = stage + ROWS_BYTES + rank * SHARE_BYTES;
@@ -258,7 +259,8 @@ static void launch(gcor_state *state, Product &p, const Sink &sink) {
     p.walk = plan_walk(p, CLUSTER_ROWS, WGMMA_COLS);
     blocks = std::min(blocks, p.walk.first[p.walk.groups] * WGMMA_CLUSTER);
     allow_shared(state, (const void *)kernel, bytes);
-    if (blocks > 0) kernel<<<blocks, THREADS, bytes, state->compute.handle>>>(p, sink);
+    dim3 grid((unsigned)blocks, (unsigned)std::max(1, p.parts));
+    if (blocks > 0) kernel<<<grid, THREADS, bytes, state->compute.handle>>>(p, sink);
 }
 
 #undef IN_CLUSTERS
