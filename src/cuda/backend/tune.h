@@ -75,6 +75,7 @@ enum {
     /* Long columns as sets of bits: the levels that a column may have, as every pair of sets is a product. */
     FEW_LEVELS = 16,
     SET_CODES = 32,
+    SETS_SIDE = 2048, /* of a tile: a square one opens the fewest columns for its pairs */
 
     COMMON_WARPS = 8, /* warps, each with its own pair, in a block */
 

@@ -108,7 +108,7 @@ static void upload(gcor_state *state, const SetList &list, SetBuffers &buffers) 
 
 /* ---- bits ----------------------------------------------------------------------------------------- */
 
-enum { OPEN_WARPS = 8, WARP_PIECES = 8 };
+enum { OPEN_WARPS = 8, WARP_PIECES = 32 };
 
 /* What is opened: pieces first .. first+n-1 of `total`, of the side's variables. */
 struct Opening {
@@ -129,9 +129,10 @@ static __device__ inline void triangle_pair(int64_t p, int64_t *g, int64_t *h) {
     *h = p - gcor_triangular(at);
 }
 
-static __device__ inline void write_word(const Opening &o, int set, int64_t piece, unsigned word) {
+/* Where the lane's word of a set's first piece goes; that of the next piece is o.stride bytes further on. */
+static __device__ inline unsigned char *first_word(const Opening &o, int set) {
     int lane = threadIdx.x % 32;
-    ((unsigned *)o.plane)[chunk_place(o.stride, set, piece * 8 + lane / 4) / 4 + lane % 4] = word;
+    return o.plane + chunk_place(o.stride, set, lane / 4) + lane % 4 * 4;
 }
 
 static __device__ inline void add_ones(const Opening &o, int set, unsigned ones) {
@@ -144,38 +145,75 @@ static __device__ inline int64_t first_piece() {
     return (blockIdx.x * (int64_t)OPEN_WARPS + threadIdx.x / 32) * WARP_PIECES;
 }
 
-/* A piece: 32 observations k, one in each lane, against 32 observations q, which all lanes have and which are the same
- * for some pieces; with q ascending each k up to q is there once. less: of what is not greater but less. */
+/* 32 observations q, sorted, and which of them are among the first 0, 1, ... 32: of a warp. */
+struct Sorted {
+    float score[33];
+    unsigned first[33];
+};
+
+static __device__ inline void sort_lanes(float &score, unsigned &bit) {
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int size = 2; size <= 32; size *= 2)
+#pragma unroll
+        for (int step = size / 2; step > 0; step /= 2) {
+            float other = __shfl_xor_sync(ALL_LANES, score, step);
+            unsigned other_bit = __shfl_xor_sync(ALL_LANES, bit, step);
+            bool ascending = (lane & size) == 0, is_lower = (lane & step) == 0;
+            bool is_larger = score > other || (score == other && bit > other_bit);
+            if (is_larger == (ascending == is_lower)) score = other, bit = other_bit;
+        }
+}
+
+static __device__ inline void sort_group(float score, Sorted &sorted) {
+    int lane = threadIdx.x % 32;
+    unsigned bit = 1u << lane;
+    sort_lanes(score, bit);
+    for (int step = 1; step < 32; step *= 2) {
+        unsigned before = __shfl_up_sync(ALL_LANES, bit, step);
+        if (lane >= step) bit |= before;
+    }
+    __syncwarp(); /* the last group's are read */
+    sorted.score[lane] = score;
+    sorted.first[lane + 1] = bit;
+    if (lane == 0) sorted.first[0] = 0;
+    __syncwarp();
+}
+
+/* Those that are less than x; none if that is not a number. */
+static __device__ inline unsigned lesser(const Sorted &sorted, float x) {
+    int n = 0;
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2)
+        if (sorted.score[n + step - 1] < x) n += step;
+    n += sorted.score[n] < x;
+    return sorted.first[n];
+}
+
+/* A piece: 32 observations k, one in each lane, against 32 observations q, which are the same for some pieces; with q
+ * ascending each k up to q is there once. less: of what is not greater but less. */
 static __global__ void open_signs(const __grid_constant__ Opening o) {
-    __shared__ float4 shared[OPEN_WARPS][8];
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, set = blockIdx.y, code = o.code[set];
+    __shared__ Sorted shared[OPEN_WARPS];
+    Sorted &sorted = shared[threadIdx.x / 32];
+    int lane = threadIdx.x % 32, set = blockIdx.y, code = o.code[set];
     const float *score = o.scores + code / SET_CODES * o.n_obs;
     float sign = code % SET_CODES == 1 ? -1.0f : 1.0f;
     int64_t piece = first_piece(), g, h;
+    unsigned char *out = first_word(o, set) + piece * o.stride;
     unsigned ones = 0;
     bool is_new = true;
-    float y[32];
     triangle_pair(o.first + piece, &g, &h);
-    for (int64_t end = min(piece + WARP_PIECES, o.n); piece < end; piece++) {
+    for (int64_t end = min(piece + WARP_PIECES, o.n); piece < end; piece++, out += o.stride) {
         unsigned word = 0;
         if (o.first + piece < o.total) {
             int64_t k = 32 * h + lane, q = 32 * g + lane;
-            if (is_new) {
-                __syncwarp();
-                ((float *)shared[warp])[lane] = q < o.n_obs ? sign * score[q] : NAN;
-                __syncwarp();
-#pragma unroll
-                for (int t = 0; t < 8; t++) *(float4 *)(y + 4 * t) = shared[warp][t];
-            }
-            float x = k < o.n_obs ? sign * score[k] : NAN;
-#pragma unroll
-            for (int t = 0; t < 32; t++)
-                if (x > y[t]) word |= 1u << t;
+            if (is_new) sort_group(q < o.n_obs ? sign * score[q] : INFINITY, sorted);
+            word = lesser(sorted, k < o.n_obs ? sign * score[k] : NAN);
             if (g == h) word &= lane == 31 ? 0 : ~0u << (lane + 1); /* each pair once */
             is_new = ++h > g;
             if (is_new) g++, h = 0;
         }
-        write_word(o, set, piece, word);
+        *(unsigned *)out = word;
         ones += __popc(word);
     }
     add_ones(o, set, ones);
@@ -187,15 +225,16 @@ static __global__ void open_levels(const __grid_constant__ Opening o) {
     const float *score = o.scores + code / SET_CODES * o.n_obs;
     float level = o.levels[code / SET_CODES * FEW_LEVELS + code % SET_CODES + 1];
     int64_t piece = first_piece();
+    unsigned char *out = first_word(o, set) + piece * o.stride;
     unsigned ones = 0;
-    for (int64_t end = min(piece + WARP_PIECES, o.n); piece < end; piece++) {
+    for (int64_t end = min(piece + WARP_PIECES, o.n); piece < end; piece++, out += o.stride) {
         unsigned own = 0;
         for (int w = 0; w < PIECE_WORDS; w++) {
             int64_t k = ((o.first + piece) * PIECE_WORDS + w) * 32 + lane;
             unsigned word = __ballot_sync(ALL_LANES, k < o.n_obs && score[k] >= level);
             if (lane == w) own = word;
         }
-        write_word(o, set, piece, own);
+        *(unsigned *)out = own;
         ones += __popc(own);
     }
     add_ones(o, set, ones);
