@@ -18,7 +18,8 @@ holes <- ties
 holes[sample(length(holes), 100)] <- NA
 long <- matrix(rnorm(2100 * 3), 2100) # ranked by a sort
 opened <- matrix(rnorm(1030 * 3), 1030) # sign bits are opened for a tile
-slices <- matrix(rnorm(4100 * 3), 4100) # and in slices
+slices <- matrix(rnorm(4100 * 3), 4100) # and in slices, over common observations
+levels <- cbind(matrix(rpois(2100 * 4, 0.5), 2100), long, round(long[, 1], 1)) # as sets of bits
 for (method in c("pearson", "kendall", "spearman")) {
   agree(distinct, method = method)
   agree(ties, distinct[, 1:3], method)
@@ -45,6 +46,10 @@ agree(long, method = "spearman")
 same(gpuCorNetwork, opened, threshold = 0, method = "kendall")
 same(gpuConnectivity, opened, threshold = 0, method = "kendall")
 agree(slices[, 1:2], method = "kendall")
+slices[1, 1] <- NA
+agree(slices[, 1:2], method = "kendall", use = "pairwise.complete.obs")
+agree(levels, method = "kendall")
+agree(levels[, 1:5], levels[, 4:8], "kendall")
 same(gpuCorNetwork, distinct, density = 0.02) # a histogram, from halves
 same(gpuCorNetwork, distinct, density = 0.02, method = "kendall") # from signs
 # Two workers on the GPU, at the same time, for each sink.
