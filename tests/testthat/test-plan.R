@@ -98,10 +98,10 @@ test_that("sparse, integer and logical data, data frames and vectors are planned
   x <- rounded(15, 160)
   storage.mode(x) <- "integer"
   expect_planned("gpuCorNetwork", x, threshold = 0.3)
-  expect_planned("gpuCor", x > 0)
+  expect_planned("gpuCor", x > 0, mixed = FALSE)
   expect_planned("gpuCorNetwork", as.data.frame(x), density = 0.1)
   expect_planned("gpuCorNetwork", as(as(as(heavy_ties(15, 160), "dMatrix"), "generalMatrix"), "CsparseMatrix"), k = 2)
-  expect_planned("gpuCor", x, y = x[, 3], shards = 2)
+  expect_planned("gpuCor", x, y = x[, 3], shards = 2, mixed = FALSE)
 })
 
 test_that("data in a file are planned as they are", {
