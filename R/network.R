@@ -59,9 +59,10 @@
 #' @param file `NULL`, or the name of a file to write.
 #' @param compression With `file`: how hard to compress it, from 0, not at all, to 9. Coefficients hardly
 #'   shrink, their places do: level 1 makes a file of less than half the size.
-#' @param shards `NULL`, or into how many shares the pairs are cut, for the workers that [future::plan()] has been given:
-#'   [gpuCorPlan()], [gpuCorRun()] and [gpuCorCollect()] in a temporary folder. It lies in the option `gpucor.folder`, by
-#'   default in [tempdir()] where the workers are on this machine, otherwise in the working directory.
+#' @param shards `NULL`, or into how many shares the pairs are cut, for the workers that [future::plan()] has been
+#'   given: [gpuCorPlan()], [gpuCorRun()] and [gpuCorCollect()] in a temporary folder. It lies in the option
+#'   `gpucor.folder`, by default in [tempdir()] where the workers are on this machine, otherwise in the working
+#'   directory.
 #'
 #' @return `output = "matrix"`: with `y = NULL` a symmetric sparse matrix with zero
 #'   diagonal, of class [gpuCorNetwork-class], which is a `dsCMatrix`; with `y` one of class
