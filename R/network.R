@@ -139,9 +139,11 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   input <- check_input(x, y, use, method)
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
-  task$pairs <- if (is.null(task$y)) pairs_of(ncol(task$x)) else as.numeric(ncol(task$x)) * ncol(task$y)
+  task$pairs <- count_pairs(task$x, task$y)
   task
 }
+
+count_pairs <- function(x, y) if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y)
 
 check_criterion <- function(given) {
   given <- Filter(Negate(is.null), given)

@@ -55,8 +55,6 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
   make_plan(path, x, y, list(...), verb, shards, backend, verb_call(sys.call(), verb))
 }
 
-SETTINGS <- c("threads", "memory", "progress", "devices")
-
 # The call of the verb that a call of gpuCorPlan() stands for.
 verb_call <- function(call, verb) {
   arguments <- as.list(call)[-1L]
@@ -95,8 +93,6 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FA
   invisible(plan$path)
 }
 
-count_pairs <- function(x, y) if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y)
-
 check_new_folder <- function(path) {
   path <- check_plan_path(path)
   shown <- show_value(path)
@@ -123,9 +119,7 @@ check_verb_arguments <- function(given, verb, y) {
 }
 
 # A matrix, for the verb and for the file.
-plan_data <- function(m, name) {
-  as_column(check_variables(m, name))
-}
+plan_data <- function(m, name) as_column(check_variables(m, name))
 
 check_shards <- function(shards, x, y) {
   most <- .Call(r_count_shares, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))

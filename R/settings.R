@@ -8,14 +8,16 @@ setting <- function(argument, name) {
   if (nzchar(value)) utils::type.convert(value, as.is = TRUE)
 }
 
+# Arguments that hold for how a result is computed, in the `...` of every function that computes one.
+SETTINGS <- c("threads", "memory", "progress", "devices")
+
 settings_of <- function(backend, ..., distance = FALSE) {
   given <- list(...)
-  known <- c("threads", "memory", "progress", "devices")
   names <- if (is.null(names(given))) rep("", length(given)) else names(given)
-  unknown <- names[!names %in% known]
+  unknown <- names[!names %in% SETTINGS]
   if (length(unknown)) {
     what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
-    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
+    fail("further arguments are ", paste0("'", SETTINGS, "'", collapse = ", "), "; ", what)
   }
   backend <- choose_backend(setting(backend, "backend"))
   list(

@@ -3,7 +3,7 @@
 # gpuCorPlan() without what it prints; the folder's name.
 quiet_plan <- function(...) {
   path <- NULL
-  utils::capture.output(path <- gpuCorPlan(...))
+  utils::capture.output(suppressMessages(path <- gpuCorPlan(...)))
   path
 }
 

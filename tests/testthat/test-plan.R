@@ -1,18 +1,6 @@
 # A plan's shares, computed apart and put together, are the call on one machine, to the last byte.
 
-# Without what says how it was called.
-without_call <- function(object) {
-  if (isS4(object)) object@call <- quote(verb())
-  if (!isS4(object)) attr(object, "call") <- NULL
-  object
-}
-
 new_path <- function() tempfile("plan-")
-
-make_quietly <- function(path, ...) {
-  utils::capture.output(suppressMessages(gpuCorPlan(path, ...)))
-  invisible(path)
-}
 
 # Every other share by either back end, rounds as they come.
 run_shares <- function(path, backends) {
@@ -20,11 +8,11 @@ run_shares <- function(path, backends) {
     shares <- gpuCorStatus(path)$share
     for (k in seq_along(backends)) {
       own <- shares[shares %% length(backends) == k - 1]
-      if (length(own)) status <- suppressMessages(gpuCorRun(path, own, backend = backends[k]))
+      if (length(own)) status <- quiet_run(path, own, backend = backends[k])
     }
     expect_true(all(status$state == "done"))
     if (attr(status, "is_last")) return(invisible(status))
-    suppressMessages(gpuCorRun(path, 1)) # begins the next round
+    quiet_run(path, 1) # begins the next round
   }
 }
 
@@ -34,7 +22,7 @@ expect_planned <- function(verb, x, y = NULL, ..., shards = 5, mixed = TRUE, bac
   truth <- suppressWarnings(suppressMessages(do.call(verb, c(arguments, backend = backend))))
   path <- new_path()
   on.exit(unlink(path, recursive = TRUE))
-  do.call(make_quietly, c(list(path), arguments, list(verb = verb, shards = shards)))
+  do.call(quiet_plan, c(list(path), arguments, list(verb = verb, shards = shards)))
   run_shares(path, if (mixed) backends() else backend)
   found <- suppressWarnings(suppressMessages(gpuCorCollect(path, backend = backend)))
   expect_identical(without_call(found), without_call(truth), label = label)
@@ -124,21 +112,21 @@ test_that("a network is collected into a file as it is written on one machine", 
   read <- function(file) lapply(parts, function(name) rhdf5::h5read(file, name))
   for (given in list(list(threshold = 0.4), list(density = 0.03), list(k = 4), list(fdr = 0.1, y = x[, 1:40]))) {
     files <- tempfile(c("one", "shares"), fileext = ".h5ad")
-    path <- do.call(make_quietly, c(list(new_path(), x, shards = 5), given))
-    suppressMessages(gpuCorRun(path))
+    path <- do.call(quiet_plan, c(list(new_path(), x, shards = 5), given))
+    quiet_run(path)
     found <- gpuCorCollect(path, file = files[2], compression = 1)
     truth <- do.call(gpuCorNetwork, c(list(x, file = files[1]), given))
     expect_identical(read(files[2]), read(files[1]))
     expect_identical(found[names(found) != "file"], truth[names(truth) != "file"])
     unlink(c(files, path), recursive = TRUE)
   }
-  path <- make_quietly(new_path(), x, threshold = 0.4, shards = 5)
+  path <- quiet_plan(new_path(), x, threshold = 0.4, shards = 5)
   on.exit(unlink(path, recursive = TRUE))
   file <- tempfile()
   expect_error(gpuCorCollect(path, file = file), "shares 1-5 of 5 not finished")
   expect_error(gpuCorCollect(path, compression = 2), "'compression' has a meaning with 'file' only")
   expect_length(dir(dirname(file), basename(file)), 0)
-  dense <- make_quietly(new_path(), x, verb = "gpuCor", shards = 2)
+  dense <- quiet_plan(new_path(), x, verb = "gpuCor", shards = 2)
   on.exit(unlink(dense, recursive = TRUE), add = TRUE)
   expect_error(gpuCorCollect(dense, file = file), "only networks go to a file")
 })
@@ -146,9 +134,9 @@ test_that("a network is collected into a file as it is written on one machine", 
 test_that("of many shares not all files are open at a time", {
   skip_if_not_installed("rhdf5")
   x <- normal(12, 2200)
-  path <- make_quietly(new_path(), x, threshold = 0.9, shards = 530)
+  path <- quiet_plan(new_path(), x, threshold = 0.9, shards = 530)
   on.exit(unlink(c(path, file), recursive = TRUE))
-  suppressMessages(gpuCorRun(path))
+  quiet_run(path)
   file <- tempfile()
   net <- gpuCorNetwork(x, threshold = 0.9)
   expect_identical(without_call(gpuCorCollect(path)), without_call(net))
@@ -156,9 +144,9 @@ test_that("of many shares not all files are open at a time", {
 })
 
 test_that("warnings are those of the call", {
-  path <- make_quietly(new_path(), kinds$ties, threshold = 0.5, shards = 3)
+  path <- quiet_plan(new_path(), kinds$ties, threshold = 0.5, shards = 3)
   on.exit(unlink(path, recursive = TRUE))
-  suppressMessages(gpuCorRun(path))
+  quiet_run(path)
   expect_warned_alike(function() gpuCorCollect(path), function() gpuCorNetwork(kinds$ties, threshold = 0.5))
 })
 
@@ -167,7 +155,7 @@ test_that("the object tells the call that the plan stands for", {
   path <- new_path()
   on.exit(unlink(path, recursive = TRUE))
   utils::capture.output(gpuCorPlan(path, x, density = 0.1, shards = 4, threads = 1))
-  suppressMessages(gpuCorRun(path))
+  quiet_run(path)
   expect_identical(gpuCorCollect(path)@call, quote(gpuCorNetwork(x, density = 0.1)))
 })
 
@@ -182,7 +170,7 @@ misleading <- function() {
 test_that("where the sample misled, collect asks for further rounds, or runs them itself", {
   x <- misleading()
   truth <- gpuCorNetwork(x, density = 0.05, backend = "cpu")
-  path <- make_quietly(new_path(), x, density = 0.05, shards = 4)
+  path <- quiet_plan(new_path(), x, density = 0.05, shards = 4)
   on.exit(unlink(path, recursive = TRUE))
   run_shares(path, "cpu")
   with_options(list(gpucor.collect_seconds = -1), {
@@ -190,22 +178,22 @@ test_that("where the sample misled, collect asks for further rounds, or runs the
     expect_error(gpuCorCollect(path), "shares 1-4 of 4 not finished in round 2; gpuCorRun")
     expect_equal(attr(gpuCorStatus(path), "round"), 2)
   })
-  suppressMessages(gpuCorRun(path, "free"))
+  quiet_run(path, "free")
   expect_equal(attr(gpuCorStatus(path), "round"), 3) # the histogram said which edges
   expect_identical(without_call(gpuCorCollect(path)), without_call(truth))
 
-  again <- make_quietly(new_path(), x, density = 0.05, shards = 4)
+  again <- quiet_plan(new_path(), x, density = 0.05, shards = 4)
   on.exit(unlink(again, recursive = TRUE), add = TRUE)
-  suppressMessages(gpuCorRun(again))
+  quiet_run(again)
   expect_message(found <- gpuCorCollect(again), "round 2 has to be run, and is run here")
   expect_identical(without_call(found), without_call(truth))
 })
 
 test_that("status tells what is done", {
-  path <- make_quietly(new_path(), kinds$plain, threshold = 0.5, shards = 6)
+  path <- quiet_plan(new_path(), kinds$plain, threshold = 0.5, shards = 6)
   on.exit(unlink(path, recursive = TRUE))
   expect_equal(gpuCorStatus(path)$state, rep("missing", 6))
-  suppressMessages(gpuCorRun(path, c(2, 3)))
+  quiet_run(path, c(2, 3))
   status <- gpuCorStatus(path)
   expect_equal(status$state, c("missing", "done", "done", "missing", "missing", "missing"))
   expect_output(print(status), "2 of 6 shares done\n *missing: 1, 4-6\n")
@@ -215,20 +203,20 @@ test_that("status tells what is done", {
   dir.create(claim, recursive = TRUE)
   saveRDS(list(space = "elsewhere", host = "elsewhere", pid = 1L), file.path(claim, "owner.rds"))
   expect_equal(gpuCorStatus(path)$state[5], "running")
-  suppressMessages(gpuCorRun(path)) # leaves it to whom claims it
+  quiet_run(path) # leaves it to whom claims it
   expect_equal(gpuCorStatus(path)$state, c("done", "done", "done", "done", "running", "done"))
-  suppressMessages(gpuCorRun(path, 5))
+  quiet_run(path, 5)
   expect_output(print(gpuCorStatus(path)), "6 of 6 shares done\na share took .*gpuCorCollect")
   expect_s4_class(gpuCorCollect(path), "gpuCorNetwork")
 })
 
 test_that("the number of an array job's task is that of the share", {
-  path <- make_quietly(new_path(), kinds$plain, threshold = 0.5, shards = 4)
+  path <- quiet_plan(new_path(), kinds$plain, threshold = 0.5, shards = 4)
   on.exit(unlink(path, recursive = TRUE))
   for (k in 1:4) {
     name <- c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "SGE_TASK_ID", "LSB_JOBINDEX")[k]
     do.call(Sys.setenv, stats::setNames(list(as.character(k)), name))
-    suppressMessages(gpuCorRun(path))
+    quiet_run(path)
     Sys.unsetenv(name)
     expect_equal(gpuCorStatus(path)$state, rep(c("done", "missing"), c(k, 4 - k)))
   }
@@ -249,7 +237,7 @@ test_that("a plan says what is wrong with it when it is made", {
   expect_error(plan(c("a", "b"), x, threshold = 0.5), "'path' must be one string")
   expect_false(file.exists(path))
   expect_length(dir(dirname(path), basename(path)), 0)
-  make_quietly(path, x, threshold = 0.5, shards = 2)
+  quiet_plan(path, x, threshold = 0.5, shards = 2)
   on.exit(unlink(path, recursive = TRUE))
   expect_error(plan(path, x, threshold = 0.5), "which exists and has a plan in it: gpuCorRun")
   expect_error(plan(tempdir(), x, threshold = 0.5), "which exists; choose another name")
@@ -260,7 +248,7 @@ test_that("a plan says what is wrong with it when it is made", {
 })
 
 test_that("other data or another version under the plan's name are an error", {
-  path <- make_quietly(new_path(), kinds$plain, threshold = 0.5, shards = 2)
+  path <- quiet_plan(new_path(), kinds$plain, threshold = 0.5, shards = 2)
   on.exit(unlink(path, recursive = TRUE))
   data <- file.path(path, "x.columns")
   bytes <- readBin(data, "raw", file.size(data))
