@@ -51,8 +51,8 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 
 # Numeric, integer or logical matrix, dgCMatrix, or what is read from outside; a data frame or another
 # Matrix becomes one of them, a vector stays a vector.
-check_variables <- function(x, name) {
-  if (is_experiment(x)) x <- Matrix::t(first_assay(x, name))
+check_variables <- function(x, name, assay = NULL) {
+  if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) {
@@ -101,10 +101,11 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
   }
 }
 
-# x and y as matrices ready for the engine; scalar: both were vectors.
-check_input <- function(x, y, use, method) {
-  x <- check_variables(x, "x")
-  if (!is.null(y)) y <- check_variables(y, "y")
+# x and y as matrices ready for the engine; scalar: both were vectors. assay: of an experiment.
+check_input <- function(x, y, use, method, assay = NULL) {
+  check_has_assay(x, y, assay)
+  x <- check_variables(x, "x", assay)
+  if (!is.null(y)) y <- check_variables(y, "y", assay)
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'")
   scalar <- !is_matrix(x) && !is_matrix(y)
   x <- as_column(x)

@@ -72,7 +72,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   log.p <- check_flag(log.p, "log.p")
   r <- gpuCor(x, y, use, method, output, backend, ...)
 
-  observed <- observed_values(x, y, use, method)
+  observed <- observed_values(x, y, use, method, list(...)$assay)
   complete <- complete_pairs(observed)
   like_r <- function(values) shape_like(if (inherits(r, "dist")) values[lower.tri(values)] else values, r)
   n <- like_r(complete)
@@ -94,9 +94,9 @@ shape_like <- function(values, r) {
 }
 
 # x and y, which is x where there is none, and the observations that count; NULL: each pair has its own.
-observed_values <- function(x, y, use, method) {
+observed_values <- function(x, y, use, method, assay) {
   use <- check_use(use)
-  input <- suppressMessages(check_input(x, y, use, method))
+  input <- suppressMessages(check_input(x, y, use, method, assay))
   symmetric <- is.null(input$y)
   list(x = input$x, y = if (symmetric) input$x else input$y, symmetric = symmetric, use = use,
        rows = complete_observations(list(x = input$x, y = input$y, use = use)))

@@ -27,14 +27,15 @@
 #'   rows and variables in columns; or a vector, with `y`. A sparse matrix of
 #'   package Matrix is taken too and made dense by blocks of columns. Data larger than memory: a file
 #'   ([gpuCorFile()]), a `DelayedMatrix` or a `big.matrix`, which are read by blocks of columns. Of a
-#'   `SummarizedExperiment` the first assay, whose rows, the genes, are the variables.
+#'   `SummarizedExperiment` the first assay, or the one that `assay` names; its rows, the genes, are the variables.
 #' @param y `NULL`, or a second matrix, data frame or vector with as many rows, or another of these.
 #' @param use What to do with missing values, see Details. May be abbreviated.
 #' @param method `"pearson"`, `"kendall"` or `"spearman"`. May be abbreviated.
 #' @param output `"dist"`: an object of class `gpuCor`, which holds each pair
 #'   once; `"matrix"`: the matrix that `cor()` gives. With `y` always a matrix.
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package].
+#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: the name or number of a
+#'   `SummarizedExperiment`'s assay that is to be taken instead of the first one.
 #'
 #' @return With `y = NULL` and `output = "dist"` an object of class
 #'   `c("gpuCor", "dist")`: the `N (N - 1) / 2` coefficients of N columns in the
@@ -76,7 +77,7 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
   settings <- settings_of(backend, ...)
-  input <- check_input(x, y, use, method)
+  input <- check_input(x, y, use, method, settings$assay)
   if (!is.null(y)) return(cor_rectangle(input, method, use, settings))
 
   labels <- colnames(input$x)

@@ -22,7 +22,7 @@
 #' Also taken in the place of a matrix, without `gpuCorFile()`: a `DelayedMatrix` (an `HDF5Matrix`, for example) and a
 #' `big.matrix` of package bigmemory, observations in rows, which are read by blocks of columns, too; and a
 #' `SummarizedExperiment` or `SingleCellExperiment`, whose rows (genes) are the variables and whose columns are the
-#' observations. That takes the first assay; `t(assay(x, "counts"))` is another one.
+#' observations. Of its assays that is the first, or the one that `assay` names, as in `gpuCor(x, assay = "logcounts")`.
 #'
 #' How often data are read: once by each pass over them, and once more where `use` is other than `"everything"`. Where
 #' the prepared columns are more than `memory` (see [gpucor-package]) allows, there are several rounds, and in each of

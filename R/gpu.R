@@ -74,11 +74,11 @@ print.gpuInfo <- function(x, ...) {
   cat("CUDA: runtime ", x$runtime, ", driver for ", x$driver, "\n", sep = "")
   for (d in seq_len(nrow(x$devices))) {
     gpu <- x$devices[d, ]
-    free <- if (!is.na(gpu$memory_free)) paste0(" (", gigabytes(gpu$memory_free), " free)")
+    free <- if (!is.na(gpu$memory_free)) paste0(" (", show_bytes(gpu$memory_free), " free)")
     cat(if (gpu$id %in% x$device) "    * " else "      ", gpu$id, ": ", gpu$name, ", compute capability ",
-        gpu$capability, ", ", gigabytes(gpu$memory), free, "\n", sep = "")
+        gpu$capability, ", ", show_bytes(gpu$memory), free, "\n", sep = "")
   }
   invisible(x)
 }
 
-gigabytes <- function(bytes) sprintf("%.1f GB", bytes / 1e9)
+show_bytes <- function(bytes) if (bytes < 1e9) sprintf("%.0f MB", bytes / 1e6) else sprintf("%.1f GB", bytes / 1e9)

@@ -136,7 +136,7 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
   settings <- settings_of(backend, ...)
-  input <- check_input(x, y, use, method)
+  input <- check_input(x, y, use, method, settings$assay)
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
   task$pairs <- count_pairs(task$x, task$y)

@@ -3,7 +3,7 @@
 #'   some of their edges.
 #' @export
 gpuCorCollect <- function(path, file = NULL, backend = NULL, ..., compression = 0) {
-  settings <- settings_of(backend, ...)
+  settings <- settings_of(backend, ..., takes_data = FALSE)
   plan <- open_plan(path)
   compression <- check_compression(compression, file)
   if (!is.null(file) && plan$verb != "gpuCorNetwork") {

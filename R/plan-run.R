@@ -4,7 +4,7 @@
 #'   nor being computed by another process, until there is none.
 #' @export
 gpuCorRun <- function(path, shard = NULL, backend = NULL, ...) {
-  settings <- settings_of(backend, ...)
+  settings <- settings_of(backend, ..., takes_data = FALSE)
   plan <- open_plan(path)
   wanted <- check_shard(if (is.null(shard)) array_task() else shard, plan)
   x <- stored_data(plan, "x")
@@ -18,8 +18,11 @@ gpuCorRun <- function(path, shard = NULL, backend = NULL, ...) {
   invisible(gpuCorStatus(path, check = FALSE))
 }
 
-# What was given of a call's own settings, to be given to another call.
-own_settings <- function(backend, ...) c(if (!is.null(backend)) list(backend = backend), list(...))
+# What was given of a call's own settings, to be given to another call, whose data are not an experiment.
+own_settings <- function(backend, ...) {
+  own <- c(if (!is.null(backend)) list(backend = backend), list(...))
+  own[names(own) != "assay"]
+}
 
 # Task numbers of array jobs; what is not one of them says so by nothing, "undefined" or 0.
 array_task <- function() {

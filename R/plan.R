@@ -31,8 +31,8 @@
 #' @param verb `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
 #' @param shards Into how many shares the pairs are cut, 16 where nothing is said. Several for each process that will
 #'   be at work even out what some are slower; some minutes each are a good size.
-#' @return `gpuCorPlan()`: the folder's full name, invisibly; it prints what to expect, by a quick measurement on this
-#'   machine. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame of class `gpuCorStatus`, a share in
+#' @return `gpuCorPlan()`: the folder's full name, invisibly; it prints what to expect: seconds a share by a quick
+#'   measurement on this machine, how often data are read, and memory, by the back end and the setting `memory` here. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame of class `gpuCorStatus`, a share in
 #'   each row: `share`, `state` (`"done"`, `"running"`, `"missing"`, `"damaged"`), `seconds` (so far, where it is
 #'   running), `host`, `backend`. `gpuCorCollect()`: what the function returns.
 #' @section Errors: as the function's own, when the plan is made. A folder that exists, cannot be written to, or is
@@ -67,11 +67,12 @@ verb_call <- function(call, verb) {
 
 make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FALSE) {
   path <- check_new_folder(path)
-  is_setting <- names(given) %in% SETTINGS
-  settings <- c(if (!is.null(backend)) list(backend = backend), given[is_setting])
+  is_setting <- names(given) %in% c(SETTINGS, "assay")
+  settings <- do.call(own_settings, c(list(backend), given[is_setting]))
   check_verb_arguments(given[!is_setting], verb, y)
-  x <- plan_data(x, "x")
-  y <- if (!is.null(y)) plan_data(y, "y")
+  check_has_assay(x, y, given$assay)
+  x <- plan_data(x, "x", given$assay)
+  y <- if (!is.null(y)) plan_data(y, "y", given$assay)
   shards <- check_shards(shards, x, y)
   plan <- list(format = PLAN_FORMAT, version = package_version_text(), verb = verb, arguments = given[!is_setting],
                call = call, shards = shards, pairs = count_pairs(x, y))
@@ -84,12 +85,14 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FA
   plan$x <- store_data(x, partial, "x")
   plan$y <- store_data(y, partial, "y")
   if (!quiet) {
-    seconds <- share_seconds(found$round, plan, x, y, do.call(settings_of, c(list(backend), given[is_setting])))
+    settings <- do.call(settings_of, c(list(backend), settings[names(settings) != "backend"]))
+    expected <- c(seconds = share_seconds(found$round, plan, x, y, settings),
+                  share_needs(found$round, plan, x, y, settings))
   }
   write_object(plan[setdiff(names(plan), "path")], file.path(partial, "plan.rds"))
   if (!file.rename(partial, path)) fail("cannot rename \"", partial, "\" to \"", path, "\"")
   plan$path <- normalizePath(path)
-  if (!quiet) describe_plan(plan, found$round, seconds)
+  if (!quiet) describe_plan(plan, found$round, expected)
   invisible(plan$path)
 }
 
@@ -119,7 +122,7 @@ check_verb_arguments <- function(given, verb, y) {
 }
 
 # A matrix, for the verb and for the file.
-plan_data <- function(m, name) as_column(check_variables(m, name))
+plan_data <- function(m, name, assay) as_column(check_variables(m, name, assay))
 
 check_shards <- function(shards, x, y) {
   most <- .Call(r_count_shares, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
@@ -146,18 +149,35 @@ share_seconds <- function(round, plan, x, y, settings) {
   if (pairs > 0) seconds * plan$pairs / pairs / plan$shards else NA_real_
 }
 
+# Of a share, on average of some of them: how many columns it reads, how many bytes of prepared columns it has at most.
+share_needs <- function(round, plan, x, y, settings) {
+  some <- unique(round(seq(1, plan$shards, length.out = min(plan$shards, 16))))
+  needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(share) {
+    settings$share <- c(share - 1, plan$shards)
+    checked(.Call(r_needs, x, y, method_code(round$method), settings))
+  })
+  # Which observations count is found in a reading of its own.
+  of_all <- if (uses[round$use] == "everything") 0 else sum(ncol(x), ncol(y))
+  c(columns = mean(needs["columns", ]) + of_all, memory = max(needs["memory", ]))
+}
+
 some_columns <- function(m, size) sample_columns(m, min(size, ncol(m)))
 
-describe_plan <- function(plan, round, seconds) {
+describe_plan <- function(plan, round, expected) {
+  seconds <- expected[["seconds"]]
   bytes <- sum(plan$x$bytes, plan$y$bytes)
   cat("Plan of ", plan$verb, "() in ", plan$path, "\n", sep = "")
   cat(format_count(plan$pairs), " pairs of ", format_count(plan$x$dim[1L]), " observations in ", plan$shards,
-      " shares of ", format_count(ceiling(plan$pairs / plan$shards)), "; data of ", gigabytes(bytes), "\n", sep = "")
+      if (plan$shards > 1) " shares of " else " share of ", format_count(ceiling(plan$pairs / plan$shards)), "; data of ", show_bytes(bytes), "\n", sep = "")
   if (!is.na(seconds)) {
     cat("a share takes about ", show_seconds(seconds), " on a machine like this one, all of them ",
         show_seconds(seconds * plan$shards), "\n", sep = "")
   }
-  if (round$entry == "r_cor") cat("a share holds ", gigabytes(8 * plan$pairs / plan$shards), " of results\n", sep = "")
+  all <- sum(plan$x$dim[2L], plan$y$dim[2L])
+  cat("a share reads ", format_count(ceiling(expected[["columns"]])), " columns, all shares read the data ",
+      format(expected[["columns"]] * plan$shards / all, digits = 2), " times over; prepared, the columns of a share ",
+      "take up to ", show_bytes(expected[["memory"]]), "\n", sep = "")
+  if (round$entry == "r_cor") cat("a share holds ", show_bytes(8 * plan$pairs / plan$shards), " of results\n", sep = "")
   if (!round$is_last) cat("there will be more than one round: gpuCorStatus() says when the next one is due\n")
 }
 

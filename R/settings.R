@@ -11,13 +11,15 @@ setting <- function(argument, name) {
 # Arguments that hold for how a result is computed, in the `...` of every function that computes one.
 SETTINGS <- c("threads", "memory", "progress", "devices")
 
-settings_of <- function(backend, ..., distance = FALSE) {
+# takes_data: the function is one that takes x, of which 'assay' may say more.
+settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
   given <- list(...)
+  known <- c(SETTINGS, if (takes_data) "assay")
   names <- if (is.null(names(given))) rep("", length(given)) else names(given)
-  unknown <- names[!names %in% SETTINGS]
+  unknown <- names[!names %in% known]
   if (length(unknown)) {
     what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
-    fail("further arguments are ", paste0("'", SETTINGS, "'", collapse = ", "), "; ", what)
+    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
   }
   backend <- choose_backend(setting(backend, "backend"))
   list(
@@ -27,6 +29,7 @@ settings_of <- function(backend, ..., distance = FALSE) {
     memory = choose_memory(setting(given$memory, "memory")),
     progress = choose_progress(setting(given$progress, "progress")),
     pass = c(0, 1),
+    assay = given$assay,
     distance = distance,
     share = c(0, 1), # all pairs, to be returned: see src/r/r.h
     save = character(),

@@ -36,7 +36,7 @@ gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall
   use <- check_use(use)
   settings <- settings_of(backend, ...)
   check_matrix_like(x, COLUMNS)
-  run(check_input(x, NULL, use, method)$x, NULL, method, use, order, settings)
+  run(check_input(x, NULL, use, method, settings$assay)$x, NULL, method, use, order, settings)
 }
 
 #' @rdname gpuCorTriangle

@@ -1,6 +1,7 @@
 /* A part of a run: computed by one process for its file, and read by another that puts all parts together. */
 #include "r.h"
 
+#include "../core/needs.h"
 #include "../core/share.h"
 #include "../sink/edge_store.h"
 
@@ -99,4 +100,18 @@ SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full) {
     gcor_grid grid = gcor_grid_of(Rf_asLogical(is_full) ? GCOR_FULL : GCOR_LOWER, (int64_t)Rf_asReal(n_row),
                                   (int64_t)Rf_asReal(n_col));
     return Rf_ScalarReal((double)gcor_count_shares(&grid));
+}
+
+SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings) {
+    r_job q;
+    gcor_session *session;
+    gcor_needs needs;
+    r_job_parse(&q, x, y, method, Rf_ScalarInteger(0), Rf_ScalarLogical(0), settings);
+    gcor_status status = r_session(&q.call.context, q.backend, q.devices, q.n_devices, &session);
+    if (!status) status = gcor_needs_of(session, &q.call.context, &q.job, &needs);
+    if (status) return r_failure(&q.call.context.error);
+    SEXP result = Rf_allocVector(REALSXP, 2);
+    REAL(result)[0] = (double)needs.columns;
+    REAL(result)[1] = (double)needs.bytes;
+    return result;
 }

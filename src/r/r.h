@@ -70,9 +70,10 @@ SEXP r_measures(void);
 SEXP r_constants(void);
 
 /* Whether what was written to a file, or what a folder has in it, is on the disk. How many shares there can be at most.
- */
+ * What the settings' share would read and hold (needs.h): columns, bytes. */
 SEXP r_sync(SEXP path);
 SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
+SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);

@@ -247,6 +247,21 @@ test_that("a plan says what is wrong with it when it is made", {
   expect_error(gpuCorCollect(path, file = 3), "'file'|not finished")
 })
 
+test_that("a plan says how often its shares read the data, and what they hold", {
+  says <- function(...) {
+    path <- new_path()
+    on.exit(unlink(path, recursive = TRUE))
+    grep("reads", utils::capture.output(gpuCorPlan(path, ..., backend = "cpu")), value = TRUE)
+  }
+  x <- matrix(stats::rnorm(8 * 12000), 8)
+  columns <- "a share reads 12,000 columns, all shares read the data 1 times over.* take up to 0 MB"
+  expect_match(says(x, threshold = 0.9, shards = 1), columns)
+  expect_match(says(x, threshold = 0.9, shards = 1, use = "complete.obs"), "reads 24,000 columns, .* 2 times over")
+  expect_match(says(x, x[, 1:3000], threshold = 0.9, shards = 1), "reads 15,000 columns, .* 1 times over")
+  more <- says(x, threshold = 0.9, shards = 1, memory = 2e5)
+  expect_gt(as.numeric(sub(".*data (.*) times.*", "\\1", more)), 2)
+})
+
 test_that("other data or another version under the plan's name are an error", {
   path <- quiet_plan(new_path(), kinds$plain, threshold = 0.5, shards = 2)
   on.exit(unlink(path, recursive = TRUE))

@@ -1,0 +1,98 @@
+/* What a share is said to read and to hold is what it reads and holds. */
+#include "check.h"
+#include "device.h"
+#include "results.h"
+
+#include "../../src/core/needs.h"
+
+#include <string.h>
+
+enum { N_OBS = 12, N_X = 700, N_Y = 300 };
+
+typedef struct {
+    gcor_source source; /* first */
+    gcor_source *from;
+    int64_t *columns; /* that were read, of all sources */
+} counted_source;
+
+static gcor_status read_counted(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {
+    counted_source *s = (counted_source *)source;
+    *s->columns += n;
+    return s->from->read(s->from, context, first, n, out);
+}
+
+static counted_source counted(unit_data *data, int64_t *columns) {
+    counted_source s = {.source = data->matrix.source, .from = &data->matrix.source, .columns = columns};
+    s.source.any_thread = 0; /* one thread reads, and counts */
+    s.source.read = read_counted;
+    return s;
+}
+
+static gcor_needs needs_of(unit_problem *problem) {
+    unit_call call;
+    gcor_session *session;
+    gcor_needs needs = {0};
+    gcor_job job = {.x = problem->x, .y = problem->y, .measure = problem->measure, .share = problem->share};
+    unit_call_begin(&call, 1);
+    call.context.memory = problem->memory;
+    CHECK_INT(unit_session_open(problem, &session), GCOR_OK);
+    CHECK_INT(gcor_needs_of(session, &call.context, &job, &needs), GCOR_OK);
+    gcor_session_close(session);
+    return needs;
+}
+
+/* Returns the columns that a share read. */
+static int64_t check_share(unit_problem *problem, const unit_kind *kind, const int64_t *columns, gcor_share share) {
+    gcor_status status;
+    problem->share = share;
+    gcor_needs needs = needs_of(problem);
+    int64_t before = *columns;
+    unit_found found = unit_find(problem, kind, &status);
+    free(found.bytes);
+    CHECK_INT(status, GCOR_OK);
+    CHECK_INT(needs.columns, *columns - before);
+    CHECK(needs.bytes > 0);
+    if (problem->memory > 0) CHECK(needs.bytes <= problem->memory);
+    return needs.columns;
+}
+
+static void check_kind(const char *name, int with_y) {
+    const unit_kind *kind = unit_kind_named(name);
+    const int64_t memories[] = {0, 24000, 8000};
+    int64_t columns = 0, last = 0;
+    unit_data x = unit_data_new(N_OBS, N_X, UNIT_COMPLETE), y = unit_data_new(N_OBS, N_Y, UNIT_COMPLETE);
+    counted_source from_x = counted(&x, &columns), from_y = counted(&y, &columns);
+    unit_problem *problem = malloc(sizeof *problem);
+    unit_devices_reset();
+    unit_problem_of(problem, &from_x.source, with_y ? &from_y.source : NULL);
+    problem->backend = &unit_device;
+    for (int m = 0; m < 3; m++) {
+        int64_t all = 0;
+        problem->memory = memories[m];
+        for (int64_t k = 0; k < 5; k++) all += check_share(problem, kind, &columns, (gcor_share){k, 5});
+        CHECK(all > (with_y ? N_X + N_Y : N_X));
+        int64_t whole = check_share(problem, kind, &columns, (gcor_share){0, 1});
+        if (m == 0) CHECK_INT(whole, with_y ? N_X + N_Y : N_X);
+        if (m > 0) CHECK(whole > last);
+        last = whole;
+    }
+    free(problem);
+    unit_data_free(&x);
+    unit_data_free(&y);
+}
+
+static void of_a_triangle(void) {
+    unit_seed(21);
+    check_kind("triangle by columns", 0);
+}
+
+static void of_a_rectangle(void) {
+    unit_seed(22);
+    check_kind("rectangle", 1);
+}
+
+const unit_test needs_tests[] = {
+    {"columns read of a triangle's shares, with much memory and little", of_a_triangle},
+    {"columns read of a rectangle's shares", of_a_rectangle},
+    {NULL, NULL},
+};
