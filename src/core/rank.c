@@ -30,19 +30,64 @@ static void merge(const gcor_entry *from, int64_t half, int64_t n, gcor_entry *t
     memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
 }
 
-/* By value, in `entries` or in `work`; returns where. */
-static gcor_entry *sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
+static void swap_lists(gcor_entry **a, gcor_entry **b) {
+    gcor_entry *swap = *a;
+    *a = *b;
+    *b = swap;
+}
+
+/* By merging: what is equal stays in its order. */
+static gcor_entry *merge_sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
     for (int64_t at = 0; at < n; at += SHORT) insertion_sort(entries + at, n - at < SHORT ? n - at : SHORT);
     for (int64_t half = SHORT; half < n; half *= 2) {
         for (int64_t at = 0; at < n; at += 2 * half) {
             int64_t both = n - at < 2 * half ? n - at : 2 * half;
             merge(entries + at, half < both ? half : both, both, work + at);
         }
-        gcor_entry *swap = entries;
-        entries = work;
-        work = swap;
+        swap_lists(&entries, &work);
     }
     return entries;
+}
+
+/* ---- by digits -------------------------------------------------------------------------------- */
+
+/* Many values are sorted by their bytes, from the last one on, in a time that grows with their number alone. */
+enum { DIGITS = 8, DIGIT_VALUES = 256, LEAST_BY_DIGITS = 256 };
+
+/* Whole numbers in the order of the values, none of which is NaN or -0. */
+static uint64_t key_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+static void move_by_digit(const gcor_entry *from, int64_t n, int digit, int64_t *begin, gcor_entry *to) {
+    for (int64_t k = 0; k < n; k++) to[begin[key_of(from[k].value) >> 8 * digit & 255]++] = from[k];
+}
+
+static gcor_entry *radix_sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
+    int64_t counts[DIGITS][DIGIT_VALUES] = {{0}};
+    for (int64_t k = 0; k < n; k++) {
+        uint64_t key = key_of(entries[k].value);
+        for (int digit = 0; digit < DIGITS; digit++) counts[digit][key >> 8 * digit & 255]++;
+    }
+    for (int digit = 0; digit < DIGITS; digit++) {
+        int64_t *count = counts[digit], before = 0;
+        if (count[key_of(entries[0].value) >> 8 * digit & 255] == n) continue; /* all have the same */
+        for (int value = 0; value < DIGIT_VALUES; value++) {
+            int64_t own = count[value];
+            count[value] = before;
+            before += own;
+        }
+        move_by_digit(entries, n, digit, count, work);
+        swap_lists(&entries, &work);
+    }
+    return entries;
+}
+
+/* By value, and what is equal by row, in `entries` or in `work`; returns where. */
+static gcor_entry *sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
+    return n < LEAST_BY_DIGITS ? merge_sort(entries, n, work) : radix_sort(entries, n, work);
 }
 
 size_t gcor_ranks_bytes(int64_t n) {

@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 #include "threads.h"
+#include "triangle.h"
 #include "workers.h"
 
 #include <math.h>
@@ -44,11 +45,12 @@ static void work_on(const gathering *g, int thread, int64_t j, double *x) {
 /* Every thread reads for itself, into n_obs values of its own. */
 static void gather_anywhere(const gathering *g, double *scratch) {
     gcor_source *source = g->columns->source;
+    int64_t chunk = gcor_clamp(g->n / (4 * g->context->threads), 1, 16);
 #pragma omp parallel num_threads(g->context->threads)
     {
         int thread = omp_get_thread_num();
         double *x = scratch + thread * source->n_obs;
-#pragma omp for schedule(dynamic, 16)
+#pragma omp for schedule(dynamic, chunk)
         for (int64_t j = g->first; j < g->first + g->n; j++)
             if (!gcor_stop(g->context) && !source->read(source, g->context, j, 1, x)) work_on(g, thread, j, x);
     }

@@ -14,19 +14,23 @@
 #include "../core/gpucor.h"
 #include "kernels.h"
 
-/* n_obs values per variable, by kind; the rest are NULL. `columns` holds n_padded variables, the
- * added ones zero, so that every block is a whole one. */
+/* n_obs values per variable, by kind; the rest are NULL. */
 typedef struct {
     gcor_operand head;
-    int64_t n_padded;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    float *scale;          /* REAL: n_padded, one over a column's length; NaN where it has no coefficients */
+    float *scale;          /* REAL: one over a column's length; NaN where it has no coefficients */
     double *values;        /* REAL_COMMON: values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS */
 } cpu_operand;
+
+/* A whole sliver may go beyond the last variable; it then has that one again, and nobody asks for the sums. */
+static inline int64_t cpu_at_most_last(const cpu_operand *o, int64_t var) {
+    int64_t last = o->head.first + o->head.n_var - 1;
+    return var < last ? var : last;
+}
 
 /* Memory kept between tiles. */
 typedef struct {

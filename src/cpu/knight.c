@@ -13,42 +13,18 @@ int64_t cpu_knight_bytes(int64_t n_obs) {
 
 /* ---- a column ---------------------------------------------------------------------------- */
 
-static void sort_run(int64_t *run, int64_t n) {
-    for (int64_t k = 1; k < n; k++) {
-        int64_t own = run[k], to = k;
-        for (; to > 0 && run[to - 1] > own; to--) run[to] = run[to - 1];
-        run[to] = own;
-    }
-}
-
-static void merge_keys(const int64_t *from, int64_t half, int64_t n, int64_t *to) {
-    const int64_t *a = from, *b = from + half, *a_end = b, *b_end = from + n;
-    while (a < a_end && b < b_end) {
-        int64_t own = *a, other = *b, second = other < own;
-        *to++ = second ? other : own;
-        b += second;
-        a += 1 - second;
-    }
-    memcpy(to, a, (size_t)(a_end - a) * sizeof *to);
-    memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
-}
-
-/* By keys of the score, a whole number, and the row. */
+/* A score is the sum of the first and the last number that its value has among the sorted, less n - 1; and so many have
+ * it as there are numbers from the one to the other. */
 void cpu_sort_column(const float *score, int64_t n_obs, void *work, cpu_sorted *sorted) {
-    int64_t *from = work, *to = from + n_obs, n = 0;
+    int32_t *next = work;
+    int64_t n = 0;
+    for (int64_t k = 0; k < n_obs; k++) n += score[k] == score[k];
+    memset(next, 0, (size_t)(2 * n) * sizeof *next);
     for (int64_t k = 0; k < n_obs; k++)
-        if (score[k] == score[k]) from[n++] = (int64_t)score[k] * ((int64_t)1 << 32) + k;
-    for (int64_t at = 0; at < n; at += SHORT) sort_run(from + at, n - at < SHORT ? n - at : SHORT);
-    for (int64_t half = SHORT; half < n; half *= 2) {
-        for (int64_t at = 0; at < n; at += 2 * half) {
-            int64_t both = n - at < 2 * half ? n - at : 2 * half;
-            merge_keys(from + at, half < both ? half : both, both, to + at);
-        }
-        int64_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    for (int64_t k = 0; k < n; k++) sorted->rows[k] = (int32_t)(from[k] & UINT32_MAX);
+        if (score[k] == score[k]) next[(int64_t)score[k] + n]++;
+    for (int64_t sum = 0; sum < 2 * n; sum++) next[sum] = (int32_t)((sum - next[sum]) / 2);
+    for (int64_t k = 0; k < n_obs; k++)
+        if (score[k] == score[k]) sorted->rows[next[(int64_t)score[k] + n]++] = (int32_t)k;
     sorted->score = score;
     sorted->n_present = n;
 }

@@ -7,8 +7,6 @@
 #include "../core/source.h"
 #include "knight.h"
 
-#include <string.h>
-
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     (void)state;
     switch (kind) {
@@ -21,7 +19,6 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
 static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs, int64_t n_var, cpu_operand *o) {
     const char *what = "the prepared columns";
     int ok = 1;
-    o->n_padded = (n_var + CPU_BLOCK_COLS - 1) / CPU_BLOCK_COLS * CPU_BLOCK_COLS;
     ok = ok && (o->head.norm = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
     switch (kind) {
@@ -34,10 +31,8 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         break;
     default:
         ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
-        ok = ok && (o->scale = gcor_alloc(context, o->n_padded, sizeof(float), what));
-        ok = ok && (o->columns = gcor_alloc(context, n_obs * o->n_padded, sizeof(float), what));
-        if (ok) memset(o->scale + n_var, 0, (size_t)(o->n_padded - n_var) * sizeof(float));
-        if (ok) memset(o->columns + n_obs * n_var, 0, (size_t)(n_obs * (o->n_padded - n_var)) * sizeof(float));
+        ok = ok && (o->scale = gcor_alloc(context, n_var, sizeof(float), what));
+        ok = ok && (o->columns = gcor_alloc(context, n_obs * n_var, sizeof(float), what));
     }
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
 }

@@ -16,8 +16,9 @@ static void open_floats(const gcor_state *state, const cpu_product *product, con
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float) };
     (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
-        const float *column = column_of(operand, var + v) + first;
-        float scale = operand->scale[var + v - operand->head.first], *out = (float *)sliver + v;
+        int64_t own = cpu_at_most_last(operand, var + v);
+        const float *column = column_of(operand, own) + first;
+        float scale = operand->scale[own - operand->head.first], *out = (float *)sliver + v;
         for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k] * scale;
     }
 }
@@ -27,7 +28,7 @@ static void open_doubles(const gcor_state *state, const cpu_product *product, co
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
     (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
-        const float *column = column_of(operand, var + v) + first;
+        const float *column = column_of(operand, cpu_at_most_last(operand, var + v)) + first;
         double *out = (double *)sliver + v;
         for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
     }

@@ -23,7 +23,7 @@ static void open_signs(const gcor_state *state, const cpu_product *product, cons
     if (bits > 64 * n) bits = 64 * n;
     if (bits <= 0) return; /* not two observations */
     for (int v = 0; v < WIDTH; v++) {
-        const float *score = operand->columns + (var + v - operand->head.first) * n_obs;
+        const float *score = operand->columns + (cpu_at_most_last(operand, var + v) - operand->head.first) * n_obs;
         cpu_planes planes = planes_at(product, sliver + v * (int64_t)sizeof(uint64_t));
         memcpy(work, score, (size_t)n_obs * sizeof *score);
         memcpy((float *)work + n_obs, score, (size_t)n_obs * sizeof *score);

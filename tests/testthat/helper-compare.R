@@ -4,6 +4,8 @@ options(gpucor.threads = 2L) # as many as checks may use
 
 backends <- function() gpuInfo()$backends
 
+skip_without_gpu <- function() skip_if_not("cuda" %in% backends(), "needs a GPU")
+
 all_methods <- c("pearson", "kendall", "spearman")
 all_uses <- c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs")
 

@@ -53,6 +53,53 @@ for (backend in backends()) {
   })
 }
 
+# On a GPU few columns are sorted and many are products of sets of bits, with a tile's bits opened for it up to 1,770
+# observations, or in a network 4,096. A block of a sort has 4,096 observations, one of bits 256.
+lengths <- c(1025, 1279, 1280, 1281, 1800, 2303, 2305, 4096, 4097, 8193)
+
+test_that("columns of many lengths, few and many, have the processor's coefficients on a GPU", {
+  skip_without_gpu()
+  run <- function(f, x, backend) {
+    r <- suppressWarnings(f(x, method = "kendall", backend = backend))
+    if (isS4(r)) list(r@p, r@i, r@x) else as.vector(r)
+  }
+  network <- function(...) gpuCorNetwork(..., threshold = 0.02)
+  for (n in lengths) {
+    x <- cbind(normal(n, 37, n), round(normal(n, 2, 1), 1), rexp(n) * rbinom(n, 1, 0.2), matrix(rpois(3 * n, 0.3), n),
+               rbinom(n, 1, 0.3), 5)
+    for (columns in list(1:3, c(1, 38:40), 38:45, 1:37, 1:45)) {
+      what <- paste(n, "x", length(columns))
+      expect_identical(run(gpuCor, x[, columns], "cuda"), run(gpuCor, x[, columns], "cpu"), label = what)
+      expect_identical(run(network, x[, columns], "cuda"), run(network, x[, columns], "cpu"), label = what)
+    }
+    against <- function(...) gpuCor(..., y = x[, 30:45])
+    expect_identical(run(against, x[, 1:20], "cuda"), run(against, x[, 1:20], "cpu"), label = paste("rectangle", n))
+  }
+  expect_nothing_live()
+})
+
+test_that("the rows of a sorted column come in the order of the ranks, whatever ties and missing values", {
+  x <- cbind(normal(3000, 2), round(normal(3000, 1), 1), rexp(3000) * rbinom(3000, 1, 0.1), -3000:-1)
+  x[, 5] <- x[sample(3000), 5]
+  truth <- cor(x, method = "kendall")
+  expect_equal(gpuCor(x, method = "kendall", output = "matrix", backend = "cpu"), truth, tolerance = 1e-12)
+  expect_equal(gpuCor(x, method = "spearman", output = "matrix", backend = "cpu"), cor(x, method = "spearman"),
+               tolerance = 1e-7)
+  holes <- with_missing(x, 0.2)
+  expect_equal(gpuCor(holes, use = "pairwise", method = "kendall", output = "matrix", backend = "cpu"),
+               cor(holes, use = "pairwise", method = "kendall"), tolerance = 1e-12)
+})
+
+test_that("values of every size are sorted as R sorts them", {
+  set.seed(9)
+  x <- c(stats::rnorm(500) * 10^stats::runif(500, -300, 300), .Machine$double.xmin, 5e-324, -5e-324, 0, -0, Inf, -Inf, 1,
+         -1, 1e308)
+  x <- cbind(x, sample(x), rev(x))
+  ranks <- apply(x, 2, rank)
+  expect_equal(gpuCor(x, method = "spearman", output = "matrix", backend = "cpu"), cor(ranks), tolerance = 1e-7,
+               ignore_attr = TRUE)
+})
+
 test_that("long columns fail cleanly wherever memory fails", {
   run <- function() suppressWarnings(gpuCorTriangle(long, method = "kendall", backend = "cpu"))
   messages <- walk_failures(run, "host", "long columns")

@@ -1,8 +1,6 @@
 # The products on tensor cores against the CPU back end: sizes one off what a block, a piece of a column
 # and a tile hold, both kinds of instructions, and tiles with more edges than there is room for.
 
-skip_without_gpu <- function() skip_if_not("cuda" %in% backends(), "needs a GPU")
-
 # GPUCOR_NO_WGMMA: what GPUs before Hopper run, which newer ones can, too.
 instructions <- list(newest = c(GPUCOR_NO_WGMMA = NA), older = c(GPUCOR_NO_WGMMA = "1"))
 
