@@ -7,6 +7,7 @@
 #include "../product/product.cuh"
 #include "../sink/device_sink.cuh"
 
+#include <map>
 #include <set>
 
 struct gcor_state {
@@ -21,7 +22,8 @@ struct gcor_state {
     Stream compute{false}, copy{true};         /* what a tile still wants before it is copied is short */
     Event step;                                /* of long work on `compute`, to wait for in steps */
     std::set<const void *> kernels;            /* that are allowed their shared memory */
-    int64_t prepared = 0;                      /* operands so far */
+    std::map<std::pair<const void *, int>, int> resident_clusters; /* of a kernel, of so many blocks */
+    int64_t prepared = 0;                                          /* operands so far */
     ColumnBuffers columns;
     ProductBuffers products;
     DeviceSinks sinks;

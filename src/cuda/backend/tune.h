@@ -26,8 +26,10 @@ enum {
     /* Up to here a column is ranked by counting in shared memory (n^2 comparisons of 16 KB);
      * beyond, a sort is cheaper. */
     COUNTED_RANKS = 2048,
+    SORTED_BY_ALL = 262144, /* from here on a column is sorted by all processors, not by one */
 
     COLUMN_THREADS = 256, /* threads that prepare one column */
+    RANKED_PART = 8192,   /* values of a sorted column that a block ranks */
 
     /* ---- products ------------------------------------------------------------------------- */
 
@@ -35,13 +37,17 @@ enum {
      * which shared memory is read without bank conflicts. */
     PIECE_BYTES = 128,
     PIECE_WORDS = PIECE_BYTES / 4,
-    SLACK_COLUMNS = 256, /* that a block may read beyond the last one */
+    SLACK_COLUMNS = 512, /* that a block may read beyond the last one */
 
-    /* Hopper: two groups of 64 x 256 sums, 128 registers a thread, are all that the registers hold; with
-     * two blocks that share their columns' pieces the second-level cache is read a third less. */
+    /* Hopper: two groups of 64 x 256 sums, 128 registers a thread, are all that the registers hold. With two blocks
+     * that share their columns' pieces the second-level cache is read a third less, with four a half. That is a
+     * tenth of the time for halves, and nothing for bits; and four compute more that is not wanted at a tile's edges,
+     * so that they should have some rounds to do. */
     WGMMA_GROUPS = 2,
     WGMMA_COLS = 256,
     WGMMA_CLUSTER = 2,
+    WGMMA_LARGE_CLUSTER = 4,
+    WGMMA_LARGE_ROUNDS = 8,
     WGMMA_STAGES = 4,           /* of 48 KB: with the hits of 8 warps 208 KB of 227 */
     WGMMA_HISTOGRAM_STAGES = 3, /* 144 KB and 40 KB of bins */
 
@@ -105,7 +111,9 @@ static const size_t KEPT_BYTES = (size_t)64 << 20, LEAST_BYTES = (size_t)64 << 1
 static const double MEMORY_SECONDS = 1;
 
 /* Values staged at a time on their way to the device. */
-static const long long STAGED_VALUES = 4LL << 20; /* 32 MB */
+static const long long STAGED_VALUES = 4LL << 20, LONG_STAGED_VALUES = 16LL << 20; /* 32 MB, 128 MB */
+/* Values that are ranked at a time; with their keys and numbers 24 bytes each. */
+static const long long GROUP_VALUES = 16LL << 20;
 
 /* Operands as wide as a tile, one for each of its sides, should not take more. */
 static const long long OPERAND_BYTES = 2LL << 30;

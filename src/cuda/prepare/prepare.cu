@@ -143,8 +143,11 @@ static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill 
     wait_for_compute(state);
 }
 
-static int64_t batch_of(const Operand &o) {
-    return std::min<int64_t>(o.head.n_var, std::max<int64_t>(1, STAGED_VALUES / o.head.n_obs));
+/* Of very long columns as many as there are threads to gather them, if they are not too long for that. */
+static int64_t batch_of(const gcor_state *state, const Operand &o) {
+    int64_t fit = STAGED_VALUES / o.head.n_obs, most = LONG_STAGED_VALUES / o.head.n_obs;
+    int64_t batch = std::max(fit, std::min<int64_t>(state->context->threads, most));
+    return std::min<int64_t>(o.head.n_var, std::max<int64_t>(1, batch));
 }
 
 /* ---- on the device ------------------------------------------------------------------------------------ */
@@ -163,7 +166,13 @@ static void gather_column(void *user, int, int64_t j, double *x, int flags) {
     gathering->flags[at] = (unsigned char)flags;
 }
 
-static void prepare_batch(gcor_state *state, Operand &o, const double *values, int64_t at, int64_t count) {
+/* Columns that are prepared at a time, some batches: a block of threads each is too little for a GPU. */
+static int64_t group_of(const Operand &o, int64_t batch) {
+    int64_t batches = std::max<int64_t>(1, GROUP_VALUES / (batch * o.head.n_obs));
+    return batch * std::min(batches, (o.head.n_var + batch - 1) / batch);
+}
+
+static void prepare_group(gcor_state *state, Operand &o, const double *values, int64_t at, int64_t count) {
     int64_t n = o.head.n_obs;
     if (o.head.kind != GCOR_REAL_COMMON) return rank_columns(state, values, count, o, at);
     copy_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(values, n, o.values.data + at * n,
@@ -172,18 +181,19 @@ static void prepare_batch(gcor_state *state, Operand &o, const double *values, i
 }
 
 static void prepare_on_device(gcor_state *state, const gcor_columns *columns, Operand &o) {
-    int64_t n = o.head.n_obs, batch = batch_of(o);
+    int64_t n = o.head.n_obs, batch = batch_of(state, o), group = group_of(o, batch);
     DeviceArray<double> &values = state->columns.values;
-    values.reserve(batch * n, "columns being prepared");
+    values.reserve(group * n, "columns being prepared");
     auto fill = [&](double *staged, int64_t at, int64_t count) {
         Gathering gathering{o.head.first + at, n, staged, o.head.flags + at};
         for_columns(state, columns, gathering.first, count, gather_column, &gathering);
     };
     in_batches<double>(state, o, batch, fill, [&](const double *staged, int64_t at, int64_t count) {
-        check(cudaMemcpyAsync(values.data, staged, (size_t)(count * n) * sizeof(double), cudaMemcpyHostToDevice,
-                              state->compute.handle),
+        int64_t before = at % group, end = at + count;
+        check(cudaMemcpyAsync(values.data + before * n, staged, (size_t)(count * n) * sizeof(double),
+                              cudaMemcpyHostToDevice, state->compute.handle),
               "copying columns");
-        prepare_batch(state, o, values.data, at, count);
+        if (end % group == 0 || end == o.head.n_var) prepare_group(state, o, values.data, at - before, before + count);
     });
 }
 
@@ -219,7 +229,7 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
         Preparing work{measure, &o.head, o.head.first + at, staged, ranks.get(), rank_bytes};
         for_columns(state, columns, work.first, count, prepare_column, &work);
     };
-    in_batches<float>(state, o, batch_of(o), fill, [&](const float *staged, int64_t at, int64_t count) {
+    in_batches<float>(state, o, batch_of(state, o), fill, [&](const float *staged, int64_t at, int64_t count) {
         check(cudaMemcpyAsync(o.columns.data + at * n, staged, (size_t)(count * n) * sizeof(float),
                               cudaMemcpyHostToDevice, state->compute.handle),
               "copying columns");

@@ -43,10 +43,20 @@ void cuda_release_operand(gcor_state *state, std::unique_ptr<Operand> operand);
 
 /* ---- rank.cu ------------------------------------------------------------------------------- */
 
+/* Room for sort_columns() (sort.cuh). */
+struct SortBuffers {
+    DeviceArray<int> starts;
+    DeviceArray<char> scratch;
+    void trim() {
+        starts.trim();
+        scratch.trim();
+    }
+};
+
 struct RankBuffers {
-    DeviceArray<double> keys;
-    DeviceArray<int> obs, sorted_obs, starts; /* obs: the numbers of observations */
-    DeviceArray<char> sort;
+    DeviceArray<double> keys, tied;   /* tied: pairs of each column */
+    DeviceArray<int> obs, sorted_obs; /* obs: the numbers of observations */
+    SortBuffers sort;
     void trim();
 };
 

@@ -3,10 +3,9 @@
  * are below it and how many equal it; everything else follows from these. Short columns are counted in shared
  * memory, long ones sorted by CUB and searched. */
 #include "../backend/lanes.cuh"
-#include "../backend/state.cuh"
+#include "sort.cuh"
 
 #include <cub/block/block_reduce.cuh>
-#include <cub/device/device_segmented_radix_sort.cuh>
 
 /* Where a column's ranks go; columns: scores; order, begin, end: RANK_COMMON. By kind, either
  * is null. */
@@ -101,20 +100,39 @@ static __device__ int count_below(const double *keys, int n, double own, bool or
     return low;
 }
 
-static __global__ void rank_sorted(const double *keys, const int *obs, int n, RankOutput out) {
-    int64_t at = blockIdx.x * (int64_t)n;
+/* A part of a column; grid rows are columns. `tied` is added to: halves of whole numbers, in any order. */
+static __global__ void rank_sorted(const double *keys, const int *obs, int n, RankOutput out, double *tied) {
+    int64_t at = blockIdx.y * (int64_t)n;
     const double *x = keys + at;
-    int present = count_below(x, n, INFINITY, true);
+    int present = count_below(x, n, INFINITY, true), first = blockIdx.x * (int)RANKED_PART;
     ColumnSums sums;
-    for (int p = threadIdx.x; p < n; p += COLUMN_THREADS) {
+    for (int p = first + threadIdx.x; p < min(n, first + (int)RANKED_PART); p += COLUMN_THREADS) {
         int k = obs[at + p];
         if (p >= present) {
             put_missing(out, at, k);
             continue;
         }
-        int below = count_below(x, n, x[p], false), equal = count_below(x, n, x[p], true) - below;
-        put(out, at, k, below, equal, p - below, present, sums);
+        int below = p > 0 && x[p - 1] == x[p] ? count_below(x, n, x[p], false) : p;
+        int end = p + 1 < n && x[p + 1] == x[p] ? count_below(x, n, x[p], true) : p + 1;
+        put(out, at, k, below, end - below, p - below, present, sums);
     }
+    using Reduce = cub::BlockReduce<double, COLUMN_THREADS>;
+    __shared__ typename Reduce::TempStorage storage;
+    double all = Reduce(storage).Sum(sums.tied);
+    if (threadIdx.x == 0 && all > 0) atomicAdd(&tied[blockIdx.y], all);
+}
+
+/* What is known of a column when all its parts are ranked; squares are summed in the order of its values. */
+static __global__ void finish_sorted(const double *keys, const int *obs, int n, RankOutput out, const double *tied) {
+    int64_t at = blockIdx.x * (int64_t)n;
+    int present = count_below(keys + at, n, INFINITY, true);
+    ColumnSums sums;
+    if (threadIdx.x == 0) sums.tied = tied[blockIdx.x];
+    if (!out.untied_pairs)
+        for (int p = threadIdx.x; p < present; p += COLUMN_THREADS) {
+            double score = out.scores[at + obs[at + p]];
+            sums.squares += score * score;
+        }
     put_norm(out, present, sums);
 }
 
@@ -135,16 +153,11 @@ static __global__ void number_obs(int n, int *obs) {
     for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) obs[at + k] = k;
 }
 
-static __global__ void number_starts(int n, int columns, int *starts) {
-    int c = blockIdx.x * blockDim.x + threadIdx.x;
-    if (c <= columns) starts[c] = c * n;
-}
-
 void RankBuffers::trim() {
     keys.trim();
     obs.trim();
     sorted_obs.trim();
-    starts.trim();
+    tied.trim();
     sort.trim();
 }
 
@@ -156,20 +169,14 @@ static void rank_by_sorting(gcor_state *state, const double *values, int n, int 
     s.keys.reserve(items, what);
     s.obs.reserve(items, what);
     s.sorted_obs.reserve(items, what);
-    s.starts.reserve(columns + 1, what);
     number_obs<<<columns, COLUMN_THREADS, 0, stream>>>(n, s.obs.data);
-    number_starts<<<blocks_for(columns + 1, 256), 256, 0, stream>>>(n, columns, s.starts.data);
     check_launch(what);
-    auto sort = [&](void *scratch, size_t &bytes) {
-        return cub::DeviceSegmentedRadixSort::SortPairs(scratch, bytes, values, s.keys.data, s.obs.data,
-                                                        s.sorted_obs.data, items, columns, s.starts.data,
-                                                        s.starts.data + 1, 0, 64, stream);
-    };
-    size_t bytes = 0;
-    check(sort(nullptr, bytes), what);
-    s.sort.reserve((int64_t)bytes, what);
-    check(sort(s.sort.data, bytes), what);
-    rank_sorted<<<columns, COLUMN_THREADS, 0, stream>>>(s.keys.data, s.sorted_obs.data, n, out);
+    sort_columns(state, s.sort, values, s.keys.data, s.obs.data, s.sorted_obs.data, n, columns);
+    s.tied.reserve(columns, what);
+    check(cudaMemsetAsync(s.tied.data, 0, columns * sizeof(double), stream), what);
+    dim3 parts(blocks_for(n, RANKED_PART), (unsigned)columns);
+    rank_sorted<<<parts, COLUMN_THREADS, 0, stream>>>(s.keys.data, s.sorted_obs.data, n, out, s.tied.data);
+    finish_sorted<<<columns, COLUMN_THREADS, 0, stream>>>(s.keys.data, s.sorted_obs.data, n, out, s.tied.data);
 }
 
 static RankOutput output_of(const Operand &o, int64_t at) {

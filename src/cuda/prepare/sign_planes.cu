@@ -1,6 +1,7 @@
 /* Sign bits from scores: when columns of signs are prepared, or for a tile (product/sign.cu, product/slices.cu). */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
+#include "../product/opening.cuh"
 #include "../product/sign.cuh"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ static __global__ void open_bits(const float *scores, int64_t n_obs, int64_t fir
     }
     int64_t at = chunk_place(planes.stride, var, piece * 8 + lane / 4) / 4 + lane % 4;
     ((unsigned *)planes.plane[0])[at] = greater;
-    if (Mode != UNTIED) ((unsigned *)planes.plane[1])[at] = less;
+    ((unsigned *)planes.plane[1])[at] = less;
     if (Mode == COMMON) ((unsigned *)planes.plane[2])[at] = present;
     int ones = __reduce_add_sync(ALL_LANES, __popc(greater)), others = __reduce_add_sync(ALL_LANES, __popc(less));
     if (lane == 0) atomicAdd(&planes.ones_greater[var], ones);
@@ -41,33 +42,60 @@ static __global__ void open_bits(const float *scores, int64_t n_obs, int64_t fir
 }
 static_assert(PIECE_WORDS == 32, "a word for each lane of a warp");
 
-typedef void (*OpenKernel)(const float *, int64_t, int64_t, int64_t, Planes);
-
-static OpenKernel kernel_of(ProductMode mode) {
-    switch (mode) {
-    case UNTIED: return open_bits<UNTIED>;
-    case TIED: return open_bits<TIED>;
-    case COMMON: return open_bits<COMMON>;
-    case HALF:
-    case FLOAT: break;
+/* Pieces by groups (product/opening.cuh), greater and, where there are ties, less. */
+template <ProductMode Mode>
+static __global__ void open_by_groups(const float *scores, int64_t n_obs, Planes planes) {
+    __shared__ SortedBlock sorted[OPEN_WARPS];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    int64_t first = (blockIdx.x * (int64_t)OPEN_WARPS + warp) * WARP_PIECES, var = blockIdx.y;
+    int64_t end = min(first + WARP_PIECES, planes.pieces);
+    unsigned ones[2] = {0, 0};
+#pragma unroll
+    for (int plane = 0; plane <= (Mode == TIED); plane++) {
+        SignedColumn x{scores + var * n_obs, plane ? -1.0f : 1.0f, n_obs};
+        unsigned char *out = planes.plane[plane] + chunk_place(planes.stride, var, first * 8 + lane / 4) + lane % 4 * 4;
+        open_groups(x, first, end, sorted[warp], [&](unsigned word) {
+            *(unsigned *)out = word;
+            out += planes.stride;
+            ones[plane] += __popc(word);
+        });
     }
-    fail_impossible("sign bits of columns of that kind");
+    unsigned greater = __reduce_add_sync(ALL_LANES, ones[0]), untied = __reduce_add_sync(ALL_LANES, ones[0] + ones[1]);
+    if (lane == 0) atomicAdd(&planes.ones_greater[var], (int)greater);
+    if (lane == 0) atomicAdd(&planes.ones_untied[var], (int)untied);
 }
 
-void open_planes(gcor_state *state, ProductMode mode, const float *scores, int64_t n_obs, int64_t n_var, int64_t first,
-                 int64_t bits, const Planes &planes) {
+/* launch(first variable, how many, planes from there on) for parts of the variables, after their counts are cleared. */
+template <class Launch>
+static void open_in_parts(gcor_state *state, int64_t n_var, int planes_made, const Planes &planes, Launch launch) {
     const int64_t most = 32768; /* a grid has no more rows than 65,535 */
     cudaStream_t stream = state->compute.handle;
     check(cudaMemsetAsync(planes.ones_greater, 0, n_var * sizeof(int), stream), "clearing counts");
     check(cudaMemsetAsync(planes.ones_untied, 0, n_var * sizeof(int), stream), "clearing counts");
-    OpenKernel kernel = kernel_of(mode);
     for (int64_t v = 0; v < n_var; v += most) { /* a multiple of 8: the pattern of chunks goes on */
         Planes part = planes;
-        for (int plane = 0; plane <= (int)mode - UNTIED; plane++) part.plane[plane] += v * PIECE_BYTES;
+        for (int plane = 0; plane < planes_made; plane++) part.plane[plane] += v * PIECE_BYTES;
         part.ones_greater += v;
         part.ones_untied += v;
-        dim3 grid(blocks_for(planes.pieces, 8), (unsigned)std::min(most, n_var - v));
-        kernel<<<grid, 256, 0, stream>>>(scores + v * n_obs, n_obs, first, bits, part);
+        launch(v, std::min(most, n_var - v), part);
         check_launch("opening sign bits");
     }
+}
+
+void open_planes(gcor_state *state, ProductMode mode, const float *scores, int64_t n_obs, int64_t n_var, int64_t first,
+                 int64_t bits, const Planes &planes) {
+    auto kernel = mode == COMMON ? open_bits<COMMON> : open_bits<TIED>;
+    open_in_parts(state, n_var, planes_of(mode), planes, [&](int64_t v, int64_t n, const Planes &part) {
+        dim3 grid(blocks_for(planes.pieces, 8), (unsigned)n);
+        kernel<<<grid, 256, 0, state->compute.handle>>>(scores + v * n_obs, n_obs, first, bits, part);
+    });
+}
+
+void open_all_planes(gcor_state *state, ProductMode mode, const float *scores, int64_t n_obs, int64_t n_var,
+                     const Planes &planes) {
+    auto kernel = mode == TIED ? open_by_groups<TIED> : open_by_groups<UNTIED>;
+    open_in_parts(state, n_var, planes_of(mode), planes, [&](int64_t v, int64_t n, const Planes &part) {
+        dim3 grid(blocks_for(planes.pieces, OPEN_WARPS * WARP_PIECES), (unsigned)n);
+        kernel<<<grid, OPEN_WARPS * 32, 0, state->compute.handle>>>(scores + v * n_obs, n_obs, part);
+    });
 }

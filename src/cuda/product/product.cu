@@ -92,5 +92,6 @@ void ProductBuffers::trim() {
     col_sets.trim();
     set_counts.trim();
     level_counts.trim();
+    knight.trim();
     scratch.trim();
 }

@@ -8,9 +8,9 @@
  *   float.cuh         exact products of REAL columns, on the ordinary cores
  *   pair.cuh          what a sum means, and of which pair it is
  *   exact.cu          all exact coefficients of a tile, whatever its kind: from these products, or from those of
- *   sets.cu           long columns of signs as sets of bits, of their signs or of their levels,
- *   slices.cu         signs over common observations, a part of their bits at a time, and
- *   pairwise.cu       pairs by themselves, over their common observations
+ *   sets.cu           long columns of signs as sets of bits, of their signs or of their levels (set_bits.cu,
+ * opening.cuh, set_values.cu), or knight.cu         by sorting, slices.cu         signs over common observations, a
+ * part of their bits at a time, and pairwise.cu       pairs by themselves, over their common observations
  *
  * What becomes of a sum is the sink's, in ../sink: a struct that the kernels are compiled with (sink/warp.cuh).
  *
@@ -23,6 +23,7 @@
 #define GPUCOR_CUDA_PRODUCT_CUH
 
 #include "../prepare/prepare.cuh"
+#include "knight.cuh"
 #include "../../core/triangle.h"
 
 /* What is multiplied. With bit planes a, b of a column (greater, less), p (present), v = a | b (untied)
@@ -58,8 +59,9 @@ struct Product {
     gcor_shape shape;
     int64_t n_obs, bits; /* bits: signs in the planes */
     int pieces;
-    int parts; /* pieces so many times, each by blocks of their own; 0 is 1 */
-    Walk walk; /* launch_sink() makes it */
+    int parts;   /* pieces so many times, each by blocks of their own; 0 is 1 */
+    Walk walk;   /* launch_sink() makes it */
+    int cluster; /* and chooses this, where blocks come in clusters: how many there are in one */
 
     /* Rows and columns that are sets of variables (sets.cu): SET_CODES times the variable's number in the tile of
      * variables, and more; NULL: they are variables. Blocks in which no pair of variables counts are left out. */
@@ -139,6 +141,7 @@ struct ProductBuffers {
     SetBuffers row_sets, col_sets;
     DeviceArray<unsigned long long> set_counts; /* sets.cu: bits in common, over slices */
     DeviceArray<int> level_counts;
+    KnightBuffers knight;
     DeviceArray<unsigned> scratch; /* pairwise.cu: ranks of very long columns */
     void forget();                 /* what a run's operands have left */
     void trim();

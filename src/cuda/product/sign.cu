@@ -2,6 +2,7 @@
  * are opened for a tile; and of very long ones in slices (slices.cu). All sums are exact integers. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
+#include "opening.cuh"
 #include "sets.cuh"
 #include "sign.cuh"
 
@@ -9,10 +10,6 @@
 
 int64_t sign_pieces(int64_t n_obs) {
     return sign_words(n_obs) / PIECE_WORDS;
-}
-
-static int planes_of(ProductMode mode) {
-    return (int)mode - UNTIED + 1;
 }
 
 /* ---- bits that are kept ------------------------------------------------------------------ */
@@ -87,10 +84,10 @@ Planes reserve_planes(OpenedPlanes &opened, ProductMode mode, int64_t n_var, int
 static Planes open_all(gcor_state *state, OpenedPlanes &opened, ProductMode mode, const Operand &o, int64_t var,
                        int64_t n_var) {
     int64_t n = o.head.n_obs;
-    Planes planes = reserve_planes(opened, mode, n_var, sign_pieces(n));
+    Planes planes = reserve_planes(opened, mode, n_var, group_pieces(n));
     OpenedPlanes::Contents wanted = {o.serial, var, n_var, (int)mode};
     if (opened.contents == wanted) return planes;
-    open_planes(state, mode, o.columns_of(var), n, n_var, 0, gcor_obs_pairs(n), planes);
+    open_all_planes(state, mode, o.columns_of(var), n, n_var, planes);
     opened.contents = wanted;
     return planes;
 }
@@ -103,8 +100,7 @@ static bool untied(const Operand &o, int64_t var, int64_t n_var) {
     return o.tied_before[v + n_var] == o.tied_before[v];
 }
 
-ProductMode sign_mode(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    if (rows.head.kind == GCOR_SIGN_COMMON) return COMMON;
+static ProductMode sign_mode(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     return untied(rows, tile.row, tile.n_row) && untied(cols, tile.col, tile.n_col) ? UNTIED : TIED;
 }
 
@@ -130,9 +126,12 @@ Product sign_product(gcor_state *state, const Operand &rows, const Operand &cols
         product.rows = sign_side(rows, tile.row, kept_planes(rows), tile.row - rows.head.first);
         product.cols = sign_side(cols, tile.col, kept_planes(cols), tile.col - cols.head.first);
     } else {
-        Planes a = open_all(state, state->products.row_planes, product.mode, rows, tile.row, tile.n_row);
-        Planes b = open_all(state, state->products.col_planes, product.mode, cols, tile.col, tile.n_col);
-        product.rows = sign_side(rows, tile.row, a, 0);
+        Planes b = open_all(state, state->products.col_planes, product.mode, cols, tile.col, tile.n_col), a = b;
+        bool among = &rows == &cols && tile.row >= tile.col && tile.row + tile.n_row <= tile.col + tile.n_col &&
+                     (tile.row - tile.col) % 8 == 0; /* the pattern of chunks */
+        if (!among) a = open_all(state, state->products.row_planes, product.mode, rows, tile.row, tile.n_row);
+        product.pieces = (int)group_pieces(rows.head.n_obs);
+        product.rows = sign_side(rows, tile.row, a, among ? tile.row - tile.col : 0);
         product.cols = sign_side(cols, tile.col, b, 0);
     }
     return product;

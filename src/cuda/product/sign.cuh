@@ -1,5 +1,6 @@
 /* SIGN operands: what the files about sign bits share. Bit (k, q) of a plane is set where
- * observation k is greater than q, or less, or where both are present (coefficient.h has the order). */
+ * observation k is greater than q, or less, or where both are present. Which bit that is coefficient.h has, or, where
+ * all bits of a tile are opened for it, opening.cuh. */
 #ifndef GPUCOR_CUDA_SIGN_CUH
 #define GPUCOR_CUDA_SIGN_CUH
 
@@ -15,16 +16,22 @@ struct Planes {
 
 /* ---- prepare/sign_planes.cu ------------------------------------------------------------------ */
 
-/* Bits first .. first+bits-1 of n_var variables whose scores are given. mode: which planes to make. */
+/* Bits first .. first+bits-1 of n_var variables whose scores are given. mode: which planes to make, TIED or COMMON. */
 void open_planes(gcor_state *state, ProductMode mode, const float *scores, int64_t n_obs, int64_t n_var, int64_t first,
                  int64_t bits, const Planes &planes);
+
+/* All bits, in group_pieces() pieces (opening.cuh): UNTIED or TIED. */
+void open_all_planes(gcor_state *state, ProductMode mode, const float *scores, int64_t n_obs, int64_t n_var,
+                     const Planes &planes);
 
 /* ---- sign.cu ------------------------------------------------------------------------------------ */
 
 /* Pieces of a plane of all bits. */
 int64_t sign_pieces(int64_t n_obs);
-/* How a tile is multiplied. */
-ProductMode sign_mode(const Operand &rows, const Operand &cols, const gcor_tile &tile);
+/* How many planes the product takes. */
+inline int planes_of(ProductMode mode) {
+    return (int)mode - UNTIED + 1;
+}
 /* Room for a part of the bits of n_var variables. */
 Planes reserve_planes(OpenedPlanes &opened, ProductMode mode, int64_t n_var, int64_t pieces);
 /* Variables from `var` on, whose planes begin `skipped` variables before them. */

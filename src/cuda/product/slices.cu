@@ -7,24 +7,23 @@
 
 #include <algorithm>
 
-static SliceSums reserve_sums(gcor_state *state, ProductMode mode, const gcor_tile &tile) {
+static SliceSums reserve_sums(gcor_state *state, const gcor_tile &tile) {
     int64_t pairs = tile.n_row * tile.n_col;
     DeviceArray<long long> &counts = state->products.counts;
-    counts.reserve(pairs * (mode == COMMON ? 3 : 1), "a tile's counts");
+    counts.reserve(3 * pairs, "a tile's counts");
     SliceSums sums;
     sums.sign = counts.data;
-    sums.row_untied = mode == COMMON ? counts.data + pairs : nullptr;
-    sums.col_untied = mode == COMMON ? counts.data + 2 * pairs : nullptr;
+    sums.row_untied = counts.data + pairs;
+    sums.col_untied = counts.data + 2 * pairs;
     sums.first = true;
     return sums;
 }
 
-/* The coefficient of two columns from their counts; COMMON: untied pairs are theirs, otherwise the
- * norms are. No untied pair: all values are the same, or there is no pair at all. */
+/* The coefficient of two columns from their counts. No untied pair: all values are the same, or there is no pair at
+ * all. */
 static __device__ double coefficient(const Product &p, const SliceSums &sums, int64_t i, int64_t j) {
     int64_t at = i * p.tile.n_col + j;
     double sign = (double)sums.sign[at];
-    if (p.mode != COMMON) return exact_value(p, sign, i, j);
     long long row_untied = sums.row_untied[at], col_untied = sums.col_untied[at];
     if ((row_untied == 0 || col_untied == 0) &&
         !gcor_has_common_pair(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs))
@@ -48,12 +47,12 @@ void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols
     int64_t n_obs = rows.head.n_obs, all_bits = gcor_obs_pairs(n_obs);
     int64_t pieces = std::min<int64_t>(sign_pieces(n_obs), SLICE_WORDS / PIECE_WORDS), slice = pieces * PIECE_BYTES * 8;
     Product product{};
-    product.mode = sign_mode(rows, cols, tile);
+    product.mode = COMMON;
     product.tile = tile;
     product.shape = out.shape;
     product.n_obs = n_obs;
     product.pieces = (int)pieces;
-    SliceSums sums = reserve_sums(state, product.mode, tile);
+    SliceSums sums = reserve_sums(state, tile);
     Planes a = reserve_planes(buffers.row_planes, product.mode, tile.n_row, pieces);
     Planes b = reserve_planes(buffers.col_planes, product.mode, tile.n_col, pieces);
     buffers.forget(); /* what is opened now is a part */

@@ -1,6 +1,7 @@
 /* The product of blocks of columns on Hopper; compiled with each sink (launch.cuh). Of a block's three groups of four
  * warps one brings pieces into shared memory, a stage at a time, the others multiply 64 rows each by WGMMA_COLS
- * columns. Blocks come in clusters: each has its own rows, and brings its share of the columns to all. */
+ * columns. Blocks come in clusters of two or four: each has its own rows, and brings its share of the columns to all.
+ */
 #ifndef GPUCOR_CUDA_WGMMA_CUH
 #define GPUCOR_CUDA_WGMMA_CUH
 
@@ -13,16 +14,16 @@
 namespace wgmma {
 
 enum { GROUP = 128, THREADS = (WGMMA_GROUPS + 1) * GROUP, WARPS = WGMMA_GROUPS * 4, N_TILES = WGMMA_COLS / 8 };
-enum { GROUP_ROWS = 64, BLOCK_ROWS = WGMMA_GROUPS * GROUP_ROWS, CLUSTER_ROWS = WGMMA_CLUSTER * BLOCK_ROWS };
+enum { GROUP_ROWS = 64, BLOCK_ROWS = WGMMA_GROUPS * GROUP_ROWS };
 enum {
     ROWS_BYTES = BLOCK_ROWS * PIECE_BYTES,
     COLS_BYTES = WGMMA_COLS * PIECE_BYTES,
     STAGE_BYTES = ROWS_BYTES + COLS_BYTES
 };
-enum { SHARE_COLS = WGMMA_COLS / WGMMA_CLUSTER, SHARE_BYTES = SHARE_COLS * PIECE_BYTES };
 enum { STEPS = PIECE_BYTES / 32 };                          /* products of 32 bytes in a piece */
 enum { PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232 }; /* of 65,536 / 384 a thread */
-static_assert(N_TILES == 32 && CLUSTER_ROWS <= (int)SLACK_COLUMNS && (int)WGMMA_COLS <= (int)SLACK_COLUMNS,
+static_assert(N_TILES == 32 && WGMMA_LARGE_CLUSTER * BLOCK_ROWS <= (int)SLACK_COLUMNS &&
+                  (int)WGMMA_COLS <= (int)SLACK_COLUMNS && WGMMA_COLS / WGMMA_LARGE_CLUSTER % 8 == 0,
               "see hopper.cuh");
 
 template <class Sink>
@@ -49,10 +50,10 @@ struct Turn {
 /* Every block of the walk that the cluster has: body(block). */
 template <class Body>
 static __device__ void for_each_block(const Product &p, Body body) {
-    int group = 0, clusters = gridDim.x / WGMMA_CLUSTER;
-    for (int index = blockIdx.x / WGMMA_CLUSTER; index < p.walk.first[p.walk.groups]; index += clusters) {
+    int group = 0, clusters = gridDim.x / p.cluster;
+    for (int index = blockIdx.x / p.cluster; index < p.walk.first[p.walk.groups]; index += clusters) {
         while (index >= p.walk.first[group + 1]) group++;
-        WalkBlock block = block_at(p, group, index, CLUSTER_ROWS, WGMMA_COLS);
+        WalkBlock block = block_at(p, group, index, p.cluster * BLOCK_ROWS, WGMMA_COLS);
         if (block.counts) body(block);
     }
 }
@@ -63,15 +64,12 @@ static __device__ void for_each_block(const Product &p, Body body) {
 static __device__ inline void bring_stage(const Product &p, int plane, int piece, int64_t row, int64_t col,
                                           unsigned rank, unsigned char *stage, uint64_t *full) {
     int64_t at = blockIdx.y * (int64_t)p.pieces + piece; /* of this part */
+    int share_cols = WGMMA_COLS / p.cluster, share_bytes = share_cols * PIECE_BYTES;
     const unsigned char *rows = p.rows.planes[plane] + at * p.rows.stride + (row + p.row_start) * PIECE_BYTES;
-    const unsigned char *cols = p.cols.planes[plane] + at * p.cols.stride + (col + rank * SHARE_COLS) * PIECE_BYTES;
+    const unsigned char *cols = p.cols.planes[plane] + at * p.cols.stride + (col + rank * share_cols) * PIECE_BYTES;
     barrier_expect(full, STAGE_BYTES);
     bulk_copy(stage, rows, ROWS_BYTES, full);
-    unsigned char *share = stage + ROWS_BYTES + rank * SHARE_BYTES;
-    if (WGMMA_CLUSTER > 1)
-        bulk_copy_to_all(share, cols, SHARE_BYTES, full, (1 << WGMMA_CLUSTER) - 1);
-    else
-        bulk_copy(share, cols, SHARE_BYTES, full);
+    bulk_copy_to_all(stage + ROWS_BYTES + rank * share_bytes, cols, share_bytes, full, (1 << p.cluster) - 1);
 }
 
 template <int Planes, class S>
@@ -92,9 +90,9 @@ static __device__ void bring_all(const Product &p, S &shared) {
 
 /* A warp is done with a stage: all blocks that bring something into it have to know. */
 template <class S>
-static __device__ void release(S &shared, int stage) {
+static __device__ void release(const Product &p, S &shared, int stage) {
     unsigned lane = threadIdx.x % 32;
-    if (lane < WGMMA_CLUSTER) barrier_arrive(&shared.empty[stage], lane);
+    if (lane < (unsigned)p.cluster) barrier_arrive(&shared.empty[stage], lane);
 }
 
 /* One plane: rows and columns from shared memory. While a piece is multiplied the next one is waited for. */
@@ -117,11 +115,11 @@ static __device__ void multiply_pieces(const Product &p, S &shared, Turn<S::stag
         }
         product_commit();
         product_wait<1>();
-        if (before >= 0) release(shared, before);
+        if (before >= 0) release(p, shared, before);
         before = turn.stage;
     }
     product_wait<0>();
-    release(shared, before);
+    release(p, shared, before);
 }
 
 /* 32 bytes of a warp's 16 rows, as a product wants them in registers. */
@@ -166,8 +164,8 @@ static __device__ void multiply_tied(const Product &p, S &shared, Turn<S::stages
         }
         product_commit();
         product_wait<0>();
-        release(shared, first.stage);
-        release(shared, turn.stage);
+        release(p, shared, first.stage);
+        release(p, shared, turn.stage);
         turn.next();
     }
 }
@@ -218,15 +216,9 @@ static __device__ void multiply_all(const Product &p, const Sink &sink, S &share
 
 /* ---- a block ------------------------------------------------------------------------------------ */
 
-/* Compiled for other GPUs the kernel is empty, and knows no clusters. */
-#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define IN_CLUSTERS
-#else
-#define IN_CLUSTERS __cluster_dims__(WGMMA_CLUSTER, 1, 1)
-#endif
-
+/* Compiled for other GPUs the kernel is empty. */
 template <ProductMode Mode, class Sink>
-static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
+static __global__ void __launch_bounds__(THREADS, 1)
     multiply_clusters(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char wgmma_memory[];
@@ -234,7 +226,7 @@ static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
     if (threadIdx.x == 0) {
         for (int s = 0; s < Shared<Sink>::stages; s++) {
             barrier_init(&shared.full[s], 1);
-            barrier_init(&shared.empty[s], WGMMA_CLUSTER * WARPS);
+            barrier_init(&shared.empty[s], p.cluster * WARPS);
         }
         barrier_init_done();
     }
@@ -252,18 +244,55 @@ static __global__ void IN_CLUSTERS __launch_bounds__(THREADS, 1)
 #endif
 }
 
-template <ProductMode Mode, class Sink>
-static void launch(gcor_state *state, Product &p, const Sink &sink) {
-    auto kernel = multiply_clusters<Mode, Sink>;
-    int bytes = (int)sizeof(Shared<Sink>), blocks = state->processors / WGMMA_CLUSTER * WGMMA_CLUSTER;
-    p.walk = plan_walk(p, CLUSTER_ROWS, WGMMA_COLS);
-    blocks = std::min(blocks, p.walk.first[p.walk.groups] * WGMMA_CLUSTER);
-    allow_shared(state, (const void *)kernel, bytes);
-    dim3 grid((unsigned)blocks, (unsigned)std::max(1, p.parts));
-    if (blocks > 0) kernel<<<grid, THREADS, bytes, state->compute.handle>>>(p, sink);
+/* In clusters of the size that p has; grid: blocks, and parts. */
+struct Launch {
+    cudaLaunchAttribute cluster{};
+    cudaLaunchConfig_t config{};
+
+    Launch(gcor_state *state, int blocks_of_cluster, int bytes) {
+        cluster.id = cudaLaunchAttributeClusterDimension;
+        cluster.val.clusterDim.x = (unsigned)blocks_of_cluster;
+        cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+        config.blockDim = dim3(THREADS);
+        config.dynamicSmemBytes = (size_t)bytes;
+        config.stream = state->compute.handle;
+        config.attrs = &cluster;
+        config.numAttrs = 1;
+    }
+};
+
+/* How many clusters run at a time: not all of the GPU's processors need be in one. */
+static int count_resident(gcor_state *state, const void *kernel, int cluster, int bytes) {
+    int &known = state->resident_clusters[{kernel, cluster}];
+    if (known > 0) return known;
+    Launch launch(state, cluster, bytes);
+    launch.config.gridDim = dim3((unsigned)cluster);
+    check(cudaOccupancyMaxActiveClusters(&known, kernel, &launch.config), "asking for clusters");
+    return known = std::max(1, known);
 }
 
-#undef IN_CLUSTERS
+/* Blocks of pairs in a walk by clusters of that size. */
+static int plan_cluster(Product &p, int cluster) {
+    p.cluster = cluster;
+    p.walk = plan_walk(p, cluster * BLOCK_ROWS, WGMMA_COLS);
+    return p.walk.first[p.walk.groups];
+}
+
+template <ProductMode Mode, class Sink>
+static void launch(gcor_state *state, Product &p, const Sink &sink) {
+    const void *kernel = (const void *)multiply_clusters<Mode, Sink>;
+    int bytes = (int)sizeof(Shared<Sink>), parts = std::max(1, p.parts);
+    allow_shared(state, kernel, bytes);
+    int blocks = plan_cluster(p, WGMMA_LARGE_CLUSTER), resident = count_resident(state, kernel, p.cluster, bytes);
+    if (Mode != HALF || blocks < WGMMA_LARGE_ROUNDS * resident) {
+        blocks = plan_cluster(p, WGMMA_CLUSTER);
+        resident = count_resident(state, kernel, p.cluster, bytes);
+    }
+    if (blocks == 0) return;
+    Launch launch(state, p.cluster, bytes);
+    launch.config.gridDim = dim3((unsigned)(std::min(blocks, resident) * p.cluster), (unsigned)parts);
+    check(cudaLaunchKernelEx(&launch.config, multiply_clusters<Mode, Sink>, p, sink), "multiplying columns");
+}
 
 } // namespace wgmma
 

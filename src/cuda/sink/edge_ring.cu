@@ -118,7 +118,7 @@ void DeviceEdges::compute_again(EdgeSlot &slot, int64_t wanted) {
     const Operand *rows = slot.rows, *cols = slot.cols;
     int64_t part = tile.n_row;
     if (wanted > EDGES_MOST) {
-        part = std::max<int64_t>(SLACK_COLUMNS / 2, part * (EDGES_MOST / 2) / wanted / 128 * 128);
+        part = std::max<int64_t>(MMA_BLOCK_ROWS, part * (EDGES_MOST / 2) / wanted / 128 * 128);
         rows_at_once = part;
         wanted = EDGES_MOST;
     }

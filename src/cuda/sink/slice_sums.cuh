@@ -4,35 +4,28 @@
 
 #include "warp.cuh"
 
-/* n_row x n_col of each; COMMON: common pairs untied in the row's and in the column's variable. */
+/* n_row x n_col of each: sums of signs, common pairs untied in the row's and in the column's variable. */
 struct SliceSums : PlainSink {
-    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(COMMON);
-    static constexpr bool hopper = false; /* which has no COMMON; one kernel does for all slices */
+    static constexpr unsigned modes = modes_of(COMMON);
+    static constexpr bool hopper = false; /* which has no COMMON */
     long long *sign, *row_untied, *col_untied;
     bool first; /* nothing was summed before */
 
-    template <ProductMode Mode, int N>
+    template <int N>
     __device__ void add(const Product &p, WarpOutput &warp, const int (&sums)[N][4], int64_t i, int64_t j,
                         long long *into) const {
         for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
             int64_t at = row * p.tile.n_col + col;
-            if (row < p.tile.n_row && col < p.tile.n_col)
-                into[at] = (first ? 0 : into[at]) + sign_sum(p, Mode, sum, row, col);
+            if (row < p.tile.n_row && col < p.tile.n_col) into[at] = (first ? 0 : into[at]) + sum;
         });
-    }
-
-    template <ProductMode Mode, int N>
-    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
-                            int64_t j) const {
-        add<Mode>(p, warp, sums, i, j, sign);
     }
 
     template <int N>
     __device__ void deliver_common(const Product &p, WarpOutput &warp, const int (&signs)[N][4],
                                    const int (&rows)[N][4], const int (&cols)[N][4], int64_t i, int64_t j) const {
-        add<COMMON>(p, warp, signs, i, j, sign);
-        add<COMMON>(p, warp, rows, i, j, row_untied);
-        add<COMMON>(p, warp, cols, i, j, col_untied);
+        add(p, warp, signs, i, j, sign);
+        add(p, warp, rows, i, j, row_untied);
+        add(p, warp, cols, i, j, col_untied);
     }
 };
 

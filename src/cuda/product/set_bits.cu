@@ -1,0 +1,180 @@
+/* Columns as sets of bits: which have few levels, lists of sets, and their bits in pieces. */
+#include "opening.cuh"
+#include "sets.cuh"
+#include "../backend/state.cuh"
+
+#include <algorithm>
+#include <cub/block/block_reduce.cuh>
+
+/* ---- levels of columns ------------------------------------------------------------------------- */
+
+struct Smaller {
+    __device__ float operator()(float a, float b) const { return a < b ? a : b; }
+};
+
+/* The distinct scores of some observations, ascending, by a block; how many, up to FEW_LEVELS + 1. */
+static __device__ int levels_of(const float *score, int64_t n_obs, float *levels) {
+    using Reduce = cub::BlockReduce<float, COLUMN_THREADS>;
+    __shared__ typename Reduce::TempStorage storage;
+    __shared__ float above;
+    float last = -INFINITY;
+    int found = 0;
+    for (; found <= FEW_LEVELS; found++) {
+        float next = INFINITY;
+        for (int64_t k = threadIdx.x; k < n_obs; k += COLUMN_THREADS)
+            if (score[k] > last && score[k] < next) next = score[k];
+        next = Reduce(storage).Reduce(next, Smaller());
+        if (threadIdx.x == 0) above = next;
+        __syncthreads();
+        last = above;
+        __syncthreads();
+        if (last == INFINITY) break;
+        if (threadIdx.x == 0 && found < FEW_LEVELS) levels[found] = last;
+    }
+    return found;
+}
+
+/* One block for each column: its levels, and how many; 0: more than FEW_LEVELS, as soon can be seen, or none. */
+static __global__ void find_levels(const float *scores, int64_t n_obs, float *levels, int *count) {
+    const int64_t few_obs = 4096;
+    const float *score = scores + blockIdx.x * n_obs;
+    float *own = levels + blockIdx.x * FEW_LEVELS;
+    int found = levels_of(score, min(n_obs, few_obs), own);
+    if (n_obs > few_obs && found <= FEW_LEVELS) found = levels_of(score, n_obs, own);
+    if (threadIdx.x == 0) count[blockIdx.x] = found > FEW_LEVELS ? 0 : found;
+}
+
+void count_levels(gcor_state *state, Operand &o) {
+    int64_t n_var = o.head.n_var;
+    o.levels.reserve(n_var * FEW_LEVELS, "levels of columns");
+    DeviceArray<int> &count = state->products.level_counts;
+    count.reserve(n_var, "levels of columns");
+    o.level_count.reset(new int[n_var]);
+    cudaStream_t stream = state->compute.handle;
+    find_levels<<<(unsigned)n_var, COLUMN_THREADS, 0, stream>>>(o.columns.data, o.head.n_obs, o.levels.data,
+                                                                count.data);
+    check_launch("finding levels");
+    check(cudaMemcpyAsync(o.level_count.get(), count.data, (size_t)n_var * sizeof(int), cudaMemcpyDeviceToHost, stream),
+          "copying levels");
+    wait_for_compute(state);
+}
+
+/* ---- lists of sets -------------------------------------------------------------------------------- */
+
+SetList list_sets(const Operand &o, int64_t var, int64_t n_var, Bits bits, Which which) {
+    SetList list;
+    list.first.assign((size_t)n_var, -1);
+    for (int64_t k = 0; k < n_var; k++) {
+        int64_t v = var - o.head.first + k;
+        int levels = o.level_count[v], sets = bits == LEVELS ? levels - 1 : 1 + has_ties(o, v);
+        bool is_few = levels > 0;
+        if (!(o.head.norm[v] > 0) || (which == FEW && !is_few) || (which == MANY && is_few)) continue;
+        list.first[(size_t)k] = (int)list.code.size();
+        for (int s = 0; s < sets; s++) list.code.push_back((int)k * SET_CODES + s);
+    }
+    return list;
+}
+
+void upload_sets(gcor_state *state, const SetList &list, SetBuffers &buffers) {
+    buffers.code.reserve((int64_t)list.code.size(), "sets of columns");
+    buffers.first.reserve((int64_t)list.first.size(), "sets of columns");
+    buffers.ones.reserve((int64_t)list.code.size(), "sets of columns");
+    cudaStream_t stream = state->compute.handle;
+    check(cudaMemcpyAsync(buffers.code.data, list.code.data(), list.code.size() * sizeof(int), cudaMemcpyHostToDevice,
+                          stream),
+          "copying a list of sets");
+    check(cudaMemcpyAsync(buffers.first.data, list.first.data(), list.first.size() * sizeof(int),
+                          cudaMemcpyHostToDevice, stream),
+          "copying a list of sets");
+    check(cudaMemsetAsync(buffers.ones.data, 0, list.code.size() * sizeof(unsigned long long), stream),
+          "clearing counts");
+}
+
+/* ---- bits ----------------------------------------------------------------------------------------- */
+
+/* What is opened: pieces first .. first+n-1 of the side's variables; beyond the last one nothing is set. */
+struct Opening {
+    const float *scores, *levels; /* of the side's first variable */
+    int64_t n_obs, first, n;
+    const int *code;
+    unsigned char *plane;
+    int64_t stride;
+    unsigned long long *ones;
+};
+
+/* Where the lane's word of a set's first piece goes; that of the next piece is o.stride bytes further on. */
+static __device__ inline unsigned char *first_word(const Opening &o, int set) {
+    int lane = threadIdx.x % 32;
+    return o.plane + chunk_place(o.stride, set, lane / 4) + lane % 4 * 4;
+}
+
+static __device__ inline void add_ones(const Opening &o, int set, unsigned ones) {
+    ones = __reduce_add_sync(ALL_LANES, ones);
+    if (threadIdx.x % 32 == 0 && ones > 0) atomicAdd(&o.ones[set], (unsigned long long)ones);
+}
+
+enum { LEVEL_PIECES = 16 }; /* of a warp, where bits are levels */
+
+/* The first piece of a warp in a slice; grid rows are sets. */
+static __device__ inline int64_t first_piece(int warp_pieces) {
+    return (blockIdx.x * (int64_t)OPEN_WARPS + threadIdx.x / 32) * warp_pieces;
+}
+
+static __global__ void open_signs(const __grid_constant__ Opening o) {
+    __shared__ SortedBlock sorted[OPEN_WARPS];
+    int set = blockIdx.y, code = o.code[set];
+    SignedColumn x{o.scores + code / SET_CODES * o.n_obs, code % SET_CODES == 1 ? -1.0f : 1.0f, o.n_obs};
+    int64_t piece = first_piece(WARP_PIECES), n = min((int64_t)WARP_PIECES, o.n - piece);
+    unsigned char *out = first_word(o, set) + piece * o.stride;
+    unsigned ones = 0;
+    open_groups(x, o.first + piece, o.first + piece + n, sorted[threadIdx.x / 32], [&](unsigned word) {
+        *(unsigned *)out = word;
+        out += o.stride;
+        ones += __popc(word);
+    });
+    add_ones(o, set, ones);
+}
+
+/* A piece: 32 times 32 observations. */
+static __global__ void open_levels(const __grid_constant__ Opening o) {
+    int lane = threadIdx.x % 32, set = blockIdx.y, code = o.code[set];
+    const float *score = o.scores + code / SET_CODES * o.n_obs;
+    float level = o.levels[code / SET_CODES * FEW_LEVELS + code % SET_CODES + 1];
+    int64_t piece = first_piece(LEVEL_PIECES);
+    unsigned char *out = first_word(o, set) + piece * o.stride;
+    unsigned ones = 0;
+    for (int64_t end = min(piece + LEVEL_PIECES, o.n); piece < end; piece++, out += o.stride) {
+        unsigned own = 0;
+        for (int w = 0; w < PIECE_WORDS; w++) {
+            int64_t k = ((o.first + piece) * PIECE_WORDS + w) * 32 + lane;
+            unsigned word = __ballot_sync(ALL_LANES, k < o.n_obs && score[k] >= level);
+            if (lane == w) own = word;
+        }
+        *(unsigned *)out = own;
+        ones += __popc(own);
+    }
+    add_ones(o, set, ones);
+}
+
+void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var, const SetList &list,
+               const SetBuffers &buffers, int64_t first, int64_t n) {
+    const int64_t most =
+        32768; /* a grid has no more rows than 65,535; a multiple of 8: the pattern of chunks goes on */
+    for (int64_t s = 0; s < (int64_t)list.code.size(); s += most) {
+        int64_t sets = std::min<int64_t>(most, (int64_t)list.code.size() - s);
+        Opening opening{operand.columns_of(var),
+                        operand.levels.data + (var - operand.head.first) * FEW_LEVELS,
+                        operand.head.n_obs,
+                        first,
+                        n,
+                        buffers.code.data + s,
+                        buffers.bits.data + s * PIECE_BYTES,
+                        (int64_t)list.code.size() * PIECE_BYTES,
+                        buffers.ones.data + s};
+        int64_t warp_pieces = kind == LEVELS ? (int64_t)LEVEL_PIECES : (int64_t)WARP_PIECES;
+        dim3 grid(blocks_for(n, OPEN_WARPS * warp_pieces), (unsigned)sets);
+        auto kernel = kind == LEVELS ? open_levels : open_signs;
+        kernel<<<grid, OPEN_WARPS * 32, 0, state->compute.handle>>>(opening);
+        check_launch("opening sets");
+    }
+}
