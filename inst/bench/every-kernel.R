@@ -19,7 +19,10 @@ holes[sample(length(holes), 100)] <- NA
 long <- matrix(rnorm(2100 * 3), 2100) # ranked by a sort
 opened <- matrix(rnorm(1030 * 3), 1030) # sign bits are opened for a tile
 slices <- matrix(rnorm(4100 * 3), 4100) # and in slices, over common observations
-levels <- cbind(matrix(rpois(2100 * 4, 0.5), 2100), long, round(long[, 1], 1)) # as sets of bits
+sorted <- cbind(matrix(rnorm(4200 * 2), 4200), round(matrix(rnorm(4200 * 2), 4200), 1)) # pair by pair
+wide <- matrix(rnorm(2049 * 40), 2049) # as sets of bits of signs
+tall <- matrix(rnorm(3 * 9000), 3) # in clusters of four blocks, on Hopper
+levels <- cbind(matrix(rpois(2100 * 4, 0.5), 2100), long, round(long[, 1], 1)) # as sets of bits, of levels
 for (method in c("pearson", "kendall", "spearman")) {
   agree(distinct, method = method)
   agree(ties, distinct[, 1:3], method)
@@ -49,6 +52,10 @@ agree(slices[, 1:2], method = "kendall")
 slices[1, 1] <- NA
 agree(slices[, 1:2], method = "kendall", use = "pairwise.complete.obs")
 agree(levels, method = "kendall")
+agree(sorted, method = "kendall")
+same(gpuCorNetwork, wide, threshold = 0, method = "kendall")
+same(gpuCorNetwork, cbind(wide, levels[seq_len(2049), ]), threshold = 0, method = "kendall")
+same(gpuCorNetwork, tall, threshold = 0.99999)
 agree(levels[, 1:5], levels[, 4:8], "kendall")
 same(gpuCorNetwork, distinct, density = 0.02) # a histogram, from halves
 same(gpuCorNetwork, distinct, density = 0.02, method = "kendall") # from signs

@@ -1,11 +1,14 @@
 # A network into a file: against the disk, which has to take the bytes, and against the same network in memory.
-#   Rscript inst/bench/file.R [N] [n_obs] [density] [spool_bytes] [--record]
+#   Rscript inst/bench/file.R [N] [n_obs] [density] [spool_bytes] [--once] [--record]
 # The floor is the file's bytes at the rate that the folder's disk has for as many zeros, and the network in memory.
+# --once: a large one, each measured once, with little memory for its edges only. With --record the output goes to
+# results/file.txt, or with a GPU to results/file-cuda.txt.
 suppressPackageStartupMessages(library(gpucor))
 
 arguments <- commandArgs(TRUE)
 record <- "--record" %in% arguments
-numbers <- as.numeric(setdiff(arguments, "--record"))
+once <- "--once" %in% arguments
+numbers <- as.numeric(grep("^--", arguments, value = TRUE, invert = TRUE))
 given <- function(k, default) if (length(numbers) >= k) numbers[k] else default
 n_var <- given(1, 20000)
 n_obs <- given(2, 100)
@@ -17,7 +20,7 @@ dir.create(folder)
 file <- file.path(folder, "net.h5ad")
 
 # Seconds on the clock, and of all processors: the least of some times.
-TIMES <- 3
+TIMES <- if (once) 1 else 3
 measure <- function(work) {
   times <- vapply(seq_len(TIMES), FUN.VALUE = c(clock = 0, cpu = 0), function(k) {
     unlink(file)
@@ -39,38 +42,44 @@ disk_rate <- function(bytes) {
 
 set.seed(1)
 x <- matrix(rnorm(n_obs * n_var), n_obs)
-run <- function(...) gpuCorNetwork(x, density = density, backend = "cpu", ...)
+run <- function(...) gpuCorNetwork(x, density = density, ...)
 invisible(gpuCorNetwork(x[, 1:100], threshold = 0.5, file = file)) # packages are loaded, threads are there
-edges <- run()@edges
 
-memory <- measure(function() run())
-options(gpucor.spool_bytes = 0)
-kept <- measure(function() run(file = file))
-bytes <- file.size(file)
+memory <- measure(function() edges <<- run()@edges)
 options(gpucor.spool_bytes = spool)
 spooled <- measure(function() run(file = file))
-compressed <- measure(function() run(file = file, compression = 1))
-smaller <- file.size(file)
+bytes <- file.size(file)
+if (!once) {
+  options(gpucor.spool_bytes = 0)
+  kept <- measure(function() run(file = file))
+  options(gpucor.spool_bytes = spool)
+  compressed <- measure(function() run(file = file, compression = 1))
+  smaller <- file.size(file)
+}
+unlink(file)
 rate <- disk_rate(bytes)
 unlink(folder, recursive = TRUE)
 
 processor <- sub(".*: ", "", grep("model name", readLines("/proc/cpuinfo"), value = TRUE)[1])
+info <- gpuInfo()
+gpu <- if (info$default == "cuda") paste(info$devices$name[1], "and")
 floor <- memory[["clock"]] + bytes / rate
 line <- function(name, time) {
   sprintf("%-34s %8.2f %8.2f %10.2f %12.2f", name, time[["clock"]], time[["cpu"]], time[["clock"]] / floor,
           time[["cpu"]] / memory[["cpu"]])
 }
 report <- c(
-  sprintf("N = %.0f, n_obs = %.0f, density %g: %.0f edges, a file of %.0f MB, on %d threads of %s", n_var, n_obs,
-          density, edges, bytes / 1e6, gpuInfo()$threads, processor),
+  sprintf("N = %.0f, n_obs = %.0f, density %g: %.0f edges, a file of %.0f MB, on", n_var, n_obs, density, edges,
+          bytes / 1e6),
+  paste0("  ", gpu, " ", info$threads, " threads of ", processor),
   sprintf("floor: the network %.2f s, and %.0f MB at the disk's %.0f MB/s %.2f s", memory[["clock"]], bytes / 1e6,
           rate / 1e6, bytes / rate),
   sprintf("%-34s %8s %8s %10s %12s", "", "s", "CPU s", "x floor", "x CPU memory"),
   line("in memory", memory),
-  line("file, edges in memory", kept),
+  if (!once) line("file, edges in memory", kept),
   line(sprintf("file, %.0f MB of edges in memory", spool / 1e6), spooled),
-  line(sprintf("compression = 1: %.0f MB", smaller / 1e6), compressed),
+  if (!once) line(sprintf("compression = 1: %.0f MB", smaller / 1e6), compressed),
   format(Sys.Date())
 )
 writeLines(report)
-if (record) writeLines(report, "inst/bench/results/file.txt")
+if (record) writeLines(report, paste0("inst/bench/results/file", if (!is.null(gpu)) "-cuda", ".txt"))

@@ -8,7 +8,7 @@
 # in it    seconds of the engine's that prepare, and that multiply
 # floor    GPU: signs of all pairs of observations at the rate of products of bits measured in this run, once a pair,
 #          two operations a bit; of columns of few levels, their bytes at the rate at which they come over the wire
-# must     seconds, on one H200 or two cores
+# must     seconds, on one H200 or two cores; cells are a sparse matrix
 # peer     seconds of pcaPP::cor.fk for as many pairs, from a few of them, on one core, where it is installed
 # right    six columns' coefficients are those of the processor, to the last bit
 suppressPackageStartupMessages(library(gpucor))
@@ -31,7 +31,15 @@ one_with_ties <- function(n_obs, n_var) {
 }
 counts <- function(n_obs, n_var) matrix(rpois(n_obs * n_var, 0.3), n_obs)
 few_counts <- function(n_obs, n_var) matrix(rpois(n_obs * n_var, 0.2), n_obs)
-cells <- function(n_obs, n_var) counts(n_obs, n_var) * sample(0:4, n_obs * n_var, TRUE, c(0.6, 0.1, 0.1, 0.1, 0.1))
+# A tenth of all, one of each ten observations: up to 12 levels with 0.
+cells <- function(n_obs, n_var) {
+  tenth <- n_obs %/% 10
+  shift <- sample.int(10, 2 * tenth + n_var, TRUE) - 1L
+  value <- pmin(1 + rgeom(2 * tenth + n_var, 0.45), 11)
+  own <- rep(seq_len(tenth), n_var) + rep(sample.int(tenth, n_var, TRUE), each = tenth)
+  new("dgCMatrix", i = rep(10L * (seq_len(tenth) - 1L), n_var) + shift[own], x = value[own],
+      p = as.integer(tenth * (0:n_var)), Dim = as.integer(c(10 * tenth, n_var)))
+}
 survey <- function(n_obs, n_var) matrix(sample(5, n_obs * n_var, TRUE), n_obs)
 peaks <- function(n_obs, n_var) {
   cbind(continuous(n_obs, n_var %/% 2), matrix(rbinom(n_obs * (n_var %/% 2), 1, 0.1), n_obs))
@@ -44,8 +52,9 @@ rows_gpu <- list(
   row("continuous", 500, 1e4, 0.02), row("continuous", 500, 3e4, 0.08), row("continuous", 500, 1e5, 0.6),
   row("one_with_ties", 500, 1e4, 0.03), row("one_with_ties", 500, 3e4, 0.1), row("one_with_ties", 500, 1e5, 0.8),
   row("counts", 500, 1e4, 0.01, FALSE), row("counts", 500, 3e4, 0.02, FALSE), row("counts", 500, 1e5, 0.05, FALSE),
-  row("one_with_ties", 2000, 1e5, 4), row("cells", 2000, 1e5, 0.3, FALSE), row("peaks", 1000, 3e4),
-  row("continuous", 10, 1e5), row("continuous", 100, 1e5), row("continuous", 1000, 1e4)
+  row("one_with_ties", 2000, 1e5, 4), row("continuous", 100, 1e6, 2), row("cells", 2000, 1e5, 0.3, FALSE),
+  row("cells", 2000, 1e6, 2.5, FALSE), row("peaks", 1000, 3e4), row("continuous", 10, 1e5),
+  row("continuous", 100, 1e5), row("continuous", 1000, 1e4), row("continuous", 2, 1e7)
 )
 rows_cpu <- list(
   row("few_counts", 60, 2e4, 0.39, FALSE), row("continuous", 60, 1e4, 0.48), row("survey", 200, 5e4, 0.1, FALSE),
@@ -54,7 +63,7 @@ rows_cpu <- list(
 
 # ---- a row
 
-kendall <- function(x, ...) gpuCor(x, method = "kendall", ...)
+kendall <- function(x, ...) suppressMessages(gpuCor(x, method = "kendall", ...))
 
 is_right <- function(x, r) {
   some <- unique(c(seq_len(min(5, ncol(x))), ncol(x)))
