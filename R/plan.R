@@ -32,9 +32,10 @@
 #' @param shards Into how many shares the pairs are cut, 16 where nothing is said. Several for each process that will
 #'   be at work even out what some are slower; some minutes each are a good size.
 #' @return `gpuCorPlan()`: the folder's full name, invisibly; it prints what to expect: seconds a share by a quick
-#'   measurement on this machine, how often data are read, and memory, by the back end and the setting `memory` here. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame of class `gpuCorStatus`, a share in
-#'   each row: `share`, `state` (`"done"`, `"running"`, `"missing"`, `"damaged"`), `seconds` (so far, where it is
-#'   running), `host`, `backend`. `gpuCorCollect()`: what the function returns.
+#'   measurement on this machine, how often data are read, and memory, by the back end and the setting `memory` here.
+#'   `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame of class `gpuCorStatus`, a share in each row:
+#'   `share`, `state` (`"done"`, `"running"`, `"missing"`, `"damaged"`), `seconds` (so far, where it is running),
+#'   `host`, `backend`. `gpuCorCollect()`: what the function returns.
 #' @section Errors: as the function's own, when the plan is made. A folder that exists, cannot be written to, or is
 #'   not seen; a plan by another version; a share that the plan does not have; in `gpuCorCollect()` shares that are
 #'   missing or damaged, which are named.
@@ -168,7 +169,8 @@ describe_plan <- function(plan, round, expected) {
   bytes <- sum(plan$x$bytes, plan$y$bytes)
   cat("Plan of ", plan$verb, "() in ", plan$path, "\n", sep = "")
   cat(format_count(plan$pairs), " pairs of ", format_count(plan$x$dim[1L]), " observations in ", plan$shards,
-      if (plan$shards > 1) " shares of " else " share of ", format_count(ceiling(plan$pairs / plan$shards)), "; data of ", show_bytes(bytes), "\n", sep = "")
+      if (plan$shards > 1) " shares of " else " share of ", format_count(ceiling(plan$pairs / plan$shards)), "; data of ",
+      show_bytes(bytes), "\n", sep = "")
   if (!is.na(seconds)) {
     cat("a share takes about ", show_seconds(seconds), " on a machine like this one, all of them ",
         show_seconds(seconds * plan$shards), "\n", sep = "")

@@ -46,6 +46,7 @@ static void work_on(const gathering *g, int thread, int64_t j, double *x) {
 static void gather_anywhere(const gathering *g, double *scratch) {
     gcor_source *source = g->columns->source;
     int64_t chunk = gcor_clamp(g->n / (4 * g->context->threads), 1, 16);
+    (void)chunk; /* without OpenMP */
 #pragma omp parallel num_threads(g->context->threads)
     {
         int thread = omp_get_thread_num();

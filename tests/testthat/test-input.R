@@ -261,8 +261,8 @@ test_that("settings are checked", {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
   expect_error(gpuCor(x, thread = 2), fixed = TRUE,
-               "further arguments are 'threads', 'memory', 'progress', 'devices'; there is no 'thread'")
-  unnamed <- "further arguments are 'threads', 'memory', 'progress', 'devices'; .*named"
+               "further arguments are 'threads', 'memory', 'progress', 'devices', 'assay'; there is no 'thread'")
+  unnamed <- "further arguments are 'threads', 'memory', 'progress', 'devices', 'assay'; .*named"
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2, threads = 1), unnamed)
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "there is no 'cores'")

@@ -92,8 +92,8 @@ test_that("the rows of a sorted column come in the order of the ranks, whatever 
 
 test_that("values of every size are sorted as R sorts them", {
   set.seed(9)
-  x <- c(stats::rnorm(500) * 10^stats::runif(500, -300, 300), .Machine$double.xmin, 5e-324, -5e-324, 0, -0, Inf, -Inf, 1,
-         -1, 1e308)
+  extremes <- c(.Machine$double.xmin, 5e-324, -5e-324, 0, -0, Inf, -Inf, 1, -1, 1e308)
+  x <- c(stats::rnorm(500) * 10^stats::runif(500, -300, 300), extremes)
   x <- cbind(x, sample(x), rev(x))
   ranks <- apply(x, 2, rank)
   expect_equal(gpuCor(x, method = "spearman", output = "matrix", backend = "cpu"), cor(ranks), tolerance = 1e-7,

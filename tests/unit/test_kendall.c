@@ -12,10 +12,14 @@
 
 enum { MOST_OBS = 700 };
 
-/* Whole numbers of so many levels, some missing, as scores are. */
+/* Scores of values of so many levels, some of them missing: how many are less than one, less how many are larger. */
 static void fill(float *score, int n_obs, int levels, int missing) {
-    for (int k = 0; k < n_obs; k++)
-        score[k] = missing && unit_random(10) == 0 ? NAN : (float)(3 * unit_random(levels) - levels);
+    float value[MOST_OBS];
+    for (int k = 0; k < n_obs; k++) value[k] = missing && unit_random(10) == 0 ? NAN : (float)unit_random(levels);
+    for (int k = 0; k < n_obs; k++) {
+        score[k] = isnan(value[k]) ? NAN : 0;
+        for (int q = 0; q < n_obs; q++) score[k] += (float)((value[q] < value[k]) - (value[q] > value[k]));
+    }
 }
 
 static int sign_of(float a, float b) {

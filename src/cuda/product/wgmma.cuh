@@ -164,6 +164,7 @@ static __device__ void multiply_tied(const Product &p, S &shared, Turn<S::stages
         }
         product_commit();
         product_wait<0>();
+        __syncwarp(); /* all lanes have read their rows */
         release(p, shared, first.stage);
         release(p, shared, turn.stage);
         turn.next();
