@@ -169,8 +169,8 @@ describe_plan <- function(plan, round, expected) {
   bytes <- sum(plan$x$bytes, plan$y$bytes)
   cat("Plan of ", plan$verb, "() in ", plan$path, "\n", sep = "")
   cat(format_count(plan$pairs), " pairs of ", format_count(plan$x$dim[1L]), " observations in ", plan$shards,
-      if (plan$shards > 1) " shares of " else " share of ", format_count(ceiling(plan$pairs / plan$shards)), "; data of ",
-      show_bytes(bytes), "\n", sep = "")
+      if (plan$shards > 1) " shares of " else " share of ", format_count(ceiling(plan$pairs / plan$shards)),
+      "; data of ", show_bytes(bytes), "\n", sep = "")
   if (!is.na(seconds)) {
     cat("a share takes about ", show_seconds(seconds), " on a machine like this one, all of them ",
         show_seconds(seconds * plan$shards), "\n", sep = "")
