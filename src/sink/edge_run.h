@@ -24,6 +24,13 @@ gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int
 /* Whether any run is in a file. */
 int gcor_store_has_files(const gcor_store *store);
 
+/* edge_split.c: how wide blocks of columns should be for n edges of a tile; at least n_col: it is one block. */
+int64_t gcor_split_width(const gcor_tile *tile, int64_t n);
+/* The same edges block by block, each block's in the order of the list; end[b]: where block b ends. Both are the
+ * caller's, to free with gcor_free(), also after an error. */
+gcor_status gcor_split_edges(gcor_context *context, const gcor_edge *list, int64_t n, const gcor_tile *tile,
+                             int64_t width, gcor_edge **split, int64_t **end);
+
 /* edge_files.c: the type's. */
 gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
 gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file);

@@ -123,13 +123,30 @@ static int64_t first_rows(const gcor_edge *list, int64_t n) {
     return end;
 }
 
+/* Those that go to a file as rows are kept in blocks of columns. */
+static gcor_status keep_rows(gcor_store *store, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
+                             int64_t n) {
+    int64_t width = gcor_split_width(tile, n), *end;
+    gcor_edge *split;
+    if (!store->spool || width >= tile->n_col) return keep_run(store, context, tile, list, n);
+    gcor_status status = gcor_split_edges(context, list, n, tile, width, &split, &end);
+    for (int64_t col = 0, from = 0, b = 0; !status && col < tile->n_col; col += width, from = end[b++]) {
+        int64_t n_col = tile->n_col - col < width ? tile->n_col - col : width;
+        gcor_tile block = {tile->row, tile->n_row, tile->col + col, n_col};
+        if (end[b] > from) status = keep_run(store, context, &block, split + from, end[b] - from);
+    }
+    gcor_free(split);
+    gcor_free(end);
+    return status;
+}
+
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
     gcor_store *store = (gcor_store *)edges;
     gcor_status status = gcor_store_check(store, context, n);
     while (!status && n > 0) {
         int64_t taken = first_rows(list, n);
-        status = keep_run(store, context, tile, list, taken);
+        status = keep_rows(store, context, tile, list, taken);
         list += taken;
         n -= taken;
     }

@@ -258,6 +258,52 @@ static void within_the_budget(void) {
     free_fixture(f);
 }
 
+/* A tile as wide as a GPU's, each `every`-th pair of it an edge, handed over in two halves. */
+enum { WIDE_ROWS = 40, WIDE_COLS = 20000 };
+
+static gcor_store *wide_store(unit_call *call, int every, int64_t budget) {
+    gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .least = 0, .ceiling = 2};
+    gcor_context *context = &call->context;
+    gcor_store *store;
+    gcor_edge *list = malloc(WIDE_ROWS * (WIDE_COLS / every + 1) * sizeof *list);
+    CHECK_INT(gcor_store_new(context, GCOR_FULL, WIDE_ROWS, WIDE_COLS, rule, INT64_MAX / 2, &store), GCOR_OK);
+    if (budget >= 0) CHECK_INT(gcor_store_spool(store, context, P_tmpdir, budget), GCOR_OK);
+    for (int64_t half = 0; half < 2; half++) {
+        gcor_tile tile = {half * WIDE_ROWS / 2, WIDE_ROWS / 2, 0, WIDE_COLS};
+        int64_t n = 0, end = (half + 1) * WIDE_COLS * WIDE_ROWS / 2;
+        for (int64_t k = half * WIDE_COLS * WIDE_ROWS / 2; k < end; k++)
+            if (k * 7919 % every == 0)
+                list[n++] = (gcor_edge){(int32_t)(k / WIDE_COLS), (int32_t)(k % WIDE_COLS), (double)k / 1e9 + 0.1};
+        CHECK_INT(store->edges.keep_tile(&store->edges, context, &tile, list, n), GCOR_OK);
+    }
+    free(list);
+    return store;
+}
+
+static void wide_tiles(void) {
+    for (int threads = 1; threads <= 3; threads += 2)
+        for (int every = 97; every < 2000; every *= 13) {
+            fixture *f = new_fixture(threads);
+            unit_about("one pair in %d, %d threads", every, threads);
+            gcor_store *whole = wide_store(&f->call, every, -1), *in_memory = wide_store(&f->call, every, 1 << 30);
+            gcor_store *in_file = wide_store(&f->call, every, 0);
+            CHECK_INT(whole->n_runs, 2);
+            CHECK_INT(in_file->n_runs, every < 100 ? 10 : 6); /* five blocks of columns, or three where edges are few */
+            CHECK_INT(in_memory->n_runs, in_file->n_runs);
+            all_rows rows = rows_of(f, whole, 0);
+            check_bands(f, in_file, &rows, GCOR_COLUMNS, 0, 1000);
+            check_bands(f, in_memory, &rows, GCOR_COLUMNS, 0.1003, INT32_MAX);
+            check_bands(f, in_file, &rows, GCOR_ROWS, 0, 1000);
+            all_rows again = rows_of(f, in_memory, 0), read = rows_of(f, in_file, 0);
+            check_same_rows(&rows, &again);
+            check_same_rows(&rows, &read);
+            free_rows(&rows);
+            free_rows(&again);
+            free_rows(&read);
+            free_fixture(f);
+        }
+}
+
 /* ---- what goes wrong ----------------------------------------------------------------------------- */
 
 static void write_bytes(const char *path, const char *bytes, size_t n) {
@@ -393,6 +439,7 @@ static void no_memory(void) {
 const unit_test bands_tests[] = {
     {"counts, ranks, rows and bands are the same from memory and from files", runs_in_files},
     {"what is in memory is within the budget", within_the_budget},
+    {"a wide tile is kept in blocks of columns", wide_tiles},
     {"files that are cut off or damaged are refused, and do no harm", damaged_files},
     {"a disk that cannot be written to is an error", full_disks},
     {"what is done with files fails cleanly without memory", no_memory},
