@@ -17,6 +17,7 @@
 /* n_obs values per variable, by kind; the rest are NULL. */
 typedef struct {
     gcor_operand head;
+    const cpu_kernels *kernels;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
     float *scale;          /* REAL: one over a column's length; NaN where it has no coefficients */
     double *values;        /* REAL_COMMON: values, NaN: missing */

@@ -42,6 +42,7 @@ typedef struct cpu_kernels {
     /* Dot products over n elements. */
     void (*floats)(const float *rows, const float *cols, int64_t n, int add, float *sums);
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
+    double (*dot)(const float *x, const float *y, int64_t n); /* gcor_dot(), to the last bit */
     /* Sums of products of signs; of CPU_UNTIED, less the number of pairs of observations. CPU_COMMON: also,
      * CPU_BLOCK_PAIRS further on, how many pairs that both have are untied in the row's variable, and as much
      * further on, in the column's. */

@@ -126,7 +126,8 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
     cpu_operand *o = gcor_alloc(context, 1, sizeof *o, "an operand");
     *operand = NULL;
     if (!o) return GCOR_NO_MEMORY;
-    *o = (cpu_operand){.head = {.kind = kind, .first = first, .n_var = n_var, .n_obs = columns->n_obs}};
+    *o = (cpu_operand){.head = {.kind = kind, .first = first, .n_var = n_var, .n_obs = columns->n_obs},
+                       .kernels = state->kernels};
     gcor_status status = allocate(context, kind, columns->n_obs, n_var, o);
     if (!status) status = prepare_columns(context, columns, measure, o);
     if (status)

@@ -51,7 +51,7 @@ static void multiply_doubles(const gcor_state *state, const cpu_product *product
 static double exact(const gcor_segment *segment, int64_t k) {
     const cpu_operand *rows = segment->rows, *cols = segment->cols;
     int64_t row = segment->row, col = segment->col + k;
-    double dot = gcor_dot(column_of(rows, row), column_of(cols, col), rows->head.n_obs);
+    double dot = rows->kernels->dot(column_of(rows, row), column_of(cols, col), rows->head.n_obs);
     return gcor_coefficient(dot, rows->head.norm[row - rows->head.first], cols->head.norm[col - cols->head.first]);
 }
 

@@ -27,6 +27,50 @@
 #include "kernel_sign.h"
 #include "kernel_levels.h"
 
+/* ---- one pair ---------------------------------------------------------------------------------------- */
+
+typedef float NAME(narrow) __attribute__((vector_size(BYTES / 2), aligned(4), may_alias));
+
+/* As many products as a vector has. */
+static inline __attribute__((always_inline)) TARGET NAME(reals) NAME(products)(const float *x, const float *y) {
+    return __builtin_convertvector(*(const NAME(narrow) *)x, NAME(reals)) *
+           __builtin_convertvector(*(const NAME(narrow) *)y, NAME(reals));
+}
+
+/* gcor_fold_lanes(): whole vectors, as long as there are two, and then elements. */
+static inline __attribute__((always_inline)) TARGET double NAME(fold)(NAME(reals) * lanes) {
+    enum { WIDTH = BYTES / 8 };
+    UNROLL for (int step = GCOR_LANES / WIDTH / 2; step > 0; step /= 2) UNROLL for (int v = 0; v < step; v++)
+        lanes[v] += lanes[v + step];
+    NAME(reals) last = lanes[0];
+    double sum[WIDTH];
+    UNROLL for (int l = 0; l < WIDTH; l++) sum[l] = last[l];
+    UNROLL for (int step = WIDTH / 2; step > 0; step /= 2) UNROLL for (int l = 0; l < step; l++)
+        sum[l] += sum[l + step];
+    return sum[0];
+}
+
+/* gcor_dot(); what is short of a vector in the end is filled up with zeros, which add nothing. */
+TARGET static double NAME(dot)(const float *x, const float *y, int64_t n) {
+    enum { WIDTH = BYTES / 8 };
+    NAME(reals) lanes[GCOR_LANES / WIDTH] = {{0}};
+    int64_t k = 0;
+    for (; k + GCOR_LANES <= n; k += GCOR_LANES)
+        UNROLL for (int v = 0; v < GCOR_LANES / WIDTH; v++)
+            lanes[v] += NAME(products)(x + k + v * WIDTH, y + k + v * WIDTH);
+    UNROLL for (int v = 0; v < GCOR_LANES / WIDTH; v++, k += WIDTH) {
+        float a[WIDTH] = {0}, b[WIDTH] = {0};
+        if (k >= n) break;
+        if (k + WIDTH <= n) {
+            lanes[v] += NAME(products)(x + k, y + k);
+            continue;
+        }
+        for (int l = 0; k + l < n; l++) a[l] = x[k + l], b[l] = y[k + l];
+        lanes[v] += NAME(products)(a, b);
+    }
+    return NAME(fold)(lanes);
+}
+
 /* ---- from sums to coefficients -------------------------------------------------------------------- */
 
 typedef int64_t NAME(masks) __attribute__((vector_size(BYTES), aligned(8), may_alias));
@@ -87,6 +131,7 @@ static const cpu_kernels NAME(kernels) = {
     .ns_open = NS_OPEN,
     .floats = NAME(floats),
     .doubles = NAME(doubles),
+    .dot = NAME(dot),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
     .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
     .levels = NAME(levels),
