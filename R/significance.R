@@ -62,7 +62,9 @@ significant_edges <- function(task) {
     least <- significance$least(task$criterion$value)
     edges <- kept_edges(edge_pass(task, least), least)
     if (significance$single) return(edges)
-    return(keep_significant(take_rows(edges, task), task, significance, function(p) task$criterion$value))
+    rows <- take_rows(edges, task)
+    if (significance$common) return(keep_significant(rows, task, significance, function(p) task$criterion$value))
+    return(keep_by_scores(rows, task, significance, function(count, n) least_score(task$criterion$value)))
   }
   histogram <- histogram_pass(task, at_pass(task$settings, 1, 2))
   range <- fdr_range(weight_bins(histogram, "absolute"), task$criterion$value, significance$least)
@@ -71,7 +73,9 @@ significant_edges <- function(task) {
   two_sided$sign <- "absolute" # both signs count among the tests
   pass <- edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2))
   rows <- take_rows(kept_edges(pass, range$low), two_sided)
-  keep_significant(rows, task, significance, function(p) largest_p(p, range$tests, task$criterion$value))
+  fdr <- task$criterion$value
+  if (significance$common) return(keep_significant(rows, task, significance, function(p) largest_p(p, range$tests, fdr)))
+  keep_by_scores(rows, task, significance, function(count, n) fixed_point(range$tests, fdr, least_score, count, n))
 }
 
 # The threshold lies between `low` and `high`, the fixed points of Benjamini and Hochberg's rule with
@@ -88,9 +92,8 @@ fdr_range <- function(bins, fdr, least) {
 }
 
 # Step-up from above: with `found` pairs at most significant, p may be fdr * found / tests at most,
-# and so on until nothing changes. Returns the least |r|; Inf where nothing remains.
-fixed_point <- function(tests, fdr, least, count) {
-  found <- tests
+# and so on until nothing changes. Returns the least |r|, or whatever `least` makes of p; Inf where nothing remains.
+fixed_point <- function(tests, fdr, least, count, found = tests) {
   repeat {
     if (found == 0) return(Inf)
     r <- least(fdr * found / tests)
@@ -122,6 +125,24 @@ fdr_edges <- function(task, range, significance) {
 fdr_threshold <- function(pass, range, task, significance) {
   fixed_point(range$tests, task$criterion$value, significance$least,
               function(r) store_count(pass, min(r, range$high), task))
+}
+
+# ---- p values of pairs
+
+# Least |z| that has a two-sided p value of at most p, z being standard normal.
+least_score <- function(p) stats::qnorm(p / 2, lower.tail = FALSE)
+
+# Drop the edges whose own score is too small, the observations being the same for all; cut() gives the least one to
+# keep, from how many of the n have at least a given one. All other pairs have smaller ones.
+keep_by_scores <- function(rows, task, significance, cut) {
+  q <- significance$quotients
+  threads <- task$settings$threads
+  scores <- .Call(r_edge_scores, rows$p, rows$i, rows$x, q[[1L]], q[[length(q)]], significance$n, threads)
+  least <- cut(function(z) .Call(r_count_scores, scores, z, threads), length(scores))
+  side <- c(absolute = 0L, positive = 1L, negative = -1L)[[task$sign]]
+  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, scores, least, side, threads)
+  rows$threshold <- NA_real_
+  rows
 }
 
 # Drop the edges whose own p value is too large; cut() gives the largest p to keep from all of them.

@@ -19,8 +19,10 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_measures, 0),     ENTRY(r_constants, 0),      ENTRY(r_info, 1),
     ENTRY(r_backends, 0),     ENTRY(r_cores, 0),          ENTRY(r_stages, 0),
     ENTRY(r_set_fault, 2),    ENTRY(r_live, 0),           ENTRY(r_set_shared_steps, 1),
-    ENTRY(r_sync, 1),         ENTRY(r_count_shares, 3),   ENTRY(r_new_pointer, 0), ENTRY(r_needs, 4),
-    ENTRY(r_map, 1),          ENTRY(r_map_columns, 2),    {NULL, NULL, 0},
+    ENTRY(r_sync, 1),         ENTRY(r_count_shares, 3),   ENTRY(r_new_pointer, 0),
+    ENTRY(r_needs, 4),        ENTRY(r_map, 1),            ENTRY(r_map_columns, 2),
+    ENTRY(r_edge_scores, 7),  ENTRY(r_count_scores, 3),   ENTRY(r_keep_scores, 7),
+    {NULL, NULL, 0},
 };
 /* clang-format on */
 

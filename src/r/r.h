@@ -75,6 +75,13 @@ SEXP r_sync(SEXP path);
 SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 
+/* scores.c: of the entries of compressed rows (p, i, x), |x| over Kendall's standard deviation under independence, by
+ * the numbers q of the columns' variables and of the rows' (R/significance.R); how many scores are at least so large;
+ * and list(p, i, x) of those whose x has the side's sign, or any for 0. */
+SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads);
+SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);
+SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, SEXP threads);
+
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);
 SEXP r_backends(void); /* name, number of devices, reason why there is none: each back end's */
