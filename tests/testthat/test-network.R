@@ -622,3 +622,12 @@ for (backend in backends()) for (name in names(long_work)) {
     expect_lt(result$error, 1e-6)
   })
 }
+
+test_that("the strongest of many edges are found without a sort, the first of equal ones, by any number of threads", {
+  for (n in c(0, 1, 5, 6, 7, 40, 5000)) {
+    x <- round(sin(seq_len(n)^2), 2)
+    x[n - 1] <- -Inf
+    first <- as.numeric(utils::head(order(-abs(x)), 6))
+    for (threads in 1:3) expect_identical(.Call(gpucor:::r_strongest, x, 6L, threads), first)
+  }
+})
