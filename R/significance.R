@@ -74,7 +74,9 @@ significant_edges <- function(task) {
   pass <- edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2))
   rows <- take_rows(kept_edges(pass, range$low), two_sided)
   fdr <- task$criterion$value
-  if (significance$common) return(keep_significant(rows, task, significance, function(p) largest_p(p, range$tests, fdr)))
+  if (significance$common) {
+    return(keep_significant(rows, task, significance, function(p) largest_p(p, range$tests, fdr)))
+  }
   keep_by_scores(rows, task, significance, function(count, n) fixed_point(range$tests, fdr, least_score, count, n))
 }
 
