@@ -58,7 +58,8 @@ rows_gpu <- list(
 )
 rows_cpu <- list(
   row("few_counts", 60, 2e4, 0.39, FALSE), row("continuous", 60, 1e4, 0.48), row("survey", 200, 5e4, 0.1, FALSE),
-  row("continuous", 2, 1e5), row("continuous", 10, 3e4), row("one_with_ties", 60, 3e4), row("peaks", 60, 3e4)
+  row("continuous", 2, 1e5), row("continuous", 2, 1e6), row("continuous", 2, 1e7), row("continuous", 10, 3e4),
+  row("one_with_ties", 60, 3e4), row("peaks", 60, 3e4)
 )
 
 # ---- a row
