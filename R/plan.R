@@ -86,7 +86,7 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FA
   plan$x <- store_data(x, partial, "x")
   plan$y <- store_data(y, partial, "y")
   if (!quiet) {
-    settings <- do.call(settings_of, c(list(backend), settings[names(settings) != "backend"]))
+    settings <- do.call(settings_of, c(list(backend), given[is_setting]))
     expected <- c(seconds = share_seconds(found$round, plan, x, y, settings),
                   share_needs(found$round, plan, x, y, settings))
   }

@@ -63,7 +63,7 @@ significant_edges <- function(task) {
     edges <- kept_edges(edge_pass(task, least), least)
     if (significance$single) return(edges)
     rows <- take_rows(edges, task)
-    if (significance$common) return(keep_significant(rows, task, significance, function(p) task$criterion$value))
+    if (significance$common) return(keep_significant(rows, task, function(p) task$criterion$value))
     return(keep_by_scores(rows, task, significance, function(count, n) least_score(task$criterion$value)))
   }
   histogram <- histogram_pass(task, at_pass(task$settings, 1, 2))
@@ -74,9 +74,7 @@ significant_edges <- function(task) {
   pass <- edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2))
   rows <- take_rows(kept_edges(pass, range$low), two_sided)
   fdr <- task$criterion$value
-  if (significance$common) {
-    return(keep_significant(rows, task, significance, function(p) largest_p(p, range$tests, fdr)))
-  }
+  if (significance$common) return(keep_significant(rows, task, function(p) largest_p(p, range$tests, fdr)))
   keep_by_scores(rows, task, significance, function(count, n) fixed_point(range$tests, fdr, least_score, count, n))
 }
 
@@ -147,10 +145,10 @@ keep_by_scores <- function(rows, task, significance, cut) {
   rows
 }
 
-# Drop the edges whose own p value is too large; cut() gives the largest p to keep from all of them.
-keep_significant <- function(rows, task, significance, cut) {
+# The same where each pair has observations of its own, by p values; cut() gives the largest p to keep from all of them.
+keep_significant <- function(rows, task, cut) {
   to <- row_numbers(rows$p)
-  p <- pair_p(rows$i + 1L, to, rows$x, task, significance)
+  p <- pair_p(rows$i + 1L, to, rows$x, task)
   side <- switch(task$sign, absolute = TRUE, positive = rows$x >= 0, negative = rows$x <= 0)
   rows <- keep_entries(rows, to, which(p <= cut(p) & side))
   rows$threshold <- NA_real_
@@ -164,15 +162,13 @@ largest_p <- function(p, tests, fdr) {
   if (length(ok)) p[max(ok)] else -1
 }
 
-# Two-sided p values of pairs of columns i of x and j of y (or x).
-pair_p <- function(i, j, r, task, significance) {
+# Two-sided p values of pairs of columns i of x and j of y (or x), of the observations that both have.
+pair_p <- function(i, j, r, task) {
   kendall <- !is_t_distributed(task$method)
-  common <- if (significance$common) common_values(task$x, if (is.null(task$y)) task$x else task$y, i, j, kendall)
-  n <- if (significance$common) common$n else significance$n
+  common <- common_values(task$x, if (is.null(task$y)) task$x else task$y, i, j, kendall)
+  n <- common$n
   if (!kendall) return(tail_probability(gpuTtest(n, r), n - 2, "two.sided", FALSE))
-  q <- significance$quotients
-  q <- if (significance$common) common$q else list(q[[1L]][i], q[[length(q)]][j])
-  p <- tail_probability(r / kendall_sd(n, q[[1L]], q[[2L]]), Inf, "two.sided", FALSE)
+  p <- tail_probability(r / kendall_sd(n, common$q[[1L]], common$q[[2L]]), Inf, "two.sided", FALSE)
   p[n < 3] <- NA
   p
 }
