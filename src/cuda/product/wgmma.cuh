@@ -88,11 +88,20 @@ static __device__ void bring_all(const Product &p, S &shared) {
 
 /* ---- multiplying ------------------------------------------------------------------------------ */
 
+/* Of a warp at the barrier of a stage that it is done with: for products one lane is enough, as they are the warp's.
+ * Rows that lanes have read themselves are each lane's to release. */
+template <ProductMode Mode>
+static constexpr int RELEASING_LANES = Mode == TIED ? 32 : 1;
+
 /* A warp is done with a stage: all blocks that bring something into it have to know. */
-template <class S>
+template <ProductMode Mode, class S>
 static __device__ void release(const Product &p, S &shared, int stage) {
-    unsigned lane = threadIdx.x % 32;
-    if (lane < (unsigned)p.cluster) barrier_arrive(&shared.empty[stage], lane);
+    int lane = threadIdx.x % 32;
+    if (RELEASING_LANES<Mode> == 1) {
+        if (lane < p.cluster) barrier_arrive(&shared.empty[stage], lane);
+    } else {
+        for (int block = 0; block < p.cluster; block++) barrier_arrive(&shared.empty[stage], block);
+    }
 }
 
 /* One plane: rows and columns from shared memory. While a piece is multiplied the next one is waited for. */
@@ -115,11 +124,11 @@ static __device__ void multiply_pieces(const Product &p, S &shared, Turn<S::stag
         }
         product_commit();
         product_wait<1>();
-        if (before >= 0) release(p, shared, before);
+        if (before >= 0) release<Mode>(p, shared, before);
         before = turn.stage;
     }
     product_wait<0>();
-    release(p, shared, before);
+    release<Mode>(p, shared, before);
 }
 
 /* 32 bytes of a warp's 16 rows, as a product wants them in registers. */
@@ -164,9 +173,8 @@ static __device__ void multiply_tied(const Product &p, S &shared, Turn<S::stages
         }
         product_commit();
         product_wait<0>();
-        __syncwarp(); /* all lanes have read their rows */
-        release(p, shared, first.stage);
-        release(p, shared, turn.stage);
+        release<TIED>(p, shared, first.stage);
+        release<TIED>(p, shared, turn.stage);
         turn.next();
     }
 }
@@ -227,7 +235,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x == 0) {
         for (int s = 0; s < Shared<Sink>::stages; s++) {
             barrier_init(&shared.full[s], 1);
-            barrier_init(&shared.empty[s], p.cluster * WARPS);
+            barrier_init(&shared.empty[s], p.cluster * WARPS * RELEASING_LANES<Mode>);
         }
         barrier_init_done();
     }
