@@ -32,6 +32,8 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
   h5$entries <- 0 # so far
   h5$row_ends <- list() # where each row ends among the entries, piece by piece
   h5$datasets <- list() # that are open
+  h5$compression <- compression
+  h5$grows <- TRUE # or has room for all entries: network-flat.R
   complete <- FALSE
   on.exit(if (!complete) discard_network_file(h5))
   h5$reserve <- reserve_room(file, h5$partial, min(MOST_ROOM, LEAST_ROOM + NAME_ROOM * (n_row + n_col)))
@@ -40,8 +42,6 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
     h5$id <- h5_opened(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
     h5$string <- variable_string()
     write_frame(h5, n_row, n_col, row_names, col_names)
-    h5$values <- create_growing(h5, "X/data", FLOAT32, 4, compression)
-    h5$columns <- create_growing(h5, "X/indices", INT64, 8, compression)
   })
   complete <- TRUE
   h5
@@ -52,13 +52,22 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
 append_rows <- function(h5, lengths, columns, values) {
   stopifnot(sum(as.numeric(lengths)) == length(columns), length(columns) == length(values),
             h5$rows + length(lengths) <= h5$n_row)
+  if (is.null(h5$values)) open_growing(h5)
   writing(h5, {
-    append_entries(h5$columns, h5$entries, columns)
-    append_entries(h5$values, h5$entries, values)
+    for (id in if (h5$grows) list(h5$columns, h5$values)) {
+      h5_done(rhdf5::H5Dset_extent(id, h5$entries + length(columns)))
+    }
+    write_entries(h5$columns, h5$entries, columns)
+    write_entries(h5$values, h5$entries, values)
   })
-  h5$row_ends[[length(h5$row_ends) + 1L]] <- h5$entries + cumsum(as.numeric(lengths))
+  note_rows(h5, lengths)
+}
+
+note_rows <- function(h5, lengths) {
+  ends <- h5$entries + cumsum(as.numeric(lengths))
+  h5$row_ends[[length(h5$row_ends) + 1L]] <- ends
   h5$rows <- h5$rows + length(lengths)
-  h5$entries <- h5$entries + length(columns)
+  h5$entries <- max(h5$entries, ends)
   invisible(h5)
 }
 
@@ -66,6 +75,7 @@ append_rows <- function(h5, lengths, columns, values) {
 # numbers, for `uns`.
 close_network_file <- function(h5, details = list()) {
   if (h5$rows != h5$n_row) fail("only ", h5$rows, " of ", h5$n_row, " rows came for \"", h5$file, '"')
+  if (is.null(h5$values)) open_growing(h5)
   writing(h5, {
     write_dataset(h5, "X/indptr", INT64, c(0, unlist(h5$row_ends)))
     write_details(h5, details)
@@ -235,6 +245,14 @@ variable_string <- function() {
 
 # ---- the entries
 
+# Datasets for entries of which nobody knows how many will come.
+open_growing <- function(h5) {
+  writing(h5, {
+    h5$values <- create_growing(h5, "X/data", FLOAT32, 4, h5$compression)
+    h5$columns <- create_growing(h5, "X/indices", INT64, 8, h5$compression)
+  })
+}
+
 # A piece is written as it comes, without HDF5's cache of chunks and the filling of new ones that needs it: a cache
 # that cannot write loses track of its memory, and HDF5 then finds no end when R quits.
 create_growing <- function(h5, name, type, bytes, compression) {
@@ -254,11 +272,10 @@ create_growing <- function(h5, name, type, bytes, compression) {
   create_dataset(h5, name, type, space, dcpl = layout, dapl = access)
 }
 
-# h5write() would open and close the dataset for every piece.
-append_entries <- function(id, from, piece) {
+# From place `from` on. h5write() would open and close the dataset for every piece.
+write_entries <- function(id, from, piece) {
   n <- length(piece)
   if (n == 0L) return(invisible())
-  h5_done(rhdf5::H5Dset_extent(id, from + n))
   there <- rhdf5::H5Dget_space(id)
   on.exit(rhdf5::H5Sclose(there))
   here <- rhdf5::H5Screate_simple(n)

@@ -14,7 +14,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_cor, 8),          ENTRY(r_unfold, 4),         ENTRY(r_observations, 5),
     ENTRY(r_edges, 7),        ENTRY(r_neighbours, 9),     ENTRY(r_store_count, 3),
     ENTRY(r_store_rank, 3),   ENTRY(r_store_rows, 4),     ENTRY(r_store_free, 1),
-    ENTRY(r_store_entries, 3), ENTRY(r_store_band, 6),    ENTRY(r_histogram, 5),
+    ENTRY(r_store_entries, 3), ENTRY(r_store_band, 6),    ENTRY(r_store_write, 6),  ENTRY(r_histogram, 5),
     ENTRY(r_connectivity, 6), ENTRY(r_triangle_index, 3), ENTRY(r_triangle_position, 4),
     ENTRY(r_measures, 0),     ENTRY(r_constants, 0),      ENTRY(r_info, 1),
     ENTRY(r_backends, 0),     ENTRY(r_cores, 0),          ENTRY(r_stages, 0),

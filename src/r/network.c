@@ -178,6 +178,20 @@ SEXP r_store_band(SEXP pointer, SEXP least, SEXP entries, SEXP first, SEXP most,
     return status ? r_failure(&call.context.error) : result;
 }
 
+/* places: list(path, r, col), where the rows go. */
+SEXP r_store_write(SEXP pointer, SEXP least, SEXP entries, SEXP most, SEXP places, SEXP settings) {
+    gcor_store *store = store_of(pointer);
+    r_call call;
+    r_quiet_call_parse(&call, settings);
+    gcor_places to = {.path = Rf_translateChar(STRING_ELT(r_element(places, "path"), 0)),
+                      .r = (int64_t)Rf_asReal(r_element(places, "r")),
+                      .col = (int64_t)Rf_asReal(r_element(places, "col"))};
+    if (gcor_store_write(store, &call.context, Rf_asReal(least), view_of(store), INTEGER(entries),
+                         (int64_t)Rf_asReal(most), &to))
+        return r_failure(&call.context.error);
+    return R_NilValue;
+}
+
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "counts", "error", ""};
     r_job q;

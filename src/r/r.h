@@ -44,6 +44,7 @@ SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
  * entries: those of the same least. */
 SEXP r_store_entries(SEXP store, SEXP least, SEXP settings);
 SEXP r_store_band(SEXP store, SEXP least, SEXP entries, SEXP first, SEXP most, SEXP settings);
+SEXP r_store_write(SEXP store, SEXP least, SEXP entries, SEXP most, SEXP places, SEXP settings);
 /* Ends a store before R finds that nobody has it. */
 SEXP r_store_free(SEXP store);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */

@@ -193,14 +193,22 @@ gcor_status gcor_store_entries(const gcor_store *store, gcor_context *context, d
     return context->error.status;
 }
 
-/* Rows that end where tiles do: their columns' runs are wanted by no other band then. */
+/* The last row, from `first` on, where a block of so many ends; `end` if none does. */
+static int64_t end_of_block(int64_t first, int64_t end, int64_t size) {
+    return end / size * size > first ? end / size * size : end;
+}
+
+/* Rows that end where tiles do, or the blocks that these are kept in: their columns' runs are wanted by no other band
+ * then. */
 int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *entries, int64_t first, int64_t most) {
     enum { MOST_ROWS = 1 << 17 }; /* each thread has a counter for each */
     const gcor_sink *sink = &store->edges.sink;
     int64_t side = gcor_grid_of(sink->shape, sink->n_row, sink->n_col).side, n_row = rows_of(sink, view);
     int64_t n = 0, end = first;
     while (end < n_row && end - first < MOST_ROWS && (end == first || n + entries[end] <= most)) n += entries[end++];
-    return end < n_row && end / side * side > first ? end / side * side - first : end - first;
+    if (end == n_row) return end - first;
+    end = end_of_block(first, end, side);
+    return (store->spool ? end_of_block(first, end, GCOR_SPLIT_WIDTH) : end) - first;
 }
 
 /* ---- the entries ------------------------------------------------------------------------------- */

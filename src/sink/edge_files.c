@@ -156,7 +156,7 @@ gcor_status gcor_store_attach(gcor_store *store, gcor_context *context, const ch
                               int64_t *end) {
     gcor_run_file *file;
     FILE *stream;
-    gcor_status status = gcor_run_file_open(context, path, &file);
+    gcor_status status = gcor_run_file_open(context, path, 0, &file);
     if (status) return status;
     status = gcor_run_file_stream(file, context, offset, &stream);
     if (!status) {

@@ -24,7 +24,9 @@ gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int
 /* Whether any run is in a file. */
 int gcor_store_has_files(const gcor_store *store);
 
-/* edge_split.c: how wide blocks of columns should be for n edges of a tile; at least n_col: it is one block. */
+/* edge_split.c: the least width of a block, and how wide blocks of columns should be for n edges of a tile; at least
+ * n_col: it is one block. */
+enum { GCOR_SPLIT_WIDTH = 4096 };
 int64_t gcor_split_width(const gcor_tile *tile, int64_t n);
 /* The same edges block by block, each block's in the order of the list; end[b]: where block b ends. Both are the
  * caller's, to free with gcor_free(), also after an error. */

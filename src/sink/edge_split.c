@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-enum { LEAST_WIDTH = 4096, ROW_EDGES = 4 }; /* a block's start of each row should be little beside its edges */
+enum { ROW_EDGES = 4 }; /* a block's start of each row should be little beside its edges */
 
 int64_t gcor_split_width(const gcor_tile *tile, int64_t n) {
-    int64_t width = LEAST_WIDTH;
+    int64_t width = GCOR_SPLIT_WIDTH;
     while (width < tile->n_col && n / ((tile->n_col + width - 1) / width) < ROW_EDGES * tile->n_row) width *= 2;
     return width;
 }

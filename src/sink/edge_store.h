@@ -88,6 +88,17 @@ int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *e
 gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double least, gcor_view view,
                             const int32_t *entries, int64_t first, int64_t n_row, int32_t *col, double *r);
 
+/* Where in a file, which has room for them, the rows' coefficients go, in single precision, and their columns, of 64
+ * bits, as the machine has them. */
+typedef struct {
+    const char *path;
+    int64_t r, col; /* bytes from its beginning */
+} gcor_places;
+
+/* All rows, by bands of at most that many entries, or one row. A disk that is full is GCOR_BAD_FILE. */
+gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, double least, gcor_view view,
+                             const int32_t *entries, int64_t most, const gcor_places *places);
+
 /* ---- pieces of a store's coefficients ------------------------------------------------------ */
 
 enum { GCOR_PIECE = 1 << 17 }; /* at most; 1 MB */

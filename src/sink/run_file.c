@@ -62,10 +62,10 @@ gcor_status gcor_run_file_new(gcor_context *context, const char *folder, gcor_ru
     return context->error.status;
 }
 
-gcor_status gcor_run_file_open(gcor_context *context, const char *path, gcor_run_file **file) {
+gcor_status gcor_run_file_open(gcor_context *context, const char *path, int writable, gcor_run_file **file) {
     gcor_status status = new_file(context, path, file);
     if (status) return status;
-    (*file)->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    (*file)->descriptor = open(path, (writable ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
     if ((*file)->descriptor >= 0) return GCOR_OK;
     status = gcor_fail(context, GCOR_BAD_FILE, "cannot open \"%s\": %s", (*file)->name, strerror(errno));
     give_up(file);
@@ -83,22 +83,37 @@ void gcor_run_file_leave(gcor_run_file *file) {
     gcor_free(file);
 }
 
-gcor_status gcor_run_file_append(gcor_run_file *file, gcor_context *context, const void *data, int64_t bytes,
-                                 int64_t *offset) {
-    int64_t at = *offset = __atomic_fetch_add(&file->end, bytes, __ATOMIC_RELAXED);
-    for (const char *from = data; bytes > 0;) {
-        ssize_t n = pwrite(file->descriptor, from, (size_t)bytes, at);
+/* 0, or the error's number. */
+static int write_all(int descriptor, const char *from, int64_t bytes, int64_t at) {
+    while (bytes > 0) {
+        ssize_t n = pwrite(descriptor, from, (size_t)bytes, at);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0)
-            return gcor_fail(context, GCOR_BAD_FILE,
-                             "cannot write %.1f MB of edges to a temporary file in \"%s\": %s; make room there, or "
-                             "choose another disk for file =",
-                             (double)bytes / 1e6, file->name, strerror(n < 0 ? errno : ENOSPC));
+        if (n <= 0) return n < 0 ? errno : ENOSPC;
         from += n;
         at += n;
         bytes -= n;
     }
-    return GCOR_OK;
+    return 0;
+}
+
+gcor_status gcor_run_file_append(gcor_run_file *file, gcor_context *context, const void *data, int64_t bytes,
+                                 int64_t *offset) {
+    *offset = __atomic_fetch_add(&file->end, bytes, __ATOMIC_RELAXED);
+    int error = write_all(file->descriptor, data, bytes, *offset);
+    if (!error) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_FILE,
+                     "cannot write %.1f MB of edges to a temporary file in \"%s\": %s; make room there, or choose "
+                     "another disk for file =",
+                     (double)bytes / 1e6, file->name, strerror(error));
+}
+
+gcor_status gcor_run_file_write(const gcor_run_file *file, gcor_context *context, int64_t offset, const void *data,
+                                int64_t bytes) {
+    int error = write_all(file->descriptor, data, bytes, offset);
+    if (!error) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_FILE,
+                     "cannot write \"%s\": %s; make room there, or choose another disk for file =", file->name,
+                     strerror(error));
 }
 
 gcor_status gcor_run_file_read(const gcor_run_file *file, gcor_context *context, int64_t offset, void *data,
