@@ -50,6 +50,11 @@ enum {
     WGMMA_LARGE_ROUNDS = 8,
     WGMMA_STAGES = 4,           /* of 48 KB: with the hits of 8 warps 208 KB of 227 */
     WGMMA_HISTOGRAM_STAGES = 3, /* 144 KB and 40 KB of bins */
+    /* Many bits are bound by power, most of which brings them to shared memory. Twice 64 x 192 sums, 192 registers a
+     * thread, bring a fifth less. */
+    WGMMA_LONG_COLS = 192,
+    WGMMA_LONG_STAGES = 3, /* of 56 KB */
+    WGMMA_LONG_PIECES = 64,
 
     /* The others: 2 x 4 warps of 64 x 32 pairs; half a piece of each side in a stage. Three stages with hits,
      * or two with bins, fit the 99 KB of the smaller GPUs. */

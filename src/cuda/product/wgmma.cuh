@@ -1,6 +1,7 @@
 /* The product of blocks of columns on Hopper; compiled with each sink (launch.cuh). Of a block's three groups of four
- * warps one brings pieces into shared memory, a stage at a time, the others multiply 64 rows each by WGMMA_COLS
- * columns. Blocks come in clusters of two or four: each has its own rows, and brings its share of the columns to all.
+ * warps one brings pieces into shared memory, a stage at a time, the others multiply 64 rows each, or twice 64, by the
+ * block's columns. Blocks come in clusters of two or four: each has its own rows, and brings its share of the columns
+ * to all.
  */
 #ifndef GPUCOR_CUDA_WGMMA_CUH
 #define GPUCOR_CUDA_WGMMA_CUH
@@ -13,23 +14,30 @@
 
 namespace wgmma {
 
-enum { GROUP = 128, THREADS = (WGMMA_GROUPS + 1) * GROUP, WARPS = WGMMA_GROUPS * 4, N_TILES = WGMMA_COLS / 8 };
-enum { GROUP_ROWS = 64, BLOCK_ROWS = WGMMA_GROUPS * GROUP_ROWS };
-enum {
-    ROWS_BYTES = BLOCK_ROWS * PIECE_BYTES,
-    COLS_BYTES = WGMMA_COLS * PIECE_BYTES,
-    STAGE_BYTES = ROWS_BYTES + COLS_BYTES
-};
+enum { GROUP = 128, THREADS = (WGMMA_GROUPS + 1) * GROUP, WARPS = WGMMA_GROUPS * 4, PRODUCT_ROWS = 64 };
 enum { STEPS = PIECE_BYTES / 32 };                          /* products of 32 bytes in a piece */
 enum { PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232 }; /* of 65,536 / 384 a thread */
-static_assert(N_TILES == 32 && WGMMA_LARGE_CLUSTER * BLOCK_ROWS <= (int)SLACK_COLUMNS &&
-                  (int)WGMMA_COLS <= (int)SLACK_COLUMNS && WGMMA_COLS / WGMMA_LARGE_CLUSTER % 8 == 0,
-              "see hopper.cuh");
 
-template <class Sink>
+/* What a block multiplies: each group some times 64 rows. */
+template <int Products, int Cols>
+struct Shape {
+    enum { products = Products, cols = Cols, n_tiles = Cols / 8 };
+    enum { group_rows = Products * PRODUCT_ROWS, rows = WGMMA_GROUPS * group_rows };
+    enum { rows_bytes = rows * PIECE_BYTES, stage_bytes = (rows + Cols) * PIECE_BYTES };
+    static_assert(WGMMA_CLUSTER * rows <= (int)SLACK_COLUMNS && Cols <= (int)SLACK_COLUMNS &&
+                      Cols / WGMMA_LARGE_CLUSTER % 8 == 0,
+                  "see hopper.cuh");
+};
+typedef Shape<1, WGMMA_COLS> Square;
+typedef Shape<2, WGMMA_LONG_COLS> Long;
+static_assert(WGMMA_LARGE_CLUSTER * Square::rows <= (int)SLACK_COLUMNS, "of halves");
+
+template <class S, class Sink>
 struct Shared {
-    static const int stages = Sink::counts ? WGMMA_HISTOGRAM_STAGES : WGMMA_STAGES;
-    unsigned char stage[stages][STAGE_BYTES];
+    static const int stages = Sink::counts      ? WGMMA_HISTOGRAM_STAGES
+                              : S::products > 1 ? WGMMA_LONG_STAGES
+                                                : WGMMA_STAGES;
+    unsigned char stage[stages][S::stage_bytes];
     Hit hits[WARPS][WARP_HITS];
     unsigned bins[Sink::counts ? GCOR_BINS : 1];
     uint64_t full[stages], empty[stages];
@@ -48,12 +56,12 @@ struct Turn {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /* Every block of the walk that the cluster has: body(block). */
-template <class Body>
+template <class S, class Body>
 static __device__ void for_each_block(const Product &p, Body body) {
     int group = 0, clusters = gridDim.x / p.cluster;
     for (int index = blockIdx.x / p.cluster; index < p.walk.first[p.walk.groups]; index += clusters) {
         while (index >= p.walk.first[group + 1]) group++;
-        WalkBlock block = block_at(p, group, index, p.cluster * BLOCK_ROWS, WGMMA_COLS);
+        WalkBlock block = block_at(p, group, index, p.cluster * S::rows, S::cols);
         if (block.counts) body(block);
     }
 }
@@ -61,27 +69,28 @@ static __device__ void for_each_block(const Product &p, Body body) {
 /* ---- bringing ------------------------------------------------------------------------------- */
 
 /* One piece of one plane: this block's rows, and its share of the columns for the whole cluster. */
+template <class S>
 static __device__ inline void bring_stage(const Product &p, int plane, int piece, int64_t row, int64_t col,
                                           unsigned rank, unsigned char *stage, uint64_t *full) {
     int64_t at = blockIdx.y * (int64_t)p.pieces + piece; /* of this part */
-    int share_cols = WGMMA_COLS / p.cluster, share_bytes = share_cols * PIECE_BYTES;
+    int share_cols = S::cols / p.cluster, share_bytes = share_cols * PIECE_BYTES;
     const unsigned char *rows = p.rows.planes[plane] + at * p.rows.stride + (row + p.row_start) * PIECE_BYTES;
     const unsigned char *cols = p.cols.planes[plane] + at * p.cols.stride + (col + rank * share_cols) * PIECE_BYTES;
-    barrier_expect(full, STAGE_BYTES);
-    bulk_copy(stage, rows, ROWS_BYTES, full);
-    bulk_copy_to_all(stage + ROWS_BYTES + rank * share_bytes, cols, share_bytes, full, (1 << p.cluster) - 1);
+    barrier_expect(full, S::stage_bytes);
+    bulk_copy(stage, rows, S::rows_bytes, full);
+    bulk_copy_to_all(stage + S::rows_bytes + rank * share_bytes, cols, share_bytes, full, (1 << p.cluster) - 1);
 }
 
-template <int Planes, class S>
-static __device__ void bring_all(const Product &p, S &shared) {
-    Turn<S::stages> turn;
+template <int Planes, class S, class Memory>
+static __device__ void bring_all(const Product &p, Memory &shared) {
+    Turn<Memory::stages> turn;
     unsigned rank = cluster_rank();
-    for_each_block(p, [&](const WalkBlock &block) {
+    for_each_block<S>(p, [&](const WalkBlock &block) {
         for (int piece = 0; piece < p.pieces; piece++)
             for (int plane = 0; plane < Planes; plane++, turn.next()) {
                 barrier_wait(&shared.empty[turn.stage], turn.parity ^ 1); /* the first time round they are empty */
-                bring_stage(p, plane, piece, block.row + rank * BLOCK_ROWS, block.col, rank, shared.stage[turn.stage],
-                            &shared.full[turn.stage]);
+                bring_stage<S>(p, plane, piece, block.row + rank * S::rows, block.col, rank, shared.stage[turn.stage],
+                               &shared.full[turn.stage]);
             }
     });
 }
@@ -94,8 +103,8 @@ template <ProductMode Mode>
 static constexpr int RELEASING_LANES = Mode == TIED ? 32 : 1;
 
 /* A warp is done with a stage: all blocks that bring something into it have to know. */
-template <ProductMode Mode, class S>
-static __device__ void release(const Product &p, S &shared, int stage) {
+template <ProductMode Mode, class Memory>
+static __device__ void release(const Product &p, Memory &shared, int stage) {
     int lane = threadIdx.x % 32;
     if (RELEASING_LANES<Mode> == 1) {
         if (lane < p.cluster) barrier_arrive(&shared.empty[stage], lane);
@@ -105,23 +114,26 @@ static __device__ void release(const Product &p, S &shared, int stage) {
 }
 
 /* One plane: rows and columns from shared memory. While a piece is multiplied the next one is waited for. */
-template <ProductMode Mode, class S>
-static __device__ void multiply_pieces(const Product &p, S &shared, Turn<S::stages> &turn, int group,
-                                       int (&sums)[N_TILES][4]) {
+template <ProductMode Mode, class S, class Memory>
+static __device__ void multiply_pieces(const Product &p, Memory &shared, Turn<Memory::stages> &turn, int group,
+                                       int (&sums)[S::products][S::n_tiles][4]) {
     int before = -1; /* the stage whose product may still be going on */
     for (int piece = 0; piece < p.pieces; piece++, turn.next()) {
         barrier_wait(&shared.full[turn.stage], turn.parity);
         const unsigned char *stage = shared.stage[turn.stage];
-        uint64_t rows = describe_columns(stage + group * GROUP_ROWS * PIECE_BYTES),
-                 cols = describe_columns(stage + ROWS_BYTES);
+        uint64_t rows[S::products], cols = describe_columns(stage + S::rows_bytes);
+        for (int m = 0; m < S::products; m++)
+            rows[m] = describe_columns(stage + (group * S::group_rows + m * PRODUCT_ROWS) * PIECE_BYTES);
         product_fence();
 #pragma unroll
-        for (int step = 0; step < STEPS; step++) {
-            if (Mode == HALF)
-                product_half(sums, rows + step * 2, cols + step * 2, piece + step);
-            else
-                product_bits(sums, rows + step * 2, cols + step * 2, piece + step);
-        }
+        for (int step = 0; step < STEPS; step++)
+#pragma unroll
+            for (int m = 0; m < S::products; m++) {
+                if constexpr (Mode == HALF)
+                    product_half(sums[m], rows[m] + step * 2, cols + step * 2, piece + step);
+                else
+                    product_bits(sums[m], rows[m] + step * 2, cols + step * 2, piece + step);
+            }
         product_commit();
         product_wait<1>();
         if (before >= 0) release<Mode>(p, shared, before);
@@ -144,17 +156,18 @@ static __device__ inline void invert(const unsigned (&a)[4], unsigned (&inverse)
 }
 
 /* Two planes: the rows in registers, so that their complements need not be stored. */
-template <class S>
-static __device__ void multiply_tied(const Product &p, S &shared, Turn<S::stages> &turn, int group,
-                                     int (&sums)[N_TILES][4]) {
-    int warp_row = group * GROUP_ROWS + threadIdx.x / 32 % 4 * 16;
+template <class Memory>
+static __device__ void multiply_tied(const Product &p, Memory &shared, Turn<Memory::stages> &turn, int group,
+                                     int (&sums)[Square::n_tiles][4]) {
+    int warp_row = group * Square::group_rows + threadIdx.x / 32 % 4 * 16;
     for (int piece = 0; piece < p.pieces; piece++) {
-        Turn<S::stages> first = turn;
+        Turn<Memory::stages> first = turn;
         turn.next();
         barrier_wait(&shared.full[first.stage], first.parity);
         barrier_wait(&shared.full[turn.stage], turn.parity);
         const unsigned char *greater = shared.stage[first.stage], *less = shared.stage[turn.stage];
-        uint64_t greater_cols = describe_columns(greater + ROWS_BYTES), less_cols = describe_columns(less + ROWS_BYTES);
+        uint64_t greater_cols = describe_columns(greater + Square::rows_bytes),
+                 less_cols = describe_columns(less + Square::rows_bytes);
         unsigned a[STEPS][4], b[STEPS][4], not_a[STEPS][4], not_b[STEPS][4];
 #pragma unroll
         for (int step = 0; step < STEPS; step++) {
@@ -199,23 +212,25 @@ struct Turns {
 };
 
 /* A block's product, then the sink. */
-template <ProductMode Mode, class Sink, class S>
-static __device__ void multiply_all(const Product &p, const Sink &sink, S &shared) {
-    Turn<S::stages> turn;
+template <ProductMode Mode, class S, class Sink, class Memory>
+static __device__ void multiply_all(const Product &p, const Sink &sink, Memory &shared) {
+    Turn<Memory::stages> turn;
     int group = threadIdx.x / GROUP, warp = threadIdx.x / 32;
     WarpOutput out{shared.hits[warp], shared.bins};
-    Turns turns(2 * p.pieces * (Mode == TIED ? 2 : 1) <= S::stages);
-    for_each_block(p, [&](const WalkBlock &block) {
-        int sums[N_TILES][4];
-        typename Sink::template Ahead<Mode, N_TILES> ahead(p, block.col);
+    Turns turns(2 * p.pieces * (Mode == TIED ? 2 : 1) <= Memory::stages);
+    for_each_block<S>(p, [&](const WalkBlock &block) {
+        int sums[S::products][S::n_tiles][4];
+        typename Sink::template Ahead<Mode, S::n_tiles> ahead(p, block.col);
         turns.begin();
         if constexpr (Mode == TIED)
-            multiply_tied(p, shared, turn, group, sums);
+            multiply_tied(p, shared, turn, group, sums[0]);
         else
-            multiply_pieces<Mode>(p, shared, turn, group, sums);
+            multiply_pieces<Mode, S>(p, shared, turn, group, sums);
         turns.end();
-        int64_t row = block.row + cluster_rank() * BLOCK_ROWS + warp * 16;
-        sink.template deliver<Mode>(p, out, ahead, sums, row, block.col);
+        int64_t row = block.row + cluster_rank() * S::rows + group * S::group_rows + warp % 4 * 16;
+#pragma unroll
+        for (int m = 0; m < S::products; m++)
+            sink.template deliver<Mode>(p, out, ahead, sums[m], row + m * PRODUCT_ROWS, block.col);
     });
     turns.finish();
     sink.template finish<Mode>(p, out);
@@ -226,14 +241,15 @@ static __device__ void multiply_all(const Product &p, const Sink &sink, S &share
 /* ---- a block ------------------------------------------------------------------------------------ */
 
 /* Compiled for other GPUs the kernel is empty. */
-template <ProductMode Mode, class Sink>
+template <ProductMode Mode, class S, class Sink>
 static __global__ void __launch_bounds__(THREADS, 1)
     multiply_clusters(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char wgmma_memory[];
-    Shared<Sink> &shared = *reinterpret_cast<Shared<Sink> *>(wgmma_memory);
+    typedef Shared<S, Sink> Memory;
+    Memory &shared = *reinterpret_cast<Memory *>(wgmma_memory);
     if (threadIdx.x == 0) {
-        for (int s = 0; s < Shared<Sink>::stages; s++) {
+        for (int s = 0; s < Memory::stages; s++) {
             barrier_init(&shared.full[s], 1);
             barrier_init(&shared.empty[s], p.cluster * WARPS * RELEASING_LANES<Mode>);
         }
@@ -243,10 +259,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
     cluster_sync();
     if (threadIdx.x >= WGMMA_GROUPS * GROUP) {
         give_registers<PRODUCER_REGISTERS>();
-        if (threadIdx.x == WGMMA_GROUPS * GROUP) bring_all<Mode == TIED ? 2 : 1>(p, shared);
+        if (threadIdx.x == WGMMA_GROUPS * GROUP) bring_all<Mode == TIED ? 2 : 1, S>(p, shared);
     } else {
         take_registers<CONSUMER_REGISTERS>();
-        multiply_all<Mode>(p, sink, shared);
+        multiply_all<Mode, S>(p, sink, shared);
     }
     cluster_sync(); /* nothing may still be on its way to a block that is gone */
     if constexpr (Sink::counts) add_bins(shared.bins, sink.bins, THREADS);
@@ -281,26 +297,37 @@ static int count_resident(gcor_state *state, const void *kernel, int cluster, in
 }
 
 /* Blocks of pairs in a walk by clusters of that size. */
+template <class S>
 static int plan_cluster(Product &p, int cluster) {
     p.cluster = cluster;
-    p.walk = plan_walk(p, cluster * BLOCK_ROWS, WGMMA_COLS);
+    p.walk = plan_walk(p, cluster * S::rows, S::cols);
     return p.walk.first[p.walk.groups];
 }
 
-template <ProductMode Mode, class Sink>
-static void launch(gcor_state *state, Product &p, const Sink &sink) {
-    const void *kernel = (const void *)multiply_clusters<Mode, Sink>;
-    int bytes = (int)sizeof(Shared<Sink>), parts = std::max(1, p.parts);
+template <ProductMode Mode, class S, class Sink>
+static void launch_shape(gcor_state *state, Product &p, const Sink &sink) {
+    const void *kernel = (const void *)multiply_clusters<Mode, S, Sink>;
+    int bytes = (int)sizeof(Shared<S, Sink>), parts = std::max(1, p.parts), blocks = 0, resident = 1;
     allow_shared(state, kernel, bytes);
-    int blocks = plan_cluster(p, WGMMA_LARGE_CLUSTER), resident = count_resident(state, kernel, p.cluster, bytes);
-    if (Mode != HALF || blocks < WGMMA_LARGE_ROUNDS * resident) {
-        blocks = plan_cluster(p, WGMMA_CLUSTER);
+    if (Mode == HALF) {
+        blocks = plan_cluster<S>(p, WGMMA_LARGE_CLUSTER);
+        resident = count_resident(state, kernel, p.cluster, bytes);
+    }
+    if (blocks < WGMMA_LARGE_ROUNDS * resident) {
+        blocks = plan_cluster<S>(p, WGMMA_CLUSTER);
         resident = count_resident(state, kernel, p.cluster, bytes);
     }
     if (blocks == 0) return;
     Launch launch(state, p.cluster, bytes);
     launch.config.gridDim = dim3((unsigned)(std::min(blocks, resident) * p.cluster), (unsigned)parts);
-    check(cudaLaunchKernelEx(&launch.config, multiply_clusters<Mode, Sink>, p, sink), "multiplying columns");
+    check(cudaLaunchKernelEx(&launch.config, multiply_clusters<Mode, S, Sink>, p, sink), "multiplying columns");
+}
+
+template <ProductMode Mode, class Sink>
+static void launch(gcor_state *state, Product &p, const Sink &sink) {
+    if constexpr (Mode == UNTIED && Sink::long_blocks)
+        if (p.pieces >= WGMMA_LONG_PIECES) return launch_shape<Mode, Long>(state, p, sink);
+    launch_shape<Mode, Square>(state, p, sink);
 }
 
 } // namespace wgmma

@@ -158,7 +158,7 @@ static __device__ inline void pick_sums(const int (&sums)[N][4], int n, int (&pi
     } else if (n < First + Count / 2) {
         pick_sums<First, Count / 2>(sums, n, picked);
     } else {
-        pick_sums<First + Count / 2, Count / 2>(sums, n, picked);
+        pick_sums<First + Count / 2, Count - Count / 2>(sums, n, picked);
     }
 }
 

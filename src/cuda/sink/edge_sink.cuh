@@ -81,7 +81,7 @@ static_assert(WARP_HITS >= 128, "those of four sums a lane");
 /* Signs decide; HALF leaves candidates (candidates.cu). */
 struct Edges : EdgeOutput {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);
-    static constexpr bool hopper = true, counts = false;
+    static constexpr bool hopper = true, long_blocks = true, counts = false;
 
     template <ProductMode Mode, int N>
     struct Ahead {
@@ -118,7 +118,7 @@ struct Edges : EdgeOutput {
 /* The same where variables have least weights of their own: in the place of bounds, each pair's. */
 struct OwnEdges : EdgeOutput {
     static constexpr unsigned modes = Edges::modes;
-    static constexpr bool hopper = true, counts = false;
+    static constexpr bool hopper = true, long_blocks = false, counts = false;
     template <ProductMode Mode, int N>
     using Ahead = PlainSink::Nothing;
 

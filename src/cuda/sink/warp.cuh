@@ -3,6 +3,7 @@
  *
  *   modes                  the products that it takes
  *   hopper                 whether it is compiled for wgmma.cuh, too; mma.cuh otherwise
+ *   long_blocks            whether it leaves so many registers that a block may have more sums (wgmma.cuh)
  *   counts                 whether it wants bins in the block's shared memory, for `bins` in the device's
  *   Ahead<Mode, N>         what a warp wants to know of its 8 N columns, from the tile's column j on: asked for before
  *                          their sums are computed, and there when they are
@@ -39,7 +40,7 @@ static_assert(WARP_HITS * sizeof(Hit) >= CELL_ROWS * CELL_COLS * sizeof(int), "a
 
 /* What most sinks are: they look at sums when these are there, and keep none. */
 struct PlainSink {
-    static constexpr bool hopper = true, counts = false;
+    static constexpr bool hopper = true, long_blocks = false, counts = false;
     struct Nothing {
         __device__ Nothing(const Product &, int64_t) {}
     };
