@@ -21,6 +21,7 @@ opened <- matrix(rnorm(1030 * 3), 1030) # sign bits are opened for a tile
 slices <- matrix(rnorm(4100 * 3), 4100) # and in slices, over common observations
 sorted <- cbind(matrix(rnorm(4200 * 2), 4200), round(matrix(rnorm(4200 * 2), 4200), 1)) # pair by pair
 wide <- matrix(rnorm(2049 * 40), 2049) # as sets of bits of signs
+blocks <- matrix(rnorm(400 * 600), 400) # signs in larger blocks, on Hopper
 tall <- matrix(rnorm(3 * 9000), 3) # in clusters of four blocks, on Hopper
 levels <- cbind(matrix(rpois(2100 * 4, 0.5), 2100), long, round(long[, 1], 1)) # as sets of bits, of levels
 for (method in c("pearson", "kendall", "spearman")) {
@@ -56,6 +57,7 @@ agree(sorted, method = "kendall")
 same(gpuCorNetwork, wide, threshold = 0, method = "kendall")
 same(gpuCorNetwork, cbind(wide, levels[seq_len(2049), ]), threshold = 0, method = "kendall")
 same(gpuCorNetwork, tall, threshold = 0.99999)
+same(gpuCorNetwork, blocks, threshold = 0.1, method = "kendall")
 agree(levels[, 1:5], levels[, 4:8], "kendall")
 same(gpuCorNetwork, distinct, density = 0.02) # a histogram, from halves
 same(gpuCorNetwork, distinct, density = 0.02, method = "kendall") # from signs

@@ -43,6 +43,18 @@ for (kind in names(instructions)) {
     })
   })
 
+  test_that(paste("signs of many observations, in larger blocks:", kind), {
+    skip_without_gpu()
+    # From 363 observations there are 65 pieces; 512 rows and 192 columns are a cluster's block.
+    for (n_obs in c(361, 363, 1100)) for (n_var in c(191, 193, 511, 513, 1030)) {
+      for (x in data_of(n_obs, n_var)[c("untied", "mixed")]) with_env(env, {
+        expect_same_network(x, threshold = 0.05, method = "kendall")
+        expect_same_network(x[, 1:190], x, threshold = 0.05, sign = "negative", method = "kendall")
+      })
+    }
+    expect_nothing_live()
+  })
+
   for (method in all_methods) test_that(paste("networks are the same:", method, kind), {
     skip_without_gpu()
     # 64 halves are a piece; 256 rows and columns a block.
