@@ -1,8 +1,8 @@
 #' Connectivity of every column
 #'
-#' Sums over all pairs that a column is in, and the histogram of all coefficients,
-#' in one pass and without storing any pair: degree-centrality maps of voxels, the
-#' connectivity that a soft threshold gives genes.
+#' Sums over all pairs that a column is in, without storing all of them: degree-centrality
+#' maps of voxels, the connectivity that a soft threshold gives genes. If asked for, the
+#' histogram of all coefficients.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param threshold A number in \[0, 1\]: count the pairs whose weight (`|r|`, `r` or
@@ -12,20 +12,21 @@
 #' @param power Up to 32 positive numbers; may be given with or without a threshold.
 #' @param type What is raised to a power: `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
 #'   `"signed hybrid"`: `max(r, 0)`.
-#' @param breaks Number of bins of the histogram; one of those by which 10,000 can be
-#'   divided.
+#' @param histogram Whether the coefficients of all pairs are counted by size, too. Without it, and without
+#'   `power`, the pairs that are no edges cost no more than in [gpuCorNetwork()].
+#' @param breaks With `histogram`: the number of its bins, one of those by which 10,000 can be divided.
 #'
 #' @return A list of class `gpuConnectivity`:
 #' \item{degree}{with a threshold: for each column, how many others it has an edge with}
 #' \item{strength}{with a threshold: the sum of the weights of these edges}
 #' \item{soft}{with `power`: matrix, column x power, of `sum(similarity^power)` over all others}
 #' \item{threshold, edges}{the threshold and the number of edges}
-#' \item{histogram}{of all coefficients, an object of class [graphics::hist], to be plotted}
+#' \item{histogram}{with `histogram`: of all coefficients, an object of class [graphics::hist], to be plotted}
 #' \item{pairs, n_obs, method, sign, type, power}{}
 #' `as.data.frame()` gives `degree`, `strength` and the powers as columns.
 #'
-#' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree` and `edges` are exact
-#' in the sense of [gpuCorNetwork()], the sums are of coefficients within 1e-6.
+#' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree`, `edges` and `strength` are those of the
+#' edges of [gpuCorNetwork()], the sums of powers are of coefficients within 1e-6.
 #'
 #' @section Errors: as [gpuCorNetwork()]. Neither `threshold`, `density` nor `power`.
 #' @references
@@ -33,7 +34,7 @@
 #' network analysis. *Statistical Applications in Genetics and Molecular Biology* 4, 17.
 #' @seealso [pickPower()], [voxelImage()]
 #' @examples
-#' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8))
+#' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8), histogram = TRUE)
 #' con
 #' con$degree
 #' con$soft
@@ -42,13 +43,15 @@
 gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
                             sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), use = "everything",
-                            method = c("pearson", "kendall", "spearman"), breaks = 200, backend = NULL, ...) {
+                            method = c("pearson", "kendall", "spearman"), histogram = FALSE, breaks = 200,
+                            backend = NULL, ...) {
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   if (is.null(threshold) && is.null(density) && is.null(power)) {
     fail("what is to be summed? give 'threshold' or 'density', or 'power', or both")
   }
   type <- check_choice(type, types, "type")
   power <- check_powers(power)
+  histogram <- check_flag(histogram, "histogram")
   breaks <- check_breaks(breaks)
   criterion <- if (!is.null(threshold)) check_criterion(list(threshold = threshold))
   if (!is.null(density)) criterion <- check_criterion(list(density = density))
@@ -56,9 +59,9 @@ gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
   task <- network_task(x, NULL, criterion, sign, use, method, backend, ...)
   passes <- if (is.null(density)) 1 else 3
   least <- if (!is.null(density)) density_threshold(task, passes) else if (!is.null(threshold)) criterion$value
-  sums <- connectivity_pass(task, least, type, power, at_pass(task$settings, passes, passes))
+  sums <- connectivity_pass(task, least, type, power, histogram, at_pass(task$settings, passes, passes))
   warn_constant(sums, colnames(task$x), NULL)
-  new_connectivity(sums, task, least, type, power, breaks)
+  new_connectivity(sums, task, least, type, power, if (histogram) breaks)
 }
 
 types <- c("unsigned", "signed", "signed hybrid")
@@ -81,15 +84,16 @@ check_breaks <- function(breaks) {
 }
 
 # least: NULL for no edges.
-connectivity_pass <- function(task, least, type, power, settings) {
+connectivity_pass <- function(task, least, type, power, histogram, settings) {
   ascending <- order(power)
   rule <- list(side = constant(task$sign), least = if (is.null(least)) 2 else least,
-               similarity = constant(type), steps = diff(c(0, power[ascending])))
+               similarity = constant(type), steps = diff(c(0, power[ascending])), histogram = histogram)
   sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))
   sums$soft[, ascending] <- sums$soft
   sums
 }
 
+# breaks: NULL for no histogram.
 new_connectivity <- function(sums, task, least, type, power, breaks) {
   labels <- colnames(task$x)
   named <- function(values) if (is.null(labels)) values else stats::setNames(values, labels)
@@ -102,7 +106,7 @@ new_connectivity <- function(sums, task, least, type, power, breaks) {
     dimnames(sums$soft) <- list(labels, paste0("power", power))
     result$soft <- sums$soft
   }
-  result$histogram <- histogram_object(sums$counts, breaks, task$method)
+  if (!is.null(breaks)) result$histogram <- histogram_object(sums$counts, breaks, task$method)
   structure(c(result, list(pairs = task$pairs, n_obs = sums$n_obs, method = task$method, sign = task$sign,
                            type = type, power = power)), class = "gpuConnectivity")
 }
