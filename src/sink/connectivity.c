@@ -46,8 +46,8 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     gcor_edge_sums *sums = &((gcor_connectivity *)edges)->edge_sums;
     gcor_side side = edges->rule.side;
     int threads = gcor_edge_sums_threads(context, tile, n);
-    gcor_status status = gcor_edge_sums_begin(sums, context, tile, threads);
-    if (status) return status;
+    gcor_status status = n > 0 ? gcor_edge_sums_begin(sums, context, tile, threads) : GCOR_OK;
+    if (status || n == 0) return status;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t e = 0; e < n; e++)
         gcor_edge_sums_add(sums, omp_get_thread_num(), list[e].row, list[e].col, gcor_raw_weight(side, list[e].r));
