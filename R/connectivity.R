@@ -87,12 +87,20 @@ check_breaks <- function(breaks) {
 connectivity_pass <- function(task, least, wanted, settings = task$settings) {
   ascending <- order(wanted$power)
   rule <- list(side = constant(task$sign), least = if (is.null(least)) 2 else least,
-               similarity = constant(wanted$type), steps = diff(c(0, wanted$power[ascending])),
+               similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
                histogram = wanted$histogram)
   sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))
   sums$soft[, ascending] <- sums$soft
   sums$threshold <- least
   sums
+}
+
+# Steps that are equal but for rounding, as those of seq(0.1, 3, 0.1) are, become equal, and the engine raises to them
+# once. Their mean: the powers that they lead to differ from those asked for by roundings of these.
+even_steps <- function(steps) {
+  rounding <- 4 * .Machine$double.eps * sum(steps)
+  run <- cumsum(c(TRUE, abs(diff(steps)) > rounding)[seq_along(steps)])
+  stats::ave(steps, run)
 }
 
 # By density: from the edges of the one pass that finds the threshold, if they are few and all that is wanted.

@@ -18,10 +18,16 @@ GCOR_INLINE double gcor_base(gcor_similarity similarity, double r) {
     return similarity == GCOR_UNSIGNED ? fabs(r) : similarity == GCOR_SIGNED ? (1 + r) / 2 : r > 0 ? r : 0;
 }
 
-/* base^power; small whole numbers, as the steps from one power to the next mostly are, without pow(). */
+/* Whether base^power is multiplied out: small whole numbers, as the steps from one power to the next mostly are, and
+ * halves. */
+GCOR_INLINE int gcor_is_multiplied(double power) {
+    return power <= 32 && 2 * power == (double)(int)(2 * power);
+}
+
+/* base^power; a root rounds alike on every back end, as pow() does not. */
 GCOR_INLINE double gcor_raise(double base, double power) {
-    if (power > 32 || power != (double)(int)power) return pow(base, power);
-    double value = 1;
+    if (!gcor_is_multiplied(power)) return pow(base, power);
+    double value = power == (double)(int)power ? 1 : sqrt(base);
     for (int p = (int)power; p > 0; p--) value *= base;
     return value;
 }
@@ -29,7 +35,7 @@ GCOR_INLINE double gcor_raise(double base, double power) {
 enum { GCOR_MOST_POWERS = 32 };
 
 /* What is summed over a variable's pairs. steps: the powers ascending, each but the first less the
- * one before. */
+ * one before; equal ones next to one another are raised to once. */
 typedef struct {
     gcor_side side;
     double least; /* weight of an edge, decided on exact coefficients; above 1: no edges wanted */

@@ -49,28 +49,28 @@ static void start_powers(gcor_similarity similarity, const double *r, int64_t n,
     }
 }
 
-/* As gcor_raise(). */
-static void raise_power(const double *base, double step, int64_t n, double *power) {
-    double factor[STRIP];
-    if (step > 32 || step != (double)(int)step) {
-        for (int64_t k = 0; k < n; k++) power[k] *= gcor_raise(base[k], step);
+/* As gcor_raise(), in whole vectors where it is multiplied out. */
+static void raise_all(const double *base, double step, int64_t n, double *factor) {
+    if (!gcor_is_multiplied(step)) {
+        for (int64_t k = 0; k < n; k++) factor[k] = gcor_raise(base[k], step);
         return;
     }
-    for (int64_t k = 0; k < n; k++) factor[k] = 1;
+    double part = step - (double)(int)step;
+    for (int64_t k = 0; k < n; k++) factor[k] = gcor_raise(base[k], part);
     for (int p = (int)step; p > 0; p--) {
 #pragma omp simd
         for (int64_t k = 0; k < n; k++) factor[k] *= base[k];
     }
-#pragma omp simd
-    for (int64_t k = 0; k < n; k++) power[k] *= factor[k];
 }
 
 /* n values of a row, to the sums of their columns and to the row's. */
 static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, strip_sums *cols, gcor_int128 *row) {
-    double base[STRIP], terms[STRIP];
+    double base[STRIP], factor[STRIP], terms[STRIP];
     start_powers(rule->similarity, r, n, base, terms);
     for (int p = 0; p < rule->n_power; p++) {
-        raise_power(base, rule->steps[p], n, terms);
+        if (p == 0 || rule->steps[p] != rule->steps[p - 1]) raise_all(base, rule->steps[p], n, factor);
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) terms[k] *= factor[k];
         row[p] += add_terms(terms, n, cols->high[p], cols->low[p]);
     }
 }

@@ -115,7 +115,8 @@ for (backend in backends()) for (method in all_methods) {
   test_that(paste(backend, method, "has a density's threshold from stored edges, a sample and counts alike"), {
     x <- normal(25, 500)
     for (more in list(list(), list(power = 2))) for (density in c(0.03, 1)) {
-      run <- function() do.call(gpuConnectivity, c(list(x, density = density, method = method, backend = backend), more))
+      given <- c(list(x, density = density, method = method, backend = backend), more)
+      run <- function() do.call(gpuConnectivity, given)
       truth <- run()
       expect_identical(with_values(list(MOST_STORED = 0), run()), truth)
       limits <- list(SAMPLE_LEAST = 100, SAMPLE_EDGES = 100)
@@ -146,6 +147,47 @@ test_that("only as many passes are made as there have to be, and no edge is stor
   counted <- entries(density = 0.1, values = list(MOST_STORED = 7979))
   expect_identical(counted, c("histogram", "edges", "connectivity"))
   expect_identical(entries(density = 0.1, values = list(MOST_STORED = 7980)), c("histogram", "edges"))
+})
+
+# ---- powers
+
+# Fractions, halves, steps that are equal but for rounding, some only, and what is not multiplied out.
+sets_of_powers <- list(halves = (1:32) / 2, tenths = (1:32) / 10, thirds = c(1:10 / 3, 7, 7.5, 8), whole = 1:20,
+                       some = c(0.3, 1.3, 1.3, 2.3, 31.5, 64, 96.25), once = 2.5, signed = c(0.5, 0.5, 33))
+
+for (backend in backends()) {
+  test_that(paste(backend, "sums every set of powers to the last digits, by any number of threads"), {
+    x <- rounded(11, 131) # Kendall's coefficients are exact
+    x[, 7] <- 1
+    r <- pair_cor(x, method = "kendall")
+    for (name in names(sets_of_powers)) for (type in all_types) {
+      run <- function(...) {
+        quiet_connectivity(x, ..., type = type, method = "kendall", backend = backend)$soft
+      }
+      powers <- sets_of_powers[[name]]
+      soft <- run(power = powers)
+      for (p in seq_along(powers)) {
+        truth <- rowSums(similarity_of(r, type)^powers[p], na.rm = TRUE)
+        expect_lt(max(abs(soft[, p] - truth) / pmax(truth, 1e-9)), 1e-12, label = paste(name, type, powers[p]))
+      }
+      for (threads in 1:3) expect_identical(run(power = powers, threads = threads), soft, label = paste(name, threads))
+      turned <- order(-seq_along(powers))
+      expect_identical(run(power = powers[turned])[, turned, drop = FALSE], soft, label = paste(name, "turned"))
+    }
+    expect_nothing_left()
+  })
+}
+
+test_that("only steps that are equal but for rounding become equal", {
+  steps <- function(powers) gpucor:::even_steps(diff(c(0, powers)))
+  expect_identical(steps(numeric()), numeric())
+  expect_identical(steps(6), 6)
+  expect_identical(steps(1:20), rep(1, 20))
+  expect_identical(steps(c(0.5, 1, 2.5, 6, 6, 12)), c(0.5, 0.5, 1.5, 3.5, 0, 6))
+  expect_length(unique(steps((1:32) / 10)), 1)
+  expect_length(unique(steps(c(1:9 / 10, 1.5, 2.2))), 3)
+  expect_length(unique(steps(c(1, 2 + 1e-12))), 2)
+  expect_lt(max(abs(cumsum(steps((1:32) / 10)) - (1:32) / 10)), 1e-14)
 })
 
 # ---- the same however it is computed
@@ -344,7 +386,8 @@ test_that("wrong arguments are errors that say what is right", {
   }
   expect_error(gpuConnectivity(x, power = 1:33), "'power' has 33 values; ask for at most 32 at a time")
   for (bad in list(0, -200, 1.5, NA, "200", 10001, c(100, 200))) {
-    expect_error(gpuConnectivity(x, histogram = TRUE, breaks = bad), "'breaks' must be a whole number between 1 and 10000, ")
+    expect_error(gpuConnectivity(x, histogram = TRUE, breaks = bad),
+                 "'breaks' must be a whole number between 1 and 10000, ")
   }
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE), NULL)) {
     expect_error(gpuConnectivity(x, power = 1, histogram = bad), "'histogram' must be TRUE or FALSE")

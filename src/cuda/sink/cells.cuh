@@ -64,8 +64,11 @@ struct Cells : CellSums {
         column.degree += edge;
         if (row && threadIdx.x % 32 == 0) row[0] = degree;
         add(0, edge ? weight : 0, column, row);
-        double base = has_value ? gcor_base(rule.similarity, r) : 1, power = has_value;
-        for (int q = 0; q < rule.n_power; q++) add(1 + q, power *= gcor_raise(base, rule.steps[q]), column, row);
+        double base = has_value ? gcor_base(rule.similarity, r) : 1, power = has_value, factor = 1;
+        for (int q = 0; q < rule.n_power; q++) {
+            if (q == 0 || rule.steps[q] != rule.steps[q - 1]) factor = gcor_raise(base, rule.steps[q]);
+            add(1 + q, power *= factor, column, row);
+        }
     }
 
     /* Rows from i on, the lane's column j. value(k): the coefficient of row i + k. All lanes must come. */
