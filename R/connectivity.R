@@ -1,39 +1,41 @@
 #' Connectivity of every column
 #'
-#' Sums over all pairs that a column is in, and the histogram of all coefficients,
-#' in one pass and without storing any pair: degree-centrality maps of voxels, the
-#' connectivity that a soft threshold gives genes.
+#' Sums over all pairs that a column is in, without storing all of them: degree-centrality
+#' maps of voxels, the connectivity that a soft threshold gives genes. If asked for, the
+#' histogram of all coefficients.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param threshold A number in \[0, 1\]: count the pairs whose weight (`|r|`, `r` or
 #'   `-r`, as `sign` says) is at least this.
 #' @param density In the place of `threshold`: a number in (0, 1\], the share of all
-#'   pairs to count, as in [gpuCorNetwork()]. Two more passes find the threshold.
+#'   pairs to count, as in [gpuCorNetwork()]. Up to 2^25 edges are stored meanwhile, 12 bytes each; for more, two
+#'   passes over all pairs find the threshold.
 #' @param power Up to 32 positive numbers; may be given with or without a threshold.
 #' @param type What is raised to a power: `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
 #'   `"signed hybrid"`: `max(r, 0)`.
-#' @param breaks Number of bins of the histogram; one of those by which 10,000 can be
-#'   divided.
+#' @param histogram Whether the coefficients of all pairs are counted by size, too. Without it, and without
+#'   `power`, the pairs that are no edges cost no more than in [gpuCorNetwork()].
+#' @param breaks With `histogram`: the number of its bins, one of those by which 10,000 can be divided.
 #'
 #' @return A list of class `gpuConnectivity`:
 #' \item{degree}{with a threshold: for each column, how many others it has an edge with}
 #' \item{strength}{with a threshold: the sum of the weights of these edges}
 #' \item{soft}{with `power`: matrix, column x power, of `sum(similarity^power)` over all others}
 #' \item{threshold, edges}{the threshold and the number of edges}
-#' \item{histogram}{of all coefficients, an object of class [graphics::hist], to be plotted}
+#' \item{histogram}{with `histogram`: of all coefficients, an object of class [graphics::hist], to be plotted}
 #' \item{pairs, n_obs, method, sign, type, power}{}
 #' `as.data.frame()` gives `degree`, `strength` and the powers as columns.
 #'
-#' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree` and `edges` are exact
-#' in the sense of [gpuCorNetwork()], the sums are of coefficients within 1e-6.
+#' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree`, `edges` and `strength` are those of the
+#' edges of [gpuCorNetwork()], the sums of powers are of coefficients within 1e-6.
 #'
-#' @section Errors: as [gpuCorNetwork()]. Neither `threshold`, `density` nor `power`.
+#' @section Errors: as [gpuCorNetwork()]. None of `threshold`, `density`, `power` and `histogram`.
 #' @references
 #' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression
 #' network analysis. *Statistical Applications in Genetics and Molecular Biology* 4, 17.
 #' @seealso [pickPower()], [voxelImage()]
 #' @examples
-#' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8))
+#' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8), histogram = TRUE)
 #' con
 #' con$degree
 #' con$soft
@@ -42,23 +44,24 @@
 gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
                             sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), use = "everything",
-                            method = c("pearson", "kendall", "spearman"), breaks = 200, backend = NULL, ...) {
+                            method = c("pearson", "kendall", "spearman"), histogram = FALSE, breaks = 200,
+                            backend = NULL, ...) {
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
-  if (is.null(threshold) && is.null(density) && is.null(power)) {
-    fail("what is to be summed? give 'threshold' or 'density', or 'power', or both")
-  }
   type <- check_choice(type, types, "type")
   power <- check_powers(power)
+  histogram <- check_flag(histogram, "histogram")
+  if (is.null(threshold) && is.null(density) && !length(power) && !histogram) {
+    fail("what is to be summed? give 'threshold', 'density', 'power' or histogram = TRUE")
+  }
   breaks <- check_breaks(breaks)
   criterion <- if (!is.null(threshold)) check_criterion(list(threshold = threshold))
   if (!is.null(density)) criterion <- check_criterion(list(density = density))
   check_matrix_like(x, COLUMNS)
   task <- network_task(x, NULL, criterion, sign, use, method, backend, ...)
-  passes <- if (is.null(density)) 1 else 3
-  least <- if (!is.null(density)) density_threshold(task, passes) else if (!is.null(threshold)) criterion$value
-  sums <- connectivity_pass(task, least, type, power, at_pass(task$settings, passes, passes))
+  wanted <- list(type = type, power = power, histogram = histogram)
+  sums <- if (is.null(density)) connectivity_pass(task, criterion$value, wanted) else density_sums(task, wanted)
   warn_constant(sums, colnames(task$x), NULL)
-  new_connectivity(sums, task, least, type, power, breaks)
+  new_connectivity(sums, task, wanted, breaks)
 }
 
 types <- c("unsigned", "signed", "signed hybrid")
@@ -80,31 +83,56 @@ check_breaks <- function(breaks) {
   breaks
 }
 
-# least: NULL for no edges.
-connectivity_pass <- function(task, least, type, power, settings) {
-  ascending <- order(power)
+# One pass over all pairs. least: NULL for no edges; wanted: list(type, power, histogram).
+connectivity_pass <- function(task, least, wanted, settings = task$settings) {
+  ascending <- order(wanted$power)
   rule <- list(side = constant(task$sign), least = if (is.null(least)) 2 else least,
-               similarity = constant(type), steps = diff(c(0, power[ascending])))
+               similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
+               histogram = wanted$histogram)
   sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))
   sums$soft[, ascending] <- sums$soft
+  sums$threshold <- least
   sums
 }
 
-new_connectivity <- function(sums, task, least, type, power, breaks) {
+# Steps that are equal but for rounding, as those of seq(0.1, 3, 0.1) are, become equal, and the engine raises to them
+# once. Their mean: the powers that they lead to differ from those asked for by roundings of these.
+even_steps <- function(steps) {
+  rounding <- 4 * .Machine$double.eps * sum(steps)
+  run <- cumsum(c(TRUE, abs(diff(steps)) > rounding)[seq_along(steps)])
+  stats::ave(steps, run)
+}
+
+# By density: from the edges of the one pass that finds the threshold, if they are few and all that is wanted.
+density_sums <- function(task, wanted) {
+  few <- edges_of_density(task$criterion$value, task$pairs) <= MOST_STORED
+  if (few && !length(wanted$power) && !wanted$histogram) return(edge_sums(density_edges(task), task))
+  settings <- task$settings
+  task$settings <- at_pass(settings, 1, 2)
+  connectivity_pass(task, density_threshold(task), wanted, at_pass(settings, 2, 2))
+}
+
+edge_sums <- function(edges, task) {
+  sums <- store_degrees(edges, edges$least, task)
+  store_free(edges)
+  c(sums, edges[c("n_obs", "x_flags", "y_flags")], threshold = edges$least)
+}
+
+new_connectivity <- function(sums, task, wanted, breaks) {
   labels <- colnames(task$x)
   named <- function(values) if (is.null(labels)) values else stats::setNames(values, labels)
   result <- list()
-  if (!is.null(least)) {
-    result <- list(degree = named(sums$degree), strength = named(sums$strength), threshold = least,
+  if (!is.null(sums$threshold)) {
+    result <- list(degree = named(sums$degree), strength = named(sums$strength), threshold = sums$threshold,
                    edges = sum(sums$degree) / 2)
   }
-  if (length(power)) {
-    dimnames(sums$soft) <- list(labels, paste0("power", power))
+  if (length(wanted$power)) {
+    dimnames(sums$soft) <- list(labels, paste0("power", wanted$power))
     result$soft <- sums$soft
   }
-  result$histogram <- histogram_object(sums$counts, breaks, task$method)
+  if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, task$method)
   structure(c(result, list(pairs = task$pairs, n_obs = sums$n_obs, method = task$method, sign = task$sign,
-                           type = type, power = power)), class = "gpuConnectivity")
+                           type = wanted$type, power = wanted$power)), class = "gpuConnectivity")
 }
 
 # As hist() makes it, but for bins closed to the left.

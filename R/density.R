@@ -12,25 +12,34 @@ density_edges <- function(task) {
   if (is.null(edges)) counted_edges(task, k) else edges
 }
 
-# Where the k-th largest weight of all pairs is, by the first of `passes` passes.
-counted_range <- function(task, k, passes) {
-  rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, passes)), task$sign), k)
+# Where the k-th largest weight of all pairs is, by the first of two passes.
+counted_range <- function(task, k) {
+  rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
 }
 
 # Two passes, whatever the data.
 counted_edges <- function(task, k) {
-  range <- counted_range(task, k, 2)
+  range <- counted_range(task, k)
   pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
   kept_edges(pass, store_rank(pass, k, task))
 }
 
-# The threshold alone, in two passes that store next to nothing.
-density_threshold <- function(task, passes = 2) {
+# The threshold alone. Edges are stored for it only where they are few: more take two passes that store next to
+# nothing.
+density_threshold <- function(task) {
   k <- edges_of_density(task$criterion$value, task$pairs)
-  range <- counted_range(task, k, passes)
-  pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, passes))
+  if (k <= MOST_STORED) {
+    edges <- density_edges(task)
+    store_free(edges)
+    return(edges$least)
+  }
+  range <- counted_range(task, k)
+  pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, 2))
   store_rank(pass, k, task)
 }
+
+# Edges that whoever wants no network may store: at 12 bytes each, and a few more than are wanted, half a gigabyte.
+MOST_STORED <- 2^25
 
 edges_of_density <- function(density, pairs) ceiling(density * pairs)
 
@@ -51,11 +60,6 @@ SAMPLE_MOST <- 3
 
 # Share of the work, for the progress bar.
 SAMPLE_WORK <- 0.02
-
-part_of <- function(settings, from, width) {
-  settings$pass <- c(settings$pass[1L] + from * settings$pass[2L], width * settings$pass[2L])
-  settings
-}
 
 # One pass from the sampled bound on; NULL if the sample is of no use. Whatever it says, a result is exact: the
 # store has all weights from `least` on, so the k-th largest of all if it has k.

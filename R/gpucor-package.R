@@ -9,7 +9,7 @@
 #' * [gpuDist()]: distances `1 - coefficient` between rows
 #' * [gpuCorTest()], [gpuTtest()]: test statistics and p values
 #' * [gpuCorNetwork()]: the strongly correlated pairs, as a sparse matrix, an edge list or a file
-#' * [gpuConnectivity()]: degrees, strengths, soft connectivity, the histogram of all coefficients
+#' * [gpuConnectivity()]: degrees, strengths, soft connectivity, and the histogram of all coefficients
 #' * [pickPower()]: the scale-free topology table
 #' * [gpuCorFile()]: data in a file, larger than memory, in the place of a matrix
 #' * [voxelMatrix()], [voxelImage()]: from images to matrices and back

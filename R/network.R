@@ -201,6 +201,9 @@ store_count <- function(pass, least, task) checked(.Call(r_store_count, pass$sto
 # The k-th largest weight: Inf if it is above the store's ceiling, 0 if there are fewer.
 store_rank <- function(pass, k, task) checked(.Call(r_store_rank, pass$store, k, task$settings))
 
+# Of each column: its edges of a weight of at least `least`, and the sum of their weights.
+store_degrees <- function(pass, least, task) checked(.Call(r_store_degrees, pass$store, least, task$settings))
+
 # The memory and the disk that a store has, which R would leave to it until the next collection.
 store_free <- function(pass) invisible(.Call(r_store_free, pass$store))
 

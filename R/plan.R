@@ -15,10 +15,10 @@
 #' is checked before it is used. `gpuCorRun()` skips what is finished, and computes again what is damaged. So after
 #' whatever happened the same line goes on. Work that was begun and not finished is begun anew.
 #'
-#' Some results take more than one round over the pairs: `fdr`, `density` in [gpuConnectivity()], and `density` in
-#' [gpuCorNetwork()] where a sample of the columns misled about the threshold. `gpuCorStatus()` and `gpuCorCollect()`
-#' say so; the shares are then to be run again, by the same command as before. `gpuCorRun(path, "free")` goes on with
-#' the next round by itself.
+#' Some results take more than one round over the pairs: `fdr`, `density` in [gpuConnectivity()] beside powers, a
+#' histogram or with many edges, and any `density` where a sample of the columns misled about the threshold.
+#' `gpuCorStatus()` and `gpuCorCollect()` say so; the shares are then to be run again, by the same command as before.
+#' `gpuCorRun(path, "free")` goes on with the next round by itself.
 #'
 #' The folder holds data and results as they are in memory: it should be readable for those only who may see them. It
 #' can be removed when the result has been collected, by `unlink(path, recursive = TRUE)`.

@@ -103,7 +103,8 @@ warn_missing <- function(task) {
 soft_connectivity <- function(task, type, powers) {
   parts <- split(powers, (seq_along(powers) - 1L) %/% constant("most powers"))
   passes <- lapply(seq_along(parts), function(p) {
-    connectivity_pass(task, NULL, type, parts[[p]], at_pass(task$settings, p, length(parts)))
+    wanted <- list(type = type, power = parts[[p]], histogram = FALSE)
+    connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts)))
   })
   warn_constant(passes[[1L]], colnames(task$x), NULL)
   do.call(cbind, lapply(passes, `[[`, "soft"))

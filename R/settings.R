@@ -37,9 +37,11 @@ settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
   )
 }
 
-# For the progress bar: this is pass number `pass` of `passes`.
-at_pass <- function(settings, pass, passes) {
-  settings$pass <- c(pass - 1, 1) / passes
+# For the progress bar: this is pass number `pass` of `passes` that the work is cut into.
+at_pass <- function(settings, pass, passes) part_of(settings, (pass - 1) / passes, 1 / passes)
+
+part_of <- function(settings, from, width) {
+  settings$pass <- c(settings$pass[1L] + from * settings$pass[2L], width * settings$pass[2L])
   settings
 }
 

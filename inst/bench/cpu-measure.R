@@ -59,7 +59,8 @@ available_memory <- function() {
 
 # ---- packages
 
-packages <- c("WGCNA::cor" = "WGCNA", "pcaPP::cor.fk" = "pcaPP", "stats::cor" = "stats")
+packages <- c("WGCNA::cor" = "WGCNA", "WGCNA::pickSoftThreshold" = "WGCNA", "pcaPP::cor.fk" = "pcaPP",
+              "stats::cor" = "stats")
 has <- function(package) nzchar(system.file(package = package))
 
 same_file <- function(a, b) identical(normalizePath(a, mustWork = FALSE), normalizePath(b, mustWork = FALSE))
@@ -82,6 +83,7 @@ caller <- function(task) {
   if (task$who == "stats::cor") return(function(x) stats::cor(x, method = task$method))
   if (task$who == "pcaPP::cor.fk") return(function(x) pcaPP::cor.fk(x))
   quietly(WGCNA::enableWGCNAThreads(task$threads))
+  if (task$kind == "powers") return(function(x) quietly(WGCNA::pickSoftThreshold(x, powerVector = POWERS)))
   if (task$method == "spearman") return(function(x) WGCNA::cor(apply(x, 2, rank), nThreads = task$threads))
   function(x) WGCNA::cor(x, nThreads = task$threads)
 }
@@ -94,7 +96,8 @@ own_caller <- function(task) {
   switch(task$kind,
          dist = function(x) gpuCor(x, method = method, backend = "cpu", threads = threads),
          network = function(x) network(x, threshold = THRESHOLDS[[method]]),
-         density = function(x) network(x, density = DENSITY))
+         density = function(x) network(x, density = DENSITY),
+         powers = function(x) pickPower(x, POWERS, method = method, backend = "cpu", threads = threads))
 }
 
 # ---- a measurement
@@ -155,7 +158,7 @@ measure_call <- function(task) {
   peak <- status_bytes("VmHWM")
   own <- task$who == "gpucor"
   found <- if (own && task$by == "seconds") check_own(task, x, best$result)
-  edges <- if (own && task$kind != "dist") best$result@edges else NA
+  edges <- if (own && task$kind %in% c("network", "density")) best$result@edges else NA
   size <- as.numeric(utils::object.size(best$result))
   best$result <- NULL
   c(best, list(n_var = task$n_var, peak = peak, size = size, edges = edges, found = found,
@@ -164,6 +167,7 @@ measure_call <- function(task) {
 
 # Against stats::cor, on a sample of the pairs.
 check_own <- function(task, x, result) {
+  if (task$kind == "powers") return(NULL) # sums of all pairs: the tests have them
   set.seed(21)
   task$kind <- if (task$kind == "dist") "dist" else "network"
   check(task, x, result)

@@ -34,7 +34,8 @@ describe_peers <- function() {
   packages <<- packages[found]
   blas <- extSoftVersion()[["BLAS"]]
   core <- Sys.getenv("OPENBLAS_CORETYPE")
-  say("Peers: ", paste(packages, vapply(packages, function(p) format(utils::packageVersion(p)), ""), collapse = ", "),
+  names <- unique(packages)
+  say("Peers: ", paste(names, vapply(names, function(p) format(utils::packageVersion(p)), ""), collapse = ", "),
       "; BLAS: ", blas, if (nzchar(core)) paste0(" (OPENBLAS_CORETYPE=", core, ")"), ". WGCNA and gpucor use ",
       all_threads, " threads, the others have one. Spearman by WGCNA::cor: of apply(x, 2, rank). ",
       "N is less where all variables would take minutes. Networks: the peers compute the matrix only.")
@@ -75,7 +76,7 @@ compare_title <- function(title, n_var, n_obs, own) {
 unit_seconds <- function(task) {
   pairs <- pairs_of(task$n_var)
   # A network only has to tell which coefficients are large: in floats.
-  unit <- if (task$method == "kendall") "popcount" else if (task$kind == "dist") "double" else "float"
+  unit <- if (task$method == "kendall") "popcount" else if (task$kind %in% c("dist", "powers")) "double" else "float"
   ties <- task$data != "normal"
   work <- if (unit == "popcount") ceiling(pairs_of(task$n_obs) / 64) * (1 + ties) else task$n_obs
   seconds <- pairs * work / rates[[unit]]
@@ -108,6 +109,7 @@ own_lines <- function(task, own, rate, title) {
 
 peer_line <- function(task, peer, own, must, title) {
   name <- if (task$method == "spearman" && task$who == "WGCNA::cor") "ranks, WGCNA" else task$who
+  if (task$kind == "powers") name <- "WGCNA, the fit"
   if (!is.null(peer$error)) return(say(name, ": ", peer$error, indent = 2))
   rate <- rate_of(task$n_var, peer$seconds)
   # All pairs of the peer's variables; gpucor's pairs a second are those of its own.

@@ -3,7 +3,7 @@
 #   Rscript inst/bench/cpu.R [--quick] [--record] [--threads=N] [part ...]
 #
 # Parts (all of them, without any):
-#   peers         million pairs a second beside stats::cor, WGCNA::cor and pcaPP::cor.fk
+#   peers         million pairs a second beside stats::cor, WGCNA::cor, WGCNA::pickSoftThreshold and pcaPP::cor.fk
 #   large         networks of 100,000 variables, and the memory that they take
 #   scaling       seconds per pair from 2,000 to 50,000 variables; one thread to all
 #   instructions  each instruction set that there are kernels for and the machine has
@@ -33,12 +33,14 @@ for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "cpu-measure.R", 
   source(file.path(here, file))
 }
 DENSITY <- 0.001
+POWERS <- 1:20
 # Thresholds that about one in a thousand pairs of columns of 128 independent values reaches.
 THRESHOLDS <- c(pearson = 0.29, spearman = 0.29, kendall = 0.2)
 
 # ---- one measurement
 
-# who: gpucor or a peer. kind: dist, network (by threshold) or density (a network). data: normal, ties or golub.
+# who: gpucor or a peer. kind: dist, network (by threshold), density (a network) or powers (pickPower). data: normal,
+# ties or golub.
 # instructions: "" for the best; blas: a library to load instead of R's. by: which of gpucor's calls is the best one,
 # by its seconds in all, or in the run.
 task <- function(who, kind, method, n_var, n_obs = 128, data = "normal", threads = all_threads, instructions = "",
@@ -59,7 +61,7 @@ measure_once <- function(task) {
 
 # Of how many variables, where all would take too long. Their pairs a second hardly depend on it.
 peer_size <- function(who, method, n_var, n_obs) {
-  if (who == "WGCNA::cor") return(n_var)
+  if (packages[[who]] == "WGCNA") return(n_var)
   most <- if (method != "kendall") c(4000, 4000) else if (who == "pcaPP::cor.fk") c(600, 200) else c(100, 20)
   min(n_var, most[1 + (n_obs > 500)] / (if (quick) 2 else 1))
 }
@@ -68,12 +70,14 @@ peer_size <- function(who, method, n_var, n_obs) {
 compare <- function(title, kind, method, n_var, n_obs = 128, data = "normal", must = c(), rate = NA, blas = "",
                     among = names(packages)) {
   peers <- if (method == "kendall") c("pcaPP::cor.fk", "stats::cor") else c("WGCNA::cor", "stats::cor")
+  if (kind == "powers") peers <- "WGCNA::pickSoftThreshold"
   peers <- intersect(peers, among)
   own <- measure_once(task("gpucor", kind, method, n_var, n_obs, data))
   compare_title(title, n_var, n_obs, own)
   own_lines(task("gpucor", kind, method, n_var, n_obs, data), own, rate, title)
   for (who in peers) {
-    peer <- task(who, "dist", method, peer_size(who, method, n_var, n_obs), n_obs, data, blas = blas)
+    peer <- task(who, if (kind == "powers") kind else "dist", method, peer_size(who, method, n_var, n_obs), n_obs,
+                 data, blas = blas)
     peer_line(peer, measure_once(peer), own, if (who %in% names(must)) must[[who]] else NA, title)
   }
   emit("")
@@ -88,6 +92,7 @@ peers_part <- function() {
   compare("Kendall, all pairs, no ties", "dist", "kendall", large, must = c("pcaPP::cor.fk" = 1000), rate = 93)
   compare("Kendall, all pairs, ties", "dist", "kendall", large, data = "ties", must = c("pcaPP::cor.fk" = 350))
   compare("Pearson, network by threshold", "network", "pearson", large, must = c("WGCNA::cor" = 10))
+  compare("Pearson, 20 powers for a scale-free fit", "powers", "pearson", large / 2)
   if (quick) return(invisible())
   compare("Spearman, all pairs", "dist", "spearman", large, must = c("WGCNA::cor" = 5))
   compare("Spearman, network by threshold", "network", "spearman", large, must = c("WGCNA::cor" = 10))

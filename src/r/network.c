@@ -1,6 +1,7 @@
 /* gpuCorNetwork: edges in a store that R owns through a pointer, and what becomes of them. */
 #include "r.h"
 
+#include "../core/alloc.h"
 #include "../sink/histogram.h"
 #include "../sink/neighbours.h"
 
@@ -118,6 +119,29 @@ SEXP r_store_rank(SEXP pointer, SEXP k, SEXP settings) {
     if (gcor_store_rank(store_of(pointer), &call.context, (int64_t)Rf_asReal(k), &weight))
         return r_failure(&call.context.error);
     return Rf_ScalarReal(weight);
+}
+
+SEXP r_store_degrees(SEXP pointer, SEXP least, SEXP settings) {
+    const char *names[] = {"degree", "strength", ""};
+    const gcor_store *store = store_of(pointer);
+    int64_t n = store->edges.sink.n_col;
+    r_call call;
+    r_quiet_call_parse(&call, settings);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, n));
+    SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, n));
+    int64_t *degree = gcor_alloc(&call.context, n, sizeof *degree, "degrees");
+    gcor_int128 *strength = gcor_alloc(&call.context, n, sizeof *strength, "degrees");
+    gcor_status status = degree && strength ? GCOR_OK : GCOR_NO_MEMORY;
+    if (!status) status = gcor_store_degrees(store, &call.context, Rf_asReal(least), degree, strength);
+    for (int64_t j = 0; !status && j < n; j++) {
+        REAL(VECTOR_ELT(result, 0))[j] = (double)degree[j];
+        REAL(VECTOR_ELT(result, 1))[j] = gcor_fixed_value(strength[j]);
+    }
+    gcor_free(degree);
+    gcor_free(strength);
+    UNPROTECT(1);
+    return status ? r_failure(&call.context.error) : result;
 }
 
 SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {

@@ -38,6 +38,7 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
 SEXP r_store_count(SEXP store, SEXP least, SEXP settings);
 SEXP r_store_rank(SEXP store, SEXP k, SEXP settings);
 /* list(p, i, x): compressed rows of the edges of weight >= least, which ends the store. */
+SEXP r_store_degrees(SEXP store, SEXP least, SEXP settings);
 SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
 /* How many edges of weight >= least each variable of x has, in both halves of a symmetric network; and the first rows
  * from `first` on, from 0, that have at most `most` (up to 2^31 - 1) together, or one: list(n: how many rows, i, x).

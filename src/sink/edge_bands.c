@@ -4,7 +4,7 @@
  * and then those behind v from the runs that have column v, in the order of their rows. So the parts of runs that a
  * band needs are put into this order and cut into as many stretches as there are threads; each thread finds the entries
  * of its stretch, and where in a row these go follows from how many the threads before it have found. */
-#include "edge_run.h"
+#include "edge_parts.h"
 
 #include "../core/alloc.h"
 #include "../core/share.h"
@@ -14,15 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some rows of a run, to be read at once. mirrored: the band's rows are its columns. */
 typedef struct {
-    const gcor_edge_run *run;
-    int64_t row, n_row;
-    int mirrored;
-} part;
-
-typedef struct {
-    part *list;
+    gcor_edge_part *list;
     int64_t n;
 } part_list;
 
@@ -55,22 +48,16 @@ static int is_kept(const wanted *w, double r) {
 
 /* ---- parts of runs ------------------------------------------------------------------------ */
 
-/* How many of a run's rows are a part: about so many edges, which do not have to be many in memory. */
-static int64_t rows_of_part(const gcor_edge_run *run) {
-    enum { EDGES = 1 << 16 };
-    int64_t rows = (int64_t)((double)run->n_row * EDGES / (double)run->n);
-    return rows < 1 ? 1 : rows;
-}
-
 /* A run's rows row .. end-1 as parts to list[n] and on, if there is a list; returns the n behind them. */
-static int64_t add_parts(part *list, int64_t n, const gcor_edge_run *run, int64_t row, int64_t end, int mirrored) {
-    int64_t step = rows_of_part(run);
+static int64_t add_parts(gcor_edge_part *list, int64_t n, const gcor_edge_run *run, int64_t row, int64_t end,
+                         int mirrored) {
+    int64_t step = gcor_rows_of_part(run);
     for (; row < end; row += step, n++)
-        if (list) list[n] = (part){run, row, end - row < step ? end - row : step, mirrored};
+        if (list) list[n] = (gcor_edge_part){run, row, end - row < step ? end - row : step, mirrored};
     return n;
 }
 
-static int64_t add_run(part *list, int64_t n, const gcor_edge_run *run, const wanted *w) {
+static int64_t add_run(gcor_edge_part *list, int64_t n, const gcor_edge_run *run, const wanted *w) {
     int64_t end = run->row + run->n_row, col_end = run->tile.col + run->tile.n_col;
     if (w->direct)
         n = add_parts(list, n, run, run->row > w->first ? run->row : w->first, end < w->end ? end : w->end, 0);
@@ -79,7 +66,7 @@ static int64_t add_run(part *list, int64_t n, const gcor_edge_run *run, const wa
 }
 
 static int by_place(const void *a, const void *b) {
-    const part *x = a, *y = b;
+    const gcor_edge_part *x = a, *y = b;
     if (x->mirrored != y->mirrored) return x->mirrored - y->mirrored;
     int64_t u = x->mirrored ? x->row : x->run->tile.col, v = y->mirrored ? y->row : y->run->tile.col;
     return (u > v) - (u < v);
@@ -96,59 +83,6 @@ static gcor_status list_parts(const gcor_store *store, gcor_context *context, co
     return GCOR_OK;
 }
 
-/* ---- reading them ---------------------------------------------------------------------------- */
-
-/* Memory of one thread to read to; cleared, and NULL until there is something to read. */
-typedef struct {
-    void *start, *col, *r;
-    int64_t start_room, col_room, r_room;
-} reader;
-
-/* Edges of a part's row i: start[i] - base .. start[i+1] - base - 1 of col and r. */
-typedef struct {
-    const int32_t *start, *col;
-    const double *r;
-    int64_t base;
-} edges_view;
-
-static void free_reader(reader *own) {
-    gcor_free(own->start);
-    gcor_free(own->col);
-    gcor_free(own->r);
-}
-
-static gcor_status fetch(const gcor_edge_run *run, gcor_context *context, int64_t place, void **memory, int64_t *room,
-                         int64_t n, size_t size) {
-    gcor_status status = gcor_grow(context, memory, 0, room, n, size, "the network's rows");
-    return status ? status : gcor_run_file_read(run->file, context, run->offset + place, *memory, n * (int64_t)size);
-}
-
-/* Not more than was counted when the run was written or attached, whatever has become of the file. */
-static int are_starts(const int32_t *start, int64_t n_row, int64_t n) {
-    int sound = start[0] >= 0 && start[n_row] <= n;
-    for (int64_t i = 0; i < n_row; i++) sound &= start[i] <= start[i + 1];
-    return sound;
-}
-
-/* values: whether r is wanted, too. */
-static gcor_status read_part(const part *p, gcor_context *context, reader *own, int values, edges_view *seen) {
-    const gcor_edge_run *run = p->run;
-    int64_t row = p->row - run->row;
-    if (!run->file) {
-        *seen = (edges_view){run->start + row, run->col, run->r, 0};
-        return GCOR_OK;
-    }
-    gcor_status status = fetch(run, context, 12 * run->n + 4 * row, &own->start, &own->start_room, p->n_row + 1, 4);
-    if (status) return status;
-    const int32_t *start = own->start;
-    if (!are_starts(start, p->n_row, run->n)) return gcor_damaged(context);
-    int64_t base = start[0], n = start[p->n_row] - base;
-    status = fetch(run, context, 8 * run->n + 4 * base, &own->col, &own->col_room, n, 4);
-    if (!status && values) status = fetch(run, context, 8 * base, &own->r, &own->r_room, n, 8);
-    *seen = (edges_view){start, own->col, own->r, base};
-    return status;
-}
-
 /* ---- how many entries ------------------------------------------------------------------------- */
 
 static void add(int32_t *entries, int64_t n) {
@@ -156,7 +90,8 @@ static void add(int32_t *entries, int64_t n) {
 }
 
 /* Of the part's rows, and of its columns, which are below n_col. */
-static void count_part(const part *p, const edges_view *seen, const wanted *w, int64_t n_col, int32_t *entries) {
+static void count_part(const gcor_edge_part *p, const gcor_edges_view *seen, const wanted *w, int64_t n_col,
+                       int32_t *entries) {
     for (int64_t i = 0; i < p->n_row; i++) {
         int64_t begin = seen->start[i] - seen->base, end = seen->start[i + 1] - seen->base, found = 0;
         for (int64_t e = begin; (w->mirrored || !w->all) && e < end; e++) {
@@ -174,21 +109,21 @@ gcor_status gcor_store_entries(const gcor_store *store, gcor_context *context, d
     wanted w = wanted_of(store, least, view, 0, rows_of(sink, view));
     wanted once = wanted_of(store, least, GCOR_ROWS, 0, sink->n_row); /* each part */
     part_list parts;
-    reader *readers = gcor_alloc(context, context->threads, sizeof *readers, "the network's rows");
+    gcor_edge_reader *readers = gcor_alloc(context, context->threads, sizeof *readers, "the network's rows");
     if (!readers) return GCOR_NO_MEMORY;
     memset(readers, 0, (size_t)context->threads * sizeof *readers);
     memset(entries, 0, (size_t)rows_of(sink, view) * sizeof *entries);
     if (!list_parts(store, context, &once, &parts)) {
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
         for (int64_t k = 0; k < parts.n; k++) {
-            edges_view seen;
+            gcor_edges_view seen;
             if (gcor_stop(context)) continue;
-            if (!read_part(&parts.list[k], context, &readers[omp_get_thread_num()], !w.all, &seen))
+            if (!gcor_read_part(&parts.list[k], context, &readers[omp_get_thread_num()], !w.all, &seen))
                 count_part(&parts.list[k], &seen, &w, sink->n_col, entries);
         }
     }
     gcor_free(parts.list);
-    for (int t = 0; t < context->threads; t++) free_reader(&readers[t]);
+    for (int t = 0; t < context->threads; t++) gcor_free_reader(&readers[t]);
     gcor_free(readers);
     return context->error.status;
 }
@@ -230,7 +165,7 @@ typedef struct {
     int32_t *next;
 } band;
 
-static void find_entries(stretch *s, const part *p, const edges_view *seen, const wanted *w) {
+static void find_entries(stretch *s, const gcor_edge_part *p, const gcor_edges_view *seen, const wanted *w) {
     int64_t n = s->n;
     for (int64_t i = 0; i < p->n_row; i++) {
         int64_t row = p->row + i;
@@ -258,15 +193,15 @@ static gcor_status make_room(const band *b, gcor_context *context, stretch *s, i
 
 static gcor_status find_stretch(const band *b, gcor_context *context, stretch *s) {
     gcor_status status = GCOR_OK;
-    reader own = {NULL, NULL, NULL, 0, 0, 0};
+    gcor_edge_reader own = {NULL, NULL, NULL, 0, 0, 0};
     for (int64_t k = s->from; !status && k < s->to; k++) {
-        const part *p = &b->parts.list[k];
-        edges_view seen;
-        status = gcor_stop(context) ? context->error.status : read_part(p, context, &own, 1, &seen);
+        const gcor_edge_part *p = &b->parts.list[k];
+        gcor_edges_view seen;
+        status = gcor_stop(context) ? context->error.status : gcor_read_part(p, context, &own, 1, &seen);
         if (!status) status = make_room(b, context, s, seen.start[p->n_row] - seen.start[0]);
         if (!status) find_entries(s, p, &seen, &b->wanted);
     }
-    free_reader(&own);
+    gcor_free_reader(&own);
     return status;
 }
 

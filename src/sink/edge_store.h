@@ -2,6 +2,7 @@
 #ifndef GPUCOR_EDGE_STORE_H
 #define GPUCOR_EDGE_STORE_H
 
+#include "edge_sums.h"
 #include "edges.h"
 #include "run_file.h"
 
@@ -65,6 +66,11 @@ gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int6
 gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double least, int64_t n_row, int32_t *start);
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r);
+
+/* Of a triangle: how many edges of a weight of at least `least` each variable has, and the sums of their weights
+ * (fixed.h). Both have n_col entries, the caller's. */
+gcor_status gcor_store_degrees(const gcor_store *store, gcor_context *context, double least, int64_t *degree,
+                               gcor_int128 *strength);
 
 /* ---- bands: some rows at a time ---------------------------------------------------------- */
 

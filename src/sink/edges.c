@@ -79,6 +79,12 @@ static gcor_verdict judge(const gcor_edge_rule *rule, const gcor_segment *segmen
     return gcor_judge(rule, row, col, *r);
 }
 
+int gcor_next_edge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t *k, double *r) {
+    for (; (*k = find_next(rule, segment, 0, *k)) < segment->n; (*k)++)
+        if (judge(rule, segment, *k, r) == GCOR_KEPT) return 1;
+    return 0;
+}
+
 gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_edges *edges = (gcor_edges *)sink;
     const gcor_edge_rule *rule = &edges->rule;

@@ -44,6 +44,10 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
 gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 
+/* The first edge of the segment from element *k on: *k and its exact coefficient *r. 0: there is none. Any thread. Of
+ * rules without least weights of the variables' own and without a ceiling. */
+int gcor_next_edge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t *k, double *r);
+
 /* Free what was collected with, as soon as a run is over or any time later, once or more often. */
 void gcor_edges_free(gcor_edges *edges);
 

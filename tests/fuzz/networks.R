@@ -30,7 +30,8 @@ random_connectivity <- function() {
   use <- sample(all_uses, 1)
   criterion <- switch(sample(3, 1), list(threshold = runif(1)), list(density = runif(1)), NULL)
   power <- if (is.null(criterion) || one_in(2)) list(power = sample(c(1:12, 0.5, 2.5), sample(3, 1)))
-  do.call(new_case, c(list("gpuConnectivity", random_sides(method, use)$x, NULL), criterion, power,
+  histogram <- if (one_in(3)) list(histogram = TRUE)
+  do.call(new_case, c(list("gpuConnectivity", random_sides(method, use)$x, NULL), criterion, power, histogram,
                       list(type = sample(all_types, 1), sign = sample(all_signs, 1), use = use, method = method),
                       random_settings()))
 }

@@ -44,5 +44,5 @@ histogram_flaws <- function(con, r) {
 # How the connectivities `con` differ from those of the coefficients r.
 connectivity_flaws <- function(con, r, sign, type) {
   c(if (!is.null(con$degree)) edge_flaws(con, r, sign), if (length(con$power)) soft_flaws(con, r, type),
-    histogram_flaws(con, r), if (con$pairs != choose(ncol(r), 2)) "pairs")
+    if (!is.null(con$histogram)) histogram_flaws(con, r), if (con$pairs != choose(ncol(r), 2)) "pairs")
 }

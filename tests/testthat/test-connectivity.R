@@ -26,13 +26,16 @@ for (backend in backends()) for (method in all_methods) for (use in all_uses) {
         next
       }
       label <- paste(backend, method, use, kind, sign, type)
-      con <- run(threshold = 0.3, power = powers, type = type)
+      con <- run(threshold = 0.3, power = powers, type = type, histogram = TRUE)
+      expect_s3_class(con$histogram, "histogram")
       expect_connectivity(con, truth$value, sign, type, label)
       # The network's own edges.
       net <- quiet_network(x, threshold = 0.3, sign = sign, use = use, method = method, backend = backend)
       expect_identical(con$degree, unname(Matrix::rowSums(net != 0)) + 0, label = label)
       net <- quiet_network(x, density = 0.1, sign = sign, use = use, method = method, backend = backend)
       con <- run(density = 0.1)
+      expect_null(con$histogram)
+      expect_equal(con$strength, unname(Matrix::rowSums(abs(net))), tolerance = 1e-14, label = label)
       expect_identical(con$threshold, net@threshold, label = label)
       expect_identical(con$degree, rowSums(edge_places(net)), label = label)
       expect_identical(con$edges, net@edges, label = label)
@@ -68,11 +71,124 @@ for (backend in backends()) for (method in all_methods) {
   test_that(paste(backend, method, "over blocks' and tiles' edges"), {
     for (n_var in c(63:65, 255:257, c(cpu = 2049, cuda = 4097)[[backend]])) {
       x <- if (method == "kendall") rounded(6, n_var) else normal(6, n_var)
-      con <- quiet_connectivity(x, threshold = 0.8, power = 4, method = method, backend = backend)
+      run <- function(...) quiet_connectivity(x, threshold = 0.8, ..., method = method, backend = backend)
+      con <- run(power = 4, histogram = TRUE)
       expect_connectivity(con, no_diagonal(quick_cor(x, method)), label = n_var)
+      edges <- c("degree", "strength", "edges")
+      expect_identical(run()[edges], con[edges], label = n_var)
     }
   })
 }
+
+# ---- edges alone
+
+# What is a number of edges or a sum over them.
+of_edges <- c("degree", "strength", "threshold", "edges")
+
+for (backend in backends()) for (method in all_methods) {
+  test_that(paste(backend, method, "sums the network's edges, whatever else is asked for"), {
+    data <- list(plain = normal(17, 130), ties = rounded(9, 129), holes = with_missing(rounded(15, 127), 0.1),
+                 constants = with_constants(with_duplicates(normal(12, 128))))
+    for (name in names(data)) for (sign in all_signs) {
+      x <- data[[name]]
+      use <- if (name == "holes") "pairwise" else "everything"
+      given <- list(x, sign = sign, use = use, method = method, backend = backend)
+      net <- do.call(quiet_network, c(given, density = 0.07))
+      r <- abs(unname(as.matrix(net)))
+      run <- function(...) do.call(quiet_connectivity, c(given, list(...)))
+      con <- run(density = 0.07)
+      label <- paste(method, name, sign)
+      expect_identical(con$threshold, net@threshold, label = label)
+      expect_identical(con$degree, rowSums(r > 0), label = label)
+      # Exact coefficients: single precision would be off by 1e-8.
+      expect_equal(con$strength, rowSums(r), tolerance = 1e-14, label = label)
+      for (more in list(list(), list(power = 3), list(histogram = TRUE), list(power = c(1, 0.5), histogram = TRUE))) {
+        for (by in list(list(density = 0.07), list(threshold = net@threshold))) for (threads in c(1, 3)) {
+          again <- do.call(run, c(by, more, threads = threads))
+          expect_identical(again[of_edges], con[of_edges], label = paste(label, toString(names(c(by, more))), threads))
+        }
+      }
+    }
+    expect_nothing_left()
+  })
+
+  test_that(paste(backend, method, "has a density's threshold from stored edges, a sample and counts alike"), {
+    x <- normal(25, 500)
+    for (more in list(list(), list(power = 2))) for (density in c(0.03, 1)) {
+      given <- c(list(x, density = density, method = method, backend = backend), more)
+      run <- function() do.call(gpuConnectivity, given)
+      truth <- run()
+      expect_identical(with_values(list(MOST_STORED = 0), run()), truth)
+      limits <- list(SAMPLE_LEAST = 100, SAMPLE_EDGES = 100)
+      expect_identical(with_values(limits, run()), truth)
+      few <- with_values(list(MOST_STORED = ceiling(density * choose(500, 2))), run())
+      expect_identical(few, truth)
+    }
+    expect_nothing_left()
+  })
+}
+
+test_that("only as many passes are made as there have to be, and no edge is stored beyond the limit", {
+  x <- normal(20, 400)
+  entries <- function(..., values = list()) {
+    seen <- NULL
+    call_engine <- gpucor:::call_engine
+    spy <- function(entry, task, ...) {
+      seen <<- c(seen, entry)
+      call_engine(entry, task, ...)
+    }
+    with_values(c(list(call_engine = spy, SAMPLE_LEAST = 60, SAMPLE_EDGES = 100), values), gpuConnectivity(x, ...))
+    sub("r_", "", seen)
+  }
+  expect_identical(entries(threshold = 0.3), "connectivity")
+  expect_identical(entries(density = 0.1), c("histogram", "edges")) # of the sample
+  expect_identical(entries(density = 0.1, power = 2), c("histogram", "edges", "connectivity"))
+  expect_identical(entries(density = 0.1, histogram = TRUE), c("histogram", "edges", "connectivity"))
+  counted <- entries(density = 0.1, values = list(MOST_STORED = 7979))
+  expect_identical(counted, c("histogram", "edges", "connectivity"))
+  expect_identical(entries(density = 0.1, values = list(MOST_STORED = 7980)), c("histogram", "edges"))
+})
+
+# ---- powers
+
+# Fractions, halves, steps that are equal but for rounding, some only, and what is not multiplied out.
+sets_of_powers <- list(halves = (1:32) / 2, tenths = (1:32) / 10, thirds = c(1:10 / 3, 7, 7.5, 8), whole = 1:20,
+                       some = c(0.3, 1.3, 1.3, 2.3, 31.5, 64, 96.25), once = 2.5, signed = c(0.5, 0.5, 33))
+
+for (backend in backends()) {
+  test_that(paste(backend, "sums every set of powers to the last digits, by any number of threads"), {
+    x <- rounded(11, 131) # Kendall's coefficients are exact
+    x[, 7] <- 1
+    r <- pair_cor(x, method = "kendall")
+    for (name in names(sets_of_powers)) for (type in all_types) {
+      run <- function(...) {
+        quiet_connectivity(x, ..., type = type, method = "kendall", backend = backend)$soft
+      }
+      powers <- sets_of_powers[[name]]
+      soft <- run(power = powers)
+      for (p in seq_along(powers)) {
+        truth <- rowSums(similarity_of(r, type)^powers[p], na.rm = TRUE)
+        expect_lt(max(abs(soft[, p] - truth) / pmax(truth, 1e-9)), 1e-12, label = paste(name, type, powers[p]))
+      }
+      for (threads in 1:3) expect_identical(run(power = powers, threads = threads), soft, label = paste(name, threads))
+      turned <- order(-seq_along(powers))
+      expect_identical(run(power = powers[turned])[, turned, drop = FALSE], soft, label = paste(name, "turned"))
+    }
+    expect_nothing_left()
+  })
+}
+
+test_that("only steps that are equal but for rounding become equal", {
+  steps <- function(powers) gpucor:::even_steps(diff(c(0, powers)))
+  expect_identical(steps(numeric()), numeric())
+  expect_identical(steps(6), 6)
+  expect_identical(steps(1:20), rep(1, 20))
+  expect_identical(steps(c(0.5, 1, 2.5, 6, 6, 12)), c(0.5, 0.5, 1.5, 3.5, 0, 6))
+  expect_length(unique(steps((1:32) / 10)), 1)
+  expect_length(unique(steps(c(1:9 / 10, 1.5, 2.2))), 3)
+  expect_length(unique(steps(c(1, 2 + 1e-12))), 2)
+  expect_lt(max(abs(cumsum(steps((1:32) / 10)) - (1:32) / 10)), 1e-14)
+})
 
 # ---- the same however it is computed
 
@@ -88,19 +204,21 @@ for (backend in backends()) for (method in all_methods) for (use in c("everythin
     run <- function(..., power = c(6, 2.5)) {
       quiet_connectivity(..., power = power, use = use, method = method, backend = backend)
     }
-    for (given in list(list(threshold = 0.5), list(density = 0.05))) {
+    for (given in list(list(threshold = 0.5), list(density = 0.05), list(threshold = 0.5, power = NULL),
+                       list(density = 0.05, power = NULL), list(threshold = 0.5, histogram = TRUE))) {
       once <- do.call(run, c(list(x, threads = 1), given))
       for (threads in 2:3) expect_identical(do.call(run, c(list(x, threads = threads), given)), once)
     }
     expect_identical(run(wide, threshold = 0.9, memory = 1, power = 2), run(wide, threshold = 0.9, power = 2))
     if (backend != "cpu") {
       on_cpu <- quiet_connectivity(x, density = 0.05, power = 2, use = use, method = method, backend = "cpu")
-      ours <- run(x, density = 0.05, power = 2)
-      expect_identical(ours$degree, on_cpu$degree)
-      expect_identical(ours$threshold, on_cpu$threshold)
+      ours <- run(x, density = 0.05, power = 2, histogram = TRUE)
+      expect_identical(ours[of_edges], on_cpu[of_edges])
       sums <- setdiff(names(ours), "histogram") # of which a coefficient at a bin's edge may be on either side
       expect_equal(ours[sums], on_cpu[sums], tolerance = 1e-5)
       expect_null(histogram_flaws(ours, pair_cor(x, use = use, method = method)))
+      expect_identical(run(x, threshold = 0.3, power = NULL),
+                       quiet_connectivity(x, threshold = 0.3, use = use, method = method, backend = "cpu"))
     }
     expect_nothing_left()
   })
@@ -113,7 +231,7 @@ test_that("the histogram has as many bins as asked for, closed to the left", {
     x <- normal(20, 60)
     r <- pair_cor(x, method = method)
     for (breaks in c(1, 2, 20, 200, 10000)) {
-      con <- gpuConnectivity(x, power = 1, breaks = breaks, method = method, backend = backend)
+      con <- gpuConnectivity(x, power = 1, histogram = TRUE, breaks = breaks, method = method, backend = backend)
       bins <- con$histogram
       expect_s3_class(bins, "histogram", exact = TRUE)
       expect_length(bins$counts, breaks)
@@ -130,13 +248,14 @@ test_that("the histogram has as many bins as asked for, closed to the left", {
     }
     # The ends of the scale.
     ends <- cbind(x[, 1], x[, 1], -x[, 1])
-    counts <- gpuConnectivity(ends, threshold = 1, breaks = 200, method = method, backend = backend)$histogram$counts
+    counts <- gpuConnectivity(ends, threshold = 1, histogram = TRUE, method = method,
+                              backend = backend)$histogram$counts
     expect_identical(counts[c(1, 200)], c(2, 1))
     expect_identical(sum(counts), 3)
   }
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  expect_silent(plot(gpuConnectivity(normal(20, 30), threshold = 0.5)$histogram))
+  expect_silent(plot(gpuConnectivity(normal(20, 30), histogram = TRUE)$histogram))
 })
 
 # ---- special data
@@ -162,7 +281,7 @@ test_that("constants and missing values count nowhere", {
     expect_identical(run(x, threshold = 0, use = "complete")$n_obs, 19)
     expect_identical(run(x, threshold = 0, use = "pairwise")$degree, rep(11, 12))
     for (use in c("everything", "na.or.complete", "pairwise")) {
-      con <- run(x * NA, threshold = 0, use = use)
+      con <- run(x * NA, threshold = 0, use = use, histogram = TRUE)
       expect_identical(con$degree, rep(0, 12))
       expect_identical(sum(con$histogram$counts), 0)
       expect_output(print(con), "0 edges")
@@ -177,12 +296,13 @@ test_that("few variables and observations", {
     run <- function(...) gpuConnectivity(..., method = method, backend = backend)
     for (n_var in 0:2) for (given in list(list(threshold = 0), list(density = 1))) {
       x <- normal(12, n_var)
-      con <- do.call(run, c(list(x, power = c(3, 1)), given))
+      con <- do.call(run, c(list(x, power = c(3, 1), histogram = TRUE), given))
       expect_identical(con$degree, rep(n_var - 1, n_var) * (n_var > 0))
       expect_identical(dim(con$soft), c(n_var, 2L))
       expect_identical(sum(con$histogram$counts), choose(n_var, 2))
       expect_output(print(con), "edges")
       expect_identical(dim(as.data.frame(con)), c(n_var, 4L))
+      expect_identical(do.call(run, c(list(x), given))[of_edges], con[of_edges])
       if (n_var == 2) expect_equal(con$strength, rep(abs(cor(x, method = method)[2]), 2), tolerance = 1e-6)
     }
     for (n_obs in 0:1) expect_identical(run(normal(n_obs, 4), threshold = 0)$degree, rep(0, 4))
@@ -255,7 +375,7 @@ test_that("it prints in a few lines", {
 
 test_that("wrong arguments are errors that say what is right", {
   x <- normal(10, 5)
-  expect_error(gpuConnectivity(x), "what is to be summed\\? give 'threshold' or 'density', or 'power', or both")
+  expect_error(gpuConnectivity(x), "what is to be summed\\? give 'threshold', 'density', 'power' or histogram = TRUE")
   expect_error(gpuConnectivity(x, threshold = 0.1, density = 0.1), "give only one of 'threshold' and 'density'")
   for (bad in list(-0.1, 1.1, NA, "0.5", c(0.1, 0.2))) {
     expect_error(gpuConnectivity(x, threshold = bad), "'threshold' must be a number in \\[0, 1\\], not ")
@@ -266,9 +386,13 @@ test_that("wrong arguments are errors that say what is right", {
   }
   expect_error(gpuConnectivity(x, power = 1:33), "'power' has 33 values; ask for at most 32 at a time")
   for (bad in list(0, -200, 1.5, NA, "200", 10001, c(100, 200))) {
-    expect_error(gpuConnectivity(x, power = 1, breaks = bad), "'breaks' must be a whole number between 1 and 10000, ")
+    expect_error(gpuConnectivity(x, histogram = TRUE, breaks = bad),
+                 "'breaks' must be a whole number between 1 and 10000, ")
   }
-  expect_error(gpuConnectivity(x, power = 1, breaks = 300), "'breaks' is 300; it must divide 10000")
+  for (bad in list(NA, 1, "yes", c(TRUE, FALSE), NULL)) {
+    expect_error(gpuConnectivity(x, power = 1, histogram = bad), "'histogram' must be TRUE or FALSE")
+  }
+  expect_error(gpuConnectivity(x, histogram = TRUE, breaks = 300), "'breaks' is 300; it must divide 10000")
   expect_error(gpuConnectivity(x, power = 1, type = "hybrid"), "'type' must be one of")
   expect_error(gpuConnectivity(x, power = 1, sign = "both"), "'sign' must be one of")
   expect_error(gpuConnectivity(x, power = 1, method = "r"), "'method' must be one of")

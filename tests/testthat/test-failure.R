@@ -45,6 +45,7 @@ for (backend in backends()) for (resource in resources_of(backend)) for (steps i
     runs <- list(
       dense = function() gpuCorTriangle(complete, method = "kendall", backend = backend),
       network = function() slots_of(gpuCorNetwork(complete, threshold = 0.3, backend = backend)),
+      degrees = function() gpuConnectivity(complete, threshold = 0.3, backend = backend),
       sums = function() gpuConnectivity(complete, threshold = 0.3, power = 2, method = "spearman", backend = backend)
     )
     expect_nothing_left <- function(label) {

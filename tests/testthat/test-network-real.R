@@ -66,7 +66,7 @@ test_that("ALL: connectivity of 3,000 probe sets", {
   x <- all_genes(3000)
   r <- pair_cor(x)
   for (backend in backends()) {
-    con <- gpuConnectivity(x, density = 0.001, power = c(6, 1), backend = backend)
+    con <- gpuConnectivity(x, density = 0.001, power = c(6, 1), histogram = TRUE, backend = backend)
     net <- gpuCorNetwork(x, density = 0.001, backend = backend)
     expect_identical(con$threshold, net@threshold)
     expect_identical(con$degree, Matrix::rowSums(net != 0) + 0)

@@ -562,7 +562,8 @@ for (backend in backends()) for (resource in resources_of(backend)) {
         `k, y` = function(...) gpuCorNetwork(complete[, 1:30], complete[, 31:70], k = 3, mutual = TRUE, ...),
         `density, pairwise` = function(...) gpuCorNetwork(holes, density = 0.1, use = "pairwise", ...),
         `complete.obs` = function(...) gpuCorNetwork(holes[, 1:3], threshold = 0.1, use = "complete.obs", ...),
-        connectivity = function(...) gpuConnectivity(complete, density = 0.1, power = 2, ...),
+        connectivity = function(...) gpuConnectivity(complete, density = 0.1, power = 2, histogram = TRUE, ...),
+        `connectivity, density` = function(...) gpuConnectivity(complete, density = 0.1, ...),
         `connectivity, pairwise` = function(...) gpuConnectivity(holes, threshold = 0.5, use = "pairwise", ...)
       )
       for (name in names(runs)) {

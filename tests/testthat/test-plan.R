@@ -75,7 +75,10 @@ for (method in all_methods) {
         expect_planned("gpuCor", x[, 1:100], y = x[, 101:300], method = method, use = use, mixed = mixed)
         expect_planned("gpuConnectivity", x, method = method, use = use, threshold = 0.4, power = c(2, 5),
                        mixed = mixed)
-        expect_planned("gpuConnectivity", x, method = method, use = use, density = 0.1, mixed = mixed)
+        expect_planned("gpuConnectivity", x, method = method, use = use, density = 0.1, histogram = TRUE, mixed = mixed)
+        # Edges are the same on every back end.
+        expect_planned("gpuConnectivity", x, method = method, use = use, density = 0.1)
+        expect_planned("gpuConnectivity", x, method = method, use = use, threshold = 0.4)
       }
     }
     expect_nothing_left()

@@ -31,7 +31,8 @@ results_of <- function(x, y, method, backend, ...) {
     neighbours = slots_of(quiet(gpuCorNetwork, x, k = 3, ...)),
     mutual = slots_of(quiet(gpuCorNetwork, x, k = 3, mutual = TRUE, ...)),
     both = slots_of(quiet(gpuCorNetwork, x, y, k = 3, ...)),
-    sums = quiet(gpuConnectivity, x, threshold = 0.3, power = c(1, 6.5), ...)
+    degrees = quiet(gpuConnectivity, x, threshold = 0.3, ...),
+    sums = quiet(gpuConnectivity, x, threshold = 0.3, power = c(1, 6.5), histogram = TRUE, ...)
   )
 }
 

@@ -126,27 +126,46 @@ static void write_histogram(unit_sink *sink, gcor_context *context, FILE *file) 
     put(file, &histogram->error, 1, sizeof histogram->error);
 }
 
-/* setting: a tenth of the least weight. */
-static gcor_status make_connectivity(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
-                                     unit_sink *sink) {
+static gcor_status make_sums(gcor_context *context, const unit_kind *kind, int64_t n_var, int n_power, int histogram,
+                             unit_sink *sink) {
     gcor_sums_rule rule = {.side = (gcor_side)kind->side,
                            .least = kind->setting / 10.0,
-                           .n_power = 3,
+                           .n_power = n_power,
+                           .histogram = histogram,
                            .similarity = (gcor_similarity)kind->side,
                            .steps = {1, 5, 0.5}};
     gcor_connectivity *connectivity;
-    (void)n_row;
-    gcor_status status = gcor_connectivity_new(context, rule, n_col, &connectivity);
-    sink->sink = status ? NULL : &connectivity->sink;
+    gcor_status status = gcor_connectivity_new(context, rule, n_var, &connectivity);
+    sink->sink = status ? NULL : &connectivity->edges.sink;
     return status;
+}
+
+/* setting: a tenth of the least weight. */
+static gcor_status make_connectivity(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                                     unit_sink *sink) {
+    (void)n_row;
+    return make_sums(context, kind, n_col, 3, 1, sink);
+}
+
+static gcor_status make_soft(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                             unit_sink *sink) {
+    (void)n_row;
+    return make_sums(context, kind, n_col, 3, 0, sink);
+}
+
+static gcor_status make_degrees(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                                unit_sink *sink) {
+    (void)n_row;
+    return make_sums(context, kind, n_col, 0, 0, sink);
 }
 
 static void write_connectivity(unit_sink *sink, gcor_context *context, FILE *file) {
     gcor_connectivity *c = (gcor_connectivity *)sink->sink;
     (void)context;
-    gcor_bins_sum(&c->bins);
     put(file, c->degree, c->n_var, sizeof *c->degree);
     put(file, c->sums, (1 + c->rule.n_power) * c->n_var, sizeof *c->sums);
+    if (!c->rule.histogram) return;
+    gcor_bins_sum(&c->bins);
     put(file, c->bins.counts, GCOR_BINS, sizeof *c->bins.counts);
 }
 
@@ -166,7 +185,8 @@ const unit_kind unit_kinds[] = {
     {"histogram", make_histogram, write_histogram, 0, 0, GCOR_LOWER},
     {"cheap histogram of a rectangle", make_histogram, write_histogram, 1, 0, GCOR_FULL},
     {"connectivity", make_connectivity, write_connectivity, 3, GCOR_POSITIVE, GCOR_LOWER},
-    {"soft connectivity", make_connectivity, write_connectivity, 20, GCOR_ABSOLUTE, GCOR_LOWER},
+    {"soft connectivity", make_soft, write_connectivity, 20, GCOR_ABSOLUTE, GCOR_LOWER},
+    {"degrees", make_degrees, write_connectivity, 3, GCOR_NEGATIVE, GCOR_LOWER},
     {NULL, NULL, NULL, 0, 0, GCOR_FULL},
 };
 

@@ -190,6 +190,26 @@ static void check_views(fixture *f, const gcor_store *store, const all_rows *row
     }
 }
 
+/* Sums over both halves of the rows, which round once for each edge. */
+static void check_degrees(fixture *f, const gcor_store *store, const all_rows *rows, double least) {
+    int64_t degree[N_X];
+    gcor_int128 strength[N_X];
+    if (store->edges.sink.shape == GCOR_FULL) return;
+    CHECK_INT(gcor_store_degrees(store, &f->call.context, least, degree, strength), GCOR_OK);
+    for (int64_t j = 0; j < rows->n_col; j++) {
+        int64_t found = 0;
+        double sum = 0;
+        for (int64_t i = 0; i < rows->n_row; i++) {
+            double weight = fabs(expected(rows, GCOR_BOTH_HALVES, j, i));
+            if (!(weight >= least)) continue;
+            found++;
+            sum += weight;
+        }
+        CHECK_INT(degree[j], found);
+        CHECK_NEAR(gcor_fixed_value(strength[j]), sum, 1e-14 * sum);
+    }
+}
+
 /* All that can be asked of a store, against one in memory. */
 static void check_store(fixture *f, gcor_store *store, double least) {
     gcor_shape shape = store->edges.sink.shape;
@@ -209,6 +229,8 @@ static void check_store(fixture *f, gcor_store *store, double least) {
     all_rows rows = rows_of(f, memory, 0);
     check_views(f, store, &rows, 0);
     check_views(f, store, &rows, tie);
+    check_degrees(f, store, &rows, 0);
+    check_degrees(f, store, &rows, tie);
     check_views(f, store, &rows, 3);
     all_rows again = rows_of(f, store, 0);
     check_same_rows(&rows, &again);
@@ -354,6 +376,11 @@ static void damaged_files(void) {
         gcor_store *other = empty_store(f, GCOR_LOWER, 0.3);
         gcor_status status = attach(other, path, &error);
         CHECK(status == GCOR_OK || status == GCOR_BAD_FILE);
+        int64_t degree[N_X];
+        gcor_int128 strength[N_X];
+        status = gcor_store_degrees(other, &f->call.context, 0, degree, strength);
+        CHECK(status == GCOR_OK || status == GCOR_BAD_FILE);
+        f->call.context.error.status = GCOR_OK;
         all_rows rows = rows_of(f, other, 0);
         free_rows(&rows);
     }
@@ -367,6 +394,10 @@ static void damaged_files(void) {
     unit_call_begin(&call, 2);
     CHECK_INT(gcor_store_entries(store, &call.context, 0, GCOR_BOTH_HALVES, entries), GCOR_BAD_FILE);
     CHECK_TEXT(call.context.error.message, "cut off");
+    int64_t degree[N_X];
+    gcor_int128 strength[N_X];
+    unit_call_begin(&call, 2);
+    CHECK_INT(gcor_store_degrees(store, &call.context, 0, degree, strength), GCOR_BAD_FILE);
     gcor_sink_free(&store->edges.sink);
     free(bytes);
     (void)unlink(path);
@@ -401,7 +432,8 @@ static int work_short_of_memory(fixture *f, const char *path, int k) {
     const gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .least = 0.3, .ceiling = 2};
     int32_t entries[N_X], col[N_X * N_X];
     double r[N_X * N_X], weight;
-    int64_t count;
+    int64_t count, degree[N_X];
+    gcor_int128 strength[N_X];
     gcor_store *store;
     unit_call_begin(&f->call, 3);
     gcor_context *context = &f->call.context;
@@ -411,6 +443,7 @@ static int work_short_of_memory(fixture *f, const char *path, int k) {
     if (!status) status = gcor_store_attach(store, context, path, 0, NULL);
     if (!status) status = gcor_store_count(store, context, 0.4, &count);
     if (!status) status = gcor_store_rank(store, context, 100, &weight);
+    if (!status) status = gcor_store_degrees(store, context, 0.4, degree, strength);
     if (!status) status = gcor_store_entries(store, context, 0.4, GCOR_BOTH_HALVES, entries);
     if (!status) status = gcor_store_band(store, context, 0.4, GCOR_BOTH_HALVES, entries, 0, N_X, col, r);
     gcor_set_fault(GCOR_HOST_MEMORY, 0);

@@ -1,6 +1,6 @@
-/* Connectivity on the device: a tile's cells are summed along their rows and columns where the coefficients are
- * (cells.cuh), and the cells of a variable then, as fixed-point numbers. These stay on the device until the run's
- * tiles are finished. */
+/* Sums over every pair on the device (where only edges count, they are found as a network's are): a tile's cells are
+ * summed along their rows and columns where the coefficients are (cells.cuh), and the cells of a variable then, as
+ * fixed-point numbers. These stay on the device until the run's tiles are finished. */
 #include "../product/launch.cuh"
 #include "cells.cuh"
 #include "device_bins.cuh"
@@ -10,11 +10,14 @@
 enum { SUM_THREADS = 256 };
 
 /* The cells of a tile whose coefficients are all there, a warp for each. */
-static __global__ void sum_values(const __grid_constant__ Product p, const __grid_constant__ Cells sink,
+template <bool Histogram>
+static __global__ void sum_values(const __grid_constant__ Product p, const __grid_constant__ Cells<Histogram> sink,
                                   const double *values) {
     extern __shared__ unsigned bins[];
-    clear_bins(bins, SUM_THREADS);
-    __syncthreads();
+    if (Histogram) {
+        clear_bins(bins, SUM_THREADS);
+        __syncthreads();
+    }
     int64_t wide = (p.tile.n_col + CELL_COLS - 1) / CELL_COLS, high = (p.tile.n_row + CELL_ROWS - 1) / CELL_ROWS;
     for (int64_t cell = blockIdx.x * (SUM_THREADS / 32) + threadIdx.x / 32; cell < wide * high;
          cell += gridDim.x * (SUM_THREADS / 32)) {
@@ -25,8 +28,10 @@ static __global__ void sum_values(const __grid_constant__ Product p, const __gri
             return values[at + p.tile.col + j - col];
         });
     }
-    __syncthreads();
-    add_bins(bins, sink.bins, SUM_THREADS);
+    if (Histogram) {
+        __syncthreads();
+        add_bins(bins, sink.bins, SUM_THREADS);
+    }
 }
 
 /* As a gcor_connectivity has them. */
@@ -94,8 +99,9 @@ class DeviceConnectivity : public DeviceSink {
     template <class Number>
     void clear(DeviceArray<Number> &values, int64_t n);
     VariableSums variable_sums();
-    Cells reserve_cells(const gcor_tile &tile);
-    void sum_tile(const Operand &rows, const Operand &cols, const gcor_tile &tile, const Cells &sink);
+    CellSums reserve_cells(const gcor_tile &tile);
+    template <bool Histogram>
+    void sum_tile(const Operand &rows, const Operand &cols, const gcor_tile &tile, const CellSums &sums);
 };
 
 SinkNeeds DeviceConnectivity::begin() {
@@ -123,20 +129,24 @@ VariableSums DeviceConnectivity::variable_sums() {
 }
 
 /* Room for a tile's cells; cleared, if some will not be written as they have no pair that counts. */
-Cells DeviceConnectivity::reserve_cells(const gcor_tile &tile) {
-    Cells sink;
+CellSums DeviceConnectivity::reserve_cells(const gcor_tile &tile) {
+    CellSums sink;
     int64_t wide = (tile.n_col + CELL_COLS - 1) / CELL_COLS, high = (tile.n_row + CELL_ROWS - 1) / CELL_ROWS;
     sink.rule = connectivity()->rule;
-    int64_t of_rows = wide * tile.n_row * sink.record(), of_cols = high * tile.n_col * sink.record();
+    int64_t numbers = 1 + 2 * count_sums(), of_rows = wide * tile.n_row * numbers,
+            of_cols = high * tile.n_col * numbers;
     cells.reserve(of_rows + of_cols, "sums over pairs");
     if (gcor_tile_pairs(&tile, state->sink->shape) < tile.n_row * tile.n_col) clear(cells, of_rows + of_cols);
     sink.rows = cells.data;
     sink.cols = cells.data + of_rows;
-    sink.bins = bins.counts(state);
+    sink.bins = sink.rule.histogram ? bins.counts(state) : nullptr;
     return sink;
 }
 
-void DeviceConnectivity::sum_tile(const Operand &rows, const Operand &cols, const gcor_tile &tile, const Cells &sink) {
+template <bool Histogram>
+void DeviceConnectivity::sum_tile(const Operand &rows, const Operand &cols, const gcor_tile &tile,
+                                  const CellSums &sums) {
+    Cells<Histogram> sink{sums};
     if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) {
         Product product = exact_product_of(state, rows, cols, tile);
         return launch_sink(state, product, sink);
@@ -145,15 +155,19 @@ void DeviceConnectivity::sum_tile(const Operand &rows, const Operand &cols, cons
     pairs.tile = tile;
     pairs.shape = state->sink->shape;
     Packed values = multiply_in_place(state, rows, cols, tile);
-    sum_values<<<SUM_BLOCKS * state->processors, SUM_THREADS, GCOR_BINS * sizeof(unsigned), state->compute.handle>>>(
-        pairs, sink, values.doubles);
+    size_t shared = Histogram ? GCOR_BINS * sizeof(unsigned) : 0;
+    sum_values<Histogram>
+        <<<SUM_BLOCKS * state->processors, SUM_THREADS, shared, state->compute.handle>>>(pairs, sink, values.doubles);
     check_launch("summing over pairs");
 }
 
 void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     VariableSums out = variable_sums();
-    Cells sink = reserve_cells(tile);
-    sum_tile(rows, cols, tile, sink);
+    CellSums sink = reserve_cells(tile);
+    if (sink.rule.histogram)
+        sum_tile<true>(rows, cols, tile, sink);
+    else
+        sum_tile<false>(rows, cols, tile, sink);
     cudaStream_t stream = state->compute.handle;
     int64_t numbers = 1 + count_sums();
     add_cells<<<blocks_for(tile.n_row * numbers, SUM_THREADS), SUM_THREADS, 0, stream>>>(
@@ -168,7 +182,7 @@ void DeviceConnectivity::finish() {
     gcor_connectivity *c = connectivity();
     add_to_host(state, degree.data, c->n_var, c->degree);
     add_to_host(state, sums.data, count_sums() * c->n_var, c->sums);
-    bins.add_to(state, &c->bins);
+    if (c->rule.histogram) bins.add_to(state, &c->bins);
     cleared = false;
 }
 

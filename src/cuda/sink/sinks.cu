@@ -9,6 +9,7 @@ static const struct {
 } TABLE[] = {
     {&gcor_store_type, make_edges},
     {&gcor_neighbours_type, make_edges},
+    {&gcor_degrees_type, make_edges},
     {&gcor_histogram_type, make_histogram},
     {&gcor_connectivity_type, make_connectivity},
 };

@@ -1,0 +1,54 @@
+/* Degrees and strengths: how many edges each variable has, and the sum of their weights. Edges come tile by tile, in
+ * any order and from any thread: each thread has sums of its own over the tile's rows and over its columns, and those
+ * of all threads are added up when the tile is done. Fixed-point numbers (fixed.h), so that the order does not show. */
+#ifndef GPUCOR_EDGE_SUMS_H
+#define GPUCOR_EDGE_SUMS_H
+
+#include "fixed.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    gcor_int128 strength;
+    int64_t degree;
+} gcor_edge_sum;
+
+typedef struct {
+    int64_t *degree;       /* of each variable, as is ... */
+    gcor_int128 *strength; /* ... this; the caller's */
+    gcor_tile at;
+    int threads;
+    gcor_edge_sum *partial; /* of each thread, the tile's rows and then its columns: 0 but during a tile */
+    int64_t room;
+} gcor_edge_sums;
+
+/* Before a tile's edges, which so many threads will add. */
+gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, const gcor_tile *tile, int threads);
+/* After them. */
+void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context);
+void gcor_edge_sums_free(gcor_edge_sums *sums);
+
+/* An edge of the tile, by thread number `thread`. */
+static inline void gcor_edge_sums_add(gcor_edge_sums *sums, int thread, int64_t row, int64_t col, double weight) {
+    gcor_edge_sum *own = sums->partial + thread * (sums->at.n_row + sums->at.n_col);
+    gcor_edge_sum *of_row = own + (row - sums->at.row), *of_col = own + sums->at.n_row + (col - sums->at.col);
+    double high = gcor_high_part(weight);
+    gcor_int128 term = gcor_fixed(high, gcor_low_part(weight, high));
+    of_row->strength += term;
+    of_row->degree++;
+    of_col->strength += term;
+    of_col->degree++;
+}
+
+/* How many threads n edges of a tile are worth: adding up what each has found takes as long as the tile's sides are. */
+static inline int gcor_edge_sums_threads(const gcor_context *context, const gcor_tile *tile, int64_t n) {
+    int64_t worth = n / (tile->n_row + tile->n_col) + 1;
+    return worth < context->threads ? (int)worth : context->threads;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,126 @@
+/* Every thread takes strips of columns, and each value counts for its column and, in sums of the thread's own, for its
+ * row; at last the rows' sums of all threads are added up. */
+#include "power_sums.h"
+
+#include "../core/alloc.h"
+#include "../core/threads.h"
+
+#include <string.h>
+
+enum { STRIP = 64 }; /* columns: their sums stay in the first-level cache */
+
+/* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (fixed.h). */
+typedef struct {
+    double high[GCOR_MOST_POWERS][STRIP], low[GCOR_MOST_POWERS][STRIP];
+} strip_sums;
+
+gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
+    int64_t sums = context->threads * tile->n_row * c->rule.n_power;
+    if (sums <= c->partial_room) return GCOR_OK;
+    gcor_free(c->partial);
+    c->partial_room = 0;
+    c->partial = gcor_alloc(context, sums, sizeof *c->partial, "sums of a tile's rows");
+    if (!c->partial) return GCOR_NO_MEMORY;
+    c->partial_room = sums;
+    return GCOR_OK;
+}
+
+/* ---- a row of a strip ----------------------------------------------------------------------------- */
+
+/* n terms, each to its column's sum; returns the sum of all. */
+static gcor_int128 add_terms(const double *terms, int64_t n, double *high, double *low) {
+    double all_high = 0, all_low = 0;
+#pragma omp simd reduction(+ : all_high, all_low)
+    for (int64_t k = 0; k < n; k++) {
+        double high_part = gcor_high_part(terms[k]), low_part = gcor_low_part(terms[k], high_part);
+        high[k] += high_part;
+        low[k] += low_part;
+        all_high += high_part;
+        all_low += low_part;
+    }
+    return gcor_fixed(all_high, all_low);
+}
+
+/* base[k]^0, and the base, of n values; 0 where there is no coefficient. */
+static void start_powers(gcor_similarity similarity, const double *r, int64_t n, double *base, double *power) {
+    for (int64_t k = 0; k < n; k++) {
+        power[k] = r[k] <= 1 ? 1 : 0;
+        base[k] = r[k] <= 1 ? gcor_base(similarity, r[k]) : 0;
+    }
+}
+
+/* As gcor_raise(), in whole vectors where it is multiplied out. */
+static void raise_all(const double *base, double step, int64_t n, double *factor) {
+    if (!gcor_is_multiplied(step)) {
+        for (int64_t k = 0; k < n; k++) factor[k] = gcor_raise(base[k], step);
+        return;
+    }
+    double part = step - (double)(int)step;
+    for (int64_t k = 0; k < n; k++) factor[k] = gcor_raise(base[k], part);
+    for (int p = (int)step; p > 0; p--) {
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) factor[k] *= base[k];
+    }
+}
+
+/* n values of a row, to the sums of their columns and to the row's. */
+static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, strip_sums *cols, gcor_int128 *row) {
+    double base[STRIP], factor[STRIP], terms[STRIP];
+    start_powers(rule->similarity, r, n, base, terms);
+    for (int p = 0; p < rule->n_power; p++) {
+        if (p == 0 || rule->steps[p] != rule->steps[p - 1]) raise_all(base, rule->steps[p], n, factor);
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) terms[k] *= factor[k];
+        row[p] += add_terms(terms, n, cols->high[p], cols->low[p]);
+    }
+}
+
+/* ---- a tile --------------------------------------------------------------------------------------- */
+
+/* Power p of variable var; strengths come first. */
+static gcor_int128 *sum_of(gcor_connectivity *c, int64_t var, int p) {
+    return &c->sums[var + (1 + p) * c->n_var];
+}
+
+/* A strip's sums so far to its n variables from `first` on. */
+static void add_columns(gcor_connectivity *c, int64_t first, int64_t n, strip_sums *cols) {
+    int n_power = c->rule.n_power;
+    for (int p = 0; p < n_power; p++)
+        for (int64_t j = 0; j < n; j++) *sum_of(c, first + j, p) += gcor_fixed(cols->high[p][j], cols->low[p][j]);
+    memset(cols->high, 0, (size_t)n_power * sizeof *cols->high);
+    memset(cols->low, 0, (size_t)n_power * sizeof *cols->low);
+}
+
+static void add_strip(gcor_connectivity *c, const gcor_tile *tile, int64_t strip, gcor_int128 *rows) {
+    strip_sums cols;
+    int64_t first = strip * STRIP, n = tile->n_col - first < STRIP ? tile->n_col - first : STRIP;
+    memset(&cols, 0, sizeof cols);
+    for (int64_t i = 0; i < tile->n_row; i++) {
+        add_values(&c->rule, c->tile + i * tile->n_col + first, n, &cols, rows + i * c->rule.n_power);
+        if ((i + 1) % GCOR_EXACT_TERMS == 0 || i + 1 == tile->n_row) add_columns(c, tile->col + first, n, &cols);
+    }
+}
+
+static void add_row(gcor_connectivity *c, const gcor_tile *tile, int64_t i, int team) {
+    for (int t = 0; t < team; t++) {
+        const gcor_int128 *row = c->partial + (t * tile->n_row + i) * c->rule.n_power;
+        for (int p = 0; p < c->rule.n_power; p++) *sum_of(c, tile->row + i, p) += row[p];
+    }
+}
+
+gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
+    int64_t strips = (tile->n_col + STRIP - 1) / STRIP, sums = tile->n_row * c->rule.n_power;
+#pragma omp parallel num_threads(context->threads)
+    {
+        gcor_int128 *rows = c->partial + omp_get_thread_num() * sums;
+        memset(rows, 0, (size_t)sums * sizeof *rows);
+#pragma omp for schedule(dynamic)
+        for (int64_t strip = 0; strip < strips; strip++)
+            if (!gcor_stop(context)) add_strip(c, tile, strip, rows);
+                /* The same variables may be among the columns: only now. */
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < tile->n_row; i++)
+            if (!gcor_stop(context)) add_row(c, tile, i, omp_get_num_threads());
+    }
+    return context->error.status;
+}
