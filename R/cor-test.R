@@ -26,10 +26,9 @@ gpuTtest <- function(goodPairs, coeffs) {
     fail("'coeffs' is ", format(coeffs[beyond[1L]], digits = 17), " at element ", beyond[1L],
          "; coefficients lie in [-1, 1]")
   }
-  degrees <- goodPairs - 2
-  degrees[!is.na(degrees) & degrees <= 0] <- NA
-  if (inherits(coeffs, "gpuCor")) coeffs <- as_plain_dist(coeffs)
-  coeffs * sqrt(as.vector(degrees) / ((1 - coeffs) * (1 + coeffs)))
+  t <- .Call(r_t_scores, as.double(coeffs), as.double(goodPairs) - 2)
+  attributes(t) <- plain_attributes(coeffs)
+  t
 }
 
 #' Test every pair of columns for correlation
@@ -43,9 +42,10 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' down to 1e-300, and with `log.p = TRUE` beyond.
 #'
 #' With missing values and `"pairwise.complete.obs"`, n differs from pair to
-#' pair; for Kendall the ties are then counted pair by pair, in R, at about 0.1
-#' ms each. The result holds four values a pair: it is meant for thousands of
-#' columns, not for hundreds of thousands.
+#' pair; for Kendall the ties are then counted pair by pair. Otherwise n is one
+#' number, which takes no memory until it is changed. The result holds three or
+#' four values a pair: it is meant for tens of thousands of columns, not for
+#' hundreds of thousands.
 #'
 #' @inheritParams gpuCor
 #' @param alternative `"two.sided"`, `"less"` or `"greater"`: the sign that
@@ -67,105 +67,45 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
                        output = c("dist", "matrix"), backend = NULL, ...) {
   method <- check_method(method)
-  alternative <- check_choice(alternative, c("two.sided", "less", "greater"), "alternative")
+  alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
-  r <- gpuCor(x, y, use, method, output, backend, ...)
-
-  observed <- observed_values(x, y, use, method, list(...)$assay)
-  complete <- complete_pairs(observed)
-  like_r <- function(values) shape_like(if (inherits(r, "dist")) values[lower.tri(values)] else values, r)
-  n <- like_r(complete)
-  kendall <- !is_t_distributed(method)
-  statistic <- if (kendall) like_r(kendall_scores(observed, complete)) * as.vector(r) else gpuTtest(as.vector(n), r)
-  statistic[as.vector(n) < 3] <- NA
-  p <- tail_probability(statistic, if (kendall) Inf else as.vector(n) - 2, alternative, log.p)
+  use <- check_use(use)
+  settings <- settings_of(backend, ...)
+  input <- check_input(x, y, use, method, settings$assay)
+  r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
+  found <- tested_pairs(r, input, method, use, list(alternative = match(alternative, alternatives) - 1L, log = log.p),
+                        settings)
   structure(
-    list(coefficient = r, n = n, statistic = statistic, p.value = p, method = method,
-         use = uses[observed$use], alternative = alternative, log.p = log.p),
+    c(list(coefficient = r), found,
+      list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
     class = "gpuCorTest"
   )
 }
 
-# Values in the shape of r, as a plain dist where r is a gpuCor.
-shape_like <- function(values, r) {
-  attributes(values) <- attributes(as_plain_dist(r))
-  values
+# In the order of the engine's numbers.
+alternatives <- c("two.sided", "less", "greater")
+
+# n, statistic and p of each coefficient, in the same shape.
+tested_pairs <- function(r, input, method, use, rule, settings) {
+  # A pair has as many observations as both of its columns have, also where "everything" makes its coefficient NA.
+  if (uses[use] == "everything") use <- match("pairwise.complete.obs", uses)
+  code <- method_code(method)
+  rule$triangle <- inherits(r, "dist")
+  rule$common <- checked(.Call(r_observations, input$x, input$y, code, use, settings))$common
+  shape <- plain_attributes(r)
+  shape$call <- NULL # that of the coefficients
+  checked(.Call(r_test, r, input$x, input$y, code, use, rule, shape, settings))
 }
 
-# x and y, which is x where there is none, and the observations that count; NULL: each pair has its own.
-observed_values <- function(x, y, use, method, assay) {
-  use <- check_use(use)
-  input <- suppressMessages(check_input(x, y, use, method, assay))
-  symmetric <- is.null(input$y)
-  list(x = input$x, y = if (symmetric) input$x else input$y, symmetric = symmetric, use = use,
-       rows = complete_observations(list(x = input$x, y = input$y, use = use)))
-}
-
-# How many observations each pair has.
-complete_pairs <- function(observed) {
-  n <- matrix(as.numeric(length(observed$rows)), ncol(observed$x), ncol(observed$y))
-  if (!is.null(observed$rows)) return(n)
-  present <- function(m, columns) !is.na(dense_columns(m, columns)) + 0
-  for (i in block_columns(observed$x)) {
-    rows <- present(observed$x, i)
-    for (j in block_columns(observed$y)) n[i, j] <- crossprod(rows, present(observed$y, j))
+# The attributes of values in the shape of r, a plain dist where r is a gpuCor.
+plain_attributes <- function(r) {
+  all <- attributes(r)
+  if (inherits(r, "gpuCor")) {
+    all[c("n_obs", "diagonal")] <- NULL
+    all$class <- "dist"
   }
-  n
-}
-
-# Sums over a variable's runs of ties that the variance of Kendall's S needs.
-tie_sums <- function(values) {
-  values <- values[!is.na(values)]
-  t <- as.numeric(tabulate(match(values, unique(values))))
-  c(pairs = sum(t * (t - 1)), triples = sum(t * (t - 1) * (t - 2)), weighted = sum(t * (t - 1) * (2 * t + 5)))
-}
-
-# Kendall's z is S / sd(S), S = tau * sqrt((m - ties) (m - ties')): what to multiply tau by.
-kendall_score <- function(n, x, y) {
-  m <- n * (n - 1) / 2
-  variance <- (n * (n - 1) * (2 * n + 5) - x$weighted - y$weighted) / 18 +
-    x$pairs * y$pairs / (2 * n * (n - 1)) + x$triples * y$triples / (9 * n * (n - 1) * pmax(n - 2, 1))
-  sqrt((m - x$pairs / 2) * (m - y$pairs / 2)) / sqrt(variance)
-}
-
-kendall_scores <- function(observed, n) {
-  x <- tie_table(observed$x, observed$rows)
-  y <- if (observed$symmetric) x else tie_table(observed$y, observed$rows)
-  spread <- function(s, index) lapply(s, function(v) matrix(v[index], nrow(n)))
-  scores <- kendall_score(n, spread(x, row(n)), spread(y, col(n)))
-  own <- which(n < x$present[row(n)] | n < y$present[col(n)], arr.ind = TRUE)
-  if (observed$symmetric) own <- own[own[, 1L] > own[, 2L], , drop = FALSE]
-  if (!nrow(own)) return(scores)
-  scores[own] <- pair_pieces(observed$x, observed$y, own[, 1L], own[, 2L], common_scores)
-  if (observed$symmetric) scores[own[, 2:1, drop = FALSE]] <- scores[own]
-  scores
-}
-
-# tie_sums() of each column, and how many values it has.
-tie_table <- function(m, rows) {
-  sums <- column_values(m, function(values) c(present = sum(!is.na(values)), tie_sums(values)),
-                        c(present = 0, pairs = 0, triples = 0, weighted = 0), rows)
-  as.data.frame(t(sums))
-}
-
-# Of pairs of columns, each with common observations of its own.
-common_scores <- function(a, b) {
-  common <- !is.na(a) & !is.na(b)
-  sums <- function(values, e) as.list(tie_sums(values[common[, e], e]))
-  rbind(vapply(seq_len(ncol(a)), function(e) kendall_score(sum(common[, e]), sums(a, e), sums(b, e)), 0))
-}
-
-# degrees = Inf is the normal distribution.
-tail_probability <- function(statistic, degrees, alternative, log.p) {
-  p <- switch(alternative,
-    two.sided = stats::pt(-abs(statistic), degrees, log.p = TRUE) + log(2),
-    less = stats::pt(statistic, degrees, log.p = TRUE),
-    greater = stats::pt(statistic, degrees, lower.tail = FALSE, log.p = TRUE)
-  )
-  p <- pmin(p, 0)
-  attributes(p) <- attributes(statistic)
-  if (log.p) p else exp(p)
+  all
 }
 
 #' @rdname gpuCorTest

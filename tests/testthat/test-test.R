@@ -99,6 +99,45 @@ test_that("p is right in the far tail, and log p beyond", {
   expect_identical(gpuCorTest(x, method = "kendall", alternative = "less")$p.value[1], 1)
 })
 
+# Columns whose correlation with the first one goes from none to nearly 1.
+graded <- function(n_obs, n_var) {
+  m <- normal(n_obs, n_var)
+  m[, 1] + m %*% diag(10^seq(2, -2, length.out = n_var))
+}
+
+log_p_by_r <- function(test) {
+  tail <- function(q, lower.tail) {
+    if (test$method == "kendall") return(pnorm(q, lower.tail = lower.tail, log.p = TRUE))
+    pt(q, as.vector(test$n) - 2, lower.tail = lower.tail, log.p = TRUE)
+  }
+  statistic <- as.vector(test$statistic)
+  switch(test$alternative, two.sided = pmin(0, tail(-abs(statistic), TRUE) + log(2)),
+         less = tail(statistic, TRUE), greater = tail(statistic, FALSE))
+}
+
+test_that("p is that of pt() and pnorm() in every tail, for any number of observations", {
+  for (method in all_methods) for (n_obs in c(3, 4, 5, 9, 40, 300, 3000)) for (alternative in alternatives) {
+    m <- graded(n_obs, 50)
+    m[, 2:25] <- -m[, 2:25] # strong ones of either sign
+    holes <- m
+    holes[seq_len(n_obs %/% 3), 40:50] <- NA
+    for (data in list(m, holes)) { # of one number of observations, and of several
+      log_p <- gpuCorTest(data, use = "pairwise", method = method, alternative = alternative, log.p = TRUE)
+      p <- gpuCorTest(data, use = "pairwise", method = method, alternative = alternative)
+      truth <- log_p_by_r(log_p)
+      label <- paste(method, n_obs, alternative)
+      finite <- which(is.finite(truth))
+      expect_gt(length(finite), 100, label = label)
+      expect_identical(which(is.na(as.vector(log_p$p.value))), which(is.na(truth)), label = label)
+      expect_lt(max(abs(as.vector(log_p$p.value)[finite] - truth[finite]) / pmax(1, abs(truth[finite]))), 1e-13,
+                label = paste(label, "log p"))
+      normal_p <- finite[truth[finite] > log(1e-300)]
+      expect_lt(max(abs(as.vector(p$p.value)[normal_p] / exp(truth[normal_p]) - 1)), 1e-12, label = label)
+    }
+    if (n_obs == 3000 && alternative == "two.sided") expect_lt(min(truth, na.rm = TRUE), log(1e-300))
+  }
+})
+
 test_that("log p is the logarithm of p, and never above 0", {
   for (method in all_methods) for (alternative in alternatives) {
     p <- gpuCorTest(holes, use = "pairwise", method = method, alternative = alternative)
@@ -120,6 +159,24 @@ test_that("NA where there is nothing to test", {
     expect_identical(is.na(frame$statistic), is.na(frame$p.value))
     expect_output(print(test))
   }
+})
+
+test_that("a number of observations that all pairs have is a vector like any other", {
+  n <- gpuCorTest(x)$n
+  expect_identical(sum(n), 250)
+  expect_identical(as.vector(n), rep(25, 10))
+  changed <- n
+  changed[3] <- 1
+  expect_identical(as.vector(changed), replace(rep(25, 10), 3, 1))
+  expect_identical(as.vector(n), rep(25, 10))
+  expect_identical(unserialize(serialize(n, NULL)), n)
+  expect_identical(unserialize(serialize(changed, NULL)), changed)
+  expect_identical(as.matrix(n)["b", ], c(a = 25, b = 0, c = 25, d = 25, e = 25))
+  expect_identical(gpuCorTest(x[, 1:2], x[, 3:5])$n["a", ], c(c = 25, d = 25, e = 25))
+  expect_length(gpuCorTest(x[, 1, drop = FALSE])$n, 0)
+  many <- gpuCorTest(normal(5, 300))$n
+  expect_identical(length(many), 44850L)
+  expect_identical(range(many), c(5, 5))
 })
 
 test_that("as.data.frame() has a row for each pair, in order", {
@@ -178,3 +235,18 @@ test_that("gpuCorTest() checks its arguments", {
   frame <- as.data.frame(x)
   expect_equal(as.data.frame(gpuCorTest(frame)), as.data.frame(gpuCorTest(x)))
 })
+
+for (backend in backends()) for (resource in resources_of(backend)) {
+  test_that(paste(backend, "tests fail cleanly wherever the", resource, "fails"), {
+    with_options(list(gpucor.threads = 2L), for (method in all_methods) {
+      run <- function() suppressWarnings(gpuCorTest(holes, use = "pairwise", method = method, backend = backend))
+      messages <- walk_failures(run, resource, paste(backend, method, "pairwise"))
+      expect_match(unique(messages), ways_out[[resource]])
+      run <- function() gpuCorTest(x[, 1:2], holes[, 3:5], use = "complete", method = method, backend = backend)
+      messages <- walk_failures(run, resource, paste(backend, method, "y, complete"))
+      expect_match(unique(messages), ways_out[[resource]])
+      edges <- function() gpuCorNetwork(holes, fdr = 0.9, use = "pairwise", method = method, backend = backend)
+      walk_failures(edges, resource, paste(backend, method, "edges"), expect_nothing_left)
+    })
+  })
+}
