@@ -34,12 +34,22 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' Test every pair of columns for correlation
 #'
 #' Coefficients, numbers of complete observations, test statistics and p values
-#' of all pairs: [stats::cor.test()] for each of them, with `exact = FALSE`.
+#' of all pairs: [stats::cor.test()] for each of them, with `exact = FALSE`
+#' unless more is asked for.
 #'
 #' Pearson and Spearman: Student's t with n - 2 degrees of freedom. Kendall: the
 #' normal approximation with the variance that the ties of the two columns give.
 #' Tails are computed as such, never as a difference from one: a p value is right
 #' down to 1e-300, and with `log.p = TRUE` beyond.
+#'
+#' `exact`: p values of rank correlations from the distribution over all orders
+#' of the observations, for pairs without ties. Kendall: from the number of
+#' inversions, of up to 170 observations. Spearman: counted, of up to 9
+#' observations; of up to 1,290 an Edgeworth series, as [stats::cor.test()] has
+#' it, which is right to some digits and not in the far tail, where it gives 0. A
+#' pair with ties, or with more observations, has the p value of `exact = FALSE`,
+#' and so has Pearson's correlation. The statistic stays t or z, and so do the p
+#' values of [gpuCorNetwork()].
 #'
 #' With missing values and `"pairwise.complete.obs"`, n differs from pair to
 #' pair; for Kendall the ties are then counted pair by pair. Otherwise n is one
@@ -51,36 +61,59 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param alternative `"two.sided"`, `"less"` or `"greater"`: the sign that
 #'   counts. May be abbreviated.
 #' @param log.p If `TRUE`, `p.value` is the natural logarithm of p.
+#' @param exact `TRUE`: exact p values where that is possible, see Details; a
+#'   warning tells of ties. `NULL`: where [stats::cor.test()] has them unless told
+#'   otherwise, which is for Kendall with fewer than 50 observations. `FALSE`: none.
 #' @return A list of class `gpuCorTest`: `coefficient`, `n`, `statistic`,
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
 #'   and `method`, `use`, `alternative`, `log.p`. `as.data.frame()` gives a row for
 #'   each pair. `NA` where the coefficient is `NA` or n is below 3.
 #' @section Errors: as [gpuCor()].
+#' @references
+#' Daniels HE (1944). The relation between measures of correlation in the universe
+#' of sample permutations. *Biometrika* 33, 129-135.
+#'
+#' Best DJ, Roberts DE (1975). Algorithm AS 89: the upper tail probabilities of
+#' Spearman's rho. *Applied Statistics* 24, 377-379.
+#'
 #' @seealso [stats::p.adjust()] for many tests at once.
 #' @examples
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
 #' head(as.data.frame(test))
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
+#' gpuCorTest(mtcars$wt[1:8], mtcars$disp[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export
 gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
-                       output = c("dist", "matrix"), backend = NULL, ...) {
+                       output = c("dist", "matrix"), backend = NULL, ..., exact = FALSE) {
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
+  most_exact <- check_exact(exact, method)
   use <- check_use(use)
   settings <- settings_of(backend, ...)
   input <- check_input(x, y, use, method, settings$assay)
   r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
-  found <- tested_pairs(r, input, method, use, list(alternative = match(alternative, alternatives) - 1L, log = log.p),
-                        settings)
+  rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, exact = most_exact)
+  found <- tested_pairs(r, input, method, use, rule, settings)
+  if (isTRUE(exact) && found$tied > 0) {
+    warning("ties: ", format_count(found$tied), " of ", format_count(length(r)), " pairs have no exact p value",
+            call. = FALSE)
+  }
   structure(
-    c(list(coefficient = r), found,
+    c(list(coefficient = r), found[c("n", "statistic", "p.value")],
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
     class = "gpuCorTest"
   )
+}
+
+# Up to how many observations p values are to be exact, as far as there are any; cor.test() has a limit of its own for
+# Kendall's only.
+check_exact <- function(exact, method) {
+  if (is.null(exact)) return(if (is_t_distributed(method)) Inf else 49)
+  if (check_flag(exact, "exact")) Inf else 0
 }
 
 # In the order of the engine's numbers.

@@ -50,13 +50,29 @@ static int is_normal(const gcor_test *test) {
     return test->rule.measure->distribution == GCOR_NORMAL_WITH_TIES;
 }
 
+/* Where exact p values are wanted, for as many observations as there can be. */
+static gcor_status make_exact(gcor_context *context, gcor_test *test) {
+    int64_t most = gcor_most_exact(test->rule.measure);
+    if (most > test->rule.most_exact) most = test->rule.most_exact;
+    if (most > test->x->n_obs) most = test->x->n_obs;
+    test->rule.most_exact = most;
+    if (most < 2) return GCOR_OK;
+    test->exact = gcor_exact_new(context, test->rule.measure, most);
+    return test->exact ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+static int needs_ties(const gcor_test *test) {
+    return is_normal(test) || (test->rule.most_exact > 0 && gcor_most_exact(test->rule.measure) > 0);
+}
+
 gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, const gcor_columns *x,
                            const gcor_columns *y, int common, int64_t n_pairs, gcor_test *test) {
     *test = (gcor_test){.rule = *rule};
-    test->x = test->y = gcor_observed_new(context, x, common, is_normal(test));
-    if (test->x && y) test->y = gcor_observed_new(context, y, common, is_normal(test));
+    test->x = test->y = gcor_observed_new(context, x, common, needs_ties(test));
+    if (test->x && y) test->y = gcor_observed_new(context, y, common, needs_ties(test));
     gcor_status status = test->x && test->y ? GCOR_OK : context->error.status;
     if (!status && !is_normal(test)) status = make_tables(context, test, n_pairs);
+    if (!status) status = make_exact(context, test);
     if (status) gcor_test_close(test);
     return status;
 }
@@ -64,6 +80,7 @@ gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, co
 void gcor_test_close(gcor_test *test) {
     for (int64_t k = 0; test->tables && k < test->n_tables; k++) gcor_free(test->tables[k]);
     gcor_free(test->tables);
+    gcor_exact_free(test->exact);
     if (test->y != test->x) gcor_observed_free(test->y);
     gcor_observed_free(test->x);
     *test = (gcor_test){.rule = test->rule};
@@ -71,52 +88,73 @@ void gcor_test_close(gcor_test *test) {
 
 /* ---- a pair ------------------------------------------------------------------------------------ */
 
-static double kendall_score(const gcor_test *test, int64_t i, int64_t j, int64_t n, double r) {
-    double q = gcor_common_quotient(test->x, i, test->y, j, n);
-    double other = gcor_common_quotient(test->y, j, test->x, i, n);
-    return r / gcor_kendall_deviation((double)n, q, other);
-}
-
 static gcor_tail t_tail(const gcor_test *test, int64_t n, double r) {
     int64_t k = n - test->low;
     if (k >= 0 && k < test->n_tables) return gcor_t_table_tail(test->tables[k], r);
     return gcor_t_tail((double)(n - test->rule.measure->df_taken), r);
 }
 
+/* As cor.test() has it: twice the smaller tail, where the coefficient is. */
+static double exact_p(const gcor_test *test, int64_t n, double r) {
+    gcor_alternative alternative = test->rule.alternative;
+    int is_lower = alternative == GCOR_LESS || (alternative == GCOR_TWO_SIDED && r < 0);
+    double p = is_lower ? gcor_exact_lower(test->exact, n, r) : gcor_exact_upper(test->exact, n, r);
+    if (alternative == GCOR_TWO_SIDED) p = p < 0.5 ? 2 * p : 1;
+    return test->rule.is_log ? log(p) : p;
+}
+
+static double asymptotic_p(const gcor_test *test, int64_t n, double r, double statistic) {
+    gcor_tail tail = is_normal(test) ? gcor_normal_tail(statistic) : t_tail(test, n, r);
+    return gcor_tail_p(tail, statistic, test->rule.alternative, test->rule.is_log);
+}
+
 gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r) {
-    const gcor_test_rule *rule = &test->rule;
-    int64_t n = gcor_common_count(test->x, i, test->y, j);
-    gcor_tested pair = {(double)n, r, r};
+    const int64_t n = gcor_common_count(test->x, i, test->y, j), df = n - test->rule.measure->df_taken;
+    double q = 0, other = 0;
+    gcor_tested pair = {(double)n, r, r, 0};
     if (r != r) return pair;
-    if (n < 3 || n <= rule->measure->df_taken) return (gcor_tested){(double)n, rule->missing, rule->missing};
-    gcor_tail tail;
-    if (is_normal(test)) {
-        pair.statistic = kendall_score(test, i, j, n, r);
-        tail = gcor_normal_tail(pair.statistic);
-    } else {
-        pair.statistic = gcor_t_score((double)(n - rule->measure->df_taken), r);
-        tail = t_tail(test, n, r);
+    if (n < 3 || df < 1) return (gcor_tested){(double)n, test->rule.missing, test->rule.missing, 0};
+    if (test->x->quotient) {
+        q = gcor_common_quotient(test->x, i, test->y, j, n);
+        other = gcor_common_quotient(test->y, j, test->x, i, n);
     }
-    pair.p = gcor_tail_p(tail, pair.statistic, rule->alternative, rule->is_log);
+    pair.statistic = is_normal(test) ? r / gcor_kendall_deviation((double)n, q, other) : gcor_t_score((double)df, r);
+    int is_small = test->exact && n <= test->rule.most_exact;
+    pair.is_tied = is_small && !(gcor_is_untied((double)n, q) && gcor_is_untied((double)n, other));
+    pair.p = is_small && !pair.is_tied ? exact_p(test, n, r) : asymptotic_p(test, n, r, pair.statistic);
     return pair;
 }
 
 /* ---- all pairs ----------------------------------------------------------------------------------- */
 
-gcor_status gcor_test_pairs(gcor_context *context, const gcor_test *test, int is_triangle, const double *r, double *n,
-                            double *statistic, double *p) {
-    int64_t n_x = test->x->n_var, n_y = test->y->n_var;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t j = 0; j < n_y; j++) {
-        int64_t first = is_triangle ? j + 1 : 0, start = is_triangle ? gcor_row_position(j, j + 1, n_x) : j * n_x;
-        if (gcor_stop(context)) continue;
-        for (int64_t i = first; i < n_x; i++) {
-            int64_t at = start + i - first;
-            gcor_tested pair = gcor_test_pair(test, i, j, r[at]);
-            if (n) n[at] = pair.n;
-            statistic[at] = pair.statistic;
-            p[at] = pair.p;
-        }
+typedef struct {
+    const gcor_test *test;
+    int is_triangle;
+    const double *r;
+    double *n, *statistic, *p;
+} pair_lists;
+
+/* Variable j of y; returns how many pairs were tied. */
+static int64_t test_line(const pair_lists *lists, int64_t j) {
+    int64_t n_x = lists->test->x->n_var, first = lists->is_triangle ? j + 1 : 0, tied = 0;
+    int64_t at = lists->is_triangle ? gcor_row_position(j, j + 1, n_x) : j * n_x;
+    for (int64_t i = first; i < n_x; i++, at++) {
+        gcor_tested pair = gcor_test_pair(lists->test, i, j, lists->r[at]);
+        if (lists->n) lists->n[at] = pair.n;
+        lists->statistic[at] = pair.statistic;
+        lists->p[at] = pair.p;
+        tied += pair.is_tied;
     }
+    return tied;
+}
+
+gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r, double *n,
+                            double *statistic, double *p) {
+    const pair_lists lists = {test, is_triangle, r, n, statistic, p};
+    int64_t tied = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : tied)
+    for (int64_t j = 0; j < test->y->n_var; j++)
+        if (!gcor_stop(context)) tied += test_line(&lists, j);
+    test->tied = tied;
     return context->error.status;
 }

@@ -22,6 +22,11 @@ static inline double gcor_tie_quotient(double n, gcor_tie_sums ties) {
     return (n * (n - 1) * (n + 1) - ties.cubes) / 3 / (n * (n - 1) - ties.pairs) - 1;
 }
 
+/* Whether that is of a variable without ties, which change it by 2 / (3 n) at least. */
+static inline int gcor_is_untied(double n, double quotient) {
+    return fabs(quotient - (n - 2) / 3) * n < 0.25;
+}
+
 /* The standard deviation of tau-b of independent variables with n >= 3 observations: its variance under permutation is
  * a product of one number of each variable, and of what it would be otherwise (Daniels 1944). The same as the variance
  * of Kendall's S with ties, in which tau-b's numerator is S. */

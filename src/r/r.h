@@ -76,9 +76,10 @@ SEXP r_sync(SEXP path);
 SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 
-/* test.c: list(n, statistic, p.value) of coefficients r that gpuCor() has computed of x (and y), with the attributes
- * that are listed; rule: list(alternative, log, triangle: r are a triangle by rows, common: pairs have observations of
- * their own). */
+/* test.c: list(n, statistic, p.value, tied) of coefficients r that gpuCor() has computed of x (and y), with the
+ * attributes that are listed; tied: how many pairs have no exact p value for their ties. rule: list(alternative, log,
+ * exact: up to how many observations, triangle: r are a triangle by rows, common: pairs have observations of their
+ * own). */
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attributes, SEXP settings);
 /* t of coefficients, degrees of freedom one for all or one each; NA where these are not positive. */
 SEXP r_t_scores(SEXP coefficients, SEXP degrees);

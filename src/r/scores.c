@@ -81,7 +81,7 @@ SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settin
     q.call.progress.show = 0;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(r_element(rows, "x"))));
     gcor_columns of_x = {q.job.x, NULL, q.job.x->n_obs}, of_y = {q.job.y, NULL, q.job.x->n_obs};
-    gcor_test_rule rule = {q.job.measure, GCOR_TWO_SIDED, 1, NA_REAL};
+    gcor_test_rule rule = {q.job.measure, GCOR_TWO_SIDED, 1, 0, NA_REAL};
     if (!gcor_test_open(context, &rule, &of_x, q.job.y ? &of_y : NULL, 1, Rf_xlength(result), &test)) {
         score_entries(context, &test, rows, REAL(result));
         gcor_test_close(&test);

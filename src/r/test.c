@@ -23,6 +23,7 @@ typedef struct {
     int is_triangle, common;
     const double *r;
     double *n, *statistic, *p; /* n NULL: the same for all */
+    double n_obs, tied;        /* what it is then; how many pairs have no exact p value for their ties */
 } request;
 
 static int64_t count_pairs(const request *q) {
@@ -30,24 +31,25 @@ static int64_t count_pairs(const request *q) {
     return q->is_triangle ? gcor_triangular(n - 1) : n * (q->job.job.y ? q->job.job.y->n_var : n);
 }
 
-static gcor_status test_counted(request *q, const gcor_observations *counted, double *n_obs) {
+static gcor_status test_counted(request *q, const gcor_observations *counted) {
     const gcor_job *job = &q->job.job;
     gcor_context *context = &q->job.call.context;
     gcor_columns x = {job->x, counted->observed, counted->n_obs}, y = {job->y, counted->observed, counted->n_obs};
     gcor_test test;
-    *n_obs = (double)counted->n_obs;
+    q->n_obs = (double)counted->n_obs;
     if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, q->common, count_pairs(q), &test))
         return context->error.status;
     gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, q->n, q->statistic, q->p);
+    q->tied = (double)test.tied;
     gcor_test_close(&test);
     return status;
 }
 
-static gcor_status test_all(request *q, double *n_obs) {
+static gcor_status test_all(request *q) {
     gcor_observations counted;
     gcor_status status = gcor_observations_of(&q->job.call.context, &q->job.job, &counted);
     if (status) return status;
-    status = test_counted(q, &counted, n_obs);
+    status = test_counted(q, &counted);
     gcor_free(counted.observed);
     return status;
 }
@@ -67,13 +69,13 @@ static void set_attributes(SEXP values, SEXP attributes) {
 }
 
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n", "statistic", "p.value", ""};
+    const char *names[] = {"n", "statistic", "p.value", "tied", ""};
     request q = {.r = REAL(r), .common = Rf_asLogical(r_element(rule, "common"))};
-    double n_obs = 0;
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.job.call.progress.show = 0;
     q.rule = (gcor_test_rule){q.job.job.measure, (gcor_alternative)Rf_asInteger(r_element(rule, "alternative")),
-                              Rf_asLogical(r_element(rule, "log")), NA_REAL};
+                              Rf_asLogical(r_element(rule, "log")),
+                              (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX), NA_REAL};
     q.is_triangle = Rf_asLogical(r_element(rule, "triangle"));
     R_xlen_t length = Rf_xlength(r);
     if (length != count_pairs(&q)) Rf_error("%.0f coefficients are not those of all pairs", (double)length);
@@ -81,9 +83,10 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attri
     if (q.common) q.n = allocate(result, 0, length);
     q.statistic = allocate(result, 1, length);
     q.p = allocate(result, 2, length);
-    gcor_status status = test_all(&q, &n_obs);
-    if (!status && !q.common) SET_VECTOR_ELT(result, 0, r_constant_vector(n_obs, length));
+    gcor_status status = test_all(&q);
+    if (!status && !q.common) SET_VECTOR_ELT(result, 0, r_constant_vector(q.n_obs, length));
     for (int k = 0; !status && k < 3; k++) set_attributes(VECTOR_ELT(result, k), attributes);
+    SET_VECTOR_ELT(result, 3, Rf_ScalarReal(q.tied));
     UNPROTECT(1);
     return status ? r_failure(&q.job.call.context.error) : result;
 }

@@ -236,10 +236,114 @@ test_that("gpuCorTest() checks its arguments", {
   expect_equal(as.data.frame(gpuCorTest(frame)), as.data.frame(gpuCorTest(x)))
 })
 
+# ---- exact p values
+
+# cor.test()'s, whose tail on the other side is one less a rounded number: that of -y has all digits.
+exact_test <- function(x, y, method, alternative, exact = NULL) {
+  less <- function(y) suppressWarnings(cor.test(x, y, method = method, alternative = "less", exact = exact))$p.value
+  switch(alternative, less = less(y), greater = less(-y), two.sided = min(1, 2 * less(y), 2 * less(-y)))
+}
+
+exact_tests <- function(m, method, alternative, exact = NULL) {
+  pairs <- utils::combn(ncol(m), 2)
+  apply(pairs, 2, function(k) exact_test(m[, k[1]], m[, k[2]], method, alternative, exact))
+}
+
+expect_same_p <- function(p, truth, label) {
+  expect_identical(is.na(as.vector(p)), is.na(truth), label = label)
+  expect_lt(max(abs(as.vector(p) / truth - 1)[which(truth > 0)]), 1e-10, label = label)
+  expect_identical(as.vector(p)[which(truth == 0)], truth[which(truth == 0)], label = label)
+}
+
+test_that("exact p values are those of cor.test()", {
+  for (method in c("kendall", "spearman")) for (n_obs in c(3:13, 30, 49)) for (alternative in alternatives) {
+    m <- graded(n_obs, 6)
+    m[, 2:3] <- -m[, 2:3]
+    truth <- exact_tests(m, method, alternative)
+    for (exact in list(NULL, TRUE)) {
+      test <- function(...) gpuCorTest(m, method = method, alternative = alternative, exact = exact, ...)
+      label <- paste(method, n_obs, alternative)
+      expect_same_p(test()$p.value, truth, label)
+      expect_equal(as.vector(test(log.p = TRUE)$p.value), as.vector(log(test()$p.value)), label = label)
+      asymptotic <- gpuCorTest(m, method = method, alternative = alternative)
+      expect_identical(test()$statistic, asymptotic$statistic)
+    }
+  }
+  for (n_obs in c(60, 1290)) {
+    m <- graded(n_obs, 5)
+    expect_same_p(gpuCorTest(m[1:60, ], method = "kendall", exact = TRUE)$p.value,
+                  exact_tests(m[1:60, ], "kendall", "two.sided", TRUE), "kendall")
+    # Ranks of so many observations are rounded.
+    expect_equal(as.vector(gpuCorTest(m, method = "spearman", exact = TRUE)$p.value),
+                 exact_tests(m, "spearman", "two.sided"), tolerance = if (n_obs > 1183) 1e-3 else 1e-10)
+  }
+})
+
+test_that("exact p values are shares of all orders", {
+  orders <- as.matrix(expand.grid(rep(list(1:6), 6)))
+  orders <- orders[apply(orders, 1, anyDuplicated) == 0, ]
+  expect_identical(nrow(orders), 720L)
+  m <- cbind(1:6, c(2, 1, 3, 5, 4, 6), c(6, 3, 4, 5, 1, 2))
+  for (method in c("kendall", "spearman")) {
+    r <- apply(orders, 1, function(order) cor(1:6, order, method = method))
+    at_least <- function(bound) mean(r >= bound - 1e-9)
+    p <- gpuCorTest(m, method = method, exact = TRUE, alternative = "greater")
+    expect_equal(as.vector(p$p.value), vapply(p$coefficient, at_least, 0), tolerance = 1e-14)
+    p <- gpuCorTest(m, method = method, exact = TRUE, alternative = "less")
+    expect_equal(as.vector(p$p.value), vapply(-p$coefficient, at_least, 0), tolerance = 1e-14)
+  }
+})
+
+test_that("p values are exact where there are no ties and few observations", {
+  m <- cbind(normal(20, 3), rounded(20, 1))
+  m <- cbind(m, c(NA, m[-1, 4]))
+  m[2:3, 1] <- NA
+  tied <- c(FALSE, FALSE, TRUE, TRUE, FALSE, TRUE, TRUE, TRUE, TRUE, TRUE)
+  for (method in c("kendall", "spearman")) {
+    test <- function(m, ...) gpuCorTest(m, use = "pairwise", method = method, ...)$p.value
+    expect_warning(p <- test(m, exact = TRUE), "ties: 7 of 10 pairs have no exact p value")
+    expect_silent(expect_identical(test(m, exact = NULL), p))
+    asymptotic <- test(m)
+    expect_identical(as.vector(p == asymptotic), tied)
+    own <- complete.cases(m[, 1:2])
+    expect_equal(p[1], exact_test(m[own, 1], m[own, 2], method, "two.sided"), tolerance = 1e-10)
+    # A tie of two values that no other column has does not count.
+    untied <- cbind(c(1, 1, 3:12), c(NA, 5:1, 7:12))
+    expect_silent(p <- test(untied, exact = TRUE))
+    expect_equal(p[1], exact_test(2:12, untied[-1, 2], method, "two.sided"), tolerance = 1e-10)
+  }
+  limits <- list(kendall = 170, spearman = 1290)
+  for (method in names(limits)) for (n_obs in limits[[method]] + 0:1) {
+    m <- normal(n_obs, 2)
+    expect_identical(gpuCorTest(m, method = method, exact = TRUE)$p.value[1] == gpuCorTest(m, method = method)$p.value[1],
+                     n_obs > limits[[method]])
+  }
+  m <- normal(50, 3)
+  expect_identical(gpuCorTest(m, method = "kendall", exact = NULL), gpuCorTest(m, method = "kendall"), ignore_attr = "call")
+  expect_false(identical(gpuCorTest(m[-1, ], method = "kendall", exact = NULL)$p.value,
+                         gpuCorTest(m[-1, ], method = "kendall")$p.value))
+  expect_identical(gpuCorTest(m, exact = TRUE)$p.value, gpuCorTest(m)$p.value)
+  expect_error(gpuCorTest(m, exact = "yes"), "'exact' must be TRUE or FALSE")
+})
+
+test_that("exact p values are right in the far tail", {
+  for (n_obs in c(20, 100, 170)) {
+    same <- cbind(seq_len(n_obs), seq_len(n_obs), rev(seq_len(n_obs)))
+    log_p <- gpuCorTest(same, method = "kendall", exact = TRUE, log.p = TRUE)$p.value
+    expect_equal(as.vector(log_p), rep(log(2) - lgamma(n_obs + 1), 3), tolerance = 1e-13)
+    # One inversion: n - 1 of the orders, and the one that has none.
+    same[1:2, 2] <- 2:1
+    log_p <- gpuCorTest(same[, 1:2], method = "kendall", exact = TRUE, log.p = TRUE, alternative = "greater")$p.value
+    expect_equal(log_p[1], log(n_obs) - lgamma(n_obs + 1), tolerance = 1e-13)
+  }
+})
+
 for (backend in backends()) for (resource in resources_of(backend)) {
   test_that(paste(backend, "tests fail cleanly wherever the", resource, "fails"), {
     with_options(list(gpucor.threads = 2L), for (method in all_methods) {
-      run <- function() suppressWarnings(gpuCorTest(holes, use = "pairwise", method = method, backend = backend))
+      run <- function() {
+        suppressWarnings(gpuCorTest(holes, use = "pairwise", method = method, backend = backend, exact = TRUE))
+      }
       messages <- walk_failures(run, resource, paste(backend, method, "pairwise"))
       expect_match(unique(messages), ways_out[[resource]])
       run <- function() gpuCorTest(x[, 1:2], holes[, 3:5], use = "complete", method = method, backend = backend)
