@@ -51,6 +51,17 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' and so has Pearson's correlation. The statistic stays t or z, and so do the p
 #' values of [gpuCorNetwork()].
 #'
+#' `adjust = "maxT"`: p values adjusted for all pairs at once by permutation, in a
+#' single step (Westfall and Young 1993). In each permutation the largest
+#' coefficient of all pairs is found, by its size or by the sign of
+#' `alternative`; no pair of it is kept. The adjusted p value of a pair is the
+#' share of the permutations, the data themselves being one of them, whose
+#' largest coefficient is at least the pair's. Without `y` every column is
+#' permuted by itself, which leaves all pairs independent; with `y` its rows are
+#' permuted together, which leaves dependence among the columns of `x` and among
+#' those of `y` as it is. [set.seed()] determines the permutations. All pairs must
+#' have the same observations.
+#'
 #' With missing values and `"pairwise.complete.obs"`, n differs from pair to
 #' pair; for Kendall the ties are then counted pair by pair. Otherwise n is one
 #' number, which takes no memory until it is changed. The result holds three or
@@ -64,19 +75,25 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param exact `TRUE`: exact p values where that is possible, see Details; a
 #'   warning tells of ties. `NULL`: where [stats::cor.test()] has them unless told
 #'   otherwise, which is for Kendall with fewer than 50 observations. `FALSE`: none.
+#' @param adjust `"maxT"`: adjust p values by permutation, see Details.
+#' @param n_perm How many permutations to compute for that.
 #' @return A list of class `gpuCorTest`: `coefficient`, `n`, `statistic`,
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
-#'   and `method`, `use`, `alternative`, `log.p`. `as.data.frame()` gives a row for
-#'   each pair. `NA` where the coefficient is `NA` or n is below 3.
-#' @section Errors: as [gpuCor()].
+#'   and `method`, `use`, `alternative`, `log.p`; with
+#'   `adjust` also `p.adjusted`, in the shape of `p.value`, which like that is a
+#'   logarithm with `log.p`. `as.data.frame()` gives a row for each pair. `NA` where the coefficient is `NA` or n is below 3.
+#' @section Errors: as [gpuCor()]; `adjust` where pairs have observations of
+#'   their own.
 #' @references
+#' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
+#'
 #' Daniels HE (1944). The relation between measures of correlation in the universe
 #' of sample permutations. *Biometrika* 33, 129-135.
 #'
 #' Best DJ, Roberts DE (1975). Algorithm AS 89: the upper tail probabilities of
 #' Spearman's rho. *Applied Statistics* 24, 377-379.
 #'
-#' @seealso [stats::p.adjust()] for many tests at once.
+#' @seealso [stats::p.adjust()] for many tests at once without permutations.
 #' @examples
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
@@ -86,17 +103,20 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @export
 gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
-                       output = c("dist", "matrix"), backend = NULL, ..., exact = FALSE) {
+                       output = c("dist", "matrix"), backend = NULL, ..., exact = FALSE,
+                       adjust = c("none", "maxT"), n_perm = 1000) {
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
   most_exact <- check_exact(exact, method)
+  adjust <- check_choice(adjust, c("none", "maxT"), "adjust")
+  n_perm <- check_whole(n_perm, "n_perm", 1, 1e9)
   use <- check_use(use)
   settings <- settings_of(backend, ...)
   input <- check_input(x, y, use, method, settings$assay)
   r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
-  rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, exact = most_exact)
+  rule <- test_rule(r, input, method, use, alternative, log.p, most_exact, settings)
   found <- tested_pairs(r, input, method, use, rule, settings)
   if (isTRUE(exact) && found$tied > 0) {
     warning("ties: ", format_count(found$tied), " of ", format_count(length(r)), " pairs have no exact p value",
@@ -104,6 +124,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   }
   structure(
     c(list(coefficient = r), found[c("n", "statistic", "p.value")],
+      if (adjust == "maxT") list(p.adjusted = max_t(found$p.value, r, input, method, use, rule, n_perm, settings)),
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
     class = "gpuCorTest"
   )
@@ -116,19 +137,41 @@ check_exact <- function(exact, method) {
   if (check_flag(exact, "exact")) Inf else 0
 }
 
+# By the largest coefficients of permuted observations; p: of the shape that the result is to have.
+max_t <- function(p, r, input, method, use, rule, n_perm, settings) {
+  if (rule$common) {
+    fail("adjust = \"maxT\" permutes observations that all pairs have; ",
+         "with missing values use = \"complete.obs\" leaves these")
+  }
+  side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
+  seed <- floor(stats::runif(2) * 2^32)
+  found <- checked(.Call(r_maxima, input$x, input$y, method_code(method), use, constant(side), n_perm, seed, settings))
+  weight <- switch(side, absolute = abs(as.vector(r)), negative = -as.vector(r), positive = as.vector(r))
+  # The same observations in another order have the same coefficient, but for its last digits.
+  below <- findInterval(weight - 1e-9, sort(found$maxima), left.open = TRUE)
+  adjusted <- (1 + n_perm - below) / (1 + n_perm)
+  p[] <- ifelse(is.na(p), NA, if (rule$log) log(adjusted) else adjusted)
+  p
+}
+
 # In the order of the engine's numbers.
 alternatives <- c("two.sided", "less", "greater")
 
+# A pair has as many observations as both of its columns have, also where "everything" makes its coefficient NA.
+counted_use <- function(use) if (uses[use] == "everything") match("pairwise.complete.obs", uses) else use
+
+# What the engine is told about the tests.
+test_rule <- function(r, input, method, use, alternative, log.p, most_exact, settings) {
+  found <- checked(.Call(r_observations, input$x, input$y, method_code(method), counted_use(use), settings))
+  list(alternative = match(alternative, alternatives) - 1L, log = log.p, exact = most_exact,
+       triangle = inherits(r, "dist"), common = found$common)
+}
+
 # n, statistic and p of each coefficient, in the same shape.
 tested_pairs <- function(r, input, method, use, rule, settings) {
-  # A pair has as many observations as both of its columns have, also where "everything" makes its coefficient NA.
-  if (uses[use] == "everything") use <- match("pairwise.complete.obs", uses)
-  code <- method_code(method)
-  rule$triangle <- inherits(r, "dist")
-  rule$common <- checked(.Call(r_observations, input$x, input$y, code, use, settings))$common
   shape <- plain_attributes(r)
   shape$call <- NULL # that of the coefficients
-  checked(.Call(r_test, r, input$x, input$y, code, use, rule, shape, settings))
+  checked(.Call(r_test, r, input$x, input$y, method_code(method), counted_use(use), rule, shape, settings))
 }
 
 # The attributes of values in the shape of r, a plain dist where r is a gpuCor.
@@ -155,8 +198,10 @@ as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...)
     labels <- list(rownames(r), colnames(r))
   }
   name <- function(side) if (is.null(labels[[side]])) pairs[, side] else labels[[side]][pairs[, side]]
-  data.frame(from = name(1L), to = name(2L), coefficient = as.vector(x$coefficient), n = as.vector(x$n),
-             statistic = as.vector(x$statistic), p.value = as.vector(x$p.value), row.names = row.names)
+  frame <- data.frame(from = name(1L), to = name(2L), coefficient = as.vector(x$coefficient), n = as.vector(x$n),
+                      statistic = as.vector(x$statistic), p.value = as.vector(x$p.value), row.names = row.names)
+  if (!is.null(x$p.adjusted)) frame$p.adjusted <- as.vector(x$p.adjusted)
+  frame
 }
 
 #' @method print gpuCorTest

@@ -24,7 +24,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_edge_scores, 7),  ENTRY(r_count_scores, 3),   ENTRY(r_keep_scores, 7),
     ENTRY(r_strongest, 3),    ENTRY(r_test, 8),           ENTRY(r_t_scores, 2),
     ENTRY(r_kendall_deviation, 3), ENTRY(r_tie_quotients, 5), ENTRY(r_pair_scores, 6),
-    {NULL, NULL, 0},
+    ENTRY(r_maxima, 8),       ENTRY(r_permute, 4),        {NULL, NULL, 0},
 };
 /* clang-format on */
 

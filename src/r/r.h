@@ -84,6 +84,10 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attri
 /* t of coefficients, degrees of freedom one for all or one each; NA where these are not positive. */
 SEXP r_t_scores(SEXP coefficients, SEXP degrees);
 
+/* maxima.c: list(..., maxima: the largest weight (gcor_weight) by that side of all pairs, after each of n permutations
+ * of the observations: of each column of x by itself, or of the rows of y). seed: two whole numbers below 2^32. */
+SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP n, SEXP seed, SEXP settings);
+
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);
 void r_define_constant_vectors(DllInfo *dll);
@@ -118,6 +122,8 @@ SEXP r_stages(void);
 SEXP r_set_fault(SEXP resource, SEXP k);
 SEXP r_live(void);
 SEXP r_set_shared_steps(SEXP steps);
+/* The matrix x as permutation number `number`, from 0, of r_maxima() has it. */
+SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly);
 
 /* ---- helpers -------------------------------------------------------------------- */
 

@@ -338,6 +338,99 @@ test_that("exact p values are right in the far tail", {
   }
 })
 
+# ---- p values adjusted by permutation
+
+permute <- function(x, seed, number, jointly) .Call(gpucor:::r_permute, x, seed, number, jointly)
+
+# The seed that gpuCorTest() draws.
+drawn_seed <- function(seed) {
+  set.seed(seed)
+  floor(runif(2) * 2^32)
+}
+
+largest <- function(r, alternative) {
+  r <- as.vector(r)
+  max(switch(alternative, two.sided = abs(r), less = -r, greater = r), na.rm = TRUE)
+}
+
+test_that("permutations have the same values, in every order", {
+  m <- matrix(seq_len(60) + 0, 6)
+  for (jointly in c(FALSE, TRUE)) {
+    permuted <- permute(m, c(1, 2), 0, jointly)
+    expect_identical(apply(permuted, 2, sort), m)
+    expect_false(identical(permuted, m))
+    expect_identical(all(permuted - permuted[, 1] == m - m[, 1]), jointly)
+    expect_identical(permute(m, c(1, 2), 0, jointly), permuted)
+    for (other in list(permute(m, c(1, 3), 0, jointly), permute(m, c(2, 2), 0, jointly),
+                       permute(m, c(1, 2), 1, jointly))) {
+      expect_false(identical(other, permuted))
+    }
+  }
+  # All 6 orders of three values are equally frequent: chi squared with 5 degrees of freedom.
+  orders <- apply(permute(matrix(1:3 + 0, 3, 6000), c(5, 6), 0, FALSE), 2, paste, collapse = "")
+  expect_length(unique(orders), 6)
+  expect_lt(sum((table(orders) - 1000)^2 / 1000), qchisq(1 - 1e-4, 5))
+})
+
+for (backend in backends()) test_that(paste(backend, "maxT is what permutations in R give"), {
+  m <- graded(15, 9)
+  m[, 6:9] <- -m[, 6:9]
+  tied <- round(m[, 5:9], 1)
+  gaps <- m
+  gaps[c(2, 7), 3] <- NA
+  for (method in all_methods) for (alternative in alternatives) {
+    label <- paste(method, alternative)
+    run <- function(...) {
+      set.seed(4)
+      gpuCorTest(..., method = method, alternative = alternative, adjust = "maxT", n_perm = 60, backend = backend)
+    }
+    expect_max_t <- function(test, maxima, label) {
+      r <- as.vector(test$coefficient)
+      weight <- switch(alternative, two.sided = abs(r), less = -r, greater = r)
+      truth <- vapply(weight, function(w) (1 + sum(maxima >= w - 1e-9)) / 61, 0)
+      expect_equal(as.vector(test$p.adjusted), truth, tolerance = 1e-12, label = label)
+      expect_gt(length(unique(truth)), 1, label = label)
+    }
+    seed <- drawn_seed(4)
+    maxima_of <- function(x) {
+      vapply(0:59, function(k) largest(no_diagonal(cor(permute(x, seed, k, FALSE), method = method)), alternative), 0)
+    }
+    test <- run(m)
+    expect_max_t(test, maxima_of(m), label)
+    expect_identical(run(m), test)
+    expect_equal(run(m, log.p = TRUE)$p.adjusted, log(test$p.adjusted))
+    expect_identical(as.data.frame(test)$p.adjusted, as.vector(test$p.adjusted))
+    y_maxima <- vapply(0:59, function(k) largest(cor(m, permute(tied, seed, k, TRUE), method = method), alternative), 0)
+    expect_max_t(run(m, tied), y_maxima, paste(label, "y"))
+    complete <- complete.cases(gaps)
+    # Values move among the complete rows only: the sequence is that of as many rows.
+    expect_max_t(run(gaps, use = "complete"), maxima_of(m[complete, ]), paste(label, "complete"))
+  }
+})
+
+test_that("maxT is uniform where nothing is correlated, and finds what is", {
+  m <- normal(20, 200)
+  smallest <- vapply(1:200, function(k) {
+    min(gpuCorTest(normal(12, 6, seed = k), adjust = "maxT", n_perm = 99)$p.adjusted)
+  }, 0)
+  # The smallest one is among 1/100, ..., 1 with equal probabilities.
+  expect_gt(suppressWarnings(ks.test(smallest, punif))$p.value, 1e-3)
+  m[, 2] <- m[, 1] + 0.1 * m[, 2]
+  set.seed(1)
+  test <- gpuCorTest(m, adjust = "maxT", n_perm = 199)
+  expect_identical(test$p.adjusted[1], 1 / 200)
+  expect_true(all(test$p.adjusted >= test$p.value - 0.05))
+})
+
+test_that("maxT needs the same observations for all pairs", {
+  expect_error(gpuCorTest(holes, use = "pairwise", adjust = "maxT"), "permutes observations that all pairs have")
+  expect_error(gpuCorTest(x, adjust = "BH"), "'adjust' must be one of")
+  expect_error(gpuCorTest(x, adjust = "maxT", n_perm = 0), "'n_perm' must be a whole number of at least 1|between 1")
+  expect_null(gpuCorTest(x)$p.adjusted)
+  constant <- suppressWarnings(gpuCorTest(cbind(x, 1), adjust = "maxT", n_perm = 9))
+  expect_identical(is.na(as.vector(constant$p.adjusted)), is.na(as.vector(constant$coefficient)))
+})
+
 for (backend in backends()) for (resource in resources_of(backend)) {
   test_that(paste(backend, "tests fail cleanly wherever the", resource, "fails"), {
     with_options(list(gpucor.threads = 2L), for (method in all_methods) {
@@ -349,6 +442,11 @@ for (backend in backends()) for (resource in resources_of(backend)) {
       run <- function() gpuCorTest(x[, 1:2], holes[, 3:5], use = "complete", method = method, backend = backend)
       messages <- walk_failures(run, resource, paste(backend, method, "y, complete"))
       expect_match(unique(messages), ways_out[[resource]])
+      run <- function() {
+        set.seed(1)
+        gpuCorTest(x, method = method, backend = backend, adjust = "maxT", n_perm = 2)$p.adjusted
+      }
+      walk_failures(run, resource, paste(backend, method, "maxT"))
       edges <- function() gpuCorNetwork(holes, fdr = 0.9, use = "pairwise", method = method, backend = backend)
       walk_failures(edges, resource, paste(backend, method, "edges"), expect_nothing_left)
     })
