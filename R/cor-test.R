@@ -81,7 +81,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
 #'   and `method`, `use`, `alternative`, `log.p`; with
 #'   `adjust` also `p.adjusted`, in the shape of `p.value`, which like that is a
-#'   logarithm with `log.p`. `as.data.frame()` gives a row for each pair. `NA` where the coefficient is `NA` or n is below 3.
+#'   logarithm with `log.p`. `as.data.frame()` gives a row for each pair. `NA`
+#'   where the coefficient is `NA` or n is below 3.
 #' @section Errors: as [gpuCor()]; `adjust` where pairs have observations of
 #'   their own.
 #' @references
