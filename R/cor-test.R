@@ -26,146 +26,163 @@ gpuTtest <- function(goodPairs, coeffs) {
     fail("'coeffs' is ", format(coeffs[beyond[1L]], digits = 17), " at element ", beyond[1L],
          "; coefficients lie in [-1, 1]")
   }
-  degrees <- goodPairs - 2
-  degrees[!is.na(degrees) & degrees <= 0] <- NA
-  if (inherits(coeffs, "gpuCor")) coeffs <- as_plain_dist(coeffs)
-  coeffs * sqrt(as.vector(degrees) / ((1 - coeffs) * (1 + coeffs)))
+  t <- .Call(r_t_scores, as.double(coeffs), as.double(goodPairs) - 2)
+  attributes(t) <- plain_attributes(coeffs)
+  t
 }
 
 #' Test every pair of columns for correlation
 #'
 #' Coefficients, numbers of complete observations, test statistics and p values
-#' of all pairs: [stats::cor.test()] for each of them, with `exact = FALSE`.
+#' of all pairs: [stats::cor.test()] for each of them, with `exact = FALSE`
+#' unless more is asked for.
 #'
 #' Pearson and Spearman: Student's t with n - 2 degrees of freedom. Kendall: the
 #' normal approximation with the variance that the ties of the two columns give.
 #' Tails are computed as such, never as a difference from one: a p value is right
 #' down to 1e-300, and with `log.p = TRUE` beyond.
 #'
+#' `exact`: p values of rank correlations from the distribution over all orders
+#' of the observations, for pairs without ties. Kendall: from the number of
+#' inversions, of up to 170 observations. Spearman: counted, of up to 9
+#' observations; of up to 1,290 an Edgeworth series, as [stats::cor.test()] has
+#' it, which is right to some digits and not in the far tail, where it gives 0. A
+#' pair with ties, or with more observations, has the p value of `exact = FALSE`,
+#' and so has Pearson's correlation. The statistic stays t or z, and so do the p
+#' values of [gpuCorNetwork()].
+#'
+#' `adjust = "maxT"`: p values adjusted for all pairs at once by permutation, in a
+#' single step (Westfall and Young 1993). In each permutation the largest
+#' coefficient of all pairs is found, by its size or by the sign of
+#' `alternative`; no pair of it is kept. The adjusted p value of a pair is the
+#' share of the permutations, the data themselves being one of them, whose
+#' largest coefficient is at least the pair's. Without `y` every column is
+#' permuted by itself, which leaves all pairs independent; with `y` its rows are
+#' permuted together, which leaves dependence among the columns of `x` and among
+#' those of `y` as it is. [set.seed()] determines the permutations. All pairs must
+#' have the same observations.
+#'
 #' With missing values and `"pairwise.complete.obs"`, n differs from pair to
-#' pair; for Kendall the ties are then counted pair by pair, in R, at about 0.1
-#' ms each. The result holds four values a pair: it is meant for thousands of
-#' columns, not for hundreds of thousands.
+#' pair; for Kendall the ties are then counted pair by pair. Otherwise n is one
+#' number, which takes no memory until it is changed. The result holds three or
+#' four values a pair: it is meant for tens of thousands of columns, not for
+#' hundreds of thousands.
 #'
 #' @inheritParams gpuCor
 #' @param alternative `"two.sided"`, `"less"` or `"greater"`: the sign that
 #'   counts. May be abbreviated.
 #' @param log.p If `TRUE`, `p.value` is the natural logarithm of p.
+#' @param exact `TRUE`: exact p values where that is possible, see Details; a
+#'   warning tells of ties. `NULL`: where [stats::cor.test()] has them unless told
+#'   otherwise, which is for Kendall with fewer than 50 observations. `FALSE`: none.
+#' @param adjust `"maxT"`: adjust p values by permutation, see Details.
+#' @param n_perm How many permutations to compute for that.
 #' @return A list of class `gpuCorTest`: `coefficient`, `n`, `statistic`,
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
-#'   and `method`, `use`, `alternative`, `log.p`. `as.data.frame()` gives a row for
-#'   each pair. `NA` where the coefficient is `NA` or n is below 3.
-#' @section Errors: as [gpuCor()].
-#' @seealso [stats::p.adjust()] for many tests at once.
+#'   and `method`, `use`, `alternative`, `log.p`; with
+#'   `adjust` also `p.adjusted`, in the shape of `p.value`, which like that is a
+#'   logarithm with `log.p`. `as.data.frame()` gives a row for each pair. `NA`
+#'   where the coefficient is `NA` or n is below 3.
+#' @section Errors: as [gpuCor()]; `adjust` where pairs have observations of
+#'   their own.
+#' @references
+#' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
+#'
+#' Daniels HE (1944). The relation between measures of correlation in the universe
+#' of sample permutations. *Biometrika* 33, 129-135.
+#'
+#' Best DJ, Roberts DE (1975). Algorithm AS 89: the upper tail probabilities of
+#' Spearman's rho. *Applied Statistics* 24, 377-379.
+#'
+#' @seealso [stats::p.adjust()] for many tests at once without permutations.
 #' @examples
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
 #' head(as.data.frame(test))
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
+#' gpuCorTest(mtcars$wt[1:8], mtcars$disp[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export
 gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
-                       output = c("dist", "matrix"), backend = NULL, ...) {
+                       output = c("dist", "matrix"), backend = NULL, ..., exact = FALSE,
+                       adjust = c("none", "maxT"), n_perm = 1000) {
   method <- check_method(method)
-  alternative <- check_choice(alternative, c("two.sided", "less", "greater"), "alternative")
+  alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
-  r <- gpuCor(x, y, use, method, output, backend, ...)
-
-  observed <- observed_values(x, y, use, method, list(...)$assay)
-  complete <- complete_pairs(observed)
-  like_r <- function(values) shape_like(if (inherits(r, "dist")) values[lower.tri(values)] else values, r)
-  n <- like_r(complete)
-  kendall <- !is_t_distributed(method)
-  statistic <- if (kendall) like_r(kendall_scores(observed, complete)) * as.vector(r) else gpuTtest(as.vector(n), r)
-  statistic[as.vector(n) < 3] <- NA
-  p <- tail_probability(statistic, if (kendall) Inf else as.vector(n) - 2, alternative, log.p)
+  most_exact <- check_exact(exact, method)
+  adjust <- check_choice(adjust, c("none", "maxT"), "adjust")
+  n_perm <- check_whole(n_perm, "n_perm", 1, 1e9)
+  use <- check_use(use)
+  settings <- settings_of(backend, ...)
+  input <- check_input(x, y, use, method, settings$assay)
+  r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
+  rule <- test_rule(r, input, method, use, alternative, log.p, most_exact, settings)
+  found <- tested_pairs(r, input, method, use, rule, settings)
+  if (isTRUE(exact) && found$tied > 0) {
+    warning("ties: ", format_count(found$tied), " of ", format_count(length(r)), " pairs have no exact p value",
+            call. = FALSE)
+  }
   structure(
-    list(coefficient = r, n = n, statistic = statistic, p.value = p, method = method,
-         use = uses[observed$use], alternative = alternative, log.p = log.p),
+    c(list(coefficient = r), found[c("n", "statistic", "p.value")],
+      if (adjust == "maxT") list(p.adjusted = max_t(found$p.value, r, input, method, use, rule, n_perm, settings)),
+      list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
     class = "gpuCorTest"
   )
 }
 
-# Values in the shape of r, as a plain dist where r is a gpuCor.
-shape_like <- function(values, r) {
-  attributes(values) <- attributes(as_plain_dist(r))
-  values
+# Up to how many observations p values are to be exact, as far as there are any; cor.test() has a limit of its own for
+# Kendall's only.
+check_exact <- function(exact, method) {
+  if (is.null(exact)) return(if (is_t_distributed(method)) Inf else 49)
+  if (check_flag(exact, "exact")) Inf else 0
 }
 
-# x and y, which is x where there is none, and the observations that count; NULL: each pair has its own.
-observed_values <- function(x, y, use, method, assay) {
-  use <- check_use(use)
-  input <- suppressMessages(check_input(x, y, use, method, assay))
-  symmetric <- is.null(input$y)
-  list(x = input$x, y = if (symmetric) input$x else input$y, symmetric = symmetric, use = use,
-       rows = complete_observations(list(x = input$x, y = input$y, use = use)))
-}
-
-# How many observations each pair has.
-complete_pairs <- function(observed) {
-  n <- matrix(as.numeric(length(observed$rows)), ncol(observed$x), ncol(observed$y))
-  if (!is.null(observed$rows)) return(n)
-  present <- function(m, columns) !is.na(dense_columns(m, columns)) + 0
-  for (i in block_columns(observed$x)) {
-    rows <- present(observed$x, i)
-    for (j in block_columns(observed$y)) n[i, j] <- crossprod(rows, present(observed$y, j))
+# By the largest coefficients of permuted observations; p: of the shape that the result is to have.
+max_t <- function(p, r, input, method, use, rule, n_perm, settings) {
+  if (rule$common) {
+    fail("adjust = \"maxT\" permutes observations that all pairs have; ",
+         "with missing values use = \"complete.obs\" leaves these")
   }
-  n
+  side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
+  seed <- floor(stats::runif(2) * 2^32)
+  found <- checked(.Call(r_maxima, input$x, input$y, method_code(method), use, constant(side), n_perm, seed, settings))
+  weight <- switch(side, absolute = abs(as.vector(r)), negative = -as.vector(r), positive = as.vector(r))
+  # The same observations in another order have the same coefficient, but for its last digits.
+  below <- findInterval(weight - 1e-9, sort(found$maxima), left.open = TRUE)
+  adjusted <- (1 + n_perm - below) / (1 + n_perm)
+  p[] <- ifelse(is.na(p), NA, if (rule$log) log(adjusted) else adjusted)
+  p
 }
 
-# Sums over a variable's runs of ties that the variance of Kendall's S needs.
-tie_sums <- function(values) {
-  values <- values[!is.na(values)]
-  t <- as.numeric(tabulate(match(values, unique(values))))
-  c(pairs = sum(t * (t - 1)), triples = sum(t * (t - 1) * (t - 2)), weighted = sum(t * (t - 1) * (2 * t + 5)))
+# In the order of the engine's numbers.
+alternatives <- c("two.sided", "less", "greater")
+
+# A pair has as many observations as both of its columns have, also where "everything" makes its coefficient NA.
+counted_use <- function(use) if (uses[use] == "everything") match("pairwise.complete.obs", uses) else use
+
+# What the engine is told about the tests.
+test_rule <- function(r, input, method, use, alternative, log.p, most_exact, settings) {
+  found <- checked(.Call(r_observations, input$x, input$y, method_code(method), counted_use(use), settings))
+  list(alternative = match(alternative, alternatives) - 1L, log = log.p, exact = most_exact,
+       triangle = inherits(r, "dist"), common = found$common)
 }
 
-# Kendall's z is S / sd(S), S = tau * sqrt((m - ties) (m - ties')): what to multiply tau by.
-kendall_score <- function(n, x, y) {
-  m <- n * (n - 1) / 2
-  variance <- (n * (n - 1) * (2 * n + 5) - x$weighted - y$weighted) / 18 +
-    x$pairs * y$pairs / (2 * n * (n - 1)) + x$triples * y$triples / (9 * n * (n - 1) * pmax(n - 2, 1))
-  sqrt((m - x$pairs / 2) * (m - y$pairs / 2)) / sqrt(variance)
+# n, statistic and p of each coefficient, in the same shape.
+tested_pairs <- function(r, input, method, use, rule, settings) {
+  shape <- plain_attributes(r)
+  shape$call <- NULL # that of the coefficients
+  checked(.Call(r_test, r, input$x, input$y, method_code(method), counted_use(use), rule, shape, settings))
 }
 
-kendall_scores <- function(observed, n) {
-  x <- tie_table(observed$x, observed$rows)
-  y <- if (observed$symmetric) x else tie_table(observed$y, observed$rows)
-  spread <- function(s, index) lapply(s, function(v) matrix(v[index], nrow(n)))
-  scores <- kendall_score(n, spread(x, row(n)), spread(y, col(n)))
-  own <- which(n < x$present[row(n)] | n < y$present[col(n)], arr.ind = TRUE)
-  if (observed$symmetric) own <- own[own[, 1L] > own[, 2L], , drop = FALSE]
-  if (!nrow(own)) return(scores)
-  scores[own] <- pair_pieces(observed$x, observed$y, own[, 1L], own[, 2L], common_scores)
-  if (observed$symmetric) scores[own[, 2:1, drop = FALSE]] <- scores[own]
-  scores
-}
-
-# tie_sums() of each column, and how many values it has.
-tie_table <- function(m, rows) {
-  sums <- column_values(m, function(values) c(present = sum(!is.na(values)), tie_sums(values)),
-                        c(present = 0, pairs = 0, triples = 0, weighted = 0), rows)
-  as.data.frame(t(sums))
-}
-
-# Of pairs of columns, each with common observations of its own.
-common_scores <- function(a, b) {
-  common <- !is.na(a) & !is.na(b)
-  sums <- function(values, e) as.list(tie_sums(values[common[, e], e]))
-  rbind(vapply(seq_len(ncol(a)), function(e) kendall_score(sum(common[, e]), sums(a, e), sums(b, e)), 0))
-}
-
-# degrees = Inf is the normal distribution.
-tail_probability <- function(statistic, degrees, alternative, log.p) {
-  p <- switch(alternative,
-    two.sided = stats::pt(-abs(statistic), degrees, log.p = TRUE) + log(2),
-    less = stats::pt(statistic, degrees, log.p = TRUE),
-    greater = stats::pt(statistic, degrees, lower.tail = FALSE, log.p = TRUE)
-  )
-  p <- pmin(p, 0)
-  attributes(p) <- attributes(statistic)
-  if (log.p) p else exp(p)
+# The attributes of values in the shape of r, a plain dist where r is a gpuCor.
+plain_attributes <- function(r) {
+  all <- attributes(r)
+  if (inherits(r, "gpuCor")) {
+    all[c("n_obs", "diagonal")] <- NULL
+    all$class <- "dist"
+  }
+  all
 }
 
 #' @rdname gpuCorTest
@@ -182,8 +199,10 @@ as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...)
     labels <- list(rownames(r), colnames(r))
   }
   name <- function(side) if (is.null(labels[[side]])) pairs[, side] else labels[[side]][pairs[, side]]
-  data.frame(from = name(1L), to = name(2L), coefficient = as.vector(x$coefficient), n = as.vector(x$n),
-             statistic = as.vector(x$statistic), p.value = as.vector(x$p.value), row.names = row.names)
+  frame <- data.frame(from = name(1L), to = name(2L), coefficient = as.vector(x$coefficient), n = as.vector(x$n),
+                      statistic = as.vector(x$statistic), p.value = as.vector(x$p.value), row.names = row.names)
+  if (!is.null(x$p.adjusted)) frame$p.adjusted <- as.vector(x$p.adjusted)
+  frame
 }
 
 #' @method print gpuCorTest

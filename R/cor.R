@@ -78,13 +78,17 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   use <- check_use(use)
   settings <- settings_of(backend, ...)
   input <- check_input(x, y, use, method, settings$assay)
-  if (!is.null(y)) return(cor_rectangle(input, method, use, settings))
+  all_coefficients(input, method, use, output, settings, call_of(sys.call()))
+}
 
+# Of checked arguments; call: the one that the result shows.
+all_coefficients <- function(input, method, use, output, settings, call) {
+  if (!is.null(input$y)) return(cor_rectangle(input, method, use, settings))
   labels <- colnames(input$x)
   if (output == "matrix") {
     return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
   }
-  run(input$x, NULL, method, use, "row", settings, dist_attributes(input$x, method, call_of(sys.call())))
+  run(input$x, NULL, method, use, "row", settings, dist_attributes(input$x, method, call))
 }
 
 matrix_attributes <- function(rows, columns) {

@@ -28,8 +28,8 @@
 #' the prepared columns are more than `memory` (see [gpucor-package]) allows, there are several rounds, and in each of
 #' them columns are read again; [gpuCorPlan()] says how often. A network by `density` takes one pass after a look at a
 #' sample of the columns, or two where that misled, as do its degrees in [gpuConnectivity()], where further sums take
-#' one more; by `fdr` it takes two. P values of Kendall's tau-b with ties, and pairwise ones, read pairs of columns as
-#' they come: such work is for data in memory.
+#' one more; by `fdr` it takes two. P values of Kendall's tau-b with ties, and pairwise ones, take one more, and
+#' [gpuCorTest()] two.
 #'
 #' Memory: the block that is read, at 4 to 64 MiB, the next one, and what the back end makes of them, which `memory`
 #' bounds; beside the result. Reading R objects and HDF5 files is R's own thread's business, while the other threads

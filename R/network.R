@@ -30,7 +30,7 @@
 #'
 #' P values of Kendall's tau-b with ties, and of pairs of which each has its own
 #' complete observations, do not follow from the coefficient alone: they are
-#' computed in R for all pairs that may be edges, the latter at 0.1 ms each.
+#' computed for all pairs that may be edges, which are kept in memory meanwhile.
 #'
 #' `file`: the edges go to an HDF5 file as they are found, in the layout of
 #' AnnData: `X` is the matrix in compressed rows (`data` in single precision,

@@ -8,6 +8,7 @@
 #define R_NO_REMAP
 #include <R.h>
 #include <Rinternals.h>
+#include <R_ext/Rdynload.h>
 
 #include "../core/mapped.h"
 #include "../core/session.h"
@@ -77,10 +78,31 @@ SEXP r_sync(SEXP path);
 SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 
-/* scores.c: of the entries of compressed rows (p, i, x), |x| over Kendall's standard deviation under independence, by
- * the numbers q of the columns' variables and of the rows' (R/significance.R); how many scores are at least so large;
- * and list(p, i, x) of those whose x has the side's sign, or any for 0. */
+/* test.c: list(n, statistic, p.value, tied) of coefficients r that gpuCor() has computed of x (and y), with the
+ * attributes that are listed; tied: how many pairs have no exact p value for their ties. rule: list(alternative, log,
+ * exact: up to how many observations, triangle: r are a triangle by rows, common: pairs have observations of their
+ * own). */
+SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attributes, SEXP settings);
+/* t of coefficients, degrees of freedom one for all or one each; NA where these are not positive. */
+SEXP r_t_scores(SEXP coefficients, SEXP degrees);
+
+/* maxima.c: list(..., maxima: the largest weight (gcor_weight) by that side of all pairs, after each of n permutations
+ * of the observations: of each column of x by itself, or of the rows of y). seed: two whole numbers below 2^32. */
+SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP n, SEXP seed, SEXP settings);
+
+/* constant.c: n times the same number, without the memory for it. */
+SEXP r_constant_vector(double value, R_xlen_t n);
+void r_define_constant_vectors(DllInfo *dll);
+
+/* scores.c: the standard deviation of tau-b under independence of variables with the numbers q; these numbers, a vector
+ * for x and one for y, NA where a variable has no coefficient (ties.h). */
+SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other);
+SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
+/* Of the entries of compressed rows (p, i, x), whose columns are x's variables: |x| over that deviation, by q of the
+ * columns' variables and of the rows'; the same for pairs with observations of their own: -log(p), of rows = list(p, i,
+ * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0. */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads);
+SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);
 SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, SEXP threads);
 
@@ -102,6 +124,8 @@ SEXP r_stages(void);
 SEXP r_set_fault(SEXP resource, SEXP k);
 SEXP r_live(void);
 SEXP r_set_shared_steps(SEXP steps);
+/* The matrix x as permutation number `number`, from 0, of r_maxima() has it. */
+SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly);
 
 /* ---- helpers -------------------------------------------------------------------- */
 

@@ -1,36 +1,93 @@
-/* Edges whose p values depend on their variables' ties: standard normal scores, how many are large enough, and the
- * network of those. Vectors of R's, an element for each entry of compressed rows. */
+/* Edges whose p values depend on more than their coefficients: scores that rise as p falls, how many are large enough,
+ * and the network of those. Vectors of R's, an element for each entry of compressed rows. */
 #include "r.h"
 
-#include "../core/gpucor.h"
+#include "../core/alloc.h"
+#include "../core/missing.h"
+#include "../core/test.h"
 
-#include <math.h>
+SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other) {
+    return Rf_ScalarReal(gcor_kendall_deviation(Rf_asReal(n), Rf_asReal(q), Rf_asReal(other)));
+}
 
-/* What Kendall's tau-b is divided by: its variance is a product of a number of each variable, and what it would be
- * without ties. */
-typedef struct {
-    double product, constant;
-} variance;
+/* One side's, NA where a variable has no coefficient. */
+static void set_quotients(const gcor_observed *observed, double *quotient) {
+    for (int64_t j = 0; j < observed->n_var; j++) {
+        double q = observed->quotient[j];
+        quotient[j] = observed->n_present[j] == observed->n_obs && q == q ? q : NA_REAL;
+    }
+}
 
-static variance variance_of(double n) {
-    return (variance){4 / (n * (n - 1) * (n - 2)), 2 / (n * (n - 1))};
+static gcor_status find_quotients(gcor_context *context, gcor_source *source, const gcor_observations *counted,
+                                  SEXP result) {
+    gcor_columns columns = {source, counted->observed, counted->n_obs};
+    gcor_observed *observed = gcor_observed_new(context, &columns, 0, 1);
+    if (observed) set_quotients(observed, REAL(result));
+    gcor_observed_free(observed);
+    return context->error.status;
+}
+
+SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
+    r_job q;
+    gcor_observations counted;
+    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
+    gcor_context *context = &q.call.context;
+    SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
+    SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, q.job.x->n_var));
+    SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, q.job.y ? q.job.y->n_var : 0));
+    gcor_status status = gcor_observations_of(context, &q.job, &counted);
+    if (!status) {
+        status = find_quotients(context, q.job.x, &counted, VECTOR_ELT(result, 0));
+        if (!status && q.job.y) status = find_quotients(context, q.job.y, &counted, VECTOR_ELT(result, 1));
+        gcor_free(counted.observed);
+    }
+    if (!status && !q.job.y) SET_VECTOR_ELT(result, 1, VECTOR_ELT(result, 0));
+    UNPROTECT(1);
+    return status ? r_failure(&context->error) : result;
 }
 
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads) {
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
     const int *start = INTEGER(p), *col = INTEGER(i);
-    const double *r = REAL(x), *of_col = REAL(q_col), *of_row = REAL(q_row);
+    const double *r = REAL(x), *of_col = REAL(q_col), *of_row = REAL(q_row), n = Rf_asReal(n_obs);
     double *score = REAL(result);
     int64_t n_row = Rf_xlength(p) - 1;
-    const variance v = variance_of(Rf_asReal(n_obs));
     int n_threads = r_threads(threads);
     (void)n_threads; /* without OpenMP */
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 64)
     for (int64_t row = 0; row < n_row; row++)
         for (int e = start[row]; e < start[row + 1]; e++)
-            score[e] = fabs(r[e]) / sqrt(v.product * of_col[col[e]] * of_row[row] + v.constant);
+            score[e] = fabs(r[e]) / gcor_kendall_deviation(n, of_col[col[e]], of_row[row]);
     UNPROTECT(1);
     return result;
+}
+
+/* Columns of the entries are variables of x, rows those of y, or of x. */
+static void score_entries(gcor_context *context, const gcor_test *test, SEXP rows, double *score) {
+    const int *start = INTEGER(r_element(rows, "p")), *col = INTEGER(r_element(rows, "i"));
+    const double *r = REAL(r_element(rows, "x"));
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 64)
+    for (int64_t row = 0; row < test->y->n_var; row++) {
+        if (gcor_stop(context)) continue;
+        for (int e = start[row]; e < start[row + 1]; e++) score[e] = -gcor_test_pair(test, col[e], row, r[e]).p;
+    }
+}
+
+SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
+    r_job q;
+    gcor_test test;
+    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
+    gcor_context *context = &q.call.context;
+    q.call.progress.show = 0;
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(r_element(rows, "x"))));
+    gcor_columns of_x = {q.job.x, NULL, q.job.x->n_obs}, of_y = {q.job.y, NULL, q.job.x->n_obs};
+    gcor_test_rule rule = {q.job.measure, GCOR_TWO_SIDED, 1, 0, NA_REAL};
+    if (!gcor_test_open(context, &rule, &of_x, q.job.y ? &of_y : NULL, 1, Rf_xlength(result), &test)) {
+        score_entries(context, &test, rows, REAL(result));
+        gcor_test_close(&test);
+    }
+    UNPROTECT(1);
+    return context->error.status ? r_failure(&context->error) : result;
 }
 
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads) {

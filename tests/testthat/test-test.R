@@ -99,6 +99,45 @@ test_that("p is right in the far tail, and log p beyond", {
   expect_identical(gpuCorTest(x, method = "kendall", alternative = "less")$p.value[1], 1)
 })
 
+# Columns whose correlation with the first one goes from none to nearly 1.
+graded <- function(n_obs, n_var) {
+  m <- normal(n_obs, n_var)
+  m[, 1] + m %*% diag(10^seq(2, -2, length.out = n_var))
+}
+
+log_p_by_r <- function(test) {
+  tail <- function(q, lower.tail) {
+    if (test$method == "kendall") return(pnorm(q, lower.tail = lower.tail, log.p = TRUE))
+    pt(q, as.vector(test$n) - 2, lower.tail = lower.tail, log.p = TRUE)
+  }
+  statistic <- as.vector(test$statistic)
+  switch(test$alternative, two.sided = pmin(0, tail(-abs(statistic), TRUE) + log(2)),
+         less = tail(statistic, TRUE), greater = tail(statistic, FALSE))
+}
+
+test_that("p is that of pt() and pnorm() in every tail, for any number of observations", {
+  for (method in all_methods) for (n_obs in c(3, 4, 5, 9, 40, 300, 3000)) for (alternative in alternatives) {
+    m <- graded(n_obs, 50)
+    m[, 2:25] <- -m[, 2:25] # strong ones of either sign
+    holes <- m
+    holes[seq_len(n_obs %/% 3), 40:50] <- NA
+    for (data in list(m, holes)) { # of one number of observations, and of several
+      log_p <- gpuCorTest(data, use = "pairwise", method = method, alternative = alternative, log.p = TRUE)
+      p <- gpuCorTest(data, use = "pairwise", method = method, alternative = alternative)
+      truth <- log_p_by_r(log_p)
+      label <- paste(method, n_obs, alternative)
+      finite <- which(is.finite(truth))
+      expect_gt(length(finite), 100, label = label)
+      expect_identical(which(is.na(as.vector(log_p$p.value))), which(is.na(truth)), label = label)
+      expect_lt(max(abs(as.vector(log_p$p.value)[finite] - truth[finite]) / pmax(1, abs(truth[finite]))), 1e-13,
+                label = paste(label, "log p"))
+      normal_p <- finite[truth[finite] > log(1e-300)]
+      expect_lt(max(abs(as.vector(p$p.value)[normal_p] / exp(truth[normal_p]) - 1)), 1e-12, label = label)
+    }
+    if (n_obs == 3000 && alternative == "two.sided") expect_lt(min(truth, na.rm = TRUE), log(1e-300))
+  }
+})
+
 test_that("log p is the logarithm of p, and never above 0", {
   for (method in all_methods) for (alternative in alternatives) {
     p <- gpuCorTest(holes, use = "pairwise", method = method, alternative = alternative)
@@ -120,6 +159,24 @@ test_that("NA where there is nothing to test", {
     expect_identical(is.na(frame$statistic), is.na(frame$p.value))
     expect_output(print(test))
   }
+})
+
+test_that("a number of observations that all pairs have is a vector like any other", {
+  n <- gpuCorTest(x)$n
+  expect_identical(sum(n), 250)
+  expect_identical(as.vector(n), rep(25, 10))
+  changed <- n
+  changed[3] <- 1
+  expect_identical(as.vector(changed), replace(rep(25, 10), 3, 1))
+  expect_identical(as.vector(n), rep(25, 10))
+  expect_identical(unserialize(serialize(n, NULL)), n)
+  expect_identical(unserialize(serialize(changed, NULL)), changed)
+  expect_identical(as.matrix(n)["b", ], c(a = 25, b = 0, c = 25, d = 25, e = 25))
+  expect_identical(gpuCorTest(x[, 1:2], x[, 3:5])$n["a", ], c(c = 25, d = 25, e = 25))
+  expect_length(gpuCorTest(x[, 1, drop = FALSE])$n, 0)
+  many <- gpuCorTest(normal(5, 300))$n
+  expect_identical(length(many), 44850L)
+  expect_identical(range(many), c(5, 5))
 })
 
 test_that("as.data.frame() has a row for each pair, in order", {
@@ -178,3 +235,220 @@ test_that("gpuCorTest() checks its arguments", {
   frame <- as.data.frame(x)
   expect_equal(as.data.frame(gpuCorTest(frame)), as.data.frame(gpuCorTest(x)))
 })
+
+# ---- exact p values
+
+# cor.test()'s, whose tail on the other side is one less a rounded number: that of -y has all digits.
+exact_test <- function(x, y, method, alternative, exact = NULL) {
+  less <- function(y) suppressWarnings(cor.test(x, y, method = method, alternative = "less", exact = exact))$p.value
+  switch(alternative, less = less(y), greater = less(-y), two.sided = min(1, 2 * less(y), 2 * less(-y)))
+}
+
+exact_tests <- function(m, method, alternative, exact = NULL) {
+  pairs <- utils::combn(ncol(m), 2)
+  apply(pairs, 2, function(k) exact_test(m[, k[1]], m[, k[2]], method, alternative, exact))
+}
+
+expect_same_p <- function(p, truth, label) {
+  expect_identical(is.na(as.vector(p)), is.na(truth), label = label)
+  expect_lt(max(abs(as.vector(p) / truth - 1)[which(truth > 0)]), 1e-10, label = label)
+  expect_identical(as.vector(p)[which(truth == 0)], truth[which(truth == 0)], label = label)
+}
+
+test_that("exact p values are those of cor.test()", {
+  for (method in c("kendall", "spearman")) for (n_obs in c(3:13, 30, 49)) for (alternative in alternatives) {
+    m <- graded(n_obs, 6)
+    m[, 2:3] <- -m[, 2:3]
+    truth <- exact_tests(m, method, alternative)
+    for (exact in list(NULL, TRUE)) {
+      test <- function(...) gpuCorTest(m, method = method, alternative = alternative, exact = exact, ...)
+      label <- paste(method, n_obs, alternative)
+      expect_same_p(test()$p.value, truth, label)
+      expect_equal(as.vector(test(log.p = TRUE)$p.value), as.vector(log(test()$p.value)), label = label)
+      asymptotic <- gpuCorTest(m, method = method, alternative = alternative)
+      expect_identical(test()$statistic, asymptotic$statistic)
+    }
+  }
+  for (n_obs in c(60, 1290)) {
+    m <- graded(n_obs, 5)
+    expect_same_p(gpuCorTest(m[1:60, ], method = "kendall", exact = TRUE)$p.value,
+                  exact_tests(m[1:60, ], "kendall", "two.sided", TRUE), "kendall")
+    # Ranks of so many observations are rounded.
+    expect_equal(as.vector(gpuCorTest(m, method = "spearman", exact = TRUE)$p.value),
+                 exact_tests(m, "spearman", "two.sided"), tolerance = if (n_obs > 1183) 1e-3 else 1e-10)
+  }
+})
+
+test_that("exact p values are shares of all orders", {
+  orders <- as.matrix(expand.grid(rep(list(1:6), 6)))
+  orders <- orders[apply(orders, 1, anyDuplicated) == 0, ]
+  expect_identical(nrow(orders), 720L)
+  m <- cbind(1:6, c(2, 1, 3, 5, 4, 6), c(6, 3, 4, 5, 1, 2))
+  for (method in c("kendall", "spearman")) {
+    r <- apply(orders, 1, function(order) cor(1:6, order, method = method))
+    at_least <- function(bound) mean(r >= bound - 1e-9)
+    p <- gpuCorTest(m, method = method, exact = TRUE, alternative = "greater")
+    expect_equal(as.vector(p$p.value), vapply(p$coefficient, at_least, 0), tolerance = 1e-14)
+    p <- gpuCorTest(m, method = method, exact = TRUE, alternative = "less")
+    expect_equal(as.vector(p$p.value), vapply(-p$coefficient, at_least, 0), tolerance = 1e-14)
+  }
+})
+
+test_that("p values are exact where there are no ties and few observations", {
+  m <- cbind(normal(20, 3), rounded(20, 1))
+  m <- cbind(m, c(NA, m[-1, 4]))
+  m[2:3, 1] <- NA
+  tied <- c(FALSE, FALSE, TRUE, TRUE, FALSE, TRUE, TRUE, TRUE, TRUE, TRUE)
+  for (method in c("kendall", "spearman")) {
+    test <- function(m, ...) gpuCorTest(m, use = "pairwise", method = method, ...)$p.value
+    expect_warning(p <- test(m, exact = TRUE), "ties: 7 of 10 pairs have no exact p value")
+    expect_silent(expect_identical(test(m, exact = NULL), p))
+    asymptotic <- test(m)
+    expect_identical(as.vector(p == asymptotic), tied)
+    own <- complete.cases(m[, 1:2])
+    expect_equal(p[1], exact_test(m[own, 1], m[own, 2], method, "two.sided"), tolerance = 1e-10)
+    # A tie of two values that no other column has does not count.
+    untied <- cbind(c(1, 1, 3:12), c(NA, 5:1, 7:12))
+    expect_silent(p <- test(untied, exact = TRUE))
+    expect_equal(p[1], exact_test(2:12, untied[-1, 2], method, "two.sided"), tolerance = 1e-10)
+  }
+  limits <- list(kendall = 170, spearman = 1290)
+  for (method in names(limits)) for (n_obs in limits[[method]] + 0:1) {
+    m <- normal(n_obs, 2)
+    p <- function(exact) gpuCorTest(m, method = method, exact = exact)$p.value[1]
+    expect_identical(p(TRUE) == p(FALSE), n_obs > limits[[method]])
+  }
+  m <- normal(50, 3)
+  p <- function(m, exact) gpuCorTest(m, method = "kendall", exact = exact)$p.value
+  expect_identical(p(m, NULL), p(m, FALSE))
+  expect_false(any(p(m[-1, ], NULL) == p(m[-1, ], FALSE)))
+  expect_identical(gpuCorTest(m, exact = TRUE)$p.value, gpuCorTest(m)$p.value)
+  expect_error(gpuCorTest(m, exact = "yes"), "'exact' must be TRUE or FALSE")
+})
+
+test_that("exact p values are right in the far tail", {
+  for (n_obs in c(20, 100, 170)) {
+    same <- cbind(seq_len(n_obs), seq_len(n_obs), rev(seq_len(n_obs)))
+    log_p <- gpuCorTest(same, method = "kendall", exact = TRUE, log.p = TRUE)$p.value
+    expect_equal(as.vector(log_p), rep(log(2) - lgamma(n_obs + 1), 3), tolerance = 1e-13)
+    # One inversion: n - 1 of the orders, and the one that has none.
+    same[1:2, 2] <- 2:1
+    log_p <- gpuCorTest(same[, 1:2], method = "kendall", exact = TRUE, log.p = TRUE, alternative = "greater")$p.value
+    expect_equal(log_p[1], log(n_obs) - lgamma(n_obs + 1), tolerance = 1e-13)
+  }
+})
+
+# ---- p values adjusted by permutation
+
+permute <- function(x, seed, number, jointly) .Call(gpucor:::r_permute, x, seed, number, jointly)
+
+# The seed that gpuCorTest() draws.
+drawn_seed <- function(seed) {
+  set.seed(seed)
+  floor(runif(2) * 2^32)
+}
+
+largest <- function(r, alternative) {
+  r <- as.vector(r)
+  max(switch(alternative, two.sided = abs(r), less = -r, greater = r), na.rm = TRUE)
+}
+
+test_that("permutations have the same values, in every order", {
+  m <- matrix(seq_len(60) + 0, 6)
+  for (jointly in c(FALSE, TRUE)) {
+    permuted <- permute(m, c(1, 2), 0, jointly)
+    expect_identical(apply(permuted, 2, sort), m)
+    expect_false(identical(permuted, m))
+    expect_identical(all(permuted - permuted[, 1] == m - m[, 1]), jointly)
+    expect_identical(permute(m, c(1, 2), 0, jointly), permuted)
+    for (other in list(permute(m, c(1, 3), 0, jointly), permute(m, c(2, 2), 0, jointly),
+                       permute(m, c(1, 2), 1, jointly))) {
+      expect_false(identical(other, permuted))
+    }
+  }
+  # All 6 orders of three values are equally frequent: chi squared with 5 degrees of freedom.
+  orders <- apply(permute(matrix(1:3 + 0, 3, 6000), c(5, 6), 0, FALSE), 2, paste, collapse = "")
+  expect_length(unique(orders), 6)
+  expect_lt(sum((table(orders) - 1000)^2 / 1000), qchisq(1 - 1e-4, 5))
+})
+
+for (backend in backends()) test_that(paste(backend, "maxT is what permutations in R give"), {
+  m <- graded(15, 9)
+  m[, 6:9] <- -m[, 6:9]
+  tied <- round(m[, 5:9], 1)
+  gaps <- m
+  gaps[c(2, 7), 3] <- NA
+  for (method in all_methods) for (alternative in alternatives) {
+    label <- paste(method, alternative)
+    run <- function(...) {
+      set.seed(4)
+      gpuCorTest(..., method = method, alternative = alternative, adjust = "maxT", n_perm = 60, backend = backend)
+    }
+    expect_max_t <- function(test, maxima, label) {
+      r <- as.vector(test$coefficient)
+      weight <- switch(alternative, two.sided = abs(r), less = -r, greater = r)
+      truth <- vapply(weight, function(w) (1 + sum(maxima >= w - 1e-9)) / 61, 0)
+      expect_equal(as.vector(test$p.adjusted), truth, tolerance = 1e-12, label = label)
+      expect_gt(length(unique(truth)), 1, label = label)
+    }
+    seed <- drawn_seed(4)
+    maxima_of <- function(x) {
+      vapply(0:59, function(k) largest(no_diagonal(cor(permute(x, seed, k, FALSE), method = method)), alternative), 0)
+    }
+    test <- run(m)
+    expect_max_t(test, maxima_of(m), label)
+    expect_identical(run(m), test)
+    expect_equal(run(m, log.p = TRUE)$p.adjusted, log(test$p.adjusted))
+    expect_identical(as.data.frame(test)$p.adjusted, as.vector(test$p.adjusted))
+    y_maxima <- vapply(0:59, function(k) largest(cor(m, permute(tied, seed, k, TRUE), method = method), alternative), 0)
+    expect_max_t(run(m, tied), y_maxima, paste(label, "y"))
+    complete <- complete.cases(gaps)
+    # Values move among the complete rows only: the sequence is that of as many rows.
+    expect_max_t(run(gaps, use = "complete"), maxima_of(m[complete, ]), paste(label, "complete"))
+  }
+})
+
+test_that("maxT is uniform where nothing is correlated, and finds what is", {
+  m <- normal(20, 200)
+  smallest <- vapply(1:200, function(k) {
+    min(gpuCorTest(normal(12, 6, seed = k), adjust = "maxT", n_perm = 99)$p.adjusted)
+  }, 0)
+  # The smallest one is among 1/100, ..., 1 with equal probabilities.
+  expect_gt(suppressWarnings(ks.test(smallest, punif))$p.value, 1e-3)
+  m[, 2] <- m[, 1] + 0.1 * m[, 2]
+  set.seed(1)
+  test <- gpuCorTest(m, adjust = "maxT", n_perm = 199)
+  expect_identical(test$p.adjusted[1], 1 / 200)
+  expect_true(all(test$p.adjusted >= test$p.value - 0.05))
+})
+
+test_that("maxT needs the same observations for all pairs", {
+  expect_error(gpuCorTest(holes, use = "pairwise", adjust = "maxT"), "permutes observations that all pairs have")
+  expect_error(gpuCorTest(x, adjust = "BH"), "'adjust' must be one of")
+  expect_error(gpuCorTest(x, adjust = "maxT", n_perm = 0), "'n_perm' must be a whole number of at least 1|between 1")
+  expect_null(gpuCorTest(x)$p.adjusted)
+  constant <- suppressWarnings(gpuCorTest(cbind(x, 1), adjust = "maxT", n_perm = 9))
+  expect_identical(is.na(as.vector(constant$p.adjusted)), is.na(as.vector(constant$coefficient)))
+})
+
+for (backend in backends()) for (resource in resources_of(backend)) {
+  test_that(paste(backend, "tests fail cleanly wherever the", resource, "fails"), {
+    with_options(list(gpucor.threads = 2L), for (method in all_methods) {
+      run <- function() {
+        suppressWarnings(gpuCorTest(holes, use = "pairwise", method = method, backend = backend, exact = TRUE))
+      }
+      messages <- walk_failures(run, resource, paste(backend, method, "pairwise"))
+      expect_match(unique(messages), ways_out[[resource]])
+      run <- function() gpuCorTest(x[, 1:2], holes[, 3:5], use = "complete", method = method, backend = backend)
+      messages <- walk_failures(run, resource, paste(backend, method, "y, complete"))
+      expect_match(unique(messages), ways_out[[resource]])
+      run <- function() {
+        set.seed(1)
+        gpuCorTest(x, method = method, backend = backend, adjust = "maxT", n_perm = 2)$p.adjusted
+      }
+      walk_failures(run, resource, paste(backend, method, "maxT"))
+      edges <- function() gpuCorNetwork(holes, fdr = 0.9, use = "pairwise", method = method, backend = backend)
+      walk_failures(edges, resource, paste(backend, method, "edges"), expect_nothing_left)
+    })
+  })
+}

@@ -1,0 +1,58 @@
+/* Statistics and p values of pairs, from their coefficients: the one place where they are computed. */
+#ifndef GPUCOR_TEST_H
+#define GPUCOR_TEST_H
+
+#include "exact.h"
+#include "observed.h"
+#include "tail.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const gcor_measure *measure;
+    gcor_alternative alternative;
+    int is_log;         /* p values are wanted as natural logarithms */
+    int64_t most_exact; /* up to how many observations p values are exact where there are no ties; 0: none are */
+    double missing;     /* what a pair has that cannot be tested */
+} gcor_test_rule;
+
+/* What the pairs of x's variables with y's (or x's own) need; made once for all of them. */
+typedef struct {
+    gcor_test_rule rule;
+    gcor_observed *x, *y;  /* y: x where there is none */
+    int64_t low, n_tables; /* tables of p values for low .. low + n_tables - 1 observations */
+    gcor_t_table **tables;
+    gcor_exact *exact; /* NULL: no p value is */
+    int64_t tied;      /* of all pairs, those that ties kept from an exact p value */
+} gcor_test;
+
+/* x, y: the observations that count, y NULL: none; common: pairs have observations of their own; n_pairs: how many
+ * are going to be tested. After an error there is nothing to free. */
+gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, const gcor_columns *x,
+                           const gcor_columns *y, int common, int64_t n_pairs, gcor_test *test);
+void gcor_test_close(gcor_test *test);
+
+/* Whether all pairs have the same number of observations. */
+static inline int gcor_test_is_single(const gcor_test *test) {
+    return !test->x->present;
+}
+
+typedef struct {
+    double n, statistic, p;
+    int is_tied; /* which kept p from being exact */
+} gcor_tested;
+
+/* Variable i of x with j of y, whose coefficient is r. NaN stays what it is. Any thread. */
+gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r);
+
+/* All pairs, as R has them: of a triangle by rows, or of all variables of x (fastest) with all of y. n may be NULL.
+ * Uses context->threads threads; can be interrupted. */
+gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r, double *n,
+                            double *statistic, double *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* What ties do to a statistic of ranks. */
+#ifndef GPUCOR_TIES_H
+#define GPUCOR_TIES_H
+
+#include <math.h>
+#include <stdint.h>
+
+/* Sums over a variable's runs of ties, each of t observations; whole numbers. */
+typedef struct {
+    double pairs, cubes; /* of t (t - 1), and of t^3 - t */
+} gcor_tie_sums;
+
+static inline void gcor_add_ties(gcor_tie_sums *sums, int64_t run) {
+    double t = (double)run;
+    sums->pairs += t * (t - 1);
+    sums->cubes += t * (t - 1) * (t + 1);
+}
+
+/* Of a variable with n values: sum(score^2) / (2 untied pairs) - 1, a score being how many values are below less how
+ * many are above. (n - 2) / 3 without ties, the least; NaN if all values are the same. */
+static inline double gcor_tie_quotient(double n, gcor_tie_sums ties) {
+    return (n * (n - 1) * (n + 1) - ties.cubes) / 3 / (n * (n - 1) - ties.pairs) - 1;
+}
+
+/* Whether that is of a variable without ties, which change it by 2 / (3 n) at least. */
+static inline int gcor_is_untied(double n, double quotient) {
+    return fabs(quotient - (n - 2) / 3) * n < 0.25;
+}
+
+/* The standard deviation of tau-b of independent variables with n >= 3 observations: its variance under permutation is
+ * a product of one number of each variable, and of what it would be otherwise (Daniels 1944). The same as the variance
+ * of Kendall's S with ties, in which tau-b's numerator is S. */
+static inline double gcor_kendall_deviation(double n, double quotient, double other) {
+    return sqrt(4 * quotient * other / (n * (n - 1) * (n - 2)) + 2 / (n * (n - 1)));
+}
+
+/* Student's t of a coefficient. */
+static inline double gcor_t_score(double df, double r) {
+    return r * sqrt(df / ((1 - r) * (1 + r)));
+}
+
+#endif

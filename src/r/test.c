@@ -1,0 +1,92 @@
+/* gpuCorTest: statistics and p values of coefficients that are there. */
+#include "r.h"
+
+#include "../core/alloc.h"
+#include "../core/missing.h"
+#include "../core/test.h"
+#include "../core/triangle.h"
+
+SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
+    R_xlen_t length = Rf_xlength(coefficients), step = Rf_xlength(degrees) != 1;
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, length));
+    for (R_xlen_t k = 0; k < length; k++) {
+        double r = REAL(coefficients)[k], df = REAL(degrees)[k * step];
+        REAL(result)[k] = r != r ? r : df > 0 ? gcor_t_score(df, r) : NA_REAL;
+    }
+    UNPROTECT(1);
+    return result;
+}
+
+typedef struct {
+    r_job job;
+    gcor_test_rule rule;
+    int is_triangle, common;
+    const double *r;
+    double *n, *statistic, *p; /* n NULL: the same for all */
+    double n_obs, tied;        /* what it is then; how many pairs have no exact p value for their ties */
+} request;
+
+static int64_t count_pairs(const request *q) {
+    int64_t n = q->job.job.x->n_var;
+    return q->is_triangle ? gcor_triangular(n - 1) : n * (q->job.job.y ? q->job.job.y->n_var : n);
+}
+
+static gcor_status test_counted(request *q, const gcor_observations *counted) {
+    const gcor_job *job = &q->job.job;
+    gcor_context *context = &q->job.call.context;
+    gcor_columns x = {job->x, counted->observed, counted->n_obs}, y = {job->y, counted->observed, counted->n_obs};
+    gcor_test test;
+    q->n_obs = (double)counted->n_obs;
+    if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, q->common, count_pairs(q), &test))
+        return context->error.status;
+    gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, q->n, q->statistic, q->p);
+    q->tied = (double)test.tied;
+    gcor_test_close(&test);
+    return status;
+}
+
+static gcor_status test_all(request *q) {
+    gcor_observations counted;
+    gcor_status status = gcor_observations_of(&q->job.call.context, &q->job.job, &counted);
+    if (status) return status;
+    status = test_counted(q, &counted);
+    gcor_free(counted.observed);
+    return status;
+}
+
+/* An element of the result, and where its values are. */
+static double *allocate(SEXP result, int element, R_xlen_t length) {
+    SEXP values = Rf_allocVector(REALSXP, length);
+    SET_VECTOR_ELT(result, element, values);
+    gcor_huge_pages(REAL(values), (size_t)length * sizeof(double));
+    return REAL(values);
+}
+
+static void set_attributes(SEXP values, SEXP attributes) {
+    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
+    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++)
+        Rf_setAttrib(values, Rf_installTrChar(STRING_ELT(names, k)), VECTOR_ELT(attributes, k));
+}
+
+SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attributes, SEXP settings) {
+    const char *names[] = {"n", "statistic", "p.value", "tied", ""};
+    request q = {.r = REAL(r), .common = Rf_asLogical(r_element(rule, "common"))};
+    r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
+    q.job.call.progress.show = 0;
+    q.rule = (gcor_test_rule){q.job.job.measure, (gcor_alternative)Rf_asInteger(r_element(rule, "alternative")),
+                              Rf_asLogical(r_element(rule, "log")),
+                              (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX), NA_REAL};
+    q.is_triangle = Rf_asLogical(r_element(rule, "triangle"));
+    R_xlen_t length = Rf_xlength(r);
+    if (length != count_pairs(&q)) Rf_error("%.0f coefficients are not those of all pairs", (double)length);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    if (q.common) q.n = allocate(result, 0, length);
+    q.statistic = allocate(result, 1, length);
+    q.p = allocate(result, 2, length);
+    gcor_status status = test_all(&q);
+    if (!status && !q.common) SET_VECTOR_ELT(result, 0, r_constant_vector(q.n_obs, length));
+    for (int k = 0; !status && k < 3; k++) set_attributes(VECTOR_ELT(result, k), attributes);
+    SET_VECTOR_ELT(result, 3, Rf_ScalarReal(q.tied));
+    UNPROTECT(1);
+    return status ? r_failure(&q.job.call.context.error) : result;
+}
