@@ -108,7 +108,7 @@ show_network <- function(object) {
   d <- sapply(names(network_slots), function(name) methods::slot(object, name), simplify = FALSE)
   cat("Network of ", paste(unique(vapply(dim(object), format_count, "")), collapse = " x "), " variables\n",
       describe_network(d), "\n", sep = "")
-  top <- .Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads")))
+  top <- checked(.Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads"))))
   if (!length(top)) return(invisible(object))
   edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],
                       object@Dimnames[[2L]])

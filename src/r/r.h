@@ -82,9 +82,11 @@ SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, S
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);
 SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, SEXP threads);
 
-/* strongest.c: places, from 1, of the largest |x|, the largest first and of equal ones the first; at most 32, fewer
- * where there are fewer. */
+/* strongest.c: places, from 1, of the largest |x|, the largest first and of equal ones the first, without NaN; fewer
+ * than `most` where there are fewer. */
 SEXP r_strongest(SEXP x, SEXP most, SEXP threads);
+/* list(missing: how many are NaN; of the others the mean, quantiles of these shares, and strongest: such places). */
+SEXP r_summary(SEXP x, SEXP shares, SEXP most, SEXP threads);
 
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);
