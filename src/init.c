@@ -22,12 +22,14 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_sync, 1),         ENTRY(r_count_shares, 3),   ENTRY(r_new_pointer, 0),
     ENTRY(r_needs, 4),        ENTRY(r_map, 1),            ENTRY(r_map_columns, 2),
     ENTRY(r_edge_scores, 7),  ENTRY(r_count_scores, 3),   ENTRY(r_keep_scores, 7),
-    ENTRY(r_strongest, 3),    ENTRY(r_summary, 4),        {NULL, NULL, 0},
+    ENTRY(r_strongest, 3),    ENTRY(r_summary, 4),        ENTRY(r_sorted_edges, 4),
+    ENTRY(r_names_at, 2),     {NULL, NULL, 0},
 };
 /* clang-format on */
 
 attribute_visible void R_init_gpucor(DllInfo *dll) {
     r_watch_forks();
+    r_define_names(dll);
     R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)(void (*)(void))gcor_add_measure);
     R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)(void (*)(void))gcor_unit);
     R_registerRoutines(dll, NULL, entries, NULL, NULL);

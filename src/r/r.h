@@ -8,6 +8,7 @@
 #define R_NO_REMAP
 #include <R.h>
 #include <Rinternals.h>
+#include <R_ext/Rdynload.h>
 
 #include "../core/mapped.h"
 #include "../core/session.h"
@@ -87,6 +88,11 @@ SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, S
 SEXP r_strongest(SEXP x, SEXP most, SEXP threads);
 /* list(missing: how many are NaN; of the others the mean, quantiles of these shares, and strongest: such places). */
 SEXP r_summary(SEXP x, SEXP shares, SEXP most, SEXP threads);
+
+/* edge_list.c: list(from, to, r) of the entries of compressed rows, from 1, as gcor_sort_edges() has them. */
+SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads);
+/* names.c: names[numbers], numbers from 1, which are kept and not to be changed any more. */
+SEXP r_names_at(SEXP numbers, SEXP names);
 
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);
@@ -189,6 +195,9 @@ void r_close_sessions(void);
  * gone and starting new ones hangs; otherwise as many as the system allows. */
 int r_threads(SEXP threads);
 void r_watch_forks(void);
+
+/* The class of what r_names_at() returns. */
+void r_define_names(DllInfo *dll);
 
 /* An element of a named list; an error names the one that is not there. */
 SEXP r_element(SEXP list, const char *name);
