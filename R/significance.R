@@ -39,11 +39,10 @@ significance_of <- function(task) {
        quotients = q, least = function(p) least_r(p, task$method, n, least_q))
 }
 
-# Of the columns of x and of y; NA where a column has no coefficient.
+# Of the columns of x and of y, if there is one: q, NaN where a column has no coefficient.
 column_quotients <- function(task) {
-  rows <- complete_observations(task)
-  quotient <- function(values) if (anyNA(values) || all(values == values[1L])) NA_real_ else tie_quotient(values)
-  lapply(task_matrices(task), function(m) column_values(m, quotient, 0, rows)[1L, ])
+  q <- checked(.Call(r_quotients, task$x, task$y, method_code(task$method), task$use, task$settings))
+  if (is.null(task$y)) q[1L] else q
 }
 
 # Whether an observation counts for no pair if any column misses it.

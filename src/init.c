@@ -23,7 +23,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_needs, 4),        ENTRY(r_map, 1),            ENTRY(r_map_columns, 2),
     ENTRY(r_edge_scores, 7),  ENTRY(r_count_scores, 3),   ENTRY(r_keep_scores, 7),
     ENTRY(r_strongest, 3),    ENTRY(r_summary, 4),        ENTRY(r_sorted_edges, 4),
-    ENTRY(r_names_at, 2),     {NULL, NULL, 0},
+    ENTRY(r_names_at, 2),     ENTRY(r_quotients, 5),      {NULL, NULL, 0},
 };
 /* clang-format on */
 

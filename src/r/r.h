@@ -29,6 +29,10 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
 /* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own). */
 SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 
+/* list(of x's columns, of y's or nothing): what their ties do to p values of Kendall's tau-b (quotient.h), of the
+ * observations that count. */
+SEXP r_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
+
 /* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling, spool), see
  * gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(). most: with more edges it is an error. */
 SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);

@@ -1,10 +1,34 @@
-/* Edges whose p values depend on their variables' ties: standard normal scores, how many are large enough, and the
- * network of those. Vectors of R's, an element for each entry of compressed rows. */
+/* Edges whose p values depend on their variables' ties: what the ties of a variable amount to; and of edges, in vectors
+ * of R's with an element for each entry of compressed rows, standard normal scores, how many are large enough, and the
+ * network of those. */
 #include "r.h"
 
-#include "../core/gpucor.h"
+#include "../core/alloc.h"
+#include "../core/missing.h"
+#include "../core/quotient.h"
 
 #include <math.h>
+
+SEXP r_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
+    r_job q;
+    gcor_observations found;
+    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
+    gcor_context *context = &q.call.context;
+    gcor_source *sources[] = {q.job.x, q.job.y};
+    SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
+    for (int side = 0; side < 2; side++)
+        SET_VECTOR_ELT(result, side, Rf_allocVector(REALSXP, sources[side] ? sources[side]->n_var : 0));
+    gcor_status status = gcor_observations_of(context, &q.job, &found);
+    if (!status) {
+        for (int side = 0; side < 2 && !status; side++) {
+            gcor_columns columns = {sources[side], found.observed, found.n_obs};
+            if (sources[side]) status = gcor_tie_quotients(context, &columns, REAL(VECTOR_ELT(result, side)));
+        }
+        gcor_free(found.observed);
+    }
+    UNPROTECT(1);
+    return status ? r_failure(&context->error) : result;
+}
 
 /* What Kendall's tau-b is divided by: its variance is a product of a number of each variable, and what it would be
  * without ties. */
