@@ -18,8 +18,8 @@
 #'   fewer than two observations, and by pairs also for a constant column.
 #'   `summary()`: a list of
 #'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
-#'   `mean`, `quantiles` (of at most a million evenly spaced pairs) and
-#'   `strongest`, a data frame of `from`, `to` and `r`.
+#'   `mean`, `quantiles` (those of [stats::quantile()], of all pairs) and
+#'   `strongest`, a data frame of `from`, `to` and `r`, of equal ones the earlier first.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' r[1, 2]
@@ -140,48 +140,28 @@ print.gpuCor <- function(x, digits = 3L, ...) {
   invisible(x)
 }
 
-CHUNK <- 2^24
-
-# Fold f over the values by pieces, so that no second vector of their length exists.
-fold_chunks <- function(x, start, f) {
-  from <- 1
-  while (from <= length(x)) {
-    positions <- from:min(from + CHUNK - 1, length(x))
-    start <- f(start, .subset(x, positions), from)
-    from <- from + CHUNK
-  }
-  start
-}
-
-strongest_pairs <- function(x, n) {
-  top <- fold_chunks(x, list(r = numeric(), at = numeric()), function(top, values, from) {
-    pick <- utils::head(order(-abs(values), na.last = NA), n)
-    r <- c(top$r, values[pick])
-    at <- c(top$at, from + pick - 1)
-    keep <- utils::head(order(-abs(r), at), n)
-    list(r = r[keep], at = at[keep])
-  })
-  pairs <- if (length(top$at)) triangleIndex(top$at, size_of(x)) else matrix(numeric(), 0L, 2L)
+# The pairs at positions among all of x.
+pairs_at <- function(x, at) {
+  pairs <- if (length(at)) triangleIndex(at, size_of(x)) else matrix(numeric(), 0L, 2L)
   labels <- attr(x, "Labels")
   if (is.null(labels)) labels <- seq_len(size_of(x))
-  data.frame(from = labels[pairs[, 1L]], to = labels[pairs[, 2L]], r = top$r)
+  data.frame(from = labels[pairs[, 1L]], to = labels[pairs[, 2L]], r = .subset(x, at))
 }
 
 #' @rdname gpuCor-class
 #' @export
 summary.gpuCor <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
-  sums <- fold_chunks(object, c(missing = 0, sum = 0), function(sums, values, from) {
-    sums + c(sum(is.na(values)), sum(values, na.rm = TRUE))
-  })
-  present <- length(object) - sums[["missing"]]
-  sample <- .subset(object, round(seq(1, length(object), length.out = min(length(object), 1e6))))
+  n_var <- size_of(object)
+  shares <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
+  found <- checked(.Call(r_summary, object, shares, n, choose_threads(setting(NULL, "threads"))))
+  none <- found$missing == length(object)
+  if (none) found$mean <- found$quantiles[] <- NA_real_
   structure(
-    list(n_var = size_of(object), n_obs = attr(object, "n_obs"), method = attr(object, "method"),
-         pairs = length(object), missing = sums[["missing"]],
-         mean = if (present > 0) sums[["sum"]] / present else NA_real_,
-         quantiles = stats::quantile(sample, c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1), na.rm = TRUE),
-         strongest = strongest_pairs(object, n)),
+    list(n_var = n_var, n_obs = attr(object, "n_obs"), method = attr(object, "method"), pairs = length(object),
+         missing = found$missing, mean = found$mean,
+         quantiles = stats::setNames(found$quantiles, paste0(100 * shares, "%")),
+         strongest = pairs_at(object, found$strongest)),
     class = "summary.gpuCor"
   )
 }

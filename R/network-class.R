@@ -22,7 +22,8 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' @param row.names,optional,... Not used.
 #' @return `as.data.frame()`: a data frame `from`, `to`, `r`, an edge in each row,
 #'   strongest first, then by `from` and `to` in the order of the columns; names where the
-#'   columns have names, otherwise numbers. It is what `igraph::graph_from_data_frame()` takes;
+#'   columns have names, otherwise numbers. A column of names takes 4 bytes an edge until it is
+#'   changed or sorted. It is what `igraph::graph_from_data_frame()` takes;
 #'   `igraph::graph_from_adjacency_matrix(net, mode = "undirected", weighted = TRUE)`
 #'   takes the network itself.
 #' @examples
@@ -68,22 +69,22 @@ keep_entries <- function(rows, row, keep) {
 }
 
 # Edges of compressed rows as a data frame, strongest first.
-edge_frame <- function(rows, names_x, names_y) {
-  from <- rows$i + 1L
-  to <- row_numbers(rows$p)
-  order <- order(-abs(rows$x), from, to, method = "radix")
-  name_edges(from[order], to[order], rows$x[order], names_x, names_y)
+edge_frame <- function(rows, names_x, names_y, threads) {
+  edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
+  name_edges(edges$from, edges$to, edges$r, names_x, names_y)
 }
 
+# Columns of names are character vectors that keep a number for each element.
 name_edges <- function(from, to, r, names_x, names_y) {
-  name <- function(index, names) if (is.null(names)) index else names[index]
-  data.frame(from = name(from, names_x), to = name(to, names_y), r = r)
+  name <- function(number, names) if (is.null(names)) number else .Call(r_names_at, number, names)
+  list2DF(list(from = name(from, names_x), to = name(to, names_y), r = r))
 }
 
 #' @rdname gpuCorNetwork-class
 #' @export
 as.data.frame.gpuCorNetwork <- function(x, row.names = NULL, optional = FALSE, ...) {
-  edge_frame(list(p = x@p, i = x@i, x = x@x), x@Dimnames[[1L]], x@Dimnames[[2L]])
+  edge_frame(list(p = x@p, i = x@i, x = x@x), x@Dimnames[[1L]], x@Dimnames[[2L]],
+             choose_threads(setting(NULL, "threads")))
 }
 
 #' @rdname gpuCorNetwork-class
@@ -108,7 +109,7 @@ show_network <- function(object) {
   d <- sapply(names(network_slots), function(name) methods::slot(object, name), simplify = FALSE)
   cat("Network of ", paste(unique(vapply(dim(object), format_count, "")), collapse = " x "), " variables\n",
       describe_network(d), "\n", sep = "")
-  top <- .Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads")))
+  top <- checked(.Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads"))))
   if (!length(top)) return(invisible(object))
   edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],
                       object@Dimnames[[2L]])

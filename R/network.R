@@ -118,7 +118,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   warn_constant(rows, colnames(task$x), colnames(task$y))
   if (output == "matrix") return(new_network(rows, task))
   names <- network_names(task)
-  edge_frame(rows, names[[1L]], names[[2L]])
+  edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
 }
 
 # A file's level of compression, 0 to 9.

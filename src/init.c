@@ -24,13 +24,15 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_edge_scores, 7),  ENTRY(r_count_scores, 3),   ENTRY(r_keep_scores, 7),
     ENTRY(r_strongest, 3),    ENTRY(r_test, 8),           ENTRY(r_t_scores, 2),
     ENTRY(r_kendall_deviation, 3), ENTRY(r_tie_quotients, 5), ENTRY(r_pair_scores, 6),
-    ENTRY(r_maxima, 8),       ENTRY(r_permute, 4),        ENTRY(r_store_degrees, 3), {NULL, NULL, 0},
+    ENTRY(r_maxima, 8),       ENTRY(r_permute, 4),        ENTRY(r_store_degrees, 3), ENTRY(r_summary, 4),
+    ENTRY(r_sorted_edges, 4), ENTRY(r_names_at, 2),       {NULL, NULL, 0},
 };
 /* clang-format on */
 
 attribute_visible void R_init_gpucor(DllInfo *dll) {
     r_watch_forks();
     r_define_constant_vectors(dll);
+    r_define_names(dll);
     R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)(void (*)(void))gcor_add_measure);
     R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)(void (*)(void))gcor_unit);
     R_registerRoutines(dll, NULL, entries, NULL, NULL);

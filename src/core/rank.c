@@ -1,4 +1,5 @@
 /* Ranks of a column, decided on the doubles. */
+#include "key.h"
 #include "measure.h"
 
 #include <math.h>
@@ -54,26 +55,19 @@ static gcor_entry *merge_sort(gcor_entry *entries, int64_t n, gcor_entry *work) 
 /* Many values are sorted by their bytes, from the last one on, in a time that grows with their number alone. */
 enum { DIGITS = 8, DIGIT_VALUES = 256, LEAST_BY_DIGITS = 256 };
 
-/* Whole numbers in the order of the values, none of which is NaN or -0. */
-static uint64_t key_of(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
 static void move_by_digit(const gcor_entry *from, int64_t n, int digit, int64_t *begin, gcor_entry *to) {
-    for (int64_t k = 0; k < n; k++) to[begin[key_of(from[k].value) >> 8 * digit & 255]++] = from[k];
+    for (int64_t k = 0; k < n; k++) to[begin[gcor_key(from[k].value) >> 8 * digit & 255]++] = from[k];
 }
 
 static gcor_entry *radix_sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
     int64_t counts[DIGITS][DIGIT_VALUES] = {{0}};
     for (int64_t k = 0; k < n; k++) {
-        uint64_t key = key_of(entries[k].value);
+        uint64_t key = gcor_key(entries[k].value);
         for (int digit = 0; digit < DIGITS; digit++) counts[digit][key >> 8 * digit & 255]++;
     }
     for (int digit = 0; digit < DIGITS; digit++) {
         int64_t *count = counts[digit], before = 0;
-        if (count[key_of(entries[0].value) >> 8 * digit & 255] == n) continue; /* all have the same */
+        if (count[gcor_key(entries[0].value) >> 8 * digit & 255] == n) continue; /* all have the same */
         for (int value = 0; value < DIGIT_VALUES; value++) {
             int64_t own = count[value];
             count[value] = before;

@@ -106,9 +106,16 @@ SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settin
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);
 SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, SEXP threads);
 
-/* strongest.c: places, from 1, of the largest |x|, the largest first and of equal ones the first; at most 32, fewer
- * where there are fewer. */
+/* strongest.c: places, from 1, of the largest |x|, the largest first and of equal ones the first, without NaN; fewer
+ * than `most` where there are fewer. */
 SEXP r_strongest(SEXP x, SEXP most, SEXP threads);
+/* list(missing: how many are NaN; of the others the mean, quantiles of these shares, and strongest: such places). */
+SEXP r_summary(SEXP x, SEXP shares, SEXP most, SEXP threads);
+
+/* edge_list.c: list(from, to, r) of the entries of compressed rows, from 1, as gcor_sort_edges() has them. */
+SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads);
+/* names.c: names[numbers], numbers from 1, which are kept and not to be changed any more. */
+SEXP r_names_at(SEXP numbers, SEXP names);
 
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);
@@ -213,6 +220,9 @@ void r_close_sessions(void);
  * gone and starting new ones hangs; otherwise as many as the system allows. */
 int r_threads(SEXP threads);
 void r_watch_forks(void);
+
+/* The class of what r_names_at() returns. */
+void r_define_names(DllInfo *dll);
 
 /* An element of a named list; an error names the one that is not there. */
 SEXP r_element(SEXP list, const char *name);

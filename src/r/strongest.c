@@ -1,50 +1,59 @@
-/* The strongest few of many values, without sorting the others. */
+/* The strongest few of many values, and what all of them are like. Values are read where R has them. */
 #include "r.h"
 
-#include "../core/threads.h"
+#include "../core/alloc.h"
+#include "../core/summary.h"
 
-#include <math.h>
-
-enum { MOST = 32 };
-
-/* The strongest so far, of equal ones the first; n of them. */
-typedef struct {
-    int n;
-    double size[MOST];
-    int64_t place[MOST];
-} best_list;
-
-static int is_before(double size, int64_t place, double other, int64_t other_place) {
-    return size > other || (size == other && place < other_place);
+/* A call without settings, and its values. */
+static const double *begin(r_call *call, SEXP x, SEXP threads) {
+    if (TYPEOF(x) != REALSXP) Rf_error("values must be doubles, not of type %s", Rf_type2char(TYPEOF(x)));
+    call->monitor = r_monitor(&call->progress, 0);
+    call->context = (gcor_context){.threads = r_threads(threads), .monitor = &call->monitor};
+    return REAL(x);
 }
 
-static void offer(best_list *best, int most, double size, int64_t place) {
-    if (best->n == most && !is_before(size, place, best->size[most - 1], best->place[most - 1])) return;
-    int at = best->n < most ? best->n++ : most - 1;
-    for (; at > 0 && is_before(size, place, best->size[at - 1], best->place[at - 1]); at--) {
-        best->size[at] = best->size[at - 1];
-        best->place[at] = best->place[at - 1];
-    }
-    best->size[at] = size;
-    best->place[at] = place;
+static void write_places(const gcor_strong *best, int64_t n, double *place) {
+    for (int64_t k = 0; k < n; k++) place[k] = (double)best[k].place + 1;
+}
+
+/* Room is made before the engine has anything; what of it is not needed is cut off. */
+static int64_t most_of(SEXP most, SEXP x) {
+    double wanted = Rf_asReal(most), n = (double)Rf_xlength(x);
+    return (int64_t)(wanted < n ? wanted : n);
 }
 
 SEXP r_strongest(SEXP x, SEXP most, SEXP threads) {
-    const double *value = REAL(x);
-    int64_t n = Rf_xlength(x);
-    int wanted = Rf_asInteger(most), n_threads = r_threads(threads);
-    best_list all = {0};
-    if (wanted < 1 || wanted > MOST) Rf_error("from 1 to %d values can be asked for", MOST);
-    (void)n_threads; /* without OpenMP */
-#pragma omp parallel num_threads(n_threads)
-    {
-        best_list own = {0};
-#pragma omp for schedule(static)
-        for (int64_t k = 0; k < n; k++) offer(&own, wanted, fabs(value[k]), k);
-#pragma omp critical
-        for (int k = 0; k < own.n; k++) offer(&all, wanted, own.size[k], own.place[k]);
+    r_call call;
+    gcor_strong *best;
+    int64_t n;
+    const double *value = begin(&call, x, threads);
+    SEXP place = PROTECT(Rf_allocVector(REALSXP, most_of(most, x)));
+    gcor_status status = gcor_find_strongest(&call.context, value, Rf_xlength(x), Rf_xlength(place), &best, &n);
+    if (!status) {
+        write_places(best, n, REAL(place));
+        gcor_free(best);
     }
-    SEXP result = Rf_allocVector(REALSXP, all.n);
-    for (int k = 0; k < all.n; k++) REAL(result)[k] = (double)all.place[k] + 1;
+    SEXP result = status ? r_failure(&call.context.error) : Rf_xlengthgets(place, n);
+    UNPROTECT(1);
     return result;
+}
+
+SEXP r_summary(SEXP x, SEXP shares, SEXP most, SEXP threads) {
+    const char *names[] = {"missing", "mean", "quantiles", "strongest", ""};
+    r_call call;
+    gcor_summary summary;
+    const double *value = begin(&call, x, threads);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), place = PROTECT(Rf_allocVector(REALSXP, most_of(most, x)));
+    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, Rf_xlength(shares)));
+    gcor_status status = gcor_summarise(&call.context, value, Rf_xlength(x), REAL(shares), (int)Rf_xlength(shares),
+                                        Rf_xlength(place), REAL(VECTOR_ELT(result, 2)), &summary);
+    if (!status) {
+        write_places(summary.strongest, summary.n_strongest, REAL(place));
+        gcor_free(summary.strongest);
+        SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)summary.missing));
+        SET_VECTOR_ELT(result, 1, Rf_ScalarReal(summary.mean));
+        SET_VECTOR_ELT(result, 3, Rf_xlengthgets(place, summary.n_strongest));
+    }
+    UNPROTECT(2);
+    return status ? r_failure(&call.context.error) : result;
 }

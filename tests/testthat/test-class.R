@@ -186,6 +186,65 @@ test_that("summary() copes with NA and with hardly any variables", {
   }
 })
 
+# R's own mean is off by some 1e-19 of the values' size.
+is_mean <- function(mean, values) {
+  truth <- mean(values, na.rm = TRUE)
+  mean == truth || abs(mean - truth) <= 1e-16 * mean(abs(values), na.rm = TRUE)
+}
+
+# Values as if gpuCor() had returned them, of so many variables.
+as_coefficients <- function(values, n_var) {
+  structure(values, Size = n_var, class = c("gpuCor", "dist"), method = "pearson", n_obs = 10)
+}
+
+test_that("summary() has the quantiles, the mean and the strongest of all pairs, by any number of threads", {
+  n_var <- 900 # more pairs than are looked at at a time
+  pairs <- choose(n_var, 2)
+  set.seed(4)
+  spread <- tanh(rnorm(pairs) / 3)
+  kinds <- list(spread = spread, few_levels = round(spread, 1), equal = rep(0.25, pairs), two = rep(c(-1, 1), pairs / 2),
+                tiny = spread * 1e-9, alike = 0.5 + spread * 1e-12, zeros = replace(spread, c(TRUE, FALSE), -0),
+                missing = replace(spread, sample(pairs, pairs / 3), NA), rising = sort(spread),
+                nearly_none = replace(rep(NaN, pairs), c(7, 70, 700), c(0.5, NA, -0.5)),
+                beyond = replace(spread, 1:4, c(Inf, -7, 3, 1 / 3)))
+  shares <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
+  for (kind in names(kinds)) {
+    values <- kinds[[kind]]
+    r <- as_coefficients(values, n_var)
+    first <- utils::head(order(-abs(values), na.last = NA), 50)
+    for (threads in 1:3) {
+      s <- with_options(list(gpucor.threads = threads), summary(r, n = 50))
+      label <- paste(kind, threads)
+      expect_identical(s$quantiles, quantile(values, shares, na.rm = TRUE), label = paste(label, "quantiles"))
+      expect_true(is_mean(s$mean, values), label = paste(label, "mean"))
+      expect_identical(s$missing, as.numeric(sum(is.na(values))), label = paste(label, "missing"))
+      expect_identical(s$strongest$r, values[first], label = paste(label, "strongest"))
+      expect_identical(trianglePosition(s$strongest$from, s$strongest$to, n_var), as.numeric(first), label = label)
+      if (threads == 1) truth <- s else expect_identical(s, truth, label = label)
+    }
+  }
+  expect_identical(summary(as_coefficients(c(1e16, 1, -1e16), 3))$mean, 1 / 3)
+  expect_identical(nrow(summary(as_coefficients(spread, n_var), n = 1e6)$strongest), as.integer(pairs))
+  expect_error(summary(as_coefficients(1:3, 3L)), "values must be doubles, not of type integer")
+})
+
+test_that("summary() looks into bins that have too many values to take them out", {
+  n_var <- 1100
+  pairs <- choose(n_var, 2)
+  set.seed(5)
+  values <- 0.1 + 1e-6 * rnorm(pairs) # all of them in one bin
+  values[sample(pairs, 1e4)] <- NA
+  s <- summary(as_coefficients(values, n_var))
+  expect_identical(s$quantiles, quantile(values, c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1), na.rm = TRUE))
+})
+
+test_that("summary() fails cleanly wherever memory fails", {
+  set.seed(6)
+  r <- as_coefficients(tanh(rnorm(choose(300, 2))), 300)
+  messages <- walk_failures(function() summary(r), "host", "summary")
+  expect_match(unique(messages), "a summary|the strongest pairs|values to choose among")
+})
+
 test_that("objects survive being saved", {
   file <- tempfile()
   on.exit(unlink(file))

@@ -452,3 +452,40 @@ for (backend in backends()) for (resource in resources_of(backend)) {
     })
   })
 }
+
+test_that("what ties of columns amount to is found in C as by its definition, in whatever has the columns", {
+  quotient <- function(v) {
+    if (anyNA(v) || all(v == v[1])) return(NA_real_)
+    n <- length(v)
+    t <- as.numeric(tabulate(match(v, unique(v))))
+    sum((2 * rank(v) - n - 1)^2) / (n * (n - 1) - sum(t * (t - 1))) - 1
+  }
+  found <- function(x, y = NULL, use = "everything", ...) {
+    task <- gpucor:::network_task(x, y, list(name = "fdr", value = 0.1), "absolute", use, "kendall", "cpu", ...)
+    q <- gpucor:::column_quotients(task)
+    if (is.null(y)) q[1L] else q
+  }
+  data <- kinds_of_data(9, 8)
+  data$zeros <- rbind(0, -0, heavy_ties(40, 8))
+  data$long <- cbind(rounded(3000, 2), normal(3000, 2), c(1, rep(0, 2999)))
+  data$whole <- matrix(rep_len(c(1:5, NA), 42), 7)
+  data$three <- rounded(3, 20)
+  for (kind in names(data)) {
+    x <- data[[kind]]
+    truth <- list(apply(x, 2, quotient))
+    for (threads in 1:3) expect_equal(found(x, threads = threads), truth, tolerance = 0, label = kind)
+    expect_equal(found(Matrix::Matrix(x + 0, sparse = TRUE)), truth, tolerance = 0, label = paste(kind, "sparse"))
+    expect_equal(found(x[, 1:3], x), list(truth[[1]][1:3], truth[[1]]), tolerance = 0, label = paste(kind, "with y"))
+    rows <- which(stats::complete.cases(x))
+    if (length(rows) == 0) next
+    complete <- apply(x[rows, , drop = FALSE], 2, quotient)
+    expect_equal(found(x, x[, 2:1], "complete.obs"), list(complete, complete[2:1]), tolerance = 0, label = kind)
+  }
+  x <- data$long
+  path <- tempfile()
+  on.exit(unlink(path))
+  writeBin(as.vector(x), path)
+  expect_equal(found(gpuCorFile(path, dim = dim(x))), list(apply(x, 2, quotient)), tolerance = 0)
+  messages <- walk_failures(function() found(x), "host", "ties")
+  expect_match(messages, "memory for")
+})
