@@ -33,8 +33,9 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
  * observations that count. */
 SEXP r_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 
-/* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling, spool), see
- * gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(). most: with more edges it is an error. */
+/* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling, spool, wanted),
+ * see gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(); wanted: 0, or see gcor_store_want().
+ * most: with more edges it is an error. */
 SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);
 /* The same for the k strongest neighbours of each variable. */
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
