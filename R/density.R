@@ -1,6 +1,5 @@
-# The network of a given density. Its threshold, the k-th largest weight, is found among the edges of a pass
-# that keeps some more than k. From which weight on those are, a sample of the columns tells; where it
-# cannot be trusted, a histogram of all pairs does.
+# The network of a given density. Its threshold is the k-th largest weight of all pairs: the edges of a pass that raises
+# the weight from which on it keeps any as it finds more than k. A sample of the columns tells where to begin.
 
 density_edges <- function(task) {
   k <- edges_of_density(task$criterion$value, task$pairs)
@@ -9,19 +8,22 @@ density_edges <- function(task) {
          format_count(constant("most edges")), "; ask for fewer, or write them to a file with file =")
   }
   edges <- sampled_edges(task, k)
-  if (is.null(edges)) counted_edges(task, k) else edges
+  if (is.null(edges)) strongest_edges(task, k, 0, task$settings) else edges
+}
+
+# One pass from `least` on, where edges begin at first: as they come in, the k-th largest weight of those seen says
+# where they begin from then on, so that there are never many more than k. NULL if fewer than k are from `least` on.
+strongest_edges <- function(task, k, least, settings) {
+  pass <- edge_pass(task, least, settings = settings, most = 2^53, wanted = k)
+  threshold <- store_rank(pass, k, task)
+  if (threshold >= least) return(kept_edges(pass, threshold))
+  store_free(pass)
+  NULL
 }
 
 # Where the k-th largest weight of all pairs is, by the first of two passes.
 counted_range <- function(task, k) {
   rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
-}
-
-# Two passes, whatever the data.
-counted_edges <- function(task, k) {
-  range <- counted_range(task, k)
-  pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
-  kept_edges(pass, store_rank(pass, k, task))
 }
 
 # The threshold alone. Edges are stored for it only where they are few: more take two passes that store next to
@@ -46,59 +48,50 @@ edges_of_density <- function(density, pairs) ceiling(density * pairs)
 # ---- a sample of the columns
 
 # Columns to take at most, and of values; at least, where there are as many; and how many of the sample's
-# pairs should be edges: of a hundredth of these little can be learnt.
+# pairs are edges enough.
 SAMPLE_COLUMNS <- 2^16
 SAMPLE_VALUES <- 2^24
-SAMPLE_LEAST <- 1024
+SAMPLE_LEAST <- 128
 SAMPLE_EDGES <- 2^17
 
-# How many edges more than k the sampled bound should leave, how many it may seem to leave, and at how many
-# the pass is given up.
-SAMPLE_MARGIN <- 1.15
-SAMPLE_TRUST <- 2
-SAMPLE_MOST <- 3
+# The sampled bound should leave more than k edges: by this share where a single column is sampled, which falls with
+# the root of their number, as what columns have in common is sampled by columns; and so many more of the sample's own.
+# On genes and factor models a bound for k itself leaves 0.78 k to 1.9 k, and the margin is twice what that asks for.
+SAMPLE_MARGIN <- 25
+SAMPLE_MORE <- 64
 
 # Share of the work, for the progress bar.
 SAMPLE_WORK <- 0.02
 
-# One pass from the sampled bound on; NULL if the sample is of no use. Whatever it says, a result is exact: the
-# store has all weights from `least` on, so the k-th largest of all if it has k.
+# From a sampled bound on; NULL if there is none, or the sample was so unlike all the pairs that fewer than k are there.
 sampled_edges <- function(task, k) {
   least <- sampled_least(task, k)
   if (is.null(least)) return(NULL)
-  settings <- part_of(task$settings, SAMPLE_WORK, 1 - SAMPLE_WORK)
-  most <- min(most_edges(task), SAMPLE_MOST * k)
-  pass <- edge_pass(task, least, settings = settings, most = most, give_up = TRUE)
-  if (is.null(pass)) return(NULL)
-  threshold <- store_rank(pass, k, task)
-  if (threshold >= least) return(kept_edges(pass, threshold))
-  store_free(pass)
-  NULL
+  strongest_edges(task, k, least, part_of(task$settings, SAMPLE_WORK, 1 - SAMPLE_WORK))
 }
 
-# A weight from which on there should be a few more than k pairs, judging by a sample; NULL: there is none, or so
-# many pairs tie there that it would leave far too many.
+# A weight from which on there should be some more than k pairs, judging by a sample; NULL: there is none.
 sampled_least <- function(task, k) {
   sample <- sample_task(task, k)
-  if (is.null(sample) || SAMPLE_MARGIN * k > most_edges(task)) return(NULL)
+  if (is.null(sample)) return(NULL)
   wanted <- k / task$pairs * sample$pairs
   bins <- weight_bins(histogram_pass(sample, part_of(task$settings, 0, SAMPLE_WORK)), task$sign)
   bins$error <- 0 # cheap values err to both sides, and the margin is wider
-  least <- rank_range(bins, SAMPLE_MARGIN * wanted)$low
-  if (sum(bins$counts[bins$upper > least]) > SAMPLE_TRUST * wanted) NULL else least
+  rank_range(bins, (1 + SAMPLE_MARGIN / sqrt(sample$size)) * wanted + SAMPLE_MORE)$low
 }
 
-# The task with some of its columns; NULL if that spares nothing or says too little. Not where the
+# The task with some of its columns; NULL if that spares nothing. Not where the
 # observations that count depend on all columns.
 sample_task <- function(task, k) {
   if (drops_observations(task) || task$pairs == 0) return(NULL)
   share <- k / task$pairs
   sizes <- vapply(list(task$x, task$y), sample_size, 0, share)
   pairs <- if (is.null(task$y)) pairs_of(sizes[1L]) else prod(sizes)
-  if (pairs * 3 > task$pairs || share * pairs < SAMPLE_EDGES / 100) return(NULL)
+  if (pairs * 3 > task$pairs) return(NULL)
   task$x <- sample_columns(task$x, sizes[1L])
   if (!is.null(task$y)) task$y <- sample_columns(task$y, sizes[2L])
   task$pairs <- pairs
+  task$size <- min(sizes[sizes > 0])
   task$is_sample <- TRUE
   task
 }

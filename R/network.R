@@ -177,11 +177,10 @@ most_edges <- function(task) {
 }
 
 # Edges of a weight from `least` to below `ceiling`, in a store; those above are counted. With more than `most` it
-# is an error, or with `give_up` NULL.
-edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = most_edges(task), give_up = FALSE) {
-  rule <- list(side = constant(task$sign), least = least, ceiling = ceiling, spool = task$spool)
-  pass <- engine_pass("r_edges", task, list(rule, most), settings)
-  if (give_up && isTRUE(pass$status == constant("too many"))) NULL else checked(pass)
+# is an error. wanted: 0, or how many of the strongest are enough; the weaker ones may then be missing.
+edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = most_edges(task), wanted = 0) {
+  rule <- list(side = constant(task$sign), least = least, ceiling = ceiling, spool = task$spool, wanted = wanted)
+  checked(engine_pass("r_edges", task, list(rule, most), settings))
 }
 
 neighbour_pass <- function(task) {

@@ -45,8 +45,8 @@ stop_collecting <- function(plan, round) {
 }
 
 why_again <- function(round) {
-  if (round$entry == "r_edges") {
-    return(paste0(", which has edges from the weight ", format(round$arguments[[1L]]$least, digits = 6), " on"))
-  }
-  if (round$entry == "r_histogram") ", as the sample of the columns misled" else ""
+  if (round$entry != "r_edges") return("")
+  rule <- round$arguments[[1L]]
+  if (rule$wanted > 0) return(", as the sample of the columns misled")
+  paste0(", which has edges from the weight ", format(rule$least, digits = 6), " on")
 }

@@ -39,7 +39,8 @@ static gcor_status spool(gcor_store *store, gcor_context *context, SEXP place) {
 }
 
 /* A list with a fresh store in it, which is NULL after an error. R owns it before it is known where it spools. */
-static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP place, gcor_store **store) {
+static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP place, int64_t wanted,
+                           gcor_store **store) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
     SEXP result = PROTECT(r_job_result(q, names)), owner = allocate_owner();
     SET_VECTOR_ELT(result, 3, owner);
@@ -47,6 +48,7 @@ static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP
     (void)gcor_store_new(&q->call.context, q->job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var, q->job.x->n_var, *rule,
                          (int64_t)Rf_asReal(most), store);
     R_SetExternalPtrAddr(owner, *store);
+    if (*store) gcor_store_want(*store, wanted);
     if (*store && spool(*store, &q->call.context, place)) {
         finalize(owner);
         *store = NULL;
@@ -70,7 +72,8 @@ SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP s
     gcor_store *store;
     gcor_edge_rule edge_rule = parse_rule(rule);
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"), &store));
+    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"),
+                                         (int64_t)Rf_asReal(r_element(rule, "wanted")), &store));
     gcor_status status = store ? r_job_run(&q, &store->edges.sink, result) : GCOR_NO_MEMORY;
     result = edges_result(&q, status, result);
     UNPROTECT(1);
@@ -95,7 +98,7 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
     gcor_store *store;
     gcor_edge_rule edge_rule = parse_rule(rule);
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"), &store));
+    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"), 0, &store));
     gcor_status status = GCOR_NO_MEMORY;
     if (store) status = run_neighbours(&q, edge_rule.side, (int64_t)Rf_asReal(k), Rf_asLogical(mutual), store, result);
     result = edges_result(&q, status, result);

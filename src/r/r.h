@@ -29,8 +29,9 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
 /* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own). */
 SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 
-/* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling, spool), see
- * gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(). most: with more edges it is an error. */
+/* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling, spool, wanted),
+ * see gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(); wanted: 0, or see gcor_store_want().
+ * most: with more edges it is an error. */
 SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);
 /* The same for the k strongest neighbours of each variable. */
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
@@ -38,20 +39,22 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
  * above the rule's ceiling, 0 if there is none. */
 SEXP r_store_count(SEXP store, SEXP least, SEXP settings);
 SEXP r_store_rank(SEXP store, SEXP k, SEXP settings);
-/* list(p, i, x): compressed rows of the edges of weight >= least, which ends the store. */
+/* list(degree, strength) of each variable, by edges of weight >= least. */
 SEXP r_store_degrees(SEXP store, SEXP least, SEXP settings);
+/* list(p, i, x): compressed rows of the edges of weight >= least, which ends the store. */
 SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
 /* How many edges of weight >= least each variable of x has, in both halves of a symmetric network; and the first rows
  * from `first` on, from 0, that have at most `most` (up to 2^31 - 1) together, or one: list(n: how many rows, i, x).
  * entries: those of the same least. */
 SEXP r_store_entries(SEXP store, SEXP least, SEXP settings);
 SEXP r_store_band(SEXP store, SEXP least, SEXP entries, SEXP first, SEXP most, SEXP settings);
+/* All of them to a file that has room for them; places: list(path, r, col), bytes from its beginning. */
 SEXP r_store_write(SEXP store, SEXP least, SEXP entries, SEXP most, SEXP places, SEXP settings);
 /* Ends a store before R finds that nobody has it. */
 SEXP r_store_free(SEXP store);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
-/* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps), see gcor_sums_rule. */
+/* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps, histogram), see gcor_sums_rule. */
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
 /* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */

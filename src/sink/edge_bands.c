@@ -31,7 +31,7 @@ typedef struct {
 static wanted wanted_of(const gcor_store *store, double least, gcor_view view, int64_t first, int64_t n_row) {
     return (wanted){.side = store->edges.rule.side,
                     .least = least,
-                    .all = least <= store->edges.rule.least,
+                    .all = least <= store->least,
                     .direct = view != GCOR_COLUMNS,
                     .mirrored = view != GCOR_ROWS,
                     .first = first,

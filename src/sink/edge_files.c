@@ -16,7 +16,7 @@ typedef struct {
 static gcor_status put_settings(const gcor_store *store, gcor_context *context, FILE *file,
                                 gcor_status (*work)(gcor_context *, FILE *, const void *, size_t)) {
     gcor_status status = work(context, file, &store->edges.rule.side, sizeof store->edges.rule.side);
-    if (!status) status = work(context, file, &store->edges.rule.least, sizeof store->edges.rule.least);
+    if (!status) status = work(context, file, &store->least, sizeof store->least);
     return status ? status : work(context, file, &store->edges.rule.ceiling, sizeof store->edges.rule.ceiling);
 }
 
@@ -49,9 +49,10 @@ static gcor_status save_run(const gcor_edge_run *run, gcor_context *context, FIL
 }
 
 gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
-    const gcor_store *store = (const gcor_store *)sink;
-    gcor_status status = put_settings(store, context, file, put_one);
+    gcor_store *store = (gcor_store *)sink;
     (void)share;
+    gcor_status status = store->wanted > 0 ? gcor_store_raise(store, context) : GCOR_OK;
+    if (!status) status = put_settings(store, context, file, put_one);
     if (!status) status = gcor_put(context, file, &store->edges.above, 1, sizeof store->edges.above);
     if (!status) status = gcor_put(context, file, &store->n_runs, 1, sizeof store->n_runs);
     for (const gcor_edge_run *run = store->runs; !status && run < store->runs + store->n_runs; run++)

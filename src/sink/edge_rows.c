@@ -78,7 +78,7 @@ static int32_t count_entries(const gcor_edge_run *run, int64_t row, const row_fi
 }
 
 static row_filter filter_of(const gcor_store *store, double least) {
-    return (row_filter){store->edges.rule.side, least, least <= store->edges.rule.least};
+    return (row_filter){store->edges.rule.side, least, least <= store->least};
 }
 
 /* From what is in files, or may be more than the starts can count. */

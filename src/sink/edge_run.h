@@ -13,6 +13,11 @@ gcor_status gcor_run_allocate(gcor_context *context, gcor_edge_run *run);
 gcor_edge_run *gcor_store_open_run(gcor_store *store, gcor_context *context);
 /* The run at that place is the store's, with its memory or its part of a file. */
 void gcor_store_add_run(gcor_store *store);
+/* edge_raise.c: the store has edges enough to do without the weaker ones. */
+gcor_status gcor_store_raise(gcor_store *store, gcor_context *context);
+
+/* Those who spool to the same file count what they have in memory together: the run's bytes come, 1, or go, -1. */
+void gcor_store_note_held(const gcor_store *store, const gcor_edge_run *run, int sign);
 /* Its memory or its part of a file are given back. */
 void gcor_store_drop_run(gcor_store *store, gcor_edge_run *run);
 

@@ -31,19 +31,18 @@ gcor_edge_run *gcor_store_open_run(gcor_store *store, gcor_context *context) {
     return status ? NULL : &store->runs[store->n_runs];
 }
 
-/* Those who spool to the same file count what they have in memory together. */
-static void note_held(const gcor_store *store, const gcor_edge_run *run, int sign) {
+void gcor_store_note_held(const gcor_store *store, const gcor_edge_run *run, int sign) {
     if (store->spool && run->r) (void)gcor_run_file_held(store->spool, sign * gcor_run_bytes(run));
 }
 
 void gcor_store_add_run(gcor_store *store) {
     const gcor_edge_run *run = &store->runs[store->n_runs++];
     store->count += run->n;
-    note_held(store, run, 1);
+    gcor_store_note_held(store, run, 1);
 }
 
 void gcor_store_drop_run(gcor_store *store, gcor_edge_run *run) {
-    note_held(store, run, -1);
+    gcor_store_note_held(store, run, -1);
     gcor_free(run->r);
     run->r = NULL;
     gcor_run_file_leave(run->file);
@@ -150,6 +149,7 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
         list += taken;
         n -= taken;
     }
+    if (!status && store->wanted > 0 && store->count >= store->limit) status = gcor_store_raise(store, context);
     return status;
 }
 
@@ -158,10 +158,12 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
 static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
     const gcor_store *store = (const gcor_store *)sink;
     gcor_store *fresh;
-    gcor_status status = gcor_store_new(context, sink->shape, sink->n_row, sink->n_col, store->edges.rule, store->most,
-                                        &fresh);
+    gcor_edge_rule rule = store->edges.rule;
+    rule.least = store->least;
+    gcor_status status = gcor_store_new(context, sink->shape, sink->n_row, sink->n_col, rule, store->most, &fresh);
     *other = fresh ? &fresh->edges.sink : NULL;
     if (status) return status;
+    gcor_store_want(fresh, store->wanted);
     fresh->spool = gcor_run_file_join(store->spool);
     fresh->budget = store->budget;
     return GCOR_OK;
@@ -176,7 +178,7 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
         if (!run) return GCOR_NO_MEMORY;
         *run = from->runs[from->n_runs - 1];
         from->count -= run->n;
-        note_held(from, run, -1);
+        gcor_store_note_held(from, run, -1);
         gcor_store_add_run(store);
     }
     store->edges.above += from->edges.above;
@@ -210,7 +212,8 @@ gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_ro
     gcor_sink sink = {.type = &gcor_store_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
     *store = gcor_alloc(context, 1, sizeof **store, "a network");
     if (!*store) return GCOR_NO_MEMORY;
-    **store = (gcor_store){.edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .most = most};
+    **store = (gcor_store){
+        .edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .most = most, .least = rule.least};
     return GCOR_OK;
 }
 
@@ -218,11 +221,11 @@ gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const cha
     gcor_run_file *file;
     gcor_status status = gcor_run_file_new(context, folder, &file);
     if (status) return status;
-    for (int64_t k = 0; k < store->n_runs; k++) note_held(store, &store->runs[k], -1);
+    for (int64_t k = 0; k < store->n_runs; k++) gcor_store_note_held(store, &store->runs[k], -1);
     gcor_run_file_leave(store->spool);
     store->spool = file;
     store->budget = budget;
-    for (int64_t k = 0; k < store->n_runs; k++) note_held(store, &store->runs[k], 1);
+    for (int64_t k = 0; k < store->n_runs; k++) gcor_store_note_held(store, &store->runs[k], 1);
     return GCOR_OK;
 }
 

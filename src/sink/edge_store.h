@@ -26,7 +26,9 @@ typedef struct {
 typedef struct {
     gcor_edges edges; /* first: a store is its sink */
     int64_t most, count;
-    gcor_edge_run *runs; /* in no order: whoever wants one sorts them */
+    double least;          /* what the rule's was: with `wanted` edges to find it rises */
+    int64_t wanted, limit; /* at so many edges the weaker ones go; 0: they stay */
+    gcor_edge_run *runs;   /* in no order: whoever wants one sorts them */
     int64_t n_runs, room;
     gcor_run_file *spool; /* where runs go once those in memory are `budget` bytes; NULL: nowhere. Forks share both */
     int64_t budget;
@@ -43,6 +45,12 @@ gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_ro
  * `budget` bytes. Their index stays in memory. The file cannot be made, or later grow, as the disk is full:
  * GCOR_BAD_FILE. */
 gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const char *folder, int64_t budget);
+
+/* Only the k strongest edges are wanted, and what is tied with the last of them, k from 1 on: the rule's least weight
+ * rises with the edges that come, and weaker ones make room. It is never above the k-th largest weight of all pairs, as
+ * it is the k-th largest of some; each fork has its own. For a rule whose ceiling is above 1; of gcor_store_rank() and
+ * gcor_store_count() only what is from the k-th largest weight on is true then. */
+void gcor_store_want(gcor_store *store, int64_t k);
 
 /* As gcor_sink_load() of the file from `offset` on, but that the edges stay there, where they are checked and counted
  * now and read when they are needed: the file must stay as it is. Any number of files. *end, which may be NULL: where

@@ -1,6 +1,6 @@
 # The network of a given density: with a sample of the columns and without one the same.
 
-# One pass after a sample of `columns`, and whether the sample was of use.
+# From a bound that a sample of `columns` gave, and whether that was low enough.
 with_sample <- function(columns, code, ...) {
   used <- NULL
   sampled_edges <- gpucor:::sampled_edges
@@ -9,7 +9,8 @@ with_sample <- function(columns, code, ...) {
     used <<- c(used, !is.null(edges))
     edges
   }
-  limits <- list(SAMPLE_LEAST = columns, SAMPLE_EDGES = 100, sampled_edges = spy)
+  limits <- list(SAMPLE_LEAST = columns, SAMPLE_EDGES = 100, SAMPLE_MARGIN = 1.5, SAMPLE_MORE = 0,
+                 sampled_edges = spy)
   net <- with_values(utils::modifyList(limits, list(...)), code)
   list(net = net, used = used)
 }
@@ -54,15 +55,15 @@ for (backend in backends()) for (method in all_methods) {
   })
 
   test_that(paste(backend, method, "does without a sample that misleads"), {
-    run <- function(..., columns = 60) {
-      expect_sampled(columns = columns, ..., method = method, backend = backend, label = method, sampled = FALSE)
+    run <- function(..., columns = 60, sampled = TRUE) {
+      expect_sampled(columns = columns, ..., method = method, backend = backend, label = method, sampled = sampled)
     }
-    # Only the sample has strong pairs: too few edges. Only the others: too many.
+    # Only the sample has strong pairs: too few edges. Only the others: the bound rises.
     columns <- floor((seq_len(60) * (sqrt(5) - 1) / 2) %% 1 * 600) + 1
     strong <- weak <- normal(30, 600)
     strong[, columns] <- strong[, columns] + 5 * strong[, columns[1]]
     weak[, -columns] <- weak[, -columns] + 5 * weak[, columns[1]]
-    run(strong, density = 0.05)
+    run(strong, density = 0.05, sampled = FALSE)
     run(weak, density = 0.05)
     # As many ties as there are pairs, or nearly.
     run(normal(2, 600), density = 0.05)
@@ -70,7 +71,7 @@ for (backend in backends()) for (method in all_methods) {
     # Observations that count depend on all columns.
     holes <- normal(30, 600)
     holes[cbind(1:10, 1:10)] <- NA
-    run(holes, density = 0.05, use = "complete.obs")
+    run(holes, density = 0.05, use = "complete.obs", sampled = FALSE)
     expect_nothing_left()
   })
 }
@@ -100,9 +101,9 @@ test_that("a large network is sampled, a small one is not", {
                                   "everything", "pearson", "cpu")
     gpucor:::sample_task(task, gpucor:::edges_of_density(density, task$pairs))
   }
-  expect_null(sample(10, 3000, 0.01))
-  expect_identical(ncol(sample(10, 4000, 0.01)$x), 1024L)
-  expect_null(sample(10, 4000, 0.001))
+  expect_null(sample(10, 200, 0.01))
+  expect_identical(ncol(sample(10, 600, 0.01)$x), 128L)
+  expect_identical(ncol(sample(10, 4000, 0.01)$x), 500L)
   expect_identical(ncol(sample(10, 20000, 0.01)$x), 2500L)
   expect_identical(sample(10, 20000, 0.01)$pairs, choose(2500, 2))
   expect_identical(ncol(sample(2, 150000, 0.001)$x), 16190L)
@@ -110,7 +111,7 @@ test_that("a large network is sampled, a small one is not", {
   expect_identical(c(ncol(with_y$x), ncol(with_y$y)), c(2500L, 50L))
   expect_identical(with_y$pairs, 125000)
   # Long columns: fewer of them.
-  with_values(list(SAMPLE_VALUES = 2^14), expect_null(sample(100, 4000, 0.01)))
+  with_values(list(SAMPLE_VALUES = 2^14), expect_identical(ncol(sample(100, 4000, 0.01)$x), 163L))
   for (n_var in c(4000, 20000, 65536)) {
     size <- n_var %/% 3
     columns <- gpucor:::sample_columns(matrix(seq_len(n_var), 1), size)
@@ -179,13 +180,38 @@ for (backend in backends()) {
   }
 }
 
-test_that("a pass is given up once it has more edges than wanted, and nothing is left", {
+# Small stores raise their bound, too, for several workers or in shares: the k-th largest weight of more edges than are
+# looked at one by one.
+test_that("a pass that wants the k strongest edges finds them, and few others stay", {
+  x <- cbind(rounded(6, 700), normal(6, 800))
+  pairs <- choose(1500, 2)
+  for (method in c("pearson", "kendall")) for (sign in all_signs) for (workers in 1:3) {
+    for (x_now in list(x, x[, order(abs(suppressWarnings(cor(x, x[, 1]))))])) {
+      all <- quiet_network(x_now, threshold = 0, method = method, sign = sign, backend = "cpu")
+      weights <- sort(weight_of(all@x, sign), decreasing = TRUE)
+      for (k in c(1, 1000, 40000, 300000, length(weights) + 1)) {
+        task <- gpucor:::network_task(x_now, NULL, list(name = "density", value = 1), sign, "everything", method,
+                                      "cpu")
+        pass <- with_options(list(gpucor.workers_per_device = workers),
+                             gpucor:::edge_pass(task, 0, most = 2^53, wanted = k))
+        threshold <- if (k <= length(weights)) weights[k] + 0 else 0
+        label <- paste(method, sign, workers, k)
+        expect_identical(gpucor:::store_rank(pass, k, task), threshold, label = label)
+        kept <- gpucor:::store_count(pass, 0, task)
+        if (k <= 40000 && method == "pearson") expect_lt(kept, length(weights) / 2, label = label)
+        rows <- gpucor:::take_rows(gpucor:::kept_edges(pass, threshold), task)
+        strong <- weight_of(all@x, sign) >= threshold
+        expect_identical(rows$x, all@x[strong], label = label)
+        expect_identical(rows$i, all@i[strong], label = label)
+      }
+    }
+  }
+  rm(pass)
+  expect_nothing_left()
+})
+
+test_that("more edges than a matrix can hold are an error", {
   x <- normal(20, 300)
-  task <- gpucor:::network_task(x, NULL, list(name = "density", value = 0.1), "absolute", "everything", "pearson",
-                                "cpu")
-  all <- choose(300, 2)
-  expect_null(gpucor:::edge_pass(task, 0, most = all - 1, give_up = TRUE))
-  expect_false(is.null(gpucor:::edge_pass(task, 0, most = all, give_up = TRUE)))
   few <- replace(gpucor:::engine$constants, "most edges", 1000)
   with_values(list(constant = function(name) few[[name]]), {
     expect_error(gpuCorNetwork(x, threshold = 0), "more than 1000 edges.*ask for fewer.*file =")
@@ -193,3 +219,11 @@ test_that("a pass is given up once it has more edges than wanted, and nothing is
   })
   expect_nothing_left()
 })
+
+for (resource in resources_of("cpu")) {
+  test_that(paste("a bound that rises fails cleanly wherever the", resource, "fails"), {
+    x <- normal(5, 600)
+    run <- function() gpuCorNetwork(x, density = 0.01, use = "complete.obs", backend = "cpu")
+    expect_match(unique(walk_failures(run, resource, "raising", expect_nothing_left)), ways_out[[resource]])
+  })
+}

@@ -108,6 +108,7 @@ void DeviceEdges::take(EdgeSlot &slot) {
     if (n > 0) wait_for(state, slot.copied);
     slot.rows = slot.cols = nullptr;
     edges->above += (int64_t)slot.host_counts.data[N_ABOVE];
+    if (slot.tile.n_row >= rows_at_once && n < EDGES_MOST / 8) rows_at_once *= 2; /* the least weight may have risen */
     gcor_status status = edges->keep_tile(edges, state->context, &slot.tile, slot.host.data, n);
     if (status) throw Stopped{status};
 }
