@@ -202,10 +202,10 @@ test_that("summary() has the quantiles, the mean and the strongest of all pairs,
   pairs <- choose(n_var, 2)
   set.seed(4)
   spread <- tanh(rnorm(pairs) / 3)
-  kinds <- list(spread = spread, few_levels = round(spread, 1), equal = rep(0.25, pairs), two = rep(c(-1, 1), pairs / 2),
-                tiny = spread * 1e-9, alike = 0.5 + spread * 1e-12, zeros = replace(spread, c(TRUE, FALSE), -0),
-                missing = replace(spread, sample(pairs, pairs / 3), NA), rising = sort(spread),
-                nearly_none = replace(rep(NaN, pairs), c(7, 70, 700), c(0.5, NA, -0.5)),
+  kinds <- list(spread = spread, few_levels = round(spread, 1), equal = rep(0.25, pairs),
+                two = rep(c(-1, 1), pairs / 2), tiny = spread * 1e-9, alike = 0.5 + spread * 1e-12,
+                zeros = replace(spread, c(TRUE, FALSE), -0), missing = replace(spread, sample(pairs, pairs / 3), NA),
+                rising = sort(spread), nearly_none = replace(rep(NaN, pairs), c(7, 70, 700), c(0.5, NA, -0.5)),
                 beyond = replace(spread, 1:4, c(Inf, -7, 3, 1 / 3)))
   shares <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
   for (kind in names(kinds)) {
