@@ -138,6 +138,9 @@ check_exact <- function(exact, method) {
   if (check_flag(exact, "exact")) Inf else 0
 }
 
+# The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.
+SAME_COEFFICIENT <- 1e-6
+
 # By the largest coefficients of permuted observations; p: of the shape that the result is to have.
 max_t <- function(p, r, input, method, use, rule, n_perm, settings) {
   if (rule$common) {
@@ -148,8 +151,7 @@ max_t <- function(p, r, input, method, use, rule, n_perm, settings) {
   seed <- floor(stats::runif(2) * 2^32)
   found <- checked(.Call(r_maxima, input$x, input$y, method_code(method), use, constant(side), n_perm, seed, settings))
   weight <- switch(side, absolute = abs(as.vector(r)), negative = -as.vector(r), positive = as.vector(r))
-  # The same observations in another order have the same coefficient, but for its last digits.
-  below <- findInterval(weight - 1e-9, sort(found$maxima), left.open = TRUE)
+  below <- findInterval(weight - SAME_COEFFICIENT, sort(found$maxima), left.open = TRUE)
   adjusted <- (1 + n_perm - below) / (1 + n_perm)
   p[] <- ifelse(is.na(p), NA, if (rule$log) log(adjusted) else adjusted)
   p

@@ -115,7 +115,7 @@ gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, dou
 
 /* ---- pieces of a store's coefficients ------------------------------------------------------ */
 
-enum { GCOR_PIECE = 1 << 17 }; /* at most; 1 MB */
+enum { GCOR_PIECE = 1 << 13 }; /* at most; 64 KB, which a near cache holds */
 
 /* Some of a store's coefficients, for one thread at a time. */
 typedef struct {
