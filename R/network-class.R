@@ -60,14 +60,6 @@ network_details <- function(rows, task) {
 # The row of each entry of compressed rows that begin at p; of compressed columns the column.
 row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))
 
-# Only some of the entries, of which `row` are the rows and `keep` the numbers.
-keep_entries <- function(rows, row, keep) {
-  rows$p <- c(0L, cumsum(tabulate(row[keep], length(rows$p) - 1L)))
-  rows$i <- rows$i[keep]
-  rows$x <- rows$x[keep]
-  rows
-}
-
 # Edges of compressed rows as a data frame, strongest first.
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))

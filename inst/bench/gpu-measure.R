@@ -155,7 +155,7 @@ best_run <- function(row, x) {
     engine <- engine_stages()
     seconds <- if (row$kind == "rate") engine[2] else total
     run <- list(seconds = seconds, stages = stage_seconds(row$kind, total, engine), before = before,
-                host = status_bytes("VmHWM"), device = engine[4], counted = is.finite(seconds_in("counted_rows")))
+                host = status_bytes("VmHWM"), device = engine[4])
     all <- c(all, seconds)
     if (is.null(best) || isTRUE(seconds < best$seconds)) best <- run
     if (row$once || total >= 10 || length(all) >= if (row$kind == "rate") 3 else 2) break
@@ -231,7 +231,7 @@ measure <- function(name, row, x, rates) {
   size <- switch(row$kind, dist = 8 * pairs, network = 12 * edges + 4 * ncol(x), rate = 0)
   terms <- floor_terms(row, pairs, edges, rates)
   list(name = name, seconds = run$seconds, all = run$all, stages = run$stages, host = run$host,
-       beyond = run$host - run$before - size, device = run$device, counted = run$counted, pairs = pairs, edges = edges,
+       beyond = run$host - run$before - size, device = run$device, pairs = pairs, edges = edges,
        surplus = edges - ceiling(DENSITY * pairs), terms = terms, floor = floor_seconds(row, terms),
        rate = operations_of(row, pairs) / run$seconds / 1e12, found = check(row, x, run$result))
 }
@@ -254,8 +254,7 @@ tell_found <- function(row, m) {
   off <- paste0("r off by ", format(m$found$off, digits = 2))
   if (row$kind == "dist") return(paste0(off, " at most of ", m$found$checked, " pairs; "))
   surplus <- if (m$surplus != 0) paste0(", ", number(m$surplus), " ties beyond the density")
-  counted <- if (m$counted) ", by a histogram of all pairs" # as no sample would do
-  paste0(number(m$edges, 10), " edges", surplus, counted, ", ", off, " at most, ", m$found$wrong, " of ",
+  paste0(number(m$edges, 10), " edges", surplus, ", ", off, " at most, ", m$found$wrong, " of ",
          m$found$checked, " pairs wrong; ")
 }
 
@@ -283,7 +282,7 @@ rows_part <- function(names) {
   rates <- tryCatch(readRDS(result_file("rates")), error = function(e) NULL)
   if (is.null(rates)) rates <- as.list(c(bits = NA, half = NA, float = NA, device = NA, wire = NA, fill = NA) + 0)
   if (!load_library("random")) return(invisible())
-  for (name in c("sampled_least", "store_rank", "take_rows", "new_network", "counted_rows")) watch(name)
+  for (name in c("sampled_least", "store_rank", "take_rows", "new_network")) watch(name)
   row <- rows[[names[1]]]
   x <- .Call("random_matrix", row$n_obs, row$n_var, row$steps)
   for (name in names) {
