@@ -45,10 +45,11 @@ static gcor_status cuda_begin(gcor_state *state, gcor_context *context, gcor_sin
     return status;
 }
 
-/* What is free, less room for tiles, columns on their way, and bits that are opened: an eighth of all. */
+/* What is free, less room for tiles, columns on their way, bits that are opened, and edges that stay: an eighth of all
+ * each. */
 static int64_t cuda_memory(const gcor_state *state) {
     const int64_t reserve = (int64_t)1 << 30;
-    return std::max((int64_t)(0.8 * (double)state->free_memory) - reserve, state->free_memory / 2);
+    return std::max((int64_t)(0.7 * (double)state->free_memory) - reserve, state->free_memory / 2);
 }
 
 static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {

@@ -104,6 +104,10 @@ enum {
     EDGES_LEAST = 1 << 16,
     EDGES_MOST = 1 << 24,
 
+    /* From so many pairs on edges stay on the device, in at most that part of its free memory. */
+    KEEP_PAIRS = 1 << 24,
+    KEEPER_PART = 8,
+
     LEAST_BINS = 1024 /* of weights from 0 to 1, when a tile's k-th largest is looked for */
 };
 
