@@ -150,11 +150,7 @@ max_t <- function(p, r, input, method, use, rule, n_perm, settings) {
   side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
   seed <- floor(stats::runif(2) * 2^32)
   found <- checked(.Call(r_maxima, input$x, input$y, method_code(method), use, constant(side), n_perm, seed, settings))
-  weight <- switch(side, absolute = abs(as.vector(r)), negative = -as.vector(r), positive = as.vector(r))
-  below <- findInterval(weight - SAME_COEFFICIENT, sort(found$maxima), left.open = TRUE)
-  adjusted <- (1 + n_perm - below) / (1 + n_perm)
-  p[] <- ifelse(is.na(p), NA, if (rule$log) log(adjusted) else adjusted)
-  p
+  .Call(r_adjusted, p, r, sort(found$maxima), constant(side), SAME_COEFFICIENT, rule$log, settings$threads)
 }
 
 # In the order of the engine's numbers.

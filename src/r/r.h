@@ -92,6 +92,9 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees);
 /* maxima.c: list(..., maxima: the largest weight (gcor_weight) by that side of all pairs, after each of n permutations
  * of the observations: of each column of x by itself, or of the rows of y). seed: two whole numbers below 2^32. */
 SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP n, SEXP seed, SEXP settings);
+/* p values adjusted by them, ascending, in the shape of p: the share of all permutations and the data whose largest
+ * weight is at least that of coefficient r, less the margin. NA where p is. is_log: their logarithms. */
+SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads);
 
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);

@@ -28,9 +28,11 @@ GCOR_INLINE double gcor_raw_weight(gcor_side side, double value) {
     return w.size * fabs(value) + w.sign * value;
 }
 
-/* -2, below any threshold, where there is no coefficient. */
+/* Below any threshold, where there is no coefficient. */
+#define GCOR_NO_WEIGHT (-2.0)
+
 GCOR_INLINE double gcor_weight(gcor_side side, double r) {
-    return r <= 1 ? gcor_raw_weight(side, r) : -2;
+    return r <= 1 ? gcor_raw_weight(side, r) : GCOR_NO_WEIGHT;
 }
 
 /* Which pairs are edges, decided on exact coefficients. */

@@ -104,6 +104,10 @@ enum {
     EDGES_LEAST = 1 << 16,
     EDGES_MOST = 1 << 24,
 
+    /* Up to here the largest weight is looked for by products of halves. With more observations coefficients are so
+     * close together, and the error of a half's product so large, that too many would be computed again. */
+    MAXIMUM_HALF_OBS = 8192,
+
     LEAST_BINS = 1024 /* of weights from 0 to 1, when a tile's k-th largest is looked for */
 };
 

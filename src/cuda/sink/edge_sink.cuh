@@ -54,10 +54,11 @@ static __device__ __noinline__ void hand_on(const Product &p, const EdgeOutput &
     __syncwarp();
 }
 
-/* The hits among a lane's four sums, of rows i and i + 8, columns j and j + 1. */
-template <ProductMode Mode>
-static __device__ inline void keep_hits(const Product &p, const EdgeOutput &edges, WarpOutput &out,
-                                        const bool (&hit)[4], const int (&sums)[4], int64_t i, int64_t j) {
+/* The hits among a lane's four sums, of rows i and i + 8, columns j and j + 1. hand_on(): all those so far, when there
+ * is no more room. */
+template <class HandOn>
+static __device__ inline void keep_hits(WarpOutput &out, const bool (&hit)[4], const int (&sums)[4], int64_t i,
+                                        int64_t j, HandOn hand_on) {
     int at[4], n = 0;
 #pragma unroll
     for (int e = 0; e < 4; e++) {
@@ -66,7 +67,7 @@ static __device__ inline void keep_hits(const Product &p, const EdgeOutput &edge
         n += __popc(lanes);
     }
     if (out.n + n > WARP_HITS) {
-        hand_on<Mode>(p, edges, out.hits, out.n);
+        hand_on();
         out.n = 0;
     }
 #pragma unroll
@@ -105,7 +106,7 @@ struct Edges : EdgeOutput {
             bool hit[4];
 #pragma unroll
             for (int e = 0; e < 4; e++) hit[e] = bounds[e / 2].hit(columns.value(four[e], e % 2));
-            keep_hits<Mode>(p, *this, out, hit, four, i, j + 8 * n);
+            keep_hits(out, hit, four, i, j + 8 * n, [&] { hand_on<Mode>(p, *this, out.hits, out.n); });
         }
     }
 
@@ -138,7 +139,7 @@ struct OwnEdges : EdgeOutput {
                 hit[e] = is_pair(p, row, col) &&
                          weigh.weight(rough_value<Mode>(p, four[e], row, col)) >= gcor_least(&rule, row, col) - error;
             }
-            keep_hits<Mode>(p, *this, out, hit, four, i, j + 8 * n);
+            keep_hits(out, hit, four, i, j + 8 * n, [&] { hand_on<Mode>(p, *this, out.hits, out.n); });
         }
     }
 
