@@ -6,28 +6,6 @@
 
 enum { LINE = 8 }; /* doubles of a cache line */
 
-/* The largest of n weights, by the values at hand: without a branch. */
-static double raw_maximum(gcor_side side, const gcor_segment *segment, int64_t from, int64_t n) {
-    const gcor_weighing w = gcor_weigh(side);
-    double best = GCOR_NO_WEIGHT, most = 1 + segment->error;
-    if (segment->floats) {
-        const float *value = segment->floats + from;
-#pragma omp simd reduction(max : best)
-        for (int64_t k = 0; k < n; k++) {
-            double weight = value[k] <= most ? w.size * fabs(value[k]) + w.sign * value[k] : GCOR_NO_WEIGHT;
-            best = weight > best ? weight : best;
-        }
-    } else {
-        const double *value = segment->doubles + from;
-#pragma omp simd reduction(max : best)
-        for (int64_t k = 0; k < n; k++) {
-            double weight = value[k] <= most ? w.size * fabs(value[k]) + w.sign * value[k] : GCOR_NO_WEIGHT;
-            best = weight > best ? weight : best;
-        }
-    }
-    return best;
-}
-
 /* Only values that may be larger than the largest so far are wanted exactly: few, once it is large. */
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     enum { RUN = 64 };
@@ -36,7 +14,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     (void)context;
     for (int64_t from = 0; from < segment->n; from += RUN) {
         int64_t to = segment->n - from < RUN ? segment->n : from + RUN;
-        if (raw_maximum(maximum->side, segment, from, to - from) + segment->error <= *best) continue;
+        if (gcor_largest_weight(maximum->side, segment, from, to - from) + segment->error <= *best) continue;
         for (int64_t k = from; k < to; k++) {
             double value = gcor_value(segment, k);
             if (!(value <= most) || gcor_raw_weight(maximum->side, value) + segment->error <= *best) continue;
