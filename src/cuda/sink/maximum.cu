@@ -169,18 +169,10 @@ struct Maximum {
         float least, rough = all_count(p, row, col, 8 * N) ? largest_rough<Mode, true>(p, columns, sums, i, j)
                                                            : largest_rough<Mode, false>(p, columns, sums, i, j);
         if (!has_hit(rough, least)) return;
-#pragma unroll 1
-        for (int n = 0; n < N; n++) {
-            int four[4];
-            bool hit[4];
-            pick_sums<0, N>(sums, n, four);
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                int64_t r = i + e / 2 * 8, c = j + 8 * n + e % 2;
-                hit[e] = is_pair(p, r, c) && weigh.weight(rough_value<Mode>(p, four[e], r, c)) >= least;
-            }
-            keep_hits(out, hit, four, i, j + 8 * n, [&] { hand_on<Mode>(p, *this, out); });
-        }
+        auto is_hit = [&](int sum, int64_t r, int64_t c) {
+            return weigh.weight(rough_value<Mode>(p, sum, r, c)) >= least;
+        };
+        keep_all_hits(p, out, sums, row, col, is_hit, [&] { hand_on<Mode>(p, *this, out); });
     }
 
     /* A lane's pair's exact weight, or of HALF the largest of all lanes'. */
