@@ -2,7 +2,6 @@
 #include "r.h"
 
 #include "../core/alloc.h"
-#include "../core/missing.h"
 #include "../core/permuted.h"
 #include "../sink/maximum.h"
 
@@ -35,29 +34,26 @@ static gcor_status run_permutation(request *q, int64_t number, double *largest) 
 }
 
 static gcor_status run_permutations(request *q, R_xlen_t n, double *largest) {
-    gcor_observations counted;
     gcor_context *context = &q->job.call.context;
-    gcor_status status = gcor_observations_of(context, &q->job.job, &counted);
-    if (status) return status;
-    q->permuted.observed = counted.observed;
-    q->permuted.n_obs = counted.n_obs;
-    if (!counted.observed) q->job.job.use = GCOR_EVERYTHING; /* nothing is missing: it need not be looked for again */
+    gcor_status status = GCOR_OK;
+    if (!q->permuted.observed)
+        q->job.job.use = GCOR_EVERYTHING; /* nothing is missing: it need not be looked for again */
     for (R_xlen_t k = 0; k < n && !status; k++) {
         q->job.call.progress.before = (double)k / (double)n;
         q->job.call.progress.width = 1 / (double)n;
         status = run_permutation(q, k, largest + k);
         if (!status && gcor_stop(context)) status = context->error.status;
     }
-    gcor_free(counted.observed);
     return status;
 }
 
-SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP n, SEXP seed, SEXP settings) {
+SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SEXP n, SEXP seed, SEXP settings) {
+    const gcor_observations observations = r_counted(counted);
     const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
     request q = {.side = (gcor_side)Rf_asInteger(side), .seed = parse_seed(seed)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.result = PROTECT(r_job_result(&q.job, names));
-    q.permuted.source = q.job.job.y ? q.job.job.y : q.job.job.x;
+    q.permuted = (gcor_columns){q.job.job.y ? q.job.job.y : q.job.job.x, observations.observed, observations.n_obs};
     SEXP maxima = Rf_allocVector(REALSXP, (R_xlen_t)Rf_asReal(n));
     SET_VECTOR_ELT(q.result, 3, maxima);
     gcor_status status = run_permutations(&q, Rf_xlength(maxima), REAL(maxima));

@@ -412,8 +412,9 @@ for (backend in backends()) test_that(paste(backend, "maxT is what permutations 
 # The largest weights of permutations, as the engine has them.
 engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 3, ...) {
   settings <- gpucor:::settings_of(...)
+  counted <- gpucor:::count_observations(x, y, method, gpucor:::check_use(use), settings)
   found <- gpucor:::checked(.Call(gpucor:::r_maxima, x, y, gpucor:::method_code(method), gpucor:::check_use(use),
-                                  gpucor:::constant(side), n_perm, c(5, 6), settings))
+                                  counted, gpucor:::constant(side), n_perm, c(5, 6), settings))
   found$maxima
 }
 
@@ -547,7 +548,8 @@ test_that("what ties of columns amount to is found in C as by its definition, in
   }
   found <- function(x, y = NULL, use = "everything", ...) {
     task <- gpucor:::network_task(x, y, list(name = "fdr", value = 0.1), "absolute", use, "kendall", "cpu", ...)
-    q <- gpucor:::column_quotients(task)
+    counted <- gpucor:::count_observations(task$x, task$y, task$method, task$use, task$settings)
+    q <- gpucor:::column_quotients(task, counted)
     if (is.null(y)) q[1L] else q
   }
   data <- kinds_of_data(9, 8)
