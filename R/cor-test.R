@@ -117,15 +117,18 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   settings <- settings_of(backend, ...)
   input <- check_input(x, y, use, method, settings$assay)
   r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
-  rule <- test_rule(r, input, method, use, alternative, log.p, most_exact, settings)
-  found <- tested_pairs(r, input, method, use, rule, settings)
+  counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
+  # What the engine is told about the tests.
+  rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, exact = most_exact,
+               triangle = inherits(r, "dist"))
+  found <- tested_pairs(r, input, method, use, counted, rule, settings)
   if (isTRUE(exact) && found$tied > 0) {
     warning("ties: ", format_count(found$tied), " of ", format_count(length(r)), " pairs have no exact p value",
             call. = FALSE)
   }
   structure(
     c(list(coefficient = r), found[c("n", "statistic", "p.value")],
-      if (adjust == "maxT") list(p.adjusted = max_t(found$p.value, r, input, method, use, rule, n_perm, settings)),
+      if (adjust == "maxT") list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, settings)),
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
     class = "gpuCorTest"
   )
@@ -142,19 +145,16 @@ check_exact <- function(exact, method) {
 SAME_COEFFICIENT <- 1e-6
 
 # By the largest coefficients of permuted observations; p: of the shape that the result is to have.
-max_t <- function(p, r, input, method, use, rule, n_perm, settings) {
-  if (rule$common) {
+max_t <- function(p, r, input, method, use, counted, rule, n_perm, settings) {
+  if (counted$common) {
     fail("adjust = \"maxT\" permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
   side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
   seed <- floor(stats::runif(2) * 2^32)
-  found <- checked(.Call(r_maxima, input$x, input$y, method_code(method), use, constant(side), n_perm, seed, settings))
-  weight <- switch(side, absolute = abs(as.vector(r)), negative = -as.vector(r), positive = as.vector(r))
-  below <- findInterval(weight - SAME_COEFFICIENT, sort(found$maxima), left.open = TRUE)
-  adjusted <- (1 + n_perm - below) / (1 + n_perm)
-  p[] <- ifelse(is.na(p), NA, if (rule$log) log(adjusted) else adjusted)
-  p
+  found <- checked(.Call(r_maxima, input$x, input$y, method_code(method), use, counted, constant(side), n_perm, seed,
+                         settings))
+  .Call(r_adjusted, p, r, sort(found$maxima), constant(side), SAME_COEFFICIENT, rule$log, settings$threads)
 }
 
 # In the order of the engine's numbers.
@@ -163,18 +163,11 @@ alternatives <- c("two.sided", "less", "greater")
 # A pair has as many observations as both of its columns have, also where "everything" makes its coefficient NA.
 counted_use <- function(use) if (uses[use] == "everything") match("pairwise.complete.obs", uses) else use
 
-# What the engine is told about the tests.
-test_rule <- function(r, input, method, use, alternative, log.p, most_exact, settings) {
-  found <- checked(.Call(r_observations, input$x, input$y, method_code(method), counted_use(use), settings))
-  list(alternative = match(alternative, alternatives) - 1L, log = log.p, exact = most_exact,
-       triangle = inherits(r, "dist"), common = found$common)
-}
-
 # n, statistic and p of each coefficient, in the same shape.
-tested_pairs <- function(r, input, method, use, rule, settings) {
+tested_pairs <- function(r, input, method, use, counted, rule, settings) {
   shape <- plain_attributes(r)
   shape$call <- NULL # that of the coefficients
-  checked(.Call(r_test, r, input$x, input$y, method_code(method), counted_use(use), rule, shape, settings))
+  checked(.Call(r_test, r, input$x, input$y, method_code(method), use, counted, rule, shape, settings))
 }
 
 # The attributes of values in the shape of r, a plain dist where r is a gpuCor.

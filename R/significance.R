@@ -8,13 +8,18 @@ least_r <- function(p, method, n, q) {
   1 / sqrt(1 + (n - 2) / stats::qt(p / 2, n - 2, lower.tail = FALSE)^2) # also where t^2 is 0 or Inf
 }
 
+# Which observations count, and whether pairs have their own (r_observations).
+count_observations <- function(x, y, method, use, settings) {
+  checked(.Call(r_observations, x, y, method_code(method), use, settings))
+}
+
 # What is known of the task's p values: n observations at most; `single`: p follows from r.
 significance_of <- function(task) {
-  found <- checked(.Call(r_observations, task$x, task$y, method_code(task$method), task$use, task$settings))
+  found <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   n <- found$n_obs
   if (n < 3) fail("p values need at least 3 observations; there are ", n)
   kendall <- !is_t_distributed(task$method)
-  q <- if (kendall && !found$common) column_quotients(task)
+  q <- if (kendall && !found$common) column_quotients(task, found)
   ties <- unlist(q)
   ties <- ties[!is.na(ties)]
   untied <- abs(ties - (n - 2) / 3) < 1e-9 * n
@@ -25,8 +30,8 @@ significance_of <- function(task) {
 }
 
 # Of the columns of x and of y, or x, what their ties do to the variance of tau-b; NA where a column has no coefficient.
-column_quotients <- function(task) {
-  checked(.Call(r_tie_quotients, task$x, task$y, method_code(task$method), task$use, task$settings))
+column_quotients <- function(task, counted) {
+  checked(.Call(r_tie_quotients, task$x, task$y, method_code(task$method), task$use, counted, task$settings))
 }
 
 # Whether an observation counts for no pair if any column misses it.

@@ -22,10 +22,11 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_sync, 1),         ENTRY(r_count_shares, 3),   ENTRY(r_new_pointer, 0),
     ENTRY(r_needs, 4),        ENTRY(r_map, 1),            ENTRY(r_map_columns, 2),
     ENTRY(r_edge_scores, 7),  ENTRY(r_count_scores, 3),   ENTRY(r_keep_scores, 7),
-    ENTRY(r_strongest, 3),    ENTRY(r_test, 8),           ENTRY(r_t_scores, 2),
-    ENTRY(r_kendall_deviation, 3), ENTRY(r_tie_quotients, 5), ENTRY(r_pair_scores, 6),
-    ENTRY(r_maxima, 8),       ENTRY(r_permute, 4),        ENTRY(r_store_degrees, 3), ENTRY(r_summary, 4),
-    ENTRY(r_sorted_edges, 4), ENTRY(r_names_at, 2),       {NULL, NULL, 0},
+    ENTRY(r_strongest, 3),    ENTRY(r_test, 9),           ENTRY(r_t_scores, 2),
+    ENTRY(r_kendall_deviation, 3), ENTRY(r_tie_quotients, 6), ENTRY(r_pair_scores, 6),
+    ENTRY(r_maxima, 9),       ENTRY(r_permute, 4),        ENTRY(r_store_degrees, 3), ENTRY(r_summary, 4),
+    ENTRY(r_sorted_edges, 4), ENTRY(r_names_at, 2),       ENTRY(r_adjusted, 7),
+    {NULL, NULL, 0},
 };
 /* clang-format on */
 

@@ -56,25 +56,33 @@ rates_part <- function() {
 
 # ---- floors
 
-operations_of <- function(row, pairs) 2 * pairs * (if (row$method == "kendall") pairs_of(row$n_obs) else row$n_obs)
+# A permutation's coefficients are computed and not stored.
+permutations_of <- function(row) if (row$kind == "maxT") PERMUTATIONS else 0
+
+operations_of <- function(row, pairs) {
+  2 * pairs * (1 + permutations_of(row)) * (if (row$method == "kendall") pairs_of(row$n_obs) else row$n_obs)
+}
 
 # Ties take four products of bits instead of one. Coefficients that are stored are of products in float32.
 product_seconds <- function(row, pairs, rates) {
   operations <- operations_of(row, pairs)
   if (row$method == "kendall") return(operations * (if (has_ties(row)) 4 else 1) / rates$bits)
-  operations / (if (row$kind == "dist") rates$float else rates$half)
+  stored <- if (row$kind %in% c("dist", "test", "maxT")) 1 / (1 + permutations_of(row)) else 0
+  operations * (stored / rates$float + (1 - stored) / rates$half)
 }
 
 # Seconds of each work that must be done: a coefficient is at least 4 bytes on the wire (a float, or Kendall's
-# numerator) and 8 in R; an edge 16 with its place, and 12 in a sparse matrix.
+# numerator) and 8 in R, and so are its statistic, p value and adjusted p value; an edge 16 with its place, and 12 in a
+# sparse matrix.
 floor_terms <- function(row, pairs, edges, rates) {
-  sizes <- switch(row$kind, dist = c(4, 8) * pairs, network = c(16, 12) * edges, rate = c(0, 0))
+  sizes <- switch(row$kind, dist = c(4, 8) * pairs, test = c(4, 24) * pairs, maxT = c(4, 32) * pairs,
+                  network = c(16, 12) * edges, rate = c(0, 0))
   c(products = product_seconds(row, pairs, rates), wire = sizes[1] / rates$wire, fill = sizes[2] / rates$fill)
 }
 
 # Products, wire and fill go on at the same time; but a sparse matrix can be filled when all edges are known only.
 floor_seconds <- function(row, terms) {
-  switch(row$kind, dist = max(terms), network = max(terms[c("products", "wire")]) + terms[["fill"]],
+  switch(row$kind, dist = , test = , maxT = max(terms), network = max(terms[c("products", "wire")]) + terms[["fill"]],
          rate = terms[["products"]])
 }
 
@@ -119,12 +127,17 @@ stage_seconds <- function(kind, seconds, engine) {
     known <- c(known, "selection" = seconds_in("store_rank"), "assembly" = seconds_in("take_rows"),
                "object" = seconds_in("new_network"))
   }
+  if (kind == "maxT") known[["opening and closing"]] <- NA # known of the last permutation only
   known <- known[!is.na(known)]
   c(known, "the rest" = max(0, seconds - sum(known)))
 }
 
 call_of <- function(row, x) {
   if (row$kind == "dist") return(function() gpuCor(x, method = row$method))
+  if (row$kind == "test") return(function() gpuCorTest(x, method = row$method))
+  if (row$kind == "maxT") {
+    return(function() gpuCorTest(x, method = row$method, adjust = "maxT", n_perm = PERMUTATIONS))
+  }
   if (row$kind == "network") return(function() gpuCorNetwork(x, density = DENSITY, method = row$method))
   function() {
     task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = BEYOND), "absolute", "everything",
@@ -135,7 +148,8 @@ call_of <- function(row, x) {
 
 # With a sample of columns as the real call has it, where there are enough.
 warm_up <- function(row, x) {
-  few <- x[, seq_len(if (row$kind == "network") min(20000, ncol(x) %/% 4) else min(5000, ncol(x))), drop = FALSE]
+  most <- if (row$kind %in% c("network", "maxT")) min(20000, ncol(x) %/% 4) else min(5000, ncol(x))
+  few <- x[, seq_len(most), drop = FALSE]
   invisible(call_of(row, few)())
 }
 
@@ -182,6 +196,32 @@ check_dist <- function(row, x, r) {
   list(off = max(abs(as.numeric(r[at]) - truth_of(row, x, ij[, 1], ij[, 2]))), wrong = NA, checked = length(at))
 }
 
+# The p values by the tails of their own statistics, as R has them.
+check_test <- function(row, x, test) {
+  found <- check_dist(row, x, test$coefficient)
+  at <- ceiling(stats::runif(2000) * length(test$p.value))
+  r <- test$coefficient[at]
+  n <- row$n_obs
+  truth <- 2 * if (row$method == "kendall") {
+    stats::pnorm(-abs(r) / sqrt((4 * n + 10) / (9 * n * (n - 1))))
+  } else {
+    stats::pt(-abs(r) * sqrt((n - 2) / (1 - r^2)), n - 2)
+  }
+  found$wrong <- sum(abs(test$p.value[at] - truth) > 1e-9 * truth)
+  found
+}
+
+# Adjusted p values of few permutations by this back end against those by the CPU's.
+check_max_t <- function(row, x, test) {
+  adjusted <- function(backend) {
+    set.seed(1)
+    gpuCorTest(x, method = row$method, adjust = "maxT", n_perm = 20, backend = backend)$p.adjusted
+  }
+  found <- check_test(row, x, test)
+  found$wrong <- found$wrong + sum(adjusted(NULL) != adjusted("cpu"))
+  found
+}
+
 # Which of the pairs i < j are edges.
 are_edges <- function(net, i, j) {
   mapply(function(i, j) {
@@ -213,7 +253,9 @@ check_network <- function(row, x, net) {
 
 check <- function(row, x, result) {
   none <- list(off = NA_real_, wrong = NA, checked = 0)
-  tryCatch(switch(row$kind, dist = check_dist(row, x, result), network = check_network(row, x, result), rate = none),
+  by_kind <- list(dist = check_dist, test = check_test, maxT = check_max_t, network = check_network,
+                  rate = function(...) none)
+  tryCatch(by_kind[[row$kind]](row, x, result),
            error = function(e) {
              say("cannot be checked: ", conditionMessage(e))
              none
@@ -228,7 +270,8 @@ measure <- function(name, row, x, rates) {
   run <- best_run(row, x)
   pairs <- pairs_of(ncol(x))
   edges <- if (row$kind == "network") run$result@edges else 0
-  size <- switch(row$kind, dist = 8 * pairs, network = 12 * edges + 4 * ncol(x), rate = 0)
+  size <- switch(row$kind, dist = 8 * pairs, test = 24 * pairs, maxT = 32 * pairs,
+                 network = 12 * edges + 4 * ncol(x), rate = 0)
   terms <- floor_terms(row, pairs, edges, rates)
   list(name = name, seconds = run$seconds, all = run$all, stages = run$stages, host = run$host,
        beyond = run$host - run$before - size, device = run$device, pairs = pairs, edges = edges,
@@ -238,7 +281,7 @@ measure <- function(name, row, x, rates) {
 
 tell <- function(row, m) {
   terms <- if (row$kind == "rate") m$terms["products"] else m$terms
-  amount <- paste0(number(m$pairs / m$seconds / 1e9), " G pairs/s")
+  amount <- paste0(number(m$pairs * (1 + permutations_of(row)) / m$seconds / 1e9), " G pairs/s")
   if (row$kind == "network") amount <- paste0(number(m$edges / m$seconds / 1e6), " M edges/s, ", amount)
   if (row$kind == "rate") amount <- paste0(number(m$rate), " T operations/s, ", amount)
   say(m$name, ": ", number(m$seconds), " s of ", paste(vapply(m$all, number, ""), collapse = ", "), "; ", amount,
@@ -253,6 +296,7 @@ tell_found <- function(row, m) {
   if (row$kind == "rate") return("")
   off <- paste0("r off by ", format(m$found$off, digits = 2))
   if (row$kind == "dist") return(paste0(off, " at most of ", m$found$checked, " pairs; "))
+  if (row$kind != "network") return(paste0(off, " at most, ", m$found$wrong, " p values wrong; "))
   surplus <- if (m$surplus != 0) paste0(", ", number(m$surplus), " ties beyond the density")
   paste0(number(m$edges, 10), " edges", surplus, ", ", off, " at most, ", m$found$wrong, " of ",
          m$found$checked, " pairs wrong; ")

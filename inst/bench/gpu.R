@@ -42,11 +42,17 @@ rows <- list(
   "net-kendall-ties" = row("network", "kendall", 1e6, 128, "never", steps = 10),
   "net-pearson-voxels" = row("network", "pearson", 1561152, 1200, "an hour", 25, data = "voxels"),
   "net-kendall-voxels" = row("network", "kendall", 1561152, 1200, "never", NA, once = TRUE, data = "voxels"),
+  "test-pearson" = row("test", "pearson", 20000, 100, must = 1),
+  "test-kendall" = row("test", "kendall", 20000, 100, must = 1),
+  "maxT-pearson" = row("maxT", "pearson", 5000, 100, must = 5),
+  "maxT-spearman" = row("maxT", "spearman", 5000, 100, must = 5),
+  "maxT-kendall" = row("maxT", "kendall", 5000, 100, must = 5),
   "rate-sign" = row("rate", "kendall", 65536, 512, must = 8000),
   "rate-sign-ties" = row("rate", "kendall", 65536, 512, must = NA, steps = 10),
   "rate-half" = row("rate", "pearson", 131072, 1024, must = 450)
 )
 DENSITY <- 0.001
+PERMUTATIONS <- 1000 # of a maxT
 BEYOND <- 0.6 # a threshold that next to no pair of the data reaches
 
 has_ties <- function(row) row$steps > 0

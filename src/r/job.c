@@ -3,7 +3,6 @@
 
 #include "../core/alloc.h"
 #include "../core/measure.h"
-#include "../core/missing.h"
 
 void r_call_parse(r_call *call, SEXP settings) {
     const double *pass = REAL(r_element(settings, "pass"));
@@ -98,18 +97,30 @@ SEXP r_job_end(r_job *q, gcor_status status, SEXP result) {
 }
 
 SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
-    const char *names[] = {"n_obs", "common", ""};
+    const char *names[] = {"n_obs", "common", "observed", ""};
     r_job q;
     gcor_observations observations;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    if (gcor_observations_of(&q.call.context, &q.job, &observations)) return r_failure(&q.call.context.error);
-    double n_obs = (double)observations.n_obs;
-    gcor_free(observations.observed);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_ScalarReal(n_obs));
-    SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));
-    UNPROTECT(1);
-    return result;
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), observed = PROTECT(Rf_allocVector(INTSXP, q.job.x->n_obs));
+    gcor_status status = gcor_observations_of(&q.call.context, &q.job, &observations);
+    if (!status && observations.observed) {
+        memcpy(INTEGER(observed), observations.observed, (size_t)observations.n_obs * sizeof(int));
+        gcor_free(observations.observed);
+        SET_VECTOR_ELT(result, 2, observed);
+    }
+    if (!status) {
+        SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)observations.n_obs));
+        SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));
+    }
+    UNPROTECT(2);
+    return status ? r_failure(&q.call.context.error) : result;
+}
+
+gcor_observations r_counted(SEXP observations) {
+    SEXP observed = r_element(observations, "observed");
+    return (gcor_observations){Rf_isNull(observed) ? NULL : INTEGER(observed),
+                               (int64_t)Rf_asReal(r_element(observations, "n_obs")),
+                               Rf_asLogical(r_element(observations, "common"))};
 }
 
 SEXP r_failure(const gcor_error *error) {

@@ -2,7 +2,6 @@
 #include "r.h"
 
 #include "../core/alloc.h"
-#include "../core/missing.h"
 #include "../core/permuted.h"
 #include "../sink/maximum.h"
 
@@ -35,33 +34,65 @@ static gcor_status run_permutation(request *q, int64_t number, double *largest) 
 }
 
 static gcor_status run_permutations(request *q, R_xlen_t n, double *largest) {
-    gcor_observations counted;
     gcor_context *context = &q->job.call.context;
-    gcor_status status = gcor_observations_of(context, &q->job.job, &counted);
-    if (status) return status;
-    q->permuted.observed = counted.observed;
-    q->permuted.n_obs = counted.n_obs;
+    gcor_status status = GCOR_OK;
+    if (!q->permuted.observed)
+        q->job.job.use = GCOR_EVERYTHING; /* nothing is missing: it need not be looked for again */
     for (R_xlen_t k = 0; k < n && !status; k++) {
         q->job.call.progress.before = (double)k / (double)n;
         q->job.call.progress.width = 1 / (double)n;
         status = run_permutation(q, k, largest + k);
         if (!status && gcor_stop(context)) status = context->error.status;
     }
-    gcor_free(counted.observed);
     return status;
 }
 
-SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP n, SEXP seed, SEXP settings) {
+SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SEXP n, SEXP seed, SEXP settings) {
+    const gcor_observations observations = r_counted(counted);
     const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
     request q = {.side = (gcor_side)Rf_asInteger(side), .seed = parse_seed(seed)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.result = PROTECT(r_job_result(&q.job, names));
-    q.permuted.source = q.job.job.y ? q.job.job.y : q.job.job.x;
+    q.permuted = (gcor_columns){q.job.job.y ? q.job.job.y : q.job.job.x, observations.observed, observations.n_obs};
     SEXP maxima = Rf_allocVector(REALSXP, (R_xlen_t)Rf_asReal(n));
     SET_VECTOR_ELT(q.result, 3, maxima);
     gcor_status status = run_permutations(&q, Rf_xlength(maxima), REAL(maxima));
     SEXP result = r_job_end(&q.job, status, q.result);
     UNPROTECT(1);
+    return result;
+}
+
+/* How many of n ascending numbers are below x. */
+static R_xlen_t count_below(const double *sorted, R_xlen_t n, double x) {
+    R_xlen_t low = 0;
+    while (n > 0) {
+        R_xlen_t half = n / 2;
+        low += sorted[low + half] < x ? n - half : 0;
+        n = half;
+    }
+    return low;
+}
+
+SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads) {
+    R_xlen_t length = Rf_xlength(p), n = Rf_xlength(maxima);
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, length)), by_count = PROTECT(Rf_allocVector(REALSXP, n + 1));
+    double *adjusted = REAL(result), *of_count = REAL(by_count), same = Rf_asReal(margin);
+    const double *own = REAL(p), *coefficient = REAL(r), *sorted = REAL(maxima);
+    gcor_side kind = (gcor_side)Rf_asInteger(side);
+    int n_threads = r_threads(threads);
+    (void)n_threads; /* without OpenMP */
+    if (Rf_xlength(r) != length) Rf_error("%.0f coefficients and %.0f p values", (double)Rf_xlength(r), (double)length);
+    for (R_xlen_t below = 0; below <= n; below++) {
+        of_count[below] = (double)(1 + n - below) / (double)(1 + n);
+        if (Rf_asLogical(is_log)) of_count[below] = log(of_count[below]);
+    }
+    gcor_huge_pages(adjusted, (size_t)length * sizeof *adjusted);
+#pragma omp parallel for num_threads(n_threads) schedule(static)
+    for (R_xlen_t k = 0; k < length; k++)
+        adjusted[k] = own[k] != own[k] ? NA_REAL
+                                       : of_count[count_below(sorted, n, gcor_raw_weight(kind, coefficient[k]) - same)];
+    SHALLOW_DUPLICATE_ATTRIB(result, p);
+    UNPROTECT(2);
     return result;
 }
 

@@ -11,6 +11,7 @@
 #include <R_ext/Rdynload.h>
 
 #include "../core/mapped.h"
+#include "../core/missing.h"
 #include "../core/session.h"
 #include "../core/source.h"
 #include "../sink/dense.h"
@@ -26,7 +27,8 @@
  * attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings);
 
-/* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own). */
+/* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own, observed: the first
+ * n_obs are those that count, NULL: all do). It is `counted` below. */
 SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 
 /* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling, spool, wanted),
@@ -83,15 +85,17 @@ SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 
 /* test.c: list(n, statistic, p.value, tied) of coefficients r that gpuCor() has computed of x (and y), with the
  * attributes that are listed; tied: how many pairs have no exact p value for their ties. rule: list(alternative, log,
- * exact: up to how many observations, triangle: r are a triangle by rows, common: pairs have observations of their
- * own). */
-SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attributes, SEXP settings);
+ * exact: up to how many observations, triangle: r are a triangle by rows). */
+SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings);
 /* t of coefficients, degrees of freedom one for all or one each; NA where these are not positive. */
 SEXP r_t_scores(SEXP coefficients, SEXP degrees);
 
 /* maxima.c: list(..., maxima: the largest weight (gcor_weight) by that side of all pairs, after each of n permutations
  * of the observations: of each column of x by itself, or of the rows of y). seed: two whole numbers below 2^32. */
-SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP n, SEXP seed, SEXP settings);
+SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SEXP n, SEXP seed, SEXP settings);
+/* p values adjusted by them, ascending, in the shape of p: the share of all permutations and the data whose largest
+ * weight is at least that of coefficient r, less the margin. NA where p is. is_log: their logarithms. */
+SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads);
 
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);
@@ -100,7 +104,7 @@ void r_define_constant_vectors(DllInfo *dll);
 /* scores.c: the standard deviation of tau-b under independence of variables with the numbers q; these numbers, a vector
  * for x and one for y, NA where a variable has no coefficient (ties.h). */
 SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other);
-SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
+SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP settings);
 /* Of the entries of compressed rows (p, i, x), whose columns are x's variables: |x| over that deviation, by q of the
  * columns' variables and of the rows'; the same for pairs with observations of their own: -log(p), of rows = list(p, i,
  * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0. */
@@ -218,6 +222,9 @@ gcor_status r_session(gcor_context *context, const gcor_backend *backend, const 
                       gcor_session **session);
 void r_session_end(const gcor_backend *backend, gcor_status status);
 void r_close_sessions(void);
+
+/* What r_observations() has found. The observations are R's: not to be freed, and there as long as the list. */
+gcor_observations r_counted(SEXP observations);
 
 /* How many threads to use where `threads` are wanted: in a child of fork() one, as OpenMP's are
  * gone and starting new ones hangs; otherwise as many as the system allows. */

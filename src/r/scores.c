@@ -3,7 +3,6 @@
 #include "r.h"
 
 #include "../core/alloc.h"
-#include "../core/missing.h"
 #include "../core/test.h"
 
 SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other) {
@@ -27,20 +26,16 @@ static gcor_status find_quotients(gcor_context *context, gcor_source *source, co
     return context->error.status;
 }
 
-SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
+SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP settings) {
     r_job q;
-    gcor_observations counted;
+    const gcor_observations observations = r_counted(counted);
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     gcor_context *context = &q.call.context;
     SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
     SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, q.job.x->n_var));
     SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, q.job.y ? q.job.y->n_var : 0));
-    gcor_status status = gcor_observations_of(context, &q.job, &counted);
-    if (!status) {
-        status = find_quotients(context, q.job.x, &counted, VECTOR_ELT(result, 0));
-        if (!status && q.job.y) status = find_quotients(context, q.job.y, &counted, VECTOR_ELT(result, 1));
-        gcor_free(counted.observed);
-    }
+    gcor_status status = find_quotients(context, q.job.x, &observations, VECTOR_ELT(result, 0));
+    if (!status && q.job.y) status = find_quotients(context, q.job.y, &observations, VECTOR_ELT(result, 1));
     if (!status && !q.job.y) SET_VECTOR_ELT(result, 1, VECTOR_ELT(result, 0));
     UNPROTECT(1);
     return status ? r_failure(&context->error) : result;

@@ -49,7 +49,6 @@ SEXP r_constants(void) {
         NUMBER("signed", GCOR_SIGNED),
         NUMBER("signed hybrid", GCOR_HYBRID),
         NUMBER("interrupted", GCOR_INTERRUPTED),
-        NUMBER("too many", GCOR_TOO_MANY),
         NUMBER("constant", GCOR_CONSTANT),
         NUMBER("bins", GCOR_BINS),
         NUMBER("most powers", GCOR_MOST_POWERS),

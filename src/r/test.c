@@ -2,7 +2,6 @@
 #include "r.h"
 
 #include "../core/alloc.h"
-#include "../core/missing.h"
 #include "../core/test.h"
 #include "../core/triangle.h"
 
@@ -20,10 +19,11 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
 typedef struct {
     r_job job;
     gcor_test_rule rule;
-    int is_triangle, common;
+    gcor_observations counted;
+    int is_triangle;
     const double *r;
     double *n, *statistic, *p; /* n NULL: the same for all */
-    double n_obs, tied;        /* what it is then; how many pairs have no exact p value for their ties */
+    double tied;               /* how many pairs have no exact p value for their ties */
 } request;
 
 static int64_t count_pairs(const request *q) {
@@ -31,26 +31,17 @@ static int64_t count_pairs(const request *q) {
     return q->is_triangle ? gcor_triangular(n - 1) : n * (q->job.job.y ? q->job.job.y->n_var : n);
 }
 
-static gcor_status test_counted(request *q, const gcor_observations *counted) {
+static gcor_status test_all(request *q) {
+    const gcor_observations *counted = &q->counted;
     const gcor_job *job = &q->job.job;
     gcor_context *context = &q->job.call.context;
     gcor_columns x = {job->x, counted->observed, counted->n_obs}, y = {job->y, counted->observed, counted->n_obs};
     gcor_test test;
-    q->n_obs = (double)counted->n_obs;
-    if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, q->common, count_pairs(q), &test))
+    if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, counted->common, count_pairs(q), &test))
         return context->error.status;
     gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, q->n, q->statistic, q->p);
     q->tied = (double)test.tied;
     gcor_test_close(&test);
-    return status;
-}
-
-static gcor_status test_all(request *q) {
-    gcor_observations counted;
-    gcor_status status = gcor_observations_of(&q->job.call.context, &q->job.job, &counted);
-    if (status) return status;
-    status = test_counted(q, &counted);
-    gcor_free(counted.observed);
     return status;
 }
 
@@ -68,9 +59,9 @@ static void set_attributes(SEXP values, SEXP attributes) {
         Rf_setAttrib(values, Rf_installTrChar(STRING_ELT(names, k)), VECTOR_ELT(attributes, k));
 }
 
-SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attributes, SEXP settings) {
+SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings) {
     const char *names[] = {"n", "statistic", "p.value", "tied", ""};
-    request q = {.r = REAL(r), .common = Rf_asLogical(r_element(rule, "common"))};
+    request q = {.r = REAL(r), .counted = r_counted(counted)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.job.call.progress.show = 0;
     q.rule = (gcor_test_rule){q.job.job.measure, (gcor_alternative)Rf_asInteger(r_element(rule, "alternative")),
@@ -80,11 +71,11 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP attri
     R_xlen_t length = Rf_xlength(r);
     if (length != count_pairs(&q)) Rf_error("%.0f coefficients are not those of all pairs", (double)length);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    if (q.common) q.n = allocate(result, 0, length);
+    if (q.counted.common) q.n = allocate(result, 0, length);
     q.statistic = allocate(result, 1, length);
     q.p = allocate(result, 2, length);
     gcor_status status = test_all(&q);
-    if (!status && !q.common) SET_VECTOR_ELT(result, 0, r_constant_vector(q.n_obs, length));
+    if (!status && !q.counted.common) SET_VECTOR_ELT(result, 0, r_constant_vector((double)q.counted.n_obs, length));
     for (int k = 0; !status && k < 3; k++) set_attributes(VECTOR_ELT(result, k), attributes);
     SET_VECTOR_ELT(result, 3, Rf_ScalarReal(q.tied));
     UNPROTECT(1);

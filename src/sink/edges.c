@@ -37,23 +37,13 @@ enum { STRIP = 32 };
 static int any_edge(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
     const gcor_weighing w = gcor_weigh(rule->side);
     const double error = segment->error;
+    if (!rule->row_least) return gcor_largest_weight(rule->side, segment, k, STRIP) >= rule->least - error;
+    const double *other = rule->col_least + segment->col;
     int any = 0;
-    if (rule->row_least) {
-        const double *other = rule->col_least + segment->col;
 #pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + STRIP; l++) {
-            double value = segment->floats ? segment->floats[l] : segment->doubles[l];
-            any |= w.size * fabs(value) + w.sign * value >= (other[l] < own ? other[l] : own) - error;
-        }
-    } else if (segment->floats) {
-        const float *value = segment->floats, size = (float)w.size, sign = (float)w.sign;
-        const float low = nextafterf((float)(rule->least - error), -INFINITY);
-#pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + STRIP; l++) any |= size * fabsf(value[l]) + sign * value[l] >= low;
-    } else {
-        const double *value = segment->doubles, low = rule->least - error;
-#pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + STRIP; l++) any |= w.size * fabs(value[l]) + w.sign * value[l] >= low;
+    for (int64_t l = k; l < k + STRIP; l++) {
+        double value = segment->floats ? segment->floats[l] : segment->doubles[l];
+        any |= w.size * fabs(value) + w.sign * value >= (other[l] < own ? other[l] : own) - error;
     }
     return any;
 }

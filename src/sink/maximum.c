@@ -4,30 +4,7 @@
 #include "../core/alloc.h"
 #include "file.h"
 
-enum { LINE = 8 };             /* doubles of a cache line */
-static const double NONE = -2; /* gcor_weight()'s of what is no coefficient */
-
-/* The largest of n weights, by the values at hand: without a branch. */
-static double raw_maximum(gcor_side side, const gcor_segment *segment, int64_t from, int64_t n) {
-    const gcor_weighing w = gcor_weigh(side);
-    double best = NONE, most = 1 + segment->error;
-    if (segment->floats) {
-        const float *value = segment->floats + from;
-#pragma omp simd reduction(max : best)
-        for (int64_t k = 0; k < n; k++) {
-            double weight = value[k] <= most ? w.size * fabs(value[k]) + w.sign * value[k] : NONE;
-            best = weight > best ? weight : best;
-        }
-    } else {
-        const double *value = segment->doubles + from;
-#pragma omp simd reduction(max : best)
-        for (int64_t k = 0; k < n; k++) {
-            double weight = value[k] <= most ? w.size * fabs(value[k]) + w.sign * value[k] : NONE;
-            best = weight > best ? weight : best;
-        }
-    }
-    return best;
-}
+enum { LINE = 8 }; /* doubles of a cache line */
 
 /* Only values that may be larger than the largest so far are wanted exactly: few, once it is large. */
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
@@ -37,7 +14,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     (void)context;
     for (int64_t from = 0; from < segment->n; from += RUN) {
         int64_t to = segment->n - from < RUN ? segment->n : from + RUN;
-        if (raw_maximum(maximum->side, segment, from, to - from) + segment->error <= *best) continue;
+        if (gcor_largest_weight(maximum->side, segment, from, to - from) + segment->error <= *best) continue;
         for (int64_t k = from; k < to; k++) {
             double value = gcor_value(segment, k);
             if (!(value <= most) || gcor_raw_weight(maximum->side, value) + segment->error <= *best) continue;
@@ -49,14 +26,18 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 }
 
 double gcor_maximum_of(const gcor_maximum *maximum) {
-    double best = NONE;
+    double best = GCOR_NO_WEIGHT;
     for (int64_t t = 0; t < maximum->threads; t++)
         if (maximum->best[t * LINE] > best) best = maximum->best[t * LINE];
     return best;
 }
 
+void gcor_maximum_add(gcor_maximum *maximum, double weight) {
+    if (weight > maximum->best[0]) maximum->best[0] = weight;
+}
+
 static void clear(gcor_maximum *maximum) {
-    for (int64_t t = 0; t < maximum->threads; t++) maximum->best[t * LINE] = NONE;
+    for (int64_t t = 0; t < maximum->threads; t++) maximum->best[t * LINE] = GCOR_NO_WEIGHT;
 }
 
 static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
@@ -69,9 +50,8 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
 
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_maximum *maximum = (gcor_maximum *)sink, *from = (gcor_maximum *)other;
-    double best = gcor_maximum_of(from);
     (void)context;
-    if (best > maximum->best[0]) maximum->best[0] = best;
+    gcor_maximum_add(maximum, gcor_maximum_of(from));
     clear(from);
     return GCOR_OK;
 }
@@ -88,11 +68,11 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
 static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_maximum *maximum = (gcor_maximum *)sink;
     int32_t side = (int32_t)maximum->side;
-    double best = NONE;
+    double best = GCOR_NO_WEIGHT;
     gcor_status status = gcor_expect(context, file, &side, sizeof side);
     if (!status) status = gcor_get(context, file, &best, 1, sizeof best);
-    if (!status && !(best >= NONE && best <= 1)) status = gcor_damaged(context);
-    if (!status && best > maximum->best[0]) maximum->best[0] = best;
+    if (!status && !(best >= GCOR_NO_WEIGHT && best <= 1)) status = gcor_damaged(context);
+    if (!status) gcor_maximum_add(maximum, best);
     return status;
 }
 
@@ -101,7 +81,7 @@ static void release(gcor_sink *sink) {
     gcor_free(sink);
 }
 
-static const gcor_sink_type maximum_type = {
+const gcor_sink_type gcor_maximum_type = {
     .name = "maximum",
     .take = take,
     .fork = fork_sink,
@@ -116,7 +96,7 @@ gcor_status gcor_maximum_new(gcor_context *context, gcor_shape shape, int64_t n_
     gcor_maximum *fresh = *maximum = gcor_alloc(context, 1, sizeof *fresh, "the largest coefficient");
     if (!fresh) return GCOR_NO_MEMORY;
     *fresh = (gcor_maximum){
-        .sink = {.type = &maximum_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1},
+        .sink = {.type = &gcor_maximum_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1},
         .side = side,
         .threads = context->threads,
         .best = gcor_alloc(context, context->threads, LINE * sizeof(double), "the largest coefficients")};

@@ -28,10 +28,45 @@ GCOR_INLINE double gcor_raw_weight(gcor_side side, double value) {
     return w.size * fabs(value) + w.sign * value;
 }
 
-/* -2, below any threshold, where there is no coefficient. */
+/* Below any threshold, where there is no coefficient. */
+#define GCOR_NO_WEIGHT (-2.0)
+
 GCOR_INLINE double gcor_weight(gcor_side side, double r) {
-    return r <= 1 ? gcor_raw_weight(side, r) : -2;
+    return r <= 1 ? gcor_raw_weight(side, r) : GCOR_NO_WEIGHT;
 }
+
+#ifndef __CUDACC__
+/* The largest weight of n values of a segment, as they were handed over, from `from` on: without a branch, but for
+ * runs that have pairs without a coefficient. GCOR_NO_WEIGHT: there is none. */
+static inline double gcor_largest_weight(gcor_side side, const gcor_segment *segment, int64_t from, int64_t n) {
+    const gcor_weighing w = gcor_weigh(side);
+    const double *doubles = segment->doubles + (segment->doubles ? from : 0);
+    const float *floats = segment->floats + (segment->floats ? from : 0), size = (float)w.size, sign = (float)w.sign;
+    double best = GCOR_NO_WEIGHT, most = 1 + segment->error;
+    if (segment->floats) {
+        float largest = (float)best;
+#pragma omp simd reduction(max : largest)
+        for (int64_t k = 0; k < n; k++) {
+            float weight = size * fabsf(floats[k]) + sign * floats[k];
+            largest = weight > largest ? weight : largest;
+        }
+        best = largest;
+    } else {
+#pragma omp simd reduction(max : best)
+        for (int64_t k = 0; k < n; k++) {
+            double weight = w.size * fabs(doubles[k]) + w.sign * doubles[k];
+            best = weight > best ? weight : best;
+        }
+    }
+    if (best <= most) return best;
+    best = GCOR_NO_WEIGHT;
+    for (int64_t k = from; k < from + n; k++) {
+        double value = gcor_value(segment, k), weight = value <= most ? gcor_raw_weight(side, value) : GCOR_NO_WEIGHT;
+        best = weight > best ? weight : best;
+    }
+    return best;
+}
+#endif
 
 /* Which pairs are edges, decided on exact coefficients. */
 typedef struct {

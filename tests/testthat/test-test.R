@@ -409,6 +409,91 @@ for (backend in backends()) test_that(paste(backend, "maxT is what permutations 
   }
 })
 
+# The largest weights of permutations, as the engine has them.
+engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 3, ...) {
+  settings <- gpucor:::settings_of(...)
+  counted <- gpucor:::count_observations(x, y, method, gpucor:::check_use(use), settings)
+  found <- gpucor:::checked(.Call(gpucor:::r_maxima, x, y, gpucor:::method_code(method), gpucor:::check_use(use),
+                                  counted, gpucor:::constant(side), n_perm, c(5, 6), settings))
+  found$maxima
+}
+
+# GPUCOR_NO_WGMMA: what GPUs before Hopper run, which newer ones can, too.
+instructions <- list(newest = c(GPUCOR_NO_WGMMA = NA), older = c(GPUCOR_NO_WGMMA = "1"))
+sides <- c("absolute", "positive", "negative")
+
+for (backend in backends()) for (kind in names(instructions)[seq_len(1 + (backend == "cuda"))]) {
+  expect_same_maxima <- function(..., label) {
+    with_env(instructions[[kind]], {
+      ours <- engine_maxima(..., backend = backend)
+      truth <- engine_maxima(..., backend = "cpu", threads = 1)
+    })
+    expect_identical(ours, truth, label = label)
+    invisible(ours)
+  }
+
+  test_that(paste("the largest of all pairs is the same number everywhere:", backend, kind), {
+    # 64 halves are a piece, 1,024 signs, too; a block is 128 x 256 or 256 x 256, and some pairs are beyond its edges.
+    for (n_obs in c(12, 65)) for (n_var in c(2, 16, 257, 530)) {
+      x <- normal(n_obs, n_var)
+      few <- x[, seq_len(n_var %/% 2), drop = FALSE]
+      spoilt <- x
+      spoilt[, 1] <- 7
+      spoilt[3, 2] <- NA
+      data <- list(untied = x, tied = round(x, 1), mixed = cbind(x[, -1], round(x[, 1])), binary = (x > 0) + 0,
+                   spoilt = spoilt, infinite = cbind(c(Inf, x[-1, 1]), x[, -1]))
+      for (name in names(data)) for (method in all_methods) for (side in sides) {
+        label <- paste(name, n_obs, n_var, method, side)
+        expect_same_maxima(data[[name]], NULL, method, side, label = label)
+        expect_same_maxima(data[[name]], few, method, side, label = paste(label, "y"))
+      }
+    }
+    expect_nothing_live()
+  })
+
+  test_that(paste("the largest of all pairs of long columns:", backend, kind), {
+    # Beyond 8,192 observations there are no products of halves; the signs of 1,100 are opened for a tile.
+    for (n_obs in c(1100, 8192, 8193)) for (side in sides) {
+      x <- normal(n_obs, 150)
+      x[, 2] <- x[, 1] + x[, 2] / 100
+      for (method in c("pearson", "spearman")) {
+        expect_same_maxima(x, NULL, method, side, label = paste(n_obs, method, side))
+      }
+      few <- if (n_obs > 2000) x[, 1:4] else x
+      expect_same_maxima(few, NULL, "kendall", side, label = paste(n_obs, "kendall", side))
+      expect_same_maxima(round(few), NULL, "kendall", side, label = paste(n_obs, "kendall", side, "tied"))
+    }
+  })
+
+  test_that(paste("the largest of pairs in many tiles:", backend, kind), {
+    x <- normal(20, 9000)
+    for (method in all_methods) {
+      at_once <- expect_same_maxima(x, NULL, method, "absolute", n_perm = 1, label = method)
+      in_panels <- engine_maxima(x, NULL, method, "absolute", n_perm = 1, backend = backend, memory = 1)
+      expect_identical(in_panels, at_once, label = method)
+    }
+  })
+}
+
+test_that("maxima are those of permutations that are tested alone", {
+  x <- normal(30, 8)
+  for (backend in backends()) for (method in all_methods) for (side in sides) {
+    maxima <- engine_maxima(x, NULL, method, side, backend = backend)
+    truth <- vapply(0:2, function(k) {
+      r <- cor(permute(x, c(5, 6), k, FALSE), method = method)
+      max(weight_of(r[upper.tri(r)], side))
+    }, 0)
+    expect_equal(maxima, truth, tolerance = 1e-6, label = paste(backend, method, side))
+  }
+  # No pair has a coefficient; and all have the same one, which is below zero.
+  for (backend in backends()) {
+    constant <- matrix(1, 5, 3)
+    expect_lt(max(engine_maxima(constant, NULL, "pearson", "absolute", backend = backend)), -1)
+    two <- cbind(1:2, 1:2) + 0
+    expect_true(all(engine_maxima(two, NULL, "kendall", "negative", n_perm = 20, backend = backend) %in% c(-1, 1)))
+  }
+})
+
 test_that("maxT is uniform where nothing is correlated, and finds what is", {
   m <- normal(20, 200)
   smallest <- vapply(1:200, function(k) {
@@ -463,7 +548,8 @@ test_that("what ties of columns amount to is found in C as by its definition, in
   }
   found <- function(x, y = NULL, use = "everything", ...) {
     task <- gpucor:::network_task(x, y, list(name = "fdr", value = 0.1), "absolute", use, "kendall", "cpu", ...)
-    q <- gpucor:::column_quotients(task)
+    counted <- gpucor:::count_observations(task$x, task$y, task$method, task$use, task$settings)
+    q <- gpucor:::column_quotients(task, counted)
     if (is.null(y)) q[1L] else q
   }
   data <- kinds_of_data(9, 8)

@@ -107,6 +107,9 @@ enum {
     /* From so many pairs on edges stay on the device, in at most that part of its free memory. */
     KEEP_PAIRS = 1 << 24,
     KEEPER_PART = 8,
+    /* Up to here the largest weight is looked for by products of halves. With more observations coefficients are so
+     * close together, and the error of a half's product so large, that too many would be computed again. */
+    MAXIMUM_HALF_OBS = 8192,
 
     LEAST_BINS = 1024 /* of weights from 0 to 1, when a tile's k-th largest is looked for */
 };

@@ -107,65 +107,54 @@ static __device__ inline void product_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
+/* The sums of 24 or 32 groups of columns as operands, and their names. */
 #define GPUCOR_SUMS_8(n) \
     "+r"(d[n][0]), "+r"(d[n][1]), "+r"(d[n][2]), "+r"(d[n][3]), "+r"(d[n + 1][0]), "+r"(d[n + 1][1]), \
         "+r"(d[n + 1][2]), "+r"(d[n + 1][3])
-#define GPUCOR_SUMS \
-    GPUCOR_SUMS_8(0), GPUCOR_SUMS_8(2), GPUCOR_SUMS_8(4), GPUCOR_SUMS_8(6), GPUCOR_SUMS_8(8), GPUCOR_SUMS_8(10), \
-        GPUCOR_SUMS_8(12), GPUCOR_SUMS_8(14), GPUCOR_SUMS_8(16), GPUCOR_SUMS_8(18), GPUCOR_SUMS_8(20), \
-        GPUCOR_SUMS_8(22), GPUCOR_SUMS_8(24), GPUCOR_SUMS_8(26), GPUCOR_SUMS_8(28), GPUCOR_SUMS_8(30)
-#define GPUCOR_SUM_NAMES \
-    "{" \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
-    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
-    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127" \
-    "}, "
-
 #define GPUCOR_SUMS_192 \
     GPUCOR_SUMS_8(0), GPUCOR_SUMS_8(2), GPUCOR_SUMS_8(4), GPUCOR_SUMS_8(6), GPUCOR_SUMS_8(8), GPUCOR_SUMS_8(10), \
         GPUCOR_SUMS_8(12), GPUCOR_SUMS_8(14), GPUCOR_SUMS_8(16), GPUCOR_SUMS_8(18), GPUCOR_SUMS_8(20), \
         GPUCOR_SUMS_8(22)
-#define GPUCOR_SUM_NAMES_192 \
-    "{" \
+#define GPUCOR_SUMS_256 GPUCOR_SUMS_192, GPUCOR_SUMS_8(24), GPUCOR_SUMS_8(26), GPUCOR_SUMS_8(28), GPUCOR_SUMS_8(30)
+#define GPUCOR_NAMES_192 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
     "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
     "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
     "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95" \
-    "}, "
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define GPUCOR_NAMES_256 \
+    GPUCOR_NAMES_192 \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+/* The instruction of a shape: names of the sums, the rows, the columns and `add`, and what else it wants. */
+#define GPUCOR_PRODUCT(shape, sums, rows, cols, add, more) \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, " add ", 0;\n" \
+    "wgmma.mma_async.sync.aligned." shape " {" sums "}, " rows ", " cols ", p" more ";\n}"
 
 /* d += 64 rows x 256 columns of 32 bytes; add 0: d = . */
 static __device__ inline void product_half(int (&d)[32][4], uint64_t rows, uint64_t cols, int add) {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 " GPUCOR_SUM_NAMES "%128, %129, p, 1, 1, 0, 0;\n}"
-                 : GPUCOR_SUMS
+    asm volatile(GPUCOR_PRODUCT("m64n256k16.f32.f16.f16", GPUCOR_NAMES_256, "%128", "%129", "%130", ", 1, 1, 0, 0")
+                 : GPUCOR_SUMS_256
                  : "l"(rows), "l"(cols), "r"(add));
 }
 static __device__ inline void product_bits(int (&d)[32][4], uint64_t rows, uint64_t cols, int add) {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc " GPUCOR_SUM_NAMES "%128, %129, p;\n}"
-                 : GPUCOR_SUMS
+    asm volatile(GPUCOR_PRODUCT("m64n256k256.s32.b1.b1.and.popc", GPUCOR_NAMES_256, "%128", "%129", "%130", "")
+                 : GPUCOR_SUMS_256
                  : "l"(rows), "l"(cols), "r"(add));
 }
 /* 64 rows x 192 columns. */
 static __device__ inline void product_bits(int (&d)[24][4], uint64_t rows, uint64_t cols, int add) {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n192k256.s32.b1.b1.and.popc " GPUCOR_SUM_NAMES_192 "%96, %97, p;\n}"
+    asm volatile(GPUCOR_PRODUCT("m64n192k256.s32.b1.b1.and.popc", GPUCOR_NAMES_192, "%96", "%97", "%98", "")
                  : GPUCOR_SUMS_192
                  : "l"(rows), "l"(cols), "r"(add));
 }
-/* The same with the rows in registers, as mma.m16n8k256 has them, 16 a warp. */
+/* 64 rows x 256 columns, the rows in registers as mma.m16n8k256 has them, 16 a warp. */
 static __device__ inline void product_bits(int (&d)[32][4], const unsigned (&rows)[4], uint64_t cols, int add) {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %133, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc " GPUCOR_SUM_NAMES
-                 "{%128, %129, %130, %131}, %132, p;\n}"
-                 : GPUCOR_SUMS
+    asm volatile(GPUCOR_PRODUCT("m64n256k256.s32.b1.b1.and.popc", GPUCOR_NAMES_256, "{%128, %129, %130, %131}", "%132",
+                                "%133", "")
+                 : GPUCOR_SUMS_256
                  : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "l"(cols), "r"(add));
 }
 

@@ -35,6 +35,7 @@ typedef std::unique_ptr<DeviceSink> (*SinkMaker)(gcor_state *state);
 std::unique_ptr<DeviceSink> make_edges(gcor_state *state);
 std::unique_ptr<DeviceSink> make_histogram(gcor_state *state);
 std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state);
+std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
 std::unique_ptr<DeviceSink> make_ring(gcor_state *state); /* backend/ring.cu */
 
 /* Those of a session, each with who made it. */

@@ -54,10 +54,11 @@ static __device__ __noinline__ void hand_on(const Product &p, const EdgeOutput &
     __syncwarp();
 }
 
-/* The hits among a lane's four sums, of rows i and i + 8, columns j and j + 1. */
-template <ProductMode Mode>
-static __device__ inline void keep_hits(const Product &p, const EdgeOutput &edges, WarpOutput &out,
-                                        const bool (&hit)[4], const int (&sums)[4], int64_t i, int64_t j) {
+/* The hits among a lane's four sums, of rows i and i + 8, columns j and j + 1. hand_on(): all those so far, when there
+ * is no more room. */
+template <class HandOn>
+static __device__ inline void keep_hits(WarpOutput &out, const bool (&hit)[4], const int (&sums)[4], int64_t i,
+                                        int64_t j, HandOn hand_on) {
     int at[4], n = 0;
 #pragma unroll
     for (int e = 0; e < 4; e++) {
@@ -66,7 +67,7 @@ static __device__ inline void keep_hits(const Product &p, const EdgeOutput &edge
         n += __popc(lanes);
     }
     if (out.n + n > WARP_HITS) {
-        hand_on<Mode>(p, edges, out.hits, out.n);
+        hand_on();
         out.n = 0;
     }
 #pragma unroll
@@ -75,6 +76,26 @@ static __device__ inline void keep_hits(const Product &p, const EdgeOutput &edge
     out.n += n;
 }
 static_assert(WARP_HITS >= 128, "those of four sums a lane");
+
+/* The hits among all sums of a warp: pairs that count for which is_hit(sum, row, col). */
+template <int N, class IsHit, class HandOn>
+static __device__ inline void keep_all_hits(const Product &p, WarpOutput &out, const int (&sums)[N][4], int64_t i,
+                                            int64_t j, IsHit is_hit, HandOn hand_on) {
+    i += threadIdx.x % 32 / 4;
+    j += threadIdx.x % 4 * 2;
+#pragma unroll 1
+    for (int n = 0; n < N; n++) {
+        int four[4];
+        bool hit[4];
+        pick_sums<0, N>(sums, n, four);
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            int64_t row = i + e / 2 * 8, col = j + 8 * n + e % 2;
+            hit[e] = is_pair(p, row, col) && is_hit(four[e], row, col);
+        }
+        keep_hits(out, hit, four, i, j + 8 * n, hand_on);
+    }
+}
 
 /* ---- the sinks -------------------------------------------------------------------------------------- */
 
@@ -105,7 +126,7 @@ struct Edges : EdgeOutput {
             bool hit[4];
 #pragma unroll
             for (int e = 0; e < 4; e++) hit[e] = bounds[e / 2].hit(columns.value(four[e], e % 2));
-            keep_hits<Mode>(p, *this, out, hit, four, i, j + 8 * n);
+            keep_hits(out, hit, four, i, j + 8 * n, [&] { hand_on<Mode>(p, *this, out.hits, out.n); });
         }
     }
 
@@ -125,21 +146,10 @@ struct OwnEdges : EdgeOutput {
     template <ProductMode Mode, int N>
     __device__ void deliver(const Product &p, WarpOutput &out, const PlainSink::Nothing &, const int (&sums)[N][4],
                             int64_t i, int64_t j) const {
-        i += threadIdx.x % 32 / 4;
-        j += threadIdx.x % 4 * 2;
-#pragma unroll 1
-        for (int n = 0; n < N; n++) {
-            int four[4];
-            bool hit[4];
-            pick_sums<0, N>(sums, n, four);
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                int64_t row = i + e / 2 * 8, col = j + 8 * n + e % 2;
-                hit[e] = is_pair(p, row, col) &&
-                         weigh.weight(rough_value<Mode>(p, four[e], row, col)) >= gcor_least(&rule, row, col) - error;
-            }
-            keep_hits<Mode>(p, *this, out, hit, four, i, j + 8 * n);
-        }
+        auto is_hit = [&](int sum, int64_t row, int64_t col) {
+            return weigh.weight(rough_value<Mode>(p, sum, row, col)) >= gcor_least(&rule, row, col) - error;
+        };
+        keep_all_hits(p, out, sums, i, j, is_hit, [&] { hand_on<Mode>(p, *this, out.hits, out.n); });
     }
 
     template <ProductMode Mode>

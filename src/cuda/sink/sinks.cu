@@ -1,6 +1,7 @@
 /* The table of sinks that have a half on the device. Whoever adds one writes a row here. */
 #include "../backend/state.cuh"
 #include "../../sink/connectivity.h"
+#include "../../sink/maximum.h"
 #include "../../sink/neighbours.h"
 
 static const struct {
@@ -12,6 +13,7 @@ static const struct {
     {&gcor_degrees_type, make_edges},
     {&gcor_histogram_type, make_histogram},
     {&gcor_connectivity_type, make_connectivity},
+    {&gcor_maximum_type, make_maximum},
 };
 
 static SinkMaker maker_of(const gcor_sink_type *type) {

@@ -1,0 +1,307 @@
+/* The largest weight on the device. In a product a warp finds the largest of its values where they are, in registers,
+ * and compares it with a weight that the largest of all is known to reach. Pairs that may be above, after errors on
+ * both sides, are hits: few, once that weight is large. Their exact weights are computed when a warp has many, or is
+ * done, as most are then known to be too small. */
+#include "../product/launch.cuh"
+#include "../../sink/maximum.h"
+#include "edge_sink.cuh"
+
+#include <climits>
+#include <cstring>
+
+/* ---- what is known of the largest ------------------------------------------------------------ */
+
+/* A number's bits to an integer of the same order, for atomicMax(), and back. */
+static __host__ __device__ inline int in_order(int bits) {
+    return bits < 0 ? bits ^ INT_MAX : bits;
+}
+static __host__ __device__ inline long long in_order(long long bits) {
+    return bits < 0 ? bits ^ LLONG_MAX : bits;
+}
+
+/* In the order of integers; what the run's tiles have found so far. NOTHING in every byte: two numbers far below -1. */
+struct Largest {
+    long long weight; /* the largest that is known exactly */
+    int floor;        /* a float that the largest one reaches */
+};
+static const int NOTHING = 0x80;
+
+/* A row's or a column's, for a rough value of signs. */
+struct SignNumbers {
+    int ones;
+    float inverse;
+};
+
+/* Of a warp's columns; HALF has none. */
+template <ProductMode Mode, int N>
+struct SignColumns {
+    ColumnNumbers<int, N> ones;
+    ColumnNumbers<float, N> inverse;
+    __device__ SignColumns(const Product &p, int64_t j) {
+        if constexpr (Mode != HALF) {
+            ones.load(Mode == TIED ? p.cols.ones_untied : p.cols.ones_greater, j);
+            inverse.load(p.cols.inverse, j);
+        }
+    }
+    __device__ SignNumbers get(int n, int odd) const {
+        if constexpr (Mode == HALF)
+            return {0, 0};
+        else
+            return {ones.get(n, odd), inverse.get(n, odd)};
+    }
+};
+
+template <ProductMode Mode>
+static __device__ inline SignNumbers numbers_of_row(const Product &p, int64_t i) {
+    if (Mode == HALF) return {0, 0};
+    return {Mode == UNTIED ? p.rows.ones_greater[i] : 0, p.rows.inverse[i]};
+}
+
+/* rough_value() of numbers that are there; HALF: times HALF_SCALE twice. */
+template <ProductMode Mode>
+static __device__ inline float scaled_value(const Product &p, int sum, SignNumbers row, SignNumbers col) {
+    if (Mode == HALF) return __int_as_float(sum);
+    int sign = Mode == TIED ? sum - col.ones : 4 * sum - 2 * (row.ones + col.ones) + (int)p.bits;
+    return (float)sign * row.inverse * col.inverse;
+}
+
+/* Which columns of a lane's rows i and i + 8 are pairs that count; both are numbered from the lane's first. */
+struct LanePairs {
+    int first[2], n[2];
+    __device__ LanePairs(const Product &p, int64_t i, int64_t j) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            int64_t col = 0, count = 0, row = i + 8 * h;
+            if (row < p.tile.n_row) gcor_tile_segment(&p.tile, p.shape, p.tile.row + row, &col, &count);
+            first[h] = (int)(col - p.tile.col - j);
+            n[h] = (int)count;
+        }
+    }
+    __device__ bool has(int h, int col) const {
+        return (unsigned)(col - first[h]) < (unsigned)n[h];
+    }
+};
+
+/* Whether all of 16 rows and so many columns are pairs that count. */
+static __device__ inline bool all_count(const Product &p, int64_t i, int64_t j, int cols) {
+    return i + 16 <= p.tile.n_row && j + cols <= p.tile.n_col && is_pair(p, i, j + cols - 1) && is_pair(p, i + 15, j);
+}
+
+/* ---- in a kernel --------------------------------------------------------------------------------- */
+
+struct Maximum {
+    static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
+    static constexpr bool hopper = true, long_blocks = false, counts = false;
+    template <ProductMode Mode, int N>
+    using Ahead = SignColumns<Mode, N>;
+
+    gcor_side side;
+    FloatWeighing weigh;
+    float error; /* of rough weights, with the roundings of what they are compared with */
+    Largest *largest;
+
+    /* ---- by all lanes of a warp */
+
+    /* The lanes' largest exact weight. */
+    __device__ void add(double weight) const {
+        weight = largest_of_lanes(weight);
+        if (threadIdx.x % 32 != 0 || weight < -1) return;
+        atomicMax(&largest->weight, in_order(__double_as_longlong(weight)));
+        atomicMax(&largest->floor, in_order(__float_as_int(__double2float_rd(weight))));
+    }
+
+    /* What rough weights are to reach for their pairs to be hits. */
+    __device__ float least() const {
+        int floor = 0;
+        if (threadIdx.x % 32 == 0) floor = *(const volatile int *)&largest->floor;
+        return __int_as_float(in_order(__shfl_sync(ALL_LANES, floor, 0))) - error;
+    }
+
+    /* Whether the warp has a hit, by the largest of each lane's rough weights; what is known of the largest rises. */
+    __device__ bool has_hit(float rough, float &least) const {
+        float top = __int_as_float(in_order(__reduce_max_sync(ALL_LANES, in_order(__float_as_int(rough)))));
+        least = this->least();
+        if (!(top >= -1.5f && top >= least)) return false;
+        if (top - error > least + error) {
+            if (threadIdx.x % 32 == 0) atomicMax(&largest->floor, in_order(__float_as_int(top - error)));
+            least = top - error - error;
+        }
+        return true;
+    }
+
+    /* The largest exact weight of REAL pairs, one in each lane, of those that are wanted. */
+    __device__ double dot_weights(const Product &p, bool wanted, unsigned place) const {
+        double weight = GCOR_NO_WEIGHT;
+        for (unsigned lanes = __ballot_sync(ALL_LANES, wanted); lanes; lanes &= lanes - 1) {
+            unsigned pair = __shfl_sync(ALL_LANES, place, __ffs(lanes) - 1);
+            int64_t i = place_row(pair), j = place_col(pair);
+            double dot = warp_dot(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs);
+            weight = fmax(weight, gcor_weight(side, exact_value(p, dot, i, j)));
+        }
+        return weight;
+    }
+
+    /* ---- products of tensor cores */
+
+    /* A lane's largest rough weight. */
+    template <ProductMode Mode, bool AllCount, int N>
+    __device__ float largest_rough(const Product &p, const SignColumns<Mode, N> &columns, const int (&sums)[N][4],
+                                   int64_t i, int64_t j) const {
+        const SignNumbers rows[2] = {numbers_of_row<Mode>(p, i), numbers_of_row<Mode>(p, i + 8)};
+        const LanePairs pairs(p, i, j);
+        float best = -INFINITY;
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            const SignNumbers cols[2] = {columns.get(n, 0), columns.get(n, 1)};
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                float weight = weigh.weight(scaled_value<Mode>(p, sums[n][e], rows[e / 2], cols[e % 2]));
+                best = fmaxf(best, AllCount || pairs.has(e / 2, 8 * n + e % 2) ? weight : -INFINITY);
+            }
+        }
+        return Mode == HALF ? best * (1 / (HALF_SCALE * HALF_SCALE)) : best;
+    }
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &out, const SignColumns<Mode, N> &columns,
+                            const int (&sums)[N][4], int64_t row, int64_t col) const {
+        int64_t i = row + threadIdx.x % 32 / 4, j = col + threadIdx.x % 4 * 2;
+        float least, rough = all_count(p, row, col, 8 * N) ? largest_rough<Mode, true>(p, columns, sums, i, j)
+                                                           : largest_rough<Mode, false>(p, columns, sums, i, j);
+        if (!has_hit(rough, least)) return;
+        auto is_hit = [&](int sum, int64_t r, int64_t c) {
+            return weigh.weight(rough_value<Mode>(p, sum, r, c)) >= least;
+        };
+        keep_all_hits(p, out, sums, row, col, is_hit, [&] { hand_on<Mode>(p, *this, out); });
+    }
+
+    /* A lane's pair's exact weight, or of HALF the largest of all lanes'. */
+    template <ProductMode Mode>
+    __device__ double hit_weight(const Product &p, Hit hit, bool inside, float least) const {
+        unsigned place = (unsigned)(hit >> 32);
+        int sum = (int)(unsigned)hit;
+        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(cheap_value(sum)) >= least, place);
+        if (!inside) return GCOR_NO_WEIGHT;
+        int64_t i = place_row(place), j = place_col(place);
+        return gcor_weight(side, exact_value(p, sign_sum(p, Mode, sum, i, j), i, j));
+    }
+
+    /* The hits so far: most of HALF are no longer any. */
+    template <ProductMode Mode>
+    static __device__ __noinline__ void hand_on(const Product &p, const Maximum &sink, const WarpOutput &out) {
+        double weight = GCOR_NO_WEIGHT;
+        float least = sink.least();
+        __syncwarp();
+        for (int first = 0; first < out.n; first += 32) {
+            int k = first + threadIdx.x % 32;
+            bool inside = k < out.n;
+            weight = fmax(weight, sink.hit_weight<Mode>(p, inside ? out.hits[k] : 0, inside, least));
+        }
+        sink.add(weight);
+        __syncwarp();
+    }
+
+    template <ProductMode Mode>
+    __device__ void finish(const Product &p, WarpOutput &out) const {
+        hand_on<Mode>(p, *this, out);
+    }
+
+    /* ---- exact products of REAL columns, which are as good as exact */
+
+    template <class Dot>
+    __device__ void deliver_cell(const Product &p, unsigned *, int64_t i, int64_t j, Dot dot) const {
+        auto weight_of = [&](int k) {
+            double weight = GCOR_NO_WEIGHT;
+            if (is_pair(p, i + k, j)) weight = gcor_weight(side, exact_value(p, dot(k), i + k, j));
+            return (float)weight;
+        };
+        float least, rough = -INFINITY;
+        for (int k = 0; k < CELL_ROWS; k++) rough = fmaxf(rough, weight_of(k));
+        if (!has_hit(rough, least)) return;
+        double weight = GCOR_NO_WEIGHT;
+        for (int k = 0; k < CELL_ROWS; k++) {
+            float own = weight_of(k);
+            weight = fmax(weight, dot_weights(p, own >= -1.5f && own >= least, place_of(i + k, j)));
+        }
+        add(weight);
+    }
+};
+
+enum { MAXIMUM_THREADS = 256 };
+
+/* Of a tile whose coefficients are all there, rows are dealt to the blocks. */
+static __global__ void find_in_values(Packed values, Maximum sink) {
+    const gcor_tile &tile = values.tile;
+    double weight = GCOR_NO_WEIGHT;
+    for (int64_t i = blockIdx.x; i < tile.n_row; i += gridDim.x) {
+        int64_t col, n;
+        gcor_tile_segment(&tile, values.shape, tile.row + i, &col, &n);
+        const double *r = values.doubles + gcor_tile_offset(&tile, values.shape, tile.row + i);
+        for (int64_t k = threadIdx.x; k < n; k += MAXIMUM_THREADS) weight = fmax(weight, gcor_weight(sink.side, r[k]));
+    }
+    sink.add(weight);
+}
+
+/* ---- the sink ---------------------------------------------------------------------------------------- */
+
+class DeviceMaximum : public DeviceSink {
+  public:
+    using DeviceSink::DeviceSink;
+
+    SinkNeeds begin() override {
+        cleared = false;
+        return {state->sink->approximate != 0, state->sink->approximate != 0};
+    }
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void finish() override;
+    void trim() override {} /* it is small */
+
+  private:
+    DeviceArray<Largest> device;
+    PinnedArray<Largest> host;
+    bool cleared = false;
+
+    gcor_maximum *maximum() const { return (gcor_maximum *)state->sink; }
+    Largest *largest();
+};
+
+/* Cleared when it is first asked for. */
+Largest *DeviceMaximum::largest() {
+    device.reserve(1, "the largest coefficient");
+    if (!cleared)
+        check(cudaMemsetAsync(device.data, NOTHING, sizeof(Largest), state->compute.handle), "clearing a maximum");
+    cleared = true;
+    return device.data;
+}
+
+void DeviceMaximum::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    gcor_side side = maximum()->side;
+    Maximum sink{side, float_weighing(side), 0, largest()};
+    if (fused(state, rows.head.kind, rows.head.n_obs)) {
+        bool cheap = rows.head.kind != GCOR_REAL || rows.head.n_obs <= MAXIMUM_HALF_OBS;
+        Product product = (cheap ? product_of : exact_product_of)(state, rows, cols, tile);
+        sink.error = (float)(product_error(product) + 0x1p-22);
+        launch_sink(state, product, sink);
+    } else {
+        Packed values = multiply_in_place(state, rows, cols, tile);
+        find_in_values<<<SUM_BLOCKS * state->processors, MAXIMUM_THREADS, 0, state->compute.handle>>>(values, sink);
+        check_launch("finding the largest coefficient");
+    }
+}
+
+/* It stays: more tiles only make it larger. */
+void DeviceMaximum::finish() {
+    if (!cleared) return;
+    host.reserve(1, "the largest coefficient");
+    check(cudaMemcpyAsync(host.data, device.data, sizeof(Largest), cudaMemcpyDeviceToHost, state->compute.handle),
+          "copying a maximum");
+    wait_for_compute(state);
+    long long bits = in_order(host.data->weight);
+    double weight;
+    memcpy(&weight, &bits, sizeof weight);
+    gcor_maximum_add(maximum(), weight);
+}
+
+std::unique_ptr<DeviceSink> make_maximum(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new DeviceMaximum(state));
+}
