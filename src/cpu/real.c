@@ -63,9 +63,17 @@ static double error_bound(const gcor_state *state, int64_t n_obs) {
     return n < 0.5 ? n / (1 - n) + 0x1p-20 : 1;
 }
 
+/* As floats, as a sink wants them that keeps no more. */
+static void round_values(const double *values, float *rounded, gcor_segment *segment) {
+    for (int64_t k = 0; k < segment->n; k++) rounded[k] = (float)values[k];
+    segment->doubles = NULL;
+    segment->floats = rounded;
+}
+
 static void deliver(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                     const cpu_operand *cols, const gcor_tile *block, void *sums) {
     gcor_segment segment = {.error = error_bound(state, rows->head.n_obs), .exact = exact, .rows = rows, .cols = cols};
+    float rounded[CPU_BLOCK_COLS];
     (void)product;
     for (int64_t r = 0; r < block->n_row; r++) {
         segment.row = block->row + r;
@@ -79,6 +87,7 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
             state->kernels->coefficients(values, rows->head.norm[segment.row - rows->head.first],
                                          cols->head.norm + (segment.col - cols->head.first), segment.n);
             segment.doubles = values;
+            if (state->sink->form == GCOR_AS_FLOATS) round_values(values, rounded, &segment);
         }
         cpu_deliver(state, thread, segment);
     }

@@ -1,5 +1,6 @@
 /* The table of sinks that have a half on the device. Whoever adds one writes a row here. */
 #include "../backend/state.cuh"
+#include "../../sink/compact.h"
 #include "../../sink/connectivity.h"
 #include "../../sink/neighbours.h"
 
@@ -12,6 +13,7 @@ static const struct {
     {&gcor_degrees_type, make_edges},
     {&gcor_histogram_type, make_histogram},
     {&gcor_connectivity_type, make_connectivity},
+    {&gcor_compact_type, make_compact},
 };
 
 static SinkMaker maker_of(const gcor_sink_type *type) {
