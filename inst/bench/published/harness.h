@@ -6,8 +6,8 @@
  *   <program> <measure> <N> <n_obs> <seconds> <largest error> <pairs checked>
  * Seconds go from the matrix of doubles in the host's memory to the results there, as the method leaves them. The GPU
  * has been used before, and so has the memory of results whose number is known (touched_floats()), as in measured
- * published code: a GPU copies into fresh pages at a tenth of the speed. With PUBLISHED_FRESH=1 that memory is fresh. All
- * other memory a program works in comes into being while the clock runs, on the host and on the GPU. */
+ * published code: a GPU copies into fresh pages at a tenth of the speed. With PUBLISHED_FRESH=1 that memory is fresh.
+ * All other memory a program works in comes into being while the clock runs, on the host and on the GPU. */
 #ifndef GPUCOR_PUBLISHED_HARNESS_H
 #define GPUCOR_PUBLISHED_HARNESS_H
 
