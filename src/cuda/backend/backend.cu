@@ -77,7 +77,23 @@ static void network_tile_size(const gcor_state *state, gcor_kind kind, int64_t n
     *n_row = opened ? *n_col : std::min<int64_t>(*n_col, NETWORK_ROWS);
 }
 
+/* All columns, where they are ready at the same time, and as many rows as are some megabytes. */
+static void band_size(const gcor_state *state, int64_t *n_row, int64_t *n_col) {
+    int64_t n_var = state->sink->n_col;
+    for (*n_col = TILE_COLS; *n_col < n_var && *n_col < NETWORK_COLS;) *n_col *= 2;
+    int64_t row_bytes = std::min(n_var, *n_col) * (int64_t)sizeof(float);
+    *n_row = std::min<int64_t>(*n_col, NETWORK_ROWS);
+    while (*n_row > BAND_ROWS_LEAST && (*n_row * row_bytes > BAND_BYTES || *n_row * BANDS > n_var)) *n_row /= 2;
+}
+
+static bool has_bands(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    int64_t given = state->context->memory, memory = given > 0 ? given : cuda_memory(state);
+    bool ready = kind == GCOR_REAL ? n_obs < BAND_OBS : kind == GCOR_SIGN && sign_bytes(kind, n_obs) > 0;
+    return state->needs.bands && ready && state->sink->n_col * cuda_column_bytes(state, kind, n_obs) <= memory;
+}
+
 static void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+    if (has_bands(state, kind, n_obs)) return band_size(state, n_row, n_col);
     if (state->needs.large_tiles && fused(state, kind, n_obs))
         return network_tile_size(state, kind, n_obs, n_row, n_col);
     *n_col = TILE_COLS;

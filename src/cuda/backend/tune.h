@@ -19,6 +19,13 @@ enum {
     NETWORK_COLS = 131072,
     PLACE_COL_BITS = 17,
 
+    /* A band of rows whose values go to the host as they are: some milliseconds on the way, and a large page for each
+     * of the host's threads; enough rows for a block, and some bands to be at work on. */
+    BAND_BYTES = 32 << 20,
+    BAND_ROWS_LEAST = 128,
+    BANDS = 8,
+    BAND_OBS = 16384, /* beyond, several devices may share the work by squares (core/run.c) */
+
     /* Values on their way to the host: one tile being computed, one copied, one delivered. */
     RING_SLOTS = 3,
     EDGE_SLOTS = 4, /* edges: one more that is being sorted */
