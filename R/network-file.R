@@ -23,7 +23,7 @@ INT64 <- "H5T_STD_I64LE"
 # on.exit(discard_network_file(h5)). compression: gzip's level, 0 for none.
 open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL, compression = 0) {
   file <- check_new_file(file)
-  need_rhdf5()
+  need_package("rhdf5", "to write a file")
   h5 <- new.env(parent = emptyenv())
   h5$file <- file
   h5$partial <- partial_name(file)
@@ -131,12 +131,6 @@ close_handles <- function(h5, must) {
 }
 
 # ---- what HDF5 says
-
-need_rhdf5 <- function() {
-  if (!requireNamespace("rhdf5", quietly = TRUE)) {
-    fail("to write a file takes the Bioconductor package rhdf5: BiocManager::install(\"rhdf5\")")
-  }
-}
 
 # What HDF5 cannot do, rhdf5 says by an error or, where another package has turned
 # its errors off, by FALSE for a handle and a negative number otherwise.

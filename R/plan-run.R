@@ -43,18 +43,22 @@ check_shard <- function(shard, plan) {
   as.numeric(shard)
 }
 
-# Unless it has been, and its file is as it was written.
+# One that is asked for by its number, whoever else is at work on it, unless it is finished.
 run_once <- function(plan, round, share, x, y, settings) {
-  if (is_finished(plan, round, share)) {
-    message("share ", share, " of ", plan$shards, ": finished before")
-    return(FALSE)
-  }
+  if (is_finished(plan, round, share)) return(say_finished(plan, share))
   if (!claim(plan, round$number, share)) sign_claim(claim_folder(plan, round$number, share))
+  run_claimed(plan, round, share, x, y, settings)
+}
+
+say_finished <- function(plan, share) message("share ", share, " of ", plan$shards, ": finished before")
+
+# One that this process has claimed, unless another has finished it before; the claim ends.
+run_claimed <- function(plan, round, share, x, y, settings) {
   on.exit(release_claim(plan, round$number, share))
+  if (is_finished(plan, round, share)) return(say_finished(plan, share))
   about <- run_share(plan, round, share, x, y, settings)
   message("share ", share, " of ", plan$shards, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (",
           about$backend, ")")
-  TRUE
 }
 
 # A damaged file is removed; its name says what it should have been.
@@ -75,12 +79,14 @@ run_free <- function(plan, round, x, y, settings, own) {
     refused <- numeric() # shares whose claim could not be had: at the second time that is not for another process
     while (length(free <- free_shares(plan, round$number, check))) {
       for (share in free) {
-        if (!claim(plan, round$number, share) && !share %in% refused) {
-          refused <- c(refused, share)
-          next
+        if (!claim(plan, round$number, share)) {
+          if (!share %in% refused) {
+            refused <- c(refused, share)
+            next
+          }
+          sign_claim(claim_folder(plan, round$number, share))
         }
-        run_once(plan, round, share, x, y, settings)
-        release_claim(plan, round$number, share)
+        run_claimed(plan, round, share, x, y, settings)
       }
     }
     following <- advance(plan, x, y, own)

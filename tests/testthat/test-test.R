@@ -410,7 +410,7 @@ for (backend in backends()) test_that(paste(backend, "maxT is what permutations 
 })
 
 # The largest weights of permutations, as the engine has them.
-engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 3, ...) {
+engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 1, ...) {
   settings <- gpucor:::settings_of(...)
   counted <- gpucor:::count_observations(x, y, method, gpucor:::check_use(use), settings)
   found <- gpucor:::checked(.Call(gpucor:::r_maxima, x, y, gpucor:::method_code(method), gpucor:::check_use(use),
@@ -468,8 +468,8 @@ for (backend in backends()) for (kind in names(instructions)[seq_len(1 + (backen
   test_that(paste("the largest of pairs in many tiles:", backend, kind), {
     x <- normal(20, 9000)
     for (method in all_methods) {
-      at_once <- expect_same_maxima(x, NULL, method, "absolute", n_perm = 1, label = method)
-      in_panels <- engine_maxima(x, NULL, method, "absolute", n_perm = 1, backend = backend, memory = 1)
+      at_once <- expect_same_maxima(x, NULL, method, "absolute", label = method)
+      in_panels <- engine_maxima(x, NULL, method, "absolute", backend = backend, memory = 1)
       expect_identical(in_panels, at_once, label = method)
     }
   })
@@ -478,7 +478,7 @@ for (backend in backends()) for (kind in names(instructions)[seq_len(1 + (backen
 test_that("maxima are those of permutations that are tested alone", {
   x <- normal(30, 8)
   for (backend in backends()) for (method in all_methods) for (side in sides) {
-    maxima <- engine_maxima(x, NULL, method, side, backend = backend)
+    maxima <- engine_maxima(x, NULL, method, side, n_perm = 3, backend = backend)
     truth <- vapply(0:2, function(k) {
       r <- cor(permute(x, c(5, 6), k, FALSE), method = method)
       max(weight_of(r[upper.tri(r)], side))

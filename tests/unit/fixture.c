@@ -110,6 +110,25 @@ void unit_problem_of(unit_problem *p, gcor_source *x, gcor_source *y) {
     p->shared_steps = 1e-9;
 }
 
+unit_fixture *unit_fixture_new(uint64_t seed, int64_t n_obs, int64_t n_x, int64_t n_y) {
+    unit_fixture *f = malloc(sizeof *f);
+    unit_seed(seed);
+    f->x = unit_data_new(n_obs, n_x, UNIT_SPOILT);
+    f->y = unit_data_new(n_obs, n_y, UNIT_SPOILT);
+    return f;
+}
+
+void unit_fixture_free(unit_fixture *f) {
+    unit_data_free(&f->x);
+    unit_data_free(&f->y);
+    free(f);
+}
+
+void unit_fixture_set(unit_fixture *f, const gcor_backend *backend, gcor_shape shape) {
+    unit_problem_of(&f->problem, &f->x.matrix.source, shape == GCOR_FULL ? &f->y.matrix.source : NULL);
+    f->problem.backend = backend;
+}
+
 gcor_status unit_session_open(unit_problem *p, gcor_session **session) {
     int numbers[GCOR_MOST_DEVICES];
     unit_call call;

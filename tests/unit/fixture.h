@@ -52,6 +52,16 @@ typedef struct {
 void unit_problem_of(unit_problem *problem, gcor_source *x, gcor_source *y);
 const gcor_measure *unit_measure(const char *name);
 
+/* A problem and its data, with values that are missing or infinite. */
+typedef struct {
+    unit_problem problem;
+    unit_data x, y;
+} unit_fixture;
+unit_fixture *unit_fixture_new(uint64_t seed, int64_t n_obs, int64_t n_x, int64_t n_y);
+void unit_fixture_free(unit_fixture *fixture);
+/* Its problem, anew: y is in it where the pairs are a rectangle's. */
+void unit_fixture_set(unit_fixture *fixture, const gcor_backend *backend, gcor_shape shape);
+
 /* A session for the problem; NULL after an error. */
 gcor_status unit_session_open(unit_problem *problem, gcor_session **session);
 /* Run it into the sink, which was made with a context of as many threads; in a session of its own, or in that one. */

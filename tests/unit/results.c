@@ -6,6 +6,7 @@
 #include "../../src/sink/connectivity.h"
 #include "../../src/sink/dense.h"
 #include "../../src/sink/histogram.h"
+#include "../../src/sink/maximum.h"
 #include "../../src/sink/neighbours.h"
 
 #include <string.h>
@@ -126,6 +127,21 @@ static void write_histogram(unit_sink *sink, gcor_context *context, FILE *file) 
     put(file, &histogram->error, 1, sizeof histogram->error);
 }
 
+/* setting: the side. */
+static gcor_status make_maximum(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                                unit_sink *sink) {
+    gcor_maximum *maximum;
+    gcor_status status = gcor_maximum_new(context, kind->shape, n_row, n_col, (gcor_side)kind->setting, &maximum);
+    sink->sink = status ? NULL : &maximum->sink;
+    return status;
+}
+
+static void write_maximum(unit_sink *sink, gcor_context *context, FILE *file) {
+    double weight = gcor_maximum_of((const gcor_maximum *)sink->sink);
+    (void)context;
+    put(file, &weight, 1, sizeof weight);
+}
+
 static gcor_status make_sums(gcor_context *context, const unit_kind *kind, int64_t n_var, int n_power, int histogram,
                              unit_sink *sink) {
     gcor_sums_rule rule = {.side = (gcor_side)kind->side,
@@ -184,6 +200,8 @@ const unit_kind unit_kinds[] = {
     {"neighbours in a rectangle", make_neighbours, write_neighbours, 5, GCOR_POSITIVE, GCOR_FULL},
     {"histogram", make_histogram, write_histogram, 0, 0, GCOR_LOWER},
     {"cheap histogram of a rectangle", make_histogram, write_histogram, 1, 0, GCOR_FULL},
+    {"maximum", make_maximum, write_maximum, GCOR_ABSOLUTE, 0, GCOR_LOWER},
+    {"largest negative one of a rectangle", make_maximum, write_maximum, GCOR_NEGATIVE, 0, GCOR_FULL},
     {"connectivity", make_connectivity, write_connectivity, 3, GCOR_POSITIVE, GCOR_LOWER},
     {"soft connectivity", make_soft, write_connectivity, 20, GCOR_ABSOLUTE, GCOR_LOWER},
     {"degrees", make_degrees, write_connectivity, 3, GCOR_NEGATIVE, GCOR_LOWER},

@@ -9,33 +9,13 @@
 
 enum { N_OBS = 7, N_X = 70, N_Y = 5 };
 
-typedef struct {
-    unit_problem problem;
-    unit_data x, y;
-} fixture;
-
-static fixture *new_fixture(void) {
-    fixture *f = malloc(sizeof *f);
-    unit_seed(9);
-    f->x = unit_data_new(N_OBS, N_X, UNIT_SPOILT);
-    f->y = unit_data_new(N_OBS, N_Y, UNIT_SPOILT);
-    return f;
-}
-
-static void free_fixture(fixture *f) {
-    unit_data_free(&f->x);
-    unit_data_free(&f->y);
-    free(f);
-}
-
-static void set_problem(fixture *f, const unit_kind *kind) {
+static void set_problem(unit_fixture *f, const unit_kind *kind) {
     unit_devices_reset();
-    unit_problem_of(&f->problem, &f->x.matrix.source, kind->shape == GCOR_FULL ? &f->y.matrix.source : NULL);
-    f->problem.backend = &unit_device;
+    unit_fixture_set(f, &unit_device, kind->shape);
 }
 
 /* What is written of a run. */
-static unit_found save_run(fixture *f, const unit_kind *kind) {
+static unit_found save_run(unit_fixture *f, const unit_kind *kind) {
     unit_found file = {NULL, 0};
     unit_sink sink;
     unit_call call;
@@ -69,7 +49,7 @@ static size_t next_byte(size_t at, size_t n) {
 /* ---- cut off ------------------------------------------------------------------------------ */
 
 /* Into one sink all that is cut off, and then what is whole: only that is in it. */
-static void check_cut(fixture *f, const unit_kind *kind) {
+static void check_cut(unit_fixture *f, const unit_kind *kind) {
     gcor_error error;
     gcor_status status;
     unit_found file = save_run(f, kind), expected = unit_find(&f->problem, kind, &status);
@@ -87,19 +67,19 @@ static void check_cut(fixture *f, const unit_kind *kind) {
 }
 
 static void files_cut_off(void) {
-    fixture *f = new_fixture();
+    unit_fixture *f = unit_fixture_new(9, N_OBS, N_X, N_Y);
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
         set_problem(f, kind);
         check_cut(f, kind);
     }
-    free_fixture(f);
+    unit_fixture_free(f);
 }
 
 /* ---- damaged -------------------------------------------------------------------------------- */
 
 /* A value that may have been changed may be loaded, and looked at; that nothing is read or added up that cannot be is
  * the sanitizers' to see. */
-static void check_damage(fixture *f, const unit_kind *kind, const unit_found *file, size_t at, char bits) {
+static void check_damage(unit_fixture *f, const unit_kind *kind, const unit_found *file, size_t at, char bits) {
     gcor_error error;
     unit_sink sink;
     char *bytes = malloc(file->n);
@@ -117,7 +97,7 @@ static void check_damage(fixture *f, const unit_kind *kind, const unit_found *fi
 }
 
 static void files_damaged(void) {
-    fixture *f = new_fixture();
+    unit_fixture *f = unit_fixture_new(9, N_OBS, N_X, N_Y);
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
         set_problem(f, kind);
         unit_found file = save_run(f, kind);
@@ -127,13 +107,13 @@ static void files_damaged(void) {
         }
         free(file.bytes);
     }
-    free_fixture(f);
+    unit_fixture_free(f);
 }
 
 /* ---- another's --------------------------------------------------------------------------------- */
 
 /* The same sink for other variables, and for other settings. */
-static void check_relatives(fixture *f, const unit_kind *kind, const unit_found *file) {
+static void check_relatives(unit_fixture *f, const unit_kind *kind, const unit_found *file) {
     gcor_error error;
     unit_sink sink;
     unit_kind other = *kind;
@@ -153,7 +133,7 @@ static void check_relatives(fixture *f, const unit_kind *kind, const unit_found 
 }
 
 static void files_of_others(void) {
-    fixture *f = new_fixture();
+    unit_fixture *f = unit_fixture_new(9, N_OBS, N_X, N_Y);
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
         set_problem(f, kind);
         unit_found file = save_run(f, kind);
@@ -171,13 +151,13 @@ static void files_of_others(void) {
         }
         free(file.bytes);
     }
-    free_fixture(f);
+    unit_fixture_free(f);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
 static void disks_that_are_full(void) {
-    fixture *f = new_fixture();
+    unit_fixture *f = unit_fixture_new(9, N_OBS, N_X, N_Y);
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
         const gcor_share all = {0, 1};
         unit_sink sink;
@@ -195,7 +175,7 @@ static void disks_that_are_full(void) {
         }
         unit_sink_free(&sink);
     }
-    free_fixture(f);
+    unit_fixture_free(f);
 }
 
 const unit_test files_tests[] = {

@@ -9,29 +9,9 @@ enum { ENOUGH = 3, MOST = 5000 };
 /* Enough for a run to have more than one thread (core/run.c). */
 enum { N_OBS = 64, N_X = 140, N_Y = 70 };
 
-typedef struct {
-    unit_problem problem;
-    unit_data x, y;
-} fixture;
-
-static fixture *new_fixture(void) {
-    fixture *f = malloc(sizeof *f);
-    unit_seed(12);
-    f->x = unit_data_new(N_OBS, N_X, UNIT_SPOILT);
-    f->y = unit_data_new(N_OBS, N_Y, UNIT_SPOILT);
-    return f;
-}
-
-static void free_fixture(fixture *f) {
-    unit_data_free(&f->x);
-    unit_data_free(&f->y);
-    free(f);
-}
-
-static void set_problem(fixture *f, const unit_kind *kind, int devices, int threads) {
+static void set_problem(unit_fixture *f, const unit_kind *kind, int devices, int threads) {
     unit_devices_reset();
-    unit_problem_of(&f->problem, &f->x.matrix.source, kind->shape == GCOR_FULL ? &f->y.matrix.source : NULL);
-    f->problem.backend = &unit_device;
+    unit_fixture_set(f, &unit_device, kind->shape);
     f->problem.measure = unit_measure("kendall");
     f->problem.use = GCOR_PAIRWISE;
     f->problem.devices = devices;
@@ -47,7 +27,7 @@ static void check_out_of_memory(gcor_status status, const gcor_error *error) {
 /* ---- runs -------------------------------------------------------------------------------------- */
 
 /* A run whose k-th allocation fails; returns whether it succeeds, as there are fewer. */
-static int run_short_of_memory(fixture *f, const unit_kind *kind, const unit_found *expected, int k) {
+static int run_short_of_memory(unit_fixture *f, const unit_kind *kind, const unit_found *expected, int k) {
     unit_sink sink;
     CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
     gcor_set_fault(GCOR_HOST_MEMORY, k);
@@ -63,7 +43,7 @@ static int run_short_of_memory(fixture *f, const unit_kind *kind, const unit_fou
 }
 
 /* How many allocations there are is a little different each time that several workers share a run. */
-static void walk(fixture *f, const unit_kind *kind, int devices, int threads) {
+static void walk(unit_fixture *f, const unit_kind *kind, int devices, int threads) {
     gcor_status status;
     int k = 0;
     set_problem(f, kind, 1, 1);
@@ -81,18 +61,18 @@ static void walk(fixture *f, const unit_kind *kind, int devices, int threads) {
 static void runs_without_memory(void) {
     const char *const kinds[] = {"rectangle", "store of a triangle", "neighbours in a rectangle",
                                  "histogram", "connectivity",        "store with a file"};
-    fixture *f = new_fixture();
+    unit_fixture *f = unit_fixture_new(12, N_OBS, N_X, N_Y);
     for (int k = 0; k < 6; k++) {
         walk(f, unit_kind_named(kinds[k]), 3, 3);
         walk(f, unit_kind_named(kinds[k]), 2, 5);
     }
-    free_fixture(f);
+    unit_fixture_free(f);
 }
 
 /* ---- what a sink does itself ------------------------------------------------------------------------ */
 
 /* From one sink to a file and into another, which has as much after a failure as before. */
-static int load_short_of_memory(fixture *f, const unit_kind *kind, FILE *file, const unit_found *expected, int k) {
+static int load_short_of_memory(unit_fixture *f, const unit_kind *kind, FILE *file, const unit_found *expected, int k) {
     unit_sink sink;
     unit_call call;
     unit_call_begin(&call, f->problem.threads);
@@ -113,7 +93,7 @@ static int load_short_of_memory(fixture *f, const unit_kind *kind, FILE *file, c
 }
 
 static void files_without_memory(void) {
-    fixture *f = new_fixture();
+    unit_fixture *f = unit_fixture_new(12, N_OBS, N_X, N_Y);
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
         const gcor_share all = {0, 1};
         FILE *file = tmpfile();
@@ -133,7 +113,7 @@ static void files_without_memory(void) {
         free(expected.bytes);
         fclose(file);
     }
-    free_fixture(f);
+    unit_fixture_free(f);
 }
 
 const unit_test memory_tests[] = {
