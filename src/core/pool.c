@@ -101,6 +101,19 @@ gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what
     return block;
 }
 
+gcor_block gcor_pool_open(int64_t most) {
+    return gcor_fault(GCOR_HOST_MEMORY) ? (gcor_block){0} : map(whole_pages(most));
+}
+
+void gcor_pool_cut(gcor_block *block, int64_t bytes) {
+    size_t room = whole_pages(bytes);
+    if (!block->at) return;
+    if (room < block->room) (void)munmap((char *)block->at + room, block->room - room);
+    block->room = room;
+    used_bytes += (int64_t)room;
+    if (room == 0) *block = (gcor_block){0};
+}
+
 static int64_t most_to_keep(void) {
     if (keep_at_most >= 0) return keep_at_most;
     int64_t available = gcor_available_memory();
@@ -131,6 +144,12 @@ void gcor_pool_give(gcor_block *block) {
         keep(block);
     }
     *block = (gcor_block){0};
+}
+
+void gcor_pool_return(gcor_block *block) {
+    if (!block->at) return;
+    used_bytes -= (int64_t)block->room;
+    unmap(block);
 }
 
 void gcor_pool_keep(int64_t bytes) {

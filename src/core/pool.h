@@ -21,6 +21,13 @@ typedef struct {
 gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what);
 void gcor_pool_give(gcor_block *block);
 
+/* Address space for so many bytes at most, whose pages come as they are touched; at is NULL where the system does not
+ * give it. It is to be cut to the bytes that are used, 0 for none, and is then a block like any other. */
+gcor_block gcor_pool_open(int64_t most);
+void gcor_pool_cut(gcor_block *block, int64_t bytes);
+/* As gcor_pool_give(), but that no page stays: for sizes that nothing else will have. */
+void gcor_pool_return(gcor_block *block);
+
 /* Bytes that may stay from now on, -1: a quarter of what is available; what is more goes back. */
 void gcor_pool_keep(int64_t bytes);
 

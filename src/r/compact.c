@@ -167,7 +167,7 @@ void r_define_compact(DllInfo *dll) {
 
 /* Memory outside of R's does not make R look for what nobody has any more. So it is asked to where results have taken a
  * good part of what is left since it was last asked, and where a result of this size may be had without new pages. */
-static void collect_garbage(int64_t bytes) {
+void r_collect_garbage(int64_t bytes) {
     const int64_t worth = (int64_t)2 << 30; /* as long to touch as R takes to look */
     static int64_t since;
     int64_t used = gcor_pool_used();
@@ -182,7 +182,7 @@ static void collect_garbage(int64_t bytes) {
 SEXP r_compact_new(gcor_context *context, gcor_form form, gcor_shape shape, int64_t n_var, int is_distance) {
     int64_t n = gcor_triangular(n_var - 1), bytes = (n * GCOR_COMPACT_BYTES + 63) / 64 * 64;
     int64_t all = bytes + n_var * (int64_t)sizeof(double);
-    if (all >= (int64_t)64 << 20) collect_garbage(all);
+    if (all >= (int64_t)64 << 20) r_collect_garbage(all);
     compact_values *values = calloc(1, sizeof *values);
     if (!values) Rf_error("cannot allocate memory for the results");
     SEXP x = PROTECT(own(values)); /* R's memory first: an error of its there leaves these few bytes */

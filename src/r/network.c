@@ -74,7 +74,7 @@ SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP s
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"),
                                          (int64_t)Rf_asReal(r_element(rule, "wanted")), &store));
-    if (store) store->may_stay = !q.part.save && Rf_asLogical(r_element(rule, "stay"));
+    if (store && !q.part.save) store->stay = (gcor_stay)Rf_asInteger(r_element(rule, "stay"));
     gcor_status status = store ? r_job_run(&q, &store->edges.sink, result) : GCOR_NO_MEMORY;
     result = edges_result(&q, status, result);
     UNPROTECT(1);
@@ -148,6 +148,24 @@ SEXP r_store_degrees(SEXP pointer, SEXP least, SEXP settings) {
     return status ? r_failure(&call.context.error) : result;
 }
 
+/* Room for n columns and coefficients, to result[1] and [2]: what is there already, or vectors of R's. */
+static void allocate_entries(gcor_store *store, int64_t n, SEXP result) {
+    if (!store->landing) {
+        SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, n));
+        SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, n));
+        return;
+    }
+    r_collect_garbage(12 * n);
+    SET_VECTOR_ELT(result, 1, r_owned_new(INTSXP, n));
+    SET_VECTOR_ELT(result, 2, r_owned_new(REALSXP, n));
+    gcor_landing *landing = store->landing;
+    store->landing = NULL;
+    int taken = gcor_landing_take(landing, n, r_owned_block(VECTOR_ELT(result, 1)),
+                                  r_owned_block(VECTOR_ELT(result, 2)));
+    gcor_landing_free(landing);
+    if (!taken) allocate_entries(store, n, result);
+}
+
 SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
     const char *names[] = {"p", "i", "x", ""};
     gcor_store *store = store_of(pointer);
@@ -158,8 +176,7 @@ SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
     SET_VECTOR_ELT(result, 0, p);
     gcor_status status = gcor_store_starts(store, &call.context, Rf_asReal(least), n, INTEGER(p));
     if (!status) {
-        SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, INTEGER(p)[n]));
-        SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, INTEGER(p)[n]));
+        allocate_entries(store, INTEGER(p)[n], result);
         status = gcor_store_rows(store, &call.context, Rf_asReal(least), n, INTEGER(p), INTEGER(VECTOR_ELT(result, 1)),
                                  REAL(VECTOR_ELT(result, 2)));
         finalize(pointer);

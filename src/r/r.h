@@ -11,6 +11,7 @@
 #include <R_ext/Rdynload.h>
 
 #include "../core/compact.h"
+#include "../core/pool.h"
 #include "../core/mapped.h"
 #include "../core/missing.h"
 #include "../core/session.h"
@@ -102,6 +103,16 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);
 void r_define_constant_vectors(DllInfo *dll);
+
+/* owned.c: n whole numbers or doubles in memory of the pool's: the block, empty to begin with, is to be set by whoever
+ * made the vector, before anybody looks into it. It is the vector's. */
+SEXP r_owned_new(SEXPTYPE type, R_xlen_t n);
+gcor_block *r_owned_block(SEXP x);
+void r_define_owned(DllInfo *dll);
+
+/* compact.c: before so many bytes are taken outside of R's memory: R looks for what nobody has any more, if that is
+ * worth it. */
+void r_collect_garbage(int64_t bytes);
 
 /* compact.c: a vector of doubles for all pairs of n_var variables, in that form and without values to begin with.
  * Error: in the context, and an empty vector. It may have R collect garbage. */

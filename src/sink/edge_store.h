@@ -2,6 +2,7 @@
 #ifndef GPUCOR_EDGE_STORE_H
 #define GPUCOR_EDGE_STORE_H
 
+#include "../core/landing.h"
 #include "edge_keeper.h"
 #include "edge_sums.h"
 #include "run_file.h"
@@ -23,6 +24,9 @@ typedef struct {
     int left; /* edge_rows.c: how many blocks of rows are still to be copied */
 } gcor_edge_run;
 
+/* Whether edges may stay on the device that finds them, until they are counted and ranked, or taken as rows. */
+typedef enum { GCOR_LEAVE, GCOR_STAY, GCOR_STAY_FOR_ROWS } gcor_stay;
+
 typedef struct {
     gcor_edges edges; /* first: a store is its sink */
     int64_t most, count;
@@ -32,8 +36,9 @@ typedef struct {
     int64_t n_runs, room;
     gcor_run_file *spool; /* where runs go once those in memory are `budget` bytes; NULL: nowhere. Forks share both */
     int64_t budget;
-    int may_stay;        /* whoever runs into the store itself, not into a fork, may leave the edges on its device */
-    gcor_keeper *keeper; /* owned; then there are no runs, and `count` is of its edges. NULL: there is none */
+    gcor_stay stay;        /* of who runs into the store itself, not into a fork */
+    gcor_keeper *keeper;   /* owned; then there are no runs, and `count` is of its edges. NULL: there is none */
+    gcor_landing *landing; /* owned: where rows of the keeper's edges may go. NULL: there is none */
 } gcor_store;
 
 extern const gcor_sink_type gcor_store_type;
@@ -54,8 +59,8 @@ gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const cha
  * gcor_store_count() only what is from the k-th largest weight on is true then. */
 void gcor_store_want(gcor_store *store, int64_t k);
 
-/* For back ends: n edges more are with the keeper; it is a GCOR_TOO_MANY if they are too many. Those that are not wanted
- * may be dropped, and the rule's least weight may rise. */
+/* For back ends: n edges more are with the keeper; it is a GCOR_TOO_MANY if they are too many. Those that are not
+ * wanted may be dropped, and the rule's least weight may rise. */
 gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n);
 
 /* What the keeper has, to runs; none may come to it any more. Nothing to do if there is no keeper. */

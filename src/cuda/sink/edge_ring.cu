@@ -31,7 +31,7 @@ void EdgeSlot::trim() {
 static bool may_keep(const gcor_sink *sink) {
     const char *given = getenv("GPUCOR_KEEP_FROM");
     double from = given ? atof(given) : (double)KEEP_PAIRS;
-    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->may_stay &&
+    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->stay != GCOR_LEAVE &&
            (double)sink->n_row * (double)sink->n_col >= from;
 }
 

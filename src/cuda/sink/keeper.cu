@@ -117,8 +117,8 @@ const unsigned long long *Keeper::fetch_counts(int n) {
 
 /* work(r, n, blocks) for each chunk that has any, with room for `n` counts, which are 0 at first. */
 template <class Work>
-static void for_each_chunk(const std::vector<std::unique_ptr<KeptChunk>> &chunks, DeviceArray<unsigned long long> &counts,
-                           int n, const Stream &stream, Work work) {
+static void for_each_chunk(const std::vector<std::unique_ptr<KeptChunk>> &chunks,
+                           DeviceArray<unsigned long long> &counts, int n, const Stream &stream, Work work) {
     counts.reserve(n, "counts of edges");
     check(cudaMemsetAsync(counts.data, 0, (size_t)n * sizeof *counts.data, stream.handle), "clearing counts");
     for (const auto &chunk : chunks) {
@@ -187,8 +187,8 @@ int64_t Keeper::drop(double least) {
         places.reserve(run.n, WHAT);
         r.reserve(run.n, WHAT);
         auto select = [&](void *scratch, size_t &bytes) {
-            return cub::DeviceSelect::If(scratch, bytes, zip(run.places, run.r), zip(places.data, r.data), counts.data, (int)run.n,
-                                         IsKept{gcor_weigh(head.side), least}, stream.handle);
+            return cub::DeviceSelect::If(scratch, bytes, zip(run.places, run.r), zip(places.data, r.data), counts.data,
+                                         (int)run.n, IsKept{gcor_weigh(head.side), least}, stream.handle);
         };
         size_t bytes = 0;
         check(select(nullptr, bytes), WHAT);
@@ -201,9 +201,9 @@ int64_t Keeper::drop(double least) {
         check(cudaMemcpyAsync(runs.back().places, places.data, (size_t)n * sizeof *places.data,
                               cudaMemcpyDeviceToDevice, stream.handle),
               WHAT);
-        check(cudaMemcpyAsync(runs.back().r, r.data, (size_t)n * sizeof *r.data, cudaMemcpyDeviceToDevice,
-                              stream.handle),
-              WHAT);
+        check(
+            cudaMemcpyAsync(runs.back().r, r.data, (size_t)n * sizeof *r.data, cudaMemcpyDeviceToDevice, stream.handle),
+            WHAT);
         left += n;
     }
     return left;

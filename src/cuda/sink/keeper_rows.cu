@@ -5,7 +5,7 @@
 
 #include "../../core/threads.h"
 
-enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 23, BANDS = 2 };
+enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 22, ROW_BANDS = 2 };
 
 /* ---- a run's rows ------------------------------------------------------------------------------------ */
 
@@ -130,7 +130,7 @@ class RowTransport {
 
   private:
     Stream copy{true};
-    Band bands[BANDS];
+    Band bands[ROW_BANDS];
     DeviceArray<int> next; /* where each row's next entry goes */
     Settled filled{stream.handle}, copied{copy.handle};
 
@@ -168,9 +168,9 @@ void RowTransport::send(Band &band) {
     check(cudaMemcpyAsync(band.host_col.data, band.col.data, (size_t)band.n * sizeof *col, cudaMemcpyDeviceToHost,
                           copy.handle),
           what);
-    check(cudaMemcpyAsync(band.host_r.data, band.r.data, (size_t)band.n * sizeof *r, cudaMemcpyDeviceToHost,
-                          copy.handle),
-          what);
+    check(
+        cudaMemcpyAsync(band.host_r.data, band.r.data, (size_t)band.n * sizeof *r, cudaMemcpyDeviceToHost, copy.handle),
+        what);
     band.copied.record(copy);
 }
 
@@ -183,8 +183,8 @@ struct Bytes {
 
     int64_t parts() const { return n > 0 ? ((uintptr_t)to + n - 1) / PAGE - (uintptr_t)to / PAGE + 1 : 0; }
     void copy(int64_t part) const {
-        int64_t first = (int64_t)(((uintptr_t)to / PAGE + part) * PAGE - (uintptr_t)to), begin = std::max<int64_t>(first, 0),
-                end = std::min(first + (int64_t)PAGE, n);
+        int64_t first = (int64_t)(((uintptr_t)to / PAGE + part) * PAGE - (uintptr_t)to),
+                begin = std::max<int64_t>(first, 0), end = std::min(first + (int64_t)PAGE, n);
         memcpy(to + begin, from + begin, (size_t)(end - begin));
     }
 };
@@ -209,7 +209,7 @@ void RowTransport::run(int64_t n_row) {
     next.reserve(n_row, "the network's rows");
     check(cudaMemcpyAsync(next.data, start, (size_t)n_row * sizeof *start, cudaMemcpyHostToDevice, stream.handle),
           "copying rows");
-    for (int64_t row = 0; row < n_row; row += bands[turn].n_row, turn = (turn + 1) % BANDS) {
+    for (int64_t row = 0; row < n_row; row += bands[turn].n_row, turn = (turn + 1) % ROW_BANDS) {
         Band &band = bands[turn];
         take(band);
         choose(band, row, n_row);
@@ -218,7 +218,7 @@ void RowTransport::run(int64_t n_row) {
         fill(band);
         send(band);
     }
-    for (int k = 0; k < BANDS; k++) take(bands[(turn + k) % BANDS]);
+    for (int k = 0; k < ROW_BANDS; k++) take(bands[(turn + k) % ROW_BANDS]);
 }
 
 void Keeper::rows(double least, int64_t n_row, const int32_t *start, int32_t *col, double *r) {

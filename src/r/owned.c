@@ -1,0 +1,74 @@
+/* Whole numbers and doubles of R's in memory of the pool's, where large results are put together (ALTREP): vectors like
+ * any other but for who frees them.
+ *
+ * data1: a pointer of R's to the block; data2: the length. */
+#include "r.h"
+
+#include "../core/pool.h"
+
+#include <R_ext/Altrep.h>
+#include <stdlib.h>
+
+static R_altrep_class_t int_class, real_class;
+
+static gcor_block *block_of(SEXP x) {
+    return R_ExternalPtrAddr(R_altrep_data1(x));
+}
+
+static void finalize(SEXP pointer) {
+    gcor_block *block = R_ExternalPtrAddr(pointer);
+    if (!block) return;
+    R_ClearExternalPtr(pointer);
+    gcor_pool_return(block);
+    free(block);
+}
+
+static R_xlen_t length(SEXP x) {
+    return (R_xlen_t)REAL(R_altrep_data2(x))[0];
+}
+
+static void *data_pointer(SEXP x, Rboolean writable) {
+    (void)writable;
+    return block_of(x)->at;
+}
+
+static const void *data_pointer_or_null(SEXP x) {
+    return block_of(x)->at;
+}
+
+static int int_element(SEXP x, R_xlen_t k) {
+    return ((const int *)block_of(x)->at)[k];
+}
+
+static double real_element(SEXP x, R_xlen_t k) {
+    return ((const double *)block_of(x)->at)[k];
+}
+
+void r_define_owned(DllInfo *dll) {
+    int_class = R_make_altinteger_class("owned_integer", "gpucor", dll);
+    real_class = R_make_altreal_class("owned_real", "gpucor", dll);
+    R_altrep_class_t classes[] = {int_class, real_class};
+    for (int k = 0; k < 2; k++) {
+        R_set_altrep_Length_method(classes[k], length);
+        R_set_altvec_Dataptr_method(classes[k], data_pointer);
+        R_set_altvec_Dataptr_or_null_method(classes[k], data_pointer_or_null);
+    }
+    R_set_altinteger_Elt_method(int_class, int_element);
+    R_set_altreal_Elt_method(real_class, real_element);
+}
+
+SEXP r_owned_new(SEXPTYPE type, R_xlen_t n) {
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    SEXP size = PROTECT(Rf_ScalarReal((double)n));
+    gcor_block *block = calloc(1, sizeof *block);
+    if (!block) Rf_error("cannot allocate memory for the results");
+    R_SetExternalPtrAddr(pointer, block);
+    R_RegisterCFinalizer(pointer, finalize);
+    SEXP x = R_new_altrep(type == INTSXP ? int_class : real_class, pointer, size);
+    UNPROTECT(2);
+    return x;
+}
+
+gcor_block *r_owned_block(SEXP x) {
+    return block_of(x);
+}
