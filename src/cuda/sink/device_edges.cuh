@@ -49,11 +49,12 @@ class DeviceEdges : public DeviceSink {
   private:
     EdgeSlot slots[EDGE_SLOTS];
     int next = 0;
-    int64_t rows_at_once = INT64_MAX; /* of a tile: fewer where it has too many edges */
-    bool keeping = false;             /* edges stay here: the sink is a store that allows it */
-    DeviceArray<unsigned> candidates; /* of the tile being computed */
-    DeviceArray<float> cheap;         /* its cheap coefficients */
-    DeviceArray<unsigned> places;     /* of the tile being sent, in order */
+    int64_t rows_at_once = INT64_MAX;     /* of a tile: fewer where it has too many edges */
+    bool keeping = false;                 /* edges stay here: the sink is a store that allows it */
+    DeviceArray<unsigned> candidates;     /* of the tile being computed ... */
+    DeviceArray<unsigned long long> hits; /* ... or, of signs, its hits */
+    DeviceArray<float> cheap;             /* its cheap coefficients */
+    DeviceArray<unsigned> places;         /* of the tile being sent, in order */
     DeviceArray<double> r;
     DeviceArray<char> sort;
 
@@ -62,6 +63,8 @@ class DeviceEdges : public DeviceSink {
     /* edges.cu: the slot's tile, from its operands to edges and their number on the way to the host. */
     void compute(EdgeSlot &slot);
     void find_by_product(const EdgeSlot &slot, EdgeOutput out);
+    void choose_raw(const Product &product, EdgeOutput &out);
+    void judge(const Product &product, const EdgeOutput &out);
     void find_in_values(const EdgeSlot &slot, const EdgeOutput &out);
 
     /* least.cu: a rule's own least weights, as they are now, to the slot's memory; the rule then points there, numbered

@@ -29,6 +29,8 @@ struct EdgeOutput {
     float least;         /* the least weight that is looked at; no larger than rule.least - error ... */
     int low, high;       /* ... UNTIED: and sums that far from a row's count of bits (edge_compare.cuh) */
     unsigned long long room, *counts;
+    bool raw; /* hits are not judged where they are found, but all together, in order of their places here: */
+    unsigned long long *hits; /* of signs, a place << 32 | sum each; of HALF their places are the candidates */
     unsigned *candidates, *places;
     double *r;
 };

@@ -49,6 +49,7 @@ SinkNeeds DeviceEdges::begin() {
 void DeviceEdges::trim() {
     for (EdgeSlot &slot : slots) slot.trim();
     candidates.trim();
+    hits.trim();
     cheap.trim();
     places.trim();
     r.trim();

@@ -29,10 +29,26 @@ static __device__ inline void put_hit(const EdgeOutput &out, unsigned long long 
     }
 }
 
+/* Hits as they are, for others to judge: a warp that judges keeps the tensor cores waiting. */
+template <ProductMode Mode>
+static __device__ inline void hand_on_raw(const EdgeOutput &out, const Hit *hits, int n) {
+    __syncwarp();
+    unsigned long long first = claim_places(&out.counts[N_CANDIDATES], n);
+#pragma unroll
+    for (int k = threadIdx.x % 32; k < WARP_HITS; k += 32) {
+        if (k >= n || first + k >= out.room) continue;
+        if (Mode == HALF)
+            out.candidates[first + k] = (unsigned)(hits[k] >> 32);
+        else
+            out.hits[first + k] = hits[k];
+    }
+    __syncwarp();
+}
+
 /* Hits to where edges or candidates go. All are judged before places are claimed, once: what is loaded for
  * one does not wait for another. */
 template <ProductMode Mode>
-static __device__ __noinline__ void hand_on(const Product &p, const EdgeOutput &edges, const Hit *hits, int n) {
+static __device__ __noinline__ void hand_on_judged(const Product &p, const EdgeOutput &edges, const Hit *hits, int n) {
     const int turns = WARP_HITS / 32;
     int lane = threadIdx.x % 32, kept = 0, above = 0, place[turns];
     double r[turns];
@@ -52,6 +68,14 @@ static __device__ __noinline__ void hand_on(const Product &p, const EdgeOutput &
     for (int k = 0; k < turns; k++)
         if (place[k] >= 0) put_hit<Mode>(edges, first + place[k], (unsigned)(hits[k * 32 + lane] >> 32), r[k]);
     __syncwarp();
+}
+
+template <ProductMode Mode>
+static __device__ inline void hand_on(const Product &p, const EdgeOutput &edges, const Hit *hits, int n) {
+    if (edges.raw)
+        hand_on_raw<Mode>(edges, hits, n);
+    else
+        hand_on_judged<Mode>(p, edges, hits, n);
 }
 
 /* The hits among a lane's four sums, of rows i and i + 8, columns j and j + 1. hand_on(): all those so far, when there
@@ -97,6 +121,50 @@ static __device__ inline void keep_all_hits(const Product &p, WarpOutput &out, c
     }
 }
 
+/* ---- groups of columns that have hits --------------------------------------------------------------- */
+
+/* The few groups of 8 columns in which a lane of the warp has a hit are set aside in memory of the thread's, where they
+ * have numbers that need not be known to the compiler, and looked at some at a time, so that what one waits for the
+ * others do, too. */
+enum { ASIDE = 8, AT_ONCE = 4 };
+
+/* The groups' sums, those of each lane, in order. */
+template <int N>
+static __device__ inline void set_aside(const int (&sums)[N][4], unsigned groups, int4 (&aside)[ASIDE]) {
+    int at = 0;
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        if (groups >> n & 1) aside[at++] = {sums[n][0], sums[n][1], sums[n][2], sums[n][3]};
+}
+
+/* All but the first ASIDE. */
+static __device__ inline unsigned beyond_aside(unsigned groups) {
+#pragma unroll
+    for (int k = 0; k < ASIDE; k++) groups &= groups - 1;
+    return groups;
+}
+
+/* The lane's hits among the first AT_ONCE of these groups, which are at aside[first] and on: bit 4 k + e is value e of
+ * group n[k]. */
+template <ProductMode Mode, int N>
+static __device__ inline unsigned find_hits(const Compare<Mode, N> &compare,
+                                            const typename Compare<Mode, N>::RowBounds (&bounds)[2],
+                                            const int4 (&aside)[ASIDE], int first, unsigned groups, int (&n)[AT_ONCE]) {
+    unsigned hits = 0;
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        n[k] = groups ? __ffs(groups) - 1 : 0;
+        int4 four = aside[first + k];
+        typename Compare<Mode, N>::Columns columns = compare.columns(n[k]);
+        const int values[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            hits |= groups && bounds[e / 2].hit(columns.value(values[e], e % 2)) ? 1u << (4 * k + e) : 0;
+        groups &= groups - 1;
+    }
+    return hits;
+}
+
 /* ---- the sinks -------------------------------------------------------------------------------------- */
 
 /* Signs decide; HALF leaves candidates (candidates.cu). */
@@ -119,14 +187,37 @@ struct Edges : EdgeOutput {
         int64_t i = row + threadIdx.x % 32 / 4, j = col + threadIdx.x % 4 * 2;
         const typename C::RowBounds bounds[2] = {C::bounds(p, *this, i), C::bounds(p, *this, i + 8)};
         unsigned groups = find_groups(compare, bounds, sums);
-        for (groups = __reduce_or_sync(ALL_LANES, groups); groups; groups &= groups - 1) {
-            int n = __ffs(groups) - 1, four[4];
-            pick_sums<0, N>(sums, n, four);
-            typename C::Columns columns = compare.columns(n);
-            bool hit[4];
+        for (groups = __reduce_or_sync(ALL_LANES, groups); groups; groups = beyond_aside(groups)) {
+            int4 aside[ASIDE];
+            unsigned now = groups & ~beyond_aside(groups);
+            set_aside(sums, now, aside);
+            for (int first = 0; now; first += AT_ONCE) {
+                int n[AT_ONCE];
+                unsigned hits = find_hits(compare, bounds, aside, first, now, n);
+                keep_aside<Mode>(p, out, hits, aside, first, n, i, j);
 #pragma unroll
-            for (int e = 0; e < 4; e++) hit[e] = bounds[e / 2].hit(columns.value(four[e], e % 2));
-            keep_hits(out, hit, four, i, j + 8 * n, [&] { hand_on<Mode>(p, *this, out.hits, out.n); });
+                for (int k = 0; k < AT_ONCE; k++) now &= now - 1;
+            }
+        }
+    }
+
+    /* Most lanes have none, and next to none has two. */
+    template <ProductMode Mode>
+    __device__ void keep_aside(const Product &p, WarpOutput &out, unsigned hits, const int4 (&aside)[ASIDE], int first,
+                               const int (&n)[AT_ONCE], int64_t i, int64_t j) const {
+        for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, hits != 0)) != 0; hits &= hits - 1) {
+            if (out.n + __popc(lanes) > WARP_HITS) {
+                hand_on<Mode>(p, *this, out.hits, out.n);
+                out.n = 0;
+            }
+            if (hits != 0) {
+                int k = (__ffs(hits) - 1) / 4, e = (__ffs(hits) - 1) % 4;
+                int group = k < 2 ? (k == 0 ? n[0] : n[1]) : (k == 2 ? n[2] : n[3]);
+                unsigned sum = (unsigned)((const int *)&aside[first + k])[e];
+                int at = out.n + __popc(lanes & ((1u << threadIdx.x % 32) - 1));
+                out.hits[at] = (Hit)place_of(i + e / 2 * 8, j + 8 * group + e % 2) << 32 | sum;
+            }
+            out.n += __popc(lanes);
         }
     }
 

@@ -16,19 +16,49 @@ static void set_least(const Product &p, EdgeOutput &edges) {
     edges.high = edges.weigh.above() ? (int)floor((sum - bits) / 2) : 1 << 30;
 }
 
+/* Those of signs to edges; a warp takes 32. */
+static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput out) {
+    int64_t count = (int64_t)out.counts[N_CANDIDATES];
+    if (count > (int64_t)out.room) return; /* some were lost: all will be found again */
+    int64_t warps = gridDim.x * (int64_t)(blockDim.x / 32);
+    for (int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; at - threadIdx.x % 32 < count; at += warps * 32) {
+        Hit hit = out.hits[at < count ? at : 0];
+        int64_t i = place_row((unsigned)(hit >> 32)), j = place_col((unsigned)(hit >> 32));
+        bool counts = at < count && is_pair(p, i, j);
+        double r = counts ? exact_value(p, sign_sum(p, p.mode, (int)(unsigned)hit, i, j), i, j) : 0;
+        put_edge(out, counts ? gcor_judge(&out.rule, i, j, r) : GCOR_NOTHING, i, j, r);
+    }
+}
+
+/* Where pairs above a ceiling are only counted there may be too many of them to be kept until then. */
+void DeviceEdges::choose_raw(const Product &product, EdgeOutput &out) {
+    out.raw = out.rule.ceiling > 1 && !out.rule.row_least;
+    if (!out.raw || product.mode == HALF) return;
+    hits.reserve((int64_t)out.room, "candidates for edges");
+    out.hits = hits.data;
+}
+
+void DeviceEdges::judge(const Product &product, const EdgeOutput &out) {
+    if (product.mode == HALF) return decide_candidates(state, product, out);
+    if (!out.raw) return;
+    judge_hits<<<CANDIDATE_BLOCKS * state->processors, 256, 0, state->compute.handle>>>(product, out);
+    check_launch("judging edges");
+}
+
 void DeviceEdges::find_by_product(const EdgeSlot &slot, EdgeOutput out) {
     Product product = product_of(state, *slot.rows, *slot.cols, slot.tile);
     if (product.mode == HALF) {
         candidates.reserve((int64_t)out.room, "candidates for edges");
         out.candidates = candidates.data;
     }
+    choose_raw(product, out);
     set_least(product, out);
     raise_by_product(slot, product, out);
     if (out.rule.row_least)
         launch_sink(state, product, OwnEdges{out});
     else
         launch_sink(state, product, Edges{out});
-    if (product.mode == HALF) decide_candidates(state, product, out);
+    judge(product, out);
 }
 
 /* Grid rows are the tile's; a thread looks at every blockDim.x-th pair of its block's share. */
