@@ -1,5 +1,4 @@
 /* Candidates, which a cheap product has left (edges.cu), to edges: their exact coefficients decide. */
-#include "../product/pair.cuh"
 #include "device_edges.cuh"
 
 /* The product of two columns by 8 lanes, four candidates a warp: each lane has the running sums of four of the
@@ -29,11 +28,8 @@ static __device__ double lanes_dot(const float *x, const float *y, int64_t n_obs
     return sum[0];
 }
 
-/* A warp takes 32 candidates: four at a time are computed, then each lane has one to decide on. What is no pair is
- * computed as if it were the first one. */
-static __global__ void compute_candidates(const __grid_constant__ Product p, EdgeOutput out) {
-    const ProductSide &rows = p.rows, &cols = p.cols;
-    const int64_t n_obs = p.n_obs;
+/* A warp takes 32 candidates: four at a time are computed, then each lane has one to decide on. */
+static __global__ void compute_candidates(ProductSide rows, ProductSide cols, int64_t n_obs, EdgeOutput out) {
     int64_t count = (int64_t)out.counts[N_CANDIDATES];
     if (count > (int64_t)out.room) return; /* some were lost: all will be done again */
     int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32,
@@ -41,8 +37,6 @@ static __global__ void compute_candidates(const __grid_constant__ Product p, Edg
     int lane = threadIdx.x % 32;
     for (int64_t begin = warp * 32; begin < count; begin += warps * 32) {
         unsigned own = out.candidates[begin + lane < count ? begin + lane : begin];
-        bool counts = begin + lane < count && is_pair(p, place_row(own), place_col(own));
-        if (!counts) own = 0;
         double r = 0;
         for (int turn = 0; turn < DOT_LANES; turn++) {
             unsigned place = __shfl_sync(ALL_LANES, own, turn * (32 / DOT_LANES) + lane / DOT_LANES);
@@ -53,11 +47,12 @@ static __global__ void compute_candidates(const __grid_constant__ Product p, Edg
                 r = gcor_coefficient(turned, rows.norm[place_row(own)], cols.norm[place_col(own)]);
         }
         int64_t i = place_row(own), j = place_col(own);
-        put_edge(out, counts ? gcor_judge(&out.rule, i, j, r) : GCOR_NOTHING, i, j, r);
+        put_edge(out, begin + lane < count ? gcor_judge(&out.rule, i, j, r) : GCOR_NOTHING, i, j, r);
     }
 }
 
 void decide_candidates(gcor_state *state, const Product &p, const EdgeOutput &out) {
-    compute_candidates<<<CANDIDATE_BLOCKS * state->processors, 256, 0, state->compute.handle>>>(p, out);
+    compute_candidates<<<CANDIDATE_BLOCKS * state->processors, 256, 0, state->compute.handle>>>(p.rows, p.cols, p.n_obs,
+                                                                                                out);
     check_launch("computing candidates");
 }

@@ -6,6 +6,8 @@
 #include "../product/pair.cuh"
 #include "edge_output.cuh"
 
+#include <climits>
+
 /* ---- what a row's and a column's sums are compared with --------------------------------------------- */
 
 /* What a row's values are compared with: a hit is not between the two. NaN, and values without a
@@ -59,6 +61,7 @@ struct Compare<HALF, N> {
     static __device__ RowBounds bounds(const Product &, const EdgeOutput &edges, int64_t) {
         return float_bounds(edges.weigh, edges.least * (HALF_SCALE * HALF_SCALE));
     }
+    static __device__ RowBounds no_hits() { return {-INFINITY, INFINITY}; }
 };
 
 /* All norms are the same: a comparison of integers (set_least() in edges.cu). A column without a
@@ -77,6 +80,7 @@ struct Compare<UNTIED, N> {
         int row = p.rows.ones_greater[i];
         return {row + edges.low, row + edges.high};
     }
+    static __device__ RowBounds no_hits() { return {INT_MIN, INT_MAX}; }
 };
 
 /* sum >= t sqrt(row norm) sqrt(column norm), to within a few roundings, that `error` allows for. */
@@ -100,6 +104,7 @@ struct Compare<TIED, N> {
     static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t i) {
         return float_bounds(edges.weigh, edges.least / p.rows.inverse[i]);
     }
+    static __device__ RowBounds no_hits() { return {-INFINITY, INFINITY}; }
 };
 
 /* ---- groups of columns that have a hit ------------------------------------------------------------------ */

@@ -165,6 +165,24 @@ static __device__ inline unsigned find_hits(const Compare<Mode, N> &compare,
     return hits;
 }
 
+/* Whether all pairs of the warp's 16 x 8 N count. */
+template <int N>
+static __device__ inline bool all_count(const Product &p, int64_t i, int64_t j) {
+    if (i + 16 > p.tile.n_row || j + 8 * N > p.tile.n_col) return false;
+    int64_t row = p.tile.row + i, col = p.tile.col + j;
+    return p.shape == GCOR_FULL || (p.shape == GCOR_UPPER ? col > row + 15 : col + 8 * N <= row);
+}
+
+/* Those hits of find_hits() that are of pairs that count. */
+static __device__ inline unsigned only_pairs(const Product &p, unsigned hits, const int (&n)[AT_ONCE], int64_t i,
+                                             int64_t j) {
+    unsigned pairs = 0;
+#pragma unroll
+    for (int bit = 0; bit < 4 * AT_ONCE; bit++)
+        if (hits >> bit & 1 && is_pair(p, i + bit % 4 / 2 * 8, j + 8 * n[bit / 4] + bit % 2)) pairs |= 1u << bit;
+    return pairs;
+}
+
 /* ---- the sinks -------------------------------------------------------------------------------------- */
 
 /* Signs decide; HALF leaves candidates (candidates.cu). */
@@ -185,7 +203,7 @@ struct Edges : EdgeOutput {
         using C = Compare<Mode, N>;
         const C &compare = ahead.compare;
         int64_t i = row + threadIdx.x % 32 / 4, j = col + threadIdx.x % 4 * 2;
-        const typename C::RowBounds bounds[2] = {C::bounds(p, *this, i), C::bounds(p, *this, i + 8)};
+        const typename C::RowBounds bounds[2] = {row_bounds<C>(p, i), row_bounds<C>(p, i + 8)};
         unsigned groups = find_groups(compare, bounds, sums);
         for (groups = __reduce_or_sync(ALL_LANES, groups); groups; groups = beyond_aside(groups)) {
             int4 aside[ASIDE];
@@ -194,11 +212,18 @@ struct Edges : EdgeOutput {
             for (int first = 0; now; first += AT_ONCE) {
                 int n[AT_ONCE];
                 unsigned hits = find_hits(compare, bounds, aside, first, now, n);
+                if (!all_count<N>(p, row, col)) hits = only_pairs(p, hits, n, i, j);
                 keep_aside<Mode>(p, out, hits, aside, first, n, i, j);
 #pragma unroll
                 for (int k = 0; k < AT_ONCE; k++) now &= now - 1;
             }
         }
+    }
+
+    /* A row beyond the tile has no hits: its sums are anything. */
+    template <class C>
+    __device__ typename C::RowBounds row_bounds(const Product &p, int64_t i) const {
+        return i < p.tile.n_row ? C::bounds(p, *this, i) : C::no_hits();
     }
 
     /* Most lanes have none, and next to none has two. */

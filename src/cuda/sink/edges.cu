@@ -24,9 +24,8 @@ static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput 
     for (int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; at - threadIdx.x % 32 < count; at += warps * 32) {
         Hit hit = out.hits[at < count ? at : 0];
         int64_t i = place_row((unsigned)(hit >> 32)), j = place_col((unsigned)(hit >> 32));
-        bool counts = at < count && is_pair(p, i, j);
-        double r = counts ? exact_value(p, sign_sum(p, p.mode, (int)(unsigned)hit, i, j), i, j) : 0;
-        put_edge(out, counts ? gcor_judge(&out.rule, i, j, r) : GCOR_NOTHING, i, j, r);
+        double r = exact_value(p, sign_sum(p, p.mode, (int)(unsigned)hit, i, j), i, j);
+        put_edge(out, at < count ? gcor_judge(&out.rule, i, j, r) : GCOR_NOTHING, i, j, r);
     }
 }
 
