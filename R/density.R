@@ -29,6 +29,7 @@ counted_range <- function(task, k) {
 # The threshold alone. Edges are stored for it only where they are few: more take two passes that store next to
 # nothing.
 density_threshold <- function(task) {
+  task$stays <- TRUE
   k <- edges_of_density(task$criterion$value, task$pairs)
   if (k <= MOST_STORED) {
     edges <- density_edges(task)

@@ -177,9 +177,11 @@ most_edges <- function(task) {
 }
 
 # Edges of a weight from `least` to below `ceiling`, in a store; those above are counted. With more than `most` it
-# is an error. wanted: 0, or how many of the strongest are enough; the weaker ones may then be missing.
+# is an error. wanted: 0, or how many of the strongest are enough; the weaker ones may then be missing. task$stays: the
+# edges may stay on a GPU until they are taken as rows, counted or ranked.
 edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = most_edges(task), wanted = 0) {
-  rule <- list(side = constant(task$sign), least = least, ceiling = ceiling, spool = task$spool, wanted = wanted)
+  rule <- list(side = constant(task$sign), least = least, ceiling = ceiling, spool = task$spool, wanted = wanted,
+               stay = isTRUE(task$stays) && is.null(task$spool))
   checked(engine_pass("r_edges", task, list(rule, most), settings))
 }
 
@@ -232,6 +234,7 @@ network_edges <- function(task) {
 }
 
 network_rows <- function(task) {
+  task$stays <- TRUE
   edges <- network_edges(task)
   if (is.null(edges$store)) edges else take_rows(edges, task)
 }

@@ -28,6 +28,7 @@ settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
     threads = choose_threads(setting(given$threads, "threads")),
     memory = choose_memory(setting(given$memory, "memory")),
     progress = choose_progress(setting(given$progress, "progress")),
+    keep = choose_keep(setting(NULL, "keep")),
     pass = c(0, 1),
     assay = given$assay,
     distance = distance,
@@ -101,6 +102,13 @@ choose_threads <- function(threads) {
 choose_memory <- function(memory) {
   if (is.null(memory)) return(0)
   check_whole(memory, "memory", 0, 2^60, " (bytes; 0 or nothing: decide by what is free)")
+}
+
+# Bytes of results' memory that stay for the next result, -1: as the engine decides.
+choose_keep <- function(keep) {
+  if (is.null(keep) || isTRUE(keep)) return(-1)
+  if (isFALSE(keep)) return(0)
+  check_whole(keep, "keep", 0, 2^60, " (bytes), or TRUE or FALSE")
 }
 
 choose_progress <- function(progress) {

@@ -34,6 +34,7 @@ attribute_visible void R_init_gpucor(DllInfo *dll) {
     r_watch_forks();
     r_define_constant_vectors(dll);
     r_define_names(dll);
+    r_define_compact(dll);
     R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)(void (*)(void))gcor_add_measure);
     R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)(void (*)(void))gcor_unit);
     R_registerRoutines(dll, NULL, entries, NULL, NULL);

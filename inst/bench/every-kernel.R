@@ -61,6 +61,12 @@ same(gpuCorNetwork, blocks, threshold = 0.1, method = "kendall")
 agree(levels[, 1:5], levels[, 4:8], "kendall")
 same(gpuCorNetwork, distinct, density = 0.02) # a histogram, from halves
 same(gpuCorNetwork, distinct, density = 0.02, method = "kendall") # from signs
+Sys.setenv(GPUCOR_KEEP_FROM = "1") # edges stay on the GPU
+for (method in c("pearson", "kendall")) {
+  same(gpuCorNetwork, ties, threshold = 0.1, method = method)
+  same(gpuCorNetwork, many, density = 0.01, method = method) # the weaker ones go
+  same(gpuCorNetwork, distinct, fdr = 0.2, method = method)
+}
 # Two workers on the GPU, at the same time, for each sink.
 .Call(gpucor:::r_set_shared_steps, 1)
 options(gpucor.workers_per_device = 2L)

@@ -156,13 +156,14 @@ typedef struct gcor_sink gcor_sink;
 
 /* A run of coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that
  * count. Each is in [-1, 1], or GCOR_NO_VALUE, GCOR_ZERO_SD, or NaN (an infinite value).
- * Either pointer is NULL. They are within `error` of the exact coefficient, which exact() gives
+ * All pointers but one are NULL. They are within `error` of the exact coefficient, which exact() gives
  * for element k: the same number on every back end. exact NULL: they are exact, or cannot be had
  * better. A cheap segment, for sinks that take it (error above 1e-6), may be above 1 by its error. */
 typedef struct gcor_segment {
     int64_t row, col, n;
     const double *doubles;
     const float *floats;
+    const int32_t *counts; /* numerators instead, for a sink that wants them; the others are NULL */
     double error;
     double (*exact)(const struct gcor_segment *segment, int64_t k);
     const void *rows, *cols; /* exact()'s own */
@@ -172,6 +173,13 @@ typedef struct gcor_segment {
 static inline double gcor_value(const gcor_segment *segment, int64_t k) {
     return segment->floats ? segment->floats[k] : segment->doubles[k];
 }
+
+/* How a sink would rather have coefficients; a back end that has them otherwise hands over doubles or floats. */
+typedef enum {
+    GCOR_AS_DOUBLES,
+    GCOR_AS_FLOATS, /* of REAL columns, rounded to single precision: what is known of them, and half the bytes */
+    GCOR_AS_COUNTS  /* of SIGN columns: the product, a whole number; the coefficient follows from the norms */
+} gcor_form;
 
 /* What a kind of sink can do. Only take() and free() must be there for a run on one worker; a sink that is to be
  * shared between workers has fork() and merge(), one that is to be stored save() and load(). Whatever saw the tiles
@@ -207,6 +215,7 @@ struct gcor_sink {
     gcor_shape shape;
     int64_t n_row, n_col; /* variables of the rows' side (y) and of the columns' (x) */
     int approximate;      /* a cheap value with its error will do: take() asks for the exact ones */
+    gcor_form form;
 };
 
 /* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
@@ -288,6 +297,8 @@ typedef struct {
     gcor_share share;
     unsigned char *x_flags, *y_flags; /* n_var each, the caller's and cleared: what is known of every variable that
                                        * is in a pair of the share */
+    double *x_norm; /* NULL, or n_var, the caller's, where y is NULL: the norm of each such variable, as operands have
+                     * it, there before a pair of it is delivered */
     /* Written by the run: */
     int64_t n_obs_used; /* the observations that counted */
     int devices_lost;   /* whose work others did; the reason of the last of them is in `lost` */

@@ -59,8 +59,11 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
 
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
     gcor_observations observations;
-    gcor_work work = {
-        .session = session, .job = job, .row_flags = job->y ? job->y_flags : job->x_flags, .col_flags = job->x_flags};
+    gcor_work work = {.session = session,
+                      .job = job,
+                      .row_flags = job->y ? job->y_flags : job->x_flags,
+                      .col_flags = job->x_flags,
+                      .col_norm = job->x_norm};
     job->devices_lost = 0;
     gcor_status status = gcor_observations_of(context, job, &observations);
     if (status) return status;

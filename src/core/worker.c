@@ -114,6 +114,8 @@ static gcor_status prepare(gcor_worker *w, panel_slot *slot) {
     w->context->seconds_preparing += gcor_seconds() - started;
     for (int64_t j = 0; !status && j < n_var; j++)
         __atomic_store_n(&flags[slot->first + j], slot->operand->flags[j], __ATOMIC_RELAXED);
+    for (int64_t j = 0; !status && work->col_norm && j < n_var; j++)
+        __atomic_store(&work->col_norm[slot->first + j], &slot->operand->norm[j], __ATOMIC_RELAXED);
     return status;
 }
 

@@ -11,6 +11,7 @@ typedef struct {
     gcor_job *job;
     gcor_columns rows, cols;              /* of y, or again x; of x */
     unsigned char *row_flags, *col_flags; /* the job's */
+    double *col_norm;                     /* the job's, or NULL */
     gcor_kind kind;
     gcor_grid grid;
     gcor_queue queue;

@@ -19,7 +19,8 @@ typedef struct {
     gcor_operand head;
     const cpu_kernels *kernels;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    float *scale;          /* REAL: one over a column's length; NaN where it has no coefficients */
+    double *inverse;       /* REAL: one over a column's length; NaN where it has no coefficients */
+    float *scale;          /* the same */
     double *values;        /* REAL_COMMON: values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
@@ -80,8 +81,8 @@ void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);
 typedef struct cpu_product cpu_product;
 struct cpu_product {
     int64_t length, slice;
-    int64_t element;  /* bytes, and those of a sum */
-    int planes, sums; /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
+    int64_t element, sum_bytes; /* of an element; of a sum, 0: the same */
+    int planes, sums;           /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
     cpu_sign_mode mode;
     int64_t work_bytes; /* that open() wants, for each thread */
 

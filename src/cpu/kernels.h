@@ -42,6 +42,8 @@ typedef struct cpu_kernels {
     /* Dot products over n elements. */
     void (*floats)(const float *rows, const float *cols, int64_t n, int add, float *sums);
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
+    /* The same of floats, GCOR_OBS_SLICE products at a time in single precision (coefficient.h). */
+    void (*slices)(const float *rows, const float *cols, int64_t n, int add, double *sums);
     double (*dot)(const float *x, const float *y, int64_t n); /* gcor_dot(), to the last bit */
     /* Sums of products of signs; of CPU_UNTIED, less the number of pairs of observations. CPU_COMMON: also,
      * CPU_BLOCK_PAIRS further on, how many pairs that both have are untied in the row's variable, and as much
@@ -58,8 +60,11 @@ typedef struct cpu_kernels {
     /* n counts below 2^51, and `plus` added to them, become doubles, in their place. */
     void (*convert)(int64_t *counts, int64_t plus, int64_t n);
     /* n products become coefficients (coefficient.h), in their place, by the norms of the row's variable and the
-     * columns'; or by norms that both variables have for each pair. */
+     * columns', also rounded to single precision in another, with one over their roots (NaN for none); or by norms that
+     * both variables have for each pair. */
     void (*coefficients)(double *products, double norm, const double *other_norm, int64_t n);
+    void (*rounded_coefficients)(const double *products, double norm, double inverse, const double *other_norm,
+                                 const double *other_inverse, int64_t n, float *out);
     void (*own_coefficients)(double *products, const double *norm, const double *other_norm, int64_t n);
 } cpu_kernels;
 

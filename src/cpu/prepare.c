@@ -31,6 +31,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         break;
     default:
         ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
+        ok = ok && (o->inverse = gcor_alloc(context, n_var, sizeof(double), what));
         ok = ok && (o->scale = gcor_alloc(context, n_var, sizeof(float), what));
         ok = ok && (o->columns = gcor_alloc(context, n_obs * n_var, sizeof(float), what));
     }
@@ -103,7 +104,8 @@ static void prepare_column(void *user, int thread, int64_t var, double *x, int f
     gcor_ranks ranks = gcor_ranks_at(p->ranks + thread * p->ranks_bytes, o->head.n_obs);
     double norm = prepare_by_kind(p, &ranks, x, j, flags, &present);
     gcor_describe_column(p->measure, o->head.kind, present, &norm, &flags);
-    if (o->scale) o->scale[j] = norm > 0 ? (float)(1 / sqrt(norm)) : NAN;
+    if (o->inverse) o->inverse[j] = norm > 0 ? 1 / sqrt(norm) : NAN;
+    if (o->scale) o->scale[j] = (float)o->inverse[j];
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
 }
@@ -143,6 +145,7 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->head.norm);
     gcor_free(o->head.flags);
     gcor_free(o->columns);
+    gcor_free(o->inverse);
     gcor_free(o->scale);
     gcor_free(o->values);
     gcor_free(o->order);

@@ -3,12 +3,14 @@
  * this is done slice by slice, and the sums of all blocks are kept meanwhile. */
 #include "cpu.h"
 
+#include "../core/coefficient.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
 
-/* Elements of a sliver that are multiplied with all rows of a block before the next: 16 KB of it, which stay in the
- * first-level cache. */
-enum { CHUNK = 128 };
+/* Elements of a sliver that are multiplied with all rows of a block before the next: 15 KB of it, which stay in the
+ * first-level cache; whole slices of them. */
+enum { CHUNK = 120 };
+_Static_assert(CHUNK % GCOR_OBS_SLICE == 0, "slices of observations in single precision");
 
 /* What a product does with a tile. */
 typedef struct {
@@ -33,8 +35,12 @@ static int64_t sliver_bytes(const cpu_product *p) {
     return p->planes * p->slice * CPU_SLIVER_BYTES;
 }
 
+static int64_t sum_bytes(const cpu_product *p) {
+    return p->sum_bytes > 0 ? p->sum_bytes : p->element;
+}
+
 static int64_t block_bytes(const cpu_product *p) {
-    return p->sums * p->element * CPU_BLOCK_PAIRS;
+    return p->sums * sum_bytes(p) * CPU_BLOCK_PAIRS;
 }
 
 /* A tile's variables in whole slivers. */
@@ -80,7 +86,7 @@ static void multiply_block(const tile_product *t, const gcor_tile *block, int64_
             if (gcor_tile_pairs(&part, t->state->sink->shape) == 0) continue;
             char *rows = sliver_of(p, t->row_slivers, part.row - t->tile->row) + first * CPU_SLIVER_BYTES;
             char *cols = sliver_of(p, t->col_slivers, part.col - t->tile->col) + first * CPU_SLIVER_BYTES;
-            p->multiply(t->state, p, rows, cols, n, add, sums + (r * CPU_BLOCK_COLS + c) * p->element);
+            p->multiply(t->state, p, rows, cols, n, add, sums + (r * CPU_BLOCK_COLS + c) * sum_bytes(p));
         }
 }
 

@@ -9,8 +9,11 @@
  *   CHUNK          words that can be counted before counts are widened
  *   NS_WORD        nanoseconds that a word of one pair's signs takes without ties, and
  *   NS_OPEN        a word of a variable to be opened
- *   NAME(words), NAME(reals), NAME(counts)
- *                  vectors of words, of doubles, and of counts
+ *   NAME(words), NAME(reals), NAME(singles), NAME(counts)
+ *                  vectors of words, of doubles, of floats, and of counts
+ *   NAME(fused)()  a b + c of floats, rounded once
+ *   NAME(low)(), NAME(high)(), NAME(round)()
+ *                  half a vector of floats as doubles; doubles as floats, to memory
  *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
  *                  of 64 pairs of floats, as bits
@@ -26,6 +29,42 @@
 #include "kernel_real.h"
 #include "kernel_sign.h"
 #include "kernel_levels.h"
+
+/* ---- sums in both precisions ------------------------------------------------------------------------- */
+
+/* Added to doubles of the block's. */
+static inline __attribute__((always_inline)) TARGET void NAME(add_slice)(NAME(singles) slice, int add, double *sums) {
+    NAME(reals) *sum = (NAME(reals) *)sums, low = {0}, high = {0};
+    if (add) low = sum[0], high = sum[1];
+    sum[0] = low + NAME(low)(slice);
+    sum[1] = high + NAME(high)(slice);
+}
+
+/* As a GPU has them (cuda/product/float.cuh): slices in single precision, a product and a sum rounded once, and these
+ * added in double. */
+TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n, int add, double *sums) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
+    for (int part = 0; part < CPU_KERNEL_ROWS / REAL_ROWS * (VECTORS / REAL_VECTORS); part++) {
+        int first = part / (VECTORS / REAL_VECTORS) * REAL_ROWS, from = part % (VECTORS / REAL_VECTORS) * REAL_VECTORS;
+        double *out = sums + first * CPU_BLOCK_COLS + from * EACH;
+        int64_t k = 0;
+        do {
+            int64_t end = n - k < GCOR_OBS_SLICE ? n : k + GCOR_OBS_SLICE;
+            int later = add || k > 0;
+            NAME(singles) sum[REAL_ROWS][REAL_VECTORS];
+            UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
+                sum[r][v] = (NAME(singles)){0};
+            for (; k < end; k++) {
+                const float *row = rows + k * WIDTH + first;
+                const NAME(singles) *col = (const NAME(singles) *)(cols + k * WIDTH) + from;
+                UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
+                    sum[r][v] = NAME(fused)(row[r] - (NAME(singles)){0}, col[v], sum[r][v]);
+            }
+            UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
+                NAME(add_slice)(sum[r][v], later, out + r * CPU_BLOCK_COLS + v * EACH);
+        } while (k < n);
+    }
+}
 
 /* ---- one pair ---------------------------------------------------------------------------------------- */
 
@@ -116,6 +155,42 @@ TARGET static void NAME(coefficients)(double *products, double norm, const doubl
     for (; k < n; k++) products[k] = gcor_coefficient(products[k], norm, other_norm[k]);
 }
 
+TARGET static void NAME(round_coefficients)(const double *products, double norm, const double *other_norm, int64_t n,
+                                            float *out) {
+    const NAME(reals) x = norm - (NAME(reals)){0};
+    int64_t k = 0;
+    for (; k + BYTES / 8 <= n; k += BYTES / 8)
+        NAME(round)
+        (NAME(coefficient)(*(const NAME(reals) *)(products + k), x, *(const NAME(reals) *)(other_norm + k)), out + k);
+    for (; k < n; k++) out[k] = (float)gcor_coefficient(products[k], norm, other_norm[k]);
+}
+
+/* Without roots and divisions, off by less than 9 in the last place of a double: that is rounded to another float only
+ * where it is as close to the middle between two of them, and then, or where there is no coefficient or hardly any, all
+ * are computed as ever. */
+TARGET static void NAME(rounded_coefficients)(const double *products, double norm, double inverse,
+                                              const double *other_norm, const double *other_inverse, int64_t n,
+                                              float *out) {
+    enum { BELOW = (1 << 29) - 1, MIDDLE = 1 << 28, NEAR = 16, WIDTH = BYTES / 8 };
+    const NAME(reals) x = inverse - (NAME(reals)){0};
+    NAME(masks) doubtful = {0};
+    int64_t k = 0;
+    for (; k + WIDTH <= n; k += WIDTH) {
+        NAME(reals) r = *(const NAME(reals) *)(products + k) * (x * *(const NAME(reals) *)(other_inverse + k));
+        NAME(masks) below = ((NAME(masks))r & BELOW) - MIDDLE;
+        doubtful |= (below < NEAR) & (below > -NEAR);
+        doubtful |= ~((r > 0x1p-120) | (r < -0x1p-120));
+        r = NAME(choose)(r > 1, 1, r);
+        NAME(round)(NAME(choose)(r < -1, -1, r), out + k);
+    }
+    int64_t any = 0;
+    for (int l = 0; l < WIDTH; l++) any |= doubtful[l];
+    if (any)
+        NAME(round_coefficients)(products, norm, other_norm, n, out);
+    else
+        NAME(round_coefficients)(products + k, norm, other_norm + k, n - k, out + k);
+}
+
 TARGET static void NAME(own_coefficients)(double *products, const double *norm, const double *other_norm, int64_t n) {
     int64_t k = 0;
     for (; k + BYTES / 8 <= n; k += BYTES / 8) {
@@ -131,6 +206,7 @@ static const cpu_kernels NAME(kernels) = {
     .ns_open = NS_OPEN,
     .floats = NAME(floats),
     .doubles = NAME(doubles),
+    .slices = NAME(slices),
     .dot = NAME(dot),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
     .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
@@ -139,6 +215,7 @@ static const cpu_kernels NAME(kernels) = {
     .are_present = NAME(present),
     .convert = NAME(convert),
     .coefficients = NAME(coefficients),
+    .rounded_coefficients = NAME(rounded_coefficients),
     .own_coefficients = NAME(own_coefficients),
 };
 

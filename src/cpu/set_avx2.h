@@ -16,6 +16,7 @@
 
 typedef uint64_t words_avx2 __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_avx2 __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef float singles_avx2 __attribute__((vector_size(BYTES), may_alias));
 typedef uint8_t counts_avx2 __attribute__((vector_size(BYTES)));
 
 /* Bits of each byte: of its halves, from a table. */
@@ -46,6 +47,22 @@ COMPARE_AVX2(present_avx2, _CMP_ORD_Q)
 
 TARGET static inline reals_avx2 root_avx2(reals_avx2 x) {
     return (reals_avx2)_mm256_sqrt_pd((__m256d)x);
+}
+
+TARGET static inline singles_avx2 fused_avx2(singles_avx2 a, singles_avx2 b, singles_avx2 c) {
+    return (singles_avx2)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+
+TARGET static inline reals_avx2 low_avx2(singles_avx2 x) {
+    return (reals_avx2)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)x));
+}
+
+TARGET static inline reals_avx2 high_avx2(singles_avx2 x) {
+    return (reals_avx2)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)x, 1));
+}
+
+TARGET static inline void round_avx2(reals_avx2 x, float *out) {
+    _mm_storeu_ps(out, _mm256_cvtpd_ps((__m256d)x));
 }
 
 #include "set.h"

@@ -14,6 +14,7 @@
 
 typedef uint64_t words_avx512 __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_avx512 __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef float singles_avx512 __attribute__((vector_size(BYTES), may_alias));
 typedef uint64_t counts_avx512 __attribute__((vector_size(BYTES)));
 
 TARGET static inline counts_avx512 count_avx512(words_avx512 x) {
@@ -38,6 +39,22 @@ COMPARE_AVX512(present_avx512, _CMP_ORD_Q)
 
 TARGET static inline reals_avx512 root_avx512(reals_avx512 x) {
     return (reals_avx512)_mm512_sqrt_pd((__m512d)x);
+}
+
+TARGET static inline singles_avx512 fused_avx512(singles_avx512 a, singles_avx512 b, singles_avx512 c) {
+    return (singles_avx512)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+
+TARGET static inline reals_avx512 low_avx512(singles_avx512 x) {
+    return (reals_avx512)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)x));
+}
+
+TARGET static inline reals_avx512 high_avx512(singles_avx512 x) {
+    return (reals_avx512)_mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)x, 1));
+}
+
+TARGET static inline void round_avx512(reals_avx512 x, float *out) {
+    _mm256_storeu_ps(out, _mm512_cvtpd_ps((__m512d)x));
 }
 
 #include "set.h"

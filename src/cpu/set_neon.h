@@ -16,6 +16,7 @@
 
 typedef uint64_t words_neon __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_neon __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef float singles_neon __attribute__((vector_size(BYTES), may_alias));
 typedef uint8_t counts_neon __attribute__((vector_size(BYTES)));
 
 static inline counts_neon count_neon(words_neon x) {
@@ -49,6 +50,22 @@ COMPARE_NEON(present_neon, vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)))
 
 static inline reals_neon root_neon(reals_neon x) {
     return (reals_neon)vsqrtq_f64((float64x2_t)x);
+}
+
+static inline singles_neon fused_neon(singles_neon a, singles_neon b, singles_neon c) {
+    return (singles_neon)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+
+static inline reals_neon low_neon(singles_neon x) {
+    return (reals_neon)vcvt_f64_f32(vget_low_f32((float32x4_t)x));
+}
+
+static inline reals_neon high_neon(singles_neon x) {
+    return (reals_neon)vcvt_high_f64_f32((float32x4_t)x);
+}
+
+static inline void round_neon(reals_neon x, float *out) {
+    vst1_f32(out, vcvt_f32_f64((float64x2_t)x));
 }
 
 #include "set.h"

@@ -14,6 +14,7 @@
 
 typedef uint64_t words_plain __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_plain __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef float singles_plain __attribute__((vector_size(BYTES), may_alias));
 typedef uint8_t counts_plain __attribute__((vector_size(BYTES)));
 
 /* Bits of each byte, from pairs to fours to eights of them. */
@@ -44,6 +45,39 @@ COMPARE_PLAIN(present_plain, x[t] == x[t] && y[t] == y[t])
 static inline reals_plain root_plain(reals_plain x) {
     for (int l = 0; l < BYTES / 8; l++) x[l] = sqrt(x[l]);
     return x;
+}
+
+/* Without an instruction for it: the product of two floats is exact in double. Their sum with a third is rounded to
+ * odd, which is what rounding it again, to a float, needs to be right. */
+static inline float fuse_plain(float a, float b, float c) {
+#ifdef __FP_FAST_FMAF
+    return __builtin_fmaf(a, b, c);
+#else
+    double product = (double)a * b, sum = product + c, added = sum - product;
+    double rest = (product - (sum - added)) + (c - added);
+    int64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if (rest != 0 && !(bits & 1)) bits += (rest > 0) == (sum > 0) ? 1 : -1;
+    memcpy(&sum, &bits, sizeof sum);
+    return (float)sum;
+#endif
+}
+
+static inline singles_plain fused_plain(singles_plain a, singles_plain b, singles_plain c) {
+    for (int l = 0; l < BYTES / 4; l++) c[l] = fuse_plain(a[l], b[l], c[l]);
+    return c;
+}
+
+static inline reals_plain low_plain(singles_plain x) {
+    return (reals_plain){x[0], x[1]};
+}
+
+static inline reals_plain high_plain(singles_plain x) {
+    return (reals_plain){x[2], x[3]};
+}
+
+static inline void round_plain(reals_plain x, float *out) {
+    for (int l = 0; l < BYTES / 8; l++) out[l] = (float)x[l];
 }
 
 #include "set.h"

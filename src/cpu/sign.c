@@ -58,11 +58,18 @@ static void deliver_signs(gcor_state *state, const cpu_product *product, int thr
                           const cpu_operand *cols, const gcor_tile *block, void *sums) {
     const cpu_kernels *kernels = state->kernels;
     int64_t all = product->mode == CPU_UNTIED ? gcor_obs_pairs(rows->head.n_obs) : 0;
+    int32_t counts[CPU_BLOCK_COLS];
     for (int64_t r = 0; r < block->n_row; r++) {
         gcor_segment segment = {.row = block->row + r};
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
         if (segment.n == 0) continue;
         double *values = (double *)sums + r * CPU_BLOCK_COLS + (segment.col - block->col);
+        if (state->sink->form == GCOR_AS_COUNTS && product->mode != CPU_COMMON) {
+            for (int64_t k = 0; k < segment.n; k++) counts[k] = (int32_t)(((const int64_t *)values)[k] + all);
+            segment.counts = counts;
+            cpu_deliver(state, thread, segment);
+            continue;
+        }
         kernels->convert((int64_t *)values, all, segment.n);
         if (product->mode == CPU_COMMON) {
             common_coefficients(state, rows, cols, &segment, values);

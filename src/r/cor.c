@@ -1,19 +1,43 @@
 /* gpuCor and its relatives: an R matrix in, all coefficients out. */
 #include "r.h"
 
+#include "../core/alloc.h"
+#include "../core/pool.h"
 #include "../core/triangle.h"
+#include "../sink/compact.h"
 #include "../sink/dense_share.h"
+
+/* Fewer pairs are an ordinary vector: 64 KB, which R has at hand. */
+enum { COMPACT_LEAST = 8192 };
 
 typedef struct {
     r_job job;
     gcor_layout layout;
-    double *values;
-    int distance; /* 1 - coefficient is wanted */
+    double *values;              /* of an ordinary vector */
+    const gcor_compact *compact; /* of one that is not; or NULL */
+    int distance;                /* 1 - coefficient is wanted */
 } request;
 
-static SEXP allocate_values(const request *q) {
+/* How the values are kept: as doubles in a matrix, which nobody looks at by elements; where pairs may have
+ * observations, and so norms, of their own; where a numerator may be too long; and where they are read from files. */
+static gcor_form form_of(const request *q) {
+    const gcor_source *x = &q->job.x.source;
+    int is_triangle = q->layout == GCOR_TRIANGLE_ROWS || q->layout == GCOR_TRIANGLE_COLUMNS;
+    if (q->job.part.save || q->job.part.parts || !is_triangle || q->job.job.use == GCOR_PAIRWISE ||
+        gcor_triangular(x->n_var - 1) < COMPACT_LEAST)
+        return GCOR_AS_DOUBLES;
+    if (q->job.job.measure->kind == GCOR_REAL) return GCOR_AS_FLOATS;
+    return x->n_obs <= GCOR_COMPACT_OBS ? GCOR_AS_COUNTS : GCOR_AS_DOUBLES;
+}
+
+/* An error is in the context. */
+static SEXP allocate_values(request *q) {
     R_xlen_t n = q->job.x.source.n_var;
+    gcor_form form = form_of(q);
     if (q->job.part.save) return Rf_allocVector(REALSXP, 0);
+    if (form != GCOR_AS_DOUBLES)
+        return r_compact_new(&q->job.call.context, form, q->layout == GCOR_TRIANGLE_ROWS ? GCOR_UPPER : GCOR_LOWER, n,
+                             q->distance);
     switch (q->layout) {
     case GCOR_SQUARE: return Rf_allocMatrix(REALSXP, (int)n, (int)n);
     case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job.y.source.n_var);
@@ -80,12 +104,24 @@ static int64_t n_row_of(const request *q) {
     return q->job.job.y ? q->job.y.source.n_var : q->job.x.source.n_var;
 }
 
+static gcor_status run_compact(request *q, SEXP result) {
+    gcor_sink *sink;
+    gcor_status status = gcor_compact_sink_new(&q->job.call.context, q->compact, &sink);
+    q->job.job.x_norm = q->compact->norm;
+    if (!status) status = r_job_run(&q->job, sink, result);
+    gcor_sink_free(sink);
+    if (!status) r_compact_complete(VECTOR_ELT(result, 3));
+    REAL(VECTOR_ELT(result, 4))[0] = status ? 0 : (double)gcor_compact_zero_sd(q->compact);
+    return status;
+}
+
 static gcor_status run_all(request *q, SEXP result) {
     gcor_context *context = &q->job.call.context;
     SEXP values = VECTOR_ELT(result, 3);
     gcor_dense *dense;
     gcor_status status = gcor_dense_new(context, q->layout, n_row_of(q), q->job.x.source.n_var, q->values,
                                         Rf_xlength(values), NA_REAL, &dense);
+    if (!status) dense->sink.form = GCOR_AS_FLOATS;
     if (!status) status = r_job_run(&q->job, &dense->sink, result);
     if (!status) status = complete(q, Rf_xlength(values), REAL(VECTOR_ELT(result, 0))[0]);
     REAL(VECTOR_ELT(result, 4))[0] = status ? 0 : (double)dense->zero_sd;
@@ -97,23 +133,33 @@ static gcor_status run_share(request *q, SEXP result) {
     gcor_sink *sink;
     gcor_status status = gcor_dense_share_new(&q->job.call.context, q->layout, n_row_of(q), q->job.x.source.n_var,
                                               &q->job.part.share, NA_REAL, &sink);
+    if (!status) sink->form = GCOR_AS_FLOATS;
     if (!status) status = r_job_run(&q->job, sink, result);
     gcor_sink_free(sink);
     return status;
+}
+
+static gcor_status run_request(request *q, SEXP result) {
+    if (q->job.call.context.error.status) return q->job.call.context.error.status; /* no memory for the values */
+    if (q->job.part.save) return run_share(q, result);
+    return q->compact ? run_compact(q, result) : run_all(q, result);
 }
 
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings) {
     request q = {.layout = (gcor_layout)Rf_asInteger(layout),
                  .distance = Rf_asLogical(r_element(settings, "distance"))};
     r_job_parse(&q.job, x, y, method, use, by_row, settings);
+    gcor_pool_keep((int64_t)Rf_asReal(r_element(settings, "keep")));
     const char *names[] = {"n_obs", "x_flags", "y_flags", "values", "zero_sd", ""};
     SEXP result = PROTECT(r_job_result(&q.job, names));
     SEXP values = allocate_values(&q);
     SET_VECTOR_ELT(result, 3, values);
     SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
-    q.values = REAL(values);
-    gcor_status status = q.job.part.save ? run_share(&q, result) : run_all(&q, result);
+    q.compact = r_compact_of(values);
+    q.values = q.compact ? NULL : REAL(values);
+    gcor_status status = run_request(&q, result);
     if (!status) set_attributes(values, attributes, &q, VECTOR_ELT(result, 0));
+    if (status && q.compact) r_compact_drop(values);
     result = r_job_end(&q.job, status, result);
     UNPROTECT(1);
     return result;
@@ -140,10 +186,16 @@ SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
     gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
     double *out = REAL(result);
-    const double *from = REAL(values);
-    for (int64_t i = 0; i < n && !gcor_stop(&context); from += n - 1 - i, i++) {
-        out[i + n * i] = own ? own[i] : 1;
-        if (i + 1 < n) memcpy(out + n * i + i + 1, from, (size_t)(n - 1 - i) * sizeof *out);
+    gcor_values from = r_values(values);
+    gcor_huge_pages(out, (size_t)(n * n) * sizeof *out);
+#pragma omp parallel for num_threads(context.threads) schedule(dynamic)
+    for (int64_t i = 0; i < n; i++) {
+        double *row = out + n * i + i + 1;
+        if (gcor_stop(&context)) continue;
+        row[-1] = own ? own[i] : 1;
+        if (i + 1 == n) continue;
+        const double *read = gcor_read_values(&from, gcor_row_position(i, i + 1, n), n - 1 - i, row);
+        if (read != row) memcpy(row, read, (size_t)(n - 1 - i) * sizeof *row);
     }
     if (gcor_mirror(&context, out, n)) result = r_failure(&context.error);
     UNPROTECT(1);

@@ -18,6 +18,10 @@ int r_threads(SEXP threads) {
     return forked ? 1 : gcor_usable_threads(Rf_asInteger(threads));
 }
 
+int r_own_threads(int threads) {
+    return forked ? 1 : threads;
+}
+
 SEXP r_cores(void) {
     return Rf_ScalarInteger(forked ? 1 : omp_get_num_procs());
 }

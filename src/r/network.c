@@ -74,6 +74,7 @@ SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP s
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"),
                                          (int64_t)Rf_asReal(r_element(rule, "wanted")), &store));
+    if (store) store->may_stay = !q.part.save && Rf_asLogical(r_element(rule, "stay"));
     gcor_status status = store ? r_job_run(&q, &store->edges.sink, result) : GCOR_NO_MEMORY;
     result = edges_result(&q, status, result);
     UNPROTECT(1);
@@ -126,7 +127,7 @@ SEXP r_store_rank(SEXP pointer, SEXP k, SEXP settings) {
 
 SEXP r_store_degrees(SEXP pointer, SEXP least, SEXP settings) {
     const char *names[] = {"degree", "strength", ""};
-    const gcor_store *store = store_of(pointer);
+    gcor_store *store = store_of(pointer);
     int64_t n = store->edges.sink.n_col;
     r_call call;
     r_quiet_call_parse(&call, settings);

@@ -10,6 +10,7 @@
 #include <Rinternals.h>
 #include <R_ext/Rdynload.h>
 
+#include "../core/compact.h"
 #include "../core/mapped.h"
 #include "../core/missing.h"
 #include "../core/session.h"
@@ -20,8 +21,9 @@
 
 /* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, y possibly NULL;
  * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
- * progress, pass, devices, and of a part of a run share, save, parts: see r_part). The result is list(n_obs, x_flags,
- * y_flags, ...), with an attribute "lost" that says why devices were, or after an error list(status, message). */
+ * progress, keep, pass, devices, and of a part of a run share, save, parts: see r_part). The result is list(n_obs,
+ * x_flags, y_flags, ...), with an attribute "lost" that says why devices were, or after an error list(status, message).
+ */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
  * attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
@@ -100,6 +102,19 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);
 void r_define_constant_vectors(DllInfo *dll);
+
+/* compact.c: a vector of doubles for all pairs of n_var variables, in that form and without values to begin with.
+ * Error: in the context, and an empty vector. It may have R collect garbage. */
+SEXP r_compact_new(gcor_context *context, gcor_form form, gcor_shape shape, int64_t n_var, int is_distance);
+/* What it is of: NULL of any other vector, and when it has become an ordinary one. It is the vector's. */
+const gcor_compact *r_compact_of(SEXP x);
+/* Its values are all there. */
+void r_compact_complete(SEXP x);
+/* It is not wanted: an empty vector, and its memory free. */
+void r_compact_drop(SEXP x);
+/* Doubles of R's to be read where they are. */
+gcor_values r_values(SEXP x);
+void r_define_compact(DllInfo *dll);
 
 /* scores.c: the standard deviation of tau-b under independence of variables with the numbers q; these numbers, a vector
  * for x and one for y, NA where a variable has no coefficient (ties.h). */
@@ -229,6 +244,7 @@ gcor_observations r_counted(SEXP observations);
 /* How many threads to use where `threads` are wanted: in a child of fork() one, as OpenMP's are
  * gone and starting new ones hangs; otherwise as many as the system allows. */
 int r_threads(SEXP threads);
+int r_own_threads(int threads); /* of so many that were usable when somebody asked, those that are */
 void r_watch_forks(void);
 
 /* The class of what r_names_at() returns. */

@@ -103,12 +103,13 @@ static void count_part(const gcor_edge_part *p, const gcor_edges_view *seen, con
     }
 }
 
-gcor_status gcor_store_entries(const gcor_store *store, gcor_context *context, double least, gcor_view view,
+gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double least, gcor_view view,
                                int32_t *entries) {
     const gcor_sink *sink = &store->edges.sink;
     wanted w = wanted_of(store, least, view, 0, rows_of(sink, view));
     wanted once = wanted_of(store, least, GCOR_ROWS, 0, sink->n_row); /* each part */
     part_list parts;
+    if (gcor_store_land(store, context)) return context->error.status;
     gcor_edge_reader *readers = gcor_alloc(context, context->threads, sizeof *readers, "the network's rows");
     if (!readers) return GCOR_NO_MEMORY;
     memset(readers, 0, (size_t)context->threads * sizeof *readers);

@@ -49,10 +49,11 @@ static gcor_status add_run(adding *a, gcor_context *context, const gcor_edge_run
     return context->error.status;
 }
 
-gcor_status gcor_store_degrees(const gcor_store *store, gcor_context *context, double least, int64_t *degree,
+gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double least, int64_t *degree,
                                gcor_int128 *strength) {
     int64_t n_var = store->edges.sink.n_col;
     adding a = {.side = store->edges.rule.side, .least = least, .sums = {.degree = degree, .strength = strength}};
+    if (gcor_store_land(store, context)) return context->error.status;
     a.readers = gcor_alloc(context, context->threads, sizeof *a.readers, "degrees");
     if (!a.readers) return GCOR_NO_MEMORY;
     memset(a.readers, 0, (size_t)context->threads * sizeof *a.readers);

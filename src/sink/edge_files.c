@@ -52,6 +52,7 @@ gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_s
     gcor_store *store = (gcor_store *)sink;
     (void)share;
     gcor_status status = store->wanted > 0 ? gcor_store_raise(store, context) : GCOR_OK;
+    if (!status) status = gcor_store_land(store, context);
     if (!status) status = put_settings(store, context, file, put_one);
     if (!status) status = gcor_put(context, file, &store->edges.above, 1, sizeof store->edges.above);
     if (!status) status = gcor_put(context, file, &store->n_runs, 1, sizeof store->n_runs);

@@ -69,7 +69,7 @@ static void replace_runs(gcor_store *store, const gcor_edge_run *fresh) {
     store->count = count;
 }
 
-static gcor_status drop_weaker(gcor_store *store, gcor_context *context) {
+static gcor_status drop_from_runs(gcor_store *store, gcor_context *context) {
     const gcor_edge_rule *rule = &store->edges.rule;
     gcor_edge_run *fresh = gcor_alloc(context, store->n_runs, sizeof *fresh, "edges of the network");
     if (!fresh) return GCOR_NO_MEMORY;
@@ -79,6 +79,12 @@ static gcor_status drop_weaker(gcor_store *store, gcor_context *context) {
     for (int64_t k = 0; context->error.status && k < store->n_runs; k++) gcor_free(fresh[k].r);
     gcor_free(fresh);
     return context->error.status;
+}
+
+static gcor_status drop_weaker(gcor_store *store, gcor_context *context) {
+    gcor_keeper *keeper = store->keeper;
+    return keeper ? keeper->type->drop(keeper, context, store->edges.rule.least, &store->count)
+                  : drop_from_runs(store, context);
 }
 
 gcor_status gcor_store_raise(gcor_store *store, gcor_context *context) {

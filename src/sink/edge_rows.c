@@ -81,11 +81,13 @@ static row_filter filter_of(const gcor_store *store, double least) {
     return (row_filter){store->edges.rule.side, least, least <= store->least};
 }
 
-/* From what is in files, or may be more than the starts can count. */
-static gcor_status starts_of_bands(const gcor_store *store, gcor_context *context, double least, int64_t n_row,
-                                   int32_t *start) {
+/* From what is in files or on a device, or may be more than the starts can count. */
+static gcor_status starts_of_lengths(gcor_store *store, gcor_context *context, double least, int64_t n_row,
+                                     int32_t *start) {
     int64_t at = 0;
-    gcor_status status = gcor_store_entries(store, context, least, GCOR_ROWS, start);
+    gcor_keeper *keeper = store->keeper;
+    gcor_status status = keeper ? keeper->type->lengths(keeper, context, least, n_row, start)
+                                : gcor_store_entries(store, context, least, GCOR_ROWS, start);
     if (status) return status;
     for (int64_t row = 0; row < n_row; row++) {
         int32_t n = start[row];
@@ -117,7 +119,7 @@ static int is_by_bands(const gcor_store *store) {
 }
 
 gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double least, int64_t n_row, int32_t *start) {
-    if (is_by_bands(store)) return starts_of_bands(store, context, least, n_row, start);
+    if (store->keeper || is_by_bands(store)) return starts_of_lengths(store, context, least, n_row, start);
     row_filter filter = filter_of(store, least);
     row_blocks blocks;
     gcor_status status = list_blocks(store, context, n_row, &blocks);
@@ -170,6 +172,10 @@ static void copy_block(const row_blocks *blocks, int64_t b, const row_filter *fi
 
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r) {
+    gcor_keeper *keeper = store->keeper;
+    gcor_huge_pages(col, (size_t)start[n_row] * sizeof *col);
+    gcor_huge_pages(r, (size_t)start[n_row] * sizeof *r);
+    if (keeper) return keeper->type->rows(keeper, context, least, n_row, start, col, r);
     if (is_by_bands(store)) return rows_of_bands(store, context, least, n_row, start, col, r);
     row_filter filter = filter_of(store, least);
     row_blocks blocks;
@@ -177,8 +183,6 @@ gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double lea
     if (status) return status;
     for (int64_t k = 0; k < store->n_runs; k++)
         store->runs[k].left = (int)(last_block(&store->runs[k]) - first_block(&store->runs[k]) + 1);
-    gcor_huge_pages(col, (size_t)start[n_row] * sizeof *col);
-    gcor_huge_pages(r, (size_t)start[n_row] * sizeof *r);
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t b = 0; b < blocks.n; b++)
         if (!gcor_stop(context)) copy_block(&blocks, b, &filter, n_row, start, col, r);

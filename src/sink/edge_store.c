@@ -190,6 +190,7 @@ static void release(gcor_sink *sink) {
     gcor_store *store = (gcor_store *)sink;
     for (int64_t k = 0; k < store->n_runs; k++) gcor_store_drop_run(store, &store->runs[k]);
     gcor_free(store->runs);
+    if (store->keeper) store->keeper->type->free(store->keeper);
     gcor_run_file_leave(store->spool);
     gcor_edges_free(&store->edges);
     gcor_free(store);
@@ -265,7 +266,7 @@ const double *gcor_piece_values(const gcor_piece *piece, gcor_context *context, 
     return gcor_run_file_read(piece->run->file, context, offset, own, piece->n * (int64_t)sizeof *own) ? NULL : own;
 }
 
-gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double least, int64_t *count) {
+static gcor_status count_in_runs(const gcor_store *store, gcor_context *context, double least, int64_t *count) {
     gcor_side side = store->edges.rule.side;
     int64_t n, found = 0;
     gcor_piece *pieces;
@@ -279,6 +280,14 @@ gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, dou
     }
     gcor_free(buffers);
     gcor_free(pieces);
-    *count = store->edges.above + found;
+    *count = found;
     return context->error.status;
+}
+
+gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double least, int64_t *count) {
+    gcor_keeper *keeper = store->keeper;
+    gcor_status status = keeper ? keeper->type->count(keeper, context, least, count)
+                                : count_in_runs(store, context, least, count);
+    *count += store->edges.above;
+    return status;
 }

@@ -1,9 +1,9 @@
-/* Edges in runs, one of 12 bytes an edge for each tile, in memory or in files. */
+/* Edges in runs, one of 12 bytes an edge for each tile, in memory or in files; or with a keeper, on a device. */
 #ifndef GPUCOR_EDGE_STORE_H
 #define GPUCOR_EDGE_STORE_H
 
+#include "edge_keeper.h"
 #include "edge_sums.h"
-#include "edges.h"
 #include "run_file.h"
 
 #ifdef __cplusplus
@@ -32,6 +32,8 @@ typedef struct {
     int64_t n_runs, room;
     gcor_run_file *spool; /* where runs go once those in memory are `budget` bytes; NULL: nowhere. Forks share both */
     int64_t budget;
+    int may_stay;        /* whoever runs into the store itself, not into a fork, may leave the edges on its device */
+    gcor_keeper *keeper; /* owned; then there are no runs, and `count` is of its edges. NULL: there is none */
 } gcor_store;
 
 extern const gcor_sink_type gcor_store_type;
@@ -52,14 +54,21 @@ gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const cha
  * gcor_store_count() only what is from the k-th largest weight on is true then. */
 void gcor_store_want(gcor_store *store, int64_t k);
 
+/* For back ends: n edges more are with the keeper; it is a GCOR_TOO_MANY if they are too many. Those that are not wanted
+ * may be dropped, and the rule's least weight may rise. */
+gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n);
+
+/* What the keeper has, to runs; none may come to it any more. Nothing to do if there is no keeper. */
+gcor_status gcor_store_land(gcor_store *store, gcor_context *context);
+
 /* As gcor_sink_load() of the file from `offset` on, but that the edges stay there, where they are checked and counted
  * now and read when they are needed: the file must stay as it is. Any number of files. *end, which may be NULL: where
  * what belongs to the store ends. After an error, which is GCOR_BAD_FILE for a file that is cut off, damaged or of
  * another kind or settings, the store is as it was. */
 gcor_status gcor_store_attach(gcor_store *store, gcor_context *context, const char *path, int64_t offset, int64_t *end);
 
-/* What follows uses context->threads threads and can be interrupted. Runs in files are read piece by piece; the result
- * is the same. */
+/* What follows uses context->threads threads and can be interrupted. Runs in files are read piece by piece, edges on a
+ * device are looked at there or land; the result is the same. */
 
 /* How many pairs have a weight of at least `least`, those above the ceiling among them. */
 gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double least, int64_t *count);
@@ -77,7 +86,7 @@ gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double lea
 
 /* Of a triangle: how many edges of a weight of at least `least` each variable has, and the sums of their weights
  * (fixed.h). Both have n_col entries, the caller's. */
-gcor_status gcor_store_degrees(const gcor_store *store, gcor_context *context, double least, int64_t *degree,
+gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double least, int64_t *degree,
                                gcor_int128 *strength);
 
 /* ---- bands: some rows at a time ---------------------------------------------------------- */
@@ -88,7 +97,7 @@ typedef enum { GCOR_ROWS, GCOR_COLUMNS, GCOR_BOTH_HALVES } gcor_view;
 
 /* How many edges of a weight of at least `least` each row has; entries: one for each of the rows of that view, the
  * caller's. */
-gcor_status gcor_store_entries(const gcor_store *store, gcor_context *context, double least, gcor_view view,
+gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double least, gcor_view view,
                                int32_t *entries);
 
 /* How many rows from `first` on have at most `most` entries together, or 1; fewer if that spares reading tiles twice.

@@ -6,8 +6,8 @@
  *   <program> <measure> <N> <n_obs> <seconds> <largest error> <pairs checked>
  * Seconds go from the matrix of doubles in the host's memory to the results there, as the method leaves them. The GPU
  * has been used before, and so has the memory of results whose number is known (touched_floats()), as in measured
- * published code: a GPU copies into fresh pages at a tenth of the speed, behind which the method would disappear. All
- * other memory a program works in comes into being while the clock runs, on the host and on the GPU. */
+ * published code: a GPU copies into fresh pages at a tenth of the speed. With PUBLISHED_FRESH=1 that memory is fresh.
+ * All other memory a program works in comes into being while the clock runs, on the host and on the GPU. */
 #ifndef GPUCOR_PUBLISHED_HARNESS_H
 #define GPUCOR_PUBLISHED_HARNESS_H
 
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 /* Column j begins at x + j * n_obs. */
@@ -44,8 +45,19 @@ static void *allocate(int64_t count, size_t size) {
     exit(2);
 }
 
-/* Memory for results, to be had before the clock starts: its pages are there, as all threads have written to it. */
+/* Memory for results, to be had before the clock starts: its pages are there, as all threads have written to it. With
+ * PUBLISHED_FRESH in the environment it is as the system gives it out, in large pages that come into being while the
+ * clock runs. */
 static inline float *touched_floats(int64_t count) {
+    const size_t page = (size_t)2 << 20;
+    const char *fresh = getenv("PUBLISHED_FRESH");
+    if (fresh && *fresh) {
+        size_t bytes = ((size_t)count * sizeof(float) / page + 1) * page;
+        float *untouched = (float *)aligned_alloc(page, bytes);
+        if (!untouched) return (float *)allocate(count, sizeof *untouched);
+        (void)madvise(untouched, bytes, MADV_HUGEPAGE);
+        return untouched;
+    }
     float *memory = (float *)allocate(count, sizeof *memory);
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < count; k++) memory[k] = 0;

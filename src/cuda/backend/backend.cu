@@ -45,10 +45,11 @@ static gcor_status cuda_begin(gcor_state *state, gcor_context *context, gcor_sin
     return status;
 }
 
-/* What is free, less room for tiles, columns on their way, and bits that are opened: an eighth of all. */
+/* What is free, less room for tiles, columns on their way, bits that are opened, and edges that stay: an eighth of all
+ * each. */
 static int64_t cuda_memory(const gcor_state *state) {
     const int64_t reserve = (int64_t)1 << 30;
-    return std::max((int64_t)(0.8 * (double)state->free_memory) - reserve, state->free_memory / 2);
+    return std::max((int64_t)(0.7 * (double)state->free_memory) - reserve, state->free_memory / 2);
 }
 
 static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
@@ -76,7 +77,23 @@ static void network_tile_size(const gcor_state *state, gcor_kind kind, int64_t n
     *n_row = opened ? *n_col : std::min<int64_t>(*n_col, NETWORK_ROWS);
 }
 
+/* All columns, where they are ready at the same time, and as many rows as are some megabytes. */
+static void band_size(const gcor_state *state, int64_t *n_row, int64_t *n_col) {
+    int64_t n_var = state->sink->n_col;
+    for (*n_col = TILE_COLS; *n_col < n_var && *n_col < NETWORK_COLS;) *n_col *= 2;
+    int64_t row_bytes = std::min(n_var, *n_col) * (int64_t)sizeof(float);
+    *n_row = std::min<int64_t>(*n_col, NETWORK_ROWS);
+    while (*n_row > BAND_ROWS_LEAST && (*n_row * row_bytes > BAND_BYTES || *n_row * BANDS > n_var)) *n_row /= 2;
+}
+
+static bool has_bands(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    int64_t given = state->context->memory, memory = given > 0 ? given : cuda_memory(state);
+    bool ready = kind == GCOR_REAL ? n_obs < BAND_OBS : kind == GCOR_SIGN && sign_bytes(kind, n_obs) > 0;
+    return state->needs.bands && ready && state->sink->n_col * cuda_column_bytes(state, kind, n_obs) <= memory;
+}
+
 static void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+    if (has_bands(state, kind, n_obs)) return band_size(state, n_row, n_col);
     if (state->needs.large_tiles && fused(state, kind, n_obs))
         return network_tile_size(state, kind, n_obs, n_row, n_col);
     *n_col = TILE_COLS;

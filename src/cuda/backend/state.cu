@@ -86,13 +86,17 @@ void end_run(gcor_state *state) {
 
 /* ---- waiting ------------------------------------------------------------------------------- */
 
-void wait_for(gcor_state *state, const Event &event) {
+void wait_for(gcor_context *context, const Event &event) {
     cudaError_t error;
     while ((error = cudaEventQuery(event.handle)) == cudaErrorNotReady) {
-        if (gcor_stop(state->context)) throw Stopped{state->context->error.status};
+        if (gcor_stop(context)) throw Stopped{context->error.status};
         sched_yield();
     }
     check(error, "computing");
+}
+
+void wait_for(gcor_state *state, const Event &event) {
+    wait_for(state->context, event);
 }
 
 void wait_for_compute(gcor_state *state) {

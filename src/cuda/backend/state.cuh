@@ -43,6 +43,7 @@ void begin_run(gcor_state *state);
 void end_run(gcor_state *state);
 
 /* Wait for an event, asking now and then whether to stop. */
+void wait_for(gcor_context *context, const Event &event);
 void wait_for(gcor_state *state, const Event &event);
 /* Wait for all work on state->compute, likewise. */
 void wait_for_compute(gcor_state *state);

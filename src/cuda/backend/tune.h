@@ -19,6 +19,13 @@ enum {
     NETWORK_COLS = 131072,
     PLACE_COL_BITS = 17,
 
+    /* A band of rows whose values go to the host as they are: some milliseconds on the way, and a large page for each
+     * of the host's threads; enough rows for a block, and some bands to be at work on. */
+    BAND_BYTES = 32 << 20,
+    BAND_ROWS_LEAST = 128,
+    BANDS = 8,
+    BAND_OBS = 16384, /* beyond, several devices may share the work by squares (core/run.c) */
+
     /* Values on their way to the host: one tile being computed, one copied, one delivered. */
     RING_SLOTS = 3,
     EDGE_SLOTS = 4, /* edges: one more that is being sorted */
@@ -104,6 +111,9 @@ enum {
     EDGES_LEAST = 1 << 16,
     EDGES_MOST = 1 << 24,
 
+    /* From so many pairs on edges stay on the device, in at most that part of its free memory. */
+    KEEP_PAIRS = 1 << 24,
+    KEEPER_PART = 8,
     /* Up to here the largest weight is looked for by products of halves. With more observations coefficients are so
      * close together, and the error of a half's product so large, that too many would be computed again. */
     MAXIMUM_HALF_OBS = 8192,

@@ -7,8 +7,12 @@
 static void multiply_fused(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     Product product = exact_product_of(state, rows, cols, out.tile);
     ExactValues values;
-    values.out = out;
-    launch_sink(state, product, values);
+    Numerators numerators;
+    values.out = numerators.out = out;
+    if (out.counts)
+        launch_sink(state, product, numerators);
+    else
+        launch_sink(state, product, values);
 }
 
 void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {

@@ -71,12 +71,14 @@ struct Product {
     gcor_shape variable_shape;
 };
 
-/* A tile's exact coefficients on the device: those that count, row by row (triangle.h), in one of the two types. */
+/* A tile's exact coefficients on the device: those that count, row by row (triangle.h), in one of the two types; or
+ * numerators. */
 struct Packed {
     gcor_tile tile{};
     gcor_shape shape{};
     double *doubles = nullptr;
     float *floats = nullptr;
+    int *counts = nullptr;
 };
 
 /* ---- product.cu -------------------------------------------------------------------------------- */
@@ -102,7 +104,8 @@ inline double product_error(const Product &product) {
 
 /* ---- exact.cu ----------------------------------------------------------------------------------- */
 
-/* The tile's exact values, on state->compute. REAL: floats or doubles, the others doubles. */
+/* The tile's exact values, on state->compute. REAL: floats or doubles, the others doubles; numerators of SIGN where
+ * fused_exactly(). */
 void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* The same into memory of the state's own, as doubles. */
 Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);

@@ -5,13 +5,15 @@
  *   edge_sink.cuh  in a product's kernel: from sums to edges, or to candidates; edge_compare.cuh, edge_output.cuh
  *   candidates.cu  which candidates, which a cheap product leaves, are edges
  *   least.cu       least weights of the variables' own
+ *   keeper.cuh     edges that stay on the device
  */
 #ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
 #define GPUCOR_CUDA_DEVICE_EDGES_CUH
 
 #include "../backend/state.cuh"
-#include "../../sink/edges.h"
+#include "../../sink/edge_store.h"
 #include "edge_output.cuh"
+#include "keeper.cuh"
 
 #include <climits>
 
@@ -27,7 +29,8 @@ struct EdgeSlot {
     Event counted, copied;
     gcor_tile tile{};
     const Operand *rows = nullptr, *cols = nullptr; /* null: the slot is empty */
-    bool sent = false;                              /* the edges are on their way to `host` */
+    bool sent = false;                              /* the edges are on their way to `host` ... */
+    bool kept = false;                              /* ... or the keeper has them */
 
     void reserve(int64_t edges);
     void trim();
@@ -47,6 +50,7 @@ class DeviceEdges : public DeviceSink {
     EdgeSlot slots[EDGE_SLOTS];
     int next = 0;
     int64_t rows_at_once = INT64_MAX; /* of a tile: fewer where it has too many edges */
+    bool keeping = false;             /* edges stay here: the sink is a store that allows it */
     DeviceArray<unsigned> candidates; /* of the tile being computed */
     DeviceArray<float> cheap;         /* its cheap coefficients */
     DeviceArray<unsigned> places;     /* of the tile being sent, in order */
@@ -71,12 +75,17 @@ class DeviceEdges : public DeviceSink {
     /* edge_ring.cu */
     void multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
     int64_t wait_for_count(EdgeSlot &slot);
-    void sort_edges(EdgeSlot &slot, int64_t n);
+    void sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_places, double *to_r);
+    void keep(EdgeSlot &slot, int64_t n);
     void send(EdgeSlot &slot);
     void take(EdgeSlot &slot);
     void compute_again(EdgeSlot &slot, int64_t wanted);
     void deliver(EdgeSlot &slot);
 };
+
+/* edge_ring.cu: sorted edges of a tile as the host has them. */
+void unpack_edges(const unsigned *places, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
+                  const Stream &stream);
 
 /* candidates.cu, on state->compute: candidates to edges. */
 void decide_candidates(gcor_state *state, const Product &product, const EdgeOutput &out);

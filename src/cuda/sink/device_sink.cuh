@@ -9,8 +9,9 @@
 #include <vector>
 
 struct SinkNeeds {
-    bool cheap;       /* values with a known error will do first, as products of halves give them */
-    bool large_tiles; /* tiles may be large: nothing of a pair is stored, and nothing depends on the tile */
+    bool cheap;         /* values with a known error will do first, as products of halves give them */
+    bool large_tiles;   /* tiles may be large: nothing of a pair is stored, and nothing depends on the tile */
+    bool bands = false; /* values of a few rows with all columns are best, as they follow one another in the result */
 };
 
 /* Made at the first run with such a sink, and kept by the session with its buffers. */
@@ -36,6 +37,7 @@ std::unique_ptr<DeviceSink> make_edges(gcor_state *state);
 std::unique_ptr<DeviceSink> make_histogram(gcor_state *state);
 std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state);
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
+std::unique_ptr<DeviceSink> make_compact(gcor_state *state);
 std::unique_ptr<DeviceSink> make_ring(gcor_state *state); /* backend/ring.cu */
 
 /* Those of a session, each with who made it. */

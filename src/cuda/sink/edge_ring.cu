@@ -1,4 +1,4 @@
-/* Edges on their way to the host: sorted on the device, so that only they cross, in the order in which they are kept.
+/* Edges on their way to the host, or to a keeper: sorted on the device, in the order in which they are kept.
  * How many there will be is a guess; where it was too small the tile is done again with room for all, or in
  * parts. While a tile is computed, the one before is sorted and sent, and the one before that is taken by the
  * host. */
@@ -7,6 +7,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include <algorithm>
+#include <cstdlib>
 
 /* ---- what is kept --------------------------------------------------------------------------- */
 
@@ -26,10 +27,19 @@ void EdgeSlot::trim() {
     least.trim();
 }
 
+/* So many pairs are worth it. Tests see to it that fewer are, too. */
+static bool may_keep(const gcor_sink *sink) {
+    const char *given = getenv("GPUCOR_KEEP_FROM");
+    double from = given ? atof(given) : (double)KEEP_PAIRS;
+    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->may_stay &&
+           (double)sink->n_row * (double)sink->n_col >= from;
+}
+
 SinkNeeds DeviceEdges::begin() {
+    keeping = may_keep(state->sink);
     for (EdgeSlot &slot : slots) {
         slot.rows = slot.cols = nullptr;
-        slot.sent = false;
+        slot.sent = slot.kept = false;
     }
     rows_at_once = INT64_MAX;
     bool own_least = rule().row_least != nullptr; /* they rise by tiles */
@@ -59,15 +69,19 @@ static __global__ void unpack(const unsigned *places, const double *r, int64_t n
     edges[e] = {(int32_t)(tile.row + place_row(places[e])), (int32_t)(tile.col + place_col(places[e])), r[e]};
 }
 
-void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n) {
+void unpack_edges(const unsigned *places, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
+                  const Stream &stream) {
+    unpack<<<blocks_for(n, 256), 256, 0, stream.handle>>>(places, r, n, tile, edges);
+    check_launch("sorting edges");
+}
+
+void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_places, double *to_r) {
     const char *what = "sorting edges";
     int last_bit = PLACE_COL_BITS;
     while (last_bit < 32 && (slot.tile.n_row - 1) >> (last_bit - PLACE_COL_BITS)) last_bit++;
-    places.reserve(slot.places.capacity, what);
-    r.reserve(slot.places.capacity, what);
     auto sort_pairs = [&](void *scratch, size_t &bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, slot.places.data, places.data, slot.r.data, r.data, n, 0,
-                                               last_bit, state->copy.handle);
+        return cub::DeviceRadixSort::SortPairs(scratch, bytes, slot.places.data, to_places, slot.r.data, to_r, n, 0,
+                                               last_bit, stream.handle);
     };
     size_t bytes = 0;
     check(sort_pairs(nullptr, bytes), what);
@@ -83,21 +97,47 @@ static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
     slot.host.reserve(std::max(n, std::min(wanted, slot.places.capacity)), "edges of a tile");
 }
 
-/* What the slot's tile has, in order, on its way to the host. */
+/* What a keeper may have: of what is free a part that operands leave, see cuda_memory(). */
+static int64_t keeper_bytes(const gcor_state *state) {
+    int64_t given = state->context->memory, share = state->free_memory / KEEPER_PART;
+    return given > 0 ? std::min(given / 4, share) : share;
+}
+
+/* The slot's edges to the keeper, or if it has no room for them all that it has to the host. */
+void DeviceEdges::keep(EdgeSlot &slot, int64_t n) {
+    gcor_store *store = (gcor_store *)state->sink;
+    if (!store->keeper) store->keeper = &make_keeper(state->device, store->edges.rule.side, keeper_bytes(state))->head;
+    Keeper *keeper = (Keeper *)store->keeper;
+    KeptRun *run = keeper->open(slot.tile, n);
+    keeping = slot.kept = run != nullptr;
+    gcor_status status;
+    if (run) {
+        sort_edges(slot, n, keeper->stream, run->places, run->r);
+        slot.copied.record(keeper->stream);
+        keeper->context = state->context;
+        status = gcor_store_kept(store, state->context, n);
+    } else {
+        status = gcor_store_land(store, state->context);
+    }
+    if (status) throw Stopped{status};
+}
+
+/* What the slot's tile has, in order, on its way to the host, or to the keeper. */
 void DeviceEdges::send(EdgeSlot &slot) {
     if (!slot.rows || slot.sent) return;
     if (wait_for_count(slot) > slot.places.capacity) return; /* deliver() sees to it */
     slot.sent = true;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
-    if (n == 0) return;
+    if (n > 0 && keeping) keep(slot, n);
+    if (n == 0 || slot.kept) return;
     slot.device.reserve(slot.places.capacity, "edges of a tile");
     reserve_host(slot, state->sink->shape, n);
-    sort_edges(slot, n);
-    cudaStream_t stream = state->copy.handle;
-    unpack<<<blocks_for(n, 256), 256, 0, stream>>>(places.data, r.data, n, slot.tile, slot.device.data);
-    check_launch("sorting edges");
+    places.reserve(slot.places.capacity, "sorting edges");
+    r.reserve(places.capacity, "sorting edges");
+    sort_edges(slot, n, state->copy, places.data, r.data);
+    unpack_edges(places.data, r.data, n, slot.tile, slot.device.data, state->copy);
     check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)n * sizeof(gcor_edge), cudaMemcpyDeviceToHost,
-                          stream),
+                          state->copy.handle),
           "copying edges");
     slot.copied.record(state->copy);
 }
@@ -109,6 +149,10 @@ void DeviceEdges::take(EdgeSlot &slot) {
     slot.rows = slot.cols = nullptr;
     edges->above += (int64_t)slot.host_counts.data[N_ABOVE];
     if (slot.tile.n_row >= rows_at_once && n < EDGES_MOST / 8) rows_at_once *= 2; /* the least weight may have risen */
+    if (slot.kept) {
+        slot.kept = false;
+        return;
+    }
     gcor_status status = edges->keep_tile(edges, state->context, &slot.tile, slot.host.data, n);
     if (status) throw Stopped{status};
 }

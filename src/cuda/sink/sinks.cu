@@ -1,5 +1,6 @@
 /* The table of sinks that have a half on the device. Whoever adds one writes a row here. */
 #include "../backend/state.cuh"
+#include "../../sink/compact.h"
 #include "../../sink/connectivity.h"
 #include "../../sink/maximum.h"
 #include "../../sink/neighbours.h"
@@ -14,6 +15,7 @@ static const struct {
     {&gcor_histogram_type, make_histogram},
     {&gcor_connectivity_type, make_connectivity},
     {&gcor_maximum_type, make_maximum},
+    {&gcor_compact_type, make_compact},
 };
 
 static SinkMaker maker_of(const gcor_sink_type *type) {

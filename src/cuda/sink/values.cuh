@@ -5,19 +5,23 @@
 
 #include "warp.cuh"
 
-/* Those that count, row by row. */
+/* Where a pair's value is among those that count, row by row. */
+static __device__ inline int64_t place(const Product &p, int64_t i, int64_t j) {
+    int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
+    gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
+    return at + p.tile.col + j - col;
+}
+
+/* Those that count. */
 struct ExactValues : PlainSink {
     static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
     Packed out;
 
     __device__ void put(const Product &p, int64_t i, int64_t j, double r) const {
-        int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
-        gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
-        at += p.tile.col + j - col;
         if (out.floats)
-            out.floats[at] = (float)r;
+            out.floats[place(p, i, j)] = (float)r;
         else
-            out.doubles[at] = r;
+            out.doubles[place(p, i, j)] = r;
     }
 
     template <ProductMode Mode, int N>
@@ -32,6 +36,20 @@ struct ExactValues : PlainSink {
     __device__ void deliver_cell(const Product &p, unsigned *, int64_t i, int64_t j, Dot dot) const {
         for (int k = 0; k < CELL_ROWS; k++)
             if (is_pair(p, i + k, j)) put(p, i + k, j, exact_value(p, dot(k), i + k, j));
+    }
+};
+
+/* The sums of signs themselves, likewise. */
+struct Numerators : PlainSink {
+    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED);
+    Packed out;
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
+                            int64_t j) const {
+        for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
+            if (is_pair(p, row, col)) out.counts[place(p, row, col)] = sign_sum(p, Mode, sum, row, col);
+        });
     }
 };
 

@@ -1,0 +1,147 @@
+#define _GNU_SOURCE
+#include "pool.h"
+
+#include "alloc.h"
+#include "available.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Below LEAST the C library's memory is as good. Blocks that stay are few, and a quarter of the available memory is
+ * left to nobody else. */
+enum { PAGE = 2 << 20, LEAST = 4 << 20, MOST_KEPT = 16, KEPT_PART = 4 };
+
+static gcor_block kept[MOST_KEPT]; /* the one that came last first */
+static int n_kept;
+static int64_t used_bytes, kept_bytes, keep_at_most = -1;
+
+static void unmap(gcor_block *block) {
+    (void)munmap(block->at, block->room);
+    *block = (gcor_block){0};
+}
+
+static void drop(int k) {
+    kept_bytes -= (int64_t)kept[k].room;
+    unmap(&kept[k]);
+    for (n_kept--; k < n_kept; k++) kept[k] = kept[k + 1];
+}
+
+/* The oldest go until no more than so many bytes stay. */
+static void drop_beyond(int64_t bytes) {
+    while (n_kept > 0 && kept_bytes > bytes) drop(n_kept - 1);
+}
+
+/* The smallest one that is large enough; -1: none. */
+static int find_kept(size_t bytes) {
+    int found = -1;
+    for (int k = 0; k < n_kept; k++)
+        if (kept[k].room >= bytes && (found < 0 || kept[k].room < kept[found].room)) found = k;
+    return found;
+}
+
+int gcor_pool_has(int64_t bytes) {
+    return find_kept((size_t)bytes) >= 0;
+}
+
+static size_t whole_pages(int64_t bytes) {
+    return ((size_t)bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* What is too long is cut off and stays. */
+static gcor_block reuse(int k, size_t room) {
+    gcor_block block = kept[k];
+    size_t rest = block.room - room;
+    block.room = room;
+    kept_bytes -= (int64_t)room;
+    if (rest >= LEAST) {
+        kept[k].at = (char *)block.at + room;
+        kept[k].room = rest;
+        return block;
+    }
+    block.room += rest;
+    kept_bytes -= (int64_t)rest;
+    for (n_kept--; k < n_kept; k++) kept[k] = kept[k + 1];
+    return block;
+}
+
+/* Aligned to a large page: what is before and behind it goes back. */
+static gcor_block map(size_t room) {
+    char *from = mmap(NULL, room + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (from == MAP_FAILED) return (gcor_block){0};
+    size_t before = (PAGE - (uintptr_t)from % PAGE) % PAGE;
+    if (before > 0) (void)munmap(from, before);
+    if (before < PAGE) (void)munmap(from + before + room, PAGE - before);
+    gcor_huge_pages(from + before, room);
+    return (gcor_block){from + before, room, 1};
+}
+
+static gcor_block take_pages(int64_t bytes) {
+    size_t room = whole_pages(bytes);
+    int k = find_kept(room);
+    if (k >= 0) return reuse(k, room);
+    if (kept_bytes > 0 && bytes > gcor_available_memory() - kept_bytes) drop_beyond(0);
+    gcor_block block = map(room);
+    if (block.at || n_kept == 0) return block;
+    drop_beyond(0);
+    return map(room);
+}
+
+gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what) {
+    gcor_block block = {0};
+    if (!gcor_fault(GCOR_HOST_MEMORY)) {
+        if (bytes >= LEAST)
+            block = take_pages(bytes);
+        else
+            block = (gcor_block){aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64), (size_t)bytes, 0};
+    }
+    if (!block.at)
+        (void)gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate %.1f MB of memory for %s; close other programs",
+                        (double)bytes / 1e6, what);
+    used_bytes += block.at ? (int64_t)block.room : 0;
+    return block;
+}
+
+static int64_t most_to_keep(void) {
+    if (keep_at_most >= 0) return keep_at_most;
+    int64_t available = gcor_available_memory();
+    return available / KEPT_PART;
+}
+
+/* From now on the system may have the pages, should it want them, until they are written to again. */
+static void keep(const gcor_block *block) {
+    if (n_kept == MOST_KEPT) drop(MOST_KEPT - 1);
+    for (int k = n_kept++; k > 0; k--) kept[k] = kept[k - 1];
+    kept[0] = *block;
+    kept_bytes += (int64_t)block->room;
+#ifdef MADV_FREE
+    (void)madvise(block->at, block->room, MADV_FREE);
+#endif
+}
+
+void gcor_pool_give(gcor_block *block) {
+    if (!block->at) return;
+    used_bytes -= (int64_t)block->room;
+    int64_t most = block->is_mapped ? most_to_keep() : 0;
+    if (!block->is_mapped) {
+        free(block->at);
+    } else if ((int64_t)block->room > most) {
+        unmap(block);
+    } else {
+        drop_beyond(most - (int64_t)block->room);
+        keep(block);
+    }
+    *block = (gcor_block){0};
+}
+
+void gcor_pool_keep(int64_t bytes) {
+    keep_at_most = bytes;
+    if (bytes >= 0) drop_beyond(bytes);
+}
+
+int64_t gcor_pool_used(void) {
+    return used_bytes;
+}
+
+int64_t gcor_pool_kept(void) {
+    return kept_bytes;
+}

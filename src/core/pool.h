@@ -1,0 +1,36 @@
+/* Memory of large results, which comes from the system in large pages. What is given back stays for the next result:
+ * its pages are there, and having them costs more than filling them. The system may take such pages away when memory is
+ * short. One thread at a time. */
+#ifndef GPUCOR_POOL_H
+#define GPUCOR_POOL_H
+
+#include "gpucor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    void *at;    /* NULL: nothing */
+    size_t room; /* bytes */
+    int is_mapped;
+} gcor_block;
+
+/* Room for so many bytes, whose contents are undefined; at least 64-byte aligned, and to a large page where it is
+ * large. at is NULL after an error. `what` names it in the message. The caller gives it back with gcor_pool_give(). */
+gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what);
+void gcor_pool_give(gcor_block *block);
+
+/* Bytes that may stay from now on, -1: a quarter of what is available; what is more goes back. */
+void gcor_pool_keep(int64_t bytes);
+
+/* Bytes that were taken and not given back; bytes that stay. */
+int64_t gcor_pool_used(void);
+int64_t gcor_pool_kept(void);
+/* Whether so much could be had of what stays. */
+int gcor_pool_has(int64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

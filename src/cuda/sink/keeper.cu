@@ -1,0 +1,296 @@
+/* Edges that stay on the GPU: a chunk's coefficients are one array, so that whoever looks at all of them does so chunk
+ * by chunk, and whoever wants rows goes by runs. */
+#include "../../core/key.h"
+#include "device_edges.cuh"
+
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/tuple.h>
+
+#include <unistd.h>
+
+static const char *const WHAT = "edges of the network";
+
+Keeper::Keeper(int number, gcor_side side, int64_t bytes) : device(number), owner((int)getpid()), most(bytes) {
+    head.side = side;
+}
+
+void Keeper::wait() {
+    step.record(stream);
+    wait_for(context, step);
+}
+
+/* ---- edges that come ----------------------------------------------------------------------------- */
+
+enum { LEAST_CHUNK = 1 << 22, MOST_CHUNK = 1 << 26, EDGE_BYTES = 12 };
+
+/* As much again as there is, so that there are few chunks. */
+static int64_t chunk_size(int64_t n, int64_t held) {
+    int64_t wanted = std::min<int64_t>(std::max<int64_t>(held / EDGE_BYTES, LEAST_CHUNK), MOST_CHUNK);
+    return std::max(n, wanted);
+}
+
+/* That chunks[filling] has room for n more edges. */
+bool Keeper::find_room(int64_t n) {
+    while (filling < chunks.size() && chunks[filling]->r.capacity - chunks[filling]->used < n) filling++;
+    if (filling < chunks.size()) return true;
+    int64_t size = chunk_size(n, held);
+    if (held + size * EDGE_BYTES > most) return false;
+    std::unique_ptr<KeptChunk> fresh(new KeptChunk);
+    try {
+        fresh->r.reserve(size, WHAT);
+        fresh->places.reserve(fresh->r.capacity, WHAT);
+    } catch (const Failure &failure) {
+        if (failure.status != GCOR_NO_DEVICE_MEMORY) throw;
+        return false;
+    }
+    held += fresh->r.capacity * EDGE_BYTES;
+    chunks.push_back(std::move(fresh));
+    return true;
+}
+
+/* The next n edges of chunks[filling], which has room for them. */
+KeptRun Keeper::place(const gcor_tile &tile, int64_t n) {
+    KeptChunk &chunk = *chunks[filling];
+    KeptRun run = {tile, n, chunk.places.data + chunk.used, chunk.r.data + chunk.used};
+    chunk.used += n;
+    return run;
+}
+
+KeptRun *Keeper::open(const gcor_tile &tile, int64_t n) {
+    if (!find_room(n)) return nullptr;
+    runs.push_back(place(tile, n));
+    return &runs.back();
+}
+
+/* ---- how many, and which is the k-th --------------------------------------------------------------- */
+
+enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS, COUNT_THREADS = 512, MOST_BLOCKS = 1024 };
+
+/* gcor_raw_weight(), by what gcor_weigh() made of the side. */
+static __device__ inline double weight_of(const gcor_weighing &weigh, double r) {
+    return weigh.size * fabs(r) + weigh.sign * r;
+}
+
+static __global__ void count_weights(const double *r, int64_t n, gcor_weighing weigh, double least,
+                                     unsigned long long *count) {
+    int own = 0;
+    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n; e += gridDim.x * (int64_t)blockDim.x)
+        own += weight_of(weigh, r[e]) >= least;
+    own = __reduce_add_sync(ALL_LANES, own);
+    if (threadIdx.x % 32 == 0 && own > 0) atomicAdd(count, (unsigned long long)own);
+}
+
+/* A weight as a whole number that grows as it falls from 1, whose number is 0; -0 counts as 0. */
+static __host__ __device__ inline unsigned long long short_of_one(double weight) {
+    const unsigned long long one = 0x3ff0000000000000ull;
+#ifdef __CUDA_ARCH__
+    return one - (unsigned long long)__double_as_longlong(weight + 0.0);
+#else
+    return one - (gcor_key(weight + 0.0) - gcor_key(0));
+#endif
+}
+
+/* Of the numbers that exceed `base` by less than DIGITS << shift, how many have which digit. */
+static __global__ void count_digits(const double *r, int64_t n, gcor_weighing weigh, unsigned long long base, int shift,
+                                    unsigned long long *counts) {
+    __shared__ unsigned own[DIGITS];
+    for (int d = threadIdx.x; d < DIGITS; d += blockDim.x) own[d] = 0;
+    __syncthreads();
+    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n; e += gridDim.x * (int64_t)blockDim.x) {
+        unsigned long long digit = (short_of_one(weight_of(weigh, r[e])) - base) >> shift;
+        if (digit < DIGITS) atomicAdd(&own[digit], 1);
+    }
+    __syncthreads();
+    for (int d = threadIdx.x; d < DIGITS; d += blockDim.x)
+        if (own[d] > 0) atomicAdd(&counts[d], (unsigned long long)own[d]);
+}
+
+const unsigned long long *Keeper::fetch_counts(int n) {
+    host_counts.reserve(n, "counts of edges");
+    check(cudaMemcpyAsync(host_counts.data, counts.data, (size_t)n * sizeof *host_counts.data, cudaMemcpyDeviceToHost,
+                          stream.handle),
+          "copying counts");
+    wait();
+    return host_counts.data;
+}
+
+/* work(r, n, blocks) for each chunk that has any, with room for `n` counts, which are 0 at first. */
+template <class Work>
+static void for_each_chunk(const std::vector<std::unique_ptr<KeptChunk>> &chunks, DeviceArray<unsigned long long> &counts,
+                           int n, const Stream &stream, Work work) {
+    counts.reserve(n, "counts of edges");
+    check(cudaMemsetAsync(counts.data, 0, (size_t)n * sizeof *counts.data, stream.handle), "clearing counts");
+    for (const auto &chunk : chunks) {
+        if (chunk->used == 0) continue;
+        unsigned blocks = std::min(blocks_for(chunk->used, COUNT_THREADS), (unsigned)MOST_BLOCKS);
+        work(chunk->r.data, chunk->used, blocks);
+        check_launch("counting edges");
+    }
+}
+
+int64_t Keeper::count(double least) {
+    gcor_weighing weigh = gcor_weigh(head.side);
+    for_each_chunk(chunks, counts, 1, stream, [&](const double *r, int64_t n, unsigned blocks) {
+        count_weights<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, weigh, least, counts.data);
+    });
+    return (int64_t)*fetch_counts(1);
+}
+
+/* Digit by digit, of the numbers that have the ones before. */
+double Keeper::rank(double least, int64_t k) {
+    gcor_weighing weigh = gcor_weigh(head.side);
+    unsigned long long base = 0;
+    int shift = 64;
+    while (shift > 0 && short_of_one(least) >> (shift - 1) == 0) shift--;
+    while (shift > 0) {
+        shift = std::max(shift - DIGIT_BITS, 0);
+        for_each_chunk(chunks, counts, DIGITS, stream, [&](const double *r, int64_t n, unsigned blocks) {
+            count_digits<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, weigh, base, shift, counts.data);
+        });
+        const unsigned long long *found = fetch_counts(DIGITS);
+        int digit = 0;
+        while (digit < DIGITS - 1 && (int64_t)found[digit] < k) k -= (int64_t)found[digit++];
+        base += (unsigned long long)digit << shift;
+    }
+    return gcor_key_value(gcor_key(1) - base);
+}
+
+/* ---- the weaker ones go ------------------------------------------------------------------------------- */
+
+struct IsKept {
+    gcor_weighing weigh;
+    double least;
+    __device__ bool operator()(const thrust::tuple<unsigned, double> &edge) const {
+        return weight_of(weigh, thrust::get<1>(edge)) >= least;
+    }
+};
+
+static auto zip(unsigned *places, double *r) {
+    return thrust::make_zip_iterator(thrust::make_tuple(places, r));
+}
+
+/* What stays of a run goes to other memory first, and then to where room is: never beyond where the run began, as those
+ * before it have not grown, and so over nothing that is still to be read. */
+int64_t Keeper::drop(double least) {
+    DeviceArray<unsigned> places;
+    DeviceArray<double> r;
+    DeviceArray<char> work;
+    Settled settled{stream.handle};
+    std::vector<KeptRun> all;
+    int64_t left = 0;
+    runs.swap(all);
+    for (const auto &chunk : chunks) chunk->used = 0;
+    filling = 0;
+    counts.reserve(1, "counts of edges");
+    for (const KeptRun &run : all) {
+        places.reserve(run.n, WHAT);
+        r.reserve(run.n, WHAT);
+        auto select = [&](void *scratch, size_t &bytes) {
+            return cub::DeviceSelect::If(scratch, bytes, zip(run.places, run.r), zip(places.data, r.data), counts.data, (int)run.n,
+                                         IsKept{gcor_weigh(head.side), least}, stream.handle);
+        };
+        size_t bytes = 0;
+        check(select(nullptr, bytes), WHAT);
+        work.reserve((int64_t)bytes, WHAT);
+        check(select(work.data, bytes), WHAT);
+        int64_t n = (int64_t)*fetch_counts(1);
+        if (n == 0) continue;
+        if (!find_room(n)) fail_impossible("edges that were there before");
+        runs.push_back(place(run.tile, n));
+        check(cudaMemcpyAsync(runs.back().places, places.data, (size_t)n * sizeof *places.data,
+                              cudaMemcpyDeviceToDevice, stream.handle),
+              WHAT);
+        check(cudaMemcpyAsync(runs.back().r, r.data, (size_t)n * sizeof *r.data, cudaMemcpyDeviceToDevice,
+                              stream.handle),
+              WHAT);
+        left += n;
+    }
+    return left;
+}
+
+/* ---- to the host ----------------------------------------------------------------------------------------- */
+
+void Keeper::land(gcor_edges *edges) {
+    DeviceArray<gcor_edge> list;
+    PinnedArray<gcor_edge> host;
+    Settled settled{stream.handle};
+    for (const KeptRun &run : runs) {
+        list.reserve(run.n, WHAT);
+        host.reserve(run.n, WHAT);
+        unpack_edges(run.places, run.r, run.n, run.tile, list.data, stream);
+        check(cudaMemcpyAsync(host.data, list.data, (size_t)run.n * sizeof *host.data, cudaMemcpyDeviceToHost,
+                              stream.handle),
+              "copying edges");
+        wait();
+        gcor_status status = edges->keep_tile(edges, context, &run.tile, host.data, run.n);
+        if (status) throw Stopped{status};
+    }
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------- */
+
+static Keeper *keeper_of(gcor_keeper *head) {
+    return reinterpret_cast<Keeper *>(head);
+}
+
+template <class Body>
+static gcor_status entered(gcor_keeper *head, gcor_context *context, Body body) {
+    Keeper *keeper = keeper_of(head);
+    return guarded(context, [&] {
+        if (keeper->owner != (int)getpid())
+            throw Failure(GCOR_DEVICE_ERROR, "these edges are on a GPU in use by the process that this one was forked "
+                                             "from; take them to memory before parallel::mclapply() and the like");
+        check(cudaSetDevice(keeper->device), "choosing the GPU");
+        keeper->context = context;
+        body(*keeper);
+    });
+}
+
+static gcor_status keeper_count(gcor_keeper *head, gcor_context *context, double least, int64_t *count) {
+    *count = 0;
+    return entered(head, context, [&](Keeper &keeper) { *count = keeper.count(least); });
+}
+
+static gcor_status keeper_rank(gcor_keeper *head, gcor_context *context, double least, int64_t k, double *weight) {
+    return entered(head, context, [&](Keeper &keeper) { *weight = keeper.rank(least, k); });
+}
+
+static gcor_status keeper_drop(gcor_keeper *head, gcor_context *context, double least, int64_t *left) {
+    return entered(head, context, [&](Keeper &keeper) { *left = keeper.drop(least); });
+}
+
+static gcor_status keeper_lengths(gcor_keeper *head, gcor_context *context, double least, int64_t n_row,
+                                  int32_t *length) {
+    return entered(head, context, [&](Keeper &keeper) { keeper.lengths(least, n_row, length); });
+}
+
+static gcor_status keeper_rows(gcor_keeper *head, gcor_context *context, double least, int64_t n_row,
+                               const int32_t *start, int32_t *col, double *r) {
+    return entered(head, context, [&](Keeper &keeper) { keeper.rows(least, n_row, start, col, r); });
+}
+
+static gcor_status keeper_land(gcor_keeper *head, gcor_context *context, gcor_edges *edges) {
+    return entered(head, context, [&](Keeper &keeper) { keeper.land(edges); });
+}
+
+/* A forked process leaves it alone, as the GPU's memory is not its own. */
+static void keeper_free(gcor_keeper *head) {
+    Keeper *keeper = keeper_of(head);
+    if (keeper->owner != (int)getpid()) return;
+    (void)cudaSetDevice(keeper->device);
+    (void)cudaStreamSynchronize(keeper->stream.handle);
+    delete keeper;
+    gcor_count_live(GCOR_HOST_MEMORY, -1);
+}
+
+static const gcor_keeper_type TYPE = {
+    keeper_count, keeper_rank, keeper_drop, keeper_lengths, keeper_rows, keeper_land, keeper_free,
+};
+
+Keeper *make_keeper(int device, gcor_side side, int64_t most) {
+    Keeper *keeper = new Keeper(device, side, most);
+    gcor_count_live(GCOR_HOST_MEMORY, 1);
+    keeper->head.type = &TYPE;
+    return keeper;
+}

@@ -1,0 +1,80 @@
+/* Edges that stay on the GPU until it is known which are wanted (edge_keeper.h): in runs of a tile's edges, in order,
+ * which lie in chunks of memory one after another.
+ *
+ *   keeper.cu       edges come, are counted, ranked, thinned out, and land
+ *   keeper_rows.cu  those that are wanted, as finished rows of the host's memory
+ */
+#ifndef GPUCOR_CUDA_KEEPER_CUH
+#define GPUCOR_CUDA_KEEPER_CUH
+
+#include "../backend/state.cuh"
+#include "../../sink/edge_keeper.h"
+
+#include <memory>
+#include <vector>
+
+/* A tile's edges: places as place_of() makes them, ascending. */
+struct KeptRun {
+    gcor_tile tile;
+    int64_t n;
+    unsigned *places;
+    double *r;
+};
+
+/* Runs lie in it from its beginning. */
+struct KeptChunk {
+    DeviceArray<unsigned> places;
+    DeviceArray<double> r;
+    int64_t used = 0;
+};
+
+/* Work on a stream is over before what is declared ahead of this goes, whatever happens. */
+struct Settled {
+    cudaStream_t stream;
+    ~Settled() { (void)cudaStreamSynchronize(stream); }
+};
+
+/* Has a stream and memory of its own, and outlives the session that made it; used by one host thread at a time. */
+class Keeper {
+  public:
+    gcor_keeper head; /* first */
+
+    /* The GPU must be the calling thread's. most: bytes that it may have. */
+    Keeper(int number, gcor_side side, int64_t most);
+
+    /* Room for a tile's edges, which are to be written on `stream` before anything else is; NULL: there is none, and
+     * the run is not the keeper's. */
+    KeptRun *open(const gcor_tile &tile, int64_t n);
+
+    int64_t count(double least);
+    double rank(double least, int64_t k);
+    int64_t drop(double least);
+    void land(gcor_edges *edges);
+    void lengths(double least, int64_t n_row, int32_t *length);
+    void rows(double least, int64_t n_row, const int32_t *start, int32_t *col, double *r);
+
+    /* Of the call at hand. */
+    gcor_context *context = nullptr;
+    const int device, owner; /* owner: the process, as a forked one cannot use it */
+    Stream stream{true};
+
+  private:
+    std::vector<std::unique_ptr<KeptChunk>> chunks;
+    std::vector<KeptRun> runs;
+    size_t filling = 0; /* the chunk to which edges come */
+    int64_t most, held = 0;
+    DeviceArray<unsigned long long> counts;
+    PinnedArray<unsigned long long> host_counts;
+    Event step;
+
+    bool find_room(int64_t n);
+    KeptRun place(const gcor_tile &tile, int64_t n);
+    const unsigned long long *fetch_counts(int n);
+    void wait();
+    std::vector<const KeptRun *> by_column() const;
+};
+
+/* A fresh one, the caller's as a gcor_keeper. Throws. */
+Keeper *make_keeper(int device, gcor_side side, int64_t most);
+
+#endif

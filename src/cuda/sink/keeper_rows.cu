@@ -1,0 +1,233 @@
+/* From edges on the GPU to compressed rows of the host's memory: put in place there, band of rows by band, sent to
+ * pinned memory, and copied from it by all threads, of which most of the time is the first touch of that memory. */
+#include "edge_output.cuh"
+#include "keeper.cuh"
+
+#include "../../core/threads.h"
+
+enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 23, BANDS = 2 };
+
+/* ---- a run's rows ------------------------------------------------------------------------------------ */
+
+/* The first of the run's edges from row i of its tile on. */
+static __device__ int64_t first_of_row(const KeptRun &run, int64_t i) {
+    unsigned long long place = (unsigned long long)i << PLACE_COL_BITS;
+    int64_t low = 0, high = run.n;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (run.places[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Calls edge(e, is_wanted) for the edges of row i of the tile by a warp, 32 at a time; all lanes call. */
+template <class Edge>
+static __device__ inline void for_row(const KeptRun &run, int64_t i, const gcor_weighing &weigh, double least,
+                                      Edge edge) {
+    int lane = threadIdx.x % 32;
+    int64_t end = first_of_row(run, i + lane % 2), begin = __shfl_sync(ALL_LANES, end, 0);
+    end = __shfl_sync(ALL_LANES, end, 1);
+    for (int64_t first = begin; first < end; first += 32) {
+        int64_t e = first + lane;
+        double r = e < end ? run.r[e] : 0;
+        edge(e, r, e < end && weigh.size * fabs(r) + weigh.sign * r >= least);
+    }
+}
+
+/* A warp for each of n rows of the run from `row` on. */
+static __global__ void count_rows(KeptRun run, gcor_weighing weigh, double least, int64_t row, int64_t n, int *length) {
+    int64_t i = row + blockIdx.x * (int64_t)ROW_WARPS + threadIdx.x / 32;
+    if (i >= row + n) return;
+    int found = 0;
+    for_row(run, i - run.tile.row, weigh, least,
+            [&](int64_t, double, bool wanted) { found += __popc(__ballot_sync(ALL_LANES, wanted)); });
+    if (threadIdx.x % 32 == 0) length[i] += found;
+}
+
+/* The same, to where the rows' next entries go, of a band that begins at entry `base`. */
+static __global__ void put_rows(KeptRun run, gcor_weighing weigh, double least, int64_t row, int64_t n, int *next,
+                                int base, int *col, double *r) {
+    int64_t i = row + blockIdx.x * (int64_t)ROW_WARPS + threadIdx.x / 32;
+    if (i >= row + n) return;
+    int at = next[i] - base, lane = threadIdx.x % 32;
+    for_row(run, i - run.tile.row, weigh, least, [&](int64_t e, double value, bool wanted) {
+        unsigned lanes = __ballot_sync(ALL_LANES, wanted);
+        int own = at + __popc(lanes & ((1u << lane) - 1));
+        if (wanted) {
+            col[own] = (int)(run.tile.col + place_col(run.places[e]));
+            r[own] = value;
+        }
+        at += __popc(lanes);
+    });
+    if (lane == 0) next[i] = at + base;
+}
+
+/* The runs of one row of tiles differ in their columns or have no rows in common: a row's entries come in order. */
+std::vector<const KeptRun *> Keeper::by_column() const {
+    std::vector<const KeptRun *> sorted;
+    for (const KeptRun &run : runs) sorted.push_back(&run);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const KeptRun *a, const KeptRun *b) { return a->tile.col < b->tile.col; });
+    return sorted;
+}
+
+/* ---- how long they are ----------------------------------------------------------------------------------- */
+
+void Keeper::lengths(double least, int64_t n_row, int32_t *length) {
+    DeviceArray<int> found;
+    size_t bytes = (size_t)n_row * sizeof *length;
+    found.reserve(n_row, "the network's rows");
+    check(cudaMemsetAsync(found.data, 0, bytes, stream.handle), "clearing counts");
+    for (const KeptRun &run : runs) {
+        count_rows<<<blocks_for(run.tile.n_row, ROW_WARPS), ROW_WARPS * 32, 0, stream.handle>>>(
+            run, gcor_weigh(head.side), least, run.tile.row, run.tile.n_row, found.data);
+        check_launch("counting edges");
+    }
+    wait();
+    check(cudaMemcpy(length, found.data, bytes, cudaMemcpyDeviceToHost), "copying counts");
+}
+
+/* ---- bands ------------------------------------------------------------------------------------------------- */
+
+/* Some rows on their way: as many as hold BAND_ENTRIES together, or one. */
+struct Band {
+    DeviceArray<int> col;
+    DeviceArray<double> r;
+    PinnedArray<int> host_col;
+    PinnedArray<double> host_r;
+    Event ready, copied;
+    int64_t row = 0, n_row = 0;
+    int first = 0, n = 0; /* entries; n 0: nothing is on its way */
+
+    void reserve(int64_t entries);
+};
+
+void Band::reserve(int64_t entries) {
+    const char *what = "rows of the network";
+    col.reserve(entries, what);
+    r.reserve(entries, what);
+    host_col.reserve(entries, what);
+    host_r.reserve(entries, what);
+}
+
+/* All of a network's rows, while they go to the host. */
+class RowTransport {
+  public:
+    gcor_context *context;
+    const Stream &stream;
+    gcor_weighing weigh{};
+    double least = 0;
+    std::vector<const KeptRun *> runs; /* by column */
+    const int32_t *start = nullptr;
+    int32_t *col = nullptr;
+    double *r = nullptr;
+
+    RowTransport(gcor_context *of, const Stream &on) : context(of), stream(on) {}
+    void run(int64_t n_row);
+
+  private:
+    Stream copy{true};
+    Band bands[BANDS];
+    DeviceArray<int> next; /* where each row's next entry goes */
+    Settled filled{stream.handle}, copied{copy.handle};
+
+    void choose(Band &band, int64_t row, int64_t n_row);
+    void fill(const Band &band);
+    void send(Band &band);
+    void take(Band &band);
+};
+
+void RowTransport::choose(Band &band, int64_t row, int64_t n_row) {
+    int64_t n = 1;
+    while (row + n < n_row && start[row + n + 1] - start[row] <= BAND_ENTRIES) n++;
+    band.row = row;
+    band.n_row = n;
+    band.first = start[row];
+    band.n = start[row + n] - start[row];
+}
+
+/* What the band's rows have of each run. */
+void RowTransport::fill(const Band &band) {
+    for (const KeptRun *run : runs) {
+        int64_t begin = std::max(band.row, run->tile.row),
+                end = std::min(band.row + band.n_row, run->tile.row + run->tile.n_row);
+        if (begin >= end) continue;
+        put_rows<<<blocks_for(end - begin, ROW_WARPS), ROW_WARPS * 32, 0, stream.handle>>>(
+            *run, weigh, least, begin, end - begin, next.data, band.first, band.col.data, band.r.data);
+        check_launch("putting edges in rows");
+    }
+}
+
+void RowTransport::send(Band &band) {
+    const char *what = "copying rows";
+    band.ready.record(stream);
+    check(cudaStreamWaitEvent(copy.handle, band.ready.handle, 0), "ordering streams");
+    check(cudaMemcpyAsync(band.host_col.data, band.col.data, (size_t)band.n * sizeof *col, cudaMemcpyDeviceToHost,
+                          copy.handle),
+          what);
+    check(cudaMemcpyAsync(band.host_r.data, band.r.data, (size_t)band.n * sizeof *r, cudaMemcpyDeviceToHost,
+                          copy.handle),
+          what);
+    band.copied.record(copy);
+}
+
+/* Bytes for fresh memory, cut where its large pages begin: two threads that touch the same page first wait for each
+ * other. */
+struct Bytes {
+    char *to;
+    const char *from;
+    int64_t n;
+
+    int64_t parts() const { return n > 0 ? ((uintptr_t)to + n - 1) / PAGE - (uintptr_t)to / PAGE + 1 : 0; }
+    void copy(int64_t part) const {
+        int64_t first = (int64_t)(((uintptr_t)to / PAGE + part) * PAGE - (uintptr_t)to), begin = std::max<int64_t>(first, 0),
+                end = std::min(first + (int64_t)PAGE, n);
+        memcpy(to + begin, from + begin, (size_t)(end - begin));
+    }
+};
+
+void RowTransport::take(Band &band) {
+    if (band.n == 0) return;
+    wait_for(context, band.copied);
+    Bytes cols = {(char *)(col + band.first), (const char *)band.host_col.data, band.n * (int64_t)sizeof *col},
+          values = {(char *)(r + band.first), (const char *)band.host_r.data, band.n * (int64_t)sizeof *r};
+    int64_t first = values.parts(), parts = first + cols.parts();
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t part = 0; part < parts; part++)
+        if (part < first)
+            values.copy(part);
+        else
+            cols.copy(part - first);
+    band.n = 0;
+}
+
+void RowTransport::run(int64_t n_row) {
+    int turn = 0;
+    next.reserve(n_row, "the network's rows");
+    check(cudaMemcpyAsync(next.data, start, (size_t)n_row * sizeof *start, cudaMemcpyHostToDevice, stream.handle),
+          "copying rows");
+    for (int64_t row = 0; row < n_row; row += bands[turn].n_row, turn = (turn + 1) % BANDS) {
+        Band &band = bands[turn];
+        take(band);
+        choose(band, row, n_row);
+        if (band.n == 0) continue;
+        band.reserve(std::max<int64_t>(band.n, std::min<int64_t>(start[n_row], BAND_ENTRIES)));
+        fill(band);
+        send(band);
+    }
+    for (int k = 0; k < BANDS; k++) take(bands[(turn + k) % BANDS]);
+}
+
+void Keeper::rows(double least, int64_t n_row, const int32_t *start, int32_t *col, double *r) {
+    RowTransport transport(context, stream);
+    transport.weigh = gcor_weigh(head.side);
+    transport.least = least;
+    transport.runs = by_column();
+    transport.start = start;
+    transport.col = col;
+    transport.r = r;
+    transport.run(n_row);
+}

@@ -1,0 +1,229 @@
+/* All coefficients as a vector of doubles for R that has them in half the memory, and outside of R's own (ALTREP):
+ * single precision or numerators (core/compact.h). What R asks for element by element, in pieces, or as an extreme is
+ * read there. Who asks for a pointer gets an ordinary vector, made once by all threads, and what was compact is given
+ * back.
+ *
+ * data1: a pointer of R's to a compact_values, nil when there is an ordinary vector: data2. Copies share the values,
+ * which never change; each has a pointer of its own to them, whose finalizer counts. */
+#include "r.h"
+
+#include "../core/alloc.h"
+#include "../core/available.h"
+#include "../core/pool.h"
+#include "../core/triangle.h"
+
+#include <R_ext/Altrep.h>
+
+typedef struct {
+    gcor_compact compact;
+    gcor_block block; /* the values, and behind them the norms */
+    int owners, threads, has_no_missing;
+} compact_values;
+
+static R_altrep_class_t compact_class;
+
+static compact_values *values_of(SEXP x) {
+    return R_ExternalPtrAddr(R_altrep_data1(x));
+}
+
+/* One owner less. */
+static void disown(SEXP pointer) {
+    compact_values *values = R_ExternalPtrAddr(pointer);
+    if (!values) return;
+    R_ClearExternalPtr(pointer);
+    if (--values->owners > 0) return;
+    gcor_pool_give(&values->block);
+    free(values);
+}
+
+/* A further owner. */
+static SEXP own(compact_values *values) {
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizer(pointer, disown);
+    SEXP x = R_new_altrep(compact_class, pointer, R_NilValue);
+    R_SetExternalPtrAddr(pointer, values);
+    values->owners++;
+    UNPROTECT(1);
+    return x;
+}
+
+/* ---- what R asks for ------------------------------------------------------------------------ */
+
+static R_xlen_t length(SEXP x) {
+    const compact_values *values = values_of(x);
+    return values ? values->compact.n : Rf_xlength(R_altrep_data2(x));
+}
+
+static void *data_pointer(SEXP x, Rboolean writable) {
+    const compact_values *values = values_of(x);
+    (void)writable;
+    if (values) {
+        SEXP all = PROTECT(Rf_allocVector(REALSXP, values->compact.n));
+        gcor_huge_pages(REAL(all), (size_t)values->compact.n * sizeof(double));
+        gcor_compact_widen(&values->compact, r_own_threads(values->threads), REAL(all));
+        R_set_altrep_data2(x, all);
+        disown(R_altrep_data1(x));
+        UNPROTECT(1);
+    }
+    return REAL(R_altrep_data2(x));
+}
+
+static const void *data_pointer_or_null(SEXP x) {
+    return values_of(x) ? NULL : REAL(R_altrep_data2(x));
+}
+
+static double element(SEXP x, R_xlen_t k) {
+    const compact_values *values = values_of(x);
+    return values ? gcor_compact_at(&values->compact, k) : REAL(R_altrep_data2(x))[k];
+}
+
+static R_xlen_t get_region(SEXP x, R_xlen_t first, R_xlen_t n, double *out) {
+    const compact_values *values = values_of(x);
+    R_xlen_t rest = length(x) - first;
+    if (n > rest) n = rest;
+    if (n <= 0) return 0;
+    if (values)
+        gcor_compact_read(&values->compact, first, n, out);
+    else
+        memcpy(out, REAL(R_altrep_data2(x)) + first, (size_t)n * sizeof *out);
+    return n;
+}
+
+/* Positions from 1, whole or not, some of them NA; beyond the end there is NA, too. NULL: as R does it. */
+static SEXP extract(SEXP x, SEXP at, SEXP call) {
+    const compact_values *values = values_of(x);
+    R_xlen_t n = Rf_xlength(at);
+    (void)call;
+    if (!values || (TYPEOF(at) != INTSXP && TYPEOF(at) != REALSXP)) return NULL;
+    SEXP picked = PROTECT(Rf_allocVector(REALSXP, n));
+    double *out = REAL(picked), last = (double)values->compact.n;
+    for (R_xlen_t k = 0; k < n; k++) {
+        double place = TYPEOF(at) == REALSXP ? REAL_ELT(at, k) : INTEGER_ELT(at, k);
+        out[k] = place >= 1 && place < last + 1 ? gcor_compact_at(&values->compact, (R_xlen_t)place - 1) : NA_REAL;
+    }
+    UNPROTECT(1);
+    return picked;
+}
+
+/* NULL: as R does it, that is of all where one is missing. */
+static SEXP extreme(SEXP x, int greatest) {
+    const compact_values *values = values_of(x);
+    if (!values || values->compact.n == 0) return NULL;
+    double found = gcor_compact_extreme(&values->compact, greatest, r_own_threads(values->threads));
+    return found == found ? Rf_ScalarReal(found) : NULL;
+}
+
+static SEXP least(SEXP x, Rboolean without_missing) {
+    (void)without_missing;
+    return extreme(x, 0);
+}
+
+static SEXP greatest(SEXP x, Rboolean without_missing) {
+    (void)without_missing;
+    return extreme(x, 1);
+}
+
+/* 1: certainly. */
+static int has_no_missing(SEXP x) {
+    return values_of(x) && values_of(x)->has_no_missing;
+}
+
+static SEXP duplicate(SEXP x, Rboolean deep) {
+    (void)deep;
+    return values_of(x) ? own(values_of(x)) : NULL;
+}
+
+static Rboolean inspect(SEXP x, int before, int deep, int from, void (*subtree)(SEXP, int, int, int)) {
+    const compact_values *values = values_of(x);
+    if (!values) {
+        Rprintf(" coefficients (expanded)\n");
+        subtree(R_altrep_data2(x), before, deep, from);
+        return TRUE;
+    }
+    Rprintf(" coefficients (compact: %s%s, owners %d)\n",
+            values->compact.form == GCOR_AS_FLOATS ? "single precision" : "numerators",
+            values->compact.is_distance ? ", distances" : "", values->owners);
+    return TRUE;
+}
+
+/* What is saved is a vector like any other: that is what R does without methods for it. Sums are R's own, too: they are
+ * long doubles, in the order of the values. */
+void r_define_compact(DllInfo *dll) {
+    compact_class = R_make_altreal_class("compact", "gpucor", dll);
+    R_set_altrep_Length_method(compact_class, length);
+    R_set_altrep_Duplicate_method(compact_class, duplicate);
+    R_set_altrep_Inspect_method(compact_class, inspect);
+    R_set_altvec_Dataptr_method(compact_class, data_pointer);
+    R_set_altvec_Dataptr_or_null_method(compact_class, data_pointer_or_null);
+    R_set_altvec_Extract_subset_method(compact_class, extract);
+    R_set_altreal_Elt_method(compact_class, element);
+    R_set_altreal_Get_region_method(compact_class, get_region);
+    R_set_altreal_Min_method(compact_class, least);
+    R_set_altreal_Max_method(compact_class, greatest);
+    R_set_altreal_No_NA_method(compact_class, has_no_missing);
+}
+
+/* ---- made and read here ------------------------------------------------------------------------- */
+
+/* Memory outside of R's does not make R look for what nobody has any more. So it is asked to where results have taken a
+ * good part of what is left since it was last asked, and where a result of this size may be had without new pages. */
+static void collect_garbage(int64_t bytes) {
+    const int64_t worth = (int64_t)2 << 30; /* as long to touch as R takes to look */
+    static int64_t since;
+    int64_t used = gcor_pool_used();
+    if (used == 0) since = 0;
+    since += bytes;
+    if (gcor_pool_has(bytes) || used == 0) return;
+    if ((bytes < worth || used < bytes) && since < gcor_available_memory() / 4) return;
+    R_gc();
+    since = gcor_pool_used();
+}
+
+SEXP r_compact_new(gcor_context *context, gcor_form form, gcor_shape shape, int64_t n_var, int is_distance) {
+    int64_t n = gcor_triangular(n_var - 1), bytes = (n * GCOR_COMPACT_BYTES + 63) / 64 * 64;
+    int64_t all = bytes + n_var * (int64_t)sizeof(double);
+    if (all >= (int64_t)64 << 20) collect_garbage(all);
+    compact_values *values = calloc(1, sizeof *values);
+    if (!values) Rf_error("cannot allocate memory for the results");
+    SEXP x = PROTECT(own(values)); /* R's memory first: an error of its there leaves these few bytes */
+    values->block = gcor_pool_take(context, all, "the results");
+    if (values->block.at) {
+        double *norm = (double *)((char *)values->block.at + bytes);
+        values->compact = (gcor_compact){.form = form,
+                                         .shape = shape,
+                                         .n_var = n_var,
+                                         .n = n,
+                                         .values = values->block.at,
+                                         .norm = norm,
+                                         .missing = NA_REAL,
+                                         .is_distance = is_distance};
+        for (int64_t j = 0; j < n_var; j++) norm[j] = -1;
+        values->threads = context->threads;
+    } else {
+        disown(R_altrep_data1(x));
+        R_set_altrep_data2(x, Rf_allocVector(REALSXP, 0));
+    }
+    UNPROTECT(1);
+    return x;
+}
+
+const gcor_compact *r_compact_of(SEXP x) {
+    if (!ALTREP(x) || !R_altrep_inherits(x, compact_class)) return NULL;
+    return values_of(x) ? &values_of(x)->compact : NULL;
+}
+
+void r_compact_drop(SEXP x) {
+    disown(R_altrep_data1(x));
+    R_set_altrep_data2(x, Rf_allocVector(REALSXP, 0));
+}
+
+void r_compact_complete(SEXP x) {
+    compact_values *values = values_of(x);
+    values->has_no_missing = 1;
+    for (int64_t j = 0; j < values->compact.n_var; j++) values->has_no_missing &= values->compact.norm[j] > 0;
+}
+
+gcor_values r_values(SEXP x) {
+    const gcor_compact *compact = r_compact_of(x);
+    return (gcor_values){compact ? NULL : REAL(x), compact};
+}

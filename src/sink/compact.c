@@ -1,0 +1,122 @@
+#include "compact.h"
+
+#include "../core/alloc.h"
+#include "../core/coefficient.h"
+#include "../core/threads.h"
+
+#include <string.h>
+
+/* What a thread copies at a time: a large page, so that fresh memory is touched first by the thread that fills it,
+ * while the page is in its cache. */
+enum { PIECE_BYTES = 2 << 20 };
+
+static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
+    return sink->shape == GCOR_LOWER ? gcor_column_position(col, row) : gcor_row_position(row, col, sink->n_col);
+}
+
+/* The numerator of a coefficient that was computed from it: a product of some 2^31 at most is off by 2^-20. */
+static int32_t numerator(double r, double norm, double other_norm) {
+    return r <= 1 && norm > 0 && other_norm > 0 ? (int32_t)lrint(r * sqrt(norm * other_norm)) : 0;
+}
+
+static void put_counts(const gcor_compact *to, const gcor_segment *segment, int32_t *out) {
+    const double norm = to->norm[segment->row], *others = to->norm + segment->col;
+    for (int64_t k = 0; k < segment->n; k++) out[k] = numerator(gcor_value(segment, k), norm, others[k]);
+}
+
+static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    const gcor_compact *to = ((gcor_compact_sink *)sink)->to;
+    char *out = (char *)to->values + position(sink, segment->row, segment->col) * GCOR_COMPACT_BYTES;
+    size_t bytes = (size_t)segment->n * GCOR_COMPACT_BYTES;
+    (void)context, (void)thread;
+    if (segment->counts)
+        memcpy(out, segment->counts, bytes);
+    else if (to->form == GCOR_AS_COUNTS)
+        put_counts(to, segment, (int32_t *)out);
+    else if (segment->floats)
+        memcpy(out, segment->floats, bytes);
+    else
+        for (int64_t k = 0; k < segment->n; k++) ((float *)out)[k] = (float)segment->doubles[k];
+    return GCOR_OK;
+}
+
+/* ---- whole tiles ----------------------------------------------------------------------------- */
+
+/* Rows of which the values follow one another in the result, too. */
+static int is_contiguous(const gcor_sink *sink, const gcor_tile *tile) {
+    if (sink->shape == GCOR_LOWER) return tile->col == 0 && tile->n_col >= tile->row + tile->n_row - 1;
+    return tile->col <= tile->row + 1 && tile->col + tile->n_col == sink->n_col;
+}
+
+static void copy_pieces(gcor_context *context, char *out, const char *from, int64_t bytes) {
+    int64_t before = (int64_t)((uintptr_t)out % PIECE_BYTES);
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t at = -before; at < bytes; at += PIECE_BYTES) {
+        int64_t begin = at < 0 ? 0 : at, end = at + PIECE_BYTES < bytes ? at + PIECE_BYTES : bytes;
+        memcpy(out + begin, from + begin, (size_t)(end - begin));
+    }
+}
+
+static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, char *out, const char *from) {
+    int64_t rows = PIECE_BYTES / GCOR_COMPACT_BYTES / sink->n_col + 1;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t first = tile->row; first < tile->row + tile->n_row; first += rows)
+        for (int64_t row = first; row < first + rows && row < tile->row + tile->n_row; row++) {
+            int64_t col, n;
+            gcor_tile_segment(tile, sink->shape, row, &col, &n);
+            if (n > 0)
+                memcpy(out + position(sink, row, col) * GCOR_COMPACT_BYTES,
+                       from + gcor_tile_offset(tile, sink->shape, row) * GCOR_COMPACT_BYTES,
+                       (size_t)n * GCOR_COMPACT_BYTES);
+        }
+}
+
+void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values) {
+    char *out = ((gcor_compact_sink *)sink)->to->values;
+    int64_t col, n, row = tile->row, pairs = gcor_tile_pairs(tile, sink->shape);
+    if (pairs == 0) return;
+    if (!is_contiguous(sink, tile)) {
+        copy_rows(sink, context, tile, out, values);
+        return;
+    }
+    do gcor_tile_segment(tile, sink->shape, row++, &col, &n);
+    while (n == 0);
+    copy_pieces(context, out + position(sink, row - 1, col) * GCOR_COMPACT_BYTES, values, pairs * GCOR_COMPACT_BYTES);
+}
+
+/* ---- forks --------------------------------------------------------------------------------------- */
+
+static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
+    return gcor_compact_sink_new(context, ((gcor_compact_sink *)sink)->to, other);
+}
+
+/* The coefficients are where they belong: forks write to the same memory, each its own pairs. */
+static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    (void)sink, (void)context, (void)other;
+    return GCOR_OK;
+}
+
+static void release(gcor_sink *sink) {
+    gcor_free(sink);
+}
+
+const gcor_sink_type gcor_compact_type = {
+    .name = "compact",
+    .keeps_all = 1,
+    .take = take,
+    .fork = fork_sink,
+    .merge = merge,
+    .free = release,
+};
+
+gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to, gcor_sink **sink) {
+    gcor_compact_sink *own = gcor_alloc(context, 1, sizeof *own, "the results");
+    *sink = own ? &own->sink : NULL;
+    if (!own) return GCOR_NO_MEMORY;
+    *own = (gcor_compact_sink){
+        .sink =
+            {.type = &gcor_compact_type, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
+        .to = to,
+    };
+    return GCOR_OK;
+}
