@@ -128,7 +128,9 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   }
   structure(
     c(list(coefficient = r), found[c("n", "statistic", "p.value")],
-      if (adjust == "maxT") list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, settings)),
+      if (adjust == "maxT") {
+        list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, settings))
+      },
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
     class = "gpuCorTest"
   )

@@ -24,7 +24,8 @@ measure_apart <- function(task) {
 
 apart <- function(file) {
   task <- readRDS(file)
-  result <- tryCatch(switch(task$who, machine = the_machine(), rates = cpu_rates(task$threads), measure_call(task)),
+  result <- tryCatch(switch(task$who, machine = the_machine(), rates = cpu_rates(task$threads),
+                            work = measure_work(task), measure_call(task)),
                      error = function(e) list(error = conditionMessage(e)))
   saveRDS(result, paste0(file, ".rds"))
 }

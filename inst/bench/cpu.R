@@ -4,10 +4,11 @@
 #
 # Parts (all of them, without any):
 #   peers         million pairs a second beside stats::cor, WGCNA::cor, WGCNA::pickSoftThreshold and pcaPP::cor.fk
+#   networks      what is made of pairs: sums, dense networks, p values, tests, and what is shown of them
 #   large         networks of 100,000 variables, and the memory that they take
 #   scaling       seconds per pair from 2,000 to 50,000 variables; one thread to all
 #   instructions  each instruction set that there are kernels for and the machine has
-# Nine minutes on two cores; --quick: fewer and smaller problems, a good minute.
+# A quarter of an hour on two cores; --quick: fewer and smaller problems, a good minute.
 # --record writes the output to results/cpu.txt beside this script, that of some parts only to results/cpu-PART.txt.
 # --threads: otherwise as many as gpucor takes by itself.
 # Packages that are not installed are left out, and named. In the environment:
@@ -29,7 +30,8 @@ here <- dirname(script)
 part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: what to measure
 folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where such processes find that, and leave their results
 quick <- "--quick" %in% arguments
-for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "cpu-measure.R", "cpu-report.R")) {
+for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "cpu-measure.R", "cpu-report.R",
+               "cpu-networks.R")) {
   source(file.path(here, file))
 }
 DENSITY <- 0.001
@@ -203,7 +205,8 @@ instructions_part <- function() {
 
 # ---- the whole
 
-parts <- list(peers = peers_part, large = large_part, scaling = scaling_part, instructions = instructions_part)
+parts <- list(peers = peers_part, networks = networks_part, large = large_part, scaling = scaling_part,
+              instructions = instructions_part)
 is_option <- grepl("^--", arguments)
 machine <- NULL
 all_threads <- NULL

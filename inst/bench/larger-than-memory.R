@@ -20,6 +20,7 @@ SIDE <- 50
 CHUNK <- 50 # columns
 
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(dirname(script), "memory.R"))
 folder <- tempfile("larger")
 dir.create(folder)
 path <- file.path(folder, "voxels.h5")
@@ -46,11 +47,6 @@ write_columns <- function() {
     rhdf5::h5write(slice[, seq_len(to - from + 1)], path, "voxels", index = list(NULL, from:to))
   }
   rhdf5::h5closeAll()
-}
-
-status_mb <- function(field) {
-  line <- grep(field, readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024
 }
 
 # The columns are written by another process: what this one needs for it is not to be measured.

@@ -7,11 +7,8 @@ arguments <- as.numeric(commandArgs(TRUE))
 n_var <- if (length(arguments) > 0) arguments[1] else 50000
 n_obs <- if (length(arguments) > 1) arguments[2] else 50
 density <- if (length(arguments) > 2) arguments[3] else 0.001
-
-status_mb <- function(field) {
-  line <- grep(field, readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024
-}
+script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(dirname(script), "memory.R"))
 
 set.seed(1)
 x <- matrix(rnorm(n_obs * n_var), n_obs)

@@ -17,6 +17,7 @@
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(dirname(script), "memory.R"))
 part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: what to measure
 folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir())
 n_obs <- 1000
@@ -24,11 +25,6 @@ n_var <- 40000
 CHUNK <- 32 # columns
 raw_path <- file.path(folder, "columns.bin")
 h5_path <- file.path(folder, "columns.h5")
-
-status_mb <- function(field) {
-  line <- grep(field, readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024
-}
 
 # ---- what is measured
 

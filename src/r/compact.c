@@ -5,14 +5,12 @@
  *
  * data1: a pointer of R's to a compact_values, nil when there is an ordinary vector: data2. Copies share the values,
  * which never change; each has a pointer of its own to them, whose finalizer counts. */
-#include "r.h"
+#include "altrep.h"
 
 #include "../core/alloc.h"
 #include "../core/available.h"
 #include "../core/pool.h"
 #include "../core/triangle.h"
-
-#include <R_ext/Altrep.h>
 
 typedef struct {
     gcor_compact compact;
@@ -149,12 +147,9 @@ static Rboolean inspect(SEXP x, int before, int deep, int from, void (*subtree)(
 /* What is saved is a vector like any other: that is what R does without methods for it. Sums are R's own, too: they are
  * long doubles, in the order of the values. */
 void r_define_compact(DllInfo *dll) {
+    const r_vector_methods methods = {length, duplicate, inspect, data_pointer, data_pointer_or_null};
     compact_class = R_make_altreal_class("compact", "gpucor", dll);
-    R_set_altrep_Length_method(compact_class, length);
-    R_set_altrep_Duplicate_method(compact_class, duplicate);
-    R_set_altrep_Inspect_method(compact_class, inspect);
-    R_set_altvec_Dataptr_method(compact_class, data_pointer);
-    R_set_altvec_Dataptr_or_null_method(compact_class, data_pointer_or_null);
+    r_set_methods(compact_class, &methods);
     R_set_altvec_Extract_subset_method(compact_class, extract);
     R_set_altreal_Elt_method(compact_class, element);
     R_set_altreal_Get_region_method(compact_class, get_region);

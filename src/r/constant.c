@@ -1,8 +1,6 @@
 /* A vector of one number that is repeated: R's vectors have a class for that (ALTREP), and become ordinary ones when
  * somebody writes to them or wants their memory. data1: the number and how often; data2: the ordinary vector. */
-#include "r.h"
-
-#include <R_ext/Altrep.h>
+#include "altrep.h"
 
 static R_altrep_class_t constant_class;
 
@@ -50,12 +48,9 @@ static Rboolean inspect(SEXP x, int before, int deep, int after, void (*inspect_
 }
 
 void r_define_constant_vectors(DllInfo *dll) {
+    const r_vector_methods methods = {length, duplicate, inspect, data_pointer, data_pointer_or_null};
     constant_class = R_make_altreal_class("constant", "gpucor", dll);
-    R_set_altrep_Length_method(constant_class, length);
-    R_set_altrep_Duplicate_method(constant_class, duplicate);
-    R_set_altrep_Inspect_method(constant_class, inspect);
-    R_set_altvec_Dataptr_method(constant_class, data_pointer);
-    R_set_altvec_Dataptr_or_null_method(constant_class, data_pointer_or_null);
+    r_set_methods(constant_class, &methods);
     R_set_altreal_Elt_method(constant_class, element);
 }
 

@@ -1,8 +1,6 @@
 /* Names of many, each by its number: a character vector that keeps the numbers and the names, 4 bytes an element, until
  * somebody wants to have all elements in memory or to change one. */
-#include "r.h"
-
-#include <R_ext/Altrep.h>
+#include "altrep.h"
 
 static R_altrep_class_t numbered_names;
 
@@ -82,12 +80,9 @@ SEXP r_names_at(SEXP numbers, SEXP names) {
 
 /* What is saved is a character vector like any other: that is what R does without methods for it. */
 void r_define_names(DllInfo *dll) {
+    const r_vector_methods methods = {length, duplicate, inspect, data, data_or_null};
     numbered_names = R_make_altstring_class("numbered_names", "gpucor", dll);
-    R_set_altrep_Length_method(numbered_names, length);
-    R_set_altrep_Duplicate_method(numbered_names, duplicate);
-    R_set_altrep_Inspect_method(numbered_names, inspect);
-    R_set_altvec_Dataptr_method(numbered_names, data);
-    R_set_altvec_Dataptr_or_null_method(numbered_names, data_or_null);
+    r_set_methods(numbered_names, &methods);
     R_set_altstring_Elt_method(numbered_names, element);
     R_set_altstring_Set_elt_method(numbered_names, set_element);
     R_set_altstring_No_NA_method(numbered_names, has_no_missing);
