@@ -159,9 +159,8 @@ TARGET static void NAME(round_coefficients)(const double *products, double norm,
                                             float *out) {
     const NAME(reals) x = norm - (NAME(reals)){0};
     int64_t k = 0;
-    for (; k + BYTES / 8 <= n; k += BYTES / 8)
-        NAME(round)
-        (NAME(coefficient)(*(const NAME(reals) *)(products + k), x, *(const NAME(reals) *)(other_norm + k)), out + k);
+    for (; k + BYTES / 8 <= n; k += BYTES / 8) NAME(round)
+    (NAME(coefficient)(*(const NAME(reals) *)(products + k), x, *(const NAME(reals) *)(other_norm + k)), out + k);
     for (; k < n; k++) out[k] = (float)gcor_coefficient(products[k], norm, other_norm[k]);
 }
 

@@ -108,6 +108,8 @@ const gcor_compact *r_compact_of(SEXP x);
 void r_compact_complete(SEXP x);
 /* It is not wanted: an empty vector, and its memory free. */
 void r_compact_drop(SEXP x);
+/* 1 - x with x's attributes where that takes no memory; NULL otherwise. */
+SEXP r_distances(SEXP x);
 /* Doubles of R's to be read where they are. */
 gcor_values r_values(SEXP x);
 void r_define_compact(DllInfo *dll);
