@@ -52,6 +52,7 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 # Numeric, integer or logical matrix, dgCMatrix, or what is read from outside; a data frame or another
 # Matrix becomes one of them, a vector stays a vector.
 check_variables <- function(x, name, assay = NULL) {
+  if (!is.object(x) && is_variables(x)) return(x)
   if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)

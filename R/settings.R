@@ -8,27 +8,37 @@ setting <- function(argument, name) {
   if (nzchar(value)) utils::type.convert(value, as.is = TRUE)
 }
 
+# Those of every run, by the names of their options and variables: asked for all at once, as a small run takes no longer
+# than asking for each.
+RUN_SETTINGS <- c("backend", "threads", "memory", "progress", "devices", "keep")
+RUN_OPTIONS <- paste0("gpucor.", RUN_SETTINGS)
+RUN_VARIABLES <- paste0("GPUCOR_", toupper(RUN_SETTINGS))
+
+run_settings <- function(given) {
+  found <- .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES)
+  names(found) <- RUN_SETTINGS
+  for (k in attr(found, "variables")) found[[k]] <- utils::type.convert(found[[k]], as.is = TRUE)
+  if (length(given)) found[names(given)] <- given
+  found
+}
+
 # Arguments that hold for how a result is computed, in the `...` of every function that computes one.
 SETTINGS <- c("threads", "memory", "progress", "devices")
 
 # takes_data: the function is one that takes x, of which 'assay' may say more.
 settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
   given <- list(...)
-  known <- c(SETTINGS, if (takes_data) "assay")
-  names <- if (is.null(names(given))) rep("", length(given)) else names(given)
-  unknown <- names[!names %in% known]
-  if (length(unknown)) {
-    what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
-    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
-  }
-  backend <- choose_backend(setting(backend, "backend"))
+  if (length(given)) check_further(given, c(SETTINGS, if (takes_data) "assay"))
+  if (!is.null(backend)) given$backend <- backend
+  found <- run_settings(given[lengths(given) > 0L])
+  backend <- choose_backend(found$backend)
   list(
     backend = backend,
-    devices = choose_devices(setting(given$devices, "devices"), backend),
-    threads = choose_threads(setting(given$threads, "threads")),
-    memory = choose_memory(setting(given$memory, "memory")),
-    progress = choose_progress(setting(given$progress, "progress")),
-    keep = choose_keep(setting(NULL, "keep")),
+    devices = choose_devices(found$devices, backend),
+    threads = choose_threads(found$threads),
+    memory = choose_memory(found$memory),
+    progress = choose_progress(found$progress),
+    keep = choose_keep(found$keep),
     pass = c(0, 1),
     assay = given$assay,
     distance = distance,
@@ -36,6 +46,15 @@ settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
     save = character(),
     parts = NULL
   )
+}
+
+check_further <- function(given, known) {
+  names <- if (is.null(names(given))) rep("", length(given)) else names(given)
+  unknown <- names[!names %in% known]
+  if (length(unknown)) {
+    what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
+    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
+  }
 }
 
 # For the progress bar: this is pass number `pass` of `passes` that the work is cut into.
@@ -53,11 +72,12 @@ backends <- function() {
 }
 
 choose_backend <- function(backend) {
-  all <- backends()
-  backend <- check_choice(if (is.null(backend)) "auto" else backend, c("auto", names(all)), "backend")
-  if (backend == "auto") return(names(all)[Position(function(b) b$devices > 0L, all)])
-  if (all[[backend]]$devices == 0L) {
-    fail("backend = \"", backend, "\" cannot be used: ", all[[backend]]$reason, "; use backend = \"cpu\" or \"auto\"")
+  all <- .Call(r_backends)
+  if (!is.null(backend)) backend <- check_choice(backend, c("auto", all$name), "backend")
+  if (is.null(backend) || backend == "auto") return(all$name[which(all$devices > 0L)[1L]])
+  at <- match(backend, all$name)
+  if (all$devices[at] == 0L) {
+    fail("backend = \"", backend, "\" cannot be used: ", all$reason[at], "; use backend = \"cpu\" or \"auto\"")
   }
   backend
 }
@@ -92,12 +112,17 @@ choose_threads <- function(threads) {
   if (!is.null(threads)) {
     return(check_whole(threads, "threads", 1, 4096, "; leave it out for as many as there are cores"))
   }
-  limits <- Sys.getenv(c("OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK", "PBS_NUM_PPN",
-                         "NSLOTS", "LSB_DJOB_NUMPROC"))
+  found <- .Call(r_settings, character(length(THREAD_LIMITS)), THREAD_LIMITS)
+  cores <- .Call(r_cores)
+  limits <- unlist(found)
+  if (is.null(limits)) return(cores)
   limits <- suppressWarnings(as.integer(limits))
-  if (nzchar(Sys.getenv("_R_CHECK_LIMIT_CORES_"))) limits <- c(limits, 2L)
-  max(1L, min(.Call(r_cores), limits, na.rm = TRUE))
+  max(1L, min(cores, limits, if (!is.null(found[[1L]])) 2L, na.rm = TRUE))
 }
+
+# Of R's checks, whatever it is, of OpenMP, and of batch systems.
+THREAD_LIMITS <- c("_R_CHECK_LIMIT_CORES_", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
+                   "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")
 
 choose_memory <- function(memory) {
   if (is.null(memory)) return(0)

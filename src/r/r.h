@@ -137,6 +137,10 @@ SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads);
 /* names.c: names[numbers], numbers from 1, which are kept and not to be changed any more. */
 SEXP r_names_at(SEXP numbers, SEXP names);
 
+/* settings.c: the value of each option, or where there is none (or the name is "") the text of the environment's
+ * variable, the numbers of which are in attribute "variables"; NULL: neither. */
+SEXP r_settings(SEXP options, SEXP variables);
+
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);
 SEXP r_backends(void); /* name, number of devices, reason why there is none: each back end's */
