@@ -249,3 +249,12 @@ gcor_values r_values(SEXP x) {
     const gcor_compact *compact = r_compact_of(x);
     return (gcor_values){compact ? NULL : REAL(x), compact};
 }
+
+SEXP r_pool(void) {
+    const char *names[] = {"used", "kept", ""};
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)gcor_pool_used()));
+    SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_pool_kept()));
+    UNPROTECT(1);
+    return result;
+}

@@ -113,6 +113,8 @@ SEXP r_distances(SEXP x);
 /* Doubles of R's to be read where they are. */
 gcor_values r_values(SEXP x);
 void r_define_compact(DllInfo *dll);
+/* For tests: list(used, kept), bytes that such vectors have, and that stay for the next ones. */
+SEXP r_pool(void);
 
 /* scores.c: the standard deviation of tau-b under independence of variables with the numbers q; these numbers, a vector
  * for x and one for y, NA where a variable has no coefficient (ties.h). */
