@@ -96,7 +96,7 @@ as_plain_dist <- function(x) {
 
 #' @export
 Ops.gpuCor <- function(e1, e2) {
-  distances <- if (.Generic == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2)
+  distances <- if (get(".Generic") == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2)
   as_plain_dist(if (is.null(distances)) NextMethod() else distances)
 }
 

@@ -3,10 +3,11 @@
 # All coefficients of x (against y) in a layout, with the attributes given, which
 # the engine sets itself: R would copy the values to do so.
 run <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
-  result <- checked(if (is.null(state$replay)) {
-    .Call(r_cor, x, y, method_code(method), use, constant(layout), by_row, attributes, settings)
+  layout <- constant(layout)
+  result <- checked(if (is.null(state$replay)) { # engine_pass(), without what takes longer than a small run
+    .Call(r_cor, x, y, method_code(method), use, layout, by_row, attributes, settings)
   } else {
-    engine_pass("r_cor", list(x = x, y = y, method = method, use = use), list(constant(layout), by_row, attributes), settings)
+    engine_pass("r_cor", list(x = x, y = y, method = method, use = use), list(layout, by_row, attributes), settings)
   })
   names_x <- if (by_row) rownames(x) else colnames(x)
   # stats::cor looks at a variable by itself in pairwise computations only.

@@ -209,7 +209,8 @@ SEXP r_compact_new(gcor_context *context, gcor_form form, gcor_shape shape, int6
     void *at = values->shared->block.at;
     if (at) {
         double *norm = (double *)((char *)at + bytes);
-        values->compact = (gcor_compact){form, shape, n_var, n, at, norm, NA_REAL, is_distance};
+        values->compact = (gcor_compact){
+            form, shape, n_var, n, at, norm, NA_REAL, is_distance, values->shared->block.is_touched};
         for (int64_t j = 0; j < n_var; j++) norm[j] = -1;
         values->threads = context->threads;
     } else {
