@@ -106,7 +106,7 @@ matrix_attributes <- function(rows, columns) {
 }
 
 dist_attributes <- function(x, method, call) {
-  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = nrow(x),
+  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
        diagonal = NULL, call = call, class = c("gpuCor", "dist"))
 }
 

@@ -8,17 +8,25 @@ setting <- function(argument, name) {
   if (nzchar(value)) utils::type.convert(value, as.is = TRUE)
 }
 
-# Those of every run, by the names of their options and variables: asked for all at once, as a small run takes no longer
-# than asking for each.
+# Those of every run, by the names of their options and variables, and what the environment may say of threads: asked for
+# all at once, as a small run takes no longer than asking for each.
 RUN_SETTINGS <- c("backend", "threads", "memory", "progress", "devices", "keep")
-RUN_OPTIONS <- paste0("gpucor.", RUN_SETTINGS)
-RUN_VARIABLES <- paste0("GPUCOR_", toupper(RUN_SETTINGS))
+THREAD_LIMITS <- c("_R_CHECK_LIMIT_CORES_", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
+                   "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")
+RUN_NAMES <- c(RUN_SETTINGS, THREAD_LIMITS)
+RUN_OPTIONS <- c(paste0("gpucor.", RUN_SETTINGS), rep("", length(THREAD_LIMITS)))
+RUN_VARIABLES <- c(paste0("GPUCOR_", toupper(RUN_SETTINGS)), THREAD_LIMITS)
 
+# given: a list of arguments, which come before options and variables.
 run_settings <- function(given) {
-  found <- .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES)
-  names(found) <- RUN_SETTINGS
-  for (k in attr(found, "variables")) found[[k]] <- utils::type.convert(found[[k]], as.is = TRUE)
-  if (length(given)) found[names(given)] <- given
+  found <- .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)
+  for (k in attr(found, "variables")) {
+    if (k <= length(RUN_SETTINGS)) found[[k]] <- utils::type.convert(found[[k]], as.is = TRUE)
+  }
+  if (length(given)) {
+    given <- given[lengths(given) > 0L]
+    found[names(given)] <- given
+  }
   found
 }
 
@@ -30,12 +38,12 @@ settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
   given <- list(...)
   if (length(given)) check_further(given, c(SETTINGS, if (takes_data) "assay"))
   if (!is.null(backend)) given$backend <- backend
-  found <- run_settings(given[lengths(given) > 0L])
+  found <- run_settings(given)
   backend <- choose_backend(found$backend)
   list(
     backend = backend,
     devices = choose_devices(found$devices, backend),
-    threads = choose_threads(found$threads),
+    threads = choose_threads(found$threads, found),
     memory = choose_memory(found$memory),
     progress = choose_progress(found$progress),
     keep = choose_keep(found$keep),
@@ -74,7 +82,7 @@ backends <- function() {
 choose_backend <- function(backend) {
   all <- .Call(r_backends)
   if (!is.null(backend)) backend <- check_choice(backend, c("auto", all$name), "backend")
-  if (is.null(backend) || backend == "auto") return(all$name[which(all$devices > 0L)[1L]])
+  if (is.null(backend) || backend == "auto") return(all$name[match(TRUE, all$devices > 0L)])
   at <- match(backend, all$name)
   if (all$devices[at] == 0L) {
     fail("backend = \"", backend, "\" cannot be used: ", all$reason[at], "; use backend = \"cpu\" or \"auto\"")
@@ -86,7 +94,8 @@ choose_backend <- function(backend) {
 # several devices do.
 choose_devices <- function(devices, backend) {
   own <- if (backend == "cpu") 0L else if (is.null(devices)) state$devices else check_devices(devices, "devices")
-  rep(own, getOption("gpucor.workers_per_device", 1L))
+  workers <- getOption("gpucor.workers_per_device")
+  if (is.null(workers)) own else rep(own, workers)
 }
 
 check_devices <- function(devices, name) {
@@ -108,21 +117,16 @@ are_devices <- function(value, gpus) {
 # As the environment has several numbers: "0,1".
 is_list_text <- function(value) is.character(value) && length(value) == 1L && grepl("[0-9][ ,]+[0-9]", value)
 
-choose_threads <- function(threads) {
+# found: what the environment says, if that has been asked for.
+choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)) {
   if (!is.null(threads)) {
     return(check_whole(threads, "threads", 1, 4096, "; leave it out for as many as there are cores"))
   }
-  found <- .Call(r_settings, character(length(THREAD_LIMITS)), THREAD_LIMITS)
   cores <- .Call(r_cores)
-  limits <- unlist(found)
-  if (is.null(limits)) return(cores)
-  limits <- suppressWarnings(as.integer(limits))
-  max(1L, min(cores, limits, if (!is.null(found[[1L]])) 2L, na.rm = TRUE))
+  if (is.null(attr(found, "variables"))) return(cores)
+  limits <- suppressWarnings(as.integer(unlist(found[THREAD_LIMITS])))
+  max(1L, min(cores, limits, if (!is.null(found[[THREAD_LIMITS[1L]]])) 2L, na.rm = TRUE))
 }
-
-# Of R's checks, whatever it is, of OpenMP, and of batch systems.
-THREAD_LIMITS <- c("_R_CHECK_LIMIT_CORES_", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
-                   "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")
 
 choose_memory <- function(memory) {
   if (is.null(memory)) return(0)

@@ -139,9 +139,9 @@ SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads);
 /* names.c: names[numbers], numbers from 1, which are kept and not to be changed any more. */
 SEXP r_names_at(SEXP numbers, SEXP names);
 
-/* settings.c: the value of each option, or where there is none (or the name is "") the text of the environment's
- * variable, the numbers of which are in attribute "variables"; NULL: neither. */
-SEXP r_settings(SEXP options, SEXP variables);
+/* settings.c: the value of each option, or where there is none (or the option's name is "") the text of the
+ * environment's variable, the numbers of which are in attribute "variables"; NULL: neither. A list with these names. */
+SEXP r_settings(SEXP options, SEXP variables, SEXP names);
 
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);

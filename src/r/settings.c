@@ -7,9 +7,10 @@ static SEXP option_of(const char *name) {
     return *name ? Rf_GetOption1(Rf_install(name)) : R_NilValue;
 }
 
-SEXP r_settings(SEXP options, SEXP variables) {
+SEXP r_settings(SEXP options, SEXP variables, SEXP names) {
     R_xlen_t n = Rf_xlength(options), n_variables = 0;
     SEXP found = PROTECT(Rf_allocVector(VECSXP, n));
+    Rf_setAttrib(found, R_NamesSymbol, names);
     int *place = (int *)R_alloc((size_t)n, sizeof *place);
     for (R_xlen_t k = 0; k < n; k++) {
         SEXP value = option_of(CHAR(STRING_ELT(options, k)));
