@@ -8,8 +8,8 @@ setting <- function(argument, name) {
   if (nzchar(value)) utils::type.convert(value, as.is = TRUE)
 }
 
-# Those of every run, by the names of their options and variables, and what the environment may say of threads: asked for
-# all at once, as a small run takes no longer than asking for each.
+# Those of every run, by the names of their options and variables, and what the environment may say of threads: asked
+# for all at once, as a small run takes no longer than asking for each.
 RUN_SETTINGS <- c("backend", "threads", "memory", "progress", "devices", "keep")
 THREAD_LIMITS <- c("_R_CHECK_LIMIT_CORES_", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
                    "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")

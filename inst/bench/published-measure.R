@@ -131,5 +131,6 @@ call_part <- function(part) {
   note <- if (row$kind == "network") {
     sprintf("threshold %.7f, %.0f edges", run$result@threshold, length(run$result@x))
   }
-  saveRDS(list(seconds = run$seconds, fresh = run$fresh, off = own_error(row, x, run$result), note = note), result_file(part))
+  saveRDS(list(seconds = run$seconds, fresh = run$fresh, off = own_error(row, x, run$result), note = note),
+          result_file(part))
 }

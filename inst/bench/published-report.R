@@ -4,8 +4,8 @@
 
 PUBLISHED_COLUMNS <- "%-23s %-17s %9s %5s %6s %-11s %7s %7s %7s %7s %7s %7s %7s %7s"
 TITLES <- list(c("", "", "", "", "paper", "", "touched", "", "method/", "fresh", "", "method/", "method", "gpucor"),
-               c("method", "result", "N", "n_obs", "s", "on", "method", "gpucor", "gpucor", "method", "gpucor", "gpucor",
-                 "off", "off"))
+               c("method", "result", "N", "n_obs", "s", "on", "method", "gpucor", "gpucor", "method", "gpucor",
+                 "gpucor", "off", "off"))
 FIELDS <- c("method", "result", "n_var", "n_obs", "published", "on", "seconds", "own", "ratio", "fresh", "own_fresh",
             "fresh_ratio", "off", "own_off")
 
@@ -64,9 +64,9 @@ both_ways <- function(method, own, field) {
 # What was estimated, failed, or has more to tell.
 print_notes <- function(results) {
   emit("")
-  say("Times in seconds, of results in memory that has been in use (touched) and that has not (fresh); networks, whose ",
-      "size is not known before, are fresh. On the CPU: of a thousandth of the rows, scaled to all. Networks: pairs ",
-      "above the threshold ",
+  say("Times in seconds, of results in memory that has been in use (touched) and that has not (fresh); networks, ",
+      "whose size is not known before, are fresh. On the CPU: of a thousandth of the rows, scaled to all. Networks: ",
+      "pairs above the threshold ",
       "for a density of ", percent(DENSITY), "; off is of edges, and 2 where a pair is wrongly an edge or not one.")
   calls <- vapply(results, function(result) call_in_words(result$row), "")
   labels <- vapply(results, function(result) result$row$label, "")

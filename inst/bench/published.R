@@ -18,8 +18,8 @@
 # method   seconds as the program counts them: from the matrix in the host's memory to the results there; the GPU has
 #          been used before
 # gpucor   seconds from the call to the finished R object: the better of two, after a small call
-# touched  the memory of the results has been used before: the program's has been written to, gpucor's is what an earlier
-#          result has left (gpucor.keep = TRUE)
+# touched  the memory of the results has been used before: the program's has been written to, gpucor's is what an
+#          earlier result has left (gpucor.keep = TRUE)
 # fresh    it comes from the system, in large pages that come into being meanwhile
 # off      the largest error among sampled pairs, of which a program may say that it is wrong: the row has failed
 arguments <- commandArgs(TRUE)
