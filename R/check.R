@@ -52,6 +52,7 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 # Numeric, integer or logical matrix, dgCMatrix, or what is read from outside; a data frame or another
 # Matrix becomes one of them, a vector stays a vector.
 check_variables <- function(x, name, assay = NULL) {
+  if (!is.object(x) && is_variables(x)) return(x)
   if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
@@ -91,7 +92,7 @@ as_column <- function(x) if (is_matrix(x)) x else matrix(x, ncol = 1L)
 # observations.
 check_filled <- function(n_obs, n_x, n_y, use, method) {
   use <- uses[use]
-  if (use %in% c("everything", "na.or.complete")) return(invisible())
+  if (use == "everything" || use == "na.or.complete") return(invisible())
   x_is_empty <- n_obs == 0L || n_x == 0L
   if (use == "pairwise.complete.obs" && measure_of(method)$ranked) {
     if (is.null(n_y) && n_x == 0L) fail("'x' is empty")
@@ -103,6 +104,10 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
 
 # x and y as matrices ready for the engine; scalar: both were vectors. assay: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
+  if (is.null(y) && is.null(assay) && !is.object(x) && is_variables(x) && is.matrix(x)) { # nothing to be made of it
+    check_filled(nrow(x), ncol(x), NULL, use, method)
+    return(list(x = x, y = NULL, scalar = FALSE))
+  }
   check_has_assay(x, y, assay)
   x <- check_variables(x, "x", assay)
   if (!is.null(y)) y <- check_variables(y, "y", assay)

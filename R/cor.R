@@ -19,9 +19,19 @@
 #' Accuracy: Kendall's numerator and denominator are exact integers; Pearson and
 #' Spearman are within 1e-6 of double precision. Columns are centred, scaled and
 #' ranked in double and then rounded to single precision, which leaves the ranks
-#' of up to 1,183 observations exact. Their products are summed in double on the
-#' processor; a GPU sums those of twelve observations in single precision, and
-#' these sums in double. Pairwise ones are throughout in double.
+#' of up to 1,183 observations exact. Products of twelve observations are summed in
+#' single precision, these sums in double, and the coefficient is rounded to single
+#' precision: to the same bits on a processor and on a GPU. Pairwise ones are
+#' throughout in double.
+#'
+#' Memory: the coefficients of more than 8,000 pairs take 4 bytes each, as long as
+#' nobody needs all of them as R's doubles. Elements, `r[i, j]`, `summary()`,
+#' [gpuCorTest()], `as.matrix()`, `min()`, `sum()` and `1 - r` read them as they are;
+#' what needs a vector of doubles, such as other arithmetic or [stats::hclust()],
+#' gets one, made once by all threads, in their place. Nothing else is different: a
+#' copy, or what `saveRDS()` writes, is like that of any vector. The memory is not
+#' R's own, and some of it stays for the next result when nobody has these
+#' coefficients any more: see option `gpucor.keep` in [gpucor-package].
 #'
 #' @param x A numeric, integer or logical matrix or data frame, observations in
 #'   rows and variables in columns; or a vector, with `y`. A sparse matrix of
@@ -96,7 +106,7 @@ matrix_attributes <- function(rows, columns) {
 }
 
 dist_attributes <- function(x, method, call) {
-  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = nrow(x),
+  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
        diagonal = NULL, call = call, class = c("gpuCor", "dist"))
 }
 

@@ -18,7 +18,11 @@ measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
 # An argument 'method', whose default is the names of the package's own measures, `first` before the others.
 check_method <- function(method, first = "pearson") {
-  if (length(method) > 1L && setequal(method, engine$methods)) return(method[1L])
+  if (identical(method, engine$default)) return(method[1L])
+  if (length(method) == length(engine$methods) && all(engine$methods %in% method)) {
+    engine$default <- method # for the next call
+    return(method[1L])
+  }
   check_choice(method, union(first, measures()$name), "method")
 }
 

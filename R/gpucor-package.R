@@ -25,6 +25,7 @@
 #' | `memory` | `gpucor.memory` | `GPUCOR_MEMORY` | bytes for prepared columns, on the GPU or, with `"cpu"`, in main memory; otherwise what the GPU has free, or 512 MB |
 #' | `progress` | `gpucor.progress` | `GPUCOR_PROGRESS` | a progress bar on work of over two seconds; otherwise in interactive sessions |
 #' | `devices` | `gpucor.devices` | `GPUCOR_DEVICES` | numbers of the GPUs that share the work, such as `c(0, 1)` (in the environment `"0,1"`), or `"all"`; otherwise those of [chooseGpu()] |
+#' | | `gpucor.keep` | `GPUCOR_KEEP` | bytes of results' memory that stay for the next result, which is sooner there in memory that has been in use; `TRUE`, as it is otherwise, for a quarter of what is free; `FALSE` for none. The system takes it back when memory is short |
 #'
 #' Less memory means more rounds, never another result. Nor is there another result by more threads or more GPUs.
 #'

@@ -8,27 +8,45 @@ setting <- function(argument, name) {
   if (nzchar(value)) utils::type.convert(value, as.is = TRUE)
 }
 
+# Those of every run, by the names of their options and variables, and what the environment may say of threads: asked
+# for all at once, as a small run takes no longer than asking for each.
+RUN_SETTINGS <- c("backend", "threads", "memory", "progress", "devices", "keep")
+THREAD_LIMITS <- c("_R_CHECK_LIMIT_CORES_", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
+                   "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")
+RUN_NAMES <- c(RUN_SETTINGS, THREAD_LIMITS)
+RUN_OPTIONS <- c(paste0("gpucor.", RUN_SETTINGS), rep("", length(THREAD_LIMITS)))
+RUN_VARIABLES <- c(paste0("GPUCOR_", toupper(RUN_SETTINGS)), THREAD_LIMITS)
+
+# given: a list of arguments, which come before options and variables.
+run_settings <- function(given) {
+  found <- .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)
+  for (k in attr(found, "variables")) {
+    if (k <= length(RUN_SETTINGS)) found[[k]] <- utils::type.convert(found[[k]], as.is = TRUE)
+  }
+  if (length(given)) {
+    given <- given[lengths(given) > 0L]
+    found[names(given)] <- given
+  }
+  found
+}
+
 # Arguments that hold for how a result is computed, in the `...` of every function that computes one.
 SETTINGS <- c("threads", "memory", "progress", "devices")
 
 # takes_data: the function is one that takes x, of which 'assay' may say more.
 settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
   given <- list(...)
-  known <- c(SETTINGS, if (takes_data) "assay")
-  names <- if (is.null(names(given))) rep("", length(given)) else names(given)
-  unknown <- names[!names %in% known]
-  if (length(unknown)) {
-    what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
-    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
-  }
-  backend <- choose_backend(setting(backend, "backend"))
+  if (length(given)) check_further(given, c(SETTINGS, if (takes_data) "assay"))
+  if (!is.null(backend)) given$backend <- backend
+  found <- run_settings(given)
+  backend <- choose_backend(found$backend)
   list(
     backend = backend,
-    devices = choose_devices(setting(given$devices, "devices"), backend),
-    threads = choose_threads(setting(given$threads, "threads")),
-    memory = choose_memory(setting(given$memory, "memory")),
-    progress = choose_progress(setting(given$progress, "progress")),
-    keep = choose_keep(setting(NULL, "keep")),
+    devices = choose_devices(found$devices, backend),
+    threads = choose_threads(found$threads, found),
+    memory = choose_memory(found$memory),
+    progress = choose_progress(found$progress),
+    keep = choose_keep(found$keep),
     pass = c(0, 1),
     assay = given$assay,
     distance = distance,
@@ -36,6 +54,15 @@ settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
     save = character(),
     parts = NULL
   )
+}
+
+check_further <- function(given, known) {
+  names <- if (is.null(names(given))) rep("", length(given)) else names(given)
+  unknown <- names[!names %in% known]
+  if (length(unknown)) {
+    what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
+    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
+  }
 }
 
 # For the progress bar: this is pass number `pass` of `passes` that the work is cut into.
@@ -53,11 +80,12 @@ backends <- function() {
 }
 
 choose_backend <- function(backend) {
-  all <- backends()
-  backend <- check_choice(if (is.null(backend)) "auto" else backend, c("auto", names(all)), "backend")
-  if (backend == "auto") return(names(all)[Position(function(b) b$devices > 0L, all)])
-  if (all[[backend]]$devices == 0L) {
-    fail("backend = \"", backend, "\" cannot be used: ", all[[backend]]$reason, "; use backend = \"cpu\" or \"auto\"")
+  all <- .Call(r_backends)
+  if (!is.null(backend)) backend <- check_choice(backend, c("auto", all$name), "backend")
+  if (is.null(backend) || backend == "auto") return(all$name[match(TRUE, all$devices > 0L)])
+  at <- match(backend, all$name)
+  if (all$devices[at] == 0L) {
+    fail("backend = \"", backend, "\" cannot be used: ", all$reason[at], "; use backend = \"cpu\" or \"auto\"")
   }
   backend
 }
@@ -66,7 +94,8 @@ choose_backend <- function(backend) {
 # several devices do.
 choose_devices <- function(devices, backend) {
   own <- if (backend == "cpu") 0L else if (is.null(devices)) state$devices else check_devices(devices, "devices")
-  rep(own, getOption("gpucor.workers_per_device", 1L))
+  workers <- getOption("gpucor.workers_per_device")
+  if (is.null(workers)) own else rep(own, workers)
 }
 
 check_devices <- function(devices, name) {
@@ -88,15 +117,15 @@ are_devices <- function(value, gpus) {
 # As the environment has several numbers: "0,1".
 is_list_text <- function(value) is.character(value) && length(value) == 1L && grepl("[0-9][ ,]+[0-9]", value)
 
-choose_threads <- function(threads) {
+# found: what the environment says, if that has been asked for.
+choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)) {
   if (!is.null(threads)) {
     return(check_whole(threads, "threads", 1, 4096, "; leave it out for as many as there are cores"))
   }
-  limits <- Sys.getenv(c("OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK", "PBS_NUM_PPN",
-                         "NSLOTS", "LSB_DJOB_NUMPROC"))
-  limits <- suppressWarnings(as.integer(limits))
-  if (nzchar(Sys.getenv("_R_CHECK_LIMIT_CORES_"))) limits <- c(limits, 2L)
-  max(1L, min(.Call(r_cores), limits, na.rm = TRUE))
+  cores <- .Call(r_cores)
+  if (is.null(attr(found, "variables"))) return(cores)
+  limits <- suppressWarnings(as.integer(unlist(found[THREAD_LIMITS])))
+  max(1L, min(cores, limits, if (!is.null(found[[THREAD_LIMITS[1L]]])) 2L, na.rm = TRUE))
 }
 
 choose_memory <- function(memory) {

@@ -11,7 +11,7 @@
 /* Not by the formatter, whose columns depend on how many there are. */
 /* clang-format off */
 static const R_CallMethodDef entries[] = {
-    ENTRY(r_cor, 8),          ENTRY(r_unfold, 4),         ENTRY(r_observations, 5),
+    ENTRY(r_cor, 8),          ENTRY(r_unfold, 4), ENTRY(r_distances, 1), ENTRY(r_settings, 3), ENTRY(r_pool, 0),         ENTRY(r_observations, 5),
     ENTRY(r_edges, 7),        ENTRY(r_neighbours, 9),     ENTRY(r_store_count, 3),
     ENTRY(r_store_rank, 3),   ENTRY(r_store_rows, 4),     ENTRY(r_store_free, 1),
     ENTRY(r_store_entries, 3), ENTRY(r_store_band, 6),    ENTRY(r_store_write, 6),  ENTRY(r_histogram, 5),

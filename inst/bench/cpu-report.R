@@ -81,7 +81,7 @@ unit_seconds <- function(task) {
   work <- if (unit == "popcount") ceiling(pairs_of(task$n_obs) / 64) * (1 + ties) else task$n_obs
   seconds <- pairs * work / rates[[unit]]
   names(seconds) <- c(popcount = "popcount", double = "multiply-add (double)", float = "multiply-add (float)")[[unit]]
-  if (task$kind == "dist") c(seconds, "fresh memory" = 8 * pairs / rates$fill) else seconds
+  if (task$kind == "dist") c(seconds, "fresh memory" = 4 * pairs / rates$fill) else seconds
 }
 
 shares_text <- function(task, run) {

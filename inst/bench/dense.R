@@ -81,9 +81,8 @@ COLUMNS <- "%-15s %7s %6s | %8s %8s %8s %6s %6s | %8s %8s %6s | %8s %8s %7s"
 
 peer_seconds <- function(row, fresh) {
   if (!"--peers" %in% arguments || is.na(row$peer)) return(NA)
-  Sys.setenv(PUBLISHED_FRESH = if (fresh) "1" else "")
   program <- strsplit(row$peer, " ")[[1]]
-  c(run_program(c(row, list(program = program[1], more = program[-1])))$seconds, NA)[1]
+  c(run_program(c(row, list(program = program[1], more = program[-1])), fresh)$seconds, NA)[1]
 }
 
 table_line <- function(name, rates) {

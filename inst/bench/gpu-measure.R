@@ -72,10 +72,10 @@ product_seconds <- function(row, pairs, rates) {
 }
 
 # Seconds of each work that must be done: a coefficient is at least 4 bytes on the wire (a float, or Kendall's
-# numerator) and 8 in R, and so are its statistic, p value and adjusted p value; an edge 16 with its place, and 12 in a
+# numerator) and as many in R, its statistic, p value and adjusted p value 8 each; an edge 16 with its place, and 12 in a
 # sparse matrix.
 floor_terms <- function(row, pairs, edges, rates) {
-  sizes <- switch(row$kind, dist = c(4, 8) * pairs, test = c(4, 24) * pairs, maxT = c(4, 32) * pairs,
+  sizes <- switch(row$kind, dist = c(4, 4) * pairs, test = c(4, 20) * pairs, maxT = c(4, 28) * pairs,
                   network = c(16, 12) * edges, rate = c(0, 0))
   c(products = product_seconds(row, pairs, rates), wire = sizes[1] / rates$wire, fill = sizes[2] / rates$fill)
 }
@@ -270,7 +270,7 @@ measure <- function(name, row, x, rates) {
   run <- best_run(row, x)
   pairs <- pairs_of(ncol(x))
   edges <- if (row$kind == "network") run$result@edges else 0
-  size <- switch(row$kind, dist = 8 * pairs, test = 24 * pairs, maxT = 32 * pairs,
+  size <- switch(row$kind, dist = 4 * pairs, test = 20 * pairs, maxT = 28 * pairs,
                  network = 12 * edges + 4 * ncol(x), rate = 0)
   terms <- floor_terms(row, pairs, edges, rates)
   list(name = name, seconds = run$seconds, all = run$all, stages = run$stages, host = run$host,

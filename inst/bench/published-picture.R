@@ -7,7 +7,8 @@ SYMBOLS <- c(16, 1, 4, 2, 6, 15, 5, 3, 0)
 # N and seconds, at least R's clock's millisecond, of a method's line. What has fewer than two sizes has none.
 points_of <- function(table, label) {
   lines <- table$result == "pearson triangle" & table$n_obs == "100"
-  seconds <- if (label == "gpucor") table$own[lines] else ifelse(table$method == label, table$seconds, NA)[lines]
+  own <- ifelse(table$own == "-", table$own_fresh, table$own)
+  seconds <- if (label == "gpucor") own[lines] else ifelse(table$method == label, table$seconds, NA)[lines]
   points <- data.frame(n = as_number(table$n_var[lines]), seconds = pmax(1e-3, as_number(seconds)))
   points <- unique(points[!is.na(points$seconds), ])
   if (nrow(points) > 1) points[order(points$n), ]

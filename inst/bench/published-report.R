@@ -2,10 +2,12 @@
 
 # ---- the table: what writes its lines, and beside it what reads them for the picture and the vignette
 
-PUBLISHED_COLUMNS <- "%-23s %-17s %9s %5s %6s %-11s %7s %7s %7s %7s %7s"
-TITLES <- list(c("", "", "", "", "paper", "", "method", "gpucor", "method/", "method", "gpucor"),
-               c("method", "result", "N", "n_obs", "s", "on", "s", "s", "gpucor", "off", "off"))
-FIELDS <- c("method", "result", "n_var", "n_obs", "published", "on", "seconds", "own", "ratio", "off", "own_off")
+PUBLISHED_COLUMNS <- "%-23s %-17s %9s %5s %6s %-11s %7s %7s %7s %7s %7s %7s %7s %7s"
+TITLES <- list(c("", "", "", "", "paper", "", "touched", "", "method/", "fresh", "", "method/", "method", "gpucor"),
+               c("method", "result", "N", "n_obs", "s", "on", "method", "gpucor", "gpucor", "method", "gpucor",
+                 "gpucor", "off", "off"))
+FIELDS <- c("method", "result", "n_var", "n_obs", "published", "on", "seconds", "own", "ratio", "fresh", "own_fresh",
+            "fresh_ratio", "off", "own_off")
 
 columns_line <- function(fields) sub(" +$", "", do.call(sprintf, as.list(c(PUBLISHED_COLUMNS, fields))))
 
@@ -45,20 +47,26 @@ table_line <- function(result) {
   row <- result$row
   method <- result$method
   own <- result$own
-  seconds <- if (is.null(method$error)) number(method$seconds) else "failed"
-  ratio <- if (is.null(method$seconds) || is.null(own$seconds)) "-" else number(method$seconds / own$seconds)
   paper <- if (quick) "" else number(row$published)
-  emit(columns_line(c(row$label, paste(row$measure, row$kind), number(row$n_var, 8), row$n_obs, paper, row$on, seconds,
-                      if (is.null(own$error)) number(own$seconds) else "failed", ratio, error_text(method$off),
+  emit(columns_line(c(row$label, paste(row$measure, row$kind), number(row$n_var, 8), row$n_obs, paper, row$on,
+                      both_ways(method, own, "seconds"), both_ways(method, own, "fresh"), error_text(method$off),
                       error_text(own$off))))
 }
 
 call_in_words <- function(row) paste0(row$measure, " ", row$kind, ", ", number(row$n_var, 8), " x ", row$n_obs)
 
+# Seconds of the method and of gpucor, and their ratio; "-": not measured.
+both_ways <- function(method, own, field) {
+  seconds <- function(part) if (is.null(part$error)) number(c(part[[field]], NA)[1]) else "failed"
+  c(seconds(method), seconds(own), number(c(method[[field]] / own[[field]], NA)[1]))
+}
+
 # What was estimated, failed, or has more to tell.
 print_notes <- function(results) {
   emit("")
-  say("Times in seconds; on the CPU: of a thousandth of the rows, scaled to all. Networks: pairs above the threshold ",
+  say("Times in seconds, of results in memory that has been in use (touched) and that has not (fresh); networks, ",
+      "whose size is not known before, are fresh. On the CPU: of a thousandth of the rows, scaled to all. Networks: ",
+      "pairs above the threshold ",
       "for a density of ", percent(DENSITY), "; off is of edges, and 2 where a pair is wrongly an edge or not one.")
   calls <- vapply(results, function(result) call_in_words(result$row), "")
   labels <- vapply(results, function(result) result$row$label, "")

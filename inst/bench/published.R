@@ -5,7 +5,7 @@
 #
 # The methods are the programs of published/, written from their papers. Each row of the table below runs one of them,
 # and gpucor's own call on the matrix that the program makes; each in a process of its own, so that one that fails
-# costs no other. Three minutes on an H200 with 16 cores; some 60 GB of host memory.
+# costs no other. Four minutes on an H200 with 16 cores; some 60 GB of host memory.
 # --quick: a twentieth of the variables, 5,000 at most; a minute.
 # --record writes the output to results/published.txt beside this script and, where R can, a picture of it to
 # results/published.png. --draw makes that picture of a record, on any machine; it runs nothing.
@@ -15,11 +15,12 @@
 #   GPUCOR_BENCH_LIMIT   seconds after which no further row is started
 # GPUCOR_BACKEND=cpu, or a package without a GPU, runs gpucor's part on the CPU.
 #
-# method   seconds as the program counts them: from the matrix in the host's memory to the results there; the GPU, and
-#          for results of known size their memory, have been used before
-# gpucor   seconds from the call to the finished R object: the better of two, after a small call. Results are doubles
-#          in memory fresh from the system, whose pages come into being meanwhile: the methods, with floats in memory
-#          that has been used, are at an advantage
+# method   seconds as the program counts them: from the matrix in the host's memory to the results there; the GPU has
+#          been used before
+# gpucor   seconds from the call to the finished R object: the better of two, after a small call
+# touched  the memory of the results has been used before: the program's has been written to, gpucor's is what an
+#          earlier result has left (gpucor.keep = TRUE)
+# fresh    it comes from the system, in large pages that come into being meanwhile
 # off      the largest error among sampled pairs, of which a program may say that it is wrong: the row has failed
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -100,7 +101,7 @@ measured_call <- function(call) {
 
 run_row <- function(row) {
   if (proc.time()[["elapsed"]] > limit) return(list(row = row, method = list(error = "no time left"), own = list()))
-  result <- list(row = row, method = run_program(row), own = measured_call(call_of_row(row)))
+  result <- list(row = row, method = run_both_ways(row), own = measured_call(call_of_row(row)))
   table_line(result)
   result
 }

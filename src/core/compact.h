@@ -18,6 +18,7 @@ typedef struct {
     double *norm;     /* n_var, as operands have them */
     double missing;   /* read where there is no coefficient, but for NaN, which stays */
     int is_distance;  /* 1 - coefficient is read */
+    int is_touched;   /* the values' memory has been in use before */
 } gcor_compact;
 
 /* Bytes of a value. */

@@ -50,6 +50,7 @@ static size_t whole_pages(int64_t bytes) {
 /* What is too long is cut off and stays. */
 static gcor_block reuse(int k, size_t room) {
     gcor_block block = kept[k];
+    block.is_touched = 1;
     size_t rest = block.room - room;
     block.room = room;
     kept_bytes -= (int64_t)room;
@@ -72,7 +73,7 @@ static gcor_block map(size_t room) {
     if (before > 0) (void)munmap(from, before);
     if (before < PAGE) (void)munmap(from + before + room, PAGE - before);
     gcor_huge_pages(from + before, room);
-    return (gcor_block){from + before, room, 1};
+    return (gcor_block){from + before, room, 1, 0};
 }
 
 static gcor_block take_pages(int64_t bytes) {
@@ -92,7 +93,7 @@ gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what
         if (bytes >= LEAST)
             block = take_pages(bytes);
         else
-            block = (gcor_block){aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64), (size_t)bytes, 0};
+            block = (gcor_block){aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64), (size_t)bytes, 0, 0};
     }
     if (!block.at)
         (void)gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate %.1f MB of memory for %s; close other programs",

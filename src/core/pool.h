@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 typedef struct {
-    void *at;    /* NULL: nothing */
-    size_t room; /* bytes */
-    int is_mapped;
+    void *at;                  /* NULL: nothing */
+    size_t room;               /* bytes */
+    int is_mapped, is_touched; /* is_touched: it has been in use before */
 } gcor_block;
 
 /* Room for so many bytes, whose contents are undefined; at least 64-byte aligned, and to a large page where it is

@@ -94,17 +94,20 @@ gcor_status gcor_strongest_join(const gcor_strongest *all, gcor_context *context
     return GCOR_OK;
 }
 
-gcor_status gcor_find_strongest(gcor_context *context, const double *value, int64_t n, int64_t most, gcor_strong **best,
-                                int64_t *n_best) {
-    enum { BLOCK = 1 << 15 };
+gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t most,
+                                gcor_strong **best, int64_t *n_best) {
+    enum { BLOCK = 1 << 12 };
     gcor_strongest *all = gcor_strongest_new(context, most);
     *best = NULL;
     if (!all) return GCOR_NO_MEMORY;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (n > BLOCK)
-    for (int64_t from = 0; from < n; from += BLOCK)
-        if (!gcor_stop(context))
-            gcor_strongest_look(&all[omp_get_thread_num()], context, value + from, n - from < BLOCK ? n - from : BLOCK,
-                                from);
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        double room[BLOCK];
+        int64_t size = n - from < BLOCK ? n - from : BLOCK;
+        if (gcor_stop(context)) continue;
+        const double *value = gcor_read_values(values, from, size, room);
+        gcor_strongest_look(&all[omp_get_thread_num()], context, value, size, from);
+    }
     gcor_status status = context->error.status;
     if (!status) status = gcor_strongest_join(all, context, best, n_best);
     gcor_strongest_free(all, context->threads);

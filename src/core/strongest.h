@@ -2,7 +2,7 @@
 #ifndef GPUCOR_STRONGEST_H
 #define GPUCOR_STRONGEST_H
 
-#include "gpucor.h"
+#include "compact.h"
 
 /* |value|, and where it stands, from 0. */
 typedef struct {
@@ -30,7 +30,7 @@ void gcor_strongest_look(gcor_strongest *own, gcor_context *context, const doubl
 gcor_status gcor_strongest_join(const gcor_strongest *all, gcor_context *context, gcor_strong **best, int64_t *n);
 
 /* The same in one: of n values. */
-gcor_status gcor_find_strongest(gcor_context *context, const double *value, int64_t n, int64_t most, gcor_strong **best,
-                                int64_t *n_best);
+gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t most,
+                                gcor_strong **best, int64_t *n_best);
 
 #endif

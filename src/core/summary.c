@@ -27,8 +27,9 @@ typedef struct {
 } crowd;
 
 typedef struct {
-    const double *value;
+    const gcor_values *values;
     int64_t n;
+    double *room;    /* a block for each thread, where values are not in memory as doubles */
     int64_t *counts; /* threads x BINS; the sums over the threads come first */
     int64_t missing;
     exact_sum *sums; /* of each block */
@@ -43,6 +44,11 @@ typedef struct {
 
 static int64_t block_size(const summary *s, int64_t from) {
     return s->n - from < BLOCK ? s->n - from : BLOCK;
+}
+
+/* The values of the block that begins there. */
+static const double *block_at(const summary *s, int64_t from) {
+    return gcor_read_values(s->values, from, block_size(s, from), s->room + omp_get_thread_num() * (int64_t)BLOCK);
 }
 
 /* ---- the first pass --------------------------------------------------------------------------- */
@@ -106,8 +112,8 @@ static void count_values(summary *s, gcor_context *context) {
         team = omp_get_num_threads();
 #pragma omp for schedule(dynamic)
         for (int64_t from = 0; from < s->n; from += BLOCK) {
-            const double *value = s->value + from;
             int64_t size = gcor_stop(context) ? 0 : block_size(s, from);
+            const double *value = size > 0 ? block_at(s, from) : NULL;
             s->sums[from / BLOCK] = sum_block(value, size);
             missing += count_missing(value, size);
             for (int64_t k = 0; k < size; k++) counts[bin_of(value[k])]++;
@@ -175,7 +181,7 @@ static void gather_values(summary *s, gcor_context *context) {
         memcpy(own, s->crowds, sizeof own);
 #pragma omp for schedule(dynamic)
         for (int64_t from = 0; from < s->n; from += BLOCK)
-            if (!gcor_stop(context)) gather_block(s, s->value + from, block_size(s, from), found, own);
+            if (!gcor_stop(context)) gather_block(s, block_at(s, from), block_size(s, from), found, own);
 #pragma omp critical
         for (int c = 0; c < s->n_crowds; c++) {
             if (own[c].low < s->crowds[c].low) s->crowds[c].low = own[c].low;
@@ -188,7 +194,7 @@ static void gather_values(summary *s, gcor_context *context) {
 
 static int64_t read_crowd(void *user, gcor_context *context, int64_t p, uint64_t *out) {
     const summary *s = user;
-    const double *value = s->value + p * BLOCK;
+    const double *value = block_at(s, p * BLOCK);
     int64_t size = block_size(s, p * BLOCK), n = 0;
     (void)context;
     for (int64_t k = 0; k < size; k++) {
@@ -261,26 +267,29 @@ static gcor_status summarise(summary *s, gcor_context *context, const double *sh
 static void free_summary(summary *s, int threads) {
     for (int c = 0; c < s->n_crowds; c++) gcor_free(s->crowds[c].few);
     gcor_free(s->work);
+    gcor_free(s->room);
     gcor_free(s->counts);
     gcor_free(s->sums);
     gcor_strongest_free(s->strongest, threads);
     gcor_free(s);
 }
 
-gcor_status gcor_summarise(gcor_context *context, const double *value, int64_t n, const double *shares, int n_shares,
-                           int64_t most, double *quantile, gcor_summary *result) {
+gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *shares,
+                           int n_shares, int64_t most, double *quantile, gcor_summary *result) {
     const char *what = "a summary";
     if (n_shares > MOST_SHARES) return gcor_fail(context, GCOR_BAD_INPUT, "at most %d quantiles", (int)MOST_SHARES);
     summary *s = gcor_alloc(context, 1, sizeof *s, what);
     if (!s) return GCOR_NO_MEMORY;
     memset(s, 0, sizeof *s);
-    s->value = value;
+    s->values = values;
     s->n = n;
+    s->room = gcor_alloc(context, values->plain ? 0 : (int64_t)context->threads * BLOCK, sizeof *s->room, what);
     s->counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s->counts, what);
     s->sums = gcor_alloc(context, (n + BLOCK - 1) / BLOCK, sizeof *s->sums, what);
     s->strongest = gcor_strongest_new(context, most);
     gcor_status status = GCOR_NO_MEMORY;
-    if (s->counts && s->sums && s->strongest) status = summarise(s, context, shares, n_shares, quantile, result);
+    if (s->room && s->counts && s->sums && s->strongest)
+        status = summarise(s, context, shares, n_shares, quantile, result);
     free_summary(s, context->threads);
     return status;
 }

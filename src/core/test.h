@@ -48,7 +48,7 @@ typedef struct {
 gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r);
 
 /* All pairs, as R has them: of a triangle by rows, or of all variables of x (fastest) with all of y. n may be NULL.
- * Uses context->threads threads; can be interrupted. */
+ * r may be `statistic`. Uses context->threads threads; can be interrupted. */
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r, double *n,
                             double *statistic, double *p);
 

@@ -3,8 +3,8 @@
  * read there. Who asks for a pointer gets an ordinary vector, made once by all threads, and what was compact is given
  * back.
  *
- * data1: a pointer of R's to a compact_values, nil when there is an ordinary vector: data2. Copies share the values,
- * which never change; each has a pointer of its own to them, whose finalizer counts. */
+ * data1: a pointer of R's to a compact_values, nil when there is an ordinary vector: data2. Copies, and distances of
+ * the same coefficients, share the memory, whose contents never change. */
 #include "altrep.h"
 
 #include "../core/alloc.h"
@@ -13,9 +13,15 @@
 #include "../core/triangle.h"
 
 typedef struct {
-    gcor_compact compact;
     gcor_block block; /* the values, and behind them the norms */
-    int owners, threads, has_no_missing;
+    int owners;
+} shared_values;
+
+/* A vector's own. */
+typedef struct {
+    gcor_compact compact;
+    shared_values *shared;
+    int threads, has_no_missing;
 } compact_values;
 
 static R_altrep_class_t compact_class;
@@ -24,24 +30,35 @@ static compact_values *values_of(SEXP x) {
     return R_ExternalPtrAddr(R_altrep_data1(x));
 }
 
-/* One owner less. */
 static void disown(SEXP pointer) {
     compact_values *values = R_ExternalPtrAddr(pointer);
     if (!values) return;
     R_ClearExternalPtr(pointer);
-    if (--values->owners > 0) return;
-    gcor_pool_give(&values->block);
+    if (values->shared && --values->shared->owners == 0) {
+        gcor_pool_give(&values->shared->block);
+        free(values->shared);
+    }
     free(values);
 }
 
-/* A further owner. */
-static SEXP own(compact_values *values) {
+/* A vector without values, which has its place for them: R's memory is had before any other. */
+static SEXP new_vector(void) {
     SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
     R_RegisterCFinalizer(pointer, disown);
-    SEXP x = R_new_altrep(compact_class, pointer, R_NilValue);
+    SEXP x = PROTECT(R_new_altrep(compact_class, pointer, R_NilValue));
+    compact_values *values = calloc(1, sizeof *values);
+    if (!values) Rf_error("cannot allocate memory for the results");
     R_SetExternalPtrAddr(pointer, values);
-    values->owners++;
-    UNPROTECT(1);
+    UNPROTECT(2);
+    return x;
+}
+
+/* A further one of the same values. */
+static SEXP share(const compact_values *from) {
+    SEXP x = new_vector();
+    compact_values *values = values_of(x);
+    *values = *from;
+    values->shared->owners++;
     return x;
 }
 
@@ -128,7 +145,7 @@ static int has_no_missing(SEXP x) {
 
 static SEXP duplicate(SEXP x, Rboolean deep) {
     (void)deep;
-    return values_of(x) ? own(values_of(x)) : NULL;
+    return values_of(x) ? share(values_of(x)) : NULL;
 }
 
 static Rboolean inspect(SEXP x, int before, int deep, int from, void (*subtree)(SEXP, int, int, int)) {
@@ -140,7 +157,7 @@ static Rboolean inspect(SEXP x, int before, int deep, int from, void (*subtree)(
     }
     Rprintf(" coefficients (compact: %s%s, owners %d)\n",
             values->compact.form == GCOR_AS_FLOATS ? "single precision" : "numerators",
-            values->compact.is_distance ? ", distances" : "", values->owners);
+            values->compact.is_distance ? ", distances" : "", values->shared->owners);
     return TRUE;
 }
 
@@ -178,28 +195,34 @@ SEXP r_compact_new(gcor_context *context, gcor_form form, gcor_shape shape, int6
     int64_t n = gcor_triangular(n_var - 1), bytes = (n * GCOR_COMPACT_BYTES + 63) / 64 * 64;
     int64_t all = bytes + n_var * (int64_t)sizeof(double);
     if (all >= (int64_t)64 << 20) r_collect_garbage(all);
-    compact_values *values = calloc(1, sizeof *values);
-    if (!values) Rf_error("cannot allocate memory for the results");
-    SEXP x = PROTECT(own(values)); /* R's memory first: an error of its there leaves these few bytes */
-    values->block = gcor_pool_take(context, all, "the results");
-    if (values->block.at) {
-        double *norm = (double *)((char *)values->block.at + bytes);
-        values->compact = (gcor_compact){.form = form,
-                                         .shape = shape,
-                                         .n_var = n_var,
-                                         .n = n,
-                                         .values = values->block.at,
-                                         .norm = norm,
-                                         .missing = NA_REAL,
-                                         .is_distance = is_distance};
+    SEXP x = PROTECT(new_vector());
+    compact_values *values = values_of(x);
+    values->shared = calloc(1, sizeof *values->shared);
+    if (!values->shared) Rf_error("cannot allocate memory for the results");
+    values->shared->owners = 1;
+    values->shared->block = gcor_pool_take(context, all, "the results");
+    void *at = values->shared->block.at;
+    if (at) {
+        double *norm = (double *)((char *)at + bytes);
+        values->compact = (gcor_compact){
+            form, shape, n_var, n, at, norm, NA_REAL, is_distance, values->shared->block.is_touched};
         for (int64_t j = 0; j < n_var; j++) norm[j] = -1;
         values->threads = context->threads;
     } else {
-        disown(R_altrep_data1(x));
-        R_set_altrep_data2(x, Rf_allocVector(REALSXP, 0));
+        r_compact_drop(x);
     }
     UNPROTECT(1);
     return x;
+}
+
+SEXP r_distances(SEXP x) {
+    const gcor_compact *compact = r_compact_of(x);
+    if (!compact || compact->is_distance) return R_NilValue;
+    SEXP distances = PROTECT(share(values_of(x)));
+    values_of(distances)->compact.is_distance = 1;
+    SHALLOW_DUPLICATE_ATTRIB(distances, x);
+    UNPROTECT(1);
+    return distances;
 }
 
 const gcor_compact *r_compact_of(SEXP x) {
@@ -221,4 +244,13 @@ void r_compact_complete(SEXP x) {
 gcor_values r_values(SEXP x) {
     const gcor_compact *compact = r_compact_of(x);
     return (gcor_values){compact ? NULL : REAL(x), compact};
+}
+
+SEXP r_pool(void) {
+    const char *names[] = {"used", "kept", ""};
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)gcor_pool_used()));
+    SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_pool_kept()));
+    UNPROTECT(1);
+    return result;
 }

@@ -2,11 +2,10 @@
  * any other but for who frees them.
  *
  * data1: a pointer of R's to the block; data2: the length. */
-#include "r.h"
+#include "altrep.h"
 
 #include "../core/pool.h"
 
-#include <R_ext/Altrep.h>
 #include <stdlib.h>
 
 static R_altrep_class_t int_class, real_class;
@@ -44,15 +43,24 @@ static double real_element(SEXP x, R_xlen_t k) {
     return ((const double *)block_of(x)->at)[k];
 }
 
+/* NULL: as R does it, a copy in its own memory. */
+static SEXP duplicate(SEXP x, Rboolean deep) {
+    (void)x, (void)deep;
+    return NULL;
+}
+
+static Rboolean inspect(SEXP x, int before, int deep, int from, void (*subtree)(SEXP, int, int, int)) {
+    (void)before, (void)deep, (void)from, (void)subtree;
+    Rprintf(" entries of a network (%.0f bytes of its own)\n", (double)block_of(x)->room);
+    return TRUE;
+}
+
 void r_define_owned(DllInfo *dll) {
+    const r_vector_methods methods = {length, duplicate, inspect, data_pointer, data_pointer_or_null};
     int_class = R_make_altinteger_class("owned_integer", "gpucor", dll);
     real_class = R_make_altreal_class("owned_real", "gpucor", dll);
-    R_altrep_class_t classes[] = {int_class, real_class};
-    for (int k = 0; k < 2; k++) {
-        R_set_altrep_Length_method(classes[k], length);
-        R_set_altvec_Dataptr_method(classes[k], data_pointer);
-        R_set_altvec_Dataptr_or_null_method(classes[k], data_pointer_or_null);
-    }
+    r_set_methods(int_class, &methods);
+    r_set_methods(real_class, &methods);
     R_set_altinteger_Elt_method(int_class, int_element);
     R_set_altreal_Elt_method(real_class, real_element);
 }

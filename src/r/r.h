@@ -123,9 +123,13 @@ const gcor_compact *r_compact_of(SEXP x);
 void r_compact_complete(SEXP x);
 /* It is not wanted: an empty vector, and its memory free. */
 void r_compact_drop(SEXP x);
+/* 1 - x with x's attributes where that takes no memory; NULL otherwise. */
+SEXP r_distances(SEXP x);
 /* Doubles of R's to be read where they are. */
 gcor_values r_values(SEXP x);
 void r_define_compact(DllInfo *dll);
+/* For tests: list(used, kept), bytes that such vectors have, and that stay for the next ones. */
+SEXP r_pool(void);
 
 /* scores.c: the standard deviation of tau-b under independence of variables with the numbers q; these numbers, a vector
  * for x and one for y, NA where a variable has no coefficient (ties.h). */
@@ -149,6 +153,10 @@ SEXP r_summary(SEXP x, SEXP shares, SEXP most, SEXP threads);
 SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads);
 /* names.c: names[numbers], numbers from 1, which are kept and not to be changed any more. */
 SEXP r_names_at(SEXP numbers, SEXP names);
+
+/* settings.c: the value of each option, or where there is none (or the option's name is "") the text of the
+ * environment's variable, the numbers of which are in attribute "variables"; NULL: neither. A list with these names. */
+SEXP r_settings(SEXP options, SEXP variables, SEXP names);
 
 /* What this build and this machine have. devices: those whose free memory is asked for. */
 SEXP r_info(SEXP devices);

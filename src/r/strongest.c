@@ -5,11 +5,11 @@
 #include "../core/summary.h"
 
 /* A call without settings, and its values. */
-static const double *begin(r_call *call, SEXP x, SEXP threads) {
+static gcor_values begin(r_call *call, SEXP x, SEXP threads) {
     if (TYPEOF(x) != REALSXP) Rf_error("values must be doubles, not of type %s", Rf_type2char(TYPEOF(x)));
     call->monitor = r_monitor(&call->progress, 0);
     call->context = (gcor_context){.threads = r_threads(threads), .monitor = &call->monitor};
-    return REAL(x);
+    return r_values(x);
 }
 
 static void write_places(const gcor_strong *best, int64_t n, double *place) {
@@ -26,9 +26,9 @@ SEXP r_strongest(SEXP x, SEXP most, SEXP threads) {
     r_call call;
     gcor_strong *best;
     int64_t n;
-    const double *value = begin(&call, x, threads);
+    gcor_values values = begin(&call, x, threads);
     SEXP place = PROTECT(Rf_allocVector(REALSXP, most_of(most, x)));
-    gcor_status status = gcor_find_strongest(&call.context, value, Rf_xlength(x), Rf_xlength(place), &best, &n);
+    gcor_status status = gcor_find_strongest(&call.context, &values, Rf_xlength(x), Rf_xlength(place), &best, &n);
     if (!status) {
         write_places(best, n, REAL(place));
         gcor_free(best);
@@ -42,10 +42,10 @@ SEXP r_summary(SEXP x, SEXP shares, SEXP most, SEXP threads) {
     const char *names[] = {"missing", "mean", "quantiles", "strongest", ""};
     r_call call;
     gcor_summary summary;
-    const double *value = begin(&call, x, threads);
+    gcor_values values = begin(&call, x, threads);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), place = PROTECT(Rf_allocVector(REALSXP, most_of(most, x)));
     SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, Rf_xlength(shares)));
-    gcor_status status = gcor_summarise(&call.context, value, Rf_xlength(x), REAL(shares), (int)Rf_xlength(shares),
+    gcor_status status = gcor_summarise(&call.context, &values, Rf_xlength(x), REAL(shares), (int)Rf_xlength(shares),
                                         Rf_xlength(place), REAL(VECTOR_ELT(result, 2)), &summary);
     if (!status) {
         write_places(summary.strongest, summary.n_strongest, REAL(place));

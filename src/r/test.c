@@ -9,7 +9,7 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
     R_xlen_t length = Rf_xlength(coefficients), step = Rf_xlength(degrees) != 1;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, length));
     for (R_xlen_t k = 0; k < length; k++) {
-        double r = REAL(coefficients)[k], df = REAL(degrees)[k * step];
+        double r = REAL_ELT(coefficients, k), df = REAL(degrees)[k * step];
         REAL(result)[k] = r != r ? r : df > 0 ? gcor_t_score(df, r) : NA_REAL;
     }
     UNPROTECT(1);
@@ -61,7 +61,8 @@ static void set_attributes(SEXP values, SEXP attributes) {
 
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings) {
     const char *names[] = {"n", "statistic", "p.value", "tied", ""};
-    request q = {.r = REAL(r), .counted = r_counted(counted)};
+    const gcor_compact *compact = r_compact_of(r);
+    request q = {.r = compact ? NULL : REAL(r), .counted = r_counted(counted)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.job.call.progress.show = 0;
     q.rule = (gcor_test_rule){q.job.job.measure, (gcor_alternative)Rf_asInteger(r_element(rule, "alternative")),
@@ -74,6 +75,8 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
     if (q.counted.common) q.n = allocate(result, 0, length);
     q.statistic = allocate(result, 1, length);
     q.p = allocate(result, 2, length);
+    if (compact) gcor_compact_widen(compact, q.job.call.context.threads, q.statistic); /* in its place */
+    if (compact) q.r = q.statistic;
     gcor_status status = test_all(&q);
     if (!status && !q.counted.common) SET_VECTOR_ELT(result, 0, r_constant_vector((double)q.counted.n_obs, length));
     for (int k = 0; !status && k < 3; k++) set_attributes(VECTOR_ELT(result, k), attributes);

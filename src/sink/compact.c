@@ -5,6 +5,9 @@
 #include "../core/threads.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* What a thread copies at a time: a large page, so that fresh memory is touched first by the thread that fills it,
  * while the page is in its cache. */
@@ -48,16 +51,42 @@ static int is_contiguous(const gcor_sink *sink, const gcor_tile *tile) {
     return tile->col <= tile->row + 1 && tile->col + tile->n_col == sink->n_col;
 }
 
-static void copy_pieces(gcor_context *context, char *out, const char *from, int64_t bytes) {
-    int64_t before = (int64_t)((uintptr_t)out % PIECE_BYTES);
+/* Around the cache, which memory that is only written to would otherwise be read into first. Fresh pages are in the
+ * cache already, as the system has cleared them. */
+static void stream(char *out, const char *from, int64_t bytes) {
+#ifdef __SSE2__
+    int64_t k = (int64_t)(-(uintptr_t)out % sizeof(__m128i));
+    k = k < bytes ? k : bytes;
+    memcpy(out, from, (size_t)k);
+    for (; k + (int64_t)sizeof(__m128i) <= bytes; k += (int64_t)sizeof(__m128i))
+        _mm_stream_si128((__m128i *)(out + k), _mm_loadu_si128((const __m128i *)(from + k)));
+    memcpy(out + k, from + k, (size_t)(bytes - k));
+    _mm_sfence();
+#else
+    memcpy(out, from, (size_t)bytes);
+#endif
+}
+
+static void copy(const gcor_compact *to, int64_t position, const char *from, int64_t bytes) {
+    char *out = (char *)to->values + position;
+    if (to->is_touched)
+        stream(out, from, bytes);
+    else
+        memcpy(out, from, (size_t)bytes);
+}
+
+/* At that many bytes from the first value on. */
+static void copy_pieces(const gcor_compact *to, gcor_context *context, int64_t first, const char *from, int64_t bytes) {
+    int64_t before = (int64_t)(((uintptr_t)to->values + (uintptr_t)first) % PIECE_BYTES);
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t at = -before; at < bytes; at += PIECE_BYTES) {
         int64_t begin = at < 0 ? 0 : at, end = at + PIECE_BYTES < bytes ? at + PIECE_BYTES : bytes;
-        memcpy(out + begin, from + begin, (size_t)(end - begin));
+        copy(to, first + begin, from + begin, end - begin);
     }
 }
 
-static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, char *out, const char *from) {
+static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const char *from) {
+    const gcor_compact *to = ((gcor_compact_sink *)sink)->to;
     int64_t rows = PIECE_BYTES / GCOR_COMPACT_BYTES / sink->n_col + 1;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t first = tile->row; first < tile->row + tile->n_row; first += rows)
@@ -65,23 +94,22 @@ static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *t
             int64_t col, n;
             gcor_tile_segment(tile, sink->shape, row, &col, &n);
             if (n > 0)
-                memcpy(out + position(sink, row, col) * GCOR_COMPACT_BYTES,
-                       from + gcor_tile_offset(tile, sink->shape, row) * GCOR_COMPACT_BYTES,
-                       (size_t)n * GCOR_COMPACT_BYTES);
+                copy(to, position(sink, row, col) * GCOR_COMPACT_BYTES,
+                     from + gcor_tile_offset(tile, sink->shape, row) * GCOR_COMPACT_BYTES, n * GCOR_COMPACT_BYTES);
         }
 }
 
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values) {
-    char *out = ((gcor_compact_sink *)sink)->to->values;
     int64_t col, n, row = tile->row, pairs = gcor_tile_pairs(tile, sink->shape);
     if (pairs == 0) return;
     if (!is_contiguous(sink, tile)) {
-        copy_rows(sink, context, tile, out, values);
+        copy_rows(sink, context, tile, values);
         return;
     }
     do gcor_tile_segment(tile, sink->shape, row++, &col, &n);
     while (n == 0);
-    copy_pieces(context, out + position(sink, row - 1, col) * GCOR_COMPACT_BYTES, values, pairs * GCOR_COMPACT_BYTES);
+    copy_pieces(((gcor_compact_sink *)sink)->to, context, position(sink, row - 1, col) * GCOR_COMPACT_BYTES, values,
+                pairs * GCOR_COMPACT_BYTES);
 }
 
 /* ---- forks --------------------------------------------------------------------------------------- */

@@ -9,8 +9,8 @@ skip_without_gpu <- function() skip_if_not("cuda" %in% backends(), "needs a GPU"
 all_methods <- c("pearson", "kendall", "spearman")
 all_uses <- c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs")
 
-# Kendall is a ratio of integers; the others are products of columns that were rounded to single precision, of which a
-# GPU sums twelve at a time in single precision.
+# Kendall is a ratio of integers; the others are products of columns that were rounded to single precision, of which
+# twelve at a time are summed in single precision.
 tolerance <- c(pearson = 1e-6, kendall = 1e-12, spearman = 1e-6)
 
 # What evaluating `code` comes to: a value or an error's text, and whether a constant column

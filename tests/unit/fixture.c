@@ -154,7 +154,8 @@ gcor_status unit_run_in(gcor_session *session, unit_problem *p, gcor_sink *sink)
                         .sink = sink,
                         .share = p->share,
                         .x_flags = p->x_flags,
-                        .y_flags = p->y_flags};
+                        .y_flags = p->y_flags,
+                        .x_norm = p->x_norm};
     gcor_status status = gcor_run(session, &call.context, &p->job);
     CHECK_INT(call.context.threads, p->threads);
     p->error = call.context.error;

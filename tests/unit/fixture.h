@@ -41,6 +41,7 @@ typedef struct {
     gcor_use use;
     gcor_share share;
     int (*check)(void *user, double share); /* the monitor's; NULL: none */
+    double *x_norm;                         /* the job's, or NULL */
     /* Written by unit_run(): */
     gcor_job job;
     gcor_error error;

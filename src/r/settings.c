@@ -1,0 +1,32 @@
+/* Settings of a call that are none of its arguments, all at once. */
+#include "r.h"
+
+#include <stdlib.h>
+
+static SEXP option_of(const char *name) {
+    return *name ? Rf_GetOption1(Rf_install(name)) : R_NilValue;
+}
+
+SEXP r_settings(SEXP options, SEXP variables, SEXP names) {
+    R_xlen_t n = Rf_xlength(options), n_variables = 0;
+    SEXP found = PROTECT(Rf_allocVector(VECSXP, n));
+    Rf_setAttrib(found, R_NamesSymbol, names);
+    int *place = (int *)R_alloc((size_t)n, sizeof *place);
+    for (R_xlen_t k = 0; k < n; k++) {
+        SEXP value = option_of(CHAR(STRING_ELT(options, k)));
+        const char *text = Rf_isNull(value) ? getenv(CHAR(STRING_ELT(variables, k))) : NULL;
+        if (text && *text) {
+            place[n_variables++] = (int)k + 1;
+            value = Rf_mkString(text);
+        }
+        SET_VECTOR_ELT(found, k, value);
+    }
+    if (n_variables > 0) {
+        SEXP places = PROTECT(Rf_allocVector(INTSXP, n_variables));
+        memcpy(INTEGER(places), place, (size_t)n_variables * sizeof *place);
+        Rf_setAttrib(found, Rf_install("variables"), places);
+        UNPROTECT(1);
+    }
+    UNPROTECT(1);
+    return found;
+}
