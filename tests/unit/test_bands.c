@@ -158,7 +158,7 @@ static void check_row(const all_rows *rows, gcor_view view, double least, int64_
     CHECK_INT(at, n);
 }
 
-static void check_bands(fixture *f, const gcor_store *store, const all_rows *rows, gcor_view view, double least,
+static void check_bands(fixture *f, gcor_store *store, const all_rows *rows, gcor_view view, double least,
                         int64_t most) {
     int64_t n_row = view == GCOR_COLUMNS ? rows->n_col : rows->n_row, n = 0;
     int32_t *entries = calloc((size_t)n_row + 1, sizeof *entries);
@@ -180,7 +180,7 @@ static void check_bands(fixture *f, const gcor_store *store, const all_rows *row
     free(entries);
 }
 
-static void check_views(fixture *f, const gcor_store *store, const all_rows *rows, double least) {
+static void check_views(fixture *f, gcor_store *store, const all_rows *rows, double least) {
     const int64_t mosts[] = {20, INT32_MAX};
     for (int k = 0; k < 2; k++) {
         unit_about("shape %d, least %g, at most %d", (int)store->edges.sink.shape, least, (int)mosts[k]);
@@ -191,7 +191,7 @@ static void check_views(fixture *f, const gcor_store *store, const all_rows *row
 }
 
 /* Sums over both halves of the rows, which round once for each edge. */
-static void check_degrees(fixture *f, const gcor_store *store, const all_rows *rows, double least) {
+static void check_degrees(fixture *f, gcor_store *store, const all_rows *rows, double least) {
     int64_t degree[N_X];
     gcor_int128 strength[N_X];
     if (store->edges.sink.shape == GCOR_FULL) return;
