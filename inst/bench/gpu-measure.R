@@ -72,8 +72,8 @@ product_seconds <- function(row, pairs, rates) {
 }
 
 # Seconds of each work that must be done: a coefficient is at least 4 bytes on the wire (a float, or Kendall's
-# numerator) and as many in R, its statistic, p value and adjusted p value 8 each; an edge 16 with its place, and 12 in a
-# sparse matrix.
+# numerator) and as many in R, its statistic, p value and adjusted p value 8 each; an edge 16 with its place, and 12 in
+# a sparse matrix.
 floor_terms <- function(row, pairs, edges, rates) {
   sizes <- switch(row$kind, dist = c(4, 4) * pairs, test = c(4, 20) * pairs, maxT = c(4, 28) * pairs,
                   network = c(16, 12) * edges, rate = c(0, 0))
