@@ -156,21 +156,31 @@ typedef struct gcor_sink gcor_sink;
 
 /* A run of coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that
  * count. Each is in [-1, 1], or GCOR_NO_VALUE, GCOR_ZERO_SD, or NaN (an infinite value).
- * Either pointer is NULL. They are within `error` of the exact coefficient, which exact() gives
- * for element k: the same number on every back end. exact NULL: they are exact, or cannot be had
- * better. A cheap segment, for sinks that take it (error above 1e-6), may be above 1 by its error. */
+ * Either pointer is NULL. They are within `error` of the exact coefficients, which exact() gives
+ * for elements k[0 .. n-1], to r: the same numbers on every back end, and the cheaper the more are
+ * asked for at once. exact NULL: they are exact, or cannot be had better. A cheap segment, for sinks
+ * that take it (error above 1e-6), may be above 1 by its error. */
 typedef struct gcor_segment {
     int64_t row, col, n;
     const double *doubles;
     const float *floats;
     double error;
-    double (*exact)(const struct gcor_segment *segment, int64_t k);
+    void (*exact)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
     const void *rows, *cols; /* exact()'s own */
 } gcor_segment;
 
 /* Element k as it was handed over. Any thread. */
 static inline double gcor_value(const gcor_segment *segment, int64_t k) {
     return segment->floats ? segment->floats[k] : segment->doubles[k];
+}
+
+/* As exact as it can be had. Any thread. */
+static inline double gcor_exact_value(const gcor_segment *segment, int64_t k) {
+    const int32_t element = (int32_t)k;
+    double r = 0;
+    if (!segment->exact) return gcor_value(segment, k);
+    segment->exact(segment, &element, 1, &r);
+    return r;
 }
 
 /* What a kind of sink can do. Only take() and free() must be there for a run on one worker; a sink that is to be

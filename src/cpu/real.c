@@ -8,7 +8,7 @@
 enum { SLICE = 2048 };
 
 static const float *column_of(const cpu_operand *o, int64_t var) {
-    return o->columns + (var - o->head.first) * o->head.n_obs;
+    return o->columns + (var - o->head.first) * o->stride;
 }
 
 static void open_floats(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
@@ -48,11 +48,18 @@ static void multiply_doubles(const gcor_state *state, const cpu_product *product
 
 /* ---- to the sink ----------------------------------------------------------------------------- */
 
-static double exact(const gcor_segment *segment, int64_t k) {
+static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, double *r) {
+    enum { SOME = 256 };
     const cpu_operand *rows = segment->rows, *cols = segment->cols;
-    int64_t row = segment->row, col = segment->col + k;
-    double dot = rows->kernels->dot(column_of(rows, row), column_of(cols, col), rows->head.n_obs);
-    return gcor_coefficient(dot, rows->head.norm[row - rows->head.first], cols->head.norm[col - cols->head.first]);
+    const double *other_norm = cols->head.norm + (segment->col - cols->head.first);
+    double norm[SOME];
+    rows->kernels->dots(column_of(rows, segment->row), column_of(cols, segment->col), cols->stride, k, n, rows->stride,
+                        r);
+    for (int64_t from = 0; from < n; from += SOME) {
+        int64_t some = n - from < SOME ? n - from : SOME;
+        for (int64_t i = 0; i < some; i++) norm[i] = other_norm[k[from + i]];
+        rows->kernels->coefficients(r + from, rows->head.norm[segment->row - rows->head.first], norm, some);
+    }
 }
 
 /* A sum of n products is off by at most n roundings of the sum of their sizes, which is at most the product of the

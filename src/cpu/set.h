@@ -6,6 +6,8 @@
  *   REAL_ROWS, UNTIED_ROWS, TIED_ROWS, COMMON_ROWS
  *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a sliver's
  *                  vectors, and with all of them
+ *   DOT_PAIRS, DOT_VECTORS
+ *                  of how many pairs, and of how many vectors of lanes, one-pair sums are in registers at a time
  *   CHUNK          words that can be counted before counts are widened
  *   NS_WORD        nanoseconds that a word of one pair's signs takes without ties, and
  *   NS_OPEN        a word of a variable to be opened
@@ -14,6 +16,7 @@
  *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
  *                  of 64 pairs of floats, as bits
+ *   NAME(wide)()   floats, as many as a vector has doubles, as doubles
  *   NAME(root)()   square roots */
 #define VECTORS (CPU_SLIVER_BYTES / BYTES)
 #define SLIVER_WORDS (CPU_SLIVER_BYTES / 8)
@@ -29,14 +32,6 @@
 
 /* ---- one pair ---------------------------------------------------------------------------------------- */
 
-typedef float NAME(narrow) __attribute__((vector_size(BYTES / 2), aligned(4), may_alias));
-
-/* As many products as a vector has. */
-static inline __attribute__((always_inline)) TARGET NAME(reals) NAME(products)(const float *x, const float *y) {
-    return __builtin_convertvector(*(const NAME(narrow) *)x, NAME(reals)) *
-           __builtin_convertvector(*(const NAME(narrow) *)y, NAME(reals));
-}
-
 /* gcor_fold_lanes(): whole vectors, as long as there are two, and then elements. */
 static inline __attribute__((always_inline)) TARGET double NAME(fold)(NAME(reals) * lanes) {
     enum { WIDTH = BYTES / 8 };
@@ -50,25 +45,44 @@ static inline __attribute__((always_inline)) TARGET double NAME(fold)(NAME(reals
     return sum[0];
 }
 
-/* gcor_dot(); what is short of a vector in the end is filled up with zeros, which add nothing. */
-TARGET static double NAME(dot)(const float *x, const float *y, int64_t n) {
+/* gcor_dot() of x and each of DOT_PAIRS columns, which share the loads of x. What n is short of a whole vector is
+ * filled up with zeros, which add nothing. DOT_VECTORS of the lanes' vectors are summed at a time, as registers are
+ * few. */
+static inline __attribute__((always_inline)) TARGET void NAME(group)(const float *x, const float *const *y, int pairs,
+                                                                     int64_t n, double *out) {
     enum { WIDTH = BYTES / 8 };
-    NAME(reals) lanes[GCOR_LANES / WIDTH] = {{0}};
-    int64_t k = 0;
-    for (; k + GCOR_LANES <= n; k += GCOR_LANES)
-        UNROLL for (int v = 0; v < GCOR_LANES / WIDTH; v++)
-            lanes[v] += NAME(products)(x + k + v * WIDTH, y + k + v * WIDTH);
-    UNROLL for (int v = 0; v < GCOR_LANES / WIDTH; v++, k += WIDTH) {
-        float a[WIDTH] = {0}, b[WIDTH] = {0};
-        if (k >= n) break;
-        if (k + WIDTH <= n) {
-            lanes[v] += NAME(products)(x + k, y + k);
-            continue;
+    NAME(reals) lanes[DOT_PAIRS][GCOR_LANES / WIDTH];
+    for (int from = 0; from < GCOR_LANES / WIDTH; from += DOT_VECTORS) {
+        NAME(reals) sum[DOT_PAIRS][DOT_VECTORS];
+        int64_t k = from * WIDTH;
+        UNROLL for (int p = 0; p < pairs; p++) UNROLL for (int v = 0; v < DOT_VECTORS; v++)
+            sum[p][v] = (NAME(reals)){0};
+        for (; k + DOT_VECTORS * WIDTH <= n; k += GCOR_LANES) UNROLL for (int v = 0; v < DOT_VECTORS; v++) {
+                NAME(reals) row = NAME(wide)(x + k + v * WIDTH);
+                UNROLL for (int p = 0; p < pairs; p++) sum[p][v] += row * NAME(wide)(y[p] + k + v * WIDTH);
+            }
+        UNROLL for (int v = 0; v < DOT_VECTORS; v++) if (k + (v + 1) * WIDTH <= n) {
+            NAME(reals) row = NAME(wide)(x + k + v * WIDTH);
+            UNROLL for (int p = 0; p < pairs; p++) sum[p][v] += row * NAME(wide)(y[p] + k + v * WIDTH);
         }
-        for (int l = 0; k + l < n; l++) a[l] = x[k + l], b[l] = y[k + l];
-        lanes[v] += NAME(products)(a, b);
+        UNROLL for (int p = 0; p < pairs; p++) UNROLL for (int v = 0; v < DOT_VECTORS; v++)
+            lanes[p][from + v] = sum[p][v];
     }
-    return NAME(fold)(lanes);
+    UNROLL for (int p = 0; p < pairs; p++) out[p] = NAME(fold)(lanes[p]);
+}
+
+TARGET static void NAME(dots)(const float *x, const float *columns, int64_t stride, const int32_t *which, int64_t count,
+                              int64_t n, double *out) {
+    const float *y[DOT_PAIRS];
+    int64_t k = 0;
+    for (; k + DOT_PAIRS <= count; k += DOT_PAIRS) {
+        UNROLL for (int p = 0; p < DOT_PAIRS; p++) y[p] = columns + which[k + p] * stride;
+        NAME(group)(x, y, DOT_PAIRS, n, out + k);
+    }
+    for (; k < count; k++) {
+        y[0] = columns + which[k] * stride;
+        NAME(group)(x, y, 1, n, out + k);
+    }
 }
 
 /* ---- from sums to coefficients -------------------------------------------------------------------- */
@@ -131,7 +145,7 @@ static const cpu_kernels NAME(kernels) = {
     .ns_open = NS_OPEN,
     .floats = NAME(floats),
     .doubles = NAME(doubles),
-    .dot = NAME(dot),
+    .dots = NAME(dots),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
     .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
     .levels = NAME(levels),
@@ -153,6 +167,8 @@ static const cpu_kernels NAME(kernels) = {
 #undef UNTIED_ROWS
 #undef TIED_ROWS
 #undef COMMON_ROWS
+#undef DOT_PAIRS
+#undef DOT_VECTORS
 #undef CHUNK
 #undef NS_WORD
 #undef NS_OPEN

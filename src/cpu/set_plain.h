@@ -8,6 +8,8 @@
 #define UNTIED_ROWS 1
 #define TIED_ROWS 1
 #define COMMON_ROWS 1
+#define DOT_PAIRS 4
+#define DOT_VECTORS 2
 #define CHUNK 31
 #define NS_WORD 0.5
 #define NS_OPEN 100
@@ -40,6 +42,10 @@ COMPARE_PLAIN(greater_plain, x[t] > y[t])
 COMPARE_PLAIN(untied_plain, x[t] > y[t] || x[t] < y[t])
 COMPARE_PLAIN(present_plain, x[t] == x[t] && y[t] == y[t])
 #undef COMPARE_PLAIN
+
+static inline reals_plain wide_plain(const float *x) {
+    return (reals_plain){x[0], x[1]};
+}
 
 static inline reals_plain root_plain(reals_plain x) {
     for (int l = 0; l < BYTES / 8; l++) x[l] = sqrt(x[l]);

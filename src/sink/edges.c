@@ -1,11 +1,6 @@
 /* From a segment of coefficients to the edges among them, in a list of the thread's. */
 #include "edges.h"
 
-/* Element k, as exact as it can be had. */
-static double exact_value(const gcor_segment *segment, int64_t k) {
-    return segment->exact ? segment->exact(segment, k) : gcor_value(segment, k);
-}
-
 /* The least weight of the segment's row. Where none is known yet, the k-th largest weight in the
  * segment, to within a bin, is one: or all of a variable's first pairs would be edges. */
 static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment) {
@@ -23,66 +18,112 @@ static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment)
     return 0;
 }
 
-/* The least weight, by the cheap value, that element k may be an edge with. own: the row's, where variables have
- * their own. */
-static inline double low_of(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
-    if (!rule->row_least) return rule->least - segment->error;
-    double other = rule->col_least[segment->col + k];
-    return (other < own ? other : own) - segment->error;
-}
-
 enum { STRIP = 32 };
 
-/* Whether any of STRIP elements from k on may be an edge; that most are not is found without a branch. */
-static int any_edge(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
-    const gcor_weighing w = gcor_weigh(rule->side);
-    const double error = segment->error;
-    int any = 0;
-    if (rule->row_least) {
-        const double *other = rule->col_least + segment->col;
-#pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + STRIP; l++) {
-            double value = segment->floats ? segment->floats[l] : segment->doubles[l];
-            any |= w.size * fabs(value) + w.sign * value >= (other[l] < own ? other[l] : own) - error;
+/* Which of n elements of cheap floats, at most STRIP, have a weight of `low` at least: -1 in `may`. Returns how many
+ * do. Vectors of one width, and no branch. */
+static int count_floats(gcor_side side, const float *value, float low, int64_t n, int32_t *may) {
+    const gcor_weighing w = gcor_weigh(side);
+    const float size = (float)w.size, sign = (float)w.sign;
+    int found = 0;
+#pragma omp simd reduction(- : found)
+    for (int64_t l = 0; l < n; l++) {
+        may[l] = -(size * fabsf(value[l]) + sign * value[l] >= low);
+        found -= may[l];
+    }
+    return found;
+}
+
+/* The same of any segment's n elements from k on, by the rule. own: the row's least weight, where variables have their
+ * own. */
+static int count_values(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
+                        int32_t *may) {
+    const double *other = rule->row_least ? rule->col_least + segment->col + k : NULL;
+    int found = 0;
+    for (int64_t l = 0; l < n; l++) {
+        double least = !other ? rule->least : other[l] < own ? other[l] : own;
+        may[l] = -(gcor_raw_weight(rule->side, gcor_value(segment, k + l)) >= least - segment->error);
+        found -= may[l];
+    }
+    return found;
+}
+
+/* The elements from..to-1 that may be edges. */
+static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
+                               int64_t to, int32_t *k) {
+    const float low = nextafterf((float)(rule->least - segment->error), -INFINITY);
+    int64_t found = 0;
+    for (; from < to; from += STRIP) {
+        int32_t may[STRIP];
+        int n = to - from < STRIP ? (int)(to - from) : STRIP;
+        int edges = segment->floats && !rule->row_least ? count_floats(rule->side, segment->floats + from, low, n, may)
+                                                        : count_values(rule, segment, own, from, n, may);
+        int32_t *next = k + found;
+        found += edges;
+        if (edges == n)
+            for (int l = 0; l < n; l++) next[l] = (int32_t)from + l;
+        else
+            for (int l = 0; edges > 0 && l < n; l++, next -= may[l - 1]) *next = (int32_t)from + l;
+    }
+    return found;
+}
+
+/* Without those whose cheap value is already far above the ceiling: they are counted. */
+static int64_t leave_out_above(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, int32_t *k,
+                               int64_t *above) {
+    int64_t left = 0;
+    for (int64_t c = 0; c < n; c++) {
+        double value = gcor_value(segment, k[c]);
+        int is_above = gcor_judge_cheap(rule, segment->row, segment->col + k[c], value, segment->error) == GCOR_ABOVE;
+        k[left] = k[c];
+        left += !is_above;
+        *above += is_above;
+    }
+    return left;
+}
+
+/* Of n exact coefficients: -1 in `keep` for edges. Returns how many those are. */
+static int64_t judge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, const int32_t *k,
+                     const double *r, int64_t *keep, int64_t *above) {
+    int64_t kept = 0;
+    if (rule->row_least || rule->ceiling <= 1) {
+        for (int64_t c = 0; c < n; c++) {
+            gcor_verdict verdict = gcor_judge(rule, segment->row, segment->col + k[c], r[c]);
+            keep[c] = -(verdict == GCOR_KEPT);
+            kept -= keep[c];
+            *above += verdict == GCOR_ABOVE;
         }
-    } else if (segment->floats) {
-        const float *value = segment->floats, size = (float)w.size, sign = (float)w.sign;
-        const float low = nextafterf((float)(rule->least - error), -INFINITY);
-#pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + STRIP; l++) any |= size * fabsf(value[l]) + sign * value[l] >= low;
-    } else {
-        const double *value = segment->doubles, low = rule->least - error;
-#pragma omp simd reduction(| : any)
-        for (int64_t l = k; l < k + STRIP; l++) any |= w.size * fabs(value[l]) + w.sign * value[l] >= low;
+        return kept;
     }
-    return any;
-}
-
-/* The first element from k on that may be an edge. */
-static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
-    while (k < segment->n) {
-        int64_t end = k + STRIP < segment->n ? k + STRIP : segment->n;
-        if (end == k + STRIP && !any_edge(rule, segment, own, k)) k = end;
-        for (; k < end; k++)
-            if (gcor_raw_weight(rule->side, gcor_value(segment, k)) >= low_of(rule, segment, own, k)) return k;
+    const gcor_weighing w = gcor_weigh(rule->side);
+    const double least = rule->least;
+#pragma omp simd reduction(- : kept)
+    for (int64_t c = 0; c < n; c++) {
+        double weight = r[c] <= 1 ? w.size * fabs(r[c]) + w.sign * r[c] : -2;
+        keep[c] = -(int64_t)(weight >= least);
+        kept -= keep[c];
     }
-    return k;
+    return kept;
 }
 
-/* Of element k: by its exact coefficient *r, where the cheap value is not already far above the ceiling. */
-static gcor_verdict judge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t k, double *r) {
-    int64_t row = segment->row, col = segment->col + k;
-    if (segment->exact && rule->ceiling <= 1 &&
-        gcor_judge_cheap(rule, row, col, gcor_value(segment, k), segment->error) == GCOR_ABOVE)
-        return GCOR_ABOVE;
-    *r = exact_value(segment, k);
-    return gcor_judge(rule, row, col, *r);
-}
-
-int gcor_next_edge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t *k, double *r) {
-    for (; (*k = find_next(rule, segment, 0, *k)) < segment->n; (*k)++)
-        if (judge(rule, segment, *k, r) == GCOR_KEPT) return 1;
-    return 0;
+int64_t gcor_find_edges(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from, int32_t *k,
+                        double *r, int64_t *above) {
+    int64_t to = segment->n - from < GCOR_SOME ? segment->n : from + GCOR_SOME, at = 0;
+    int64_t n = find_candidates(rule, segment, own, from, to, k);
+    int64_t keep[GCOR_SOME];
+    if (segment->exact && rule->ceiling <= 1) n = leave_out_above(rule, segment, n, k, above);
+    if (n == 0) return 0;
+    if (segment->exact)
+        segment->exact(segment, k, n, r);
+    else
+        for (int64_t c = 0; c < n; c++) r[c] = gcor_value(segment, k[c]);
+    int64_t kept = judge(rule, segment, n, k, r, keep, above);
+    for (int64_t c = 0; kept < n && c < n; c++) {
+        k[at] = k[c];
+        r[at] = r[c];
+        at -= keep[c];
+    }
+    return kept;
 }
 
 gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
@@ -91,13 +132,15 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
     gcor_edge_list *loose;
     gcor_status status = gcor_edges_room(edges, context, thread, segment->n, &loose);
     if (status) return status;
+    int32_t which[GCOR_SOME];
+    double own = rule->row_least ? row_least(rule, segment) : 0, r[GCOR_SOME];
     int64_t above = 0;
-    double own = rule->row_least ? row_least(rule, segment) : 0, r = 0;
-    for (int64_t k = -1; (k = find_next(rule, segment, own, k + 1)) < segment->n;) {
-        gcor_verdict verdict = judge(rule, segment, k, &r);
-        above += verdict == GCOR_ABOVE;
-        if (verdict == GCOR_KEPT)
-            loose->list[loose->n++] = (gcor_edge){(int32_t)segment->row, (int32_t)(segment->col + k), r};
+    for (int64_t from = 0; from < segment->n; from += GCOR_SOME) {
+        int64_t n = gcor_find_edges(rule, segment, own, from, which, r, &above);
+        gcor_edge *out = loose->list + loose->n;
+        for (int64_t e = 0; e < n; e++)
+            out[e] = (gcor_edge){(int32_t)segment->row, (int32_t)(segment->col + which[e]), r[e]};
+        loose->n += n;
     }
     if (above > 0) __atomic_fetch_add(&edges->above, above, __ATOMIC_RELAXED);
     return GCOR_OK;
