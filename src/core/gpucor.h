@@ -293,6 +293,7 @@ typedef struct gcor_session gcor_session; /* session.h */
 typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
     const gcor_measure *measure;
+    int in_double; /* columns and products of real numbers are */
     gcor_use use;
     gcor_sink *sink;
     gcor_share share;

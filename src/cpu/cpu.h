@@ -21,7 +21,7 @@ typedef struct {
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
     int64_t stride;        /* from one of these to the next: n_obs; REAL: up to CPU_PADDING more, zeros */
     float *scale;          /* REAL: one over a column's length; NaN where it has no coefficients */
-    double *values;        /* REAL_COMMON: values, NaN: missing */
+    double *values;        /* DOUBLE: scaled values or scores; REAL_COMMON: values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */

@@ -42,6 +42,8 @@ typedef struct cpu_kernels {
     /* Dot products over n elements. */
     void (*floats)(const float *rows, const float *cols, int64_t n, int add, float *sums);
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
+    /* The same with each product and sum rounded together, on every machine: of doubles whose products round. */
+    void (*fused)(const double *rows, const double *cols, int64_t n, int add, double *sums);
     /* gcor_dot(), to the last bit, of x and of the columns which[0 .. count-1] of those that are `stride` floats apart.
      * All have n of them, a multiple of CPU_PADDING: zeros fill up what there is not. */
     void (*dots)(const float *x, const float *columns, int64_t stride, const int32_t *which, int64_t count, int64_t n,

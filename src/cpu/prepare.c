@@ -15,6 +15,7 @@ static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     (void)state;
     switch (kind) {
+    case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
     default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
@@ -27,6 +28,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     ok = ok && (o->head.norm = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
     switch (kind) {
+    case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
     case GCOR_RANK_COMMON:
         ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
@@ -101,6 +103,7 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
     cpu_operand *o = p->operand;
     int64_t n = o->head.n_obs;
     switch (o->head.kind) {
+    case GCOR_DOUBLE: return gcor_prepare_double(p->measure, x, n, flags, ranks, o->values + j * n);
     case GCOR_REAL_COMMON: return copy_values(x, n, o->values + j * n, present);
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
     case GCOR_SIGN:

@@ -3,12 +3,13 @@
  * this is done slice by slice, and the sums of all blocks are kept meanwhile. */
 #include "cpu.h"
 
+#include "../core/coefficient.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
 
 /* Elements of a sliver that are multiplied with all rows of a block before the next: 16 KB of it, which stay in the
- * first-level cache. */
-enum { CHUNK = 128 };
+ * first-level cache. Sums of doubles want as many added up at a time. */
+enum { CHUNK = GCOR_OBS_RUN };
 
 /* What a product does with a tile. */
 typedef struct {

@@ -1,11 +1,12 @@
-/* REAL operands. Cheap coefficients are sums in single precision of columns that were scaled to length one before.
- * All others are sums in double, in which a product of two floats is exact. */
+/* REAL and DOUBLE operands. Of REAL ones cheap coefficients are sums in single precision of columns that were scaled to
+ * length one before. All others are sums in double, in which a product of two floats is exact. */
 #include "cpu.h"
 
 #include "../core/coefficient.h"
 
-/* Observations that are opened at a time: 64 MB of the variables of a tile. */
+/* Observations that are opened at a time: 64 MB of the variables of a tile. Whole runs (coefficient.h). */
 enum { SLICE = 2048 };
+_Static_assert(SLICE % GCOR_OBS_RUN == 0, "slices of whole runs");
 
 static const float *column_of(const cpu_operand *o, int64_t var) {
     return o->columns + (var - o->head.first) * o->stride;
@@ -34,6 +35,18 @@ static void open_doubles(const gcor_state *state, const cpu_product *product, co
     }
 }
 
+static void open_values(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                        int64_t first, int64_t n, char *sliver, void *work) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
+    (void)state, (void)product, (void)work;
+    for (int v = 0; v < WIDTH; v++) {
+        int64_t own = cpu_at_most_last(operand, var + v) - operand->head.first;
+        const double *column = operand->values + own * operand->head.n_obs + first;
+        double *out = (double *)sliver + v;
+        for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
+    }
+}
+
 static void multiply_floats(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
                             int add, void *sums) {
     (void)product;
@@ -44,6 +57,12 @@ static void multiply_doubles(const gcor_state *state, const cpu_product *product
                              int add, void *sums) {
     (void)product;
     state->kernels->doubles((const double *)rows, (const double *)cols, n, add, sums);
+}
+
+static void multiply_values(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
+                            int add, void *sums) {
+    (void)product;
+    state->kernels->fused((const double *)rows, (const double *)cols, n, add, sums);
 }
 
 /* ---- to the sink ----------------------------------------------------------------------------- */
@@ -64,22 +83,25 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
 
 /* A sum of n products is off by at most n roundings of the sum of their sizes, which is at most the product of the
  * columns' lengths. What is added is for scaling to unit length, in double for the division. */
-static double error_bound(const gcor_state *state, int64_t n_obs) {
+static double error_bound(int is_cheap, int64_t n_obs) {
     double n = (double)n_obs * 0x1p-24;
-    if (!state->sink->approximate) return (double)(n_obs + 4) * 0x1p-52;
+    if (!is_cheap) return (double)(n_obs + 4) * 0x1p-52;
     return n < 0.5 ? n / (1 - n) + 0x1p-20 : 1;
 }
 
 static void deliver(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                     const cpu_operand *cols, const gcor_tile *block, void *sums) {
-    gcor_segment segment = {.error = error_bound(state, rows->head.n_obs), .exact = exact, .rows = rows, .cols = cols};
-    (void)product;
+    int is_cheap = product->element == sizeof(float);
+    gcor_segment segment = {0};
+    if (rows->head.kind == GCOR_REAL)
+        segment = (gcor_segment){
+            .error = error_bound(is_cheap, rows->head.n_obs), .exact = exact, .rows = rows, .cols = cols};
     for (int64_t r = 0; r < block->n_row; r++) {
         segment.row = block->row + r;
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
         if (segment.n == 0) continue;
         int64_t at = r * CPU_BLOCK_COLS + (segment.col - block->col);
-        if (state->sink->approximate) {
+        if (is_cheap) {
             segment.floats = (const float *)sums + at;
         } else {
             double *values = (double *)sums + at;
@@ -96,7 +118,11 @@ gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const 
     int64_t n_obs = rows->head.n_obs;
     cpu_product product = {
         .length = n_obs, .slice = n_obs < SLICE ? n_obs : SLICE, .planes = 1, .sums = 1, .deliver = deliver};
-    if (state->sink->approximate) {
+    if (rows->head.kind == GCOR_DOUBLE) {
+        product.element = sizeof(double);
+        product.open = open_values;
+        product.multiply = multiply_values;
+    } else if (state->sink->approximate) {
         product.element = sizeof(float);
         product.open = open_floats;
         product.multiply = multiply_floats;

@@ -16,6 +16,7 @@
  *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
  *                  of 64 pairs of floats, as bits
+ *   NAME(fuse)()   a b + c, rounded once
  *   NAME(wide)()   floats, as many as a vector has doubles, as doubles
  *   NAME(root)()   square roots */
 #define VECTORS (CPU_SLIVER_BYTES / BYTES)
@@ -23,9 +24,15 @@
 
 #define TYPE float
 #define PRODUCTS floats
+#define ADD_PRODUCT(a, b, sum) ((sum) + (a) * (b))
 #include "kernel_real.h"
 #define TYPE double
 #define PRODUCTS doubles
+#define ADD_PRODUCT(a, b, sum) ((sum) + (a) * (b))
+#include "kernel_real.h"
+#define TYPE double
+#define PRODUCTS fused
+#define ADD_PRODUCT(a, b, sum) NAME(fuse)((a) - (NAME(reals)){0}, b, sum)
 #include "kernel_real.h"
 #include "kernel_sign.h"
 #include "kernel_levels.h"
@@ -145,6 +152,7 @@ static const cpu_kernels NAME(kernels) = {
     .ns_open = NS_OPEN,
     .floats = NAME(floats),
     .doubles = NAME(doubles),
+    .fused = NAME(fused),
     .dots = NAME(dots),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
     .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},

@@ -46,6 +46,10 @@ COMPARE_AVX2(untied_avx2, _CMP_NEQ_OQ)
 COMPARE_AVX2(present_avx2, _CMP_ORD_Q)
 #undef COMPARE_AVX2
 
+TARGET static inline reals_avx2 fuse_avx2(reals_avx2 a, reals_avx2 b, reals_avx2 c) {
+    return (reals_avx2)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+
 TARGET static inline reals_avx2 wide_avx2(const float *x) {
     return (reals_avx2)_mm256_cvtps_pd(_mm_loadu_ps(x));
 }

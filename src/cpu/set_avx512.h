@@ -38,6 +38,10 @@ COMPARE_AVX512(untied_avx512, _CMP_NEQ_OQ)
 COMPARE_AVX512(present_avx512, _CMP_ORD_Q)
 #undef COMPARE_AVX512
 
+TARGET static inline reals_avx512 fuse_avx512(reals_avx512 a, reals_avx512 b, reals_avx512 c) {
+    return (reals_avx512)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+
 /* What GCC makes of a conversion of its own vectors takes three instructions. */
 TARGET static inline reals_avx512 wide_avx512(const float *x) {
     return (reals_avx512)_mm512_cvtps_pd(_mm256_loadu_ps(x));

@@ -49,6 +49,10 @@ COMPARE_NEON(untied_neon, vorrq_u32(vcgtq_f32(a, b), vcltq_f32(a, b)))
 COMPARE_NEON(present_neon, vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)))
 #undef COMPARE_NEON
 
+static inline reals_neon fuse_neon(reals_neon a, reals_neon b, reals_neon c) {
+    return (reals_neon)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+
 static inline reals_neon wide_neon(const float *x) {
     return (reals_neon)vcvt_f64_f32(vld1_f32(x));
 }

@@ -43,6 +43,11 @@ COMPARE_PLAIN(untied_plain, x[t] > y[t] || x[t] < y[t])
 COMPARE_PLAIN(present_plain, x[t] == x[t] && y[t] == y[t])
 #undef COMPARE_PLAIN
 
+static inline reals_plain fuse_plain(reals_plain a, reals_plain b, reals_plain c) {
+    for (int l = 0; l < BYTES / 8; l++) c[l] = fma(a[l], b[l], c[l]);
+    return c;
+}
+
 static inline reals_plain wide_plain(const float *x) {
     return (reals_plain){x[0], x[1]};
 }
