@@ -34,30 +34,49 @@ static int count_floats(gcor_side side, const float *value, float low, int64_t n
     return found;
 }
 
-/* The same of any segment's n elements from k on, by the rule. own: the row's least weight, where variables have their
- * own. */
-static int count_values(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
-                        int32_t *may) {
-    const double *other = rule->row_least ? rule->col_least + segment->col + k : NULL;
+/* The same of doubles. */
+static int count_doubles(gcor_side side, const double *value, double low, int64_t n, int32_t *may) {
+    const gcor_weighing w = gcor_weigh(side);
+    int64_t found = 0, mask[STRIP];
+#pragma omp simd reduction(- : found)
+    for (int64_t l = 0; l < n; l++) {
+        mask[l] = -(int64_t)(w.size * fabs(value[l]) + w.sign * value[l] >= low);
+        found -= mask[l];
+    }
+    for (int64_t l = 0; found > 0 && l < n; l++) may[l] = (int32_t)mask[l];
+    return (int)found;
+}
+
+/* The same of any segment's n elements from k on, where variables have least weights of their own. own: the row's. */
+static int count_own(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
+                     int32_t *may) {
+    const double *other = rule->col_least + segment->col + k;
     int found = 0;
     for (int64_t l = 0; l < n; l++) {
-        double least = !other ? rule->least : other[l] < own ? other[l] : own;
+        double least = other[l] < own ? other[l] : own;
         may[l] = -(gcor_raw_weight(rule->side, gcor_value(segment, k + l)) >= least - segment->error);
         found -= may[l];
     }
     return found;
 }
 
+/* The elements of a strip that may be edges, as above. */
+static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
+                       int32_t *may) {
+    double low = rule->least - segment->error;
+    if (rule->row_least) return count_own(rule, segment, own, k, n, may);
+    if (segment->doubles) return count_doubles(rule->side, segment->doubles + k, low, n, may);
+    return count_floats(rule->side, segment->floats + k, nextafterf((float)low, -INFINITY), n, may);
+}
+
 /* The elements from..to-1 that may be edges. */
 static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
                                int64_t to, int32_t *k) {
-    const float low = nextafterf((float)(rule->least - segment->error), -INFINITY);
     int64_t found = 0;
     for (; from < to; from += STRIP) {
         int32_t may[STRIP];
         int n = to - from < STRIP ? (int)(to - from) : STRIP;
-        int edges = segment->floats && !rule->row_least ? count_floats(rule->side, segment->floats + from, low, n, may)
-                                                        : count_values(rule, segment, own, from, n, may);
+        int edges = count_strip(rule, segment, own, from, n, may);
         int32_t *next = k + found;
         found += edges;
         if (edges == n)
