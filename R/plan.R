@@ -87,6 +87,7 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FA
   plan$y <- store_data(y, partial, "y")
   if (!quiet) {
     settings <- do.call(settings_of, c(list(backend), given[is_setting]))
+    settings$in_double <- found$round$in_double
     expected <- c(seconds = share_seconds(found$round, plan, x, y, settings),
                   share_needs(found$round, plan, x, y, settings))
   }
