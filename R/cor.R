@@ -22,9 +22,9 @@
 #' ranked in double and then rounded to single precision, which leaves the ranks
 #' of up to 1,183 observations exact. Their products are summed in double on the
 #' processor; a GPU sums those of twelve observations in single precision, and
-#' these sums in double. In `"double"` columns and products are in double, to the same bits on every back end; it takes
-#' twice the time and the memory of the columns on a processor, and more on a GPU whose double precision is slow.
-#' Pairwise ones are throughout in double, and Kendall's are exact, whatever `precision` says.
+#' these sums in double. In `"double"` columns and products are in double, to the same bits on every back end; they
+#' take twice the memory. On a processor coefficients of all pairs take no longer for it, networks two to three times as
+#' long; a GPU has no tensor cores in use then, and some have little double precision. Pairwise ones are throughout in double, and Kendall's are exact, whatever `precision` says.
 #'
 #' @param x A numeric, integer or logical matrix or data frame, observations in
 #'   rows and variables in columns; or a vector, with `y`. A sparse matrix of
