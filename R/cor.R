@@ -23,9 +23,9 @@
 #' of up to 1,183 observations exact. Products of twelve observations are summed in
 #' single precision, these sums in double, and the coefficient is rounded to single
 #' precision: to the same bits on a processor and on a GPU. In `"double"` columns, products and coefficients are in
-#' double, to the same bits on every back end; it takes more time, and twice the memory of columns and of coefficients on
-#' a processor, and more time still on a GPU whose double precision is slow. Pairwise ones are throughout in double, and
-#' Kendall's are exact, whatever `precision` says.
+#' double, to the same bits on every back end; they take twice the memory, and on a processor two to
+#' three times as long; a GPU has no tensor cores in use then, and some have little double precision. Pairwise
+#' ones are throughout in double, and Kendall's are exact, whatever `precision` says.
 #'
 #' Memory: the coefficients of more than 8,000 pairs take 4 bytes each, but for those in `"double"` precision, as long as
 #' nobody needs all of them as R's doubles. Elements, `r[i, j]`, `summary()`,
