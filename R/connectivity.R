@@ -27,7 +27,7 @@
 #' `as.data.frame()` gives `degree`, `strength` and the powers as columns.
 #'
 #' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree`, `edges` and `strength` are those of the
-#' edges of [gpuCorNetwork()], the sums of powers are of coefficients within 1e-6.
+#' edges of [gpuCorNetwork()], the sums of powers are of coefficients within 1e-6, or 1e-13 with `precision = "double"`.
 #'
 #' @section Errors: as [gpuCorNetwork()]. None of `threshold`, `density`, `power` and `histogram`.
 #' @references
@@ -45,7 +45,7 @@ gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
                             sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), use = "everything",
                             method = c("pearson", "kendall", "spearman"), histogram = FALSE, breaks = 200,
-                            backend = NULL, ...) {
+                            backend = NULL, ..., precision = c("single", "double")) {
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   type <- check_choice(type, types, "type")
   power <- check_powers(power)
@@ -57,7 +57,7 @@ gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
   criterion <- if (!is.null(threshold)) check_criterion(list(threshold = threshold))
   if (!is.null(density)) criterion <- check_criterion(list(density = density))
   check_matrix_like(x, COLUMNS)
-  task <- network_task(x, NULL, criterion, sign, use, method, backend, ...)
+  task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision)
   wanted <- list(type = type, power = power, histogram = histogram)
   sums <- if (is.null(density)) connectivity_pass(task, criterion$value, wanted) else density_sums(task, wanted)
   warn_constant(sums, colnames(task$x), NULL)

@@ -105,7 +105,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
                        output = c("dist", "matrix"), backend = NULL, ..., exact = FALSE,
-                       adjust = c("none", "maxT"), n_perm = 1000) {
+                       adjust = c("none", "maxT"), n_perm = 1000, precision = c("single", "double")) {
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
@@ -114,7 +114,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   adjust <- check_choice(adjust, c("none", "maxT"), "adjust")
   n_perm <- check_whole(n_perm, "n_perm", 1, 1e9)
   use <- check_use(use)
-  settings <- settings_of(backend, ...)
+  settings <- settings_of(backend, ..., precision = precision)
   input <- check_input(x, y, use, method, settings$assay)
   r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)

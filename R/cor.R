@@ -17,14 +17,17 @@
 #' one, with a warning.
 #'
 #' Accuracy: Kendall's numerator and denominator are exact integers; Pearson and
-#' Spearman are within 1e-6 of double precision. Columns are centred, scaled and
+#' Spearman are within 1e-6 of double precision, and with `precision = "double"` within 1e-13 of [stats::cor()]. In
+#' `"single"` precision columns are centred, scaled and
 #' ranked in double and then rounded to single precision, which leaves the ranks
 #' of up to 1,183 observations exact. Products of twelve observations are summed in
 #' single precision, these sums in double, and the coefficient is rounded to single
-#' precision: to the same bits on a processor and on a GPU. Pairwise ones are
-#' throughout in double.
+#' precision: to the same bits on a processor and on a GPU. In `"double"` columns, products and coefficients are in
+#' double, to the same bits on every back end; they take twice the memory, and on a processor two to
+#' three times as long; a GPU has no tensor cores in use then, and some have little double precision. Pairwise
+#' ones are throughout in double, and Kendall's are exact, whatever `precision` says.
 #'
-#' Memory: the coefficients of more than 8,000 pairs take 4 bytes each, as long as
+#' Memory: the coefficients of more than 8,000 pairs take 4 bytes each, but for those in `"double"` precision, as long as
 #' nobody needs all of them as R's doubles. Elements, `r[i, j]`, `summary()`,
 #' [gpuCorTest()], `as.matrix()`, `min()`, `sum()` and `1 - r` read them as they are;
 #' what needs a vector of doubles, such as other arithmetic or [stats::hclust()],
@@ -46,6 +49,8 @@
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: the name or number of a
 #'   `SummarizedExperiment`'s assay that is to be taken instead of the first one.
+#'
+#' @param precision `"single"` or `"double"`, see Details. May be abbreviated.
 #'
 #' @return With `y = NULL` and `output = "dist"` an object of class
 #'   `c("gpuCor", "dist")`: the `N (N - 1) / 2` coefficients of N columns in the
@@ -82,11 +87,11 @@
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' @export
 gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
-                   output = c("dist", "matrix"), backend = NULL, ...) {
+                   output = c("dist", "matrix"), backend = NULL, ..., precision = c("single", "double")) {
   method <- check_method(method)
   output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
-  settings <- settings_of(backend, ...)
+  settings <- settings_of(backend, ..., precision = precision)
   input <- check_input(x, y, use, method, settings$assay)
   all_coefficients(input, method, use, output, settings, call_of(sys.call()))
 }

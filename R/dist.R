@@ -17,10 +17,11 @@
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
-gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "everything", backend = NULL, ...) {
+gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "everything", backend = NULL, ...,
+                    precision = c("single", "double")) {
   method <- check_method(method, first = "spearman")
   use <- check_use(use)
-  settings <- settings_of(backend, ..., distance = TRUE)
+  settings <- settings_of(backend, ..., precision = precision, distance = TRUE)
   check_matrix_like(x, "an entity in each row")
   check_has_assay(x, NULL, settings$assay)
   if (is_experiment(x)) x <- picked_assay(x, "x", settings$assay)

@@ -26,7 +26,9 @@
 #'
 #' Accuracy: which pairs are edges is decided on coefficients that differ from
 #' double precision only by the rounding of each column to single precision (some
-#' 1e-8), and that are the same on every back end. Kendall's are exact.
+#' 1e-8), and that are the same on every back end. Kendall's are exact. With `precision = "double"` columns are not
+#' rounded: edges are decided on coefficients within 1e-13 of [stats::cor()], the same on every back end, and have
+#' these as values.
 #'
 #' P values of Kendall's tau-b with ties, and of pairs of which each has its own
 #' complete observations, do not follow from the coefficient alone: they are
@@ -98,10 +100,10 @@
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
                           method = c("pearson", "kendall", "spearman"), output = c("matrix", "edges"), file = NULL,
-                          backend = NULL, ..., shards = NULL, compression = 0) {
+                          backend = NULL, ..., shards = NULL, compression = 0, precision = c("single", "double")) {
   if (!is.null(shards)) {
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
-                  mutual = mutual, use = use, method = method, output = output)
+                  mutual = mutual, use = use, method = method, output = output, precision = precision)
     return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, backend,
                      sys.call(), ...))
   }
@@ -110,7 +112,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   compression <- check_compression(compression, file)
-  task <- network_task(x, y, criterion, sign, use, method, backend, ...)
+  task <- network_task(x, y, criterion, sign, use, method, backend, ..., precision = precision)
   task$mutual <- mutual
   task$call <- call_of(sys.call())
   if (!is.null(file)) return(invisible(network_to_file(task, file, compression)))

@@ -61,7 +61,7 @@ current_round <- function(plan) {
 
 # What the shares of a round are to do; written when it is first asked for. is_last: no further one is planned.
 round_for <- function(plan, number, entry, task, arguments, settings) {
-  round <- list(number = number, entry = entry, method = task$method, use = task$use,
+  round <- list(number = number, entry = entry, method = task$method, use = task$use, in_double = settings$in_double,
                 arguments = share_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6)
   file <- round_file(plan, number)
   is_new <- !file.exists(file)

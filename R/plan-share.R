@@ -24,6 +24,7 @@ run_share <- function(plan, round, share, x, y, settings) {
   on.exit(unlink(partial))
   settings$share <- c(share - 1, plan$shards)
   settings$save <- partial
+  settings$in_double <- round$in_double
   task <- list(x = x, y = y, method = round$method, use = round$use)
   started <- Sys.time()
   found <- checked(call_engine(round$entry, task, round$arguments, settings))

@@ -8,7 +8,7 @@
 #' shares of equal work. `gpuCorRun()` computes a share into a file. `gpuCorStatus()` tells how far the shares are.
 #' `gpuCorCollect()` puts them together: the result is that of the call on one machine, to the last byte of a network.
 #' (Pearson's and Spearman's coefficients of all pairs differ by up to 1e-7 between a GPU and a processor; shares of
-#' both may be mixed.)
+#' both may be mixed. With `precision = "double"` they are the same.)
 #'
 #' Nothing is lost or wrong when processes are killed, machines are cut off, a disk is full or a share is computed twice
 #' at the same time: what a share found gets its name, which has its checksum, when it is complete and on the disk, and
@@ -87,6 +87,7 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FA
   plan$y <- store_data(y, partial, "y")
   if (!quiet) {
     settings <- do.call(settings_of, c(list(backend), given[is_setting]))
+    settings$in_double <- found$round$in_double
     expected <- c(seconds = share_seconds(found$round, plan, x, y, settings),
                   share_needs(found$round, plan, x, y, settings))
   }

@@ -33,8 +33,11 @@ run_settings <- function(given) {
 # Arguments that hold for how a result is computed, in the `...` of every function that computes one.
 SETTINGS <- c("threads", "memory", "progress", "devices")
 
+precisions <- c("single", "double")
+
 # takes_data: the function is one that takes x, of which 'assay' may say more.
-settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
+settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE) {
+  precision <- check_choice(precision, precisions, "precision")
   given <- list(...)
   if (length(given)) check_further(given, c(SETTINGS, if (takes_data) "assay"))
   if (!is.null(backend)) given$backend <- backend
@@ -49,6 +52,7 @@ settings_of <- function(backend, ..., distance = FALSE, takes_data = TRUE) {
     keep = choose_keep(found$keep),
     pass = c(0, 1),
     assay = given$assay,
+    in_double = precision == "double",
     distance = distance,
     share = c(0, 1), # all pairs, to be returned: see src/r/r.h
     save = character(),

@@ -30,11 +30,11 @@
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
 gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall", "spearman"),
-                           order = c("row", "column"), backend = NULL, ...) {
+                           order = c("row", "column"), backend = NULL, ..., precision = c("single", "double")) {
   method <- check_method(method)
   order <- check_choice(order, c("row", "column"), "order")
   use <- check_use(use)
-  settings <- settings_of(backend, ...)
+  settings <- settings_of(backend, ..., precision = precision)
   check_matrix_like(x, COLUMNS)
   run(check_input(x, NULL, use, method, settings$assay)$x, NULL, method, use, order, settings)
 }

@@ -51,6 +51,7 @@ gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t 
     if (larger < 2 * *room) larger = 2 * *room;
     void *fresh = gcor_alloc(context, larger, size, what);
     if (!fresh) return GCOR_NO_MEMORY;
+    gcor_huge_pages(fresh, (size_t)larger * size);
     if (used > 0) memcpy(fresh, *list, (size_t)used * size);
     gcor_free(*list);
     *list = fresh;

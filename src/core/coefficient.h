@@ -39,6 +39,10 @@ GCOR_INLINE double gcor_dot(const float *x, const float *y, int64_t n_obs) {
     return gcor_fold_lanes(lane);
 }
 
+/* The order of sums of products of doubles, which round: fused, one after the other, in runs of so many observations,
+ * whose sums are added in order. */
+enum { GCOR_OBS_RUN = 128 };
+
 /* Whether two columns of floats, NaN where missing, have at least two rows in common. */
 GCOR_INLINE int gcor_has_common_pair(const float *x, const float *y, int64_t n_obs) {
     int common = 0;

@@ -156,22 +156,32 @@ typedef struct gcor_sink gcor_sink;
 
 /* A run of coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that
  * count. Each is in [-1, 1], or GCOR_NO_VALUE, GCOR_ZERO_SD, or NaN (an infinite value).
- * All pointers but one are NULL. They are within `error` of the exact coefficient, which exact() gives
- * for element k: the same number on every back end. exact NULL: they are exact, or cannot be had
- * better. A cheap segment, for sinks that take it (error above 1e-6), may be above 1 by its error. */
+ * All pointers but one are NULL. They are within `error` of the exact coefficients, which exact() gives
+ * for elements k[0 .. n-1], to r: the same numbers on every back end, and the cheaper the more are
+ * asked for at once. exact NULL: they are exact, or cannot be had better. A cheap segment, for sinks
+ * that take it (error above 1e-6), may be above 1 by its error. */
 typedef struct gcor_segment {
     int64_t row, col, n;
     const double *doubles;
     const float *floats;
     const int32_t *counts; /* numerators instead, for a sink that wants them; the others are NULL */
     double error;
-    double (*exact)(const struct gcor_segment *segment, int64_t k);
+    void (*exact)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
     const void *rows, *cols; /* exact()'s own */
 } gcor_segment;
 
 /* Element k as it was handed over. Any thread. */
 static inline double gcor_value(const gcor_segment *segment, int64_t k) {
     return segment->floats ? segment->floats[k] : segment->doubles[k];
+}
+
+/* As exact as it can be had. Any thread. */
+static inline double gcor_exact_value(const gcor_segment *segment, int64_t k) {
+    const int32_t element = (int32_t)k;
+    double r = 0;
+    if (!segment->exact) return gcor_value(segment, k);
+    segment->exact(segment, &element, 1, &r);
+    return r;
 }
 
 /* How a sink would rather have coefficients; a back end that has them otherwise hands over doubles or floats. */
@@ -292,6 +302,7 @@ typedef struct gcor_session gcor_session; /* session.h */
 typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
     const gcor_measure *measure;
+    int in_double; /* columns and products of real numbers are */
     gcor_use use;
     gcor_sink *sink;
     gcor_share share;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 double gcor_prepare_pearson(double *x, int64_t n, float *out); /* pearson.c */
+double gcor_prepare_pearson_double(double *x, int64_t n, double *out);
 
 static const gcor_measure PEARSON = {
     .version = GCOR_MEASURE_VERSION,
@@ -17,6 +18,7 @@ static const gcor_measure PEARSON = {
     .distribution = GCOR_STUDENT_T,
     .df_taken = 2,
     .prepare = gcor_prepare_pearson,
+    .prepare_double = gcor_prepare_pearson_double,
 };
 static const gcor_measure KENDALL = {
     .version = GCOR_MEASURE_VERSION,
@@ -68,8 +70,15 @@ int gcor_add_measure(const gcor_measure *measure) {
     return 0;
 }
 
-gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, gcor_kind *kind) {
+gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, int in_double,
+                         gcor_kind *kind) {
     *kind = common ? measure->common : measure->kind;
+    if (*kind == GCOR_REAL && in_double) {
+        *kind = GCOR_DOUBLE;
+        if (measure->prepare && !measure->prepare_double)
+            return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" has no precision = \"double\"; use \"single\"",
+                             measure->name);
+    }
     if (*kind != GCOR_NO_KIND) return GCOR_OK;
     return gcor_fail(
         context, GCOR_BAD_INPUT,
@@ -78,10 +87,28 @@ gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int
         measure->name);
 }
 
+/* Whether there is nothing to be made of a column. */
+static int is_unusable(const gcor_measure *measure, int64_t n, int flags) {
+    int unusable = measure->infinite == GCOR_INFINITE_IS_NAN ? GCOR_MISSING | GCOR_INFINITE : GCOR_MISSING;
+    return n == 0 || flags & unusable;
+}
+
+double gcor_prepare_double(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
+                           double *out) {
+    double squares = 1;
+    int64_t tied;
+    memset(out, 0, (size_t)n * sizeof *out);
+    if (is_unusable(measure, n, flags)) return 0;
+    if (measure->ranked) squares = gcor_scores(ranks, n, gcor_rank(x, n, ranks, &tied), x);
+    if (!(squares > 0)) return 0;
+    if (measure->prepare_double) return measure->prepare_double(x, n, out);
+    memcpy(out, x, (size_t)n * sizeof *out);
+    return gcor_double_dot(out, out, n);
+}
+
 double gcor_prepare_real(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
                          float *out) {
-    int unusable = measure->infinite == GCOR_INFINITE_IS_NAN ? GCOR_MISSING | GCOR_INFINITE : GCOR_MISSING;
-    if (n == 0 || flags & unusable) {
+    if (is_unusable(measure, n, flags)) {
         for (int64_t k = 0; k < n; k++) out[k] = 0;
         return 0;
     }

@@ -14,9 +14,10 @@ const gcor_measure *gcor_measure_at(int k);
  * taken, a kind that the product does not have, no prepare(), or no room. */
 int gcor_add_measure(const gcor_measure *measure);
 
-/* The kind of operand for complete columns, or with `common` for pairs with observations of their own; an error
- * names a measure that has none. */
-gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, gcor_kind *kind);
+/* The kind of operand for complete columns, in double precision or not, or with `common` for pairs with observations of
+ * their own; an error names a measure that has none. */
+gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, int in_double,
+                         gcor_kind *kind);
 /* Whether pairs have observations of their own. Any thread. */
 int gcor_is_common(gcor_kind kind);
 
@@ -48,6 +49,10 @@ double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *
  * changed. Returns the norm. Any thread. */
 double gcor_prepare_real(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
                          float *out);
+
+/* The same as a GCOR_DOUBLE operand. */
+double gcor_prepare_double(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
+                           double *out);
 
 /* What the numbers found while preparing a column say: complete the flags, and make its norm -1
  * (missing) or NaN (infinite) where it has no coefficient. present: how many values are not

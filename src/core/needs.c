@@ -99,7 +99,7 @@ static gcor_status count(gcor_session *session, gcor_context *context, gcor_job 
                       .rows = {job->y ? job->y : job->x, NULL, job->x->n_obs},
                       .cols = {job->x, NULL, job->x->n_obs},
                       .grid = gcor_grid_of(sink->shape, sink->n_row, sink->n_col)};
-    gcor_status status = gcor_kind_of(context, job->measure, 0, &work.kind);
+    gcor_status status = gcor_kind_of(context, job->measure, 0, job->in_double, &work.kind);
     if (status) return status;
     work.row_flags = gcor_alloc(context, sink->n_row, 1, "flags");
     work.col_flags = gcor_alloc(context, sink->n_col, 1, "flags");
@@ -117,7 +117,8 @@ gcor_status gcor_needs_of(gcor_session *session, gcor_context *context, const gc
     counting_source y = x;
     if (job->y) y.source.n_var = job->y->n_var;
     gcor_sink sink = {.shape = job->y ? GCOR_FULL : GCOR_LOWER, .n_row = y.source.n_var, .n_col = x.source.n_var};
-    gcor_job counted = {.x = &x.source, .measure = job->measure, .sink = &sink, .share = job->share};
+    gcor_job counted = {
+        .x = &x.source, .measure = job->measure, .in_double = job->in_double, .sink = &sink, .share = job->share};
     gcor_state *state;
     if (job->y) counted.y = &y.source;
     *needs = (gcor_needs){0};

@@ -3,6 +3,7 @@
 #include "measure.h"
 
 double gcor_prepare_pearson(double *x, int64_t n, float *out);
+double gcor_prepare_pearson_double(double *x, int64_t n, double *out);
 
 /* Differences from the first value are exactly zero for a constant column, whatever its value.
  * Returns the sum of squares about the mean and leaves the centred, scaled values in x. */
@@ -21,6 +22,23 @@ static double centre(double *x, int64_t n) {
 
 double gcor_prepare_pearson(double *x, int64_t n, float *out) {
     return gcor_unit(x, centre(x, n), n, out);
+}
+
+double gcor_prepare_pearson_double(double *x, int64_t n, double *out) {
+    double squares = centre(x, n), unit = squares > 0 ? 1 / sqrt(squares) : 0;
+    for (int64_t k = 0; k < n; k++) out[k] = x[k] * unit;
+    return gcor_double_dot(out, out, n);
+}
+
+double gcor_double_dot(const double *x, const double *y, int64_t n) {
+    double all = 0;
+    for (int64_t from = 0; from < n; from += GCOR_OBS_RUN) {
+        int64_t to = n - from < GCOR_OBS_RUN ? n : from + GCOR_OBS_RUN;
+        double sum = 0;
+        for (int64_t k = from; k < to; k++) sum = fma(x[k], y[k], sum);
+        all += sum;
+    }
+    return all;
 }
 
 double gcor_unit(const double *x, double squares, int64_t n, float *out) {

@@ -71,7 +71,7 @@ gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job
     work.cols = (gcor_columns){job->x, observations.observed, observations.n_obs};
     work.rows = work.cols;
     if (job->y) work.rows.source = job->y;
-    status = gcor_kind_of(context, job->measure, observations.common, &work.kind);
+    status = gcor_kind_of(context, job->measure, observations.common, job->in_double, &work.kind);
     if (!status) status = fill_work(&work, context);
     if (!status) status = run_work(&work, context);
     gcor_queue_free(&work.queue);

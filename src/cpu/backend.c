@@ -73,7 +73,8 @@ static gcor_status multiply_kind(gcor_state *state, const gcor_operand *rows, co
                                  const gcor_tile *tile) {
     const cpu_operand *a = (const cpu_operand *)rows, *b = (const cpu_operand *)cols;
     switch (rows->kind) {
-    case GCOR_REAL: return cpu_multiply_real(state, a, b, tile);
+    case GCOR_REAL:
+    case GCOR_DOUBLE: return cpu_multiply_real(state, a, b, tile);
     case GCOR_SIGN:
     case GCOR_SIGN_COMMON: return cpu_multiply_sign(state, a, b, tile);
     case GCOR_REAL_COMMON:

@@ -19,9 +19,10 @@ typedef struct {
     gcor_operand head;
     const cpu_kernels *kernels;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    int64_t stride;        /* from one of these to the next: n_obs; REAL: up to CPU_PADDING more, zeros */
     double *inverse;       /* REAL: one over a column's length; NaN where it has no coefficients */
     float *scale;          /* the same */
-    double *values;        /* REAL_COMMON: values, NaN: missing */
+    double *values;        /* DOUBLE: scaled values or scores; REAL_COMMON: values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */
@@ -82,6 +83,7 @@ typedef struct cpu_product cpu_product;
 struct cpu_product {
     int64_t length, slice;
     int64_t element, sum_bytes; /* of an element; of a sum, 0: the same */
+    int64_t chunk;              /* elements at a time that stay in the cache, 0: as many as is usual */
     int planes, sums;           /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
     cpu_sign_mode mode;
     int64_t work_bytes; /* that open() wants, for each thread */

@@ -1,4 +1,5 @@
-/* Sums of products of elements of one type. Included by set.h with TYPE and the function's name, PRODUCTS. */
+/* Sums of products of elements of one type. Included by set.h with TYPE, the function's name, PRODUCTS, and
+ * ADD_PRODUCT(a, b, sum), of a number, a vector and the vector of sums so far. */
 /* clang-format off: it does not know a pragma before a loop */
 TARGET static void NAME(PRODUCTS)(const TYPE *rows, const TYPE *cols, int64_t n, int add, TYPE *sums) {
     typedef TYPE vector __attribute__((vector_size(BYTES), may_alias));
@@ -12,7 +13,7 @@ TARGET static void NAME(PRODUCTS)(const TYPE *rows, const TYPE *cols, int64_t n,
             const TYPE *row = rows + k * WIDTH + first;
             const vector *col = (const vector *)(cols + k * WIDTH) + from;
             UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
-                sum[r][v] += row[r] * col[v];
+                sum[r][v] = ADD_PRODUCT(row[r], col[v], sum[r][v]);
         }
         UNROLL for (int r = 0; r < REAL_ROWS; r++) {
             vector *out = (vector *)(sums + (first + r) * CPU_BLOCK_COLS) + from;
@@ -26,4 +27,5 @@ TARGET static void NAME(PRODUCTS)(const TYPE *rows, const TYPE *cols, int64_t n,
 
 #undef TYPE
 #undef PRODUCTS
+#undef ADD_PRODUCT
 /* clang-format on */

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-enum { CPU_SLIVER_BYTES = 128, CPU_KERNEL_ROWS = 8, CPU_ALIGNMENT = 64 };
+enum { CPU_SLIVER_BYTES = 128, CPU_KERNEL_ROWS = 8, CPU_ALIGNMENT = 64, CPU_PADDING = 8 };
 
 /* A tile is worked on in blocks, one per thread at a time: a block's sums (128 KB) and a part of its variables
  * stay in the second-level cache. */
@@ -44,7 +44,12 @@ typedef struct cpu_kernels {
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
     /* The same of floats, GCOR_OBS_SLICE products at a time in single precision (coefficient.h). */
     void (*slices)(const float *rows, const float *cols, int64_t n, int add, double *sums);
-    double (*dot)(const float *x, const float *y, int64_t n); /* gcor_dot(), to the last bit */
+    /* The same of doubles with each product and sum rounded together, on every machine: products of these round. */
+    void (*fused)(const double *rows, const double *cols, int64_t n, int add, double *sums);
+    /* gcor_dot(), to the last bit, of x and of the columns which[0 .. count-1] of those that are `stride` floats apart.
+     * All have n of them, a multiple of CPU_PADDING: zeros fill up what there is not. */
+    void (*dots)(const float *x, const float *columns, int64_t stride, const int32_t *which, int64_t count, int64_t n,
+                 double *out);
     /* Sums of products of signs; of CPU_UNTIED, less the number of pairs of observations. CPU_COMMON: also,
      * CPU_BLOCK_PAIRS further on, how many pairs that both have are untied in the row's variable, and as much
      * further on, in the column's. */

@@ -7,12 +7,18 @@
 #include "../core/source.h"
 #include "knight.h"
 
+/* Floats from one column to the next. */
+static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
+    return kind == GCOR_REAL ? (n_obs + CPU_PADDING - 1) / CPU_PADDING * CPU_PADDING : n_obs;
+}
+
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     (void)state;
     switch (kind) {
+    case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
-    default: return n_obs * (int64_t)sizeof(float);
+    default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
     }
 }
 
@@ -22,6 +28,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     ok = ok && (o->head.norm = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
     switch (kind) {
+    case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
     case GCOR_RANK_COMMON:
         ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
@@ -33,7 +40,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
         ok = ok && (o->inverse = gcor_alloc(context, n_var, sizeof(double), what));
         ok = ok && (o->scale = gcor_alloc(context, n_var, sizeof(float), what));
-        ok = ok && (o->columns = gcor_alloc(context, n_obs * n_var, sizeof(float), what));
+        ok = ok && (o->columns = gcor_alloc(context, o->stride * n_var, sizeof(float), what));
     }
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
 }
@@ -82,6 +89,14 @@ static double rank_values(const preparation *p, const gcor_ranks *ranks, const d
     return (double)(gcor_obs_pairs(*present) - tied);
 }
 
+/* What is behind the last value is zero. */
+static double prepare_real(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int flags) {
+    const cpu_operand *o = p->operand;
+    float *out = o->columns + j * o->stride;
+    for (int64_t k = o->head.n_obs; k < o->stride; k++) out[k] = 0;
+    return gcor_prepare_real(p->measure, x, o->head.n_obs, flags, ranks, out);
+}
+
 /* Operand column j. Returns its norm, or what tells a constant column; *present: how many values are not missing, where
  * the kind asks for that. */
 static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int flags,
@@ -89,11 +104,12 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
     cpu_operand *o = p->operand;
     int64_t n = o->head.n_obs;
     switch (o->head.kind) {
+    case GCOR_DOUBLE: return gcor_prepare_double(p->measure, x, n, flags, ranks, o->values + j * n);
     case GCOR_REAL_COMMON: return copy_values(x, n, o->values + j * n, present);
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
     case GCOR_SIGN:
     case GCOR_SIGN_COMMON: return score_signs(p, ranks, x, j, present);
-    default: return gcor_prepare_real(p->measure, x, n, flags, ranks, o->columns + j * n);
+    default: return prepare_real(p, ranks, x, j, flags);
     }
 }
 
@@ -129,7 +145,8 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
     *operand = NULL;
     if (!o) return GCOR_NO_MEMORY;
     *o = (cpu_operand){.head = {.kind = kind, .first = first, .n_var = n_var, .n_obs = columns->n_obs},
-                       .kernels = state->kernels};
+                       .kernels = state->kernels,
+                       .stride = stride_of(kind, columns->n_obs)};
     gcor_status status = allocate(context, kind, columns->n_obs, n_var, o);
     if (!status) status = prepare_columns(context, columns, measure, o);
     if (status)

@@ -1,16 +1,18 @@
-/* REAL operands. Cheap coefficients are sums in single precision of columns that were scaled to length one before.
- * Coefficients of single precision are sums of some products each in single precision, as on a GPU, to the last bit.
- * All others are sums in double, in which a product of two floats is exact. */
+/* REAL and DOUBLE operands. Of REAL ones cheap coefficients are sums in single precision of columns that were scaled to
+ * length one before. Coefficients of single precision are sums of some products each in single precision, as on a GPU,
+ * to the last bit. All others are sums in double, in which a product of two floats is exact; those of DOUBLE ones are
+ * in runs (coefficient.h), as on a GPU. */
 #include "cpu.h"
 
 #include "../core/coefficient.h"
 
-/* Observations that are opened at a time: 64 MB of the variables of a tile. */
-enum { SLICE = 2040 };
-_Static_assert(SLICE % GCOR_OBS_SLICE == 0, "slices of observations in single precision");
+/* Observations that are opened at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
+ * are summed in single precision, and as many at a time as stay in the first-level cache: whole slices. */
+enum { SLICE = 2048, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
+_Static_assert(SLICE % GCOR_OBS_RUN == 0, "slices of whole runs");
 
 static const float *column_of(const cpu_operand *o, int64_t var) {
-    return o->columns + (var - o->head.first) * o->head.n_obs;
+    return o->columns + (var - o->head.first) * o->stride;
 }
 
 static void open_floats(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
@@ -47,6 +49,18 @@ static void open_doubles(const gcor_state *state, const cpu_product *product, co
     }
 }
 
+static void open_values(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                        int64_t first, int64_t n, char *sliver, void *work) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
+    (void)state, (void)product, (void)work;
+    for (int v = 0; v < WIDTH; v++) {
+        int64_t own = cpu_at_most_last(operand, var + v) - operand->head.first;
+        const double *column = operand->values + own * operand->head.n_obs + first;
+        double *out = (double *)sliver + v;
+        for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
+    }
+}
+
 static void multiply_floats(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
                             int add, void *sums) {
     (void)product;
@@ -65,21 +79,39 @@ static void multiply_doubles(const gcor_state *state, const cpu_product *product
     state->kernels->doubles((const double *)rows, (const double *)cols, n, add, sums);
 }
 
+static void multiply_values(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
+                            int add, void *sums) {
+    (void)product;
+    state->kernels->fused((const double *)rows, (const double *)cols, n, add, sums);
+}
+
 /* ---- to the sink ----------------------------------------------------------------------------- */
 
-static double exact(const gcor_segment *segment, int64_t k) {
+static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, double *r) {
+    enum { SOME = 256 };
     const cpu_operand *rows = segment->rows, *cols = segment->cols;
-    int64_t row = segment->row, col = segment->col + k;
-    double dot = rows->kernels->dot(column_of(rows, row), column_of(cols, col), rows->head.n_obs);
-    return gcor_coefficient(dot, rows->head.norm[row - rows->head.first], cols->head.norm[col - cols->head.first]);
+    const double *other_norm = cols->head.norm + (segment->col - cols->head.first);
+    double norm[SOME];
+    rows->kernels->dots(column_of(rows, segment->row), column_of(cols, segment->col), cols->stride, k, n, rows->stride,
+                        r);
+    for (int64_t from = 0; from < n; from += SOME) {
+        int64_t some = n - from < SOME ? n - from : SOME;
+        for (int64_t i = 0; i < some; i++) norm[i] = other_norm[k[from + i]];
+        rows->kernels->coefficients(r + from, rows->head.norm[segment->row - rows->head.first], norm, some);
+    }
 }
 
 /* A sum of n products is off by at most n roundings of the sum of their sizes, which is at most the product of the
  * columns' lengths. What is added is for scaling to unit length, in double for the division. */
-static double error_bound(const gcor_state *state, int64_t n_obs) {
+static double error_bound(int is_cheap, int64_t n_obs) {
     double n = (double)n_obs * 0x1p-24;
-    if (!state->sink->approximate) return (double)(n_obs + 4) * 0x1p-52;
+    if (!is_cheap) return (double)(n_obs + 4) * 0x1p-52;
     return n < 0.5 ? n / (1 - n) + 0x1p-20 : 1;
+}
+
+/* Whether coefficients are to be floats. */
+static int is_rounded(const gcor_state *state, const cpu_operand *rows) {
+    return rows->head.kind == GCOR_REAL && state->sink->form == GCOR_AS_FLOATS;
 }
 
 /* From products, in their place, or as floats elsewhere, for a sink that keeps no more. */
@@ -87,7 +119,7 @@ static void set_coefficients(const gcor_state *state, const cpu_operand *rows, c
                              double *products, float *rounded, gcor_segment *segment) {
     int64_t row = segment->row - rows->head.first, col = segment->col - cols->head.first;
     double norm = rows->head.norm[row], *other_norm = cols->head.norm + col;
-    if (state->sink->form == GCOR_AS_FLOATS) {
+    if (is_rounded(state, rows)) {
         state->kernels->rounded_coefficients(products, norm, rows->inverse[row], other_norm, cols->inverse + col,
                                              segment->n, rounded);
         segment->floats = rounded;
@@ -99,15 +131,19 @@ static void set_coefficients(const gcor_state *state, const cpu_operand *rows, c
 
 static void deliver(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                     const cpu_operand *cols, const gcor_tile *block, void *sums) {
-    gcor_segment segment = {.error = error_bound(state, rows->head.n_obs), .exact = exact, .rows = rows, .cols = cols};
+    int is_cheap = rows->head.kind == GCOR_REAL && state->sink->approximate;
+    gcor_segment segment = {0};
     float rounded[CPU_BLOCK_COLS];
     (void)product;
+    if (rows->head.kind == GCOR_REAL)
+        segment = (gcor_segment){
+            .error = error_bound(is_cheap, rows->head.n_obs), .exact = exact, .rows = rows, .cols = cols};
     for (int64_t r = 0; r < block->n_row; r++) {
         segment.row = block->row + r;
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
         if (segment.n == 0) continue;
         int64_t at = r * CPU_BLOCK_COLS + (segment.col - block->col);
-        if (state->sink->approximate) {
+        if (is_cheap) {
             segment.floats = (const float *)sums + at;
         } else {
             set_coefficients(state, rows, cols, (double *)sums + at, rounded, &segment);
@@ -122,13 +158,20 @@ gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const 
     int64_t n_obs = rows->head.n_obs;
     cpu_product product = {
         .length = n_obs, .slice = n_obs < SLICE ? n_obs : SLICE, .planes = 1, .sums = 1, .deliver = deliver};
-    if (state->sink->approximate) {
+    if (rows->head.kind == GCOR_DOUBLE) {
+        product.element = sizeof(double);
+        product.chunk = GCOR_OBS_RUN;
+        product.open = open_values;
+        product.multiply = multiply_values;
+    } else if (state->sink->approximate) {
         product.element = sizeof(float);
         product.open = open_floats;
         product.multiply = multiply_floats;
-    } else if (state->sink->form == GCOR_AS_FLOATS) {
+    } else if (is_rounded(state, rows)) {
         product.element = sizeof(float);
         product.sum_bytes = sizeof(double);
+        product.slice = n_obs < SINGLE_SLICE ? n_obs : SINGLE_SLICE;
+        product.chunk = SINGLE_CHUNK;
         product.open = open_singles;
         product.multiply = multiply_slices;
     } else {

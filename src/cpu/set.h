@@ -6,26 +6,36 @@
  *   REAL_ROWS, UNTIED_ROWS, TIED_ROWS, COMMON_ROWS
  *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a sliver's
  *                  vectors, and with all of them
+ *   DOT_PAIRS, DOT_VECTORS
+ *                  of how many pairs, and of how many vectors of lanes, one-pair sums are in registers at a time
  *   CHUNK          words that can be counted before counts are widened
  *   NS_WORD        nanoseconds that a word of one pair's signs takes without ties, and
  *   NS_OPEN        a word of a variable to be opened
  *   NAME(words), NAME(reals), NAME(singles), NAME(counts)
  *                  vectors of words, of doubles, of floats, and of counts
- *   NAME(fused)()  a b + c of floats, rounded once
  *   NAME(low)(), NAME(high)(), NAME(round)()
  *                  half a vector of floats as doubles; doubles as floats, to memory
  *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
  *                  of 64 pairs of floats, as bits
+ *   NAME(fuse)(), NAME(fuse_singles)()
+ *                  a b + c of doubles, and of floats, rounded once
+ *   NAME(wide)()   floats, as many as a vector has doubles, as doubles
  *   NAME(root)()   square roots */
 #define VECTORS (CPU_SLIVER_BYTES / BYTES)
 #define SLIVER_WORDS (CPU_SLIVER_BYTES / 8)
 
 #define TYPE float
 #define PRODUCTS floats
+#define ADD_PRODUCT(a, b, sum) ((sum) + (a) * (b))
 #include "kernel_real.h"
 #define TYPE double
 #define PRODUCTS doubles
+#define ADD_PRODUCT(a, b, sum) ((sum) + (a) * (b))
+#include "kernel_real.h"
+#define TYPE double
+#define PRODUCTS fused
+#define ADD_PRODUCT(a, b, sum) NAME(fuse)((a) - (NAME(reals)){0}, b, sum)
 #include "kernel_real.h"
 #include "kernel_sign.h"
 #include "kernel_levels.h"
@@ -58,7 +68,7 @@ TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n,
                 const float *row = rows + k * WIDTH + first;
                 const NAME(singles) *col = (const NAME(singles) *)(cols + k * WIDTH) + from;
                 UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
-                    sum[r][v] = NAME(fused)(row[r] - (NAME(singles)){0}, col[v], sum[r][v]);
+                    sum[r][v] = NAME(fuse_singles)(row[r] - (NAME(singles)){0}, col[v], sum[r][v]);
             }
             UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
                 NAME(add_slice)(sum[r][v], later, out + r * CPU_BLOCK_COLS + v * EACH);
@@ -67,14 +77,6 @@ TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n,
 }
 
 /* ---- one pair ---------------------------------------------------------------------------------------- */
-
-typedef float NAME(narrow) __attribute__((vector_size(BYTES / 2), aligned(4), may_alias));
-
-/* As many products as a vector has. */
-static inline __attribute__((always_inline)) TARGET NAME(reals) NAME(products)(const float *x, const float *y) {
-    return __builtin_convertvector(*(const NAME(narrow) *)x, NAME(reals)) *
-           __builtin_convertvector(*(const NAME(narrow) *)y, NAME(reals));
-}
 
 /* gcor_fold_lanes(): whole vectors, as long as there are two, and then elements. */
 static inline __attribute__((always_inline)) TARGET double NAME(fold)(NAME(reals) * lanes) {
@@ -89,25 +91,44 @@ static inline __attribute__((always_inline)) TARGET double NAME(fold)(NAME(reals
     return sum[0];
 }
 
-/* gcor_dot(); what is short of a vector in the end is filled up with zeros, which add nothing. */
-TARGET static double NAME(dot)(const float *x, const float *y, int64_t n) {
+/* gcor_dot() of x and each of DOT_PAIRS columns, which share the loads of x. What n is short of a whole vector is
+ * filled up with zeros, which add nothing. DOT_VECTORS of the lanes' vectors are summed at a time, as registers are
+ * few. */
+static inline __attribute__((always_inline)) TARGET void NAME(group)(const float *x, const float *const *y, int pairs,
+                                                                     int64_t n, double *out) {
     enum { WIDTH = BYTES / 8 };
-    NAME(reals) lanes[GCOR_LANES / WIDTH] = {{0}};
-    int64_t k = 0;
-    for (; k + GCOR_LANES <= n; k += GCOR_LANES)
-        UNROLL for (int v = 0; v < GCOR_LANES / WIDTH; v++)
-            lanes[v] += NAME(products)(x + k + v * WIDTH, y + k + v * WIDTH);
-    UNROLL for (int v = 0; v < GCOR_LANES / WIDTH; v++, k += WIDTH) {
-        float a[WIDTH] = {0}, b[WIDTH] = {0};
-        if (k >= n) break;
-        if (k + WIDTH <= n) {
-            lanes[v] += NAME(products)(x + k, y + k);
-            continue;
+    NAME(reals) lanes[DOT_PAIRS][GCOR_LANES / WIDTH];
+    for (int from = 0; from < GCOR_LANES / WIDTH; from += DOT_VECTORS) {
+        NAME(reals) sum[DOT_PAIRS][DOT_VECTORS];
+        int64_t k = from * WIDTH;
+        UNROLL for (int p = 0; p < pairs; p++) UNROLL for (int v = 0; v < DOT_VECTORS; v++)
+            sum[p][v] = (NAME(reals)){0};
+        for (; k + DOT_VECTORS * WIDTH <= n; k += GCOR_LANES) UNROLL for (int v = 0; v < DOT_VECTORS; v++) {
+                NAME(reals) row = NAME(wide)(x + k + v * WIDTH);
+                UNROLL for (int p = 0; p < pairs; p++) sum[p][v] += row * NAME(wide)(y[p] + k + v * WIDTH);
+            }
+        UNROLL for (int v = 0; v < DOT_VECTORS; v++) if (k + (v + 1) * WIDTH <= n) {
+            NAME(reals) row = NAME(wide)(x + k + v * WIDTH);
+            UNROLL for (int p = 0; p < pairs; p++) sum[p][v] += row * NAME(wide)(y[p] + k + v * WIDTH);
         }
-        for (int l = 0; k + l < n; l++) a[l] = x[k + l], b[l] = y[k + l];
-        lanes[v] += NAME(products)(a, b);
+        UNROLL for (int p = 0; p < pairs; p++) UNROLL for (int v = 0; v < DOT_VECTORS; v++)
+            lanes[p][from + v] = sum[p][v];
     }
-    return NAME(fold)(lanes);
+    UNROLL for (int p = 0; p < pairs; p++) out[p] = NAME(fold)(lanes[p]);
+}
+
+TARGET static void NAME(dots)(const float *x, const float *columns, int64_t stride, const int32_t *which, int64_t count,
+                              int64_t n, double *out) {
+    const float *y[DOT_PAIRS];
+    int64_t k = 0;
+    for (; k + DOT_PAIRS <= count; k += DOT_PAIRS) {
+        UNROLL for (int p = 0; p < DOT_PAIRS; p++) y[p] = columns + which[k + p] * stride;
+        NAME(group)(x, y, DOT_PAIRS, n, out + k);
+    }
+    for (; k < count; k++) {
+        y[0] = columns + which[k] * stride;
+        NAME(group)(x, y, 1, n, out + k);
+    }
 }
 
 /* ---- from sums to coefficients -------------------------------------------------------------------- */
@@ -206,7 +227,8 @@ static const cpu_kernels NAME(kernels) = {
     .floats = NAME(floats),
     .doubles = NAME(doubles),
     .slices = NAME(slices),
-    .dot = NAME(dot),
+    .fused = NAME(fused),
+    .dots = NAME(dots),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
     .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
     .levels = NAME(levels),
@@ -229,6 +251,8 @@ static const cpu_kernels NAME(kernels) = {
 #undef UNTIED_ROWS
 #undef TIED_ROWS
 #undef COMMON_ROWS
+#undef DOT_PAIRS
+#undef DOT_VECTORS
 #undef CHUNK
 #undef NS_WORD
 #undef NS_OPEN

@@ -10,6 +10,8 @@
 #define UNTIED_ROWS 2
 #define TIED_ROWS 1
 #define COMMON_ROWS 2
+#define DOT_PAIRS 4
+#define DOT_VECTORS 2
 #define CHUNK 31
 #define NS_WORD 0.14
 #define NS_OPEN 3.5
@@ -45,11 +47,19 @@ COMPARE_AVX2(untied_avx2, _CMP_NEQ_OQ)
 COMPARE_AVX2(present_avx2, _CMP_ORD_Q)
 #undef COMPARE_AVX2
 
+TARGET static inline reals_avx2 fuse_avx2(reals_avx2 a, reals_avx2 b, reals_avx2 c) {
+    return (reals_avx2)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+
+TARGET static inline reals_avx2 wide_avx2(const float *x) {
+    return (reals_avx2)_mm256_cvtps_pd(_mm_loadu_ps(x));
+}
+
 TARGET static inline reals_avx2 root_avx2(reals_avx2 x) {
     return (reals_avx2)_mm256_sqrt_pd((__m256d)x);
 }
 
-TARGET static inline singles_avx2 fused_avx2(singles_avx2 a, singles_avx2 b, singles_avx2 c) {
+TARGET static inline singles_avx2 fuse_singles_avx2(singles_avx2 a, singles_avx2 b, singles_avx2 c) {
     return (singles_avx2)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
 

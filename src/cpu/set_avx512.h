@@ -8,6 +8,8 @@
 #define UNTIED_ROWS 8
 #define TIED_ROWS 4
 #define COMMON_ROWS 8
+#define DOT_PAIRS 6
+#define DOT_VECTORS 4
 #define CHUNK INT64_MAX
 #define NS_WORD 0.025
 #define NS_OPEN 3
@@ -37,11 +39,20 @@ COMPARE_AVX512(untied_avx512, _CMP_NEQ_OQ)
 COMPARE_AVX512(present_avx512, _CMP_ORD_Q)
 #undef COMPARE_AVX512
 
+TARGET static inline reals_avx512 fuse_avx512(reals_avx512 a, reals_avx512 b, reals_avx512 c) {
+    return (reals_avx512)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+
+/* What GCC makes of a conversion of its own vectors takes three instructions. */
+TARGET static inline reals_avx512 wide_avx512(const float *x) {
+    return (reals_avx512)_mm512_cvtps_pd(_mm256_loadu_ps(x));
+}
+
 TARGET static inline reals_avx512 root_avx512(reals_avx512 x) {
     return (reals_avx512)_mm512_sqrt_pd((__m512d)x);
 }
 
-TARGET static inline singles_avx512 fused_avx512(singles_avx512 a, singles_avx512 b, singles_avx512 c) {
+TARGET static inline singles_avx512 fuse_singles_avx512(singles_avx512 a, singles_avx512 b, singles_avx512 c) {
     return (singles_avx512)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
 

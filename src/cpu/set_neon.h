@@ -10,6 +10,8 @@
 #define UNTIED_ROWS 2
 #define TIED_ROWS 1
 #define COMMON_ROWS 2
+#define DOT_PAIRS 4
+#define DOT_VECTORS 4
 #define CHUNK 31
 #define NS_WORD 0.1
 #define NS_OPEN 6
@@ -48,11 +50,19 @@ COMPARE_NEON(untied_neon, vorrq_u32(vcgtq_f32(a, b), vcltq_f32(a, b)))
 COMPARE_NEON(present_neon, vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)))
 #undef COMPARE_NEON
 
+static inline reals_neon fuse_neon(reals_neon a, reals_neon b, reals_neon c) {
+    return (reals_neon)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+
+static inline reals_neon wide_neon(const float *x) {
+    return (reals_neon)vcvt_f64_f32(vld1_f32(x));
+}
+
 static inline reals_neon root_neon(reals_neon x) {
     return (reals_neon)vsqrtq_f64((float64x2_t)x);
 }
 
-static inline singles_neon fused_neon(singles_neon a, singles_neon b, singles_neon c) {
+static inline singles_neon fuse_singles_neon(singles_neon a, singles_neon b, singles_neon c) {
     return (singles_neon)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
 

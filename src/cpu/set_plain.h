@@ -8,6 +8,8 @@
 #define UNTIED_ROWS 1
 #define TIED_ROWS 1
 #define COMMON_ROWS 1
+#define DOT_PAIRS 4
+#define DOT_VECTORS 2
 #define CHUNK 31
 #define NS_WORD 0.5
 #define NS_OPEN 100
@@ -42,6 +44,15 @@ COMPARE_PLAIN(untied_plain, x[t] > y[t] || x[t] < y[t])
 COMPARE_PLAIN(present_plain, x[t] == x[t] && y[t] == y[t])
 #undef COMPARE_PLAIN
 
+static inline reals_plain fuse_plain(reals_plain a, reals_plain b, reals_plain c) {
+    for (int l = 0; l < BYTES / 8; l++) c[l] = fma(a[l], b[l], c[l]);
+    return c;
+}
+
+static inline reals_plain wide_plain(const float *x) {
+    return (reals_plain){x[0], x[1]};
+}
+
 static inline reals_plain root_plain(reals_plain x) {
     for (int l = 0; l < BYTES / 8; l++) x[l] = sqrt(x[l]);
     return x;
@@ -49,7 +60,7 @@ static inline reals_plain root_plain(reals_plain x) {
 
 /* Without an instruction for it: the product of two floats is exact in double. Their sum with a third is rounded to
  * odd, which is what rounding it again, to a float, needs to be right. */
-static inline float fuse_plain(float a, float b, float c) {
+static inline float fuse_single_plain(float a, float b, float c) {
 #ifdef __FP_FAST_FMAF
     return __builtin_fmaf(a, b, c);
 #else
@@ -63,8 +74,8 @@ static inline float fuse_plain(float a, float b, float c) {
 #endif
 }
 
-static inline singles_plain fused_plain(singles_plain a, singles_plain b, singles_plain c) {
-    for (int l = 0; l < BYTES / 4; l++) c[l] = fuse_plain(a[l], b[l], c[l]);
+static inline singles_plain fuse_singles_plain(singles_plain a, singles_plain b, singles_plain c) {
+    for (int l = 0; l < BYTES / 4; l++) c[l] = fuse_single_plain(a[l], b[l], c[l]);
     return c;
 }
 

@@ -22,15 +22,21 @@ typedef struct {
     int distance;                /* 1 - coefficient is wanted */
 } request;
 
+/* What products are asked for: no more than there is to be known of columns in single precision. */
+static gcor_form product_form(const request *q) {
+    return q->job.job.in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
+}
+
 /* How the values are kept: as doubles in a matrix, which nobody looks at by elements; where pairs may have
- * observations, and so norms, of their own; where a numerator may be too long; and where they are read from files. */
+ * observations, and so norms, of their own; where real numbers are multiplied in double; where a numerator may be too
+ * long; and where they are read from files. */
 static gcor_form form_of(const request *q) {
     const gcor_source *x = &q->job.x.source;
     int is_triangle = q->layout == GCOR_TRIANGLE_ROWS || q->layout == GCOR_TRIANGLE_COLUMNS;
     if (q->job.part.save || q->job.part.parts || !is_triangle || q->job.job.use == GCOR_PAIRWISE ||
         gcor_triangular(x->n_var - 1) < COMPACT_LEAST)
         return GCOR_AS_DOUBLES;
-    if (q->job.job.measure->kind == GCOR_REAL) return GCOR_AS_FLOATS;
+    if (q->job.job.measure->kind == GCOR_REAL) return product_form(q);
     return x->n_obs <= GCOR_COMPACT_OBS ? GCOR_AS_COUNTS : GCOR_AS_DOUBLES;
 }
 
@@ -137,7 +143,7 @@ static gcor_status run_all(request *q, SEXP result) {
     gcor_dense *dense;
     gcor_status status = gcor_dense_new(context, q->layout, n_row_of(q), q->job.x.source.n_var, q->values,
                                         Rf_xlength(values), NA_REAL, &dense);
-    if (!status) dense->sink.form = GCOR_AS_FLOATS;
+    if (!status) dense->sink.form = product_form(q);
     if (!status) status = r_job_run(&q->job, &dense->sink, result);
     if (!status) status = complete(q, Rf_xlength(values), REAL(VECTOR_ELT(result, 0))[0]);
     REAL(VECTOR_ELT(result, 4))[0] = status ? 0 : (double)dense->zero_sd;
@@ -149,7 +155,7 @@ static gcor_status run_share(request *q, SEXP result) {
     gcor_sink *sink;
     gcor_status status = gcor_dense_share_new(&q->job.call.context, q->layout, n_row_of(q), q->job.x.source.n_var,
                                               &q->job.part.share, NA_REAL, &sink);
-    if (!status) sink->form = GCOR_AS_FLOATS;
+    if (!status) sink->form = product_form(q);
     if (!status) status = r_job_run(&q->job, sink, result);
     gcor_sink_free(sink);
     return status;

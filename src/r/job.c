@@ -40,6 +40,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
     q->job = (gcor_job){.x = &q->x.source,
                         .y = Rf_isNull(y) ? NULL : &q->y.source,
                         .measure = gcor_measure_at(Rf_asInteger(method)),
+                        .in_double = Rf_asLogical(r_element(settings, "in_double")),
                         .use = (gcor_use)Rf_asInteger(use),
                         .share = q->part.share};
     if (!q->job.measure) Rf_error("there is no measure number %d", Rf_asInteger(method));

@@ -27,10 +27,14 @@ static gcor_status begin_edges(gcor_sink *sink, gcor_context *context, const gco
 static gcor_status take_edges(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     const gcor_edge_rule *rule = &c->edges.rule;
-    double r;
+    int32_t which[GCOR_SOME];
+    double r[GCOR_SOME];
+    int64_t above = 0;
     (void)context;
-    for (int64_t k = 0; gcor_next_edge(rule, segment, &k, &r); k++)
-        gcor_edge_sums_add(&c->edge_sums, thread, segment->row, segment->col + k, gcor_raw_weight(rule->side, r));
+    for (int64_t from = 0; from < segment->n; from += GCOR_SOME) {
+        int64_t n = gcor_find_edges(rule, segment, 0, from, which, r, &above);
+        if (n > 0) gcor_edge_sums_add_row(&c->edge_sums, thread, segment->row, segment->col, which, r, n, rule->side);
+    }
     return GCOR_OK;
 }
 
@@ -85,7 +89,7 @@ static void settle(const gcor_sums_rule *rule, const gcor_segment *segment, doub
     if (!segment->exact || rule->least > 1) return;
     for (int64_t k = 0; k < segment->n; k++)
         if (fabs(gcor_weight(rule->side, values[k]) - rule->least) <= segment->error)
-            values[k] = segment->exact(segment, k);
+            values[k] = gcor_exact_value(segment, k);
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {

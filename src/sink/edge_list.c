@@ -50,6 +50,13 @@ static int64_t *next_of(const gcor_edges *edges, const gcor_tile *tile, int t) {
     return edges->next + t * tile->n_row - tile->row;
 }
 
+/* The end of the edges of one row that begin at e: they come as a block of a tile has them, some at a time. */
+static int64_t end_of_row(const gcor_edge_list *list, int64_t e) {
+    int32_t row = list->list[e].row;
+    while (++e < list->n && list->list[e].row == row) {}
+    return e;
+}
+
 /* Where every thread's edges of every row go: a row's from the first thread's on. Uses as many
  * counters as there are threads and rows. */
 static gcor_status plan_places(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
@@ -64,7 +71,11 @@ static gcor_status plan_places(gcor_edges *edges, gcor_context *context, const g
     for (int t = 0; t < edges->threads; t++) {
         int64_t *count = next_of(edges, tile, t);
         memset(count + tile->row, 0, (size_t)tile->n_row * sizeof *count);
-        for (int64_t e = 0; e < edges->loose[t].n; e++) count[edges->loose[t].list[e].row]++;
+        const gcor_edge_list *loose = &edges->loose[t];
+        for (int64_t e = 0, end; e < loose->n; e = end) {
+            end = end_of_row(loose, e);
+            count[loose->list[e].row] += end - e;
+        }
     }
     for (int64_t row = 0; row < tile->n_row; row++)
         for (int t = 0; t < edges->threads; t++) {
@@ -80,23 +91,53 @@ static void scatter(gcor_edges *edges, gcor_context *context, const gcor_tile *t
     for (int t = 0; t < edges->threads; t++) {
         int64_t *next = next_of(edges, tile, t);
         const gcor_edge_list *loose = &edges->loose[t];
-        for (int64_t e = 0; e < loose->n; e++) edges->ordered.list[next[loose->list[e].row]++] = loose->list[e];
+        for (int64_t e = 0, end; e < loose->n; e = end) {
+            int64_t *at = &next[loose->list[e].row];
+            end = end_of_row(loose, e);
+            memcpy(edges->ordered.list + *at, loose->list + e, (size_t)(end - e) * sizeof *loose->list);
+            *at += end - e;
+        }
     }
 }
 
 /* Two ascending parts of a list of n, the first of `half`, into one; work: room for half. */
 static void merge(gcor_edge *list, int64_t half, int64_t n, gcor_edge *work) {
-    if (list[half - 1].col < list[half].col) return;
     memcpy(work, list, (size_t)half * sizeof *list);
     for (int64_t a = 0, b = half, out = 0; a < half; out++)
         list[out] = b < n && list[b].col < work[a].col ? list[b++] : work[a++];
 }
 
-/* By columns. What a row is made of comes in order, so that most merges are a comparison. */
-static void sort_row(gcor_edge *row, int64_t n, gcor_edge *work) {
+/* The first ascending parts of a row, at most `most`: their ends. Returns how many there are. */
+static int find_parts(const gcor_edge *row, int64_t n, int64_t *end, int most) {
+    int parts = 0;
+    for (int64_t e = 1; e <= n && parts < most; e++)
+        if (e == n || row[e].col < row[e - 1].col) end[parts++] = e;
+    return parts;
+}
+
+/* Any row: parts of one, two, four edges and so on. */
+static void sort_any(gcor_edge *row, int64_t n, gcor_edge *work) {
     for (int64_t half = 1; half < n; half *= 2)
         for (int64_t at = 0; at + half < n; at += 2 * half)
-            merge(row + at, half, n - at < 2 * half ? n - at : 2 * half, work);
+            if (row[at + half - 1].col > row[at + half].col)
+                merge(row + at, half, n - at < 2 * half ? n - at : 2 * half, work);
+}
+
+/* By columns. What a row is made of comes in order, a part from each block, so that there are few parts to merge. */
+static void sort_row(gcor_edge *row, int64_t n, gcor_edge *work) {
+    enum { PARTS = 64 };
+    int64_t end[PARTS];
+    int parts = find_parts(row, n, end, PARTS);
+    if (parts == PARTS) return sort_any(row, n, work);
+    while (parts > 1) {
+        int merged = 0;
+        for (int p = 0; p < parts; p += 2) {
+            int64_t begin = p > 0 ? end[p - 1] : 0;
+            if (p + 1 < parts) merge(row + begin, end[p] - begin, end[p + 1] - begin, work);
+            end[merged++] = end[p + 1 < parts ? p + 1 : p];
+        }
+        parts = merged;
+    }
 }
 
 /* After scatter() the last thread's place in a row is the row's end, and the loose lists are free to

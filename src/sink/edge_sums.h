@@ -5,6 +5,7 @@
 #define GPUCOR_EDGE_SUMS_H
 
 #include "fixed.h"
+#include "weight.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +41,23 @@ static inline void gcor_edge_sums_add(gcor_edge_sums *sums, int thread, int64_t 
     of_row->degree++;
     of_col->strength += term;
     of_col->degree++;
+}
+
+/* n of them, at most GCOR_EXACT_TERMS, of one row: with columns col + which[e] and coefficients r[e]. */
+static inline void gcor_edge_sums_add_row(gcor_edge_sums *sums, int thread, int64_t row, int64_t col,
+                                          const int32_t *which, const double *r, int64_t n, gcor_side side) {
+    gcor_edge_sum *own = sums->partial + thread * (sums->at.n_row + sums->at.n_col);
+    gcor_edge_sum *of_row = own + (row - sums->at.row), *of_col = own + sums->at.n_row + (col - sums->at.col);
+    double all_high = 0, all_low = 0;
+    for (int64_t e = 0; e < n; e++) {
+        double weight = gcor_raw_weight(side, r[e]), high = gcor_high_part(weight), low = gcor_low_part(weight, high);
+        of_col[which[e]].strength += gcor_fixed(high, low);
+        of_col[which[e]].degree++;
+        all_high += high;
+        all_low += low;
+    }
+    of_row->strength += gcor_fixed(all_high, all_low);
+    of_row->degree += n;
 }
 
 /* How many threads n edges of a tile are worth: adding up what each has found takes as long as the tile's sides are. */

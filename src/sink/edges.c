@@ -1,11 +1,6 @@
 /* From a segment of coefficients to the edges among them, in a list of the thread's. */
 #include "edges.h"
 
-/* Element k, as exact as it can be had. */
-static double exact_value(const gcor_segment *segment, int64_t k) {
-    return segment->exact ? segment->exact(segment, k) : gcor_value(segment, k);
-}
-
 /* The least weight of the segment's row. Where none is known yet, the k-th largest weight in the
  * segment, to within a bin, is one: or all of a variable's first pairs would be edges. */
 static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment) {
@@ -23,56 +18,131 @@ static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment)
     return 0;
 }
 
-/* The least weight, by the cheap value, that element k may be an edge with. own: the row's, where variables have
- * their own. */
-static inline double low_of(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
-    if (!rule->row_least) return rule->least - segment->error;
-    double other = rule->col_least[segment->col + k];
-    return (other < own ? other : own) - segment->error;
-}
-
 enum { STRIP = 32 };
 
-/* Whether any of STRIP elements from k on may be an edge; that most are not is found without a branch. */
-static int any_edge(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
+/* Which of n elements of cheap floats, at most STRIP, have a weight of `low` at least: -1 in `may`. Returns how many
+ * do. Vectors of one width, and no branch. */
+static int count_floats(gcor_side side, const float *value, float low, int64_t n, int32_t *may) {
+    const gcor_weighing w = gcor_weigh(side);
+    const float size = (float)w.size, sign = (float)w.sign;
+    int found = 0;
+#pragma omp simd reduction(- : found)
+    for (int64_t l = 0; l < n; l++) {
+        may[l] = -(size * fabsf(value[l]) + sign * value[l] >= low);
+        found -= may[l];
+    }
+    return found;
+}
+
+/* The same of doubles. */
+static int count_doubles(gcor_side side, const double *value, double low, int64_t n, int32_t *may) {
+    const gcor_weighing w = gcor_weigh(side);
+    int64_t found = 0, mask[STRIP];
+#pragma omp simd reduction(- : found)
+    for (int64_t l = 0; l < n; l++) {
+        mask[l] = -(int64_t)(w.size * fabs(value[l]) + w.sign * value[l] >= low);
+        found -= mask[l];
+    }
+    for (int64_t l = 0; found > 0 && l < n; l++) may[l] = (int32_t)mask[l];
+    return (int)found;
+}
+
+/* The same of any segment's n elements from k on, where variables have least weights of their own. own: the row's. */
+static int count_own(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
+                     int32_t *may) {
+    const double *other = rule->col_least + segment->col + k;
+    int found = 0;
+    for (int64_t l = 0; l < n; l++) {
+        double least = other[l] < own ? other[l] : own;
+        may[l] = -(gcor_raw_weight(rule->side, gcor_value(segment, k + l)) >= least - segment->error);
+        found -= may[l];
+    }
+    return found;
+}
+
+/* The elements of a strip that may be edges, as above. */
+static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
+                       int32_t *may) {
+    double low = rule->least - segment->error;
+    if (rule->row_least) return count_own(rule, segment, own, k, n, may);
+    if (segment->doubles) return count_doubles(rule->side, segment->doubles + k, low, n, may);
+    return count_floats(rule->side, segment->floats + k, nextafterf((float)low, -INFINITY), n, may);
+}
+
+/* The elements from..to-1 that may be edges. */
+static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
+                               int64_t to, int32_t *k) {
+    int64_t found = 0;
+    for (; from < to; from += STRIP) {
+        int32_t may[STRIP];
+        int n = to - from < STRIP ? (int)(to - from) : STRIP;
+        int edges = count_strip(rule, segment, own, from, n, may);
+        int32_t *next = k + found;
+        found += edges;
+        if (edges == n)
+            for (int l = 0; l < n; l++) next[l] = (int32_t)from + l;
+        else
+            for (int l = 0; edges > 0 && l < n; l++, next -= may[l - 1]) *next = (int32_t)from + l;
+    }
+    return found;
+}
+
+/* Without those whose cheap value is already far above the ceiling: they are counted. */
+static int64_t leave_out_above(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, int32_t *k,
+                               int64_t *above) {
+    int64_t left = 0;
+    for (int64_t c = 0; c < n; c++) {
+        double value = gcor_value(segment, k[c]);
+        int is_above = gcor_judge_cheap(rule, segment->row, segment->col + k[c], value, segment->error) == GCOR_ABOVE;
+        k[left] = k[c];
+        left += !is_above;
+        *above += is_above;
+    }
+    return left;
+}
+
+/* Of n exact coefficients: -1 in `keep` for edges. Returns how many those are. */
+static int64_t judge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, const int32_t *k,
+                     const double *r, int64_t *keep, int64_t *above) {
+    int64_t kept = 0;
+    if (rule->row_least || rule->ceiling <= 1) {
+        for (int64_t c = 0; c < n; c++) {
+            gcor_verdict verdict = gcor_judge(rule, segment->row, segment->col + k[c], r[c]);
+            keep[c] = -(verdict == GCOR_KEPT);
+            kept -= keep[c];
+            *above += verdict == GCOR_ABOVE;
+        }
+        return kept;
+    }
     const gcor_weighing w = gcor_weigh(rule->side);
-    const double error = segment->error;
-    if (!rule->row_least) return gcor_largest_weight(rule->side, segment, k, STRIP) >= rule->least - error;
-    const double *other = rule->col_least + segment->col;
-    int any = 0;
-#pragma omp simd reduction(| : any)
-    for (int64_t l = k; l < k + STRIP; l++) {
-        double value = segment->floats ? segment->floats[l] : segment->doubles[l];
-        any |= w.size * fabs(value) + w.sign * value >= (other[l] < own ? other[l] : own) - error;
+    const double least = rule->least;
+#pragma omp simd reduction(- : kept)
+    for (int64_t c = 0; c < n; c++) {
+        double weight = r[c] <= 1 ? w.size * fabs(r[c]) + w.sign * r[c] : -2;
+        keep[c] = -(int64_t)(weight >= least);
+        kept -= keep[c];
     }
-    return any;
+    return kept;
 }
 
-/* The first element from k on that may be an edge. */
-static int64_t find_next(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k) {
-    while (k < segment->n) {
-        int64_t end = k + STRIP < segment->n ? k + STRIP : segment->n;
-        if (end == k + STRIP && !any_edge(rule, segment, own, k)) k = end;
-        for (; k < end; k++)
-            if (gcor_raw_weight(rule->side, gcor_value(segment, k)) >= low_of(rule, segment, own, k)) return k;
+int64_t gcor_find_edges(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from, int32_t *k,
+                        double *r, int64_t *above) {
+    int64_t to = segment->n - from < GCOR_SOME ? segment->n : from + GCOR_SOME, at = 0;
+    int64_t n = find_candidates(rule, segment, own, from, to, k);
+    int64_t keep[GCOR_SOME];
+    if (segment->exact && rule->ceiling <= 1) n = leave_out_above(rule, segment, n, k, above);
+    if (n == 0) return 0;
+    if (segment->exact)
+        segment->exact(segment, k, n, r);
+    else
+        for (int64_t c = 0; c < n; c++) r[c] = gcor_value(segment, k[c]);
+    int64_t kept = judge(rule, segment, n, k, r, keep, above);
+    for (int64_t c = 0; kept < n && c < n; c++) {
+        k[at] = k[c];
+        r[at] = r[c];
+        at -= keep[c];
     }
-    return k;
-}
-
-/* Of element k: by its exact coefficient *r, where the cheap value is not already far above the ceiling. */
-static gcor_verdict judge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t k, double *r) {
-    int64_t row = segment->row, col = segment->col + k;
-    if (segment->exact && rule->ceiling <= 1 &&
-        gcor_judge_cheap(rule, row, col, gcor_value(segment, k), segment->error) == GCOR_ABOVE)
-        return GCOR_ABOVE;
-    *r = exact_value(segment, k);
-    return gcor_judge(rule, row, col, *r);
-}
-
-int gcor_next_edge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t *k, double *r) {
-    for (; (*k = find_next(rule, segment, 0, *k)) < segment->n; (*k)++)
-        if (judge(rule, segment, *k, r) == GCOR_KEPT) return 1;
-    return 0;
+    return kept;
 }
 
 gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
@@ -81,13 +151,15 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
     gcor_edge_list *loose;
     gcor_status status = gcor_edges_room(edges, context, thread, segment->n, &loose);
     if (status) return status;
+    int32_t which[GCOR_SOME];
+    double own = rule->row_least ? row_least(rule, segment) : 0, r[GCOR_SOME];
     int64_t above = 0;
-    double own = rule->row_least ? row_least(rule, segment) : 0, r = 0;
-    for (int64_t k = -1; (k = find_next(rule, segment, own, k + 1)) < segment->n;) {
-        gcor_verdict verdict = judge(rule, segment, k, &r);
-        above += verdict == GCOR_ABOVE;
-        if (verdict == GCOR_KEPT)
-            loose->list[loose->n++] = (gcor_edge){(int32_t)segment->row, (int32_t)(segment->col + k), r};
+    for (int64_t from = 0; from < segment->n; from += GCOR_SOME) {
+        int64_t n = gcor_find_edges(rule, segment, own, from, which, r, &above);
+        gcor_edge *out = loose->list + loose->n;
+        for (int64_t e = 0; e < n; e++)
+            out[e] = (gcor_edge){(int32_t)segment->row, (int32_t)(segment->col + which[e]), r[e]};
+        loose->n += n;
     }
     if (above > 0) __atomic_fetch_add(&edges->above, above, __ATOMIC_RELAXED);
     return GCOR_OK;

@@ -44,9 +44,13 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
 gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 
-/* The first edge of the segment from element *k on: *k and its exact coefficient *r. 0: there is none. Any thread. Of
- * rules without least weights of the variables' own and without a ceiling. */
-int gcor_next_edge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t *k, double *r);
+enum { GCOR_SOME = 256 };
+
+/* The edges among GCOR_SOME elements, or all there are, of the segment from `from` on: which they are, ascending, and
+ * their exact coefficients; room for GCOR_SOME of both. Returns how many; *above is raised by those above the rule's
+ * ceiling. own: the least weight of the segment's row, where variables have their own. Any thread. */
+int64_t gcor_find_edges(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from, int32_t *k,
+                        double *r, int64_t *above);
 
 /* Free what was collected with, as soon as a run is over or any time later, once or more often. */
 void gcor_edges_free(gcor_edges *edges);

@@ -18,7 +18,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         for (int64_t k = from; k < to; k++) {
             double value = gcor_value(segment, k);
             if (!(value <= most) || gcor_raw_weight(maximum->side, value) + segment->error <= *best) continue;
-            double weight = gcor_weight(maximum->side, segment->exact ? segment->exact(segment, k) : value);
+            double weight = gcor_weight(maximum->side, gcor_exact_value(segment, k));
             if (weight > *best) *best = weight;
         }
     }

@@ -71,13 +71,14 @@ differences <- function(ours, truth, tolerance) {
 }
 
 # All coefficients of x (with y), the NA pattern, errors and warnings are those of cor().
-expect_like_cor <- function(x, y = NULL, use = "everything", method = "pearson", backend = "cpu", label = "", ...) {
+expect_like_cor <- function(x, y = NULL, use = "everything", method = "pearson", backend = "cpu", label = "", ...,
+                            within = tolerance[[method]]) {
   truth <- outcome(reference_cor(x, y, use, method))
   ours <- outcome(gpuCor(x, y, use, method, output = "matrix", backend = backend, ...))
   wrong <- if (is.null(truth$error) != is.null(ours$error)) {
     paste0("ours: ", ours$error, "; cor(): ", truth$error)
   } else {
-    c(differences(ours$value, truth$value, tolerance[[method]]),
+    c(differences(ours$value, truth$value, within),
       if (truth$warned && !ours$warned && !warns_at_random(x, y, use)) "cor() warned of a constant column")
   }
   expect(length(wrong) == 0, paste(c(paste(backend, method, use, label), wrong), collapse = "\n"))

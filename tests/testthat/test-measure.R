@@ -85,3 +85,12 @@ test_that("a measure that only this test has is used by every function on every 
     expect_match(one$shown[1], "Quadrant correlation of 70 variables", fixed = TRUE)
   }
 })
+
+test_that("a measure without a form in double says so", {
+  found <- with_quadrant(function(x) {
+    vapply(gpuInfo()$backends, function(backend) {
+      tryCatch(gpuCor(x, method = "quadrant", precision = "double", backend = backend), error = conditionMessage)
+    }, "")
+  }, normal(9, 4))
+  expect_match(found, "method = \"quadrant\" has no precision = \"double\"; use \"single\"", fixed = TRUE, all = TRUE)
+})

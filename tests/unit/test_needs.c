@@ -58,7 +58,8 @@ static int64_t check_share(unit_problem *problem, const unit_kind *kind, const i
 
 static void check_kind(const char *name, int with_y) {
     const unit_kind *kind = unit_kind_named(name);
-    const int64_t memories[] = {0, 24000, 8000};
+    const int64_t column = gcor_cpu.column_bytes(NULL, GCOR_REAL, N_OBS);
+    const int64_t memories[] = {0, 500 * column, 166 * column};
     int64_t columns = 0, last = 0;
     unit_data x = unit_data_new(N_OBS, N_X, UNIT_COMPLETE), y = unit_data_new(N_OBS, N_Y, UNIT_COMPLETE);
     counted_source from_x = counted(&x, &columns), from_y = counted(&y, &columns);

@@ -21,7 +21,8 @@ typedef enum {
     GCOR_SIGN,        /* signs of all differences within a column: sum / sqrt(norm norm') */
     GCOR_REAL_COMMON, /* Pearson's moments over the common observations, in double */
     GCOR_RANK_COMMON, /* ranks among the common observations, then as Pearson, in integers */
-    GCOR_SIGN_COMMON  /* signs of the differences between common observations */
+    GCOR_SIGN_COMMON, /* signs of the differences between common observations */
+    GCOR_DOUBLE       /* float64 columns, in the place of GCOR_REAL where double precision is asked for */
 } gcor_kind;
 
 /* What an infinite value does to a column of complete observations. */
@@ -36,7 +37,7 @@ typedef enum {
     GCOR_NORMAL_WITH_TIES /* tau-b over the deviation that the two columns' ties give: normal */
 } gcor_distribution;
 
-enum { GCOR_MEASURE_VERSION = 1 };
+enum { GCOR_MEASURE_VERSION = 2 };
 
 typedef struct {
     int version;       /* GCOR_MEASURE_VERSION */
@@ -53,12 +54,17 @@ typedef struct {
      * the sum of squares of `out` as gcor_unit() does, and 0 if the column has no coefficients, as all of its
      * values are the same. Any thread. NULL, where `ranked`: the ranks as they are. */
     double (*prepare)(double *x, int64_t n, float *out);
+    /* The same in double: out is x centred or whatever, of any length. Returns gcor_double_dot() of it with itself. NULL
+     * with a prepare(): double precision is an error. */
+    double (*prepare_double)(double *x, int64_t n, double *out);
 } gcor_measure;
 
 /* x[0 .. n-1], whose sum of squares is given, as floats of unit length, zeros if that is 0. Returns the norm of what
  * was written: the sum of its squares, added up as every back end does. Another package gets it by
  * R_GetCCallable("gpucor", "gcor_unit"). */
 double gcor_unit(const double *x, double squares, int64_t n, float *out);
+/* The product of two columns of doubles, to the same bits on every back end; the same way. */
+double gcor_double_dot(const double *x, const double *y, int64_t n);
 
 #ifdef __cplusplus
 }

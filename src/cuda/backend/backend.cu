@@ -55,6 +55,7 @@ static int64_t cuda_memory(const gcor_state *state) {
 static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     bool halves = kind == GCOR_REAL && fused(state, kind, n_obs);
     switch (kind) {
+    case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
     default: return n_obs * (int64_t)sizeof(float) + (halves ? half_bytes(n_obs) : 0) + sign_bytes(kind, n_obs);

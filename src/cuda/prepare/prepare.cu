@@ -71,6 +71,7 @@ static void allocate(Operand &o) {
     case GCOR_REAL:
     case GCOR_SIGN:
     case GCOR_SIGN_COMMON: return o.columns.reserve(n * n_var, what);
+    case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: return o.values.reserve(n * n_var, what);
     case GCOR_RANK_COMMON:
         o.order.reserve(n * n_var, what);
@@ -199,39 +200,54 @@ static void prepare_on_device(gcor_state *state, const gcor_columns *columns, Op
 
 /* ---- on the host ---------------------------------------------------------------------------------------- */
 
-/* Where columns go that their measure prepares: floats in pinned memory, flags, norms; and room for ranks, of each
- * thread. */
+/* Where columns go that their measure prepares: floats or doubles in pinned memory, flags, norms; and room for ranks,
+ * of each thread. */
+template <class Value>
 struct Preparing {
     const gcor_measure *measure;
     const gcor_operand *head;
     int64_t first;
-    float *staged;
+    Value *staged;
     char *ranks;
     size_t rank_bytes;
 };
 
+static double prepare_values(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
+                             float *out) {
+    return gcor_prepare_real(measure, x, n, flags, ranks, out);
+}
+
+static double prepare_values(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
+                             double *out) {
+    return gcor_prepare_double(measure, x, n, flags, ranks, out);
+}
+
+template <class Value>
 static void prepare_column(void *user, int thread, int64_t j, double *x, int flags) {
-    const Preparing *work = (const Preparing *)user;
+    const Preparing<Value> *work = (const Preparing<Value> *)user;
     int64_t n = work->head->n_obs, at = j - work->head->first;
     gcor_ranks ranks{};
     if (work->ranks) ranks = gcor_ranks_at(work->ranks + (size_t)thread * work->rank_bytes, n);
     work->head->flags[at] = (unsigned char)flags;
-    work->head->norm[at] = gcor_prepare_real(work->measure, x, n, flags, work->ranks ? &ranks : nullptr,
-                                             work->staged + (j - work->first) * n);
+    work->head->norm[at] = prepare_values(work->measure, x, n, flags, work->ranks ? &ranks : nullptr,
+                                          work->staged + (j - work->first) * n);
 }
 
-static void prepare_on_host(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
+/* To `out`, on the device. */
+template <class Value>
+static void prepare_on_host(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o,
+                            Value *out) {
     const size_t line = 64;
     int64_t n = o.head.n_obs;
     size_t rank_bytes = measure->ranked ? (gcor_ranks_bytes(n) + line - 1) / line * line : 0;
     std::unique_ptr<char[]> ranks(rank_bytes ? new char[rank_bytes * (size_t)state->context->threads] : nullptr);
-    auto fill = [&](float *staged, int64_t at, int64_t count) {
-        Preparing work{measure, &o.head, o.head.first + at, staged, ranks.get(), rank_bytes};
-        for_columns(state, columns, work.first, count, prepare_column, &work);
+    auto fill = [&](Value *staged, int64_t at, int64_t count) {
+        Preparing<Value> work{measure, &o.head, o.head.first + at, staged, ranks.get(), rank_bytes};
+        for_columns(state, columns, work.first, count, prepare_column<Value>, &work);
     };
-    in_batches<float>(state, o, batch_of(state, o), fill, [&](const float *staged, int64_t at, int64_t count) {
-        check(cudaMemcpyAsync(o.columns.data + at * n, staged, (size_t)(count * n) * sizeof(float),
-                              cudaMemcpyHostToDevice, state->compute.handle),
+    in_batches<Value>(state, o, batch_of(state, o), fill, [&](const Value *staged, int64_t at, int64_t count) {
+        check(cudaMemcpyAsync(out + at * n, staged, (size_t)(count * n) * sizeof(Value), cudaMemcpyHostToDevice,
+                              state->compute.handle),
               "copying columns");
     });
 }
@@ -262,7 +278,7 @@ static void describe(gcor_state *state, const gcor_measure *measure, Operand &o,
 
 /* Columns without observations have nothing to be copied. */
 static bool is_for_host(const gcor_measure *measure, gcor_kind kind, int64_t n_obs) {
-    return n_obs == 0 || (kind == GCOR_REAL && measure->prepare);
+    return n_obs == 0 || kind == GCOR_DOUBLE || (kind == GCOR_REAL && measure->prepare);
 }
 
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
@@ -277,8 +293,10 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     allocate(*o);
     if (!on_host)
         prepare_on_device(state, columns, *o);
+    else if (n_obs > 0 && kind == GCOR_DOUBLE)
+        prepare_on_host(state, columns, measure, *o, o->values.data);
     else if (n_obs > 0)
-        prepare_on_host(state, columns, measure, *o);
+        prepare_on_host(state, columns, measure, *o, o->columns.data);
     describe(state, measure, *o, on_host);
     if (kind == GCOR_REAL && fused(state, kind, n_obs)) make_halves(state, *o);
     if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);

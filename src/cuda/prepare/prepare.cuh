@@ -23,11 +23,12 @@ struct Operand {
     std::unique_ptr<int64_t[]> tied_before; /* SIGN: how many of the variables before have ties */
     std::unique_ptr<int[]> level_count;     /* SIGN, long ones: how many levels, 0: more than FEW_LEVELS ... */
     DeviceArray<float> levels;              /* ... and which, FEW_LEVELS each (product/sets.cu) */
-    DeviceArray<double> values;             /* REAL_COMMON: values, NaN: missing */
+    DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON: values, NaN: missing */
     DeviceArray<int> order, begin, end;     /* RANK_COMMON, as gcor_rank() has them */
 
     /* Where variable `var`, numbered as in x, begins. */
     const float *columns_of(int64_t var) const { return columns.data + (var - head.first) * head.n_obs; }
+    const double *values_of(int64_t var) const { return values.data + (var - head.first) * head.n_obs; }
     const double *norm_of(int64_t var) const { return norm.data + (var - head.first); }
 
     /* Give back what is too large to be kept for the next operand. */

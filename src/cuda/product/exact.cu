@@ -21,6 +21,7 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
     switch (kind) {
     case GCOR_SIGN: return multiply_sets(state, rows, cols, out);
     case GCOR_SIGN_COMMON: return multiply_slices(state, rows, cols, out);
+    case GCOR_DOUBLE: return multiply_doubles(state, rows, cols, out);
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return multiply_pairwise(state, rows, cols, out);
     case GCOR_REAL:

@@ -1,0 +1,144 @@
+/* Columns of doubles multiplied in double: on the ordinary cores, as the order of the sums is that of coefficient.h,
+ * and with it every bit that of the processor. A block of threads has SIDE x SIDE pairs, a thread OWN x OWN of them. */
+#include "../backend/state.cuh"
+#include "../../core/coefficient.h"
+#include "pair.cuh"
+
+namespace doubles {
+
+enum { SIDE = 64, OWN = 4, ACROSS = SIDE / OWN, THREADS = ACROSS * ACROSS, STEP = 16, PADDED = SIDE + 2 };
+enum { EACH = SIDE * STEP / THREADS }; /* values of a side that a thread loads */
+static_assert(GCOR_OBS_RUN % STEP == 0, "runs of whole steps");
+
+/* A tile's side, from its first variable on. */
+struct Side {
+    const double *values, *norm;
+};
+
+/* Two steps of both sides, and when all of them are done, the block's sums. */
+union Shared {
+    struct {
+        double rows[2][STEP][PADDED], cols[2][STEP][PADDED];
+    };
+    double sums[SIDE][PADDED];
+};
+
+/* A thread's values of SIDE variables from `var` of n_var on, observations from k on; 0 beyond. */
+static __device__ inline void fetch(const double *values, int64_t n_obs, int64_t var, int64_t n_var, int64_t k,
+                                    double (&own)[EACH]) {
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        int at = threadIdx.x + THREADS * e;
+        int64_t v = var + at / STEP, o = k + at % STEP;
+        own[e] = v < n_var && o < n_obs ? values[v * n_obs + o] : 0;
+    }
+}
+
+static __device__ inline void store(const double (&own)[EACH], double (&side)[STEP][PADDED]) {
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        int at = threadIdx.x + THREADS * e;
+        side[at % STEP][at / STEP] = own[e];
+    }
+}
+
+/* A thread has OWN rows that follow one another, and columns ACROSS apart: what a warp writes lies side by side. */
+static __device__ inline int own_row(int i) {
+    return threadIdx.x / ACROSS * OWN + i;
+}
+static __device__ inline int own_col(int j) {
+    return threadIdx.x % ACROSS + ACROSS * j;
+}
+
+/* What is beyond the last observation is zero, which leaves a sum as it is. */
+static __device__ inline void multiply_step(const double (&rows)[STEP][PADDED], const double (&cols)[STEP][PADDED],
+                                            double (&run)[OWN][OWN]) {
+#pragma unroll 2
+    for (int o = 0; o < STEP; o++) {
+        double row[OWN], col[OWN];
+#pragma unroll
+        for (int i = 0; i < OWN; i++) row[i] = rows[o][own_row(i)];
+#pragma unroll
+        for (int j = 0; j < OWN; j++) col[j] = cols[o][own_col(j)];
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+#pragma unroll
+            for (int j = 0; j < OWN; j++) run[i][j] = fma(row[i], col[j], run[i][j]);
+    }
+}
+
+/* The sums of a run, complete, to those of all; the next one begins. */
+static __device__ inline void end_run(double (&run)[OWN][OWN], double (&sums)[OWN][OWN]) {
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+#pragma unroll
+        for (int j = 0; j < OWN; j++) {
+            sums[i][j] += run[i][j];
+            run[i][j] = 0;
+        }
+}
+
+/* All steps; while one is multiplied the next one is on its way. */
+static __device__ inline void multiply_block(const Side &rows, const Side &cols, int64_t n_obs, const gcor_tile &tile,
+                                             int64_t row, int64_t col, Shared &shared, double (&sums)[OWN][OWN]) {
+    double run[OWN][OWN] = {}, row_values[EACH], col_values[EACH];
+    auto bring = [&](int64_t k) {
+        fetch(rows.values, n_obs, row, tile.n_row, k, row_values);
+        fetch(cols.values, n_obs, col, tile.n_col, k, col_values);
+    };
+    bring(0);
+    for (int64_t k = 0, turn = 0; k < n_obs; k += STEP, turn ^= 1) {
+        store(row_values, shared.rows[turn]);
+        store(col_values, shared.cols[turn]);
+        __syncthreads(); /* also: the step before the last one is read */
+        bring(k + STEP);
+        multiply_step(shared.rows[turn], shared.cols[turn], run);
+        if ((k + STEP) % GCOR_OBS_RUN == 0) end_run(run, sums);
+    }
+    if (n_obs % GCOR_OBS_RUN != 0) end_run(run, sums);
+}
+
+/* Row by row without gaps (triangle.h); what is written side by side comes from threads side by side. */
+static __device__ inline void deliver(const Side &rows, const Side &cols, const gcor_tile &tile, gcor_shape shape,
+                                      int64_t row, int64_t col, const Shared &shared, double *out) {
+#pragma unroll 1
+    for (int at = threadIdx.x; at < SIDE * SIDE; at += THREADS) {
+        int64_t i = row + at / SIDE, j = col + at % SIDE, begin, n;
+        if (i >= tile.n_row) return;
+        gcor_tile_segment(&tile, shape, tile.row + i, &begin, &n);
+        int64_t k = tile.col + j - begin;
+        if (k >= 0 && k < n)
+            out[gcor_tile_offset(&tile, shape, tile.row + i) + k] = gcor_coefficient(shared.sums[at / SIDE][at % SIDE],
+                                                                                     rows.norm[i], cols.norm[j]);
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS, 2)
+    multiply(Side rows, Side cols, int64_t n_obs, gcor_tile tile, gcor_shape shape, double *out) {
+    __shared__ Shared shared;
+    int64_t row = (int64_t)blockIdx.y * SIDE, col = (int64_t)blockIdx.x * SIDE;
+    int64_t last_row = gcor_clamp(row + SIDE, 0, tile.n_row) - 1, last_col = gcor_clamp(col + SIDE, 0, tile.n_col) - 1;
+    if (!has_pair(shape, tile.row + row, tile.row + last_row, tile.col + col, tile.col + last_col)) return;
+    double sums[OWN][OWN] = {};
+    multiply_block(rows, cols, n_obs, tile, row, col, shared, sums);
+    __syncthreads(); /* the last step is read */
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+#pragma unroll
+        for (int j = 0; j < OWN; j++) shared.sums[own_row(i)][own_col(j)] = sums[i][j];
+    __syncthreads();
+    deliver(rows, cols, tile, shape, row, col, shared, out);
+}
+
+} // namespace doubles
+
+void multiply_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    using namespace doubles;
+    const gcor_tile &tile = out.tile;
+    doubles::Side of_rows{rows.values_of(tile.row), rows.norm_of(tile.row)};
+    doubles::Side of_cols{cols.values_of(tile.col), cols.norm_of(tile.col)};
+    dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
+    doubles::multiply<<<grid, THREADS, 0, state->compute.handle>>>(of_rows, of_cols, rows.head.n_obs, tile, out.shape,
+                                                                   out.doubles);
+    check_launch("multiplying columns in double");
+}

@@ -1,0 +1,69 @@
+/* Sums of products by the kernels of each instruction set that the machine has: the bits of their definitions. */
+#include "check.h"
+#include "fixture.h"
+
+#include "../../src/core/coefficient.h"
+#include "../../src/cpu/kernels.h"
+
+#include <stdlib.h>
+
+/* Products that have digits to lose, of either sign, and some that are nothing. */
+static double any_value(void) {
+    return unit_random(9) ? (unit_uniform() - 0.5) * ldexp(1, (int)unit_random(20)) : 0;
+}
+
+enum { MOST_OBS = 300, N_COLS = 23 };
+
+static void dots_of_columns(void) {
+    float *x = aligned_alloc(64, (MOST_OBS + 4) * sizeof *x),
+          *y = aligned_alloc(64, N_COLS * (MOST_OBS + 4) * sizeof *y);
+    int32_t which[N_COLS];
+    double out[N_COLS];
+    unit_seed(31);
+    for (int64_t n = 0; n <= MOST_OBS; n = n < 70 ? n + 1 : n + 23) {
+        int64_t stride = (n + CPU_PADDING - 1) / CPU_PADDING * CPU_PADDING, count = unit_random(N_COLS + 1);
+        for (int64_t k = 0; k < stride; k++) x[k] = k < n ? (float)any_value() : 0;
+        for (int64_t k = 0; k < N_COLS * stride; k++) y[k] = k % stride < n ? (float)any_value() : 0;
+        for (int64_t c = 0; c < count; c++) which[c] = (int32_t)unit_random(N_COLS);
+        for (int set = 0; cpu_kernel_set(set); set++) {
+            unit_about("%s, %d observations, %d columns", cpu_kernel_set(set)->name, (int)n, (int)count);
+            cpu_kernel_set(set)->dots(x, y, stride, which, count, stride, out);
+            for (int64_t c = 0; c < count; c++) CHECK(out[c] == gcor_dot(x, y + which[c] * stride, n));
+        }
+    }
+    free(x);
+    free(y);
+}
+
+/* In runs, as a tile's product multiplies them. */
+static void sums_in_double(void) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
+    double *rows = aligned_alloc(64, WIDTH * MOST_OBS * sizeof *rows),
+           *cols = aligned_alloc(64, WIDTH * MOST_OBS * sizeof *cols);
+    double *sums = aligned_alloc(64, CPU_KERNEL_ROWS * CPU_BLOCK_COLS * sizeof *sums), x[MOST_OBS], y[MOST_OBS];
+    const int64_t sizes[] = {1, 2, 127, 128, 129, 256, 299};
+    unit_seed(32);
+    for (int s = 0; s < 7; s++)
+        for (int set = 0; cpu_kernel_set(set); set++) {
+            int64_t n = sizes[s];
+            unit_about("%s, %d observations", cpu_kernel_set(set)->name, (int)n);
+            for (int64_t k = 0; k < WIDTH * n; k++) rows[k] = any_value(), cols[k] = any_value();
+            for (int64_t k = 0; k < n; k += GCOR_OBS_RUN)
+                cpu_kernel_set(set)->fused(rows + k * WIDTH, cols + k * WIDTH, gcor_clamp(GCOR_OBS_RUN, 0, n - k),
+                                           k > 0, sums);
+            for (int r = 0; r < CPU_KERNEL_ROWS; r++)
+                for (int c = 0; c < WIDTH; c++) {
+                    for (int64_t k = 0; k < n; k++) x[k] = rows[k * WIDTH + r], y[k] = cols[k * WIDTH + c];
+                    CHECK(sums[r * CPU_BLOCK_COLS + c] == gcor_double_dot(x, y, n));
+                }
+        }
+    free(rows);
+    free(cols);
+    free(sums);
+}
+
+const unit_test products_tests[] = {
+    {"dot products of a column and several are those of one pair", dots_of_columns},
+    {"sums of products in double are fused, in runs", sums_in_double},
+    {NULL, NULL},
+};
