@@ -197,7 +197,7 @@ void rank_columns(gcor_state *state, const double *values, int64_t n_var, Operan
     RankOutput out = output_of(o, at);
     cudaStream_t stream = state->compute.handle;
     if (n <= COUNTED_RANKS)
-        rank_by_counting<<<(unsigned)n_var, COLUMN_THREADS, n * sizeof(double), stream>>>(values, n, out);
+        rank_by_counting<<<(unsigned)n_var, COLUMN_THREADS, (n + 1) / 2 * 2 * sizeof(double), stream>>>(values, n, out);
     else
         rank_by_sorting(state, values, n, (int)n_var, out);
     check_launch("ranking columns");
