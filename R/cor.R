@@ -27,8 +27,8 @@
 #' three times as long; a GPU has no tensor cores in use then, and some have little double precision. Pairwise
 #' ones are throughout in double, and Kendall's are exact, whatever `precision` says.
 #'
-#' Memory: the coefficients of more than 8,000 pairs take 4 bytes each, but for those in `"double"` precision, as long as
-#' nobody needs all of them as R's doubles. Elements, `r[i, j]`, `summary()`,
+#' Memory: the coefficients of more than 8,000 pairs take 4 bytes each, but for those in `"double"` precision, as long
+#' as nobody needs all of them as R's doubles. Elements, `r[i, j]`, `summary()`,
 #' [gpuCorTest()], `as.matrix()`, `min()`, `sum()` and `1 - r` read them as they are;
 #' what needs a vector of doubles, such as other arithmetic or [stats::hclust()],
 #' gets one, made once by all threads, in their place. Nothing else is different: a

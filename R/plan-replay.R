@@ -80,6 +80,7 @@ share_arguments <- function(entry, arguments) {
   if (entry == "r_cor") arguments[[3L]] <- list() # attributes
   if (entry %in% c("r_edges", "r_neighbours")) {
     arguments[[1L]]["spool"] <- list(NULL)
+    arguments[[1L]]$stay <- 0L
     arguments[[length(arguments)]] <- 2^53 # edges at most
   }
   arguments

@@ -6,9 +6,8 @@
 #'
 #' `gpuCorPlan()` checks the call, and writes the folder: the data once, what is to be computed, and how it is cut into
 #' shares of equal work. `gpuCorRun()` computes a share into a file. `gpuCorStatus()` tells how far the shares are.
-#' `gpuCorCollect()` puts them together: the result is that of the call on one machine, to the last byte of a network.
-#' (Pearson's and Spearman's coefficients of all pairs differ by up to 1e-7 between a GPU and a processor; shares of
-#' both may be mixed. With `precision = "double"` they are the same.)
+#' `gpuCorCollect()` puts them together: the result is that of the call on one machine, to the last bit. Shares of GPUs
+#' and of processors may be mixed.
 #'
 #' Nothing is lost or wrong when processes are killed, machines are cut off, a disk is full or a share is computed twice
 #' at the same time: what a share found gets its name, which has its checksum, when it is complete and on the disk, and

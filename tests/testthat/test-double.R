@@ -55,6 +55,10 @@ test_that("bits are the same on all back ends and instruction sets, by any threa
       upper <- suppressWarnings(gpuCorTriangle(x, method = method, order = "column", backend = backend,
                                                precision = "double"))
       expect_identical(upper, truth[upper.tri(truth)])
+      lower <- in_double(x, method = method, backend = backend) # so many pairs would be compact in single precision
+      expect_identical(as.vector(lower), truth[lower.tri(truth)])
+      distance <- suppressWarnings(gpuDist(t(x), method = method, backend = backend, precision = "double"))
+      expect_identical(as.vector(distance), 1 - truth[lower.tri(truth)])
       rectangle <- in_double(x[, 1:70], x[, 65:300], method = method, backend = backend)
       off <- row(rectangle) != col(rectangle) + 64 # a column with itself is 1 by definition
       expect_identical(rectangle[off], truth[1:70, 65:300][off])
