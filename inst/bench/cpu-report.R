@@ -71,8 +71,8 @@ compare_title <- function(title, n_var, n_obs, own) {
   emit(title, ": ", number(n_var, 6), " variables, ", number(n_obs, 4), " observations", edges)
 }
 
-# The least seconds of a unit's work, by the measured rates. Ties take a second count of each word; sums over pairs are of
-# products in double.
+# The least seconds of a unit's work, by the measured rates. Ties take a second count of each word; sums over pairs are
+# of products in double.
 unit_seconds <- function(task) {
   pairs <- pairs_of(task$n_var)
   unit <- if (task$method == "kendall") "popcount" else if (task$kind == "powers") "double" else "float"

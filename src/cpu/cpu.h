@@ -82,6 +82,7 @@ typedef struct cpu_product cpu_product;
 struct cpu_product {
     int64_t length, slice;
     int64_t element, sum_bytes; /* of an element; of a sum, 0: the same */
+    int64_t chunk;              /* elements at a time that stay in the cache, 0: as many as is usual */
     int planes, sums;           /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
     cpu_sign_mode mode;
     int64_t work_bytes; /* that open() wants, for each thread */

@@ -3,14 +3,12 @@
  * this is done slice by slice, and the sums of all blocks are kept meanwhile. */
 #include "cpu.h"
 
-#include "../core/coefficient.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
 
-/* Elements of a sliver that are multiplied with all rows of a block before the next: 15 KB of it, which stay in the
- * first-level cache; whole slices of them. */
-enum { CHUNK = 120 };
-_Static_assert(CHUNK % GCOR_OBS_SLICE == 0, "slices of observations in single precision");
+/* Elements of a sliver that are multiplied with all rows of a block before the next: 16 KB of it, which stay in the
+ * first-level cache. */
+enum { CHUNK = 128 };
 
 /* What a product does with a tile. */
 typedef struct {
@@ -99,7 +97,7 @@ static void work_on_block(const tile_product *t, int64_t b, int64_t first, int64
     if (gcor_tile_pairs(&block, t->state->sink->shape) == 0 || gcor_stop(t->state->context)) return;
     int64_t done = 0;
     do {
-        int64_t some = smaller(CHUNK, n - done);
+        int64_t some = smaller(p->chunk > 0 ? p->chunk : CHUNK, n - done);
         multiply_block(t, &block, done, some, first + done > 0, sums);
         done += some;
     } while (done < n);

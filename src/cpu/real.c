@@ -5,9 +5,9 @@
 
 #include "../core/coefficient.h"
 
-/* Observations that are opened at a time: 64 MB of the variables of a tile. */
-enum { SLICE = 2040 };
-_Static_assert(SLICE % GCOR_OBS_SLICE == 0, "slices of observations in single precision");
+/* Observations that are opened at a time: 64 MB of the variables of a tile. And where some are summed in single
+ * precision, and as many at a time as stay in the first-level cache: whole slices. */
+enum { SLICE = 2048, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
 
 static const float *column_of(const cpu_operand *o, int64_t var) {
     return o->columns + (var - o->head.first) * o->head.n_obs;
@@ -129,6 +129,8 @@ gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const 
     } else if (state->sink->form == GCOR_AS_FLOATS) {
         product.element = sizeof(float);
         product.sum_bytes = sizeof(double);
+        product.slice = n_obs < SINGLE_SLICE ? n_obs : SINGLE_SLICE;
+        product.chunk = SINGLE_CHUNK;
         product.open = open_singles;
         product.multiply = multiply_slices;
     } else {
