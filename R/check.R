@@ -102,9 +102,14 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
   }
 }
 
+# What there is nothing to be made of; known at once, as a small run takes no longer.
+is_alone_and_plain <- function(x, y, assay) {
+  is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && is_variables(x)
+}
+
 # x and y as matrices ready for the engine; scalar: both were vectors. assay: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
-  if (is.null(y) && is.null(assay) && !is.object(x) && is_variables(x) && is.matrix(x)) { # nothing to be made of it
+  if (is_alone_and_plain(x, y, assay)) {
     check_filled(nrow(x), ncol(x), NULL, use, method)
     return(list(x = x, y = NULL, scalar = FALSE))
   }

@@ -27,7 +27,10 @@ check_method <- function(method, first = "pearson") {
 }
 
 # The number by which the engine knows a method.
-method_code <- function(method) match(method, measures()$name) - 1L
+method_code <- function(method) {
+  own <- match(method, engine$methods)
+  (if (is.na(own)) match(method, measures()$name) else own) - 1L
+}
 
 method_title <- function(method) measure_of(method)$title
 

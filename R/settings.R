@@ -24,7 +24,7 @@ run_settings <- function(given) {
     if (k <= length(RUN_SETTINGS)) found[[k]] <- utils::type.convert(found[[k]], as.is = TRUE)
   }
   if (length(given)) {
-    given <- given[lengths(given) > 0L]
+    given <- given[!vapply(given, is.null, NA)]
     found[names(given)] <- given
   }
   found

@@ -71,12 +71,11 @@ compare_title <- function(title, n_var, n_obs, own) {
   emit(title, ": ", number(n_var, 6), " variables, ", number(n_obs, 4), " observations", edges)
 }
 
-# The least seconds of a unit's work, by the measured rates. Ties take a second count of each word; coefficients that
-# are stored are sums in double.
+# The least seconds of a unit's work, by the measured rates. Ties take a second count of each word; sums over pairs are
+# of products in double.
 unit_seconds <- function(task) {
   pairs <- pairs_of(task$n_var)
-  # A network only has to tell which coefficients are large: in floats.
-  unit <- if (task$method == "kendall") "popcount" else if (task$kind %in% c("dist", "powers")) "double" else "float"
+  unit <- if (task$method == "kendall") "popcount" else if (task$kind == "powers") "double" else "float"
   ties <- task$data != "normal"
   work <- if (unit == "popcount") ceiling(pairs_of(task$n_obs) / 64) * (1 + ties) else task$n_obs
   seconds <- pairs * work / rates[[unit]]
