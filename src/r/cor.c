@@ -11,8 +11,9 @@
 /* Fewer pairs are an ordinary vector: 64 KB, which R has at hand. */
 enum { COMPACT_LEAST = 8192 };
 
-/* Bytes of a result that it is worth while to touch ahead; and at a time, some large pages. */
-enum { TOUCHED_LEAST = 32 << 20, TOUCHED_AT_A_TIME = 4 << 20 };
+/* Bytes of a result that it is worth while to touch ahead, as starting threads takes longer for fewer; and at a time,
+ * some large pages. */
+enum { TOUCHED_LEAST = 512 << 20, TOUCHED_AT_A_TIME = 4 << 20 };
 
 typedef struct {
     r_job job;
