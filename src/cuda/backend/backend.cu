@@ -87,10 +87,12 @@ static void band_size(const gcor_state *state, int64_t *n_row, int64_t *n_col) {
     while (*n_row > BAND_ROWS_LEAST && (*n_row * row_bytes > BAND_BYTES || *n_row * BANDS > n_var)) *n_row /= 2;
 }
 
+/* Outside of a run, which is what a plan counts by, there is no sink that needs them. */
 static bool has_bands(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    if (!state->needs.bands) return false;
     int64_t given = state->context->memory, memory = given > 0 ? given : cuda_memory(state);
     bool ready = kind == GCOR_REAL ? n_obs < BAND_OBS : kind == GCOR_SIGN && sign_bytes(kind, n_obs) > 0;
-    return state->needs.bands && ready && state->sink->n_col * cuda_column_bytes(state, kind, n_obs) <= memory;
+    return ready && state->sink->n_col * cuda_column_bytes(state, kind, n_obs) <= memory;
 }
 
 static void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
