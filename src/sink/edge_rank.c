@@ -3,7 +3,6 @@
 #include "edge_store.h"
 
 #include "../core/alloc.h"
-#include "../core/key.h"
 #include "../core/select.h"
 
 typedef struct {
@@ -12,17 +11,12 @@ typedef struct {
     double *buffers; /* to read pieces to */
 } store_weights;
 
-/* -0 counts as 0. */
-static uint64_t short_of_one(double weight) {
-    return gcor_key(1) - gcor_key(weight + 0.0);
-}
-
 static int64_t read_weights(void *user, gcor_context *context, int64_t p, uint64_t *out) {
     const store_weights *w = user;
     const gcor_piece *piece = &w->pieces[p];
     const double *r = gcor_piece_values(piece, context, w->buffers);
     if (!r) return 0;
-    for (int64_t e = 0; e < piece->n; e++) out[e] = short_of_one(gcor_raw_weight(w->side, r[e]));
+    for (int64_t e = 0; e < piece->n; e++) out[e] = gcor_short_of_one(gcor_raw_weight(w->side, r[e]));
     return piece->n;
 }
 
@@ -33,8 +27,8 @@ static gcor_status rank_in_runs(const gcor_store *store, gcor_context *context, 
     gcor_status status = gcor_store_pieces(store, context, &w.pieces, &numbers.n_pieces, &w.buffers);
     if (status) return status;
     uint64_t found = 0;
-    status = gcor_select(context, &numbers, 0, short_of_one(least), k, &found);
-    if (!status) *weight = gcor_key_value(gcor_key(1) - found);
+    status = gcor_select(context, &numbers, 0, gcor_short_of_one(least), k, &found);
+    if (!status) *weight = gcor_weight_short_of_one(found);
     gcor_free(w.buffers);
     gcor_free(w.pieces);
     return status;

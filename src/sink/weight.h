@@ -5,6 +5,8 @@
 #include "../core/triangle.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 /* The weight of a pair: |r|, r or -r. */
 typedef enum { GCOR_ABSOLUTE, GCOR_POSITIVE, GCOR_NEGATIVE } gcor_side;
@@ -67,6 +69,25 @@ static inline double gcor_largest_weight(gcor_side side, const gcor_segment *seg
     return best;
 }
 #endif
+
+/* A weight, which is not negative, as a whole number: 0 for 1, and larger the smaller it is; -0 counts as 0. And back.
+ */
+GCOR_INLINE uint64_t gcor_short_of_one(double weight) {
+    const double one = 1, own = weight + 0.0;
+    uint64_t of_one, of_own;
+    memcpy(&of_one, &one, sizeof of_one);
+    memcpy(&of_own, &own, sizeof of_own);
+    return of_one - of_own;
+}
+
+GCOR_INLINE double gcor_weight_short_of_one(uint64_t number) {
+    double weight = 1;
+    uint64_t own;
+    memcpy(&own, &weight, sizeof own);
+    own -= number;
+    memcpy(&weight, &own, sizeof weight);
+    return weight;
+}
 
 /* Which pairs are edges, decided on exact coefficients. */
 typedef struct {

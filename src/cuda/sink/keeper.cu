@@ -1,6 +1,5 @@
 /* Edges that stay on the GPU: a chunk's coefficients are one array, so that whoever looks at all of them does so chunk
  * by chunk, and whoever wants rows goes by runs. */
-#include "../../core/key.h"
 #include "device_edges.cuh"
 
 #include <cub/device/device_select.cuh>
@@ -67,38 +66,23 @@ KeptRun *Keeper::open(const gcor_tile &tile, int64_t n) {
 
 enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS, COUNT_THREADS = 512, MOST_BLOCKS = 1024 };
 
-/* gcor_raw_weight(), by what gcor_weigh() made of the side. */
-static __device__ inline double weight_of(const gcor_weighing &weigh, double r) {
-    return weigh.size * fabs(r) + weigh.sign * r;
-}
-
-static __global__ void count_weights(const double *r, int64_t n, gcor_weighing weigh, double least,
+static __global__ void count_weights(const double *r, int64_t n, gcor_side side, double least,
                                      unsigned long long *count) {
     int own = 0;
     for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n; e += gridDim.x * (int64_t)blockDim.x)
-        own += weight_of(weigh, r[e]) >= least;
+        own += gcor_raw_weight(side, r[e]) >= least;
     own = __reduce_add_sync(ALL_LANES, own);
     if (threadIdx.x % 32 == 0 && own > 0) atomicAdd(count, (unsigned long long)own);
 }
 
-/* A weight as a whole number that grows as it falls from 1, whose number is 0; -0 counts as 0. */
-static __host__ __device__ inline unsigned long long short_of_one(double weight) {
-    const unsigned long long one = 0x3ff0000000000000ull;
-#ifdef __CUDA_ARCH__
-    return one - (unsigned long long)__double_as_longlong(weight + 0.0);
-#else
-    return one - (gcor_key(weight + 0.0) - gcor_key(0));
-#endif
-}
-
 /* Of the numbers that exceed `base` by less than DIGITS << shift, how many have which digit. */
-static __global__ void count_digits(const double *r, int64_t n, gcor_weighing weigh, unsigned long long base, int shift,
+static __global__ void count_digits(const double *r, int64_t n, gcor_side side, unsigned long long base, int shift,
                                     unsigned long long *counts) {
     __shared__ unsigned own[DIGITS];
     for (int d = threadIdx.x; d < DIGITS; d += blockDim.x) own[d] = 0;
     __syncthreads();
     for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n; e += gridDim.x * (int64_t)blockDim.x) {
-        unsigned long long digit = (short_of_one(weight_of(weigh, r[e])) - base) >> shift;
+        unsigned long long digit = (gcor_short_of_one(gcor_raw_weight(side, r[e])) - base) >> shift;
         if (digit < DIGITS) atomicAdd(&own[digit], 1);
     }
     __syncthreads();
@@ -130,39 +114,37 @@ static void for_each_chunk(const std::vector<std::unique_ptr<KeptChunk>> &chunks
 }
 
 int64_t Keeper::count(double least) {
-    gcor_weighing weigh = gcor_weigh(head.side);
     for_each_chunk(chunks, counts, 1, stream, [&](const double *r, int64_t n, unsigned blocks) {
-        count_weights<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, weigh, least, counts.data);
+        count_weights<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, head.side, least, counts.data);
     });
     return (int64_t)*fetch_counts(1);
 }
 
 /* Digit by digit, of the numbers that have the ones before. */
 double Keeper::rank(double least, int64_t k) {
-    gcor_weighing weigh = gcor_weigh(head.side);
     unsigned long long base = 0;
     int shift = 64;
-    while (shift > 0 && short_of_one(least) >> (shift - 1) == 0) shift--;
+    while (shift > 0 && gcor_short_of_one(least) >> (shift - 1) == 0) shift--;
     while (shift > 0) {
         shift = std::max(shift - DIGIT_BITS, 0);
         for_each_chunk(chunks, counts, DIGITS, stream, [&](const double *r, int64_t n, unsigned blocks) {
-            count_digits<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, weigh, base, shift, counts.data);
+            count_digits<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, head.side, base, shift, counts.data);
         });
         const unsigned long long *found = fetch_counts(DIGITS);
         int digit = 0;
         while (digit < DIGITS - 1 && (int64_t)found[digit] < k) k -= (int64_t)found[digit++];
         base += (unsigned long long)digit << shift;
     }
-    return gcor_key_value(gcor_key(1) - base);
+    return gcor_weight_short_of_one(base);
 }
 
 /* ---- the weaker ones go ------------------------------------------------------------------------------- */
 
 struct IsKept {
-    gcor_weighing weigh;
+    gcor_side side;
     double least;
     __device__ bool operator()(const thrust::tuple<unsigned, double> &edge) const {
-        return weight_of(weigh, thrust::get<1>(edge)) >= least;
+        return gcor_raw_weight(side, thrust::get<1>(edge)) >= least;
     }
 };
 
@@ -188,7 +170,7 @@ int64_t Keeper::drop(double least) {
         r.reserve(run.n, WHAT);
         auto select = [&](void *scratch, size_t &bytes) {
             return cub::DeviceSelect::If(scratch, bytes, zip(run.places, run.r), zip(places.data, r.data), counts.data,
-                                         (int)run.n, IsKept{gcor_weigh(head.side), least}, stream.handle);
+                                         (int)run.n, IsKept{head.side, least}, stream.handle);
         };
         size_t bytes = 0;
         check(select(nullptr, bytes), WHAT);
