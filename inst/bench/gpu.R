@@ -12,7 +12,8 @@
 # A package without a GPU, or GPUCOR_BACKEND=cpu, runs the same on the CPU; GPU rates and floors are then missing.
 #
 # ours     seconds from the call to the finished R object, the input being an R matrix: the better of two where they
-#          take less than 10 s; after a small call, so that the start of the driver is not in it
+#          take less than 10 s; after a small call, so that the start of the driver is not in it. The second finds the
+#          memory that the first one's result was in, which dense.R tells apart
 # floor    seconds that no program could go below on this machine, from rates measured in the same run
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
