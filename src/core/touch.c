@@ -28,6 +28,13 @@ static void touch_unit(const gcor_fresh *memory, int64_t unit) {
     }
 }
 
+void gcor_touch(gcor_context *context, const gcor_fresh *memory) {
+    int64_t units = (memory->bytes + memory->unit - 1) / memory->unit;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t unit = 0; unit < units; unit++)
+        if (!gcor_stop(context)) touch_unit(memory, unit);
+}
+
 static void *touch_units(void *argument) {
     gcor_toucher *toucher = argument;
     pthread_mutex_lock(&toucher->mutex);

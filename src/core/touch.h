@@ -1,6 +1,6 @@
-/* Threads that touch fresh memory in the background: to have pages from the system takes longer than to fill them, and
- * can be done while what they are for is still computed elsewhere. What is in the memory stays as it is, also where
- * others write to it at the same time. */
+/* To touch fresh memory: to have pages from the system takes longer than to fill them. All threads at once, which is
+ * fastest where there is much to be copied; or some in the background, while what the pages are for is still computed
+ * elsewhere. What is in the memory stays as it is, also where others write to it at the same time. */
 #ifndef GPUCOR_TOUCH_H
 #define GPUCOR_TOUCH_H
 
@@ -19,6 +19,9 @@ typedef struct {
 } gcor_fresh;
 
 enum { GCOR_MOST_FRESH = 2 };
+
+/* All of it, by context->threads threads, unless the context is to stop. */
+void gcor_touch(gcor_context *context, const gcor_fresh *memory);
 
 /* By so many threads, or as many as are of use; they wait until something is wanted. n: how many pieces of memory there
  * are, which stay the caller's. NULL where there can be no threads, which is no error. */

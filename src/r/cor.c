@@ -3,17 +3,12 @@
 
 #include "../core/alloc.h"
 #include "../core/pool.h"
-#include "../core/touch.h"
 #include "../core/triangle.h"
 #include "../sink/compact.h"
 #include "../sink/dense_share.h"
 
 /* Fewer pairs are an ordinary vector: 64 KB, which R has at hand. */
 enum { COMPACT_LEAST = 8192 };
-
-/* Bytes of a result that it is worth while to touch ahead, as starting threads takes longer for fewer; and at a time,
- * some large pages. */
-enum { TOUCHED_LEAST = 512 << 20, TOUCHED_AT_A_TIME = 4 << 20 };
 
 typedef struct {
     r_job job;
@@ -115,23 +110,11 @@ static int64_t n_row_of(const request *q) {
     return q->job.job.y ? q->job.y.source.n_var : q->job.x.source.n_var;
 }
 
-/* Where a GPU computes, the processor's threads may as well touch the memory of the result. NULL: not worth it. */
-static gcor_toucher *touch_result(const request *q) {
-    const gcor_compact *compact = q->compact;
-    gcor_fresh memory = {compact->values, compact->n * GCOR_COMPACT_BYTES, TOUCHED_AT_A_TIME};
-    if (compact->is_touched || memory.bytes < TOUCHED_LEAST || q->job.backend == &gcor_cpu) return NULL;
-    gcor_toucher *toucher = gcor_toucher_new(q->job.call.context.threads - 1, &memory, 1);
-    if (toucher) gcor_toucher_want(toucher, memory.bytes / memory.unit + 1);
-    return toucher;
-}
-
 static gcor_status run_compact(request *q, SEXP result) {
     gcor_sink *sink;
     gcor_status status = gcor_compact_sink_new(&q->job.call.context, q->compact, &sink);
-    gcor_toucher *toucher = status ? NULL : touch_result(q);
     q->job.job.x_norm = q->compact->norm;
     if (!status) status = r_job_run(&q->job, sink, result);
-    gcor_toucher_free(toucher);
     gcor_sink_free(sink);
     if (!status) r_compact_complete(VECTOR_ELT(result, 3));
     REAL(VECTOR_ELT(result, 4))[0] = status ? 0 : (double)gcor_compact_zero_sd(q->compact);

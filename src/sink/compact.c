@@ -3,14 +3,14 @@
 #include "../core/alloc.h"
 #include "../core/coefficient.h"
 #include "../core/threads.h"
+#include "../core/touch.h"
 
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-/* What a thread copies at a time: a large page, so that fresh memory is touched first by the thread that fills it,
- * while the page is in its cache. */
+/* What a thread touches, and copies, at a time: a large page. */
 enum { PIECE_BYTES = 2 << 20 };
 
 static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
@@ -51,8 +51,7 @@ static int is_contiguous(const gcor_sink *sink, const gcor_tile *tile) {
     return tile->col <= tile->row + 1 && tile->col + tile->n_col == sink->n_col;
 }
 
-/* Around the cache, which memory that is only written to would otherwise be read into first. Fresh pages are in the
- * cache already, as the system has cleared them. */
+/* Around the cache, which memory that is only written to would otherwise be read into first. */
 static void stream(char *out, const char *from, int64_t bytes) {
 #ifdef __SSE2__
     int64_t k = (int64_t)(-(uintptr_t)out % sizeof(__m128i));
@@ -67,21 +66,13 @@ static void stream(char *out, const char *from, int64_t bytes) {
 #endif
 }
 
-static void copy(const gcor_compact *to, int64_t position, const char *from, int64_t bytes) {
-    char *out = (char *)to->values + position;
-    if (to->is_touched)
-        stream(out, from, bytes);
-    else
-        memcpy(out, from, (size_t)bytes);
-}
-
 /* At that many bytes from the first value on. */
 static void copy_pieces(const gcor_compact *to, gcor_context *context, int64_t first, const char *from, int64_t bytes) {
     int64_t before = (int64_t)(((uintptr_t)to->values + (uintptr_t)first) % PIECE_BYTES);
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t at = -before; at < bytes; at += PIECE_BYTES) {
         int64_t begin = at < 0 ? 0 : at, end = at + PIECE_BYTES < bytes ? at + PIECE_BYTES : bytes;
-        copy(to, first + begin, from + begin, end - begin);
+        stream((char *)to->values + first + begin, from + begin, end - begin);
     }
 }
 
@@ -94,14 +85,23 @@ static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *t
             int64_t col, n;
             gcor_tile_segment(tile, sink->shape, row, &col, &n);
             if (n > 0)
-                copy(to, position(sink, row, col) * GCOR_COMPACT_BYTES,
-                     from + gcor_tile_offset(tile, sink->shape, row) * GCOR_COMPACT_BYTES, n * GCOR_COMPACT_BYTES);
+                stream((char *)to->values + position(sink, row, col) * GCOR_COMPACT_BYTES,
+                       from + gcor_tile_offset(tile, sink->shape, row) * GCOR_COMPACT_BYTES, n * GCOR_COMPACT_BYTES);
         }
+}
+
+/* All that is fresh when the first values come. Pages that come into being between copies from a device take three
+ * times as long. */
+static void touch(gcor_compact_sink *own, gcor_context *context) {
+    gcor_fresh memory = {own->to->values, own->to->n * GCOR_COMPACT_BYTES, PIECE_BYTES};
+    if (!own->is_touched) gcor_touch(context, &memory);
+    own->is_touched = 1;
 }
 
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values) {
     int64_t col, n, row = tile->row, pairs = gcor_tile_pairs(tile, sink->shape);
     if (pairs == 0) return;
+    touch((gcor_compact_sink *)sink, context);
     if (!is_contiguous(sink, tile)) {
         copy_rows(sink, context, tile, values);
         return;
@@ -145,6 +145,7 @@ gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to,
         .sink =
             {.type = &gcor_compact_type, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
         .to = to,
+        .is_touched = to->is_touched,
     };
     return GCOR_OK;
 }

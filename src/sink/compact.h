@@ -11,6 +11,7 @@ extern "C" {
 typedef struct {
     gcor_sink sink; /* first */
     const gcor_compact *to;
+    int is_touched; /* all of to->values */
 } gcor_compact_sink;
 
 extern const gcor_sink_type gcor_compact_type;

@@ -36,6 +36,31 @@ static void keeps_contents(void) {
     gcor_toucher_free(NULL);
 }
 
+/* All of it is there then; one who stops gets none. */
+static void touches_at_once(void) {
+    unsigned char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                  there[BYTES / 4096];
+    int64_t present = 0, wrong = 0;
+    gcor_monitor monitor = gcor_watch(NULL, NULL);
+    gcor_context context = {.threads = 3, .monitor = &monitor};
+    gcor_fresh fresh = {memory, BYTES - 100, UNIT};
+    monitor.stopped = 1;
+    gcor_touch(&context, &fresh);
+    (void)mincore(memory, BYTES, there);
+    for (int64_t k = 0; k < BYTES / 4096; k++) present += there[k] & 1;
+    CHECK_INT(present, 0);
+    monitor.stopped = 0;
+    context.error.status = GCOR_OK;
+    memory[4096] = 7;
+    gcor_touch(&context, &fresh);
+    (void)mincore(memory, BYTES, there);
+    for (int64_t k = 0; k < BYTES / 4096; k++) present += there[k] & 1;
+    for (int64_t k = 0; k < BYTES; k++) wrong += memory[k] != (k == 4096 ? 7 : 0);
+    CHECK_INT(present, BYTES / 4096);
+    CHECK_INT(wrong, 0);
+    (void)munmap(memory, BYTES);
+}
+
 static void lands(void) {
     gcor_context context = {.threads = 3};
     gcor_block col = {0}, r = {0};
@@ -77,6 +102,7 @@ static void survives_fork(void) {
 
 const unit_test touch_tests[] = {
     {"what is touched keeps its contents", keeps_contents},
+    {"memory is touched by all threads at once", touches_at_once},
     {"entries land in as much memory as they need", lands},
     {"a forked process is not hung up", survives_fork},
     {0},

@@ -79,12 +79,12 @@ static void network_tile_size(const gcor_state *state, gcor_kind kind, int64_t n
 }
 
 /* All columns, where they are ready at the same time, and as many rows as are some megabytes. */
-static void band_size(const gcor_state *state, int64_t *n_row, int64_t *n_col) {
-    int64_t n_var = state->sink->n_col;
+static void band_size(const gcor_state *state, gcor_kind kind, int64_t *n_row, int64_t *n_col) {
+    int64_t n_var = state->sink->n_col, most = kind == GCOR_SIGN ? SIGN_BAND_BYTES : BAND_BYTES;
     for (*n_col = TILE_COLS; *n_col < n_var && *n_col < NETWORK_COLS;) *n_col *= 2;
     int64_t row_bytes = std::min(n_var, *n_col) * (int64_t)sizeof(float);
     *n_row = std::min<int64_t>(*n_col, NETWORK_ROWS);
-    while (*n_row > BAND_ROWS_LEAST && (*n_row * row_bytes > BAND_BYTES || *n_row * BANDS > n_var)) *n_row /= 2;
+    while (*n_row > BAND_ROWS_LEAST && (*n_row * row_bytes > most || *n_row * BANDS > n_var)) *n_row /= 2;
 }
 
 /* Outside of a run, which is what a plan counts by, there is no sink that needs them. */
@@ -96,7 +96,7 @@ static bool has_bands(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
 }
 
 static void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
-    if (has_bands(state, kind, n_obs)) return band_size(state, n_row, n_col);
+    if (has_bands(state, kind, n_obs)) return band_size(state, kind, n_row, n_col);
     if (state->needs.large_tiles && fused(state, kind, n_obs))
         return network_tile_size(state, kind, n_obs, n_row, n_col);
     *n_col = TILE_COLS;

@@ -19,9 +19,11 @@ enum {
     NETWORK_COLS = 131072,
     PLACE_COL_BITS = 17,
 
-    /* A band of rows whose values go to the host as they are: some milliseconds on the way, and a large page for each
-     * of the host's threads; enough rows for a block, and some bands to be at work on. */
+    /* A band of rows whose values go to the host as they are: enough rows for a block, and some bands to be at work on.
+     * BAND_BYTES go at a time: some milliseconds on the way, and a large page for each of the host's threads. The bits
+     * of all columns are more than the second-level cache holds, and are read again for each band. */
     BAND_BYTES = 32 << 20,
+    SIGN_BAND_BYTES = 256 << 20,
     BAND_ROWS_LEAST = 128,
     BANDS = 8,
     BAND_OBS = 16384, /* beyond, several devices may share the work by squares (core/run.c) */

@@ -1,17 +1,26 @@
 /* All coefficients on their way to the host as they are to be kept there, floats or numerators. Bands of rows, whose
- * values follow one another in the result: computed on one stream, copied on another into pinned memory, and from there
- * by all threads of the processor, three bands at once. */
+ * values follow one another in the result: computed on one stream, while the band before is copied on another, a few of
+ * its rows at a time, into pinned memory, and from there by all threads of the processor. */
 #include "../backend/state.cuh"
 #include "../../sink/compact.h"
+
+#include <algorithm>
 
 namespace {
 
 struct Band {
-    DeviceArray<char> device;
-    PinnedArray<char> host;
-    Event computed, copied;
-    Packed values;
-    bool full = false;
+    DeviceArray<char> values;
+    Event computed, sent;
+    Packed packed;
+    bool full = false; /* computed, and not sent */
+};
+
+/* Rows of a band on their way. */
+struct Landing {
+    PinnedArray<char> values;
+    Event copied;
+    gcor_tile rows;
+    bool in_doubles, full = false;
 };
 
 class Compact : public DeviceSink {
@@ -23,13 +32,14 @@ class Compact : public DeviceSink {
     void trim() override;
 
   private:
-    Band bands[RING_SLOTS];
-    int next = 0;
+    Band bands[2];
+    Landing landings[RING_SLOTS];
+    int next_band = 0, next_landing = 0;
 
-    Band &take_turn();
     void reserve(Band &band, const gcor_tile &tile, gcor_form form);
     void send(Band &band);
-    void deliver(Band &band);
+    void send_rows(const Packed &packed, const gcor_tile &rows);
+    void deliver(Landing &landing);
 };
 
 /* What the product has for the sink's form. */
@@ -40,74 +50,89 @@ gcor_form form_of(const gcor_state *state, const Operand &rows) {
     return counts ? GCOR_AS_COUNTS : GCOR_AS_DOUBLES;
 }
 
-int64_t bytes_of(const Packed &values) {
-    return gcor_tile_pairs(&values.tile, values.shape) * (int64_t)(values.doubles ? sizeof(double) : sizeof(float));
+int64_t value_bytes(const Packed &packed) {
+    return (int64_t)(packed.doubles ? sizeof(double) : sizeof(float));
 }
 
 SinkNeeds Compact::begin() {
     for (Band &band : bands) band.full = false;
+    for (Landing &landing : landings) landing.full = false;
     return {false, false, true};
 }
 
-/* The next band's memory, empty: what was in it is delivered. */
-Band &Compact::take_turn() {
-    Band &band = bands[next];
-    next = (next + 1) % RING_SLOTS;
-    deliver(band);
-    return band;
-}
-
 void Compact::reserve(Band &band, const gcor_tile &tile, gcor_form form) {
-    int64_t bytes = gcor_tile_pairs(&tile, state->sink->shape) *
-                    (int64_t)(form == GCOR_AS_DOUBLES ? sizeof(double) : sizeof(float));
-    band.device.reserve(bytes, "a band of coefficients");
-    band.host.reserve(bytes, "a band of coefficients");
-    band.values = Packed{};
-    band.values.tile = tile;
-    band.values.shape = state->sink->shape;
-    if (form == GCOR_AS_DOUBLES) band.values.doubles = (double *)band.device.data;
-    if (form == GCOR_AS_FLOATS) band.values.floats = (float *)band.device.data;
-    if (form == GCOR_AS_COUNTS) band.values.counts = (int *)band.device.data;
+    band.packed = Packed{};
+    band.packed.tile = tile;
+    band.packed.shape = state->sink->shape;
+    int64_t pairs = gcor_tile_pairs(&tile, band.packed.shape);
+    band.values.reserve(pairs * (int64_t)(form == GCOR_AS_DOUBLES ? sizeof(double) : sizeof(float)),
+                        "a band of coefficients");
+    if (form == GCOR_AS_DOUBLES) band.packed.doubles = (double *)band.values.data;
+    if (form == GCOR_AS_FLOATS) band.packed.floats = (float *)band.values.data;
+    if (form == GCOR_AS_COUNTS) band.packed.counts = (int *)band.values.data;
 }
 
-/* The band's values are being computed on state->compute: copy them when they are done. */
-void Compact::send(Band &band) {
+/* One band is computed while the one before is sent. */
+void Compact::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Band &band = bands[next_band], &before = bands[1 - next_band];
+    next_band = 1 - next_band;
+    check(cudaStreamWaitEvent(state->compute.handle, band.sent.handle, 0), "ordering streams");
+    reserve(band, tile, form_of(state, rows));
+    multiply_exact(state, rows, cols, band.packed);
     band.computed.record(state->compute);
-    check(cudaStreamWaitEvent(state->copy.handle, band.computed.handle, 0), "ordering streams");
-    check(cudaMemcpyAsync(band.host.data, band.device.data, (size_t)bytes_of(band.values), cudaMemcpyDeviceToHost,
-                          state->copy.handle),
-          "copying coefficients");
-    band.copied.record(state->copy);
     band.full = true;
+    send(before);
 }
 
-void Compact::deliver(Band &band) {
+/* As soon as it is computed, some rows after the others. */
+void Compact::send(Band &band) {
     if (!band.full) return;
     band.full = false;
-    wait_for(state, band.copied);
-    const Packed &values = band.values;
-    if (!values.doubles) return gcor_compact_take_tile(state->sink, state->context, &values.tile, band.host.data);
-    gcor_status status = gcor_take_tile(state->sink, state->context, &values.tile, (const double *)band.host.data,
-                                        nullptr);
+    check(cudaStreamWaitEvent(state->copy.handle, band.computed.handle, 0), "ordering streams");
+    const gcor_tile &tile = band.packed.tile;
+    int64_t some = std::max<int64_t>(1, BAND_BYTES / (tile.n_col * value_bytes(band.packed)));
+    for (int64_t row = 0; row < tile.n_row; row += some)
+        send_rows(band.packed, {tile.row + row, std::min(some, tile.n_row - row), tile.col, tile.n_col});
+    band.sent.record(state->copy);
+}
+
+/* The landing's turn: what was in it is delivered. */
+void Compact::send_rows(const Packed &packed, const gcor_tile &rows) {
+    Landing &landing = landings[next_landing];
+    next_landing = (next_landing + 1) % RING_SLOTS;
+    deliver(landing);
+    int64_t first = gcor_tile_offset(&packed.tile, packed.shape, rows.row) * value_bytes(packed);
+    int64_t bytes = gcor_tile_pairs(&rows, packed.shape) * value_bytes(packed);
+    const char *from = packed.doubles  ? (const char *)packed.doubles
+                       : packed.floats ? (const char *)packed.floats
+                                       : (const char *)packed.counts;
+    landing.values.reserve(bytes, "a band of coefficients");
+    landing.rows = rows;
+    landing.in_doubles = packed.doubles;
+    check(cudaMemcpyAsync(landing.values.data, from + first, (size_t)bytes, cudaMemcpyDeviceToHost, state->copy.handle),
+          "copying coefficients");
+    landing.copied.record(state->copy);
+    landing.full = true;
+}
+
+void Compact::deliver(Landing &landing) {
+    if (!landing.full) return;
+    landing.full = false;
+    wait_for(state, landing.copied);
+    const char *values = landing.values.data;
+    if (!landing.in_doubles) return gcor_compact_take_tile(state->sink, state->context, &landing.rows, values);
+    gcor_status status = gcor_take_tile(state->sink, state->context, &landing.rows, (const double *)values, nullptr);
     if (status) throw Stopped{status};
 }
 
-void Compact::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    Band &band = take_turn();
-    reserve(band, tile, form_of(state, rows));
-    multiply_exact(state, rows, cols, band.values);
-    send(band);
-}
-
 void Compact::finish() {
-    for (int k = 0; k < RING_SLOTS; k++) (void)take_turn();
+    for (Band &band : bands) send(band);
+    for (int k = 0; k < RING_SLOTS; k++) deliver(landings[(next_landing + k) % RING_SLOTS]);
 }
 
 void Compact::trim() {
-    for (Band &band : bands) {
-        band.device.trim();
-        band.host.trim();
-    }
+    for (Band &band : bands) band.values.trim();
+    for (Landing &landing : landings) landing.values.trim();
 }
 
 } // namespace
