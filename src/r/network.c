@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/alloc.h"
+#include "../core/pool.h"
 #include "../sink/histogram.h"
 #include "../sink/neighbours.h"
 
@@ -148,22 +149,30 @@ SEXP r_store_degrees(SEXP pointer, SEXP least, SEXP settings) {
     return status ? r_failure(&call.context.error) : result;
 }
 
-/* Room for n columns and coefficients, to result[1] and [2]: what is there already, or vectors of R's. */
-static void allocate_entries(gcor_store *store, int64_t n, SEXP result) {
-    if (!store->landing) {
-        SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, n));
-        SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, n));
-        return;
-    }
-    r_collect_garbage(12 * n);
-    SET_VECTOR_ELT(result, 1, r_owned_new(INTSXP, n));
-    SET_VECTOR_ELT(result, 2, r_owned_new(REALSXP, n));
+/* Fewer entries are R's own vectors, for which R has memory at hand. */
+enum { OWNED_LEAST = 1 << 22 };
+
+/* In memory of the pool's, which stays for the next network. */
+static gcor_status take_entries(gcor_context *context, int64_t n, SEXP col, SEXP r) {
+    *r_owned_block(col) = gcor_pool_take(context, n * (int64_t)sizeof(int), "the network");
+    *r_owned_block(r) = gcor_pool_take(context, n * (int64_t)sizeof(double), "the network");
+    return context->error.status;
+}
+
+/* Room for n columns and coefficients, to result[1] and [2]: what is there already, or fresh. */
+static gcor_status allocate_entries(gcor_store *store, gcor_context *context, int64_t n, SEXP result) {
     gcor_landing *landing = store->landing;
+    int is_owned = landing || n >= OWNED_LEAST;
+    if (is_owned) r_collect_garbage(12 * n);
+    SET_VECTOR_ELT(result, 1, is_owned ? r_owned_new(INTSXP, n, !landing) : Rf_allocVector(INTSXP, n));
+    SET_VECTOR_ELT(result, 2, is_owned ? r_owned_new(REALSXP, n, !landing) : Rf_allocVector(REALSXP, n));
+    if (!is_owned) return GCOR_OK;
+    SEXP col = VECTOR_ELT(result, 1), r = VECTOR_ELT(result, 2);
+    if (!landing) return take_entries(context, n, col, r);
     store->landing = NULL;
-    int taken = gcor_landing_take(landing, n, r_owned_block(VECTOR_ELT(result, 1)),
-                                  r_owned_block(VECTOR_ELT(result, 2)));
+    int taken = gcor_landing_take(landing, n, r_owned_block(col), r_owned_block(r));
     gcor_landing_free(landing);
-    if (!taken) allocate_entries(store, n, result);
+    return taken ? GCOR_OK : allocate_entries(store, context, n, result);
 }
 
 SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
@@ -176,9 +185,11 @@ SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
     SET_VECTOR_ELT(result, 0, p);
     gcor_status status = gcor_store_starts(store, &call.context, Rf_asReal(least), n, INTEGER(p));
     if (!status) {
-        allocate_entries(store, INTEGER(p)[n], result);
-        status = gcor_store_rows(store, &call.context, Rf_asReal(least), n, INTEGER(p), INTEGER(VECTOR_ELT(result, 1)),
-                                 REAL(VECTOR_ELT(result, 2)));
+        gcor_pool_keep((int64_t)Rf_asReal(r_element(settings, "keep")));
+        status = allocate_entries(store, &call.context, INTEGER(p)[n], result);
+        if (!status)
+            status = gcor_store_rows(store, &call.context, Rf_asReal(least), n, INTEGER(p),
+                                     INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
         finalize(pointer);
     }
     UNPROTECT(1);

@@ -1,7 +1,7 @@
 /* Whole numbers and doubles of R's in memory of the pool's, where large results are put together (ALTREP): vectors like
  * any other but for who frees them.
  *
- * data1: a pointer of R's to the block; data2: the length. */
+ * data1: a pointer of R's to the memory; data2: the length. */
 #include "altrep.h"
 
 #include "../core/pool.h"
@@ -10,16 +10,24 @@
 
 static R_altrep_class_t int_class, real_class;
 
+typedef struct {
+    gcor_block block; /* first */
+    int stays;
+} owned_memory;
+
 static gcor_block *block_of(SEXP x) {
     return R_ExternalPtrAddr(R_altrep_data1(x));
 }
 
 static void finalize(SEXP pointer) {
-    gcor_block *block = R_ExternalPtrAddr(pointer);
-    if (!block) return;
+    owned_memory *memory = R_ExternalPtrAddr(pointer);
+    if (!memory) return;
     R_ClearExternalPtr(pointer);
-    gcor_pool_return(block);
-    free(block);
+    if (memory->stays)
+        gcor_pool_give(&memory->block);
+    else
+        gcor_pool_return(&memory->block);
+    free(memory);
 }
 
 static R_xlen_t length(SEXP x) {
@@ -65,12 +73,13 @@ void r_define_owned(DllInfo *dll) {
     R_set_altreal_Elt_method(real_class, real_element);
 }
 
-SEXP r_owned_new(SEXPTYPE type, R_xlen_t n) {
+SEXP r_owned_new(SEXPTYPE type, R_xlen_t n, int stays) {
     SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
     SEXP size = PROTECT(Rf_ScalarReal((double)n));
-    gcor_block *block = calloc(1, sizeof *block);
-    if (!block) Rf_error("cannot allocate memory for the results");
-    R_SetExternalPtrAddr(pointer, block);
+    owned_memory *memory = calloc(1, sizeof *memory);
+    if (!memory) Rf_error("cannot allocate memory for the results");
+    memory->stays = stays;
+    R_SetExternalPtrAddr(pointer, memory);
     R_RegisterCFinalizer(pointer, finalize);
     SEXP x = R_new_altrep(type == INTSXP ? int_class : real_class, pointer, size);
     UNPROTECT(2);

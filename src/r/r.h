@@ -105,8 +105,8 @@ SEXP r_constant_vector(double value, R_xlen_t n);
 void r_define_constant_vectors(DllInfo *dll);
 
 /* owned.c: n whole numbers or doubles in memory of the pool's: the block, empty to begin with, is to be set by whoever
- * made the vector, before anybody looks into it. It is the vector's. */
-SEXP r_owned_new(SEXPTYPE type, R_xlen_t n);
+ * made the vector, before anybody looks into it. It is the vector's. stays: its pages may be the next one's. */
+SEXP r_owned_new(SEXPTYPE type, R_xlen_t n, int stays);
 gcor_block *r_owned_block(SEXP x);
 void r_define_owned(DllInfo *dll);
 

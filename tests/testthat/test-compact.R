@@ -248,6 +248,34 @@ test_that("one pointer gives the memory back at once, but not what others still 
   })
 })
 
+test_that("a large network's memory stays for the next one, and both are right", {
+  x <- normal(10, 3000)
+  expect_whole <- function(net, n) {
+    expect_gt(length(net@x), 2^22)
+    i <- sample(n, 100)
+    expect_lt(max(abs(as.matrix(net[i, i]) - (cor(x[, i]) - diag(100)))), 1e-6)
+  }
+  for (keep in c(TRUE, FALSE)) {
+    with_options(list(gpucor.keep = keep), {
+      before <- pool()
+      net <- gpuCorNetwork(x, threshold = 1e-9, backend = "cpu")
+      expect_gte(.Call(gpucor:::r_pool)$used, before$used + 12 * length(net@x))
+      expect_whole(net, 3000)
+      bytes <- 12 * length(net@x)
+      other <- net@x
+      other[1] <- 7 # a vector of its own
+      expect_false(net@x[1] == 7)
+      rm(net, other)
+      after <- pool()
+      expect_identical(after$used, before$used)
+      expect_true(if (keep) after$kept >= bytes else after$kept == 0)
+      net <- gpuCorNetwork(x[, 1:2950], threshold = 1e-9, backend = "cpu")
+      expect_whole(net, 2950)
+      rm(net)
+    })
+  }
+})
+
 for (backend in backends()) for (resource in resources_of(backend)) {
   test_that(paste(backend, resource, "failures leave no memory with results that there are not"), {
     x <- normal(30, N)
