@@ -37,7 +37,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' of all pairs: [stats::cor.test()] for each of them, with `exact = FALSE`
 #' unless more is asked for.
 #'
-#' Pearson and Spearman: Student's t with n - 2 degrees of freedom. Kendall: the
+#' Pearson and Spearman: Student's t with n - 2 degrees of freedom, less what covariates take, or with those that `df`
+#' says: see [gpucor-measures]. Kendall: the
 #' normal approximation with the variance that the ties of the two columns give.
 #' Tails are computed as such, never as a difference from one: a p value is right
 #' down to 1e-300, and with `log.p = TRUE` beyond.
@@ -79,7 +80,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param n_perm How many permutations to compute for that.
 #' @return A list of class `gpuCorTest`: `coefficient`, `n`, `statistic`,
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
-#'   and `method`, `use`, `alternative`, `log.p`; with
+#'   `df` where weights, covariates, options or `df` are given, and `method`, `use`, `alternative`, `log.p`; with
 #'   `adjust` also `p.adjusted`, in the shape of `p.value`, which like that is a
 #'   logarithm with `log.p`. `as.data.frame()` gives a row for each pair. `NA`
 #'   where the coefficient is `NA` or n is below 3.
@@ -102,7 +103,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
 #' gpuCorTest(mtcars$wt[1:8], mtcars$disp[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export
-gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
+gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
                        output = c("dist", "matrix"), backend = NULL, ..., exact = FALSE,
                        adjust = c("none", "maxT"), n_perm = 1000, precision = c("single", "double")) {
@@ -110,12 +111,14 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
-  most_exact <- check_exact(exact, method)
   adjust <- check_choice(adjust, c("none", "maxT"), "adjust")
   n_perm <- check_whole(n_perm, "n_perm", 1, 1e9)
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision)
   input <- check_input(x, y, use, method, settings$assay)
+  settings <- designed_input(settings, input, method, use, tests = TRUE)
+  most_exact <- check_exact(exact, method, settings$design)
+  check_permutable(adjust, settings$design)
   r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
   # What the engine is told about the tests.
@@ -128,6 +131,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   }
   structure(
     c(list(coefficient = r), found[c("n", "statistic", "p.value")],
+      tested_df(found, method, settings$design, counted$common),
       if (adjust == "maxT") {
         list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, settings))
       },
@@ -138,9 +142,39 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
 
 # Up to how many observations p values are to be exact, as far as there are any; cor.test() has a limit of its own for
 # Kendall's only.
-check_exact <- function(exact, method) {
+check_exact <- function(exact, method, design) {
+  exact <- if (is.null(exact)) NULL else check_flag(exact, "exact")
+  if (is_designed(design)) {
+    if (isTRUE(exact)) {
+      fail("exact = TRUE: with 'weights' other than 0 and 1, 'covariates', 'bandpass' or 'df' there is no exact ",
+           "distribution; use exact = FALSE")
+    }
+    return(0)
+  }
   if (is.null(exact)) return(if (is_t_distributed(method)) Inf else 49)
-  if (check_flag(exact, "exact")) Inf else 0
+  if (exact) Inf else 0
+}
+
+# Whether p values are not those of the observations that count, in any order.
+is_designed <- function(design) {
+  length(unique(design$weights[design$weights > 0])) > 1L || !is.null(design$basis) || !is.null(design$df)
+}
+
+# Permuted observations are neither regressed nor weighted as the data are.
+check_permutable <- function(adjust, design) {
+  if (adjust == "maxT" && is_designed(design)) {
+    fail("adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
+         "and 1, 'covariates', 'bandpass' or 'df'; leave these or 'adjust' out")
+  }
+}
+
+# For the result: how many degrees of freedom there are, one number if all pairs have as many.
+tested_df <- function(found, method, design, common) {
+  if (is.null(design) || !is_t_distributed(method)) return(NULL)
+  if (!is.null(found$df)) return(list(df = found$df))
+  if (!is.null(design$df)) return(list(df = design$df))
+  n <- if (common) found$n else found$n[1L]
+  list(df = n - measure_of(method)$df_taken - design$lost)
 }
 
 # The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.

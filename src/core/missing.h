@@ -1,11 +1,11 @@
-/* Which observations count, by the rule of `use`. */
+/* Which observations count, by their weights and the rule of `use`. */
 #ifndef GPUCOR_MISSING_H
 #define GPUCOR_MISSING_H
 
 #include "gpucor.h"
 
 typedef struct {
-    int32_t *observed; /* the complete observations, ascending; NULL: all. gcor_free() */
+    int32_t *observed; /* those that count, ascending; NULL: all. gcor_free() */
     int64_t n_obs;     /* how many count */
     int common;        /* each pair has its own common observations */
 } gcor_observations;
