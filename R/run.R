@@ -44,16 +44,31 @@ stop_run <- function(result) {
   fail(result$message)
 }
 
+# How many variables have one of these flags, and the first of them; NULL if none.
+count_flagged <- function(flags, flag, labels, name, what = "columns") {
+  which <- which((flags & as.raw(flag)) != 0)
+  if (!length(which)) return(NULL)
+  first <- utils::head(which, 3L)
+  if (!is.null(labels)) first <- labels[first]
+  paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ", paste(first, collapse = ", "),
+         if (length(which) > 3L) ", ...")
+}
+
+# Of a result that cannot show which coefficients there are none of, as it has no place for them.
+warn_without <- function(result, task) {
+  whole <- uses[task$use] == "everything" # a missing value costs the column
+  flag <- constant(if (whole) "missing" else "few")
+  text <- c(count_flagged(result$x_flags, flag, colnames(task$x), "x"),
+            count_flagged(result$y_flags, flag, colnames(task$y), "y"))
+  if (!length(text)) return(invisible())
+  warning(if (whole) "missing values" else "fewer than two values", " leave no coefficient (",
+          paste(text, collapse = "; "), ")", if (whole) "; see 'use'", call. = FALSE)
+}
+
 warn_constant <- function(result, names_x, names_y, what = "columns") {
-  describe <- function(flags, labels, name) {
-    which <- which((flags & as.raw(constant("constant"))) != 0)
-    if (!length(which)) return(NULL)
-    first <- utils::head(which, 3L)
-    if (!is.null(labels)) first <- labels[first]
-    paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ", paste(first, collapse = ", "),
-           if (length(which) > 3L) ", ...")
-  }
-  text <- c(describe(result$x_flags, names_x, "x"), describe(result$y_flags, names_y, "y"))
+  constants <- constant("constant")
+  text <- c(count_flagged(result$x_flags, constants, names_x, "x", what),
+            count_flagged(result$y_flags, constants, names_y, "y", what))
   if (!length(text) && isTRUE(result$zero_sd > 0)) {
     text <- paste0(format_count(result$zero_sd), if (result$zero_sd > 1) " pairs" else " pair",
                    ": a column is constant in the rows that both have")

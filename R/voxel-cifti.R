@@ -53,7 +53,8 @@ xml_escape <- function(text) {
 
 # ---- what a file has
 
-# Of a file that with_nifti() found: list(along: what its rows are, models, places, affine, map), or NULL.
+# Of a file that with_nifti() found: list(tr: seconds between rows, if they are a series; models, places, affine, map:
+# see brain_models()), or NULL.
 cifti_of <- function(found) {
   xml <- cifti_xml(found$between, found$header$endian)
   if (is.null(xml)) return(NULL)
@@ -64,16 +65,31 @@ cifti_of <- function(found) {
          "wb_command -file-convert -cifti-version-convert makes of it")
   }
   maps <- xml_elements(root, "MatrixIndicesMap")
-  type_of <- function(dimension) {
-    of <- Filter(function(map) dimension %in% xml_numbers(xml_attribute(map, "AppliesToMatrixDimension")), maps)
-    if (length(of)) sub("^CIFTI_INDEX_TYPE_", "", xml_attribute(of[[1L]], "IndicesMapToDataType")) else "nothing"
-  }
-  if (type_of(1) != "BRAIN_MODELS" || !type_of(0) %in% c("SERIES", "SCALARS", "LABELS")) {
-    fail(found$shown, " has ", tolower(type_of(0)), " x ", tolower(type_of(1)), "; what is read of CIFTI are dense ",
+  rows <- map_of(maps, 0)
+  columns <- map_of(maps, 1)
+  if (columns$type != "BRAIN_MODELS" || !rows$type %in% c("SERIES", "SCALARS", "LABELS")) {
+    fail(found$shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; what is read of CIFTI are dense ",
          "series (.dtseries.nii) and dense scalars and labels")
   }
-  brain <- Filter(function(map) grepl("BRAIN_MODELS", xml_attribute(map, "IndicesMapToDataType")), maps)[[1L]]
-  c(list(along = type_of(0)), brain_models(brain, found$shown))
+  c(list(tr = if (rows$type == "SERIES") series_step(rows$xml)), brain_models(columns$xml, found$shown))
+}
+
+# What the indices along a dimension are: list(type, xml).
+map_of <- function(maps, dimension) {
+  applies <- vapply(maps, FUN.VALUE = NA, function(map) {
+    dimension %in% xml_numbers(xml_attribute(map, "AppliesToMatrixDimension"))
+  })
+  if (!any(applies)) return(list(type = "nothing"))
+  xml <- maps[applies][[1L]]
+  list(type = sub("^CIFTI_INDEX_TYPE_", "", xml_attribute(xml, "IndicesMapToDataType")), xml = xml)
+}
+
+# In seconds, or NULL.
+series_step <- function(map) {
+  if (xml_attribute(map, "SeriesUnit") != "SECOND") return(NULL)
+  number <- function(name) suppressWarnings(as.numeric(xml_attribute(map, name)))
+  step <- number("SeriesStep") * 10^number("SeriesExponent")
+  if (isTRUE(step > 0)) step
 }
 
 # models: a row for each, with its grayordinates first, first + 1, ..., and of a surface the mesh's vertices; places:

@@ -23,6 +23,15 @@ header_affine <- function(header) {
   if (isTRUE(header$qform_code > 0)) quaternion_affine(header)
 }
 
+# Seconds between volumes, by NIfTI's codes for seconds, their thousandths and millionths; NULL where nothing is said.
+header_tr <- function(header) {
+  if (!is.null(header$cifti)) return(header$cifti$tr)
+  if (is.null(header$xyzt_units)) return(NULL)
+  unit <- switch(as.character(bitwAnd(as.integer(header$xyzt_units), 56L)), `8` = 1, `16` = 1e-3, `24` = 1e-6)
+  tr <- header$pixdim[5L] * unit
+  if (isTRUE(tr > 0)) tr
+}
+
 # NIfTI's method 2.
 quaternion_affine <- function(header) {
   b <- header$quatern_b

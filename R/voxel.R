@@ -54,8 +54,9 @@
 #'   the voxels that are columns, so that `which(attr(x, "mask"), arr.ind = TRUE)`
 #'   tells where they are, and [voxelCoords()] where that is in millimetres; of an
 #'   image with a header it has an attribute `header`, NIfTI's fields by name, among
-#'   them `pixdim`, whose values 2 to 5 are the size of a voxel and the time between
-#'   volumes. `voxelImage()`: a 3-D array, `outside` the mask; of a matrix with a row for
+#'   them `pixdim`, whose values 2 to 4 are the size of a voxel. Attribute `tr` are
+#'   the seconds from one volume to the next, where the image tells them and no
+#'   volume between others was left out. `voxelImage()`: a 3-D array, `outside` the mask; of a matrix with a row for
 #'   each voxel a 4-D array. If the image was a `niftiImage`, so is this. It is a
 #'   vector or a matrix of all grayordinates if it was CIFTI.
 #' @section Errors: an image that is not numeric, has other than four dimensions
@@ -87,7 +88,8 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   mask <- if (!is.null(mask)) read_mask(mask, "mask", flat = TRUE)
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(check_mask(mask, img), above)
   if (!length(inside)) fail("'img' has no voxels: its dimensions are ", show_size(c(img$size, img$times)))
-  series <- img$read(inside, kept_times(keep, img$times))
+  times <- kept_times(keep, img$times)
+  series <- img$read(inside, times)
   report_dropped(length(inside) - length(series$inside), length(inside))
 
   kept <- array(FALSE, img$size)
@@ -95,6 +97,7 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   attr(kept, "header") <- if (is.null(img$header)) mask$header else img$header
   x <- series$x
   attr(x, "mask") <- kept
+  if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
   class(x) <- VOXEL_CLASS
   x
 }

@@ -8,6 +8,7 @@ test_that("a dense series is time x grayordinates", {
   expect_identical(unclass(x)[, ], values[, -4])
   mask <- attr(x, "mask")
   expect_identical(which(!mask), 4L)
+  expect_identical(attr(x, "tr"), 0.72)
   models <- attr(mask, "header")$cifti$models
   expect_identical(models$structure, c("CORTEX_LEFT", "CORTEX_RIGHT", "THALAMUS_LEFT"))
   expect_identical(models$kind, c("surface", "surface", "voxels"))

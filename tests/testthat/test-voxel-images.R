@@ -54,7 +54,7 @@ test_that("volumes are kept by number or by a logical value for each", {
   expect_false(attr(kept, "mask")[2, 2, 2])
   expect_identical(suppressMessages(voxelMatrix(img, keep = -(1:2))), kept)
   expect_identical(suppressMessages(voxelMatrix(img, keep = c(8, 3, 5:7, 4, 4))), kept)
-  expect_identical(voxelMatrix(img, keep = 1:4), x[1:4, ])
+  expect_identical(voxelMatrix(img, keep = c(1:3, 5)), x[c(1:3, 5), ])
   expect_error(voxelMatrix(img, keep = 1), "'keep' leaves 1 of 8 volumes")
   expect_error(voxelMatrix(img, keep = rep(TRUE, 7)), "for each of the 8 volumes of 'img', or numbers .* not 7 values")
   for (wrong in list(9, 1.5, c(-1, 2), c(TRUE, NA), NA, "all", 0:3)) {
@@ -200,6 +200,20 @@ test_that("outside is 0 unless told otherwise, of the values' type", {
   expect_error(voxelImage(1:6, mask, outside = "none"), "'outside' must be one number or NA")
   expect_error(voxelImage(1:6, mask, outside = 1:2), "'outside' must be one number or NA")
   expect_identical(attributes(voxelImage(1:6, mask)), list(dim = c(2L, 3L, 2L)))
+})
+
+test_that("the time between volumes is known as long as it is one time", {
+  img <- image_with_affine()
+  expect_identical(attr(voxelMatrix(img), "tr"), 2)
+  expect_identical(attr(voxelMatrix(img, keep = 3:7), "tr"), 2)
+  expect_null(attr(voxelMatrix(img, keep = c(1, 3, 5)), "tr"))
+  expect_null(attr(voxelMatrix(img)[-3, ], "tr"))
+  for (unit in list(c(16, 0.002), c(24, 2e-6), c(8, 2), c(0, NA))) {
+    attr(img, "header")$xyzt_units <- unit[1] + 2
+    expect_equal(attr(voxelMatrix(img), "tr"), if (!is.na(unit[2])) unit[2])
+  }
+  attr(img, "header") <- NULL
+  expect_null(attr(voxelMatrix(img), "tr"))
 })
 
 test_that("a matrix says what it is", {
