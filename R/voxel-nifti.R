@@ -188,20 +188,25 @@ write_nifti <- function(file, header, version, between, values) {
   header$magic <- c(list(charToRaw("n+1")), list(as.raw(c(0x6e, 0x2b, 0x32, 0, 0x0d, 0x0a, 0x1a, 0x0a))))[[version]]
   header$vox_offset <- NIFTI_SIZES[version] + length(between)
   partial <- partial_name(file)
-  connection <- if (endsWith(file, ".gz")) gzfile(partial, "wb") else file(partial, "wb")
-  on.exit({
-    close(connection)
-    unlink(partial)
-  })
-  writeBin(c(header_bytes(header, version), between), connection)
-  for (from in seq(1, by = WRITTEN_VALUES, length.out = ceiling(length(values) / WRITTEN_VALUES))) {
-    writeBin(values[from:min(from + WRITTEN_VALUES - 1, length(values))], connection, size = type$size,
-             endian = "little")
-  }
-  close(connection)
   on.exit(unlink(partial))
-  if (!file.rename(partial, file)) fail("'file' is ", show_value(file), ", which cannot be written")
+  cannot <- function(condition) {
+    fail("'file' is ", show_value(file), ", which cannot be written: ", conditionMessage(condition))
+  }
+  tryCatch({
+    write_pieces(partial, endsWith(file, ".gz"), c(header_bytes(header, version), between), values, type$size)
+    file.rename(partial, file)
+  }, warning = cannot, error = cannot)
 }
 
 # Values that are written at a time.
 WRITTEN_VALUES <- 2^22
+
+write_pieces <- function(file, compressed, before, values, size) {
+  connection <- if (compressed) gzfile(file, "wb") else file(file, "wb")
+  on.exit(close(connection))
+  writeBin(before, connection)
+  for (from in seq(1, by = WRITTEN_VALUES, length.out = ceiling(length(values) / WRITTEN_VALUES))) {
+    piece <- values[from:min(from + WRITTEN_VALUES - 1, length(values))]
+    writeBin(piece, connection, size = size, endian = "little")
+  }
+}

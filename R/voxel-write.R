@@ -6,7 +6,8 @@
 #' other programs lay over the one that the matrix was made of. They need no other package.
 #'
 #' NIfTI-1 and NIfTI-2 (`.nii`, `.nii.gz`) are read and written; what RNifti reads beside them is read where that is
-#' installed. The written header has the place of the reference: voxel size, sform and qform with their codes, units.
+#' installed. The written header has the place of the reference: voxel size, sform and qform with their codes, units;
+#' where that is a plain array, nothing is known of it, and voxels are of size 1.
 #' Values become 8-bit integers (logical), 32-bit integers or doubles, as they are in R; integers with `NA` become
 #' doubles with `NaN`, as no integer means missing there. It is NIfTI-1, or NIfTI-2 where a dimension exceeds 32,767.
 #'
@@ -93,12 +94,14 @@ need_reference <- function(reference) {
 map_header <- function(img, reference) {
   own <- image_header(img)
   if (is.null(reference)) return(own)
-  reference <- read_mask(reference, "reference")
-  size <- proper_size(as.integer(dim(img)), length(reference$size))[seq_along(reference$size)]
-  if (!identical(size, as.integer(reference$size)) && is.null(reference$header$cifti)) {
-    fail("'values' are ", show_size(dim(img)), ", but 'reference' is ", show_size(reference$size))
+  if (is.matrix(reference)) reference <- columns_mask(reference, "reference")
+  if (is_file_name(reference)) reference <- readVoxels(reference)
+  header <- image_header(reference)
+  size <- dim(as_image(reference, "reference"))
+  if (is.null(header$cifti) && !identical(as.integer(dim(img)[1:3]), as.integer(size[1:3]))) {
+    fail("'values' are ", show_size(dim(img)), ", but 'reference' is ", show_size(size))
   }
-  if (is.null(reference$header)) own else reference$header
+  if (is.null(header)) own else header
 }
 
 check_map_file <- function(file, cifti) {

@@ -33,6 +33,9 @@ test_that("a map comes back from its file", {
       expect_equal(attr(back, "header")$pixdim[1:4], attr(img, "header")$pixdim[1:4], tolerance = 1e-7)
     }
   }
+  unlink(file)
+  writeVoxels(structure(array(3L, dim(mask)), header = NULL), file, voxelMatrix(img)) # an image, the place of another
+  expect_identical(attr(readVoxels(file), "header")$srow_x, some_affine()[1, ])
   file <- file.path(folder, "0.nii.gz")
   writeVoxels(rep(1L, n), file, attr(x, "mask"))
   expect_identical(unclass(voxelMatrix(img, file))[, ], unclass(x)[, ])
@@ -153,7 +156,7 @@ test_that("a write that fails leaves no file", {
   blocked <- file.path(folder, "map.nii")
   partial <- gpucor:::partial_name(blocked)
   dir.create(partial) # where the unfinished file would be
-  expect_error(suppressWarnings(writeVoxels(1:60, blocked, x)))
+  expect_error(writeVoxels(1:60, blocked, x), "'file' is \".*map.nii\", which cannot be written: ")
   expect_identical(dir(folder), basename(partial))
 })
 
