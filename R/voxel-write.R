@@ -94,7 +94,7 @@ need_reference <- function(reference) {
 map_header <- function(img, reference) {
   own <- image_header(img)
   if (is.null(reference)) return(own)
-  if (is.matrix(reference)) reference <- columns_mask(reference, "reference")
+  if (is.matrix(reference) && is.null(image_header(reference))) reference <- columns_mask(reference, "reference")
   if (is_file_name(reference)) reference <- readVoxels(reference)
   header <- image_header(reference)
   size <- dim(as_image(reference, "reference"))
