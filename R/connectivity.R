@@ -61,6 +61,7 @@ gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
   wanted <- list(type = type, power = power, histogram = histogram)
   sums <- if (is.null(density)) connectivity_pass(task, criterion$value, wanted) else density_sums(task, wanted)
   warn_constant(sums, colnames(task$x), NULL)
+  warn_without(sums, task)
   new_connectivity(sums, task, wanted, breaks)
 }
 

@@ -13,7 +13,7 @@
 #' * [gpuConnectivity()]: degrees, strengths, soft connectivity, and the histogram of all coefficients
 #' * [pickPower()]: the scale-free topology table
 #' * [gpuCorFile()]: data in a file, larger than memory, in the place of a matrix
-#' * [voxelMatrix()], [voxelImage()]: from images to matrices and back
+#' * [voxelMatrix()], [voxelImage()]: from images to matrices and back; [readVoxels()], [writeVoxels()]: their files
 #' * [gpuInfo()], [chooseGpu()], [getGpuId()]: what the machine has
 #'
 #' Settings, each with an argument of the computing functions, an option and an

@@ -18,6 +18,7 @@ network_to_file <- function(task, file, compression) {
 # Edges that had to be looked at in memory.
 write_whole <- function(h5, rows, task) {
   warn_constant(rows, colnames(task$x), colnames(task$y))
+  warn_without(rows, task)
   write_network(h5, new_network(rows, task))
   network_details(rows, task)
 }
@@ -37,6 +38,7 @@ write_bands <- function(h5, edges, task) {
     note_rows(h5, entries)
   }
   warn_constant(edges, colnames(task$x), colnames(task$y))
+  warn_without(edges, task)
   details <- network_details(edges, task)
   details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
   details

@@ -120,6 +120,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (!is.null(file)) return(invisible(network_to_file(task, file, compression)))
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), colnames(task$y))
+  warn_without(rows, task)
   if (output == "matrix") return(new_network(rows, task))
   names <- network_names(task)
   edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)

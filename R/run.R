@@ -43,7 +43,7 @@ stop_run <- function(result) {
   fail(result$message)
 }
 
-# Columns that a flag is up for; NULL: none.
+# How many variables a flag is up for, and the first of them; NULL: none.
 describe_flagged <- function(flags, flag, labels, what, name) {
   which <- which((flags & as.raw(constant(flag))) != 0)
   if (!length(which)) return(NULL)
@@ -63,6 +63,17 @@ warn_fallback <- function(result, names_x, names_y, what = "columns") {
     warning("the median absolute deviation is zero, and Pearson's correlation stands in (",
             paste(text, collapse = "; "), ")", call. = FALSE)
   }
+}
+
+# Of a result that cannot show which coefficients there are none of, as it has no place for them.
+warn_without <- function(result, task) {
+  whole <- uses[task$use] == "everything" # a missing value costs the column
+  flag <- if (whole) "missing" else "few"
+  text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
+            describe_flagged(result$y_flags, flag, colnames(task$y), "columns", "y"))
+  if (!length(text)) return(invisible())
+  warning(if (whole) "missing values" else "fewer than two values", " leave no coefficient (",
+          paste(text, collapse = "; "), ")", if (whole) "; see 'use'", call. = FALSE)
 }
 
 warn_constant <- function(result, names_x, names_y, what = "columns") {

@@ -275,13 +275,22 @@ test_that("constants and missing values count nowhere", {
     expect_true(all(con$soft[c(2, 12), ] == 0))
     x <- normal(20, 12)
     x[3, 5] <- NA
-    con <- run(x, threshold = 0)
+    for (given in list(list(threshold = 0), list(density = 0.5), list())) {
+      expect_identical(warnings_of(con <- do.call(run, c(list(x), given))),
+                       "missing values leave no coefficient (1 of 12 columns of 'x': 5); see 'use'")
+    }
+    con <- suppressWarnings(run(x, threshold = 0))
     expect_identical(con$degree, replace(rep(10, 12), 5, 0))
     expect_identical(con$n_obs, 20)
     expect_identical(run(x, threshold = 0, use = "complete")$n_obs, 19)
     expect_identical(run(x, threshold = 0, use = "pairwise")$degree, rep(11, 12))
+    x[-1, 7] <- NA
+    expect_identical(warnings_of(con <- run(x, threshold = 0, use = "pairwise")),
+                     "fewer than two values leave no coefficient (1 of 12 columns of 'x': 7)")
+    expect_identical(con$degree, replace(rep(10, 12), 7, 0))
     for (use in c("everything", "na.or.complete", "pairwise")) {
-      con <- run(x * NA, threshold = 0, use = use, histogram = TRUE)
+      expect_match(warnings_of(con <- run(x * NA, threshold = 0, use = use, histogram = TRUE)),
+                   "leave no coefficient \\(12 of 12 columns of 'x': 1, 2, 3, \\.\\.\\.\\)")
       expect_identical(con$degree, rep(0, 12))
       expect_identical(sum(con$histogram$counts), 0)
       expect_output(print(con), "0 edges")

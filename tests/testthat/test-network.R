@@ -292,6 +292,26 @@ test_that("constant columns have no edges and are counted in one warning", {
   }
 })
 
+test_that("columns without coefficients for missing values are counted in a warning", {
+  x <- normal(20, 12)
+  x[3, c(5, 12)] <- NA
+  x[, 7] <- NA
+  colnames(x) <- paste0("v", 1:12)
+  for (backend in backends()) for (method in all_methods) for (criterion in names(criteria)) {
+    run <- function(...) {
+      do.call(gpuCorNetwork, c(list(..., method = method, backend = backend),
+                               by_criterion(criterion, criteria[[criterion]])))
+    }
+    expect_identical(warnings_of(run(x)),
+                     "missing values leave no coefficient (3 of 12 columns of 'x': v5, v7, v12); see 'use'")
+    expect_identical(warnings_of(run(x, use = "pairwise")),
+                     "fewer than two values leave no coefficient (1 of 12 columns of 'x': v7)")
+    expect_identical(warnings_of(run(x[, 1:4], x[, 5:12])),
+                     "missing values leave no coefficient (3 of 8 columns of 'y': v5, v7, v12); see 'use'")
+    expect_identical(warnings_of(run(x[, -7], use = "complete.obs")), character())
+  }
+})
+
 test_that("constants are no tests", {
   # With them among the tests, Benjamini and Hochberg's rule would have fewer edges.
   x <- normal(20, 15)
@@ -389,10 +409,10 @@ test_that("the slots tell how the network came about", {
     expect_identical(list(net@method, net@sign, net@criterion, net@value), list("spearman", "positive", "density", 0.1))
     expect_identical(c(net@edges, net@pairs, net@n_obs), c(7, 66, 19))
     expect_identical(net@threshold, min(net@x))
-    expect_identical(gpuCorNetwork(x, k = 2L, backend = backend)@value, 2)
-    expect_identical(gpuCorNetwork(x, k = 2, backend = backend)@threshold, NA_real_)
+    expect_identical(quiet_network(x, k = 2L, backend = backend)@value, 2)
+    expect_identical(quiet_network(x, k = 2, backend = backend)@threshold, NA_real_)
     expect_identical(gpuCorNetwork(x, threshold = 0.25, use = "pairwise", backend = backend)@n_obs, 20)
-    expect_identical(gpuCorNetwork(x, x[, 1:5], threshold = 0.25, backend = backend)@pairs, 60)
+    expect_identical(quiet_network(x, x[, 1:5], threshold = 0.25, backend = backend)@pairs, 60)
     expect_identical(gpuCorNetwork(x, p.value = 0.1, use = "pairwise", backend = backend)@threshold, NA_real_)
     # The border of p: weights on it and beyond are edges.
     for (method in all_methods) for (n_obs in c(11, 12, 17, 20)) {

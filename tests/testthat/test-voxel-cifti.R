@@ -1,0 +1,150 @@
+# Grayordinates: dense series read, dense scalars written.
+
+test_that("a dense series is time x grayordinates", {
+  file <- file.path(temporary_folder(), "rest.dtseries.nii")
+  values <- grayordinate_series()
+  write_dtseries(values, file)
+  expect_message(x <- voxelMatrix(file), "^1 of 20 voxels dropped") # a constant grayordinate
+  expect_identical(unclass(x)[, ], values[, -4])
+  mask <- attr(x, "mask")
+  expect_identical(which(!mask), 4L)
+  expect_identical(attr(x, "tr"), 0.72)
+  models <- attr(mask, "header")$cifti$models
+  expect_identical(models$structure, c("CORTEX_LEFT", "CORTEX_RIGHT", "THALAMUS_LEFT"))
+  expect_identical(models$kind, c("surface", "surface", "voxels"))
+  expect_identical(models$first, c(1, 9, 17))
+  expect_identical(models$count, c(8, 8, 4))
+  expect_identical(models$vertices, c(10, 10, NA))
+  expect_identical(attr(mask, "header")$cifti$places[[2]], c(1, 2, 3, 4, 6, 7, 8, 9))
+  mm <- voxelCoords(x)
+  expect_true(all(is.na(mm[1:15, ])))
+  expect_equal(mm[16:19, ], (cbind(c(1, 1, 2, 2), c(1, 2, 1, 2), 1, 1) %*% t(some_affine()))[, 1:3], ignore_attr = TRUE)
+  expect_output(print(x), "12 time points of 19 of 20 grayordinates")
+  expect_identical(attr(x[3:9, ], "mask"), mask)
+  expect_identical(unclass(suppressMessages(voxelMatrix(file, keep = -(1:3))))[, ], values[-(1:3), -4])
+  expect_identical(gpuConnectivity(x, threshold = 0.3), gpuConnectivity(values[, -4], threshold = 0.3))
+  expect_identical(matrix(readVoxels(file), 20), t(values))
+})
+
+test_that("columns are read block by block", {
+  file <- file.path(temporary_folder(), "rest.dtseries.nii")
+  values <- grayordinate_series()
+  write_dtseries(values, file)
+  read <- gpucor:::read_blocks
+  found <- gpucor:::with_nifti(file)
+  cifti <- gpucor:::cifti_of(found)
+  for (width in c(1, 3, 7, 20)) {
+    blocks <- list()
+    read(file, 12 * diff(unique(c(seq(0, 20, by = width), 20))), function(values, k) blocks[[k]] <<- values)
+    expect_identical(matrix(unlist(blocks), 12), values)
+  }
+})
+
+test_that("grayordinates are chosen by a value for each, or by another file", {
+  folder <- temporary_folder()
+  at <- function(name) file.path(folder, name)
+  values <- grayordinate_series()
+  values[1, 4] <- 1
+  write_dtseries(values, at("rest.dtseries.nii"))
+  x <- voxelMatrix(at("rest.dtseries.nii"))
+  models <- attr(attr(x, "mask"), "header")$cifti$models
+  cortex <- rep(grepl("CORTEX", models$structure), models$count)
+  some <- voxelMatrix(at("rest.dtseries.nii"), cortex)
+  expect_identical(unclass(some)[, ], values[, 1:16])
+  writeVoxels(1:16, at("cortex.dscalar.nii"), some)
+  expect_identical(c(readVoxels(at("cortex.dscalar.nii"))), c(1:16, 0, 0, 0, 0))
+  expect_identical(voxelMatrix(at("rest.dtseries.nii"), at("cortex.dscalar.nii")), some)
+  expect_identical(voxelMatrix(at("rest.dtseries.nii"), some), some)
+  expect_identical(ncol(voxelMatrix(at("rest.dtseries.nii"), at("cortex.dscalar.nii"), above = 10)), 6L)
+
+  expect_error(voxelMatrix(at("rest.dtseries.nii"), rep(TRUE, 19)),
+               "'mask' has 19 values, but 'img' has 20 grayordinates")
+  write_dtseries(values, at("other.dtseries.nii"), c(series_map(12), sub("0 1 3 4 6", "0 1 2 4 6", brain_map())))
+  expect_error(voxelMatrix(at("other.dtseries.nii"), at("cortex.dscalar.nii")),
+               "'mask' and 'img' have other brain models")
+})
+
+test_that("maps are written as dense scalars, with names", {
+  folder <- temporary_folder()
+  at <- function(name) file.path(folder, name)
+  write_dtseries(grayordinate_series(), at("rest.dtseries.nii"))
+  x <- suppressMessages(voxelMatrix(at("rest.dtseries.nii")))
+  maps <- cbind(degree = 1:19, `a < b & "c"` = 1:19 / 8)
+  full <- voxelImage(maps, x)
+  expect_identical(dim(full), c(20L, 2L))
+  expect_identical(full[-4, "degree"], as.numeric(1:19))
+  expect_identical(full[4, ], c(degree = 0, `a < b & "c"` = 0))
+  expect_identical(voxelImage(1:19, x, outside = NA)[4], NA_integer_)
+  writeVoxels(maps, at("maps.dscalar.nii"), x)
+  back <- readVoxels(at("maps.dscalar.nii"))
+  expect_identical(matrix(back, 20), matrix(full, 20))
+  kept <- c("models", "places", "affine", "volume")
+  cifti <- attr(attr(x, "mask"), "header")$cifti
+  expect_identical(attr(back, "header")$cifti[kept], cifti[kept])
+  # What is written once more is the same.
+  writeVoxels(back, at("again.dscalar.nii"))
+  expect_identical(matrix(readVoxels(at("again.dscalar.nii")), 20), matrix(back, 20))
+  text <- rawToChar(Filter(function(byte) byte != 0, readBin(at("maps.dscalar.nii"), "raw", 1e5)[561:1200]))
+  expect_match(text, "<MapName>a &lt; b &amp; \"c\"</MapName>", fixed = TRUE)
+
+  expect_error(writeVoxels(1:19, at("map.nii.gz"), x), "the name of CIFTI's dense scalars ends in .dscalar.nii")
+  expect_error(writeVoxels(1:20, at("map.dscalar.nii"), x), "for each of the 19 voxels inside 'mask', not 20")
+  expect_error(writeVoxels(structure(1:5, header = attr(back, "header")), at("map.dscalar.nii")),
+               "'values' have 5 rows, but 'reference' has 20 grayordinates in 3 structures")
+})
+
+test_that("what is no dense series is an error that says so", {
+  file <- file.path(temporary_folder(), "rest.dtseries.nii")
+  values <- grayordinate_series()
+  said <- function(...) {
+    write_dtseries(values, file, ...)
+    tryCatch(voxelMatrix(file), error = conditionMessage)
+  }
+  expect_match(said(version = "1"), "has version '1' of CIFTI; version 2 is read")
+  parcels <- sub("BRAIN_MODELS", "PARCELS", brain_map())
+  expect_match(said(c(series_map(12), parcels)), "has series x parcels; what is read of CIFTI are dense series")
+  expect_match(said(series_map(12)), "has series x nothing")
+  for (change in list(c("IndexCount=\"4\"", "IndexCount=\"5\""), c("IndexOffset=\"8\"", "IndexOffset=\"9\""))) {
+    expect_match(said(c(series_map(12), sub(change[1], change[2], brain_map()))), "leave gaps or overlap")
+  }
+  expect_match(said(c(series_map(12), sub("</BrainModel>", "", brain_map()))), "has a broken element BrainModel")
+  two <- sub("<BrainModel [^>]*THALAMUS.*</BrainModel>", "", brain_map())
+  expect_match(said(c(series_map(12), two)), "has 20 columns, but brain models of 16 grayordinates in 2 structures")
+  values <- values[1, , drop = FALSE]
+  expect_match(said(), "has 1 time point")
+})
+
+test_that("nibabel and Connectome Workbench read the scalars, and write series that are read", {
+  folder <- temporary_folder()
+  at <- function(name) file.path(folder, name)
+  values <- grayordinate_series()
+  write_dtseries(values, at("rest.dtseries.nii"))
+  x <- suppressMessages(voxelMatrix(at("rest.dtseries.nii")))
+  writeVoxels(cbind(degree = 1:19, half = 1:19 / 2), at("maps.dscalar.nii"), x)
+  if (nzchar(Sys.which("wb_command"))) {
+    said <- system2("wb_command", c("-file-information", at("maps.dscalar.nii")), stdout = TRUE, stderr = FALSE)
+    for (line in c("Type: +CIFTI - Dense Scalar", "ALONG_ROW map type: +SCALARS", "CortexLeft: +8 out of 10 vertices",
+                   "ThalamusLeft: +4 voxels", "1 +0.000 +19.000 +9.500 .* degree", "2 +0.000 +9.500 +4.750 .* half")) {
+      expect_true(any(grepl(line, said)), label = line)
+    }
+  }
+  said <- run_python("nibabel, numpy", c(
+    "import sys, numpy as np, nibabel as nb",
+    "at = sys.argv[1] + '/'",
+    "i = nb.load(at + 'maps.dscalar.nii')",
+    "scalars, brain = (i.header.get_axis(k) for k in (0, 1))",
+    "print(type(i).__name__, i.shape, i.get_data_dtype(), '%.9g' % i.get_fdata().sum())",
+    "print(*scalars.name)",
+    "print(*(name for name, _, _ in brain.iter_structures()))",
+    "print(*brain.vertex[:16], *brain.voxel[16:].ravel(), '%.9g' % brain.affine[0, 3])",
+    "s = nb.load(at + 'rest.dtseries.nii')",
+    "series = nb.cifti2.SeriesAxis(0, 0.72, 12)",
+    "nb.save(nb.Cifti2Image(s.get_fdata(dtype='float32') * 2, header=(series, brain)), at + 'theirs.dtseries.nii')"
+  ), folder)
+  expect_identical(said, c("Cifti2Image (2, 20) float32 285", "degree half",
+                           "CIFTI_STRUCTURE_CORTEX_LEFT CIFTI_STRUCTURE_CORTEX_RIGHT CIFTI_STRUCTURE_THALAMUS_LEFT",
+                           "0 1 3 4 6 7 8 9 1 2 3 4 6 7 8 9 1 1 1 1 2 1 2 1 1 2 2 1 90"))
+  theirs <- suppressMessages(voxelMatrix(at("theirs.dtseries.nii")))
+  expect_identical(unclass(theirs)[, ], values[, -4] * 2)
+  expect_equal(voxelCoords(theirs), voxelCoords(x))
+})

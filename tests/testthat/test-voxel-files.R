@@ -1,0 +1,233 @@
+# Images and maps in files: NIfTI.
+
+number_at <- function(file, at, what, n, size) {
+  connection <- gzfile(file, "rb")
+  on.exit(close(connection))
+  bytes <- readBin(connection, "raw", at + n * size)
+  readBin(bytes[at + seq_len(n * size)], what, n, size = size, endian = "little")
+}
+
+test_that("a map comes back from its file", {
+  folder <- temporary_folder()
+  img <- image_with_affine()
+  mask <- img[, , , 1] > 300
+  x <- voxelMatrix(img, mask)
+  n <- ncol(x)
+  k <- 0
+  kinds <- list(seq_len(n), seq_len(n) / 7, seq_len(n) %% 2 == 0, cbind(a = seq_len(n), b = -seq_len(n)),
+                c(NaN, seq_len(n - 1)))
+  for (values in kinds) {
+    for (ending in c(".nii", ".nii.gz")) {
+      file <- file.path(folder, paste0(k <- k + 1, ending))
+      expect_identical(withVisible(writeVoxels(values, file, x)), list(value = file, visible = FALSE))
+      back <- readVoxels(file)
+      want <- voxelImage(values, x)
+      if (is.logical(values)) storage.mode(want) <- "integer"
+      expect_identical(back[seq_along(want)], as.vector(want))
+      expect_identical(dim(back), dim(want))
+      expect_identical(typeof(back), typeof(want))
+      # The place is what it was: of the file a matrix can be made that fits the first one.
+      expect_equal(voxelCoords(voxelImage(rep(1, n), attr(x, "mask"))), voxelCoords(x))
+      place <- c("srow_x", "srow_y", "srow_z", "sform_code", "qform_code")
+      expect_equal(attr(back, "header")[place], attr(img, "header")[place])
+      expect_equal(attr(back, "header")$pixdim[1:4], attr(img, "header")$pixdim[1:4], tolerance = 1e-7)
+    }
+  }
+  unlink(file)
+  writeVoxels(structure(array(3L, dim(mask)), header = NULL), file, voxelMatrix(img)) # an image, the place of another
+  expect_identical(attr(readVoxels(file), "header")$srow_x, some_affine()[1, ])
+  file <- file.path(folder, "0.nii.gz")
+  writeVoxels(rep(1L, n), file, attr(x, "mask"))
+  expect_identical(unclass(voxelMatrix(img, file))[, ], unclass(x)[, ])
+  expect_length(dir(folder, all.files = TRUE, no.. = TRUE), k + 1L) # nothing unfinished is left
+})
+
+test_that("the bytes of a header are where NIfTI-1 has them", {
+  file <- file.path(temporary_folder(), "map.nii.gz")
+  img <- image_with_affine()
+  writeVoxels(voxelImage(1:60, voxelMatrix(img)), file)
+  expect_identical(number_at(file, 0, "integer", 1, 4), 348L)
+  expect_identical(number_at(file, 40, "integer", 8, 2), c(3L, 5L, 4L, 3L, 1L, 1L, 1L, 1L))
+  expect_identical(number_at(file, 70, "integer", 2, 2), c(8L, 32L)) # signed int
+  expect_equal(number_at(file, 76, "double", 8, 4), c(1, sqrt(c(9, 9.25, 12.3125)), 1, 1, 1, 1), tolerance = 1e-7)
+  expect_identical(number_at(file, 108, "double", 3, 4), c(352, 1, 0))
+  expect_identical(number_at(file, 123, "integer", 1, 1), 2L) # mm
+  expect_identical(number_at(file, 252, "integer", 2, 2), c(0L, 4L)) # only a sform, in MNI space
+  expect_identical(number_at(file, 280, "double", 12, 4), as.vector(t(some_affine()[1:3, ])))
+  expect_identical(number_at(file, 344, "integer", 4, 1), c(utf8ToInt("n+1"), 0L))
+  expect_identical(number_at(file, 348, "integer", 61, 4), 0:60)
+})
+
+test_that("a missing integer is no number in a file", {
+  file <- file.path(temporary_folder(), "map.nii")
+  x <- voxelMatrix(image_with_affine())
+  writeVoxels(c(NA, 2:60), file, x)
+  expect_identical(c(readVoxels(file)), c(NaN, 2:60))
+  mask <- array(c(TRUE, FALSE, TRUE), c(5, 4, 3))
+  unlink(file)
+  writeVoxels(1:40, file, mask)
+  expect_identical(readVoxels(file)[!mask], rep(0L, 20))
+  unlink(file)
+  writeVoxels(1:40, file, mask, outside = NA)
+  expect_identical(readVoxels(file)[!mask], rep(NaN, 20))
+  expect_identical(number_at(file, 70, "integer", 1, 2), 64L)
+})
+
+test_that("large dimensions take NIfTI-2", {
+  file <- file.path(temporary_folder(), "long.nii.gz")
+  img <- array(1:66000, c(33000, 2, 1))
+  writeVoxels(voxelImage(1:66000, array(TRUE, dim(img))), file, array(TRUE, dim(img)))
+  expect_identical(number_at(file, 0, "integer", 1, 4), 540L)
+  expect_identical(number_at(file, 16, "integer", 8, 4), c(3L, 0L, 33000L, 0L, 2L, 0L, 1L, 0L))
+  expect_identical(c(readVoxels(file)), c(img))
+})
+
+test_that("a series is read from its file, only what is wanted of it", {
+  folder <- temporary_folder()
+  img <- image_with_affine()
+  img[1, 3, 1, ] <- 5L
+  file <- file.path(folder, "img.nii.gz")
+  writeVoxels(img, file)
+  mask <- array(seq_len(60) %% 3 > 0, c(5, 4, 3))
+  for (keep in list(NULL, c(2:4, 8), -1)) {
+    expect_message(x <- voxelMatrix(file, mask, keep), "^1 of 40 voxels dropped")
+    want <- suppressMessages(voxelMatrix(img, mask, keep))
+    expect_identical(unclass(x)[, ], unclass(want)[, ])
+    expect_identical(which(attr(x, "mask")), which(attr(want, "mask")))
+    expect_equal(voxelCoords(x), voxelCoords(want))
+  }
+  expect_identical(voxelMatrix(readVoxels(file)[, , 2:3, ]), voxelMatrix(img[, , 2:3, ]))
+  # A file for each volume.
+  files <- file.path(folder, paste0("v", 1:8, ".nii"))
+  for (k in 1:8) writeVoxels(structure(img[, , , k], header = attr(img, "header")), files[k])
+  found <- suppressMessages(list(voxelMatrix(files, mask), voxelMatrix(img, mask)))
+  expect_identical(unclass(found[[1]])[, ], unclass(found[[2]])[, ])
+})
+
+test_that("values are scaled as the header says", {
+  file <- file.path(temporary_folder(), "map.nii")
+  writeVoxels(structure(array(1:24, 4:2), header = affine_header()), file)
+  plain <- readBin(file, "raw", 1e4)
+  scaled_by <- function(slope, inter) {
+    writeBin(replace(plain, 113:120, writeBin(c(slope, inter), raw(), size = 4L)), file)
+    c(readVoxels(file))
+  }
+  expect_identical(scaled_by(0.5, 10), 1:24 * 0.5 + 10)
+  expect_identical(scaled_by(1, -3), 1:24 - 3)
+  expect_identical(scaled_by(-2, 0), 1:24 * -2)
+  for (none in list(c(1, 0), c(0, 0), c(0, 5), c(NaN, 0))) expect_identical(scaled_by(none[1], none[2]), 1:24)
+})
+
+test_that("files that cannot be read or written say why", {
+  folder <- temporary_folder()
+  at <- function(name) file.path(folder, name)
+  x <- voxelMatrix(image_with_affine())
+  writeVoxels(1:60, at("map.nii"), x)
+  expect_error(writeVoxels(1:60, at("map.nii"), x), "which exists; remove it or choose another name")
+  expect_error(writeVoxels(1:60, at("map.img"), x), "the name of an image of NIfTI ends in .nii or .nii.gz")
+  expect_error(writeVoxels(1:60, at("map.dscalar.nii"), x), "the name of an image of NIfTI ends in .nii")
+  expect_error(writeVoxels(1:59, at("a.nii"), x), "for each of the 60 voxels inside 'mask', not 59")
+  expect_error(writeVoxels(1:60, at("a.nii")), "'reference' says where the voxels are, and 'values' do not")
+  expect_error(writeVoxels(array(1, c(5, 4, 2)), at("a.nii"), x), "are 5 x 4 x 2, but 'reference' is 5 x 4 x 3")
+  expect_error(readVoxels(at("none.nii")), "there is no file '.*none.nii'")
+  expect_error(readVoxels(folder), "there is no file")
+  expect_error(readVoxels(1), "'file' must be one string")
+
+  bytes <- readBin(at("map.nii"), "raw", 1e4)
+  cut <- function(name, bytes) {
+    writeBin(bytes, at(name))
+    at(name)
+  }
+  expect_error(readVoxels(cut("short.nii", bytes[-length(bytes)])), "'.*short.nii' ends before its last voxel")
+  expect_error(readVoxels(cut("header.nii", bytes[1:200])), "ends before its last voxel")
+  expect_error(voxelMatrix(at("map.nii")), "'img' must have 4 dimensions, x, y, z and time, not 3 \\(5 x 4 x 3\\)")
+  bytes[71:72] <- as.raw(c(128, 0)) # RGB
+  expect_error(readVoxels(cut("colours.nii", bytes)), "voxels of NIfTI's type 128")
+  for (other in list(raw(0), charToRaw("no image"), replace(bytes, 345:348, charToRaw("ni1 ")))) {
+    cut("other.nii", other)
+    if (requireNamespace("RNifti", quietly = TRUE)) next
+    expect_error(readVoxels(at("other.nii")), "is not a NIfTI file .* where package RNifti is installed")
+  }
+})
+
+test_that("a write that fails leaves no file", {
+  folder <- temporary_folder()
+  x <- voxelMatrix(image_with_affine())
+  blocked <- file.path(folder, "map.nii")
+  partial <- gpucor:::partial_name(blocked)
+  dir.create(partial) # where the unfinished file would be
+  expect_error(writeVoxels(1:60, blocked, x), "'file' is \".*map.nii\", which cannot be written: ")
+  expect_identical(dir(folder), basename(partial))
+})
+
+test_that("nibabel writes what is read here, and reads what is written here", {
+  python_with("nibabel, numpy")
+  folder <- temporary_folder()
+  img <- image_with_affine()
+  x <- voxelMatrix(img)
+  writeVoxels(cbind(1:60, 60:1), file.path(folder, "ours.nii.gz"), x)
+  writeVoxels((1:60) / 7, file.path(folder, "real.nii"), x)
+  writeVoxels((1:60) %% 2 == 0, file.path(folder, "mask.nii.gz"), x)
+  writeVoxels(1:33000, file.path(folder, "two.nii"), array(TRUE, c(33000, 1, 1)))
+  said <- run_python("nibabel, numpy", c(
+    "import sys, numpy as np, nibabel as nb",
+    "at = sys.argv[1] + '/'",
+    "for name in ('ours.nii.gz', 'real.nii', 'mask.nii.gz', 'two.nii'):",
+    "    i = nb.load(at + name)",
+    "    print(name, i.shape, i.get_data_dtype(), type(i).__name__, '%.9g' % i.get_fdata().sum())",
+    "    print(' '.join('%.9g' % v for v in i.affine.ravel()), int(i.header['sform_code']),",
+    "          i.header.get_xyzt_units()[0])",
+    "affine = np.array([[-3., 0, 0.25, 90], [0, 3, 0, -126], [0, 0.5, 3.5, -72], [0, 0, 0, 1]])",
+    "base = (np.arange(5 * 4 * 3 * 4) * 37 % 251).reshape((5, 4, 3, 4), order='F')",
+    "kinds = {'uint8': base, 'int8': base - 125, 'int16': base - 125, 'uint16': base * 200,",
+    "         'int32': base * 8000000 - 10**9, 'uint32': base * 17000000, 'int64': base * 2**44 - 2**50,",
+    "         'float32': base / 8, 'float64': base / 7}",
+    "for kind, values in kinds.items():",
+    "    for version, make in (('1', nb.Nifti1Image), ('2', nb.Nifti2Image)):",
+    "        for end in '<>':",
+    "            header = make.header_class(endianness=end)",
+    "            header.set_data_dtype(np.dtype(kind).newbyteorder(end))",
+    "            ending = '.nii.gz' if version == '1' and end == '>' else '.nii'",
+    "            nb.save(make(values.astype(kind), affine, header=header),",
+    "                    at + '_'.join((kind, version, 'le' if end == '<' else 'be')) + ending)",
+    "oblique = np.array([[-1.95034038, -0.19568692, -0.59600942, 10], [-0.0739138, 1.91285018, -0.86888851, -20],",
+    "                    [-0.43670224, 0.55019166, 2.80887975, 5], [0, 0, 0, 1]])",
+    "turned = nb.Nifti1Image(base.astype('int16'), None)",
+    "turned.header.set_qform(oblique, code=1)",
+    "nb.save(turned, at + 'qform.nii.gz')"
+  ), folder)
+  expect_identical(said[c(1, 3, 5, 7)], c("ours.nii.gz (5, 4, 3, 2) int32 Nifti1Image 3660",
+                                          "real.nii (5, 4, 3) float64 Nifti1Image 261.428571",
+                                          "mask.nii.gz (5, 4, 3) uint8 Nifti1Image 30",
+                                          "two.nii (33000, 1, 1) int32 Nifti2Image 544516500"))
+  expect_identical(said[c(2, 4, 6)], rep(paste(paste(t(some_affine()), collapse = " "), "4 mm"), 3))
+
+  base <- array((seq(0, 239) * 37) %% 251, c(5, 4, 3, 4))
+  kinds <- list(uint8 = base, int8 = base - 125, int16 = base - 125, uint16 = base * 200, int32 = base * 8e6 - 1e9,
+                uint32 = base * 17e6, int64 = base * 2^44 - 2^50, float32 = base / 8, float64 = base / 7)
+  for (kind in names(kinds)) {
+    files <- Sys.glob(file.path(folder, paste0(kind, "_*.nii*")))
+    expect_length(files, 4L)
+    for (file in files) {
+      found <- readVoxels(file)
+      expect_type(found, if (kind %in% c("uint8", "int8", "int16", "uint16", "int32")) "integer" else "double")
+      expect_equal(found + 0, kinds[[kind]], tolerance = 0, ignore_attr = TRUE)
+    }
+  }
+  oblique <- rbind(c(-1.95034038, -0.19568692, -0.59600942, 10), c(-0.0739138, 1.91285018, -0.86888851, -20),
+                   c(-0.43670224, 0.55019166, 2.80887975, 5))
+  last <- voxelCoords(voxelMatrix(file.path(folder, "qform.nii.gz")))[60, ]
+  expect_equal(unname(last), as.vector(oblique %*% c(4, 3, 2, 1)), tolerance = 1e-6)
+})
+
+test_that("filtered_func_data: the file is the image", {
+  file <- file.path(Sys.getenv("GPUCOR_TEST_DATA"), "filtered_func_data.nii.gz")
+  skip_if_not(nzchar(Sys.getenv("GPUCOR_TEST_DATA")) && file.exists(file),
+              "GPUCOR_TEST_DATA with filtered_func_data.nii.gz")
+  img <- read_int16(file)
+  found <- readVoxels(file)
+  expect_identical(array(found, dim(found)), img)
+  mask <- rowMeans(img, dims = 3) > 8000
+  x <- voxelMatrix(file, mask)
+  expect_identical(unclass(x)[, ], unclass(voxelMatrix(img, mask))[, ])
+})
