@@ -57,10 +57,26 @@ SEXP r_store_band(SEXP store, SEXP least, SEXP entries, SEXP first, SEXP most, S
 SEXP r_store_write(SEXP store, SEXP least, SEXP entries, SEXP most, SEXP places, SEXP settings);
 /* Ends a store before R finds that nobody has it. */
 SEXP r_store_free(SEXP store);
+/* For C: R's owner of a store, there before the store is: its address is to be set. */
+SEXP r_store_owner(void);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 /* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps, histogram), see gcor_sums_rule. */
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
+
+/* windows.c: the same for windows of consecutive observations of x, a matrix in memory: list(n_obs: of each window,
+ * constant: of each variable, in how many windows it is constant, has_constant: of each window, whether one is, ...).
+ * windows: numbers width, step and n. Of network rules: list(criterion: 0 threshold, 1 density, 2 k; value: that, or for
+ * a density how many edges, side, mutual).
+ * ... values: pairs x windows, each column as r_cor() has it by rows. */
+SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings);
+/* ... stores: a pointer each, least: from which weight on their edges count. */
+SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings);
+/* ... degree, strength: variables x windows; least: the threshold of each. */
+SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings);
+/* Over all windows: ... mean, sd, min, max: of each pair, as above; count: how many windows it has a value in; or with
+ * a rule store, least: a network of half the standard deviations. */
+SEXP r_window_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings);
 
 /* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP diagonal, SEXP threads);

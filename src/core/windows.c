@@ -1,0 +1,194 @@
+#include "windows.h"
+
+#include "alloc.h"
+#include "session.h"
+#include "threads.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Windows of more pairs than MOST_PAIRS are large enough for all threads, and their operands for one at a time; those
+ * of fewer than FEW_PAIRS are too small for two. */
+enum { MOST_PAIRS = 1 << 22, FEW_PAIRS = 1 << 14 };
+
+/* ---- who does them --------------------------------------------------------------------------- */
+
+static int count_workers(const gcor_session *session, const gcor_context *context, int64_t pairs, int64_t at_a_time) {
+    int64_t threads = context->threads;
+    if (session->backend != &gcor_cpu || pairs > MOST_PAIRS) return 1;
+    if (at_a_time < threads && pairs >= FEW_PAIRS) return 1;
+    return (int)(threads < at_a_time ? threads : at_a_time);
+}
+
+static gcor_status open_worker(gcor_window_worker *worker, gcor_context *context, int64_t n_var) {
+    const int device = 0;
+    gcor_status status = gcor_session_open(context, &gcor_cpu, &device, 1, &worker->session);
+    if (status) return status;
+    worker->flags = gcor_alloc(context, 2 * n_var, 1, "the windows");
+    return worker->flags ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+/* Where there is one worker only its session is the caller's. */
+gcor_status gcor_window_crew_open(gcor_window_crew *crew, gcor_session *session, gcor_context *context,
+                                  const gcor_windows *windows, int64_t pairs, int64_t at_a_time) {
+    int n = count_workers(session, context, pairs, at_a_time);
+    int64_t n_var = windows->series->source.n_var;
+    *crew = (gcor_window_crew){.session = session, .context = context};
+    crew->workers = gcor_alloc(context, n, sizeof *crew->workers, "the windows");
+    if (!crew->workers) return GCOR_NO_MEMORY;
+    memset(crew->workers, 0, (size_t)n * sizeof *crew->workers);
+    crew->n_workers = n;
+    if (n > 1) {
+        gcor_status status = GCOR_OK;
+        for (int t = 0; t < n && !status; t++) status = open_worker(&crew->workers[t], context, n_var);
+        return status;
+    }
+    crew->workers[0].flags = gcor_alloc(context, 2 * n_var, 1, "the windows");
+    return crew->workers[0].flags ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+void gcor_window_crew_close(gcor_window_crew *crew) {
+    for (int t = 0; t < crew->n_workers; t++) {
+        gcor_session_close(crew->workers[t].session);
+        gcor_free(crew->workers[t].flags);
+    }
+    gcor_free(crew->workers);
+    *crew = (gcor_window_crew){0};
+}
+
+/* ---- a window -------------------------------------------------------------------------------- */
+
+/* The observations of a window, those that are complete or all. */
+typedef struct {
+    int64_t first, n;
+    const int32_t *observed;
+    int has_missing;
+} window_rows;
+
+/* How many complete observations are before number `obs`. */
+static int64_t count_complete(const gcor_windows *windows, int64_t obs) {
+    int64_t low = 0, n = windows->n_complete;
+    while (n > 0) {
+        int64_t half = n / 2;
+        if (windows->complete[low + half] < obs) {
+            low += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return low;
+}
+
+static gcor_status missing_in(gcor_context *context, const char *what, const window_rows *rows, int64_t window) {
+    return gcor_fail(context, GCOR_BAD_INPUT, "%s: window %.0f, which begins at observation %.0f", what,
+                     (double)window + 1, (double)rows->first + 1);
+}
+
+/* By the rule of `use`, as gcor_observations_of() has it of one window. */
+static gcor_status find_rows(const gcor_windows *windows, gcor_context *context, int64_t window, window_rows *rows) {
+    gcor_use use = windows->job.use;
+    *rows = (window_rows){window * windows->step, windows->width, NULL, 0};
+    if (use == GCOR_EVERYTHING || !windows->complete) return GCOR_OK;
+    int64_t from = count_complete(windows, rows->first), to = count_complete(windows, rows->first + rows->n);
+    rows->has_missing = to - from < rows->n;
+    if (!rows->has_missing || use == GCOR_PAIRWISE) return GCOR_OK;
+    if (use == GCOR_ALL_OBS) return missing_in(context, "missing observations in cov/cor", rows, window);
+    if (use == GCOR_COMPLETE_OBS && to == from) return missing_in(context, "no complete element pairs", rows, window);
+    rows->observed = windows->complete + from;
+    rows->n = to - from;
+    return GCOR_OK;
+}
+
+/* Which variables are constant in the window; each is on the diagonal once. */
+static void note_constant(gcor_windows *windows, int64_t window, const gcor_tile *tile, const unsigned char *flags) {
+    int any = 0;
+    for (int64_t j = 0; j < tile->n_col; j++) {
+        if (!(flags[j] & GCOR_CONSTANT)) continue;
+        __atomic_fetch_add(&windows->constant[tile->col + j], 1, __ATOMIC_RELAXED);
+        any = 1;
+    }
+    if (any) windows->has_constant[window] = 1;
+}
+
+static int is_diagonal(const gcor_tile *tile) {
+    return tile->row == tile->col;
+}
+
+static void note_lost(gcor_windows *windows, const gcor_job *job) {
+    if (job->devices_lost == 0) return; /* only where windows come one after the other */
+    windows->job.devices_lost += job->devices_lost;
+    windows->job.lost = job->lost;
+}
+
+static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_context *context,
+                             const gcor_tile *tile, int64_t window, unsigned char *flags, gcor_window_work work,
+                             void *user) {
+    window_rows rows;
+    gcor_status status = find_rows(windows, context, window, &rows);
+    if (status) return status;
+    gcor_slice x = gcor_slice_source(windows->series, tile->col, tile->n_col, rows.first, rows.n, rows.observed);
+    gcor_slice y = gcor_slice_source(windows->series, tile->row, tile->n_row, rows.first, rows.n, rows.observed);
+    gcor_job job = windows->job;
+    job.x = &x.source;
+    job.y = is_diagonal(tile) ? NULL : &y.source;
+    job.use = rows.has_missing && windows->job.use == GCOR_PAIRWISE ? GCOR_PAIRWISE : GCOR_EVERYTHING;
+    job.share = (gcor_share){0, 1};
+    job.x_flags = flags;
+    job.y_flags = flags + tile->n_col;
+    job.devices_lost = 0;
+    memset(flags, 0, (size_t)(tile->n_col + tile->n_row));
+    status = work(user, session, context, &job, window);
+    note_lost(windows, &job);
+    if (status) return status;
+    windows->n_obs[window] = rows.n;
+    if (is_diagonal(tile)) note_constant(windows, window, tile, flags);
+    return GCOR_OK;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------ */
+
+/* The whole call's question whether to go on, for a window of it. */
+static int ask_outside(void *user, double share) {
+    gcor_context *outside = user;
+    if (outside->monitor->owner == (uintptr_t)pthread_self()) outside->tile_share = share;
+    return gcor_stop(outside);
+}
+
+/* A window after the other, from *next on, until there is none. The thread's own monitor counts a window's pairs. */
+static void take_windows(gcor_windows *windows, gcor_window_crew *crew, int thread, const gcor_tile *tile,
+                         int64_t *next, int64_t end, gcor_window_work work, void *user) {
+    gcor_context *outside = crew->context;
+    gcor_window_worker *worker = &crew->workers[thread];
+    gcor_monitor monitor = gcor_watch(ask_outside, outside);
+    int shared = crew->n_workers > 1;
+    gcor_context context = {.threads = outside->threads, .memory = outside->memory, .monitor = &monitor};
+    if (shared) context.threads = 1;
+    if (shared && context.memory > 0) context.memory = context.memory / crew->n_workers + 1;
+    while (!gcor_stop(outside)) {
+        int64_t window = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+        if (window >= end) break;
+        gcor_status status = do_window(windows, shared ? worker->session : crew->session, &context, tile, window,
+                                       worker->flags, work, user);
+        if (status) {
+            (void)gcor_fail(outside, status, "%s", context.error.message);
+            break;
+        }
+        __atomic_fetch_add(&outside->monitor->pairs_done, 1, __ATOMIC_RELAXED);
+    }
+}
+
+gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, const gcor_tile *tile, int64_t first,
+                             int64_t n, gcor_window_work work, void *user) {
+    gcor_context *context = crew->context;
+    int64_t next = first;
+    context->tile_pairs = 1; /* the window in work */
+    if (crew->n_workers == 1) {
+        take_windows(windows, crew, 0, tile, &next, first + n, work, user);
+    } else {
+#pragma omp parallel num_threads(crew->n_workers)
+        take_windows(windows, crew, omp_get_thread_num(), tile, &next, first + n, work, user);
+    }
+    context->tile_pairs = 0;
+    return context->error.status;
+}
