@@ -102,7 +102,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
 #' gpuCorTest(mtcars$wt[1:8], mtcars$disp[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export
-gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
+gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "cosine"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
                        output = c("dist", "matrix"), backend = NULL, ..., exact = FALSE,
                        adjust = c("none", "maxT"), n_perm = 1000, precision = c("single", "double")) {
@@ -116,6 +116,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision)
   input <- check_input(x, y, use, method, settings$assay)
+  settings <- designed_input(settings, input, method, use)
   r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
   # What the engine is told about the tests.

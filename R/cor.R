@@ -86,13 +86,14 @@
 #'
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' @export
-gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman"),
+gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "cosine"),
                    output = c("dist", "matrix"), backend = NULL, ..., precision = c("single", "double")) {
   method <- check_method(method)
   output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision)
   input <- check_input(x, y, use, method, settings$assay)
+  settings <- designed_input(settings, input, method, use)
   all_coefficients(input, method, use, output, settings, call_of(sys.call()))
 }
 

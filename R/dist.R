@@ -17,7 +17,7 @@
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
-gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "everything", backend = NULL, ...,
+gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "cosine"), use = "everything", backend = NULL, ...,
                     precision = c("single", "double")) {
   method <- check_method(method, first = "spearman")
   use <- check_use(use)
@@ -28,6 +28,7 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall"), use = "ever
   x <- check_variables(x, "x")
   by_row <- is.matrix(x)
   if (!by_row) x <- if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
+  settings <- designed_rows(settings, x, by_row, method, use)
   check_filled(if (by_row) ncol(x) else nrow(x), if (by_row) nrow(x) else ncol(x), NULL, use, method)
   attributes <- list(Size = if (by_row) nrow(x) else ncol(x), Labels = if (by_row) rownames(x) else colnames(x),
                      Diag = FALSE, Upper = FALSE, method = method, call = sys.call(), class = "dist")

@@ -29,14 +29,16 @@
 #' colnames(x)[triangleIndex(strongest, ncol(x), "column")]
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
-gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall", "spearman"),
+gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall", "spearman", "cosine"),
                            order = c("row", "column"), backend = NULL, ..., precision = c("single", "double")) {
   method <- check_method(method)
   order <- check_choice(order, c("row", "column"), "order")
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision)
   check_matrix_like(x, COLUMNS)
-  run(check_input(x, NULL, use, method, settings$assay)$x, NULL, method, use, order, settings)
+  input <- check_input(x, NULL, use, method, settings$assay)
+  settings <- designed_input(settings, input, method, use)
+  run(input$x, NULL, method, use, order, settings)
 }
 
 #' @rdname gpuCorTriangle

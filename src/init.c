@@ -40,6 +40,7 @@ attribute_visible void R_init_gpucor(DllInfo *dll) {
     r_define_owned(dll);
     R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)(void (*)(void))gcor_add_measure);
     R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)(void (*)(void))gcor_unit);
+    R_RegisterCCallable("gpucor", "gcor_double_unit", (DL_FUNC)(void (*)(void))gcor_double_unit);
     R_RegisterCCallable("gpucor", "gcor_double_dot", (DL_FUNC)(void (*)(void))gcor_double_dot);
     R_registerRoutines(dll, NULL, entries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);

@@ -102,19 +102,23 @@ double gcor_seconds(void); /* a monotonic clock */
 
 typedef struct gcor_source gcor_source; /* source.h */
 
+typedef struct gcor_design gcor_design; /* design.h */
+
 /* A source of which only some observations count. */
 typedef struct {
     gcor_source *source;
-    const int32_t *observed; /* the observations that count, ascending; NULL: all */
-    int64_t n_obs;           /* how many those are */
+    const int32_t *observed;   /* the observations that count, ascending; NULL: all */
+    int64_t n_obs;             /* how many those are */
+    const gcor_design *design; /* of these observations, for whoever prepares the columns; NULL: none */
 } gcor_columns;
 
 /* What is known of a variable; or-ed together. */
 enum {
-    GCOR_MISSING = 1,  /* has missing values */
-    GCOR_INFINITE = 2, /* has infinite values */
-    GCOR_CONSTANT = 4, /* at least two values, all the same */
-    GCOR_FEW = 8       /* fewer than two values */
+    GCOR_MISSING = 1,   /* has missing values */
+    GCOR_INFINITE = 2,  /* has infinite values */
+    GCOR_CONSTANT = 4,  /* at least two values, all the same */
+    GCOR_FEW = 8,       /* fewer than two values */
+    GCOR_FELL_BACK = 16 /* treated in another way than its measure's, as that does not do for it */
 };
 
 /* ---- operands and tiles -------------------------------------------------------- */
@@ -302,6 +306,8 @@ typedef struct gcor_session gcor_session; /* session.h */
 typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
     const gcor_measure *measure;
+    const gcor_design
+        *design;   /* weights of observations, what columns are freed of, the measure's options; NULL: none */
     int in_double; /* columns and products of real numbers are */
     gcor_use use;
     gcor_sink *sink;

@@ -5,8 +5,10 @@
 
 #include <string.h>
 
-double gcor_prepare_pearson(double *x, int64_t n, float *out); /* pearson.c */
-double gcor_prepare_pearson_double(double *x, int64_t n, double *out);
+double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out); /* pearson.c */
+double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
+double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out); /* cosine.c */
+double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
 
 static const gcor_measure PEARSON = {
     .version = GCOR_MEASURE_VERSION,
@@ -17,6 +19,8 @@ static const gcor_measure PEARSON = {
     .infinite = GCOR_INFINITE_IS_NAN,
     .distribution = GCOR_STUDENT_T,
     .df_taken = 2,
+    .angle = GCOR_CENTRED,
+    .takes = GCOR_TAKES_WEIGHTS | GCOR_TAKES_COVARIATES,
     .prepare = gcor_prepare_pearson,
     .prepare_double = gcor_prepare_pearson_double,
 };
@@ -29,6 +33,8 @@ static const gcor_measure KENDALL = {
     .ranked = 1,
     .infinite = GCOR_INFINITE_IS_RANKED,
     .distribution = GCOR_NORMAL_WITH_TIES,
+    .refusal = "it compares pairs of observations, which regression would leave nothing of, and which a weight of one "
+               "observation does not weigh; use method = \"spearman\"",
 };
 static const gcor_measure SPEARMAN = {
     .version = GCOR_MEASURE_VERSION,
@@ -40,23 +46,52 @@ static const gcor_measure SPEARMAN = {
     .infinite = GCOR_INFINITE_IS_RANKED,
     .distribution = GCOR_STUDENT_T,
     .df_taken = 2,
+    .angle = GCOR_CENTRED,
+    .takes = GCOR_TAKES_WEIGHTS | GCOR_TAKES_COVARIATES,
+};
+static const gcor_measure COSINE = {
+    .version = GCOR_MEASURE_VERSION,
+    .name = "cosine",
+    .title = "Cosine similarity",
+    .kind = GCOR_REAL,
+    .common = GCOR_PAIR_COMMON,
+    .infinite = GCOR_INFINITE_IS_NAN,
+    .distribution = GCOR_STUDENT_T,
+    .df_taken = 1,
+    .angle = GCOR_AS_IS,
+    .takes = GCOR_TAKES_WEIGHTS | GCOR_TAKES_COVARIATES,
+    .prepare = gcor_prepare_cosine,
+    .prepare_double = gcor_prepare_cosine_double,
 };
 
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &COSINE};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;
 }
 
 int gcor_is_common(gcor_kind kind) {
-    return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON;
+    return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON || kind == GCOR_PAIR_COMMON;
+}
+
+/* What pairs are made ready by, in double: prepare_double(), or ranks alone. */
+static int has_double(const gcor_measure *m) {
+    return m->kind == GCOR_REAL && (m->prepare_double || !m->prepare);
+}
+
+static int count_options(const gcor_measure *m) {
+    int n = 0;
+    for (const gcor_option *o = m->options; o && o->name; o++) n++;
+    return n;
 }
 
 static int is_usable(const gcor_measure *m) {
     if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title) return 0;
     if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
     if (m->common != GCOR_NO_KIND && !gcor_is_common(m->common)) return 0;
+    if (m->common == GCOR_PAIR_COMMON && !has_double(m)) return 0;
+    if (count_options(m) > GCOR_MOST_OPTIONS) return 0;
     return m->ranked || (m->kind == GCOR_REAL && m->prepare);
 }
 
@@ -70,12 +105,31 @@ int gcor_add_measure(const gcor_measure *measure) {
     return 0;
 }
 
-gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, int in_double,
-                         gcor_kind *kind) {
-    *kind = common ? measure->common : measure->kind;
+/* Columns that are weighted or freed of anything have no moments in common that could be summed up. */
+gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *design) {
+    if (!gcor_is_designed(design) || measure->kind != GCOR_REAL) return measure->common;
+    return has_double(measure) ? GCOR_PAIR_COMMON : GCOR_NO_KIND;
+}
+
+static gcor_status check_design(gcor_context *context, const gcor_measure *measure, const gcor_design *design) {
+    const char *reason = measure->refusal ? measure->refusal : "another method may";
+    if (design && design->root && !(measure->takes & GCOR_TAKES_WEIGHTS))
+        return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'weights' other than 0 and 1: %s",
+                         measure->name, reason);
+    if (design && design->n_basis > 0 && !(measure->takes & GCOR_TAKES_COVARIATES))
+        return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'covariates' and no 'bandpass': %s",
+                         measure->name, reason);
+    return GCOR_OK;
+}
+
+gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int common,
+                         int in_double, gcor_kind *kind) {
+    gcor_status status = check_design(context, measure, design);
+    if (status) return status;
+    *kind = common ? gcor_common_kind(measure, design) : measure->kind;
     if (*kind == GCOR_REAL && in_double) {
         *kind = GCOR_DOUBLE;
-        if (measure->prepare && !measure->prepare_double)
+        if (!has_double(measure))
             return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" has no precision = \"double\"; use \"single\"",
                              measure->name);
     }
@@ -87,36 +141,84 @@ gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int
         measure->name);
 }
 
+/* ---- a column ------------------------------------------------------------------------------------------ */
+
 /* Whether there is nothing to be made of a column. */
 static int is_unusable(const gcor_measure *measure, int64_t n, int flags) {
     int unusable = measure->infinite == GCOR_INFINITE_IS_NAN ? GCOR_MISSING | GCOR_INFINITE : GCOR_MISSING;
     return n == 0 || flags & unusable;
 }
 
-double gcor_prepare_double(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
-                           double *out) {
-    double squares = 1;
-    int64_t tied;
+int gcor_needs_room(const gcor_measure *measure) {
+    return measure->ranked || measure->needs_room;
+}
+
+/* Values to ranks. Returns the sum of their squares. */
+static double rank_values(const gcor_design *design, double *x, int64_t n, const gcor_ranks *ranks) {
+    int64_t tied, present = gcor_rank(x, n, ranks, &tied);
+    double squares = gcor_scores(ranks, n, present, x);
+    if (design && design->weight) gcor_weighted_scores(ranks, design->weight, n, x);
+    return squares;
+}
+
+/* What prepare() has beside the column; the room is that of the ranks, which are not needed any more. */
+static gcor_preparing prepared_with(const gcor_measure *measure, const gcor_design *design, double *option,
+                                    const gcor_ranks *ranks) {
+    int n = 0;
+    for (const gcor_option *o = measure->options; o && o->name; o++, n++) option[n] = o->value;
+    return (gcor_preparing){design && design->option ? design->option : option,
+                            ranks ? (double *)(void *)ranks->entries : NULL, 0};
+}
+
+static void note(const gcor_preparing *with, int *flags) {
+    if (with->fell_back) *flags |= GCOR_FELL_BACK;
+}
+
+/* As the design has it. Whether something is left to be compared; prepare() sees it where *squares is negative. */
+static int is_left(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, double *squares) {
+    if (gcor_is_designed(design)) {
+        *squares = gcor_design_column(design, measure->angle != GCOR_AS_IS, x, n);
+        if (!(*squares > 0)) return 0;
+        if (measure->angle != GCOR_OWN_WAY) return 1;
+    }
+    if (measure->prepare) *squares = -1;
+    return *squares != 0;
+}
+
+double gcor_prepare_double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                           const gcor_ranks *ranks, double *out) {
+    double squares = 1, option[GCOR_MOST_OPTIONS];
     memset(out, 0, (size_t)n * sizeof *out);
-    if (is_unusable(measure, n, flags)) return 0;
-    if (measure->ranked) squares = gcor_scores(ranks, n, gcor_rank(x, n, ranks, &tied), x);
-    if (!(squares > 0)) return 0;
-    if (measure->prepare_double) return measure->prepare_double(x, n, out);
-    memcpy(out, x, (size_t)n * sizeof *out);
+    if (is_unusable(measure, n, *flags)) return 0;
+    if (measure->ranked) squares = rank_values(design, x, n, ranks);
+    if (!(squares > 0) || !is_left(measure, design, x, n, &squares)) return 0;
+    if (squares < 0) {
+        gcor_preparing with = prepared_with(measure, design, option, ranks);
+        double norm = measure->prepare_double(x, n, &with, out);
+        note(&with, flags);
+        return norm;
+    }
+    if (gcor_is_designed(design)) return gcor_double_unit(x, squares, n, out);
+    memcpy(out, x, (size_t)n * sizeof *out); /* whole numbers */
     return gcor_double_dot(out, out, n);
 }
 
-double gcor_prepare_real(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
-                         float *out) {
-    if (is_unusable(measure, n, flags)) {
+double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                         const gcor_ranks *ranks, float *out) {
+    double squares = 1, option[GCOR_MOST_OPTIONS];
+    int usable = !is_unusable(measure, n, *flags);
+    if (usable && measure->ranked) squares = rank_values(design, x, n, ranks);
+    if (!usable || !(squares > 0) || !is_left(measure, design, x, n, &squares)) {
         for (int64_t k = 0; k < n; k++) out[k] = 0;
         return 0;
     }
-    if (!measure->ranked) return measure->prepare(x, n, out);
-    int64_t tied;
-    double squares = gcor_scores(ranks, n, gcor_rank(x, n, ranks, &tied), x);
-    if (measure->prepare) return squares > 0 ? measure->prepare(x, n, out) : 0;
-    if (!gcor_exact_scores(n)) return gcor_unit(x, squares, n, out);
+    if (squares < 0) {
+        gcor_preparing with = prepared_with(measure, design, option, ranks);
+        double norm = measure->prepare(x, n, &with, out);
+        note(&with, flags);
+        return norm;
+    }
+    if (gcor_is_designed(design) || !gcor_exact_scores(n)) return gcor_unit(x, squares, n, out);
     for (int64_t k = 0; k < n; k++) out[k] = (float)x[k];
     return squares;
 }

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_CORE_MEASURE_H
 #define GPUCOR_CORE_MEASURE_H
 
-#include "gpucor.h"
+#include "design.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,9 +15,11 @@ const gcor_measure *gcor_measure_at(int k);
 int gcor_add_measure(const gcor_measure *measure);
 
 /* The kind of operand for complete columns, in double precision or not, or with `common` for pairs with observations of
- * their own; an error names a measure that has none. */
-gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, int common, int in_double,
-                         gcor_kind *kind);
+ * their own; an error names a measure that has none, or that does not take what the design has. */
+gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int common,
+                         int in_double, gcor_kind *kind);
+/* The kind for pairs with observations of their own. */
+gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *design);
 /* Whether pairs have observations of their own. Any thread. */
 int gcor_is_common(gcor_kind kind);
 
@@ -44,15 +46,22 @@ int gcor_count_levels(const gcor_ranks *ranks, int64_t present, int most);
  * the sum of squares. Any thread. */
 double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *x);
 
-/* A gathered column of n values as a GCOR_REAL operand: ranked if the measure wants it (ranks: room for that, NULL
- * if it does not), then its prepare(); zeros where values are missing or, if it has no use for them, infinite. x is
- * changed. Returns the norm. Any thread. */
-double gcor_prepare_real(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
-                         float *out);
+/* Twice the weighted rank, centred: the weight of what is below less the weight of what is above; of complete values.
+ * Any thread. */
+void gcor_weighted_scores(const gcor_ranks *ranks, const double *weight, int64_t n, double *x);
+
+/* Whether preparing a column wants room for ranks, or as much of it. */
+int gcor_needs_room(const gcor_measure *measure);
+
+/* A gathered column of n values as a GCOR_REAL operand, as measure and design (NULL: none) have it: zeros where values
+ * are missing or, if it has no use for them, infinite. ranks: room for these, NULL if none is needed. x is changed,
+ * *flags may get GCOR_FELL_BACK. Returns the norm. Any thread. */
+double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                         const gcor_ranks *ranks, float *out);
 
 /* The same as a GCOR_DOUBLE operand. */
-double gcor_prepare_double(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
-                           double *out);
+double gcor_prepare_double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                           const gcor_ranks *ranks, double *out);
 
 /* What the numbers found while preparing a column say: complete the flags, and make its norm -1
  * (missing) or NaN (infinite) where it has no coefficient. present: how many values are not

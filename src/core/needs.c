@@ -96,10 +96,10 @@ static gcor_status count(gcor_session *session, gcor_context *context, gcor_job 
     const gcor_sink *sink = job->sink;
     gcor_work work = {.session = &counting,
                       .job = job,
-                      .rows = {job->y ? job->y : job->x, NULL, job->x->n_obs},
-                      .cols = {job->x, NULL, job->x->n_obs},
+                      .rows = {.source = job->y ? job->y : job->x, .n_obs = job->x->n_obs},
+                      .cols = {.source = job->x, .n_obs = job->x->n_obs},
                       .grid = gcor_grid_of(sink->shape, sink->n_row, sink->n_col)};
-    gcor_status status = gcor_kind_of(context, job->measure, 0, job->in_double, &work.kind);
+    gcor_status status = gcor_kind_of(context, job->measure, NULL, 0, job->in_double, &work.kind);
     if (status) return status;
     work.row_flags = gcor_alloc(context, sink->n_row, 1, "flags");
     work.col_flags = gcor_alloc(context, sink->n_col, 1, "flags");

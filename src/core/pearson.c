@@ -2,8 +2,8 @@
 #include "coefficient.h"
 #include "measure.h"
 
-double gcor_prepare_pearson(double *x, int64_t n, float *out);
-double gcor_prepare_pearson_double(double *x, int64_t n, double *out);
+double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
 
 /* Differences from the first value are exactly zero for a constant column, whatever its value.
  * Returns the sum of squares about the mean and leaves the centred, scaled values in x. */
@@ -20,12 +20,18 @@ static double centre(double *x, int64_t n) {
     return squares;
 }
 
-double gcor_prepare_pearson(double *x, int64_t n, float *out) {
+double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out) {
+    (void)with;
     return gcor_unit(x, centre(x, n), n, out);
 }
 
-double gcor_prepare_pearson_double(double *x, int64_t n, double *out) {
-    double squares = centre(x, n), unit = squares > 0 ? 1 / sqrt(squares) : 0;
+double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out) {
+    (void)with;
+    return gcor_double_unit(x, centre(x, n), n, out);
+}
+
+double gcor_double_unit(const double *x, double squares, int64_t n, double *out) {
+    double unit = squares > 0 ? 1 / sqrt(squares) : 0;
     for (int64_t k = 0; k < n; k++) out[k] = x[k] * unit;
     return gcor_double_dot(out, out, n);
 }

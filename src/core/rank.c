@@ -193,3 +193,10 @@ double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *
     }
     return squares;
 }
+
+void gcor_weighted_scores(const gcor_ranks *ranks, const double *weight, int64_t n, double *x) {
+    double *before = (double *)(void *)ranks->entries; /* of the first values in order, the weight of all */
+    before[0] = 0;
+    for (int64_t k = 0; k < n; k++) before[k + 1] = before[k] + weight[ranks->order[k]];
+    for (int64_t k = 0; k < n; k++) x[k] = before[ranks->begin[k]] - (before[n] - before[ranks->end[k]]);
+}

@@ -20,6 +20,7 @@ static double steps_of_pair(gcor_kind kind, int64_t n_obs) {
     case GCOR_SIGN_COMMON: return n * n / 32 + 1;
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return 160 * n + 1;
+    case GCOR_PAIR_COMMON: return 640 * n + 1;
     default: return n + 1;
     }
 }
@@ -59,6 +60,7 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
 
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
     gcor_observations observations;
+    gcor_design *design;
     gcor_work work = {.session = session,
                       .job = job,
                       .row_flags = job->y ? job->y_flags : job->x_flags,
@@ -68,13 +70,15 @@ gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job
     gcor_status status = gcor_observations_of(context, job, &observations);
     if (status) return status;
     job->n_obs_used = observations.n_obs;
-    work.cols = (gcor_columns){job->x, observations.observed, observations.n_obs};
+    status = gcor_design_pick(context, job->design, observations.observed, observations.n_obs, &design);
+    work.cols = (gcor_columns){job->x, observations.observed, observations.n_obs, design};
     work.rows = work.cols;
     if (job->y) work.rows.source = job->y;
-    status = gcor_kind_of(context, job->measure, observations.common, job->in_double, &work.kind);
+    if (!status) status = gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &work.kind);
     if (!status) status = fill_work(&work, context);
     if (!status) status = run_work(&work, context);
     gcor_queue_free(&work.queue);
+    gcor_design_free(design);
     gcor_free(observations.observed);
     return status;
 }

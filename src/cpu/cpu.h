@@ -7,7 +7,7 @@
  *                         instruction set_*.h
  *   kendall.c           a tile of signs pair by pair, where that is cheaper
  *     knight.c levels.c   by sorting, and by a table of levels
- *   pairwise.c          a tile of pairs that have observations of their own, by Pearson or Spearman */
+ *   pairwise.c          a tile of pairs that have observations of their own, but for signs */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
@@ -17,12 +17,14 @@
 /* n_obs values per variable, by kind; the rest are NULL. */
 typedef struct {
     gcor_operand head;
+    const gcor_measure *measure;
+    const gcor_design *design; /* the run's, which is there as long */
     const cpu_kernels *kernels;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
     int64_t stride;        /* from one of these to the next: n_obs; REAL: up to CPU_PADDING more, zeros */
     double *inverse;       /* REAL: one over a column's length; NaN where it has no coefficients */
     float *scale;          /* the same */
-    double *values;        /* DOUBLE: scaled values or scores; REAL_COMMON: values, NaN: missing */
+    double *values;        /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */

@@ -1,7 +1,8 @@
-/* Pairwise-complete Pearson and Spearman: every pair by itself, over its common observations. */
+/* Pairwise-complete values and ranks: every pair by itself, over its common observations. */
 #include "cpu.h"
 
 #include "../core/coefficient.h"
+#include "../core/pair.h"
 #include "../core/threads.h"
 
 #include <float.h>
@@ -112,17 +113,34 @@ static double spearman_pair(const cpu_operand *rows, int64_t i, const cpu_operan
     return gcor_coefficient(xy, xx, yy);
 }
 
-static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, int32_t *work) {
+/* Both columns are made ready anew. */
+static double pair_of_its_own(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
+    int64_t n = rows->head.n_obs;
+    gcor_pair pair = gcor_pair_at(work, rows->measure, rows->design, n);
+    return gcor_pair_coefficient(&pair, rows->values + i * n, cols->values + j * n);
+}
+
+/* Bytes that a thread works with. */
+static int64_t work_bytes(const cpu_operand *o) {
+    switch (o->head.kind) {
+    case GCOR_RANK_COMMON: return 2 * (o->head.n_obs + 1) * (int64_t)sizeof(int32_t);
+    case GCOR_PAIR_COMMON: return (int64_t)(gcor_pair_bytes(o->design, o->head.n_obs) + 63) / 64 * 64;
+    default: return 1;
+    }
+}
+
+static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
     int64_t n = rows->head.n_obs;
     if (rows->head.kind == GCOR_RANK_COMMON) return spearman_pair(rows, i, cols, j, work);
+    if (rows->head.kind == GCOR_PAIR_COMMON) return pair_of_its_own(rows, i, cols, j, work);
     return pearson_pair(rows->values + i * n, cols->values + j * n, n);
 }
 
 gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                                   const gcor_tile *tile) {
     gcor_context *context = state->context;
-    int64_t per_thread = rows->head.kind == GCOR_RANK_COMMON ? 2 * (rows->head.n_obs + 1) : 1;
-    int32_t *work = cpu_room(context, &state->work, per_thread * context->threads, sizeof(int32_t));
+    int64_t per_thread = work_bytes(rows);
+    char *work = cpu_room(context, &state->work, per_thread * context->threads, 1);
     if (!work) return GCOR_NO_MEMORY;
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)
     for (int64_t b = 0; b < cpu_blocks(tile); b++) {

@@ -3,7 +3,7 @@
 
 #include "../core/alloc.h"
 #include "../core/coefficient.h"
-#include "../core/measure.h"
+#include "../core/pair.h"
 #include "../core/source.h"
 #include "knight.h"
 
@@ -16,7 +16,8 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     (void)state;
     switch (kind) {
     case GCOR_DOUBLE:
-    case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
+    case GCOR_REAL_COMMON:
+    case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
     default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
     }
@@ -29,7 +30,8 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
     switch (kind) {
     case GCOR_DOUBLE:
-    case GCOR_REAL_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
+    case GCOR_REAL_COMMON:
+    case GCOR_PAIR_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
     case GCOR_RANK_COMMON:
         ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->begin = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
@@ -49,8 +51,9 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
 
 typedef struct {
     const gcor_measure *measure;
+    const gcor_design *design;
     cpu_operand *operand;
-    char *ranks; /* ranks_bytes for each thread */
+    char *ranks; /* ranks_bytes for each thread: of ranks, or of a pair */
     size_t ranks_bytes;
 } preparation;
 
@@ -89,22 +92,30 @@ static double rank_values(const preparation *p, const gcor_ranks *ranks, const d
     return (double)(gcor_obs_pairs(*present) - tied);
 }
 
+/* Values for pairs that are made ready by themselves; what the column is by itself says whether it has coefficients. */
+static double keep_values(const preparation *p, int thread, const double *x, int64_t j, int *flags, int64_t *present) {
+    const cpu_operand *o = p->operand;
+    gcor_pair pair = gcor_pair_at(p->ranks + thread * p->ranks_bytes, p->measure, p->design, o->head.n_obs);
+    (void)copy_values(x, o->head.n_obs, o->values + j * o->head.n_obs, present);
+    return gcor_pair_norm(&pair, o->values + j * o->head.n_obs, flags);
+}
+
 /* What is behind the last value is zero. */
-static double prepare_real(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int flags) {
+static double prepare_real(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int *flags) {
     const cpu_operand *o = p->operand;
     float *out = o->columns + j * o->stride;
     for (int64_t k = o->head.n_obs; k < o->stride; k++) out[k] = 0;
-    return gcor_prepare_real(p->measure, x, o->head.n_obs, flags, ranks, out);
+    return gcor_prepare_real(p->measure, p->design, x, o->head.n_obs, flags, ranks, out);
 }
 
 /* Operand column j. Returns its norm, or what tells a constant column; *present: how many values are not missing, where
  * the kind asks for that. */
-static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int flags,
+static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int *flags,
                               int64_t *present) {
     cpu_operand *o = p->operand;
     int64_t n = o->head.n_obs;
     switch (o->head.kind) {
-    case GCOR_DOUBLE: return gcor_prepare_double(p->measure, x, n, flags, ranks, o->values + j * n);
+    case GCOR_DOUBLE: return gcor_prepare_double(p->measure, p->design, x, n, flags, ranks, o->values + j * n);
     case GCOR_REAL_COMMON: return copy_values(x, n, o->values + j * n, present);
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
     case GCOR_SIGN:
@@ -118,7 +129,8 @@ static void prepare_column(void *user, int thread, int64_t var, double *x, int f
     cpu_operand *o = p->operand;
     int64_t j = var - o->head.first, present = o->head.n_obs;
     gcor_ranks ranks = gcor_ranks_at(p->ranks + thread * p->ranks_bytes, o->head.n_obs);
-    double norm = prepare_by_kind(p, &ranks, x, j, flags, &present);
+    double norm = o->head.kind == GCOR_PAIR_COMMON ? keep_values(p, thread, x, j, &flags, &present)
+                                                   : prepare_by_kind(p, &ranks, x, j, &flags, &present);
     gcor_describe_column(p->measure, o->head.kind, present, &norm, &flags);
     if (o->inverse) o->inverse[j] = norm > 0 ? 1 / sqrt(norm) : NAN;
     if (o->scale) o->scale[j] = (float)o->inverse[j];
@@ -130,7 +142,9 @@ static void prepare_column(void *user, int thread, int64_t var, double *x, int f
 
 static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                                    cpu_operand *o) {
-    preparation p = {measure, o, NULL, (gcor_ranks_bytes(o->head.n_obs) + 63) / 64 * 64};
+    size_t room = o->head.kind == GCOR_PAIR_COMMON ? gcor_pair_bytes(columns->design, o->head.n_obs)
+                                                   : gcor_ranks_bytes(o->head.n_obs);
+    preparation p = {measure, columns->design, o, NULL, (room + 63) / 64 * 64};
     p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
     if (!p.ranks) return GCOR_NO_MEMORY;
     gcor_status status = gcor_for_columns(context, columns, o->head.first, o->head.n_var, prepare_column, &p);
@@ -145,6 +159,8 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
     *operand = NULL;
     if (!o) return GCOR_NO_MEMORY;
     *o = (cpu_operand){.head = {.kind = kind, .first = first, .n_var = n_var, .n_obs = columns->n_obs},
+                       .measure = measure,
+                       .design = columns->design,
                        .kernels = state->kernels,
                        .stride = stride_of(kind, columns->n_obs)};
     gcor_status status = allocate(context, kind, columns->n_obs, n_var, o);

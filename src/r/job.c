@@ -32,6 +32,30 @@ static void parse_devices(r_job *q, SEXP settings) {
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
+/* Pairs that are made ready one by one are the processor's. */
+static void use_processor(r_job *q) {
+    if (q->backend == &gcor_cpu) return;
+    q->backend = &gcor_cpu;
+    q->n_devices = 1;
+    q->devices[0] = 0;
+}
+
+static const double *parse_numbers(SEXP values, const char *name, int64_t n) {
+    if (Rf_isNull(values)) return NULL;
+    if (TYPEOF(values) != REALSXP || Rf_xlength(values) < n) Rf_error("'%s' are not %.0f numbers", name, (double)n);
+    return REAL(values);
+}
+
+gcor_design r_design_parse(SEXP design, int64_t n_obs) {
+    SEXP basis = r_element(design, "basis");
+    int64_t n_basis = Rf_isNull(basis) ? 0 : Rf_ncols(basis);
+    return (gcor_design){.n_rows = n_obs,
+                         .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
+                         .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
+                         .n_basis = n_basis,
+                         .option = parse_numbers(r_element(design, "option"), "options", 1)};
+}
+
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
     *q = (r_job){.x = r_source_of(x, Rf_asLogical(by_row))};
     if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
@@ -44,6 +68,13 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
                         .use = (gcor_use)Rf_asInteger(use),
                         .share = q->part.share};
     if (!q->job.measure) Rf_error("there is no measure number %d", Rf_asInteger(method));
+    SEXP design = r_element(settings, "design");
+    if (!Rf_isNull(design)) {
+        q->design = r_design_parse(design, q->job.x->n_obs);
+        q->job.design = &q->design;
+    }
+    if (q->job.use == GCOR_PAIRWISE && gcor_common_kind(q->job.measure, q->job.design) == GCOR_PAIR_COMMON)
+        use_processor(q);
     r_call_parse(&q->call, settings);
 }
 

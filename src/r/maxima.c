@@ -53,7 +53,9 @@ SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SE
     request q = {.side = (gcor_side)Rf_asInteger(side), .seed = parse_seed(seed)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.result = PROTECT(r_job_result(&q.job, names));
-    q.permuted = (gcor_columns){q.job.job.y ? q.job.job.y : q.job.job.x, observations.observed, observations.n_obs};
+    q.permuted = (gcor_columns){.source = q.job.job.y ? q.job.job.y : q.job.job.x,
+                                .observed = observations.observed,
+                                .n_obs = observations.n_obs};
     SEXP maxima = Rf_allocVector(REALSXP, (R_xlen_t)Rf_asReal(n));
     SET_VECTOR_ELT(q.result, 3, maxima);
     gcor_status status = run_permutations(&q, Rf_xlength(maxima), REAL(maxima));
@@ -98,7 +100,7 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
 
 SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
     gcor_matrix matrix = r_matrix(x, 0);
-    gcor_columns columns = {&matrix.source, NULL, matrix.source.n_obs};
+    gcor_columns columns = {.source = &matrix.source, .n_obs = matrix.source.n_obs};
     gcor_permuted source = gcor_permuted_source(&columns, parse_seed(seed), (uint64_t)Rf_asReal(number),
                                                 Rf_asLogical(jointly));
     gcor_context context = {.threads = 1};

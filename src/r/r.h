@@ -11,6 +11,7 @@
 #include <R_ext/Rdynload.h>
 
 #include "../core/compact.h"
+#include "../core/design.h"
 #include "../core/pool.h"
 #include "../core/mapped.h"
 #include "../core/missing.h"
@@ -22,7 +23,8 @@
 
 /* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, y possibly NULL;
  * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
- * progress, keep, pass, devices, and of a part of a run share, save, parts: see r_part). The result is list(n_obs,
+ * progress, keep, pass, devices, design: NULL or as in r_design_parse(), and of a part of a run share, save, parts: see
+ * r_part). The result is list(n_obs,
  * x_flags, y_flags, ...), with an attribute "lost" that says why devices were, or after an error list(status, message).
  */
 
@@ -91,8 +93,8 @@ SEXP r_map_columns(SEXP x, SEXP columns);
 SEXP r_triangle_index(SEXP k, SEXP n, SEXP order);
 SEXP r_triangle_position(SEXP i, SEXP j, SEXP n, SEXP order);
 
-/* The table of measures: list(name, title, ranked, common, distribution, df_taken), a value each; and the numbers
- * that R and the engine must agree about, by name. */
+/* The table of measures: list(name, title, ranked, common, distribution, df_taken, centred, options), a value each; and
+ * the numbers that R and the engine must agree about, by name. */
 SEXP r_measures(void);
 SEXP r_constants(void);
 
@@ -250,12 +252,16 @@ void r_part_parse(r_part *part, SEXP settings);
 typedef struct {
     r_source x, y;
     gcor_job job;
+    gcor_design design;
     r_part part;
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MOST_DEVICES];
     r_call call;
 } r_job;
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
+/* list(weights: one for each observation, or NULL; basis: a matrix of a row for each, or NULL; option: numbers, or
+ * NULL), which stay R's. */
+gcor_design r_design_parse(SEXP design, int64_t n_obs);
 /* A list of these names, of which the first three are n_obs, x_flags, y_flags. */
 SEXP r_job_result(r_job *q, const char **names);
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);

@@ -19,7 +19,7 @@ static void set_quotients(const gcor_observed *observed, double *quotient) {
 
 static gcor_status find_quotients(gcor_context *context, gcor_source *source, const gcor_observations *counted,
                                   SEXP result) {
-    gcor_columns columns = {source, counted->observed, counted->n_obs};
+    gcor_columns columns = {.source = source, .observed = counted->observed, .n_obs = counted->n_obs};
     gcor_observed *observed = gcor_observed_new(context, &columns, 0, 1);
     if (observed) set_quotients(observed, REAL(result));
     gcor_observed_free(observed);
@@ -70,16 +70,21 @@ static void score_entries(gcor_context *context, const gcor_test *test, SEXP row
 
 SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
     r_job q;
+    gcor_observations counted;
     gcor_test test;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     gcor_context *context = &q.call.context;
     q.call.progress.show = 0;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(r_element(rows, "x"))));
-    gcor_columns of_x = {q.job.x, NULL, q.job.x->n_obs}, of_y = {q.job.y, NULL, q.job.x->n_obs};
-    gcor_test_rule rule = {q.job.measure, GCOR_TWO_SIDED, 1, 0, NA_REAL};
-    if (!gcor_test_open(context, &rule, &of_x, q.job.y ? &of_y : NULL, 1, Rf_xlength(result), &test)) {
-        score_entries(context, &test, rows, REAL(result));
-        gcor_test_close(&test);
+    if (!gcor_weighted_observations(context, q.job.design, q.job.x->n_obs, &counted)) {
+        gcor_columns of_x = {.source = q.job.x, .observed = counted.observed, .n_obs = counted.n_obs}, of_y = of_x;
+        of_y.source = q.job.y;
+        gcor_test_rule rule = {q.job.measure, GCOR_TWO_SIDED, 1, 0, NA_REAL};
+        if (!gcor_test_open(context, &rule, &of_x, q.job.y ? &of_y : NULL, 1, Rf_xlength(result), &test)) {
+            score_entries(context, &test, rows, REAL(result));
+            gcor_test_close(&test);
+        }
+        gcor_free(counted.observed);
     }
     UNPROTECT(1);
     return context->error.status ? r_failure(&context->error) : result;

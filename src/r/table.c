@@ -4,14 +4,45 @@
 #include "../core/measure.h"
 #include "../sink/connectivity.h"
 
+/* An option's texts; NULL: it is a number. */
+static SEXP choices_of(const gcor_option *option) {
+    int n = 0;
+    if (!option->choices) return R_NilValue;
+    while (option->choices[n]) n++;
+    SEXP choices = PROTECT(Rf_allocVector(STRSXP, n));
+    for (int k = 0; k < n; k++) SET_STRING_ELT(choices, k, Rf_mkChar(option->choices[k]));
+    UNPROTECT(1);
+    return choices;
+}
+
+/* By the options' names, list(value, least, most, choices) each. */
+static SEXP options_of(const gcor_measure *measure) {
+    const char *names[GCOR_MOST_OPTIONS + 1] = {0}, *parts[] = {"value", "least", "most", "choices", ""};
+    int n = 0;
+    for (const gcor_option *o = measure->options; o && o->name; o++) names[n++] = o->name;
+    names[n] = "";
+    SEXP options = PROTECT(Rf_mkNamed(VECSXP, names));
+    for (int k = 0; k < n; k++) {
+        const gcor_option *o = measure->options + k;
+        SEXP option = Rf_mkNamed(VECSXP, parts);
+        SET_VECTOR_ELT(options, k, option);
+        SET_VECTOR_ELT(option, 0, Rf_ScalarReal(o->value));
+        SET_VECTOR_ELT(option, 1, Rf_ScalarReal(o->least));
+        SET_VECTOR_ELT(option, 2, Rf_ScalarReal(o->most));
+        SET_VECTOR_ELT(option, 3, choices_of(o));
+    }
+    UNPROTECT(1);
+    return options;
+}
+
 SEXP r_measures(void) {
-    const char *names[] = {"name", "title", "ranked", "common", "distribution", "df_taken", ""};
+    const char *names[] = {"name", "title", "ranked", "common", "distribution", "df_taken", "centred", "options", ""};
     const char *distributions[] = {[GCOR_STUDENT_T] = "t", [GCOR_NORMAL_WITH_TIES] = "normal"};
-    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP};
+    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP, LGLSXP, VECSXP};
     int n = 0;
     while (gcor_measure_at(n)) n++;
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    for (int c = 0; c < 6; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
+    for (int c = 0; c < 8; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
     for (int k = 0; k < n; k++) {
         const gcor_measure *m = gcor_measure_at(k);
         SET_STRING_ELT(VECTOR_ELT(result, 0), k, Rf_mkChar(m->name));
@@ -20,6 +51,8 @@ SEXP r_measures(void) {
         LOGICAL(VECTOR_ELT(result, 3))[k] = m->common != GCOR_NO_KIND;
         SET_STRING_ELT(VECTOR_ELT(result, 4), k, Rf_mkChar(distributions[m->distribution]));
         INTEGER(VECTOR_ELT(result, 5))[k] = m->df_taken;
+        LOGICAL(VECTOR_ELT(result, 6))[k] = m->angle != GCOR_AS_IS;
+        SET_VECTOR_ELT(VECTOR_ELT(result, 7), k, options_of(m));
     }
     UNPROTECT(1);
     return result;

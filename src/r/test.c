@@ -35,7 +35,8 @@ static gcor_status test_all(request *q) {
     const gcor_observations *counted = &q->counted;
     const gcor_job *job = &q->job.job;
     gcor_context *context = &q->job.call.context;
-    gcor_columns x = {job->x, counted->observed, counted->n_obs}, y = {job->y, counted->observed, counted->n_obs};
+    gcor_columns x = {.source = job->x, .observed = counted->observed, .n_obs = counted->n_obs}, y = x;
+    y.source = job->y;
     gcor_test test;
     if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, counted->common, count_pairs(q), &test))
         return context->error.status;

@@ -25,7 +25,8 @@ static double median_of(const double *x, int64_t n) {
     return median;
 }
 
-static double prepare_quadrant(double *x, int64_t n, float *out) {
+static double prepare_quadrant(double *x, int64_t n, gcor_preparing *with, float *out) {
+    (void)with;
     double median = median_of(x, n), squares = 0;
     for (int64_t k = 0; k < n; k++) {
         x[k] = (x[k] > median) - (x[k] < median);
@@ -120,8 +121,8 @@ static void a_measure_of_ones_own(void) {
 
 /* ---- rows that cannot be --------------------------------------------------------------------------- */
 
-static double prepare_nothing(double *x, int64_t n, float *out) {
-    (void)x, (void)n, (void)out;
+static double prepare_nothing(double *x, int64_t n, gcor_preparing *with, float *out) {
+    (void)x, (void)n, (void)with, (void)out;
     return 0;
 }
 

@@ -78,6 +78,7 @@ static void allocate(Operand &o) {
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
         return;
+    case GCOR_PAIR_COMMON: /* the processor's alone */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("columns of that kind");
@@ -205,6 +206,7 @@ static void prepare_on_device(gcor_state *state, const gcor_columns *columns, Op
 template <class Value>
 struct Preparing {
     const gcor_measure *measure;
+    const gcor_design *design;
     const gcor_operand *head;
     int64_t first;
     Value *staged;
@@ -212,14 +214,14 @@ struct Preparing {
     size_t rank_bytes;
 };
 
-static double prepare_values(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
-                             float *out) {
-    return gcor_prepare_real(measure, x, n, flags, ranks, out);
+static double prepare_values(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                             const gcor_ranks *ranks, float *out) {
+    return gcor_prepare_real(measure, design, x, n, flags, ranks, out);
 }
 
-static double prepare_values(const gcor_measure *measure, double *x, int64_t n, int flags, const gcor_ranks *ranks,
-                             double *out) {
-    return gcor_prepare_double(measure, x, n, flags, ranks, out);
+static double prepare_values(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                             const gcor_ranks *ranks, double *out) {
+    return gcor_prepare_double(measure, design, x, n, flags, ranks, out);
 }
 
 template <class Value>
@@ -228,9 +230,9 @@ static void prepare_column(void *user, int thread, int64_t j, double *x, int fla
     int64_t n = work->head->n_obs, at = j - work->head->first;
     gcor_ranks ranks{};
     if (work->ranks) ranks = gcor_ranks_at(work->ranks + (size_t)thread * work->rank_bytes, n);
-    work->head->flags[at] = (unsigned char)flags;
-    work->head->norm[at] = prepare_values(work->measure, x, n, flags, work->ranks ? &ranks : nullptr,
+    work->head->norm[at] = prepare_values(work->measure, work->design, x, n, &flags, work->ranks ? &ranks : nullptr,
                                           work->staged + (j - work->first) * n);
+    work->head->flags[at] = (unsigned char)flags;
 }
 
 /* To `out`, on the device. */
@@ -239,10 +241,10 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
                             Value *out) {
     const size_t line = 64;
     int64_t n = o.head.n_obs;
-    size_t rank_bytes = measure->ranked ? (gcor_ranks_bytes(n) + line - 1) / line * line : 0;
+    size_t rank_bytes = gcor_needs_room(measure) ? (gcor_ranks_bytes(n) + line - 1) / line * line : 0;
     std::unique_ptr<char[]> ranks(rank_bytes ? new char[rank_bytes * (size_t)state->context->threads] : nullptr);
     auto fill = [&](Value *staged, int64_t at, int64_t count) {
-        Preparing<Value> work{measure, &o.head, o.head.first + at, staged, ranks.get(), rank_bytes};
+        Preparing<Value> work{measure, columns->design, &o.head, o.head.first + at, staged, ranks.get(), rank_bytes};
         for_columns(state, columns, work.first, count, prepare_column<Value>, &work);
     };
     in_batches<Value>(state, o, batch_of(state, o), fill, [&](const Value *staged, int64_t at, int64_t count) {
@@ -277,15 +279,16 @@ static void describe(gcor_state *state, const gcor_measure *measure, Operand &o,
 }
 
 /* Columns without observations have nothing to be copied. */
-static bool is_for_host(const gcor_measure *measure, gcor_kind kind, int64_t n_obs) {
-    return n_obs == 0 || kind == GCOR_DOUBLE || (kind == GCOR_REAL && measure->prepare);
+static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind) {
+    bool is_made_by_host = measure->prepare || gcor_is_designed(columns->design);
+    return columns->n_obs == 0 || kind == GCOR_DOUBLE || (kind == GCOR_REAL && is_made_by_host);
 }
 
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
                                       gcor_kind kind, int64_t first, int64_t n_var) {
     std::unique_ptr<Operand> o = take_operand(state);
     int64_t n_obs = columns->n_obs;
-    bool on_host = is_for_host(measure, kind, n_obs);
+    bool on_host = is_for_host(columns, measure, kind);
     o->host_norm.reset(new double[n_var]());
     o->host_flags.reset(new unsigned char[n_var]());
     o->head = {kind, first, n_var, n_obs, o->host_norm.get(), o->host_flags.get()};

@@ -16,7 +16,8 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* Any thread: nothing of R. */
-static double prepare(double *x, int64_t n, float *out) {
+static double prepare(double *x, int64_t n, gcor_preparing *with, float *out) {
+    (void)with;
     double *sorted = malloc((size_t)n * sizeof *sorted), squares = 0;
     if (!sorted) return 0;
     memcpy(sorted, x, (size_t)n * sizeof *sorted);

@@ -1,0 +1,29 @@
+/* Cosine similarity: a column of unit length, not centred. */
+#include "coefficient.h"
+#include "measure.h"
+
+double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
+
+/* A column that is zero throughout has no direction. Returns the sum of squares of what is left in x. */
+static double scale(double *x, int64_t n) {
+    double largest = 0, squares = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    double factor = gcor_scale(largest);
+    for (int64_t k = 0; k < n; k++) {
+        x[k] *= factor;
+        squares += x[k] * x[k];
+    }
+    return squares;
+}
+
+double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out) {
+    (void)with;
+    return gcor_unit(x, scale(x, n), n, out);
+}
+
+double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out) {
+    (void)with;
+    return gcor_double_unit(x, scale(x, n), n, out);
+}

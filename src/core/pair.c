@@ -1,0 +1,138 @@
+#include "pair.h"
+
+#include "coefficient.h"
+
+#include <math.h>
+
+/* ---- room ------------------------------------------------------------------------------------------- */
+
+enum { COLUMNS = 4, WEIGHTS = 2 };
+
+static size_t double_count(const gcor_design *design, int64_t n_obs) {
+    int64_t columns = COLUMNS + (design ? WEIGHTS + design->n_basis : 0);
+    return (size_t)(columns * n_obs);
+}
+
+size_t gcor_pair_bytes(const gcor_design *design, int64_t n_obs) {
+    size_t ranks = (gcor_ranks_bytes(n_obs) + 7) / 8 * 8, rows = ((size_t)n_obs + 1) / 2 * 2 * sizeof(int32_t);
+    return double_count(design, n_obs) * sizeof(double) + ranks + rows;
+}
+
+gcor_pair gcor_pair_at(void *memory, const gcor_measure *measure, const gcor_design *design, int64_t n_obs) {
+    gcor_pair pair = {.measure = measure, .design = design, .n_obs = n_obs, .x = memory};
+    double *next = pair.x + double_count(design, n_obs);
+    pair.y = pair.x + n_obs;
+    pair.own_x = pair.y + n_obs;
+    pair.own_y = pair.own_x + n_obs;
+    pair.weight = pair.own_y + n_obs;
+    pair.root = pair.weight + n_obs;
+    pair.basis = pair.root + n_obs;
+    pair.ranks = gcor_ranks_at(next, n_obs);
+    pair.rows = (int32_t *)(void *)((char *)next + (gcor_ranks_bytes(n_obs) + 7) / 8 * 8);
+    return pair;
+}
+
+/* ---- the design of the common observations ---------------------------------------------------------------- */
+
+/* A column of a basis that the others leave less than this share of is one of theirs, as qr() has it. */
+static const double SAME_SPAN = 1e-7;
+
+static double product(const double *x, const double *y, int64_t n) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) sum += x[k] * y[k];
+    return sum;
+}
+
+static void take_off(const double *q, double factor, double *x, int64_t n) {
+    for (int64_t k = 0; k < n; k++) x[k] -= factor * q[k];
+}
+
+/* Free column x of the mean, by the root of the weights (NULL: all 1) whose squares are given, and of n_basis columns.
+ */
+static void free_of(const double *root, double squares, const double *basis, int64_t n_basis, double *x, int64_t n) {
+    double along = 0;
+    for (int64_t k = 0; squares > 0 && k < n; k++) along += root ? root[k] * x[k] : x[k];
+    for (int64_t k = 0; squares > 0 && k < n; k++) x[k] -= along / squares * (root ? root[k] : 1);
+    for (int64_t q = 0; q < n_basis; q++) take_off(basis + q * n, product(basis + q * n, x, n), x, n);
+}
+
+/* Gram and Schmidt, each column twice. Returns how many columns are left. */
+static int64_t make_orthonormal(const double *root, int is_centred, double *basis, int64_t n_basis, int64_t n) {
+    double squares = is_centred ? root ? product(root, root, n) : (double)n : 0;
+    int64_t kept = 0;
+    for (int64_t q = 0; q < n_basis; q++) {
+        double *own = basis + kept * n;
+        for (int64_t k = 0; own != basis + q * n && k < n; k++) own[k] = basis[q * n + k];
+        double before = product(own, own, n);
+        free_of(root, squares, basis, kept, own, n);
+        free_of(root, squares, basis, kept, own, n);
+        double left = product(own, own, n);
+        if (!(left > SAME_SPAN * SAME_SPAN * before)) continue;
+        for (int64_t k = 0; k < n; k++) own[k] /= sqrt(left);
+        kept++;
+    }
+    return kept;
+}
+
+/* Of the n common observations; where these are all, the design as it is. */
+static gcor_design design_of(const gcor_pair *pair, int64_t n) {
+    const gcor_design *all = pair->design;
+    if (n == pair->n_obs) return *all;
+    gcor_design own = {.n_rows = n, .basis = pair->basis, .option = all->option};
+    for (int64_t k = 0; all->root && k < n; k++) {
+        pair->weight[k] = all->weight[pair->rows[k]];
+        pair->root[k] = all->root[pair->rows[k]];
+    }
+    if (all->root) own.weight = pair->weight, own.root = pair->root;
+    for (int64_t q = 0; q < all->n_basis; q++)
+        for (int64_t k = 0; k < n; k++) pair->basis[q * n + k] = all->basis[q * all->n_rows + pair->rows[k]];
+    own.n_basis = make_orthonormal(own.root, pair->measure->angle != GCOR_AS_IS, pair->basis, all->n_basis, n);
+    return own;
+}
+
+/* ---- a pair --------------------------------------------------------------------------------------------- */
+
+static int64_t gather_common(const gcor_pair *pair, const double *x, const double *y, int *flags) {
+    int64_t n = 0;
+    for (int64_t k = 0; k < pair->n_obs; k++) {
+        if (x[k] != x[k] || y[k] != y[k]) continue;
+        if (isinf(x[k]) || isinf(y[k])) *flags |= GCOR_INFINITE;
+        pair->x[n] = x[k];
+        pair->y[n] = y[k];
+        pair->rows[n++] = (int32_t)k;
+    }
+    return n;
+}
+
+/* Directions that regression leaves of n observations: with one alone every coefficient would be 1 or -1. */
+static int has_room(const gcor_pair *pair, const gcor_design *design, int64_t n) {
+    return !design || design->n_basis == 0 || n - design->n_basis - (pair->measure->angle != GCOR_AS_IS) > 1;
+}
+
+double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const double *y) {
+    const gcor_measure *measure = pair->measure;
+    int flags = 0;
+    int64_t n = gather_common(pair, x, y, &flags);
+    if (n < 2) return GCOR_NO_VALUE;
+    if (flags & GCOR_INFINITE && measure->infinite == GCOR_INFINITE_IS_NAN) return NAN;
+    gcor_design own = {0};
+    if (pair->design) own = design_of(pair, n);
+    const gcor_design *design = pair->design ? &own : NULL;
+    if (!has_room(pair, design, n)) return GCOR_NO_VALUE;
+    double norm_x = gcor_prepare_double(measure, design, pair->x, n, &flags, &pair->ranks, pair->own_x);
+    double norm_y = gcor_prepare_double(measure, design, pair->y, n, &flags, &pair->ranks, pair->own_y);
+    return gcor_coefficient(gcor_double_dot(pair->own_x, pair->own_y, n), norm_x, norm_y);
+}
+
+double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags) {
+    int found = 0;
+    int64_t n = gather_common(pair, x, x, &found);
+    if (n < 2) return 0;
+    if (found & GCOR_INFINITE && pair->measure->infinite == GCOR_INFINITE_IS_NAN) return 1;
+    gcor_design own = {0};
+    if (pair->design) own = design_of(pair, n);
+    double norm = gcor_prepare_double(pair->measure, pair->design ? &own : NULL, pair->x, n, &found, &pair->ranks,
+                                      pair->own_x);
+    *flags |= found & GCOR_FELL_BACK;
+    return norm;
+}
