@@ -9,8 +9,8 @@ new_windows <- function(result, task, keep, time) {
   )
   n_obs <- unique(result$n_obs)
   attributes(value) <- c(attributes(value), list(
-    windows = window_frame(task$windows, time), keep = keep, width = task$windows[["width"]],
-    step = task$windows[["step"]], taper = task$taper, method = task$method, Size = ncol(task$x),
+    windows = window_frame(task$windows, time), keep = keep, width = task$windows$width,
+    step = task$windows$step, taper = task$taper, method = task$method, Size = ncol(task$x),
     Labels = colnames(task$x), n_obs = if (length(n_obs) == 1L) n_obs else result$n_obs, call = task$call,
     class = c("gpuCorWindows", if (keep == "dist") c("matrix", "array"))
   ))
@@ -18,8 +18,8 @@ new_windows <- function(result, task, keep, time) {
 }
 
 window_frame <- function(plan, time) {
-  start <- 1 + (seq_len(plan[["n"]]) - 1) * plan[["step"]]
-  end <- start + plan[["width"]] - 1
+  start <- 1 + (seq_len(plan$n) - 1) * plan$step
+  end <- start + plan$width - 1
   frame <- list(start = start, end = end, centre = (start + end) / 2)
   if (!is.null(time)) frame$time <- time$first + (frame$centre - 1) * time$each
   list2DF(frame)
@@ -49,7 +49,7 @@ moments_of <- function(result, task) {
                                method = task$method, class = "dist")
     values
   }
-  counts <- if (length(result$count)) range(result$count) else c(task$windows[["n"]], task$windows[["n"]])
+  counts <- if (length(result$count)) range(result$count) else c(task$windows$n, task$windows$n)
   list(mean = as_dist(result$mean), sd = as_dist(result$sd), min = as_dist(result$min), max = as_dist(result$max),
        windows = if (counts[1L] == counts[2L]) counts[1L] else as_dist(result$count))
 }

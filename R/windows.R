@@ -19,6 +19,9 @@
 #' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one. Moments
 #' are over the windows in which the pair has a coefficient.
 #'
+#' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows; `weights`, of all
+#' observations, count in each window (see `...` of [gpuCor()]).
+#'
 #' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`.
 #'
 #' @inheritParams gpuCorNetwork
@@ -27,7 +30,13 @@
 #'   one observation to the next, the result has the times of the windows' centres, too.
 #' @param width Observations of a window, at least 3.
 #' @param step From the beginning of a window to that of the next one.
-#' @param taper What observations of a window weigh: `"none"`: all the same.
+#' @param taper What observations of a window weigh, as `weights` (see [gpuCor()]) do, beside such weights: `"none"`: all
+#'   the same. `"gaussian"`: a rectangle convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT have it; the
+#'   rectangle ends three standard deviations before the window does, so that weights fall to nothing within it (theirs, a
+#'   rectangle of 22 volumes and a standard deviation of 3, is `width = 40, shape = 0.075`). `"tukey"`: cosines at both
+#'   ends, those of [stats::spec.taper()], and ones between them.
+#' @param shape `taper = "gaussian"`: the standard deviation as a share of the width, up to 1/6, 0.075 if nothing is said.
+#'   `"tukey"`: the share of the window that is in both cosines, up to 1, 0.5 if nothing is said.
 #' @param keep What is kept of the windows, see Details. May be abbreviated.
 #' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `keep = "moments"`: of the pairs' standard
 #'   deviations.
@@ -61,10 +70,10 @@
 #' gpuCorWindows(x, width = 30, step = 10, keep = "connectivity", threshold = 0.4)$degree
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"),
-                          method = c("pearson", "kendall", "spearman"),
+                          method = c("pearson", "kendall", "spearman", "cosine"),
                           keep = c("dist", "network", "connectivity", "moments"), threshold = NULL, density = NULL,
                           k = NULL, sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
-                          backend = NULL, ..., precision = c("single", "double")) {
+                          backend = NULL, ..., shape = NULL, precision = c("single", "double")) {
   keep <- check_choice(keep, kept_of_windows, "keep")
   criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
   if (!missing(sign) && keep %in% c("dist", "moments")) fail("'sign' has no meaning with keep = \"", keep, "\"")
@@ -77,7 +86,10 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   task$call <- sys.call()
   task$windows <- plan_windows(nrow(task$x), width, step)
   task$taper <- check_choice(taper, tapers, "taper")
+  task$windows["taper"] <- list(taper_weights(task$taper, shape, task$windows$width))
+  task$settings <- window_settings(task)
   check_window_memory(task, keep)
+  if (is_freed(task)) task <- freed_task(task)
   if (!is.matrix(task$x)) task$x <- dense_series(task$x)
   result <- switch(keep,
     dist = window_coefficients(task),
@@ -98,7 +110,7 @@ plan_windows <- function(n_obs, width, step) {
   if (n_obs < 3) fail("'x' has ", n_obs, " observations; windows need at least 3")
   width <- check_whole(width, "width", 3, n_obs, " (there are so many observations)")
   step <- check_whole(step, "step", 1)
-  c(width = width, step = step, n = floor((n_obs - width) / step) + 1)
+  list(width = width, step = step, n = floor((n_obs - width) / step) + 1)
 }
 
 # What the criteria are that each `keep` takes, and whether it needs one.
@@ -140,12 +152,90 @@ dense_series <- function(x) {
   x
 }
 
+# ---- tapers
+
+# Weights of a window's observations, the largest 1; NULL: none.
+taper_weights <- function(taper, shape, width) {
+  if (taper == "none") {
+    if (!is.null(shape)) fail("'shape' has no meaning with taper = \"none\"; leave it out")
+    return(NULL)
+  }
+  most <- if (taper == "gaussian") 1 / 6 else 1
+  if (is.null(shape)) shape <- if (taper == "gaussian") 0.075 else 0.5
+  ok <- is.numeric(shape) && length(shape) == 1L && is.finite(shape) && shape > 0 && shape <= most
+  if (!ok) {
+    fail("'shape' must be a number above 0 and up to ", if (taper == "gaussian") "1/6" else "1", ", not ",
+         show_value(shape))
+  }
+  weights <- if (taper == "gaussian") gaussian_taper(width, shape * width) else tukey_taper(width, shape)
+  weights / max(weights)
+}
+
+# A rectangle that ends three standard deviations before the window does, convolved with a Gaussian.
+gaussian_taper <- function(width, sigma) {
+  half <- width / 2 - 3 * sigma
+  at <- seq_len(width) - (width + 1) / 2
+  if (half <= 0) return(stats::dnorm(at / sigma))
+  stats::pnorm((at + half) / sigma) - stats::pnorm((at - half) / sigma)
+}
+
+# As stats::spec.taper() has it at both ends.
+tukey_taper <- function(width, share) {
+  m <- floor(width * share / 2)
+  rise <- 0.5 * (1 - cos(pi * (2 * seq_len(m) - 1) / (2 * m)))
+  c(rise, rep(1, width - 2 * m), rev(rise))
+}
+
+# ---- weights and covariates
+
+# Pairs of observations of their own that are weighted are the processor's.
+window_settings <- function(task) {
+  settings <- task$settings
+  if (!is.null(task$windows$taper) && uses[task$use] == "pairwise.complete.obs") {
+    settings$backend <- "cpu"
+    settings$devices <- 0L
+  }
+  settings
+}
+
+is_freed <- function(task) !is.null(task$settings$design$basis)
+
+# Covariates are regressed out over all observations, before there are windows.
+freed_task <- function(task) {
+  measure <- measure_of(task$method)
+  if (measure$ranked) {
+    fail("method = \"", task$method, "\" makes ranks in each window, and 'covariates' and 'bandpass' are regressed over ",
+         "all observations, before; give the residuals as 'x'")
+  }
+  design <- task$settings$design
+  names <- colnames(task$x)
+  freed <- lapply(block_columns(task$x), function(columns) {
+    free_columns(dense_columns(task$x, columns), design, measure$centred)
+  })
+  task$x <- do.call(cbind, freed)
+  colnames(task$x) <- names
+  task$settings$design["basis"] <- list(NULL)
+  task
+}
+
+# What regression leaves of columns; observations that do not count stay as they are.
+free_columns <- function(x, design, is_centred) {
+  root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
+  left <- x * root
+  left[root == 0, ] <- 0
+  if (is_centred) left <- left - outer(root, colSums(left * root) / sum(root^2))
+  left <- left - design$basis %*% crossprod(design$basis, left)
+  counts <- root > 0
+  x[counts, ] <- left[counts, ] / root[counts]
+  x
+}
+
 # ---- memory
 
 # Bytes of the result, and of the data where they are not in memory.
 window_bytes <- function(task, keep) {
-  n <- task$windows[["n"]]
-  data <- if (is.matrix(task$x)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
+  n <- task$windows$n
+  data <- if (is.matrix(task$x) && !is_freed(task)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
   data + switch(keep,
     dist = 8 * task$pairs * n,
     connectivity = 16 * ncol(task$x) * n,
@@ -164,12 +254,12 @@ check_window_memory <- function(task, keep) {
   free <- if (bytes > 2^20) free_memory() else Inf
   if (bytes <= free) return(invisible())
   fail("keep = \"", keep, "\" takes ", format_bytes(bytes), ", for ", format_count(task$pairs), " pairs and ",
-       format_count(task$windows[["n"]]), " windows; ", format_bytes(free), " of memory are free; ",
+       format_count(task$windows$n), " windows; ", format_bytes(free), " of memory are free; ",
        window_ways_out(task, keep, free))
 }
 
 window_ways_out <- function(task, keep, free) {
-  least <- ceiling((nrow(task$x) - task$windows[["width"]]) / max(1, floor(free / (8 * task$pairs)) - 1))
+  least <- ceiling((nrow(task$x) - task$windows$width) / max(1, floor(free / (8 * task$pairs)) - 1))
   fits <- keep == "dist" && free >= 16 * task$pairs
   paste0(if (fits) paste0("step = ", least, " makes windows that fit, and "),
          if (keep == "dist" && 36 * task$pairs <= free) "keep = \"moments\" does, and ",

@@ -1,6 +1,7 @@
 #include "windows.h"
 
 #include "alloc.h"
+#include "design.h"
 #include "session.h"
 #include "threads.h"
 
@@ -20,37 +21,43 @@ static int count_workers(const gcor_session *session, const gcor_context *contex
     return (int)(threads < at_a_time ? threads : at_a_time);
 }
 
-static gcor_status open_worker(gcor_window_worker *worker, gcor_context *context, int64_t n_var) {
+static gcor_status open_worker(gcor_window_worker *worker, gcor_context *context, const gcor_windows *windows,
+                               int has_session) {
     const int device = 0;
-    gcor_status status = gcor_session_open(context, &gcor_cpu, &device, 1, &worker->session);
+    gcor_status status = GCOR_OK;
+    if (has_session) status = gcor_session_open(context, &gcor_cpu, &device, 1, &worker->session);
     if (status) return status;
-    worker->flags = gcor_alloc(context, 2 * n_var, 1, "the windows");
-    return worker->flags ? GCOR_OK : GCOR_NO_MEMORY;
+    worker->flags = gcor_alloc(context, 2 * windows->series->source.n_var, 1, "the windows");
+    worker->weight = gcor_alloc(context, windows->width, sizeof *worker->weight, "the windows");
+    return worker->flags && worker->weight ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-/* Where there is one worker only its session is the caller's. */
+static gcor_status check_taper(const gcor_windows *windows, gcor_context *context) {
+    const gcor_measure *measure = windows->job.measure;
+    if (!windows->taper || measure->takes & GCOR_TAKES_WEIGHTS) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'taper', which weighs observations: %s",
+                     measure->name, measure->refusal ? measure->refusal : "another method may");
+}
+
 gcor_status gcor_window_crew_open(gcor_window_crew *crew, gcor_session *session, gcor_context *context,
                                   const gcor_windows *windows, int64_t pairs, int64_t at_a_time) {
     int n = count_workers(session, context, pairs, at_a_time);
-    int64_t n_var = windows->series->source.n_var;
     *crew = (gcor_window_crew){.session = session, .context = context};
+    gcor_status status = check_taper(windows, context);
+    if (status) return status;
     crew->workers = gcor_alloc(context, n, sizeof *crew->workers, "the windows");
     if (!crew->workers) return GCOR_NO_MEMORY;
     memset(crew->workers, 0, (size_t)n * sizeof *crew->workers);
     crew->n_workers = n;
-    if (n > 1) {
-        gcor_status status = GCOR_OK;
-        for (int t = 0; t < n && !status; t++) status = open_worker(&crew->workers[t], context, n_var);
-        return status;
-    }
-    crew->workers[0].flags = gcor_alloc(context, 2 * n_var, 1, "the windows");
-    return crew->workers[0].flags ? GCOR_OK : GCOR_NO_MEMORY;
+    for (int t = 0; t < n && !status; t++) status = open_worker(&crew->workers[t], context, windows, n > 1);
+    return status;
 }
 
 void gcor_window_crew_close(gcor_window_crew *crew) {
     for (int t = 0; t < crew->n_workers; t++) {
         gcor_session_close(crew->workers[t].session);
         gcor_free(crew->workers[t].flags);
+        gcor_free(crew->workers[t].weight);
     }
     gcor_free(crew->workers);
     *crew = (gcor_window_crew){0};
@@ -80,24 +87,40 @@ static int64_t count_complete(const gcor_windows *windows, int64_t obs) {
     return low;
 }
 
-static gcor_status missing_in(gcor_context *context, const char *what, const window_rows *rows, int64_t window) {
-    return gcor_fail(context, GCOR_BAD_INPUT, "%s: window %.0f, which begins at observation %.0f", what,
-                     (double)window + 1, (double)rows->first + 1);
-}
-
-/* By the rule of `use`, as gcor_observations_of() has it of one window. */
+/* By the rule of `use`, as gcor_observations_of() has it of one window, which looks again where something is missing
+ * and is not left out here. */
 static gcor_status find_rows(const gcor_windows *windows, gcor_context *context, int64_t window, window_rows *rows) {
     gcor_use use = windows->job.use;
     *rows = (window_rows){window * windows->step, windows->width, NULL, 0};
     if (use == GCOR_EVERYTHING || !windows->complete) return GCOR_OK;
     int64_t from = count_complete(windows, rows->first), to = count_complete(windows, rows->first + rows->n);
     rows->has_missing = to - from < rows->n;
-    if (!rows->has_missing || use == GCOR_PAIRWISE) return GCOR_OK;
-    if (use == GCOR_ALL_OBS) return missing_in(context, "missing observations in cov/cor", rows, window);
-    if (use == GCOR_COMPLETE_OBS && to == from) return missing_in(context, "no complete element pairs", rows, window);
+    if (!rows->has_missing || use == GCOR_PAIRWISE || use == GCOR_ALL_OBS) return GCOR_OK;
     rows->observed = windows->complete + from;
     rows->n = to - from;
-    return GCOR_OK;
+    if (rows->n > 0 || use == GCOR_NA_OR_COMPLETE) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_INPUT, "no complete element pairs: window %.0f, which begins at observation %.0f",
+                     (double)window + 1, (double)rows->first + 1);
+}
+
+/* The window's weights, those of the series and the taper's, of the observations that are looked at. */
+static gcor_design design_of(const gcor_windows *windows, const window_rows *rows, double *weight) {
+    const gcor_design *series = windows->job.design;
+    gcor_design design = {.n_rows = rows->n, .option = series ? series->option : NULL};
+    const double *own = series ? series->weight : NULL, *taper = windows->taper;
+    if (!own && !taper) return design;
+    for (int64_t k = 0; k < rows->n; k++) {
+        int64_t obs = rows->observed ? rows->observed[k] : rows->first + k;
+        weight[k] = (own ? own[obs] : 1) * (taper ? taper[obs - rows->first] : 1);
+    }
+    design.weight = weight;
+    return design;
+}
+
+/* What is left to run() of the rule of `use`. */
+static gcor_use use_of(const gcor_windows *windows, const window_rows *rows) {
+    gcor_use use = windows->job.use;
+    return rows->has_missing && (use == GCOR_PAIRWISE || use == GCOR_ALL_OBS) ? use : GCOR_EVERYTHING;
 }
 
 /* Which variables are constant in the window; each is on the diagonal once. */
@@ -122,17 +145,20 @@ static void note_lost(gcor_windows *windows, const gcor_job *job) {
 }
 
 static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_context *context,
-                             const gcor_tile *tile, int64_t window, unsigned char *flags, gcor_window_work work,
-                             void *user) {
+                             const gcor_tile *tile, int64_t window, const gcor_window_worker *worker,
+                             gcor_window_work work, void *user) {
     window_rows rows;
+    unsigned char *flags = worker->flags;
     gcor_status status = find_rows(windows, context, window, &rows);
     if (status) return status;
     gcor_slice x = gcor_slice_source(windows->series, tile->col, tile->n_col, rows.first, rows.n, rows.observed);
     gcor_slice y = gcor_slice_source(windows->series, tile->row, tile->n_row, rows.first, rows.n, rows.observed);
+    gcor_design design = design_of(windows, &rows, worker->weight);
     gcor_job job = windows->job;
     job.x = &x.source;
     job.y = is_diagonal(tile) ? NULL : &y.source;
-    job.use = rows.has_missing && windows->job.use == GCOR_PAIRWISE ? GCOR_PAIRWISE : GCOR_EVERYTHING;
+    job.design = design.weight || design.option ? &design : NULL;
+    job.use = use_of(windows, &rows);
     job.share = (gcor_share){0, 1};
     job.x_flags = flags;
     job.y_flags = flags + tile->n_col;
@@ -141,7 +167,7 @@ static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_
     status = work(user, session, context, &job, window);
     note_lost(windows, &job);
     if (status) return status;
-    windows->n_obs[window] = rows.n;
+    windows->n_obs[window] = job.n_obs_used;
     if (is_diagonal(tile)) note_constant(windows, window, tile, flags);
     return GCOR_OK;
 }
@@ -169,7 +195,7 @@ static void take_windows(gcor_windows *windows, gcor_window_crew *crew, int thre
         int64_t window = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
         if (window >= end) break;
         gcor_status status = do_window(windows, shared ? worker->session : crew->session, &context, tile, window,
-                                       worker->flags, work, user);
+                                       worker, work, user);
         if (status) {
             (void)gcor_fail(outside, status, "%s", context.error.message);
             break;

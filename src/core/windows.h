@@ -14,9 +14,11 @@ extern "C" {
 typedef struct {
     const gcor_matrix *series; /* of doubles or integers */
     int64_t width, step, n;
-    gcor_job job;            /* what all windows have in common: measure, in_double, use. Written: devices_lost, lost */
-    const int32_t *complete; /* not for GCOR_EVERYTHING: the series' observations without a missing value, ascending;
-                              * NULL: all are */
+    gcor_job job; /* what all windows have in common: measure, design, in_double, use. The design is of the series, and
+                   * has no basis. Written: devices_lost, lost */
+    const double *taper;     /* width weights of a window's observations, beside those of the design; NULL: none */
+    const int32_t *complete; /* not for GCOR_EVERYTHING: the series' observations without a missing value that count by
+                              * their weight, ascending; NULL: all are */
     int64_t n_complete;
     /* Written, cleared by the caller: */
     int32_t *constant;           /* of each variable, in how many windows it is constant; */
@@ -24,10 +26,12 @@ typedef struct {
     int64_t *n_obs;              /* of each window, the observations that counted */
 } gcor_windows;
 
-/* A thread's own session and flags of a tile's variables, where each thread has windows of its own. */
+/* A thread's own: flags of a tile's variables and weights of a window, and, where each thread has windows of its own, a
+ * session. */
 typedef struct {
     gcor_session *session;
     unsigned char *flags;
+    double *weight;
 } gcor_window_worker;
 
 /* Who does windows: all threads, or devices, one window after the other; or each thread a window. */

@@ -13,10 +13,12 @@ r_window_rule r_window_rule_of(SEXP rule) {
 
 /* The plan has been checked in R; what would read beyond the data is looked at again. */
 static void parse_plan(gcor_windows *windows, SEXP plan) {
-    if (TYPEOF(plan) != REALSXP || Rf_xlength(plan) != 3) Rf_error("windows are a width, a step and their number");
-    windows->width = (int64_t)REAL(plan)[0];
-    windows->step = (int64_t)REAL(plan)[1];
-    windows->n = (int64_t)REAL(plan)[2];
+    SEXP taper = r_element(plan, "taper");
+    windows->width = (int64_t)Rf_asReal(r_element(plan, "width"));
+    windows->step = (int64_t)Rf_asReal(r_element(plan, "step"));
+    windows->n = (int64_t)Rf_asReal(r_element(plan, "n"));
+    if (!Rf_isNull(taper)) windows->taper = REAL(taper);
+    if (windows->taper && Rf_xlength(taper) != windows->width) Rf_error("the taper has another width than the windows");
     int64_t last = windows->n > 0 ? (windows->n - 1) * windows->step : 0;
     if (windows->width < 1 || windows->step < 1 || windows->n < 1 ||
         last + windows->width > windows->series->source.n_obs)
