@@ -193,8 +193,7 @@ describe_windows <- function(x) {
 describe_kept <- function(x) {
   switch(attr(x, "keep"),
     dist = paste("coefficients of", format_count(nrow(x)), "pairs; [[k]] is window k"),
-    network = paste0("networks of ", paste(unique(format_count(range(summary_of_networks(x)$edges))), collapse = " to "),
-                     " edges; [[k]] is that of window k"),
+    network = paste0("networks of ", format_range(summary_of_networks(x)$edges), " edges; [[k]] is that of window k"),
     connectivity = "$degree and $strength, variables x windows",
     moments = if (isS4(x$sd)) {
       paste0("$sd of the ", format_count(length(x$sd@x)), " most variable pairs of ",
@@ -204,6 +203,8 @@ describe_kept <- function(x) {
     }
   )
 }
+
+format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
 
 #' @rdname gpuCorWindows
 #' @param digits Significant digits to print.

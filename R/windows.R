@@ -1,8 +1,8 @@
 #' Correlations in windows that slide over the observations
 #'
-#' The coefficients of all pairs of columns in each window of consecutive observations, as studies of dynamic functional
-#' connectivity have them: of a session that is opened once, from the data where they are. Each window's coefficients
-#' are those of `gpuCor(x[rows, ])`, to the last bit.
+#' The coefficients of all pairs of columns in each window of consecutive observations, as studies of dynamic
+#' functional connectivity have them: of a session that is opened once, from the data where they are. Each window's
+#' coefficients are those of `gpuCor(x[rows, ])`, to the last bit.
 #'
 #' `keep` says what is kept of the windows:
 #'
@@ -11,53 +11,53 @@
 #' * `"network"`: of each window the network that [gpuCorNetwork()] gives, by `threshold`, `density` or `k`.
 #' * `"connectivity"`: of each window the degree and the strength of every variable, those of [gpuConnectivity()], by
 #'   `threshold` or `density`; no edge is kept.
-#' * `"moments"`: of each pair the mean, the standard deviation, the least and the largest of its coefficients over all
-#'   windows. With `threshold`, `density` or `k` of the most variable pairs only: a sparse network of standard
+#' * `"moments"`: of each pair the mean, the standard deviation, the least and the largest of its coefficients over
+#'   all windows. With `threshold`, `density` or `k` of the most variable pairs only: a sparse network of standard
 #'   deviations, for which tile by tile of the pairs goes through all windows. Nothing is then held for all pairs, and
 #'   no window.
 #'
-#' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one. Moments
-#' are over the windows in which the pair has a coefficient.
+#' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one.
+#' Moments are over the windows in which the pair has a coefficient.
 #'
-#' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows; `weights`, of all
-#' observations, count in each window (see `...` of [gpuCor()]).
+#' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows; `weights`, of
+#' all observations, count in each window (see `...` of [gpuCor()]).
 #'
 #' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param x As in [gpuCor()], observations in the order of time. Data that are not in memory are read once, and are in
-#'   memory then, 8 bytes a value. Where `x` is a time series ([stats::ts()]) or has an attribute `tr`, the seconds from
-#'   one observation to the next, the result has the times of the windows' centres, too.
+#'   memory then, 8 bytes a value. Where `x` is a time series ([stats::ts()]) or has an attribute `tr`, the seconds
+#'   from one observation to the next, the result has the times of the windows' centres, too.
 #' @param width Observations of a window, at least 3.
 #' @param step From the beginning of a window to that of the next one.
-#' @param taper What observations of a window weigh, as `weights` (see [gpuCor()]) do, beside such weights: `"none"`: all
-#'   the same. `"gaussian"`: a rectangle convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT have it; the
-#'   rectangle ends three standard deviations before the window does, so that weights fall to nothing within it (theirs, a
-#'   rectangle of 22 volumes and a standard deviation of 3, is `width = 40, shape = 0.075`). `"tukey"`: cosines at both
-#'   ends, those of [stats::spec.taper()], and ones between them.
-#' @param shape `taper = "gaussian"`: the standard deviation as a share of the width, up to 1/6, 0.075 if nothing is said.
-#'   `"tukey"`: the share of the window that is in both cosines, up to 1, 0.5 if nothing is said.
+#' @param taper What observations of a window weigh, as `weights` (see [gpuCor()]) do, beside such weights: `"none"`:
+#'   all the same. `"gaussian"`: a rectangle convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT
+#'   have it; the rectangle ends three standard deviations before the window does, so that weights fall to nothing
+#'   within it (theirs, a rectangle of 22 volumes and a standard deviation of 3, is `width = 40, shape = 0.075`).
+#'   `"tukey"`: cosines at both ends, those of [stats::spec.taper()], and ones between them.
+#' @param shape `taper = "gaussian"`: the standard deviation as a share of the width, up to 1/6, 0.075 if nothing is
+#'   said. `"tukey"`: the share of the window that is in both cosines, up to 1, 0.5 if nothing is said.
 #' @param keep What is kept of the windows, see Details. May be abbreviated.
 #' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `keep = "moments"`: of the pairs' standard
 #'   deviations.
 #'
 #' @return An object of class `gpuCorWindows`. `keep = "dist"`: a matrix, pairs in the order of [stats::dist()] by
-#'   windows. `"network"`: a list of networks ([gpuCorNetwork-class]). `"connectivity"`: a list of the matrices `degree`
-#'   and `strength`, variables by windows, and of the `threshold` of each window. `"moments"`: a list of `mean`, `sd`,
-#'   `min` and `max`, each a `dist`, and of `windows`, in how many windows each pair has a coefficient, a number or a
-#'   `dist`; or of `sd`, a sparse symmetric matrix of package Matrix, with the `threshold` that it has. Attributes:
-#'   `windows`, a data frame of a window in each row, with its `start`, `end` and `centre` (observations from 1) and
-#'   `time`, where there is one; `keep`, `width`, `step`, `taper`, `method`, `Size` (how many variables), `Labels` (their
-#'   names), `n_obs` (observations that counted: of each window, or one number for all) and `call`.
-#'   `summary()`: a data frame with a window, or for moments a quantile, in each row. `as.data.frame()`: a pair, edge or
-#'   variable of a window in each row.
+#'   windows. `"network"`: a list of networks ([gpuCorNetwork-class]). `"connectivity"`: a list of the matrices
+#'   `degree` and `strength`, variables by windows, and of the `threshold` of each window. `"moments"`: a list of
+#'   `mean`, `sd`, `min` and `max`, each a `dist`, and of `windows`, in how many windows each pair has a coefficient,
+#'   a number or a `dist`; or of `sd`, a sparse symmetric matrix of package Matrix, with the `threshold` that it has.
+#'   Attributes: `windows`, a data frame of a window in each row, with its `start`, `end` and `centre` (observations
+#'   from 1) and `time`, where there is one; `keep`, `width`, `step`, `taper`, `method`, `Size` (how many variables),
+#'   `Labels` (their names), `n_obs` (observations that counted: of each window, or one number for all) and `call`.
+#'   `summary()`: a data frame with a window, or for moments a quantile, in each row. `as.data.frame()`: a pair, edge
+#'   or variable of a window in each row.
 #'
-#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A window that is wider than there are observations. A criterion
-#'   with a `keep` that has no use for it, or none where it needs one. What does not fit into memory.
+#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A window that is wider than there are observations. A
+#'   criterion with a `keep` that has no use for it, or none where it needs one. What does not fit into memory.
 #'
 #' @references
-#' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). Tracking whole-brain connectivity dynamics in
-#' the resting state. *Cerebral Cortex* 24, 663-676.
+#' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). Tracking whole-brain connectivity dynamics
+#' in the resting state. *Cerebral Cortex* 24, 663-676.
 #' @seealso [gpuCor()], [gpuCorNetwork()], [gpuConnectivity()], [voxelMatrix()]
 #' @examples
 #' x <- outer(sin(1:120 / 9), 1:6 / 6) + matrix(rnorm(120 * 6), 120)
@@ -204,8 +204,8 @@ is_freed <- function(task) !is.null(task$settings$design$basis)
 freed_task <- function(task) {
   measure <- measure_of(task$method)
   if (measure$ranked) {
-    fail("method = \"", task$method, "\" makes ranks in each window, and 'covariates' and 'bandpass' are regressed over ",
-         "all observations, before; give the residuals as 'x'")
+    fail("method = \"", task$method, "\" makes ranks in each window, and 'covariates' and 'bandpass' are regressed ",
+         "over all observations, before; give the residuals as 'x'")
   }
   design <- task$settings$design
   names <- colnames(task$x)
@@ -247,8 +247,8 @@ window_bytes <- function(task, keep) {
 # What does not fit is an error, with what does.
 check_window_memory <- function(task, keep) {
   if (keep == "dist" && task$pairs > constant("most edges")) {
-    fail("keep = \"dist\" makes a matrix with a row for each of ", format_count(task$pairs), " pairs, and R's have at most ",
-         format_count(constant("most edges")), "; ", window_ways_out(task, keep, 0))
+    fail("keep = \"dist\" makes a matrix with a row for each of ", format_count(task$pairs), " pairs, and R has ",
+         "at most ", format_count(constant("most edges")), " in one; ", window_ways_out(task, keep, 0))
   }
   bytes <- window_bytes(task, keep)
   free <- if (bytes > 2^20) free_memory() else Inf
@@ -259,13 +259,12 @@ check_window_memory <- function(task, keep) {
 }
 
 window_ways_out <- function(task, keep, free) {
-  least <- ceiling((nrow(task$x) - task$windows$width) / max(1, floor(free / (8 * task$pairs)) - 1))
-  fits <- keep == "dist" && free >= 16 * task$pairs
-  paste0(if (fits) paste0("step = ", least, " makes windows that fit, and "),
-         if (keep == "dist" && 36 * task$pairs <= free) "keep = \"moments\" does, and ",
-         if (keep == "connectivity") "a larger 'step' makes fewer windows" else {
-           "keep = \"moments\" with 'density', keep = \"network\" and keep = \"connectivity\" keep no pair but edges"
-         })
+  if (keep == "connectivity") return("a larger 'step' makes fewer windows")
+  most <- floor(free / (8 * task$pairs)) # windows that fit
+  step <- floor((nrow(task$x) - task$windows$width) / most) + 1
+  paste0(if (keep == "dist" && most >= 1) paste0("step = ", step, " makes windows that fit, "),
+         if (keep == "dist" && 36 * task$pairs <= free) "keep = \"moments\" does, ",
+         "keep = \"moments\" with 'density', keep = \"network\" and keep = \"connectivity\" keep nothing of most pairs")
 }
 
 format_bytes <- function(bytes) {
@@ -322,7 +321,8 @@ warn_constant_windows <- function(result, task) {
   names <- if (is.null(colnames(task$x))) first else colnames(task$x)[first]
   what <- if (length(columns)) {
     paste0(length(columns), " of ", length(result$constant), " columns of 'x': ",
-           paste(names, "in", format_count(result$constant[first]), collapse = ", "), if (length(columns) > 3L) ", ...")
+           paste(names, "in", vapply(result$constant[first], format_count, ""), collapse = ", "),
+           if (length(columns) > 3L) ", ...")
   } else {
     "of pairs, in the rows that both columns have"
   }

@@ -99,8 +99,9 @@ static gcor_status find_rows(const gcor_windows *windows, gcor_context *context,
     rows->observed = windows->complete + from;
     rows->n = to - from;
     if (rows->n > 0 || use == GCOR_NA_OR_COMPLETE) return GCOR_OK;
-    return gcor_fail(context, GCOR_BAD_INPUT, "no complete element pairs: window %.0f, which begins at observation %.0f",
-                     (double)window + 1, (double)rows->first + 1);
+    return gcor_fail(context, GCOR_BAD_INPUT,
+                     "no complete element pairs: window %.0f, which begins at observation %.0f", (double)window + 1,
+                     (double)rows->first + 1);
 }
 
 /* The window's weights, those of the series and the taper's, of the observations that are looked at. */
@@ -144,9 +145,8 @@ static void note_lost(gcor_windows *windows, const gcor_job *job) {
     windows->job.lost = job->lost;
 }
 
-static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_context *context,
-                             const gcor_tile *tile, int64_t window, const gcor_window_worker *worker,
-                             gcor_window_work work, void *user) {
+static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_context *context, const gcor_tile *tile,
+                             int64_t window, const gcor_window_worker *worker, gcor_window_work work, void *user) {
     window_rows rows;
     unsigned char *flags = worker->flags;
     gcor_status status = find_rows(windows, context, window, &rows);

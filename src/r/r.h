@@ -68,8 +68,8 @@ SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP setti
 
 /* windows.c: the same for windows of consecutive observations of x, a matrix in memory: list(n_obs: of each window,
  * constant: of each variable, in how many windows it is constant, has_constant: of each window, whether one is, ...).
- * windows: list(width, step, n, taper: width weights or NULL). Of network rules: list(criterion: 0 threshold, 1 density, 2 k; value: that, or for
- * a density how many edges, side, mutual).
+ * windows: list(width, step, n, taper: width weights or NULL). Of network rules: list(criterion: 0 threshold, 1
+ * density, 2 k; value: that, or for a density how many edges, side, mutual).
  * ... values: pairs x windows, each column as r_cor() has it by rows. */
 SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings);
 /* ... stores: a pointer each, least: from which weight on their edges count. */

@@ -91,8 +91,7 @@ static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settin
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     allocate_all(&q, result);
     gcor_status status = r_windows_begin(&q.job);
-    if (!status)
-        status = gcor_window_moments(&q.job.windows, q.job.session, &q.job.job.call.context, keep_all, &q);
+    if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &q.job.job.call.context, keep_all, &q);
     result = r_windows_end(&q.job, status);
     UNPROTECT(1);
     return result;

@@ -168,8 +168,7 @@ static gcor_status sum_by_density(request *q, gcor_session *session, gcor_contex
     return status;
 }
 
-static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *context, gcor_job *job,
-                             int64_t window) {
+static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
     request *q = user;
     return q->rule.criterion == R_BY_THRESHOLD ? sum_by_threshold(q, session, context, job, window)
                                                : sum_by_density(q, session, context, job, window);

@@ -100,8 +100,7 @@ typedef struct {
     double *values;
 } request;
 
-static gcor_status run_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job,
-                              int64_t window) {
+static gcor_status run_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
     request *q = user;
     int64_t n = job->x->n_var, pairs = gcor_triangular(n - 1);
     gcor_dense *dense;

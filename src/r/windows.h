@@ -22,15 +22,15 @@ r_window_rule r_window_rule_of(SEXP rule);
 typedef struct {
     r_job job;
     gcor_windows windows;
-    gcor_session *session;       /* from r_windows_begin() on */
+    gcor_session *session; /* from r_windows_begin() on */
     gcor_observations complete;
-    SEXP result;                 /* protected by the caller */
+    SEXP result; /* protected by the caller */
 } r_windows_job;
 /* A list of these names, of which the first three are n_obs, constant, has_constant. */
 SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names);
 
-/* The session, and what is missing; after an error, too, r_windows_end() follows, which is the call's end: the result, or
- * the reason why there is none. */
+/* The session, and what is missing; after an error, too, r_windows_end() follows, which is the call's end: the result,
+ * or the reason why there is none. */
 gcor_status r_windows_begin(r_windows_job *q);
 SEXP r_windows_end(r_windows_job *q, gcor_status status);
 

@@ -5,8 +5,8 @@
 #include "../core/session.h"
 #include "../core/triangle.h"
 
-/* Sides of tiles: a tile's columns are prepared anew for each window, and its coefficients and moments are to stay near.
- * A device is busy with larger ones only. */
+/* Sides of tiles: a tile's columns are prepared anew for each window, and its coefficients and moments are to stay
+ * near. A device is busy with larger ones only. */
 enum { SIDE = 1024, DEVICE_SIDE = 4096 };
 
 /* Coefficients that are put together before they are added, so that moments do not come and go with each window. */
@@ -26,8 +26,7 @@ static int64_t pairs_of(const gcor_tile *tile) {
     return gcor_tile_pairs(tile, GCOR_LOWER);
 }
 
-static gcor_status run_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job,
-                              int64_t window) {
+static gcor_status run_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
     tiles *t = user;
     int64_t pairs = pairs_of(&t->tile);
     double *out = t->values + (window - t->first) * pairs;
@@ -88,9 +87,8 @@ static gcor_status do_tiles(tiles *t, gcor_context *context, gcor_window_tile_wo
 
 gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
                                 gcor_window_tile_work work, void *user) {
-    tiles t = {.windows = windows,
-               .crew = {.session = session},
-               .side = session->backend == &gcor_cpu ? SIDE : DEVICE_SIDE};
+    tiles t = {
+        .windows = windows, .crew = {.session = session}, .side = session->backend == &gcor_cpu ? SIDE : DEVICE_SIDE};
     gcor_status status = make_room(&t, context);
     if (!status) status = do_tiles(&t, context, work, user);
     gcor_free(t.values);
