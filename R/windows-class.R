@@ -1,20 +1,30 @@
 # What gpuCorWindows() returns, and its methods.
 
+# Values of all windows have their attributes already.
 new_windows <- function(result, task, keep, time) {
+  if (keep == "dist") return(result$values)
   value <- switch(keep,
-    dist = result$values,
     network = networks_of(result, task),
     connectivity = degrees_of(result, task),
     moments = if (is.null(task$criterion)) moments_of(result, task) else variable_network(result, task)
   )
+  attributes <- window_attributes(task, keep, time)
   n_obs <- unique(result$n_obs)
-  attributes(value) <- c(attributes(value), list(
-    windows = window_frame(task$windows, time), keep = keep, width = task$windows$width,
-    step = task$windows$step, taper = task$taper, method = task$method, Size = ncol(task$x),
-    Labels = colnames(task$x), n_obs = if (length(n_obs) == 1L) n_obs else result$n_obs, call = task$call,
-    class = c("gpuCorWindows", if (keep == "dist") c("matrix", "array"))
-  ))
+  attributes$n_obs <- if (length(n_obs) == 1L) n_obs else result$n_obs
+  attributes(value) <- c(attributes(value), attributes)
   value
+}
+
+# n_obs is known after the run.
+window_attributes <- function(task, keep, time) {
+  list(windows = window_frame(task$windows, time), keep = keep, width = task$windows$width, step = task$windows$step,
+       taper = task$taper, method = task$method, Size = ncol(task$x), Labels = colnames(task$x), n_obs = NULL,
+       call = task$call, class = c("gpuCorWindows", if (keep == "dist") c("matrix", "array")))
+}
+
+# Those of a `dist`.
+moment_attributes <- function(task) {
+  list(Size = ncol(task$x), Labels = colnames(task$x), Diag = FALSE, Upper = FALSE, method = task$method, class = "dist")
 }
 
 window_frame <- function(plan, time) {
@@ -44,14 +54,8 @@ degrees_of <- function(result, task) {
 }
 
 moments_of <- function(result, task) {
-  as_dist <- function(values) {
-    attributes(values) <- list(Size = ncol(task$x), Labels = colnames(task$x), Diag = FALSE, Upper = FALSE,
-                               method = task$method, class = "dist")
-    values
-  }
-  counts <- if (length(result$count)) range(result$count) else c(task$windows$n, task$windows$n)
-  list(mean = as_dist(result$mean), sd = as_dist(result$sd), min = as_dist(result$min), max = as_dist(result$max),
-       windows = if (counts[1L] == counts[2L]) counts[1L] else as_dist(result$count))
+  counts <- if (length(result$count)) c(min(result$count), max(result$count)) else rep(task$windows$n, 2L)
+  c(result[moment_names], list(windows = if (counts[1L] == counts[2L]) counts[1L] else result$count))
 }
 
 # The engine has half of each standard deviation, which is exact.

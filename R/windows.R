@@ -91,12 +91,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   check_window_memory(task, keep)
   if (is_freed(task)) task <- freed_task(task)
   if (!is.matrix(task$x)) task$x <- dense_series(task$x)
-  result <- switch(keep,
-    dist = window_coefficients(task),
-    network = window_networks(task),
-    connectivity = window_degrees(task),
-    moments = if (is.null(criterion)) window_moments(task) else variable_pairs(task)
-  )
+  result <- run_windows(task, keep, window_attributes(task, keep, time))
   warn_constant_windows(result, task)
   new_windows(result, task, keep, time)
 }
@@ -288,11 +283,16 @@ window_rule <- function(task) {
        mutual = task$mutual)
 }
 
-window_coefficients <- function(task) call_windows(r_windows, task)
-
-window_networks <- function(task) {
-  if (task$criterion$name == "density") check_density(task)
-  call_windows(r_window_networks, task, window_rule(task))
+run_windows <- function(task, keep, attributes) {
+  criterion <- task$criterion
+  rule <- if (!is.null(criterion)) window_rule(task)
+  if (keep %in% c("network", "moments") && identical(criterion$name, "density")) check_density(task)
+  switch(keep,
+    dist = call_windows(r_windows, task, attributes),
+    network = call_windows(r_window_networks, task, rule),
+    connectivity = call_windows(r_window_degrees, task, rule),
+    moments = call_windows(r_window_moments, task, rule, moment_attributes(task))
+  )
 }
 
 check_density <- function(task) {
@@ -301,15 +301,6 @@ check_density <- function(task) {
     fail("'density' is ", task$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
          format_count(constant("most edges")), "; ask for fewer")
   }
-}
-
-window_degrees <- function(task) call_windows(r_window_degrees, task, window_rule(task))
-
-window_moments <- function(task) call_windows(r_window_moments, task, NULL)
-
-variable_pairs <- function(task) {
-  if (task$criterion$name == "density") check_density(task)
-  call_windows(r_window_moments, task, window_rule(task))
 }
 
 # One warning for all windows.

@@ -85,7 +85,7 @@ static gcor_status run_some(request *q) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings) {
+static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
     const char *names[] = {"n_obs", "constant", "has_constant", "mean", "sd", "min", "max", "count", ""};
     request q;
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
@@ -93,6 +93,7 @@ static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settin
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &q.job.job.call.context, keep_all, &q);
     result = r_windows_end(&q.job, status);
+    for (int k = 3; !status && k < 8; k++) r_windows_attributes(&q.job, VECTOR_ELT(result, k), attributes);
     UNPROTECT(1);
     return result;
 }
@@ -124,7 +125,7 @@ static SEXP some_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule,
     return result;
 }
 
-SEXP r_window_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    return Rf_isNull(rule) ? all_moments(x, method, use, windows, settings)
+SEXP r_window_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP attributes, SEXP settings) {
+    return Rf_isNull(rule) ? all_moments(x, method, use, windows, attributes, settings)
                            : some_moments(x, method, use, windows, rule, settings);
 }

@@ -81,6 +81,24 @@ SEXP r_windows_end(r_windows_job *q, gcor_status status) {
     return r_job_end(&q->job, status, q->result);
 }
 
+/* The observations of each window, or of all. */
+static SEXP counted(const r_windows_job *q) {
+    SEXP all = VECTOR_ELT(q->result, 0);
+    for (R_xlen_t w = 1; w < Rf_xlength(all); w++)
+        if (REAL(all)[w] != REAL(all)[0]) return all;
+    return Rf_ScalarReal(REAL(all)[0]);
+}
+
+void r_windows_attributes(const r_windows_job *q, SEXP values, SEXP attributes) {
+    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
+    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
+        const char *name = CHAR(STRING_ELT(names, k));
+        SEXP value = PROTECT(strcmp(name, "n_obs") == 0 ? counted(q) : VECTOR_ELT(attributes, k));
+        Rf_setAttrib(values, Rf_install(name), value);
+        UNPROTECT(1);
+    }
+}
+
 gcor_status r_windows_run(r_windows_job *q, gcor_window_work work, void *user) {
     gcor_context *context = &q->job.call.context;
     int64_t n_var = q->windows.series->source.n_var, n = q->windows.n;
@@ -115,7 +133,7 @@ static gcor_status run_window(void *user, gcor_session *session, gcor_context *c
     return status;
 }
 
-SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings) {
+SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
     const char *names[] = {"n_obs", "constant", "has_constant", "values", ""};
     request q;
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
@@ -127,6 +145,7 @@ SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings) {
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = r_windows_run(&q.job, run_window, &q);
     result = r_windows_end(&q.job, status);
+    if (!status) r_windows_attributes(&q.job, VECTOR_ELT(result, 3), attributes);
     UNPROTECT(1);
     return result;
 }

@@ -105,7 +105,7 @@ for (backend in backends()) {
     for (method in c("pearson", "kendall")) for (criterion in criteria) {
       arguments <- c(list(method = method, backend = backend), criterion)
       w <- do.call(gpuCorWindows, c(list(x, 20, step = 5, keep = "network"), arguments))
-      for (k in seq_along(w)) {
+      for (k in some_windows(w)) {
         truth <- do.call(gpuCorNetwork, c(list(x[rows_of(w, k), ]), arguments))
         expect_same_network(w[[k]], truth, paste(method, names(criterion)[1], k))
         expect_identical(w[[k]]@Dimnames, truth@Dimnames)
