@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { PIECE = 1024 }; /* numbers at a time, which stay in a near cache */
+enum { PIECE = 256 }; /* numbers at a time, which stay in a near cache */
 
 gcor_status gcor_moments_new(gcor_context *context, int64_t room, gcor_moments *moments) {
     double **all[] = {&moments->count,   &moments->first, &moments->sum,
@@ -30,6 +30,7 @@ void gcor_moments_free(gcor_moments *moments) {
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n) {
     (void)context; /* without OpenMP */
     moments->n = n;
+    moments->all_begun = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t k = 0; k < n; k++) {
         moments->count[k] = moments->first[k] = moments->sum[k] = moments->squares[k] = 0;
@@ -38,32 +39,59 @@ void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n)
     }
 }
 
-/* Numbers from .. from+n-1; without a branch, so that many are done at once. */
-static void add_piece(const gcor_moments *moments, int64_t from, int64_t n, const double *values) {
-    double *restrict count = moments->count + from, *restrict first = moments->first + from;
-    double *restrict sum = moments->sum + from, *restrict squares = moments->squares + from;
-    double *restrict least = moments->least + from, *restrict most = moments->most + from;
-#pragma omp simd
-    for (int64_t k = 0; k < n; k++) {
-        double value = values[k], has_value = value <= 1 ? 1 : 0;
-        double origin = count[k] > 0 ? first[k] : value;
-        double away = value <= 1 ? value - origin : 0;
-        first[k] = value <= 1 ? origin : first[k];
-        count[k] += has_value;
-        sum[k] += away;
-        squares[k] += away * away;
-        least[k] = value <= 1 && value < least[k] ? value : least[k];
-        most[k] = value <= 1 && value > most[k] ? value : most[k];
+/* Numbers from .. from+n-1, of which some have no value, or none so far. */
+static void add_some(const gcor_moments *moments, int64_t from, int64_t n, const double *values) {
+    for (int64_t k = from; k < from + n; k++) {
+        double value = values[k - from];
+        if (!(value <= 1)) continue;
+        if (moments->count[k] == 0) moments->first[k] = value;
+        double away = value - moments->first[k];
+        moments->count[k]++;
+        moments->sum[k] += away;
+        moments->squares[k] += away * away;
+        if (value < moments->least[k]) moments->least[k] = value;
+        if (value > moments->most[k]) moments->most[k] = value;
     }
 }
 
-void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times) {
+/* The same of numbers that all have one, without a branch, so that many are done at once. */
+static void add_all(const gcor_moments *moments, int64_t from, int64_t n, const double *restrict value) {
+    const double *restrict first = moments->first + from;
+    double *restrict count = moments->count + from, *restrict sum = moments->sum + from;
+    double *restrict squares = moments->squares + from;
+    double *restrict least = moments->least + from, *restrict most = moments->most + from;
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++) {
+        double away = value[k] - first[k];
+        count[k] += 1;
+        sum[k] += away;
+        squares[k] += away * away;
+        least[k] = value[k] < least[k] ? value[k] : least[k];
+        most[k] = value[k] > most[k] ? value[k] : most[k];
+    }
+}
+
+/* Numbers from .. from+n-1 of all rows, while they are near. */
+static void add_rows(const gcor_moments *moments, int64_t from, int64_t n, const double *values, int64_t times,
+                     const unsigned char *is_full) {
+    int begun = moments->all_begun;
+    for (int64_t t = 0; t < times; t++) {
+        const double *row = values + t * moments->n + from;
+        if (begun && is_full[t])
+            add_all(moments, from, n, row);
+        else
+            add_some(moments, from, n, row);
+        begun |= is_full[t];
+    }
+}
+
+void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times,
+                      const unsigned char *is_full) {
     (void)context;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t from = 0; from < moments->n; from += PIECE) {
-        int64_t n = moments->n - from < PIECE ? moments->n - from : PIECE;
-        for (int64_t t = 0; t < times; t++) add_piece(moments, from, n, values + t * moments->n + from);
-    }
+    for (int64_t from = 0; from < moments->n; from += PIECE)
+        add_rows(moments, from, moments->n - from < PIECE ? moments->n - from : PIECE, values, times, is_full);
+    for (int64_t t = 0; t < times; t++) moments->all_begun |= is_full[t];
 }
 
 double gcor_moments_mean(const gcor_moments *moments, int64_t k, double missing) {

@@ -13,6 +13,7 @@ extern "C" {
 typedef struct {
     int64_t n, room;
     double *count, *first, *sum, *squares, *least, *most;
+    int all_begun; /* each number has had a value */
 } gcor_moments;
 
 /* For up to so many numbers; the caller's, to end with gcor_moments_free(), also after an error. */
@@ -22,8 +23,10 @@ void gcor_moments_free(gcor_moments *moments);
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n);
 
 /* A value more for each of them, `times` times: values has as many rows of n, in the order in which they come. What is
- * not at most 1 is no value, and counts for nothing. */
-void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times);
+ * not at most 1 is no value, and counts for nothing. is_full: of each row, 1 if it has nothing but values, for certain.
+ */
+void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times,
+                      const unsigned char *is_full);
 
 /* Of number k. Below 1 value, or below 2 for the standard deviation: `missing`. */
 double gcor_moments_mean(const gcor_moments *moments, int64_t k, double missing);

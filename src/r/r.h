@@ -70,8 +70,8 @@ SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP setti
  * constant: of each variable, in how many windows it is constant, has_constant: of each window, whether one is, ...).
  * windows: list(width, step, n, taper: width weights or NULL). Of network rules: list(criterion: 0 threshold, 1
  * density, 2 k; value: that, or for a density how many edges, side, mutual).
- * attributes: a named list, for each vector of values; what n_obs is in it is found here: one number for all windows, or
- * one each.
+ * attributes: a named list, for each vector of values; what n_obs is in it is found here: one number for all windows,
+ * or one each.
  * ... values: pairs x windows, each column as r_cor() has it by rows. */
 SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings);
 /* ... stores: a pointer each, least: from which weight on their edges count. */

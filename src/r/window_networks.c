@@ -22,19 +22,16 @@ static gcor_status new_store(const request *q, gcor_context *context, int64_t n_
     return gcor_store_new(context, GCOR_LOWER, n_var, n_var, rule, q->most, store);
 }
 
-/* The edges from `least` on. By density the weaker ones go as they come; *threshold is the weight of the last one that
- * is wanted, below `least` if there are too few. */
+/* The edges from `least` on. Of `wanted` edges, unless that is 0, the weaker ones go as they come. *store is the
+ * caller's; NULL after an error. */
 static gcor_status run_store(const request *q, gcor_session *session, gcor_context *context, gcor_job *job,
-                             double least, gcor_store **store, double *threshold) {
-    int is_ranked = q->rule.criterion == R_BY_DENSITY;
+                             double least, int64_t wanted, gcor_store **store) {
     gcor_status status = new_store(q, context, job->x->n_var, least, store);
     if (status) return status;
-    if (is_ranked) gcor_store_want(*store, (int64_t)q->rule.value);
-    if (is_ranked && q->degree) (*store)->stay = GCOR_STAY;
+    if (wanted > 0) gcor_store_want(*store, wanted);
+    if (wanted > 0 && q->degree) (*store)->stay = GCOR_STAY;
     job->sink = &(*store)->edges.sink;
     status = gcor_run(session, context, job);
-    *threshold = least;
-    if (!status && is_ranked) status = gcor_store_rank(*store, context, (int64_t)q->rule.value, threshold);
     if (!status) {
         gcor_edges_free(&(*store)->edges);
         return GCOR_OK;
@@ -44,20 +41,80 @@ static gcor_status run_store(const request *q, gcor_session *session, gcor_conte
     return status;
 }
 
-/* Windows that overlap have thresholds next to one another: a little below another one's there are mostly enough, and
- * not many more. */
+/* ---- by density ------------------------------------------------------------------------------ */
+
+/* How many edges more than are wanted should be found from a guessed weight on, of a hundred; and so many more. */
+enum { MORE_EDGES = 20, MORE_AT_LEAST = 64 };
+
+static int64_t some_more(double edges) {
+    return (int64_t)(edges * (1 + MORE_EDGES / 100.0)) + MORE_AT_LEAST;
+}
+
+/* Columns at least, and edges among them, that tell where to look. */
+enum { SAMPLE_COLUMNS = 512, SAMPLE_EDGES = 1024 };
+
+/* Every so manieth variable, so that some edges are among them; 1: there are too few variables for that. */
+static int64_t sample_step(const request *q, int64_t n_var) {
+    double share = q->rule.value / ((double)n_var * (double)(n_var - 1) / 2), size = sqrt(2 * SAMPLE_EDGES / share);
+    int64_t step = (int64_t)((double)n_var / (size > SAMPLE_COLUMNS ? size : SAMPLE_COLUMNS));
+    return step > 1 ? step : 1;
+}
+
+/* A weight from which on there are some more edges than are wanted, judged by some of the variables; 0: unknown. */
+static gcor_status guess_by_sample(const request *q, gcor_session *session, gcor_context *context, const gcor_job *job,
+                                   double *least) {
+    const gcor_slice *all = (const gcor_slice *)job->x;
+    int64_t n = all->source.n_var, step = sample_step(q, n), size = (n + step - 1) / step;
+    gcor_matrix matrix = *all->of;
+    *least = 0;
+    if (step == 1) return GCOR_OK;
+    matrix.var_stride *= step;
+    gcor_slice some = gcor_slice_source(&matrix, 0, size, all->first_obs, all->source.n_obs, all->observed);
+    gcor_job sample = *job;
+    gcor_store *store;
+    double of_all = (double)size * (double)(size - 1) / ((double)n * (double)(n - 1));
+    int64_t wanted = some_more(q->rule.value * of_all);
+    sample.x = &some.source;
+    gcor_status status = run_store(q, session, context, &sample, 0, wanted, &store);
+    if (!status) status = gcor_store_rank(store, context, wanted, least);
+    if (store) gcor_sink_free(&store->edges.sink);
+    return status;
+}
+
+/* Where the next window is to look: a little below the threshold of this one, as far as its edges tell. */
+static gcor_status note_guess(request *q, gcor_context *context, const gcor_store *store, double least) {
+    double guess = least;
+    int64_t wanted = some_more(q->rule.value);
+    gcor_status status = GCOR_OK;
+    if (store->count >= wanted) status = gcor_store_rank(store, context, wanted, &guess);
+    if (!status) __atomic_store(&q->guess, &guess, __ATOMIC_RELAXED);
+    return status;
+}
+
+static void drop(gcor_store **store) {
+    if (*store) gcor_sink_free(&(*store)->edges.sink);
+    *store = NULL;
+}
+
+/* From where another window's edges end; where that leaves too few, from where some of the variables say, and then from
+ * 0. Whatever the guesses are, what is found is the same. */
 static gcor_status run_density(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
                                gcor_store **store, double *threshold) {
+    int64_t wanted = (int64_t)q->rule.value;
     double guess;
+    gcor_status status = GCOR_OK;
     __atomic_load(&q->guess, &guess, __ATOMIC_RELAXED);
-    double least = guess > 0 ? guess - 0.25 * (1 - guess) : 0;
-    if (least < 0) least = 0;
-    gcor_status status = run_store(q, session, context, job, least, store, threshold);
-    if (!status && least > 0 && *threshold < least) {
-        gcor_sink_free(&(*store)->edges.sink);
-        status = run_store(q, session, context, job, 0, store, threshold);
+    for (int attempt = guess > 0 ? 0 : 1; !status; attempt++) {
+        double least = attempt == 0 ? guess : 0;
+        if (attempt == 1) status = guess_by_sample(q, session, context, job, &least);
+        if (!status) status = run_store(q, session, context, job, least, wanted, store);
+        if (!status) status = gcor_store_rank(*store, context, wanted, threshold);
+        if (!status && *threshold >= least) {
+            status = note_guess(q, context, *store, least);
+            if (!status) return GCOR_OK;
+        }
+        drop(store);
     }
-    if (!status) __atomic_store(&q->guess, threshold, __ATOMIC_RELAXED);
     return status;
 }
 
@@ -85,7 +142,7 @@ static gcor_status find_edges(request *q, gcor_session *session, gcor_context *c
     *store = NULL;
     *least = 0;
     switch (q->rule.criterion) {
-    case R_BY_THRESHOLD: return run_store(q, session, context, job, q->rule.value, store, least);
+    case R_BY_THRESHOLD: *least = q->rule.value; return run_store(q, session, context, job, *least, 0, store);
     case R_BY_DENSITY: return run_density(q, session, context, job, store, least);
     default: return run_neighbours(q, session, context, job, store);
     }

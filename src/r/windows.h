@@ -34,7 +34,8 @@ SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windo
 gcor_status r_windows_begin(r_windows_job *q);
 SEXP r_windows_end(r_windows_job *q, gcor_status status);
 
-/* After a run that ended well. Set in place, as R would copy the values; "n_obs" becomes what was used: one number where all windows have the same. */
+/* After a run that ended well. Set in place, as R would copy the values; "n_obs" becomes what was used: one number
+ * where all windows have the same. */
 void r_windows_attributes(const r_windows_job *q, SEXP values, SEXP attributes);
 
 /* The work for all windows and all pairs, each once. */

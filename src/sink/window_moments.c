@@ -10,7 +10,7 @@
 enum { SIDE = 1024, DEVICE_SIDE = 4096 };
 
 /* Coefficients that are put together before they are added, so that moments do not come and go with each window. */
-enum { BUFFER_BYTES = 4 << 20 };
+enum { BUFFER_BYTES = 8 << 20 };
 
 typedef struct {
     gcor_windows *windows;
@@ -18,12 +18,21 @@ typedef struct {
     gcor_moments moments;
     int64_t side, at_a_time; /* windows */
     double *values;          /* at_a_time rows of a tile's coefficients */
+    unsigned char *is_full;  /* of each of these */
     gcor_tile tile;
     int64_t first; /* of the windows in `values` */
 } tiles;
 
 static int64_t pairs_of(const gcor_tile *tile) {
     return gcor_tile_pairs(tile, GCOR_LOWER);
+}
+
+/* Whether nothing is known of the variables for which a pair would have no coefficient. */
+static int is_full(const gcor_job *job) {
+    unsigned char flags = 0;
+    for (int64_t j = 0; j < job->x->n_var; j++) flags |= job->x_flags[j];
+    for (int64_t j = 0; job->y && j < job->y->n_var; j++) flags |= job->y_flags[j];
+    return job->use != GCOR_PAIRWISE && !flags && job->n_obs_used > 1;
 }
 
 static gcor_status run_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
@@ -39,6 +48,7 @@ static gcor_status run_window(void *user, gcor_session *session, gcor_context *c
     status = gcor_run(session, context, job);
     if (!status && dense->zero_sd > 0) t->windows->has_constant[window] = 1;
     gcor_sink_free(&dense->sink);
+    t->is_full[window - t->first] = (unsigned char)is_full(job);
     return status;
 }
 
@@ -49,7 +59,7 @@ static gcor_status do_tile(tiles *t, gcor_context *context) {
     for (t->first = 0; !status && t->first < n; t->first += t->at_a_time) {
         int64_t some = n - t->first < t->at_a_time ? n - t->first : t->at_a_time;
         status = gcor_for_windows(t->windows, &t->crew, &t->tile, t->first, some, run_window, t);
-        if (!status) gcor_moments_add(&t->moments, context, t->values, some);
+        if (!status) gcor_moments_add(&t->moments, context, t->values, some, t->is_full);
     }
     return status;
 }
@@ -63,7 +73,8 @@ static gcor_status make_room(tiles *t, gcor_context *context) {
     if (!status) status = gcor_moments_new(context, pairs, &t->moments);
     if (status) return status;
     t->values = gcor_alloc(context, t->at_a_time * pairs, sizeof *t->values, "coefficients of some windows");
-    return t->values ? GCOR_OK : GCOR_NO_MEMORY;
+    t->is_full = gcor_alloc(context, t->at_a_time, 1, "coefficients of some windows");
+    return t->values && t->is_full ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
 static int64_t side_at(const tiles *t, int64_t first) {
@@ -92,6 +103,7 @@ gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gc
     gcor_status status = make_room(&t, context);
     if (!status) status = do_tiles(&t, context, work, user);
     gcor_free(t.values);
+    gcor_free(t.is_full);
     gcor_moments_free(&t.moments);
     gcor_window_crew_close(&t.crew);
     return status;
