@@ -102,7 +102,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
 #' gpuCorTest(mtcars$wt[1:8], mtcars$disp[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export
-gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "cosine"),
+gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
                        output = c("dist", "matrix"), backend = NULL, ..., exact = FALSE,
                        adjust = c("none", "maxT"), n_perm = 1000, precision = c("single", "double")) {
@@ -110,13 +110,14 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
-  most_exact <- check_exact(exact, method)
   adjust <- check_choice(adjust, c("none", "maxT"), "adjust")
   n_perm <- check_whole(n_perm, "n_perm", 1, 1e9)
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision)
   input <- check_input(x, y, use, method, settings$assay)
-  settings <- designed_input(settings, input, method, use)
+  settings <- designed_input(settings, input, method, use, tests = TRUE)
+  most_exact <- check_exact(exact, method, settings$design)
+  check_permutable(adjust, settings$design)
   r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
   # What the engine is told about the tests.
@@ -128,7 +129,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
             call. = FALSE)
   }
   structure(
-    c(list(coefficient = r), found[c("n", "statistic", "p.value")],
+    c(list(coefficient = r), found[c("n", "statistic", "p.value")], tested_df(found, method, settings$design, counted$common),
       if (adjust == "maxT") {
         list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, settings))
       },
@@ -139,9 +140,39 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
 
 # Up to how many observations p values are to be exact, as far as there are any; cor.test() has a limit of its own for
 # Kendall's only.
-check_exact <- function(exact, method) {
+check_exact <- function(exact, method, design) {
+  exact <- if (is.null(exact)) NULL else check_flag(exact, "exact")
+  if (is_designed(design)) {
+    if (isTRUE(exact)) {
+      fail("exact = TRUE: there is no exact distribution with 'weights' other than 0 and 1, 'covariates', 'bandpass' or ",
+           "'df'; use exact = FALSE")
+    }
+    return(0)
+  }
   if (is.null(exact)) return(if (is_t_distributed(method)) Inf else 49)
-  if (check_flag(exact, "exact")) Inf else 0
+  if (exact) Inf else 0
+}
+
+# Whether p values are not those of the observations that count, in any order.
+is_designed <- function(design) {
+  length(unique(design$weights[design$weights > 0])) > 1L || !is.null(design$basis) || !is.null(design$df)
+}
+
+# Permuted observations are neither regressed nor weighted as the data are.
+check_permutable <- function(adjust, design) {
+  if (adjust == "maxT" && is_designed(design)) {
+    fail("adjust = \"maxT\" permutes observations, which with 'weights' other than 0 and 1, 'covariates', 'bandpass' or ",
+         "'df' do not stand for one another; leave these or 'adjust' out")
+  }
+}
+
+# For the result: how many degrees of freedom there are, one number if all pairs have as many.
+tested_df <- function(found, method, design, common) {
+  if (is.null(design) || !is_t_distributed(method)) return(NULL)
+  if (!is.null(found$df)) return(list(df = found$df))
+  if (!is.null(design$df)) return(list(df = design$df))
+  n <- if (common) found$n else found$n[1L]
+  list(df = n - measure_of(method)$df_taken - design$lost)
 }
 
 # The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.

@@ -86,7 +86,7 @@
 #'
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' @export
-gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "cosine"),
+gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                    output = c("dist", "matrix"), backend = NULL, ..., precision = c("single", "double")) {
   method <- check_method(method)
   output <- check_choice(output, c("dist", "matrix"), "output")

@@ -17,7 +17,7 @@
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
-gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "cosine"), use = "everything", backend = NULL, ...,
+gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine"), use = "everything", backend = NULL, ...,
                     precision = c("single", "double")) {
   method <- check_method(method, first = "spearman")
   use <- check_use(use)

@@ -99,7 +99,7 @@
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
-                          method = c("pearson", "kendall", "spearman", "cosine"), output = c("matrix", "edges"), file = NULL,
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), output = c("matrix", "edges"), file = NULL,
                           backend = NULL, ..., shards = NULL, compression = 0, precision = c("single", "double")) {
   if (!is.null(shards)) {
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
@@ -139,7 +139,7 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   sign <- check_choice(sign, signs, "sign")
   settings <- settings_of(backend, ...)
   input <- check_input(x, y, use, method, settings$assay)
-  settings <- designed_input(settings, input, method, use)
+  settings <- designed_input(settings, input, method, use, tests = criterion$name %in% c("p.value", "fdr"))
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
   task$pairs <- count_pairs(task$x, task$y)

@@ -10,9 +10,8 @@ run <- function(x, y, method, use, layout, settings, attributes = list(), by_row
     engine_pass("r_cor", list(x = x, y = y, method = method, use = use), list(layout, by_row, attributes), settings)
   })
   # stats::cor looks at a variable by itself in pairwise computations only.
-  if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") {
-    warn_constant(result, if (by_row) rownames(x) else colnames(x), colnames(y), if (by_row) "rows" else "columns")
-  }
+  warn <- if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") warn_constant else warn_fallback
+  warn(result, if (by_row) rownames(x) else colnames(x), colnames(y), if (by_row) "rows" else "columns")
   result$values
 }
 
@@ -44,16 +43,31 @@ stop_run <- function(result) {
   fail(result$message)
 }
 
-warn_constant <- function(result, names_x, names_y, what = "columns") {
-  describe <- function(flags, labels, name) {
-    which <- which((flags & as.raw(constant("constant"))) != 0)
-    if (!length(which)) return(NULL)
-    first <- utils::head(which, 3L)
-    if (!is.null(labels)) first <- labels[first]
-    paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ", paste(first, collapse = ", "),
-           if (length(which) > 3L) ", ...")
+# Columns that a flag is up for; NULL: none.
+describe_flagged <- function(flags, flag, labels, what, name) {
+  which <- which((flags & as.raw(constant(flag))) != 0)
+  if (!length(which)) return(NULL)
+  first <- utils::head(which, 3L)
+  if (!is.null(labels)) first <- labels[first]
+  paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ", paste(first, collapse = ", "),
+         if (length(which) > 3L) ", ...")
+}
+
+# Columns that their measure could not be had of; it is the last flag.
+warn_fallback <- function(result, names_x, names_y, what = "columns") {
+  flag <- as.raw(constant("fell back"))
+  if (!any(result$x_flags >= flag) && !any(result$y_flags >= flag)) return(invisible())
+  text <- c(describe_flagged(result$x_flags, "fell back", names_x, what, "x"),
+            describe_flagged(result$y_flags, "fell back", names_y, what, "y"))
+  if (length(text)) {
+    warning("the median absolute deviation is zero, and Pearson's correlation stands in (",
+            paste(text, collapse = "; "), ")", call. = FALSE)
   }
-  text <- c(describe(result$x_flags, names_x, "x"), describe(result$y_flags, names_y, "y"))
+}
+
+warn_constant <- function(result, names_x, names_y, what = "columns") {
+  text <- c(describe_flagged(result$x_flags, "constant", names_x, what, "x"),
+            describe_flagged(result$y_flags, "constant", names_y, what, "y"))
   if (!length(text) && isTRUE(result$zero_sd > 0)) {
     text <- paste0(format_count(result$zero_sd), if (result$zero_sd > 1) " pairs" else " pair",
                    ": a column is constant in the rows that both have")
@@ -61,4 +75,5 @@ warn_constant <- function(result, names_x, names_y, what = "columns") {
   if (length(text)) {
     warning("the standard deviation is zero (", paste(text, collapse = "; "), ")", call. = FALSE)
   }
+  warn_fallback(result, names_x, names_y, what)
 }

@@ -2,10 +2,10 @@
 # p depends on more than r (the ties and the common rows of the pair), the least |r| at which p
 # can be reached bounds what has to be looked at, and each p is computed.
 
-# Least |r| that has a two-sided p value of at most p.
-least_r <- function(p, method, n, q) {
+# Least |r| that has a two-sided p value of at most p; df: of Student's t.
+least_r <- function(p, method, n, q, df) {
   if (!is_t_distributed(method)) return(least_z(p) * .Call(r_kendall_deviation, n, q, q))
-  1 / sqrt(1 + (n - 2) / stats::qt(p / 2, n - 2, lower.tail = FALSE)^2) # also where t^2 is 0 or Inf
+  1 / sqrt(1 + df / stats::qt(p / 2, df, lower.tail = FALSE)^2) # also where t^2 is 0 or Inf
 }
 
 # Which observations count, and whether pairs have their own (r_observations).
@@ -13,20 +13,34 @@ count_observations <- function(x, y, method, use, settings) {
   checked(.Call(r_observations, x, y, method_code(method), use, settings))
 }
 
-# What is known of the task's p values: n observations at most; `single`: p follows from r.
+# What is known of the task's p values: n observations at most; `single`: p follows from r; `one_by_one`: pairs have
+# observations or degrees of freedom of their own.
 significance_of <- function(task) {
   found <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   n <- found$n_obs
-  if (n < 3) fail("p values need at least 3 observations; there are ", n)
+  df <- degrees_of_freedom(task, n)
   kendall <- !is_t_distributed(task$method)
   q <- if (kendall && !found$common) column_quotients(task, found)
   ties <- unlist(q)
   ties <- ties[!is.na(ties)]
   untied <- abs(ties - (n - 2) / 3) < 1e-9 * n
   least_q <- if (length(ties)) min(ties) else (n - 2) / 3
-  list(n = n, common = found$common, single = !found$common && (!kendall || all(untied)),
-       quotients = q, score = if (found$common) function(p) -log(p) else least_z,
-       least = function(p) least_r(p, task$method, n, least_q))
+  one_by_one <- found$common || df$estimated
+  list(n = n, one_by_one = one_by_one, single = !one_by_one && (!kendall || all(untied)),
+       quotients = q, score = if (one_by_one) function(p) -log(p) else least_z,
+       least = function(p) least_r(p, task$method, n, least_q, df$most))
+}
+
+# Of pairs with n observations: what columns were freed of counts, if the settings do not say how many there are.
+# estimated: each pair has its own, up to `most`.
+degrees_of_freedom <- function(task, n) {
+  design <- task$settings$design
+  taken <- measure_of(task$method)$df_taken
+  estimated <- identical(design$df, "bartlett")
+  lost <- if (estimated || is.null(design)) 0 else design$lost
+  most <- if (is.numeric(design$df)) design$df else n - taken - lost
+  if (n < 3 || most < 1) fail("p values need at least ", max(3, taken + lost + 1), " observations; there are ", n)
+  list(most = most, estimated = estimated)
 }
 
 # Of the columns of x and of y, or x, what their ties do to the variance of tau-b; NA where a column has no coefficient.
@@ -124,10 +138,10 @@ keep_by_scores <- function(rows, task, significance, cut) {
   rows
 }
 
-# Where all pairs have the same observations, |z|; otherwise -log(p). significance$score() makes either of a p value.
+# Where all pairs have the same observations and degrees of freedom, |z|; otherwise -log(p). significance$score() makes either of a p value.
 edge_scores <- function(rows, task, significance) {
   settings <- task$settings
-  if (significance$common) {
+  if (significance$one_by_one) {
     return(checked(.Call(r_pair_scores, rows, task$x, task$y, method_code(task$method), task$use, settings)))
   }
   q <- significance$quotients

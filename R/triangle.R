@@ -29,7 +29,7 @@
 #' colnames(x)[triangleIndex(strongest, ncol(x), "column")]
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
-gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall", "spearman", "cosine"),
+gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                            order = c("row", "column"), backend = NULL, ..., precision = c("single", "double")) {
   method <- check_method(method)
   order <- check_choice(order, c("row", "column"), "order")

@@ -50,6 +50,7 @@ gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, c
                          .basis = basis,
                          .n_basis = design->n_basis,
                          .n_rows = n_obs,
+                         .keeps = design->keeps,
                          .option = design->option};
     *picked = own;
     return GCOR_OK;
@@ -120,16 +121,16 @@ static void project(const gcor_design *design, double *x, int64_t n) {
  * than a few roundings of the values themselves, whose mean may be large. */
 static const double NOTHING_LEFT = 1e-10, ROUNDING = 0x1p-50;
 
-/* A second time unless there was little to take off: then what is left is orthogonal to all digits. */
-static double project_well(const gcor_design *design, double *x, int64_t n, double before, double largest) {
+/* A second time where much was taken off: then what is left is orthogonal to the basis to all digits. */
+static void take_basis_off(const gcor_design *design, double *x, int64_t n, double before) {
     project(design, x, n);
-    double left = squares_of(x, n);
-    if (left < before / 2) {
-        project(design, x, n);
-        left = squares_of(x, n);
-    }
-    double least = NOTHING_LEFT * NOTHING_LEFT * before + ROUNDING * ROUNDING * largest;
-    return left > least ? left : 0;
+    if (squares_of(x, n) < before / 2) project(design, x, n);
+}
+
+static void keep_basis(const gcor_design *design, double *x, int64_t n, double *rest) {
+    memcpy(rest, x, (size_t)n * sizeof *x);
+    project(design, rest, n);
+    for (int64_t k = 0; k < n; k++) x[k] -= rest[k];
 }
 
 /* About the weighted mean; a constant column becomes exactly zero, whatever its value, by the difference from its first
@@ -145,7 +146,7 @@ static void centre(const gcor_design *design, double *x, int64_t n) {
     for (int64_t k = 0; k < n; k++) x[k] -= sum / all;
 }
 
-double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n) {
+double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *room) {
     double largest = 0;
     for (int64_t k = 0; k < n; k++)
         if (fabs(x[k]) > largest) largest = fabs(x[k]);
@@ -157,5 +158,11 @@ double gcor_design_column(const gcor_design *design, int is_centred, double *x, 
     if (is_centred) centre(design, x, n);
     for (int64_t k = 0; design->root && k < n; k++) x[k] *= design->root[k];
     double before = squares_of(x, n);
-    return design->n_basis > 0 ? project_well(design, x, n, before, of_largest) : before;
+    if (design->n_basis == 0) return before;
+    if (design->keeps)
+        keep_basis(design, x, n, room);
+    else
+        take_basis_off(design, x, n, before);
+    double left = squares_of(x, n);
+    return left > NOTHING_LEFT * NOTHING_LEFT * before + ROUNDING * ROUNDING * of_largest ? left : 0;
 }

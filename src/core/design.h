@@ -18,6 +18,8 @@ struct gcor_design {
      * weights where the measure centres. A column, times that root, is freed of them: what regression leaves. */
     const double *basis;
     int64_t n_basis;
+    int keeps; /* columns are replaced by what they have in common with the basis, instead of by the rest: the same
+                * where that is the rest's, and sooner done where it is small */
     const double *option; /* the measure's, as its row lists them; NULL: their defaults */
 };
 
@@ -32,8 +34,9 @@ void gcor_design_free(gcor_design *design); /* NULL is allowed */
 int gcor_is_designed(const gcor_design *design);
 
 /* Values x, or their scores, of the observations that count: weighted, centred unless they are to be taken as they are,
- * and freed of the basis. Returns the sum of squares of what is left, 0: nothing but roundings is. Any thread. */
-double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n);
+ * and freed of the basis. room: n doubles, where the design keeps its basis. Returns the sum of squares of what is
+ * left, 0: nothing but roundings is. Any thread. */
+double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *room);
 
 #ifdef __cplusplus
 }

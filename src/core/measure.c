@@ -9,6 +9,9 @@ double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *o
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
 double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out); /* cosine.c */
 double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
+double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out); /* bicor.c */
+double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
+extern const gcor_option gcor_bicor_options[];
 
 static const gcor_measure PEARSON = {
     .version = GCOR_MEASURE_VERSION,
@@ -49,6 +52,23 @@ static const gcor_measure SPEARMAN = {
     .angle = GCOR_CENTRED,
     .takes = GCOR_TAKES_WEIGHTS | GCOR_TAKES_COVARIATES,
 };
+static const gcor_measure BICOR = {
+    .version = GCOR_MEASURE_VERSION,
+    .name = "bicor",
+    .title = "Biweight midcorrelation",
+    .kind = GCOR_REAL,
+    .common = GCOR_PAIR_COMMON,
+    .infinite = GCOR_INFINITE_IS_NAN,
+    .distribution = GCOR_STUDENT_T,
+    .df_taken = 2,
+    .angle = GCOR_OWN_WAY,
+    .takes = GCOR_TAKES_COVARIATES,
+    .refusal = "it weighs observations itself; use method = \"pearson\" or \"spearman\"",
+    .options = gcor_bicor_options,
+    .needs_room = 1,
+    .prepare = gcor_prepare_bicor,
+    .prepare_double = gcor_prepare_bicor_double,
+};
 static const gcor_measure COSINE = {
     .version = GCOR_MEASURE_VERSION,
     .name = "cosine",
@@ -65,7 +85,7 @@ static const gcor_measure COSINE = {
 };
 
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &COSINE};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &BICOR, &COSINE};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;
@@ -111,14 +131,17 @@ gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *desig
     return has_double(measure) ? GCOR_PAIR_COMMON : GCOR_NO_KIND;
 }
 
+const char *gcor_refusal(const gcor_measure *measure) {
+    return measure->refusal ? measure->refusal : "another method may";
+}
+
 static gcor_status check_design(gcor_context *context, const gcor_measure *measure, const gcor_design *design) {
-    const char *reason = measure->refusal ? measure->refusal : "another method may";
     if (design && design->root && !(measure->takes & GCOR_TAKES_WEIGHTS))
         return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'weights' other than 0 and 1: %s",
-                         measure->name, reason);
+                         measure->name, gcor_refusal(measure));
     if (design && design->n_basis > 0 && !(measure->takes & GCOR_TAKES_COVARIATES))
         return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'covariates' and no 'bandpass': %s",
-                         measure->name, reason);
+                         measure->name, gcor_refusal(measure));
     return GCOR_OK;
 }
 
@@ -149,8 +172,8 @@ static int is_unusable(const gcor_measure *measure, int64_t n, int flags) {
     return n == 0 || flags & unusable;
 }
 
-int gcor_needs_room(const gcor_measure *measure) {
-    return measure->ranked || measure->needs_room;
+int gcor_needs_room(const gcor_measure *measure, const gcor_design *design) {
+    return measure->ranked || measure->needs_room || (design && design->keeps);
 }
 
 /* Values to ranks. Returns the sum of their squares. */
@@ -161,13 +184,17 @@ static double rank_values(const gcor_design *design, double *x, int64_t n, const
     return squares;
 }
 
-/* What prepare() has beside the column; the room is that of the ranks, which are not needed any more. */
+/* That of the ranks, which are not needed any more once there are scores. */
+static double *room_of(const gcor_ranks *ranks) {
+    return ranks ? (double *)(void *)ranks->entries : NULL;
+}
+
+/* What prepare() has beside the column. */
 static gcor_preparing prepared_with(const gcor_measure *measure, const gcor_design *design, double *option,
                                     const gcor_ranks *ranks) {
     int n = 0;
     for (const gcor_option *o = measure->options; o && o->name; o++, n++) option[n] = o->value;
-    return (gcor_preparing){design && design->option ? design->option : option,
-                            ranks ? (double *)(void *)ranks->entries : NULL, 0};
+    return (gcor_preparing){design && design->option ? design->option : option, room_of(ranks), 0};
 }
 
 static void note(const gcor_preparing *with, int *flags) {
@@ -175,9 +202,10 @@ static void note(const gcor_preparing *with, int *flags) {
 }
 
 /* As the design has it. Whether something is left to be compared; prepare() sees it where *squares is negative. */
-static int is_left(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, double *squares) {
+static int is_left(const gcor_measure *measure, const gcor_design *design, const gcor_ranks *ranks, double *x,
+                   int64_t n, double *squares) {
     if (gcor_is_designed(design)) {
-        *squares = gcor_design_column(design, measure->angle != GCOR_AS_IS, x, n);
+        *squares = gcor_design_column(design, measure->angle != GCOR_AS_IS, x, n, room_of(ranks));
         if (!(*squares > 0)) return 0;
         if (measure->angle != GCOR_OWN_WAY) return 1;
     }
@@ -191,7 +219,7 @@ double gcor_prepare_double(const gcor_measure *measure, const gcor_design *desig
     memset(out, 0, (size_t)n * sizeof *out);
     if (is_unusable(measure, n, *flags)) return 0;
     if (measure->ranked) squares = rank_values(design, x, n, ranks);
-    if (!(squares > 0) || !is_left(measure, design, x, n, &squares)) return 0;
+    if (!(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) return 0;
     if (squares < 0) {
         gcor_preparing with = prepared_with(measure, design, option, ranks);
         double norm = measure->prepare_double(x, n, &with, out);
@@ -208,7 +236,7 @@ double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design,
     double squares = 1, option[GCOR_MOST_OPTIONS];
     int usable = !is_unusable(measure, n, *flags);
     if (usable && measure->ranked) squares = rank_values(design, x, n, ranks);
-    if (!usable || !(squares > 0) || !is_left(measure, design, x, n, &squares)) {
+    if (!usable || !(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) {
         for (int64_t k = 0; k < n; k++) out[k] = 0;
         return 0;
     }

@@ -23,6 +23,9 @@ gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *desig
 /* Whether pairs have observations of their own. Any thread. */
 int gcor_is_common(gcor_kind kind);
 
+/* Why a measure does not take weights or covariates, and what instead. */
+const char *gcor_refusal(const gcor_measure *measure);
+
 /* Room for the ranks of n values: 2 n entries, n of each of the others. */
 typedef struct {
     double value;
@@ -50,8 +53,8 @@ double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *
  * Any thread. */
 void gcor_weighted_scores(const gcor_ranks *ranks, const double *weight, int64_t n, double *x);
 
-/* Whether preparing a column wants room for ranks, or as much of it. */
-int gcor_needs_room(const gcor_measure *measure);
+/* Whether preparing a column wants room for ranks, or as much of it; design: NULL: none. */
+int gcor_needs_room(const gcor_measure *measure, const gcor_design *design);
 
 /* A gathered column of n values as a GCOR_REAL operand, as measure and design (NULL: none) have it: zeros where values
  * are missing or, if it has no use for them, infinite. ranks: room for these, NULL if none is needed. x is changed,

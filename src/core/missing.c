@@ -66,8 +66,8 @@ static gcor_status apply_use(gcor_context *context, gcor_use use, const missing_
 }
 
 /* An observation of weight 0 does not count, whatever it has: what it misses is not missing. */
-gcor_status gcor_weighted_observations(gcor_context *context, const gcor_design *design, int64_t n_obs,
-                                       gcor_observations *observations) {
+static gcor_status list_weighted(gcor_context *context, const gcor_design *design, int64_t n_obs,
+                                 gcor_observations *observations) {
     int64_t counts = 0;
     *observations = (gcor_observations){NULL, n_obs, 0};
     for (int64_t k = 0; design && design->weight && k < n_obs; k++) counts += design->weight[k] > 0;
@@ -92,7 +92,7 @@ static gcor_status look_for_missing(gcor_context *context, const gcor_job *job, 
 }
 
 gcor_status gcor_observations_of(gcor_context *context, const gcor_job *job, gcor_observations *observations) {
-    gcor_status status = gcor_weighted_observations(context, job->design, job->x->n_obs, observations);
+    gcor_status status = list_weighted(context, job->design, job->x->n_obs, observations);
     if (status || job->use == GCOR_EVERYTHING) return status;
     status = look_for_missing(context, job, observations);
     if (status) {

@@ -12,9 +12,6 @@ typedef struct {
 
 /* Look for missing values in x and y as far as `use` needs it. Frees nothing that it returns;
  * after an error there is nothing to free. GCOR_BAD_INPUT bears the message of stats::cor. */
-/* By their weights alone, for whoever looks at values by pairs. */
-gcor_status gcor_weighted_observations(gcor_context *context, const gcor_design *design, int64_t n_obs,
-                                       gcor_observations *observations);
 gcor_status gcor_observations_of(gcor_context *context, const gcor_job *job, gcor_observations *observations);
 
 #endif

@@ -128,7 +128,11 @@ double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags) {
     int found = 0;
     int64_t n = gather_common(pair, x, x, &found);
     if (n < 2) return 0;
-    if (found & GCOR_INFINITE && pair->measure->infinite == GCOR_INFINITE_IS_NAN) return 1;
+    if (found & GCOR_INFINITE && pair->measure->infinite == GCOR_INFINITE_IS_NAN) {
+        *flags |= GCOR_INFINITE;
+        return 1;
+    }
+    if (pair->design && pair->design->keeps && n < pair->n_obs) return 0; /* what it keeps is of all observations */
     gcor_design own = {0};
     if (pair->design) own = design_of(pair, n);
     double norm = gcor_prepare_double(pair->measure, pair->design ? &own : NULL, pair->x, n, &found, &pair->ranks,

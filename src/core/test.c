@@ -19,9 +19,14 @@ static void count_range(const gcor_observed *o, int64_t *least, int64_t *most) {
     }
 }
 
+/* By how much the observations outnumber degrees of freedom. */
+static int64_t taken(const gcor_test *test) {
+    return test->rule.measure->df_taken + test->rule.df.lost;
+}
+
 /* Which numbers of observations pairs can have that are tested. */
 static void find_range(gcor_test *test) {
-    int64_t n_obs = test->x->n_obs, first = test->rule.measure->df_taken + 1, least_x, most_x, least_y, most_y;
+    int64_t n_obs = test->x->n_obs, first = taken(test) + 1, least_x, most_x, least_y, most_y;
     test->low = test->n_tables = n_obs;
     if (!gcor_test_is_single(test)) {
         count_range(test->x, &least_x, &most_x);
@@ -34,16 +39,28 @@ static void find_range(gcor_test *test) {
     if (test->n_tables < 0) test->n_tables = 0;
 }
 
+/* Where every pair has degrees of its own there are none; otherwise for each number of observations, or for the number
+ * that is given. */
 static gcor_status make_tables(gcor_context *context, gcor_test *test, int64_t n_pairs) {
+    if (test->rule.df.is_estimated) return GCOR_OK;
     find_range(test);
+    if (test->rule.df.given > 0) test->n_tables = 1;
     if (n_pairs < PAIRS_OF_TABLE * test->n_tables) test->n_tables = 0;
     if (test->n_tables == 0) return GCOR_OK;
     test->tables = gcor_alloc(context, test->n_tables, sizeof *test->tables, "tables of p values");
     if (!test->tables) return GCOR_NO_MEMORY;
     memset(test->tables, 0, (size_t)test->n_tables * sizeof *test->tables);
     for (int64_t k = 0; k < test->n_tables && !gcor_stop(context); k++)
-        test->tables[k] = gcor_t_table_new(context, (double)(test->low + k - test->rule.measure->df_taken));
+        test->tables[k] = gcor_t_table_new(context, test->rule.df.given > 0 ? test->rule.df.given
+                                                                            : (double)(test->low + k - taken(test)));
     return context->error.status;
+}
+
+static gcor_status estimate_lags(gcor_context *context, gcor_test *test, const gcor_columns *x, const gcor_columns *y) {
+    if (!test->rule.df.is_estimated) return GCOR_OK;
+    test->x_lags = test->y_lags = gcor_autocorrelation_new(context, x, test->rule.measure);
+    if (test->x_lags && y) test->y_lags = gcor_autocorrelation_new(context, y, test->rule.measure);
+    return test->x_lags && test->y_lags ? GCOR_OK : context->error.status;
 }
 
 static int is_normal(const gcor_test *test) {
@@ -73,6 +90,7 @@ gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, co
     gcor_status status = test->x && test->y ? GCOR_OK : context->error.status;
     if (!status && !is_normal(test)) status = make_tables(context, test, n_pairs);
     if (!status) status = make_exact(context, test);
+    if (!status) status = estimate_lags(context, test, x, y);
     if (status) gcor_test_close(test);
     return status;
 }
@@ -81,6 +99,8 @@ void gcor_test_close(gcor_test *test) {
     for (int64_t k = 0; test->tables && k < test->n_tables; k++) gcor_free(test->tables[k]);
     gcor_free(test->tables);
     gcor_exact_free(test->exact);
+    if (test->y_lags != test->x_lags) gcor_autocorrelation_free(test->y_lags);
+    gcor_autocorrelation_free(test->x_lags);
     if (test->y != test->x) gcor_observed_free(test->y);
     gcor_observed_free(test->x);
     *test = (gcor_test){.rule = test->rule};
@@ -88,10 +108,16 @@ void gcor_test_close(gcor_test *test) {
 
 /* ---- a pair ------------------------------------------------------------------------------------ */
 
-static gcor_tail t_tail(const gcor_test *test, int64_t n, double r) {
-    int64_t k = n - test->low;
+static double df_of(const gcor_test *test, int64_t i, int64_t j, int64_t n) {
+    if (test->rule.df.given > 0) return test->rule.df.given;
+    if (!test->rule.df.is_estimated) return (double)(n - taken(test));
+    return gcor_effective_count(test->x_lags, i, test->y_lags, j, n) - test->rule.measure->df_taken;
+}
+
+static gcor_tail t_tail(const gcor_test *test, int64_t n, double df, double r) {
+    int64_t k = test->rule.df.given > 0 ? 0 : n - test->low;
     if (k >= 0 && k < test->n_tables) return gcor_t_table_tail(test->tables[k], r);
-    return gcor_t_tail((double)(n - test->rule.measure->df_taken), r);
+    return gcor_t_tail(df, r);
 }
 
 /* As cor.test() has it: twice the smaller tail, where the coefficient is. */
@@ -103,25 +129,25 @@ static double exact_p(const gcor_test *test, int64_t n, double r) {
     return test->rule.is_log ? log(p) : p;
 }
 
-static double asymptotic_p(const gcor_test *test, int64_t n, double r, double statistic) {
-    gcor_tail tail = is_normal(test) ? gcor_normal_tail(statistic) : t_tail(test, n, r);
+static double asymptotic_p(const gcor_test *test, int64_t n, double df, double r, double statistic) {
+    gcor_tail tail = is_normal(test) ? gcor_normal_tail(statistic) : t_tail(test, n, df, r);
     return gcor_tail_p(tail, statistic, test->rule.alternative, test->rule.is_log);
 }
 
 gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r) {
-    const int64_t n = gcor_common_count(test->x, i, test->y, j), df = n - test->rule.measure->df_taken;
-    double q = 0, other = 0;
-    gcor_tested pair = {(double)n, r, r, 0};
+    const int64_t n = gcor_common_count(test->x, i, test->y, j);
+    double q = 0, other = 0, df = df_of(test, i, j, n);
+    gcor_tested pair = {(double)n, df, r, r, 0};
     if (r != r) return pair;
-    if (n < 3 || df < 1) return (gcor_tested){(double)n, test->rule.missing, test->rule.missing, 0};
+    if (n < 3 || !(df >= 1)) return (gcor_tested){(double)n, df, test->rule.missing, test->rule.missing, 0};
     if (test->x->quotient) {
         q = gcor_common_quotient(test->x, i, test->y, j, n);
         other = gcor_common_quotient(test->y, j, test->x, i, n);
     }
-    pair.statistic = is_normal(test) ? r / gcor_kendall_deviation((double)n, q, other) : gcor_t_score((double)df, r);
+    pair.statistic = is_normal(test) ? r / gcor_kendall_deviation((double)n, q, other) : gcor_t_score(df, r);
     int is_small = test->exact && n <= test->rule.most_exact;
     pair.is_tied = is_small && !(gcor_is_untied((double)n, q) && gcor_is_untied((double)n, other));
-    pair.p = is_small && !pair.is_tied ? exact_p(test, n, r) : asymptotic_p(test, n, r, pair.statistic);
+    pair.p = is_small && !pair.is_tied ? exact_p(test, n, r) : asymptotic_p(test, n, df, r, pair.statistic);
     return pair;
 }
 
@@ -131,7 +157,7 @@ typedef struct {
     const gcor_test *test;
     int is_triangle;
     const double *r;
-    double *n, *statistic, *p;
+    double *n, *df, *statistic, *p;
 } pair_lists;
 
 /* Variable j of y; returns how many pairs were tied. */
@@ -141,6 +167,7 @@ static int64_t test_line(const pair_lists *lists, int64_t j) {
     for (int64_t i = first; i < n_x; i++, at++) {
         gcor_tested pair = gcor_test_pair(lists->test, i, j, lists->r[at]);
         if (lists->n) lists->n[at] = pair.n;
+        if (lists->df) lists->df[at] = pair.df;
         lists->statistic[at] = pair.statistic;
         lists->p[at] = pair.p;
         tied += pair.is_tied;
@@ -149,8 +176,8 @@ static int64_t test_line(const pair_lists *lists, int64_t j) {
 }
 
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r, double *n,
-                            double *statistic, double *p) {
-    const pair_lists lists = {test, is_triangle, r, n, statistic, p};
+                            double *df, double *statistic, double *p) {
+    const pair_lists lists = {test, is_triangle, r, n, df, statistic, p};
     int64_t tied = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : tied)
     for (int64_t j = 0; j < test->y->n_var; j++)

@@ -53,7 +53,15 @@ gcor_design r_design_parse(SEXP design, int64_t n_obs) {
                          .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
                          .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
                          .n_basis = n_basis,
+                         .keeps = Rf_asLogical(r_element(design, "keeps")),
                          .option = parse_numbers(r_element(design, "option"), "options", 1)};
+}
+
+gcor_df_rule r_df_parse(SEXP design) {
+    SEXP df = r_element(design, "df");
+    gcor_df_rule rule = {.lost = (int64_t)Rf_asReal(r_element(design, "lost")), .is_estimated = Rf_isString(df)};
+    if (Rf_isReal(df)) rule.given = Rf_asReal(df);
+    return rule;
 }
 
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
@@ -72,6 +80,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
     if (!Rf_isNull(design)) {
         q->design = r_design_parse(design, q->job.x->n_obs);
         q->job.design = &q->design;
+        q->df = r_df_parse(design);
     }
     if (q->job.use == GCOR_PAIRWISE && gcor_common_kind(q->job.measure, q->job.design) == GCOR_PAIR_COMMON)
         use_processor(q);

@@ -17,6 +17,7 @@
 #include "../core/missing.h"
 #include "../core/session.h"
 #include "../core/source.h"
+#include "../core/test.h"
 #include "../sink/dense.h"
 
 /* ---- .Call entry points -------------------------------------------------------- */
@@ -95,7 +96,8 @@ SEXP r_map_columns(SEXP x, SEXP columns);
 SEXP r_triangle_index(SEXP k, SEXP n, SEXP order);
 SEXP r_triangle_position(SEXP i, SEXP j, SEXP n, SEXP order);
 
-/* The table of measures: list(name, title, ranked, common, distribution, df_taken, centred, options), a value each; and
+/* The table of measures: list(name, title, ranked, common, distribution, df_taken, centred, options,
+ * takes_covariates, refusal), a value each; and
  * the numbers that R and the engine must agree about, by name. */
 SEXP r_measures(void);
 SEXP r_constants(void);
@@ -106,8 +108,9 @@ SEXP r_sync(SEXP path);
 SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 
-/* test.c: list(n, statistic, p.value, tied) of coefficients r that gpuCor() has computed of x (and y), with the
- * attributes that are listed; tied: how many pairs have no exact p value for their ties. rule: list(alternative, log,
+/* test.c: list(n, statistic, p.value, tied, df) of coefficients r that gpuCor() has computed of x (and y), with the
+ * attributes that are listed; tied: how many pairs have no exact p value for their ties; df: if they are
+ * estimated, those of each. rule: list(alternative, log,
  * exact: up to how many observations, triangle: r are a triangle by rows). */
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings);
 /* t of coefficients, degrees of freedom one for all or one each; NA where these are not positive. */
@@ -255,6 +258,7 @@ typedef struct {
     r_source x, y;
     gcor_job job;
     gcor_design design;
+    gcor_df_rule df;
     r_part part;
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MOST_DEVICES];
@@ -264,6 +268,8 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
 /* list(weights: one for each observation, or NULL; basis: a matrix of a row for each, or NULL; option: numbers, or
  * NULL), which stay R's. */
 gcor_design r_design_parse(SEXP design, int64_t n_obs);
+/* The design's list has for p values: df: NULL, a number, or any text: estimated; lost. */
+gcor_df_rule r_df_parse(SEXP design);
 /* A list of these names, of which the first three are n_obs, x_flags, y_flags. */
 SEXP r_job_result(r_job *q, const char **names);
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);

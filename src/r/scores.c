@@ -68,22 +68,34 @@ static void score_entries(gcor_context *context, const gcor_test *test, SEXP row
     }
 }
 
+/* An error is in the context. */
+static void score_rows(r_job *q, const gcor_observations *counted, SEXP rows, double *score) {
+    gcor_context *context = &q->call.context;
+    gcor_test_rule rule = {q->job.measure, GCOR_TWO_SIDED, 1, 0, NA_REAL, q->df};
+    gcor_columns x = {.source = q->job.x, .observed = counted->observed, .n_obs = counted->n_obs}, y;
+    int64_t n = Rf_xlength(r_element(rows, "x"));
+    gcor_design *design;
+    gcor_test test;
+    if (gcor_design_pick(context, q->job.design, counted->observed, counted->n_obs, &design)) return;
+    x.design = design;
+    y = x;
+    y.source = q->job.y;
+    if (!gcor_test_open(context, &rule, &x, q->job.y ? &y : NULL, counted->common, n, &test)) {
+        score_entries(context, &test, rows, score);
+        gcor_test_close(&test);
+    }
+    gcor_design_free(design);
+}
+
 SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
     r_job q;
     gcor_observations counted;
-    gcor_test test;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     gcor_context *context = &q.call.context;
     q.call.progress.show = 0;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(r_element(rows, "x"))));
-    if (!gcor_weighted_observations(context, q.job.design, q.job.x->n_obs, &counted)) {
-        gcor_columns of_x = {.source = q.job.x, .observed = counted.observed, .n_obs = counted.n_obs}, of_y = of_x;
-        of_y.source = q.job.y;
-        gcor_test_rule rule = {q.job.measure, GCOR_TWO_SIDED, 1, 0, NA_REAL};
-        if (!gcor_test_open(context, &rule, &of_x, q.job.y ? &of_y : NULL, 1, Rf_xlength(result), &test)) {
-            score_entries(context, &test, rows, REAL(result));
-            gcor_test_close(&test);
-        }
+    if (!gcor_observations_of(context, &q.job, &counted)) {
+        score_rows(&q, &counted, rows, REAL(result));
         gcor_free(counted.observed);
     }
     UNPROTECT(1);

@@ -36,13 +36,15 @@ static SEXP options_of(const gcor_measure *measure) {
 }
 
 SEXP r_measures(void) {
-    const char *names[] = {"name", "title", "ranked", "common", "distribution", "df_taken", "centred", "options", ""};
+    const char *names[] = {"name",     "title",   "ranked",  "common",           "distribution",
+                           "df_taken", "centred", "options", "takes_covariates", "refusal",
+                           ""};
     const char *distributions[] = {[GCOR_STUDENT_T] = "t", [GCOR_NORMAL_WITH_TIES] = "normal"};
-    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP, LGLSXP, VECSXP};
+    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP, LGLSXP, VECSXP, LGLSXP, STRSXP};
     int n = 0;
     while (gcor_measure_at(n)) n++;
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    for (int c = 0; c < 8; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
+    for (int c = 0; c < 10; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
     for (int k = 0; k < n; k++) {
         const gcor_measure *m = gcor_measure_at(k);
         SET_STRING_ELT(VECTOR_ELT(result, 0), k, Rf_mkChar(m->name));
@@ -53,6 +55,8 @@ SEXP r_measures(void) {
         INTEGER(VECTOR_ELT(result, 5))[k] = m->df_taken;
         LOGICAL(VECTOR_ELT(result, 6))[k] = m->angle != GCOR_AS_IS;
         SET_VECTOR_ELT(VECTOR_ELT(result, 7), k, options_of(m));
+        LOGICAL(VECTOR_ELT(result, 8))[k] = (m->takes & GCOR_TAKES_COVARIATES) != 0;
+        SET_STRING_ELT(VECTOR_ELT(result, 9), k, Rf_mkChar(gcor_refusal(m)));
     }
     UNPROTECT(1);
     return result;
@@ -83,6 +87,7 @@ SEXP r_constants(void) {
         NUMBER("signed hybrid", GCOR_HYBRID),
         NUMBER("interrupted", GCOR_INTERRUPTED),
         NUMBER("constant", GCOR_CONSTANT),
+        NUMBER("fell back", GCOR_FELL_BACK),
         NUMBER("bins", GCOR_BINS),
         NUMBER("most powers", GCOR_MOST_POWERS),
         NUMBER("most edges", INT32_MAX),

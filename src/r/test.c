@@ -22,8 +22,8 @@ typedef struct {
     gcor_observations counted;
     int is_triangle;
     const double *r;
-    double *n, *statistic, *p; /* n NULL: the same for all */
-    double tied;               /* how many pairs have no exact p value for their ties */
+    double *n, *df, *statistic, *p; /* n NULL: the same for all; df NULL: not asked for */
+    double tied;                    /* how many pairs have no exact p value for their ties */
 } request;
 
 static int64_t count_pairs(const request *q) {
@@ -31,18 +31,28 @@ static int64_t count_pairs(const request *q) {
     return q->is_triangle ? gcor_triangular(n - 1) : n * (q->job.job.y ? q->job.job.y->n_var : n);
 }
 
-static gcor_status test_all(request *q) {
+static gcor_status test_all(request *q, const gcor_design *design) {
     const gcor_observations *counted = &q->counted;
     const gcor_job *job = &q->job.job;
     gcor_context *context = &q->job.call.context;
-    gcor_columns x = {.source = job->x, .observed = counted->observed, .n_obs = counted->n_obs}, y = x;
-    y.source = job->y;
+    gcor_columns x = {.source = job->x, .observed = counted->observed, .n_obs = counted->n_obs, .design = design},
+                 y = x;
     gcor_test test;
+    y.source = job->y;
     if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, counted->common, count_pairs(q), &test))
         return context->error.status;
-    gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, q->n, q->statistic, q->p);
+    gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, q->n, q->df, q->statistic, q->p);
     q->tied = (double)test.tied;
     gcor_test_close(&test);
+    return status;
+}
+
+static gcor_status test_designed(request *q) {
+    gcor_design *design;
+    gcor_status status = gcor_design_pick(&q->job.call.context, q->job.job.design, q->counted.observed,
+                                          q->counted.n_obs, &design);
+    if (!status) status = test_all(q, design);
+    gcor_design_free(design);
     return status;
 }
 
@@ -61,26 +71,31 @@ static void set_attributes(SEXP values, SEXP attributes) {
 }
 
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n", "statistic", "p.value", "tied", ""};
+    const char *names[] = {"n", "statistic", "p.value", "tied", "df", ""};
     const gcor_compact *compact = r_compact_of(r);
     request q = {.r = compact ? NULL : REAL(r), .counted = r_counted(counted)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.job.call.progress.show = 0;
-    q.rule = (gcor_test_rule){q.job.job.measure, (gcor_alternative)Rf_asInteger(r_element(rule, "alternative")),
+    q.rule = (gcor_test_rule){q.job.job.measure,
+                              (gcor_alternative)Rf_asInteger(r_element(rule, "alternative")),
                               Rf_asLogical(r_element(rule, "log")),
-                              (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX), NA_REAL};
+                              (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX),
+                              NA_REAL,
+                              q.job.df};
     q.is_triangle = Rf_asLogical(r_element(rule, "triangle"));
     R_xlen_t length = Rf_xlength(r);
     if (length != count_pairs(&q)) Rf_error("%.0f coefficients are not those of all pairs", (double)length);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     if (q.counted.common) q.n = allocate(result, 0, length);
+    if (q.rule.df.is_estimated) q.df = allocate(result, 4, length);
     q.statistic = allocate(result, 1, length);
     q.p = allocate(result, 2, length);
     if (compact) gcor_compact_widen(compact, q.job.call.context.threads, q.statistic); /* in its place */
     if (compact) q.r = q.statistic;
-    gcor_status status = test_all(&q);
+    gcor_status status = test_designed(&q);
     if (!status && !q.counted.common) SET_VECTOR_ELT(result, 0, r_constant_vector((double)q.counted.n_obs, length));
     for (int k = 0; !status && k < 3; k++) set_attributes(VECTOR_ELT(result, k), attributes);
+    if (!status && q.df) set_attributes(VECTOR_ELT(result, 4), attributes);
     SET_VECTOR_ELT(result, 3, Rf_ScalarReal(q.tied));
     UNPROTECT(1);
     return status ? r_failure(&q.job.call.context.error) : result;

@@ -1,0 +1,140 @@
+/* Biweight midcorrelation (Wilcox 2005, section 9.3.8): differences from the median, of which those that are far from
+ * it count less, and not at all from nine median absolute deviations on. Its options are those of WGCNA::bicor(). */
+#include "coefficient.h"
+#include "measure.h"
+
+#include <string.h>
+
+double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
+extern const gcor_option gcor_bicor_options[];
+
+enum { MOST_OUTLIERS, QUICK, FALLBACK };       /* the options' places */
+enum { NO_FALLBACK, INDIVIDUAL, ALL_PEARSON }; /* what is done without a deviation */
+
+/* Pairs are exact whatever `quick` allows. */
+static const char *const fallbacks[] = {"none", "individual", "all", NULL};
+const gcor_option gcor_bicor_options[] = {
+    [MOST_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL},
+    [QUICK] = {"quick", 0, 0, 1, NULL},
+    [FALLBACK] = {"pearsonFallback", INDIVIDUAL, 0, 2, fallbacks},
+    {NULL, 0, 0, 0, NULL},
+};
+
+/* Nine deviations, and beyond which share of that the outliers' quantile makes the scale wider. */
+static const double WIDTH = 9, WIDENED_FROM = 0.5;
+
+/* ---- order statistics ----------------------------------------------------------------------------------- */
+
+static void swap(double *a, double *b) {
+    double value = *a;
+    *a = *b;
+    *b = value;
+}
+
+static double median_of_three(double a, double b, double c) {
+    double low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* The k-th smallest of n, from 0, to its place, none larger before it and none smaller behind (Hoare 1961). */
+static double select_value(double *x, int64_t n, int64_t k) {
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = median_of_three(x[low], x[low + (high - low) / 2], x[high]);
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i <= j) swap(x + i++, x + j--);
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            break;
+    }
+    return x[k];
+}
+
+/* Of type 7 of R's quantile(), and thus the median of both middle values at 1/2; x is reordered. */
+static double quantile(double *x, int64_t n, double share) {
+    double at = share * (double)(n - 1);
+    int64_t k = (int64_t)at < n - 1 ? (int64_t)at : n - 1;
+    double value = select_value(x, n, k), part = at - (double)k, next = value;
+    if (!(part > 0) || k == n - 1) return value;
+    next = x[k + 1];
+    for (int64_t q = k + 2; q < n; q++)
+        if (x[q] < next) next = x[q];
+    return value + part * (next - value);
+}
+
+static double quantile_of(const double *x, int64_t n, double share, double *room) {
+    memcpy(room, x, (size_t)n * sizeof *x);
+    return quantile(room, n, share);
+}
+
+/* ---- a column ------------------------------------------------------------------------------------------------- */
+
+/* Values to differences from their median, of a size that has squares. Returns the median of their sizes. */
+static double deviate(double *x, int64_t n, double *room) {
+    double largest = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    double scale = gcor_scale(largest);
+    for (int64_t k = 0; k < n; k++) x[k] *= scale;
+    double median = quantile_of(x, n, 0.5, room);
+    for (int64_t k = 0; k < n; k++) room[k] = fabs(x[k] -= median);
+    return quantile(room, n, 0.5);
+}
+
+/* Where more than the share of outliers that is allowed would count less than half way out, that side becomes wider, so
+ * that its quantile is there. */
+static double widened(double quantile) {
+    return quantile > WIDENED_FROM ? quantile / WIDENED_FROM : 1;
+}
+
+/* Of differences and their median size. Returns the sum of squares of what they become. */
+static double weigh(double *x, int64_t n, double deviation, double most_outliers, double *room) {
+    const double unit = WIDTH * deviation;
+    const double below = unit * widened(-quantile_of(x, n, most_outliers, room) / unit);
+    const double above = unit * widened(quantile_of(x, n, 1 - most_outliers, room) / unit);
+    double squares = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double u = x[k] / (x[k] < 0 ? below : above), v = 1 - u * u;
+        x[k] *= v > 0 ? v * v : 0;
+        squares += x[k] * x[k];
+    }
+    return squares;
+}
+
+/* As Pearson's correlation has it. */
+static double centre(double *x, int64_t n) {
+    double sum = 0, squares = 0, first = x[0];
+    for (int64_t k = 0; k < n; k++) sum += x[k] -= first;
+    for (int64_t k = 0; k < n; k++) {
+        x[k] -= sum / (double)n;
+        squares += x[k] * x[k];
+    }
+    return squares;
+}
+
+static double transform(double *x, int64_t n, gcor_preparing *with) {
+    int fallback = (int)with->option[FALLBACK];
+    double deviation = deviate(x, n, with->room);
+    if (deviation > 0 && fallback != ALL_PEARSON)
+        return weigh(x, n, deviation, with->option[MOST_OUTLIERS], with->room);
+    if (fallback == NO_FALLBACK) return 0;
+    double squares = centre(x, n);
+    with->fell_back = squares > 0;
+    return squares;
+}
+
+double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out) {
+    return gcor_unit(x, transform(x, n, with), n, out);
+}
+
+double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out) {
+    return gcor_double_unit(x, transform(x, n, with), n, out);
+}
