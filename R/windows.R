@@ -70,7 +70,7 @@
 #' gpuCorWindows(x, width = 30, step = 10, keep = "connectivity", threshold = 0.4)$degree
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"),
-                          method = c("pearson", "kendall", "spearman", "cosine"),
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                           keep = c("dist", "network", "connectivity", "moments"), threshold = NULL, density = NULL,
                           k = NULL, sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
                           backend = NULL, ..., shape = NULL, precision = c("single", "double")) {
@@ -80,8 +80,8 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   check_matrix_like(x, COLUMNS)
-  time <- time_of(x)
   task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision)
+  time <- time_of(x, task$settings$asked$tr)
   task$mutual <- mutual
   task$call <- sys.call()
   task$windows <- plan_windows(nrow(task$x), width, step)
@@ -92,7 +92,8 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   if (is_freed(task)) task <- freed_task(task)
   if (!is.matrix(task$x)) task$x <- dense_series(task$x)
   result <- run_windows(task, keep, window_attributes(task, keep, time))
-  warn_constant_windows(result, task)
+  warn_windows(result$constant, "the standard deviation is zero", task)
+  warn_windows(result$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", task)
   new_windows(result, task, keep, time)
 }
 
@@ -133,9 +134,9 @@ sd_threshold <- function(value) {
 }
 
 # How the observations follow one another: list(first, each) in units of time, or NULL.
-time_of <- function(x) {
+time_of <- function(x, tr) {
   if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
-  tr <- attr(x, "tr")
+  if (is.null(tr)) tr <- attr(x, "tr")
   if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr)
 }
 
@@ -186,6 +187,9 @@ tukey_taper <- function(width, share) {
 # Pairs of observations of their own that are weighted are the processor's.
 window_settings <- function(task) {
   settings <- task$settings
+  if (identical(settings$asked$pearsonFallback, "all")) {
+    fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
+  }
   if (!is.null(task$windows$taper) && uses[task$use] == "pairwise.complete.obs") {
     settings$backend <- "cpu"
     settings$devices <- 0L
@@ -202,6 +206,10 @@ freed_task <- function(task) {
     fail("method = \"", task$method, "\" makes ranks in each window, and 'covariates' and 'bandpass' are regressed ",
          "over all observations, before; give the residuals as 'x'")
   }
+  if (uses[task$use] == "pairwise.complete.obs" && has_missing(task$x)) {
+    fail("'covariates' and 'bandpass' are regressed over all observations, and of pairs that miss some there are no ",
+         "windows; use \"complete.obs\", or fill them in")
+  }
   design <- task$settings$design
   names <- colnames(task$x)
   freed <- lapply(block_columns(task$x), function(columns) {
@@ -216,12 +224,13 @@ freed_task <- function(task) {
 # What regression leaves of columns; observations that do not count stay as they are.
 free_columns <- function(x, design, is_centred) {
   root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
-  left <- x * root
-  left[root == 0, ] <- 0
-  if (is_centred) left <- left - outer(root, colSums(left * root) / sum(root^2))
-  left <- left - design$basis %*% crossprod(design$basis, left)
   counts <- root > 0
-  x[counts, ] <- left[counts, ] / root[counts]
+  root <- root[counts]
+  left <- x[counts, , drop = FALSE] * root
+  if (is_centred) left <- left - outer(root, colSums(left * root) / sum(root^2))
+  basis <- design$basis[counts, , drop = FALSE]
+  shared <- basis %*% crossprod(basis, left)
+  x[counts, ] <- (if (design$keeps) shared else left - shared) / root
   x
 }
 
@@ -303,20 +312,20 @@ check_density <- function(task) {
   }
 }
 
-# One warning for all windows.
-warn_constant_windows <- function(result, task) {
-  n <- sum(result$has_constant != 0)
+# One warning for all windows in which something is so of a variable.
+warn_windows <- function(notes, what, task) {
+  n <- sum(notes$of_window != 0)
   if (n == 0) return(invisible())
-  columns <- which(result$constant > 0)
+  columns <- which(notes$of_variable > 0)
   first <- utils::head(columns, 3L)
   names <- if (is.null(colnames(task$x))) first else colnames(task$x)[first]
-  what <- if (length(columns)) {
-    paste0(length(columns), " of ", length(result$constant), " columns of 'x': ",
-           paste(names, "in", vapply(result$constant[first], format_count, ""), collapse = ", "),
+  which <- if (length(columns)) {
+    paste0(length(columns), " of ", length(notes$of_variable), " columns of 'x': ",
+           paste(names, "in", vapply(notes$of_variable[first], format_count, ""), collapse = ", "),
            if (length(columns) > 3L) ", ...")
   } else {
     "of pairs, in the rows that both columns have"
   }
-  warning("the standard deviation is zero in ", format_count(n), " of ", format_count(length(result$has_constant)),
-          " windows (", what, ")", call. = FALSE)
+  warning(what, " in ", format_count(n), " of ", format_count(length(notes$of_window)), " windows (", which, ")",
+          call. = FALSE)
 }

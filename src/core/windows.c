@@ -124,15 +124,16 @@ static gcor_use use_of(const gcor_windows *windows, const window_rows *rows) {
     return rows->has_missing && (use == GCOR_PAIRWISE || use == GCOR_ALL_OBS) ? use : GCOR_EVERYTHING;
 }
 
-/* Which variables are constant in the window; each is on the diagonal once. */
-static void note_constant(gcor_windows *windows, int64_t window, const gcor_tile *tile, const unsigned char *flags) {
+/* For which variables a flag is up in the window; each is on the diagonal once. */
+static void note_flag(gcor_window_notes *notes, int64_t window, const gcor_tile *tile, const unsigned char *flags,
+                      int flag) {
     int any = 0;
     for (int64_t j = 0; j < tile->n_col; j++) {
-        if (!(flags[j] & GCOR_CONSTANT)) continue;
-        __atomic_fetch_add(&windows->constant[tile->col + j], 1, __ATOMIC_RELAXED);
+        if (!(flags[j] & flag)) continue;
+        __atomic_fetch_add(&notes->of_variable[tile->col + j], 1, __ATOMIC_RELAXED);
         any = 1;
     }
-    if (any) windows->has_constant[window] = 1;
+    if (any) notes->of_window[window] = 1;
 }
 
 static int is_diagonal(const gcor_tile *tile) {
@@ -168,7 +169,9 @@ static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_
     note_lost(windows, &job);
     if (status) return status;
     windows->n_obs[window] = job.n_obs_used;
-    if (is_diagonal(tile)) note_constant(windows, window, tile, flags);
+    if (!is_diagonal(tile)) return GCOR_OK;
+    note_flag(&windows->constant, window, tile, flags, GCOR_CONSTANT);
+    note_flag(&windows->fell_back, window, tile, flags, GCOR_FELL_BACK);
     return GCOR_OK;
 }
 

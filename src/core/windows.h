@@ -9,6 +9,13 @@
 extern "C" {
 #endif
 
+/* In how many windows something is so of each variable, and whether it is of any in each window; cleared by the caller,
+ * whose they are. */
+typedef struct {
+    int32_t *of_variable;
+    unsigned char *of_window;
+} gcor_window_notes;
+
 /* Window w, from 0, is observations w step .. w step + width - 1. What is not said to be written is the caller's, and
  * stays. */
 typedef struct {
@@ -20,10 +27,9 @@ typedef struct {
     const int32_t *complete; /* not for GCOR_EVERYTHING: the series' observations without a missing value that count by
                               * their weight, ascending; NULL: all are */
     int64_t n_complete;
-    /* Written, cleared by the caller: */
-    int32_t *constant;           /* of each variable, in how many windows it is constant; */
-    unsigned char *has_constant; /* of each window, whether one is */
-    int64_t *n_obs;              /* of each window, the observations that counted */
+    /* Written: */
+    gcor_window_notes constant, fell_back; /* GCOR_CONSTANT, GCOR_FELL_BACK */
+    int64_t *n_obs; /* of each window, the observations that counted */
 } gcor_windows;
 
 /* A thread's own: flags of a tile's variables and weights of a window, and, where each thread has windows of its own, a

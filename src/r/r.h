@@ -68,7 +68,8 @@ SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
 /* windows.c: the same for windows of consecutive observations of x, a matrix in memory: list(n_obs: of each window,
- * constant: of each variable, in how many windows it is constant, has_constant: of each window, whether one is, ...).
+ * constant: list(of_variable: in how many windows each variable is so, of_window: whether any is in each window),
+ * fell_back: the same of those that their measure could not be had of, ...).
  * windows: list(width, step, n, taper: width weights or NULL). Of network rules: list(criterion: 0 threshold, 1
  * density, 2 k; value: that, or for a density how many edges, side, mutual).
  * attributes: a named list, for each vector of values; what n_obs is in it is found here: one number for all windows,

@@ -86,7 +86,7 @@ static gcor_status run_some(request *q) {
 /* ---------------------------------------------------------------------------------------------- */
 
 static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "has_constant", "mean", "sd", "min", "max", "count", ""};
+    const char *names[] = {"n_obs", "constant", "fell_back", "mean", "sd", "min", "max", "count", ""};
     request q;
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     allocate_all(&q, result);
@@ -99,7 +99,7 @@ static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attrib
 }
 
 static SEXP some_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "has_constant", "store", "least", ""};
+    const char *names[] = {"n_obs", "constant", "fell_back", "store", "least", ""};
     request q = {.rule = r_window_rule_of(rule)};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names)), owner = r_store_owner();
     SET_VECTOR_ELT(result, 3, owner);

@@ -166,7 +166,7 @@ static void hand_over(request *q, gcor_status status, SEXP owners) {
 }
 
 SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "has_constant", "stores", "least", ""};
+    const char *names[] = {"n_obs", "constant", "fell_back", "stores", "least", ""};
     request q = {.rule = r_window_rule_of(rule), .most = INT32_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int64_t n = q.job.windows.n;
@@ -232,7 +232,7 @@ static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *co
 }
 
 SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "has_constant", "degree", "strength", "least", ""};
+    const char *names[] = {"n_obs", "constant", "fell_back", "degree", "strength", "least", ""};
     request q = {.rule = r_window_rule_of(rule), .most = INT64_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int n_var = (int)q.job.windows.series->source.n_var, n = (int)q.job.windows.n;

@@ -25,10 +25,18 @@ static void parse_plan(gcor_windows *windows, SEXP plan) {
         Rf_error("windows beyond the last observation");
 }
 
-static void *cleared(SEXP values, size_t size) {
-    void *at = TYPEOF(values) == RAWSXP ? (void *)RAW(values) : (void *)INTEGER(values);
-    if (Rf_xlength(values) > 0) memset(at, 0, (size_t)Rf_xlength(values) * size);
-    return at;
+/* A list of both, in the result. */
+static gcor_window_notes allocate_notes(SEXP result, int at, R_xlen_t n_var, R_xlen_t n) {
+    const char *names[] = {"of_variable", "of_window", ""};
+    SEXP notes = Rf_mkNamed(VECSXP, names);
+    SET_VECTOR_ELT(result, at, notes);
+    SEXP of_variable = Rf_allocVector(INTSXP, n_var);
+    SET_VECTOR_ELT(notes, 0, of_variable);
+    SEXP of_window = Rf_allocVector(RAWSXP, n);
+    SET_VECTOR_ELT(notes, 1, of_window);
+    if (n_var > 0) memset(INTEGER(of_variable), 0, (size_t)n_var * sizeof(int));
+    memset(RAW(of_window), 0, (size_t)n);
+    return (gcor_window_notes){INTEGER(of_variable), RAW(of_window)};
 }
 
 SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names) {
@@ -39,10 +47,8 @@ SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windo
     parse_plan(&q->windows, windows);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, q->windows.n));
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, q->windows.series->source.n_var));
-    SET_VECTOR_ELT(result, 2, Rf_allocVector(RAWSXP, q->windows.n));
-    q->windows.constant = cleared(VECTOR_ELT(result, 1), sizeof(int));
-    q->windows.has_constant = cleared(VECTOR_ELT(result, 2), 1);
+    q->windows.constant = allocate_notes(result, 1, q->windows.series->source.n_var, q->windows.n);
+    q->windows.fell_back = allocate_notes(result, 2, q->windows.series->source.n_var, q->windows.n);
     q->windows.job = q->job.job;
     q->result = result;
     UNPROTECT(1);
@@ -128,13 +134,13 @@ static gcor_status run_window(void *user, gcor_session *session, gcor_context *c
     dense->sink.form = job->in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
     job->sink = &dense->sink;
     status = gcor_run(session, context, job);
-    if (!status && dense->zero_sd > 0) q->job.windows.has_constant[window] = 1;
+    if (!status && dense->zero_sd > 0) q->job.windows.constant.of_window[window] = 1;
     gcor_sink_free(&dense->sink);
     return status;
 }
 
 SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "has_constant", "values", ""};
+    const char *names[] = {"n_obs", "constant", "fell_back", "values", ""};
     request q;
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int64_t pairs = gcor_triangular(q.job.windows.series->source.n_var - 1);

@@ -32,7 +32,7 @@ static int is_full(const gcor_job *job) {
     unsigned char flags = 0;
     for (int64_t j = 0; j < job->x->n_var; j++) flags |= job->x_flags[j];
     for (int64_t j = 0; job->y && j < job->y->n_var; j++) flags |= job->y_flags[j];
-    return job->use != GCOR_PAIRWISE && !flags && job->n_obs_used > 1;
+    return job->use != GCOR_PAIRWISE && !(flags & ~GCOR_FELL_BACK) && job->n_obs_used > 1;
 }
 
 static gcor_status run_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
@@ -46,7 +46,7 @@ static gcor_status run_window(void *user, gcor_session *session, gcor_context *c
     dense->sink.form = job->in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
     job->sink = &dense->sink;
     status = gcor_run(session, context, job);
-    if (!status && dense->zero_sd > 0) t->windows->has_constant[window] = 1;
+    if (!status && dense->zero_sd > 0) t->windows->constant.of_window[window] = 1;
     gcor_sink_free(&dense->sink);
     t->is_full[window - t->first] = (unsigned char)is_full(job);
     return status;

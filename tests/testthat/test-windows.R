@@ -29,7 +29,7 @@ expect_windows_like_rows <- function(w, x, label, ...) {
 for (backend in backends()) {
   test_that(paste(backend, "has each window's coefficients to the last bit"), {
     x <- series()
-    for (method in c(all_methods, "cosine")) for (precision in c("single", "double")) {
+    for (method in c(all_methods, "bicor", "cosine")) for (precision in c("single", "double")) {
       w <- gpuCorWindows(x, 20, step = 3, method = method, backend = backend, precision = precision)
       expect_identical(dim(w), c(78L, 11L))
       expect_windows_like_rows(w, x, paste(method, precision), method = method, backend = backend,
@@ -70,7 +70,7 @@ for (backend in backends()) {
     expect_s3_class(gpuCorWindows(x[4:29, ], 12, use = "all.obs", backend = backend), "gpuCorWindows")
     x[20:31, 1] <- NA
     expect_error(gpuCorWindows(x, 12, use = "complete.obs", backend = backend),
-                 "no complete element pairs: window 20, which begins at observation 20")
+                 "no complete element pairs: window 2[01], which begins at observation 2[01]")
     none <- gpuCorWindows(x, 12, use = "na.or.complete", backend = backend)
     expect_true(all(is.na(none[[20]])))
     expect_identical(attr(none, "n_obs")[20], 0)
@@ -203,6 +203,43 @@ for (backend in backends()) {
     w <- gpuCorWindows(x, 12, weights = censored, use = "all.obs", backend = backend, method = "kendall")
     expect_identical(w[[4]]["v1", "v3"],
                      gpuCor(x[4:15, ][censored[4:15] > 0, -2], method = "kendall", backend = backend)["v1", "v3"])
+  })
+
+  test_that(paste(backend, "regresses on covariates before there are windows"), {
+    x <- series(40, 6)
+    z <- cbind(1:40, rnorm(40))
+    own <- rep(c(1, 0, 2, 0.5, 1), 8)
+    ours <- function(...) {
+      as.matrix(gpuCorWindows(x, 15, step = 5, covariates = z, ..., backend = backend, precision = "double")[[3]])
+    }
+    expect_equal(ours(), cor(residuals(lm(x ~ z))[11:25, ]), tolerance = 1e-11)
+    expect_equal(ours(weights = own), tolerance = 1e-11,
+                 stats::cov.wt(residuals(lm(x ~ z, weights = own))[11:25, ], own[11:25], cor = TRUE)$cor)
+    cosine <- residuals(lm(x ~ z - 1))[11:25, ]
+    expect_equal(ours(method = "cosine"), crossprod(cosine) / sqrt(outer(colSums(cosine^2), colSums(cosine^2))),
+                 tolerance = 1e-11)
+    for (band in list(c(0.02, 0.1), c(0.05, 0.45))) { # little, or most, of the series is left
+      w <- gpuCorWindows(x, 15, step = 5, bandpass = band, tr = 1, backend = backend, precision = "double")
+      frequency <- 1:39 / 80
+      stopped <- cos(pi / 40 * outer(1:40 - 0.5, (1:39)[frequency < band[1] | frequency > band[2]]))
+      expect_equal(as.matrix(w[[3]]), cor(residuals(lm(x ~ stopped))[11:25, ]), tolerance = 1e-9)
+      expect_identical(attr(w, "windows")$time[1], 7)
+    }
+    x[12, 2] <- NA
+    left <- residuals(lm(x ~ z, na.action = na.exclude))
+    expect_equal(ours(use = "complete.obs"), cor(left[11:25, ], use = "complete.obs"), tolerance = 1e-11)
+    expect_error(ours(use = "pairwise"), "of pairs that miss some there are no windows")
+    expect_error(ours(method = "spearman", use = "complete.obs"), "makes ranks in each window")
+  })
+
+  test_that(paste(backend, "warns once of windows in which a column has no deviation"), {
+    x <- series()
+    x[8:20, 4] <- 1
+    expect_identical(warnings_of(w <- gpuCorWindows(x, 18, method = "bicor", backend = backend)),
+                     paste("Pearson's correlation stands in for a median absolute deviation of zero in 11 of 33 windows",
+                           "(1 of 13 columns of 'x': v4 in 11)"))
+    expect_windows_like_rows(w, x, "bicor", method = "bicor", backend = backend)
+    expect_error(gpuCorWindows(x, 18, method = "bicor", pearsonFallback = "all"), "would be decided in each window")
   })
 
   for (resource in resources_of(backend)) {
