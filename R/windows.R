@@ -19,8 +19,12 @@
 #' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one.
 #' Moments are over the windows in which the pair has a coefficient.
 #'
-#' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows; `weights`, of
-#' all observations, count in each window (see `...` of [gpuCor()]).
+#' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows, as confounds of
+#' an image are; `weights`, of all observations, count in each window (see `...` of [gpuCor()]).
+#'
+#' Small windows are shared out over the processor's threads, each of which does whole windows; large ones, and those on
+#' a GPU, come one after the other. Where no back end is asked for, windows that are too small for a GPU stay on the
+#' processor. Nothing of this shows in a result.
 #'
 #' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`.
 #'
@@ -58,6 +62,9 @@
 #' @references
 #' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). Tracking whole-brain connectivity dynamics
 #' in the resting state. *Cerebral Cortex* 24, 663-676.
+#'
+#' Eslami T, Saeed F (2019). GPU-DFC: a GPU-based parallel algorithm for computing dynamic-functional connectivity of
+#' big fMRI data. Report, Florida International University, <https://digitalcommons.fiu.edu/cs_fac/16/>.
 #' @seealso [gpuCor()], [gpuCorNetwork()], [gpuConnectivity()], [voxelMatrix()]
 #' @examples
 #' x <- outer(sin(1:120 / 9), 1:6 / 6) + matrix(rnorm(120 * 6), 120)
@@ -87,7 +94,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   task$windows <- plan_windows(nrow(task$x), width, step)
   task$taper <- check_choice(taper, tapers, "taper")
   task$windows["taper"] <- list(taper_weights(task$taper, shape, task$windows$width))
-  task$settings <- window_settings(task)
+  task$settings <- window_settings(task, backend)
   check_window_memory(task, keep)
   if (is_freed(task)) task <- freed_task(task)
   if (!is.matrix(task$x)) task$x <- dense_series(task$x)
@@ -184,18 +191,25 @@ tukey_taper <- function(width, share) {
 
 # ---- weights and covariates
 
-# Pairs of observations of their own that are weighted are the processor's.
-window_settings <- function(task) {
+# Pairs with observations of their own that are weighted are the processor's, and where nobody has asked for a GPU
+# windows that a few threads have done before it has begun: with the same result. backend: the argument.
+window_settings <- function(task, backend) {
   settings <- task$settings
   if (identical(settings$asked$pearsonFallback, "all")) {
     fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
   }
-  if (!is.null(task$windows$taper) && uses[task$use] == "pairwise.complete.obs") {
+  is_pairwise <- uses[task$use] == "pairwise.complete.obs"
+  asked <- setting(backend, "backend")
+  is_small <- !is_pairwise && task$pairs * task$windows$width < SMALL_WINDOW * settings$threads
+  if (is_pairwise && !is.null(task$windows$taper) || is_small && (is.null(asked) || asked == "auto")) {
     settings$backend <- "cpu"
     settings$devices <- 0L
   }
   settings
 }
+
+# Multiplications that a thread of a processor does in the time that a GPU takes to begin and end a run.
+SMALL_WINDOW <- 4e6
 
 is_freed <- function(task) !is.null(task$settings$design$basis)
 

@@ -13,6 +13,7 @@ gcor_status gcor_moments_new(gcor_context *context, int64_t room, gcor_moments *
     for (int a = 0; a < 6; a++) {
         *all[a] = gcor_alloc(context, room, sizeof(double), "moments");
         if (!*all[a]) return GCOR_NO_MEMORY;
+        gcor_huge_pages(*all[a], (size_t)room * sizeof(double));
     }
     return GCOR_OK;
 }

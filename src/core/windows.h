@@ -29,7 +29,7 @@ typedef struct {
     int64_t n_complete;
     /* Written: */
     gcor_window_notes constant, fell_back; /* GCOR_CONSTANT, GCOR_FELL_BACK */
-    int64_t *n_obs; /* of each window, the observations that counted */
+    int64_t *n_obs;                        /* of each window, the observations that counted */
 } gcor_windows;
 
 /* A thread's own: flags of a tile's variables and weights of a window, and, where each thread has windows of its own, a
