@@ -142,7 +142,7 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   sign <- check_choice(sign, signs, "sign")
   settings <- settings_of(backend, ...)
   input <- check_input(x, y, use, method, settings$assay)
-  settings <- designed_input(settings, input, method, use, tests = criterion$name %in% c("p.value", "fdr"))
+  settings <- designed_input(settings, input, method, use, tests = isTRUE(criterion$name %in% c("p.value", "fdr")))
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
   task$pairs <- count_pairs(task$x, task$y)

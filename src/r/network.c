@@ -11,8 +11,7 @@ static void finalize(SEXP pointer) {
     R_ClearExternalPtr(pointer);
 }
 
-/* R's owner of a store, there before the store is. */
-static SEXP allocate_owner(void) {
+SEXP r_store_owner(void) {
     SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
     R_RegisterCFinalizerEx(pointer, finalize, TRUE);
     UNPROTECT(1);
@@ -43,7 +42,7 @@ static gcor_status spool(gcor_store *store, gcor_context *context, SEXP place) {
 static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP place, int64_t wanted,
                            gcor_store **store) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
-    SEXP result = PROTECT(r_job_result(q, names)), owner = allocate_owner();
+    SEXP result = PROTECT(r_job_result(q, names)), owner = r_store_owner();
     SET_VECTOR_ELT(result, 3, owner);
     const gcor_source *rows = q->job.y ? q->job.y : q->job.x;
     (void)gcor_store_new(&q->call.context, q->job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var, q->job.x->n_var, *rule,

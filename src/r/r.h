@@ -60,10 +60,29 @@ SEXP r_store_band(SEXP store, SEXP least, SEXP entries, SEXP first, SEXP most, S
 SEXP r_store_write(SEXP store, SEXP least, SEXP entries, SEXP most, SEXP places, SEXP settings);
 /* Ends a store before R finds that nobody has it. */
 SEXP r_store_free(SEXP store);
+/* For C: R's owner of a store, there before the store is: its address is to be set. */
+SEXP r_store_owner(void);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 /* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps, histogram), see gcor_sums_rule. */
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
+
+/* windows.c: the same for windows of consecutive observations of x, a matrix in memory: list(n_obs: of each window,
+ * constant: list(of_variable: in how many windows each variable is so, of_window: whether any is in each window),
+ * fell_back: the same of those that their measure could not be had of, ...).
+ * windows: list(width, step, n, taper: width weights or NULL). Of network rules: list(criterion: 0 threshold, 1
+ * density, 2 k; value: that, or for a density how many edges, side, mutual).
+ * attributes: a named list, for each vector of values; what n_obs is in it is found here: one number for all windows,
+ * or one each.
+ * ... values: pairs x windows, each column as r_cor() has it by rows. */
+SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings);
+/* ... stores: a pointer each, least: from which weight on their edges count. */
+SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings);
+/* ... degree, strength: variables x windows; least: the threshold of each. */
+SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings);
+/* Over all windows: ... mean, sd, min, max: of each pair, as above; count: how many windows it has a value in; or with
+ * a rule store, least: a network of half the standard deviations. */
+SEXP r_window_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP attributes, SEXP settings);
 
 /* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP diagonal, SEXP threads);

@@ -1,0 +1,345 @@
+#' Correlations in windows that slide over the observations
+#'
+#' The coefficients of all pairs of columns in each window of consecutive observations, as studies of dynamic
+#' functional connectivity have them: of a session that is opened once, from the data where they are. Each window's
+#' coefficients are those of `gpuCor(x[rows, ])`, to the last bit.
+#'
+#' `keep` says what is kept of the windows:
+#'
+#' * `"dist"`: all coefficients, a matrix of pairs by windows. `w[[k]]` is window k as [gpuCor()] gives it. Where this
+#'   does not fit into the memory that is free, it is an error before any work, which says what fits.
+#' * `"network"`: of each window the network that [gpuCorNetwork()] gives, by `threshold`, `density` or `k`.
+#' * `"connectivity"`: of each window the degree and the strength of every variable, those of [gpuConnectivity()], by
+#'   `threshold` or `density`; no edge is kept.
+#' * `"moments"`: of each pair the mean, the standard deviation, the least and the largest of its coefficients over
+#'   all windows. With `threshold`, `density` or `k` of the most variable pairs only: a sparse network of standard
+#'   deviations, for which tile by tile of the pairs goes through all windows. Nothing is then held for all pairs, and
+#'   no window.
+#'
+#' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one.
+#' Moments are over the windows in which the pair has a coefficient.
+#'
+#' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows, as confounds of
+#' an image are; `weights`, of all observations, count in each window (see `...` of [gpuCor()]).
+#'
+#' Small windows are shared out over the processor's threads, each of which does whole windows; large ones, and those on
+#' a GPU, come one after the other. Where no back end is asked for, windows that are too small for a GPU stay on the
+#' processor. Nothing of this shows in a result.
+#'
+#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`.
+#'
+#' @inheritParams gpuCorNetwork
+#' @param x As in [gpuCor()], observations in the order of time. Data that are not in memory are read once, and are in
+#'   memory then, 8 bytes a value. Where `x` is a time series ([stats::ts()]) or has an attribute `tr`, the seconds
+#'   from one observation to the next, the result has the times of the windows' centres, too.
+#' @param width Observations of a window, at least 3.
+#' @param step From the beginning of a window to that of the next one.
+#' @param taper What observations of a window weigh, as `weights` (see [gpuCor()]) do, beside such weights: `"none"`:
+#'   all the same. `"gaussian"`: a rectangle convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT
+#'   have it; the rectangle ends three standard deviations before the window does, so that weights fall to nothing
+#'   within it (theirs, a rectangle of 22 volumes and a standard deviation of 3, is `width = 40, shape = 0.075`).
+#'   `"tukey"`: cosines at both ends, those of [stats::spec.taper()], and ones between them.
+#' @param shape `taper = "gaussian"`: the standard deviation as a share of the width, up to 1/6, 0.075 if nothing is
+#'   said. `"tukey"`: the share of the window that is in both cosines, up to 1, 0.5 if nothing is said.
+#' @param keep What is kept of the windows, see Details. May be abbreviated.
+#' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `keep = "moments"`: of the pairs' standard
+#'   deviations.
+#'
+#' @return An object of class `gpuCorWindows`. `keep = "dist"`: a matrix, pairs in the order of [stats::dist()] by
+#'   windows. `"network"`: a list of networks ([gpuCorNetwork-class]). `"connectivity"`: a list of the matrices
+#'   `degree` and `strength`, variables by windows, and of the `threshold` of each window. `"moments"`: a list of
+#'   `mean`, `sd`, `min` and `max`, each a `dist`, and of `windows`, in how many windows each pair has a coefficient,
+#'   a number or a `dist`; or of `sd`, a sparse symmetric matrix of package Matrix, with the `threshold` that it has.
+#'   Attributes: `windows`, a data frame of a window in each row, with its `start`, `end` and `centre` (observations
+#'   from 1) and `time`, where there is one; `keep`, `width`, `step`, `taper`, `method`, `Size` (how many variables),
+#'   `Labels` (their names), `n_obs` (observations that counted: of each window, or one number for all) and `call`.
+#'   `summary()`: a data frame with a window, or for moments a quantile, in each row. `as.data.frame()`: a pair, edge
+#'   or variable of a window in each row.
+#'
+#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A window that is wider than there are observations. A
+#'   criterion with a `keep` that has no use for it, or none where it needs one. What does not fit into memory.
+#'
+#' @references
+#' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). Tracking whole-brain connectivity dynamics
+#' in the resting state. *Cerebral Cortex* 24, 663-676.
+#'
+#' Eslami T, Saeed F (2019). GPU-DFC: a GPU-based parallel algorithm for computing dynamic-functional connectivity of
+#' big fMRI data. Report, Florida International University, <https://digitalcommons.fiu.edu/cs_fac/16/>.
+#' @seealso [gpuCor()], [gpuCorNetwork()], [gpuConnectivity()], [voxelMatrix()]
+#' @examples
+#' x <- outer(sin(1:120 / 9), 1:6 / 6) + matrix(rnorm(120 * 6), 120)
+#' w <- gpuCorWindows(x, width = 30)
+#' w
+#' w[[1]]
+#' head(summary(w))
+#' m <- gpuCorWindows(x, width = 30, keep = "moments")
+#' m$sd
+#' gpuCorWindows(x, width = 30, step = 10, keep = "connectivity", threshold = 0.4)$degree
+#' @export
+gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"),
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
+                          keep = c("dist", "network", "connectivity", "moments"), threshold = NULL, density = NULL,
+                          k = NULL, sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
+                          backend = NULL, ..., shape = NULL, precision = c("single", "double")) {
+  keep <- check_choice(keep, kept_of_windows, "keep")
+  criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
+  if (!missing(sign) && keep %in% c("dist", "moments")) fail("'sign' has no meaning with keep = \"", keep, "\"")
+  mutual <- check_flag(mutual, "mutual")
+  if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
+  check_matrix_like(x, COLUMNS)
+  task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision)
+  time <- time_of(x, task$settings$asked$tr)
+  task$mutual <- mutual
+  task$call <- sys.call()
+  task$windows <- plan_windows(nrow(task$x), width, step)
+  task$taper <- check_choice(taper, tapers, "taper")
+  task$windows["taper"] <- list(taper_weights(task$taper, shape, task$windows$width))
+  task$settings <- window_settings(task, backend)
+  check_window_memory(task, keep)
+  if (is_freed(task)) task <- freed_task(task)
+  if (!is.matrix(task$x)) task$x <- dense_series(task$x)
+  result <- run_windows(task, keep, window_attributes(task, keep, time))
+  warn_windows(result$constant, "the standard deviation is zero", task)
+  warn_windows(result$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", task)
+  new_windows(result, task, keep, time)
+}
+
+kept_of_windows <- c("dist", "network", "connectivity", "moments")
+tapers <- c("none", "gaussian", "tukey")
+
+# ---- arguments
+
+plan_windows <- function(n_obs, width, step) {
+  if (n_obs < 3) fail("'x' has ", n_obs, " observations; windows need at least 3")
+  width <- check_whole(width, "width", 3, n_obs, " (there are so many observations)")
+  step <- check_whole(step, "step", 1)
+  list(width = width, step = step, n = floor((n_obs - width) / step) + 1)
+}
+
+# What the criteria are that each `keep` takes, and whether it needs one.
+window_criterion <- function(keep, given) {
+  given <- Filter(Negate(is.null), given)
+  known <- switch(keep, dist = character(), connectivity = c("threshold", "density"), names_of_criteria)
+  wrong <- setdiff(names(given), known)
+  if (length(wrong)) fail("'", wrong[1L], "' has no meaning with keep = \"", keep, "\"; leave it out")
+  if (length(given) > 1L) fail("give only one of ", paste0("'", names(given), "'", collapse = " and "))
+  if (!length(given)) {
+    if (keep %in% c("dist", "moments")) return(NULL)
+    fail("which pairs of a window are edges? give one of ", paste0("'", known, "'", collapse = ", "))
+  }
+  if (keep == "moments" && names(given) == "threshold") return(sd_threshold(given$threshold))
+  check_criterion(given)
+}
+
+names_of_criteria <- c("threshold", "density", "k")
+
+# Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), where there are two of them.
+sd_threshold <- function(value) {
+  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= sqrt(2)
+  if (!ok) fail("'threshold' must be a standard deviation, a number from 0 to sqrt(2), not ", show_value(value))
+  list(name = "threshold", value = as.numeric(value))
+}
+
+# How the observations follow one another: list(first, each) in units of time, or NULL.
+time_of <- function(x, tr) {
+  if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
+  if (is.null(tr)) tr <- attr(x, "tr")
+  if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr)
+}
+
+# Data that are in no ordinary matrix, read once.
+dense_series <- function(x) {
+  names <- colnames(x)
+  x <- dense_columns(x, seq_len(ncol(x)))
+  colnames(x) <- names
+  x
+}
+
+# ---- tapers
+
+# Weights of a window's observations, the largest 1; NULL: none.
+taper_weights <- function(taper, shape, width) {
+  if (taper == "none") {
+    if (!is.null(shape)) fail("'shape' has no meaning with taper = \"none\"; leave it out")
+    return(NULL)
+  }
+  most <- if (taper == "gaussian") 1 / 6 else 1
+  if (is.null(shape)) shape <- if (taper == "gaussian") 0.075 else 0.5
+  ok <- is.numeric(shape) && length(shape) == 1L && is.finite(shape) && shape > 0 && shape <= most
+  if (!ok) {
+    fail("'shape' must be a number above 0 and up to ", if (taper == "gaussian") "1/6" else "1", ", not ",
+         show_value(shape))
+  }
+  weights <- if (taper == "gaussian") gaussian_taper(width, shape * width) else tukey_taper(width, shape)
+  weights / max(weights)
+}
+
+# A rectangle that ends three standard deviations before the window does, convolved with a Gaussian.
+gaussian_taper <- function(width, sigma) {
+  half <- width / 2 - 3 * sigma
+  at <- seq_len(width) - (width + 1) / 2
+  if (half <= 0) return(stats::dnorm(at / sigma))
+  stats::pnorm((at + half) / sigma) - stats::pnorm((at - half) / sigma)
+}
+
+# As stats::spec.taper() has it at both ends.
+tukey_taper <- function(width, share) {
+  m <- floor(width * share / 2)
+  rise <- 0.5 * (1 - cos(pi * (2 * seq_len(m) - 1) / (2 * m)))
+  c(rise, rep(1, width - 2 * m), rev(rise))
+}
+
+# ---- weights and covariates
+
+# Pairs with observations of their own that are weighted are the processor's, and where nobody has asked for a GPU
+# windows that a few threads have done before it has begun: with the same result. backend: the argument.
+window_settings <- function(task, backend) {
+  settings <- task$settings
+  if (identical(settings$asked$pearsonFallback, "all")) {
+    fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
+  }
+  is_pairwise <- uses[task$use] == "pairwise.complete.obs"
+  asked <- setting(backend, "backend")
+  is_small <- !is_pairwise && task$pairs * task$windows$width < SMALL_WINDOW * settings$threads
+  if (is_pairwise && !is.null(task$windows$taper) || is_small && (is.null(asked) || asked == "auto")) {
+    settings$backend <- "cpu"
+    settings$devices <- 0L
+  }
+  settings
+}
+
+# Multiplications that a thread of a processor does in the time that a GPU takes to begin and end a run.
+SMALL_WINDOW <- 4e6
+
+is_freed <- function(task) !is.null(task$settings$design$basis)
+
+# Covariates are regressed out over all observations, before there are windows.
+freed_task <- function(task) {
+  measure <- measure_of(task$method)
+  if (measure$ranked) {
+    fail("method = \"", task$method, "\" makes ranks in each window, and 'covariates' and 'bandpass' are regressed ",
+         "over all observations, before; give the residuals as 'x'")
+  }
+  if (uses[task$use] == "pairwise.complete.obs" && has_missing(task$x)) {
+    fail("'covariates' and 'bandpass' are regressed over all observations, and of pairs that miss some there are no ",
+         "windows; use \"complete.obs\", or fill them in")
+  }
+  design <- task$settings$design
+  names <- colnames(task$x)
+  freed <- lapply(block_columns(task$x), function(columns) {
+    free_columns(dense_columns(task$x, columns), design, measure$centred)
+  })
+  task$x <- do.call(cbind, freed)
+  colnames(task$x) <- names
+  task$settings$design["basis"] <- list(NULL)
+  task
+}
+
+# What regression leaves of columns; observations that do not count stay as they are.
+free_columns <- function(x, design, is_centred) {
+  root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
+  counts <- root > 0
+  root <- root[counts]
+  left <- x[counts, , drop = FALSE] * root
+  if (is_centred) left <- left - outer(root, colSums(left * root) / sum(root^2))
+  basis <- design$basis[counts, , drop = FALSE]
+  shared <- basis %*% crossprod(basis, left)
+  x[counts, ] <- (if (design$keeps) shared else left - shared) / root
+  x
+}
+
+# ---- memory
+
+# Bytes of the result, and of the data where they are not in memory.
+window_bytes <- function(task, keep) {
+  n <- task$windows$n
+  data <- if (is.matrix(task$x) && !is_freed(task)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
+  data + switch(keep,
+    dist = 8 * task$pairs * n,
+    connectivity = 16 * ncol(task$x) * n,
+    moments = if (is.null(task$criterion)) 36 * task$pairs else 0,
+    0
+  )
+}
+
+# What does not fit is an error, with what does.
+check_window_memory <- function(task, keep) {
+  if (keep == "dist" && task$pairs > constant("most edges")) {
+    fail("keep = \"dist\" makes a matrix with a row for each of ", format_count(task$pairs), " pairs, and R has ",
+         "at most ", format_count(constant("most edges")), " in one; ", window_ways_out(task, keep, 0))
+  }
+  bytes <- window_bytes(task, keep)
+  free <- if (bytes > 2^20) free_memory() else Inf
+  if (bytes <= free) return(invisible())
+  fail("keep = \"", keep, "\" takes ", format_bytes(bytes), ", for ", format_count(task$pairs), " pairs and ",
+       format_count(task$windows$n), " windows; ", format_bytes(free), " of memory are free; ",
+       window_ways_out(task, keep, free))
+}
+
+window_ways_out <- function(task, keep, free) {
+  if (keep == "connectivity") return("a larger 'step' makes fewer windows")
+  most <- floor(free / (8 * task$pairs)) # windows that fit
+  step <- floor((nrow(task$x) - task$windows$width) / most) + 1
+  paste0(if (keep == "dist" && most >= 1) paste0("step = ", step, " makes windows that fit, "),
+         if (keep == "dist" && 36 * task$pairs <= free) "keep = \"moments\" does, ",
+         "keep = \"moments\" with 'density', keep = \"network\" and keep = \"connectivity\" keep nothing of most pairs")
+}
+
+format_bytes <- function(bytes) {
+  unit <- max(1, min(4, floor(log(max(bytes, 1), 1000))))
+  paste(format(signif(bytes / 1000^unit, 3), big.mark = ",", scientific = FALSE), c("kB", "MB", "GB", "TB")[unit])
+}
+
+# ---- runs
+
+# rule: list(), or what r_window_networks() and its like take.
+call_windows <- function(entry, task, ...) {
+  checked(.Call(entry, task$x, method_code(task$method), task$use, task$windows, ..., task$settings))
+}
+
+window_rule <- function(task) {
+  name <- task$criterion$name
+  value <- task$criterion$value
+  if (name == "density") value <- edges_of_density(value, task$pairs)
+  if (name == "k") value <- min(value, max(1, ncol(task$x)))
+  list(criterion = match(name, names_of_criteria) - 1L, value = value, side = constant(task$sign),
+       mutual = task$mutual)
+}
+
+run_windows <- function(task, keep, attributes) {
+  criterion <- task$criterion
+  rule <- if (!is.null(criterion)) window_rule(task)
+  if (keep %in% c("network", "moments") && identical(criterion$name, "density")) check_density(task)
+  switch(keep,
+    dist = call_windows(r_windows, task, attributes),
+    network = call_windows(r_window_networks, task, rule),
+    connectivity = call_windows(r_window_degrees, task, rule),
+    moments = call_windows(r_window_moments, task, rule, moment_attributes(task))
+  )
+}
+
+check_density <- function(task) {
+  k <- edges_of_density(task$criterion$value, task$pairs)
+  if (k > constant("most edges")) {
+    fail("'density' is ", task$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
+         format_count(constant("most edges")), "; ask for fewer")
+  }
+}
+
+# One warning for all windows in which something is so of a variable.
+warn_windows <- function(notes, what, task) {
+  n <- sum(notes$of_window != 0)
+  if (n == 0) return(invisible())
+  columns <- which(notes$of_variable > 0)
+  first <- utils::head(columns, 3L)
+  names <- if (is.null(colnames(task$x))) first else colnames(task$x)[first]
+  which <- if (length(columns)) {
+    paste0(length(columns), " of ", length(notes$of_variable), " columns of 'x': ",
+           paste(names, "in", vapply(notes$of_variable[first], format_count, ""), collapse = ", "),
+           if (length(columns) > 3L) ", ...")
+  } else {
+    "of pairs, in the rows that both columns have"
+  }
+  warning(what, " in ", format_count(n), " of ", format_count(length(notes$of_window)), " windows (", which, ")",
+          call. = FALSE)
+}

@@ -1,0 +1,99 @@
+# Windows that slide over the observations, beside the least that they can take and what has been published.
+#
+#   Rscript inst/bench/windows.R [--record] [row ...]
+#
+# Rows, of which the second needs a GPU to end within minutes:
+#   regions  94 regions x 1,200 volumes, width 60, step 1: 1,141 windows, all coefficients; one call of gpuCor() a window,
+#            and stats::cor() a window, beside it
+#   maps     90,112 voxels x 165 volumes, width 30, step 1: 136 windows, degree maps, by threshold and by density
+#   spread   20,000 of these voxels, the most variable 0.1 % of the pairs over the 136 windows
+#
+# floor: the slower of what has to be moved and what has to be multiplied. On a processor nothing is said. On a GPU a
+#   window's columns go through the wire, at the rate of this run (two bytes for one that is filtered in half precision
+#   are not counted: 4 bytes a value), and its products are at the rate that one run over all pairs of 90,112 x 30 has,
+#   beyond which there is only what runs have in common.
+# GPU-DFC (Eslami and Saeed 2019, https://github.com/pcdslab/GPU-DFC) keeps the windows' correlations above a threshold. Its
+# authors report twice the speed of earlier GPU code, and more than 40 times that of a sequential one; they give no rate
+# that could be had beside ours. `one by one` below is one call a window on this machine, as that earlier code has it.
+#
+# --record writes the output to results/windows.txt beside this script.
+suppressPackageStartupMessages(library(gpucor))
+arguments <- commandArgs(TRUE)
+script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+record <- "--record" %in% arguments
+rows <- setdiff(arguments, "--record")
+if (!length(rows)) rows <- c("regions", if ("cuda" %in% gpuInfo()$backends) c("maps", "spread"))
+
+lines <- character()
+say <- function(...) {
+  text <- sprintf(...)
+  cat(text, "\n", sep = "")
+  lines <<- c(lines, text)
+}
+
+# Seconds from the call to the R object: the best of some.
+seconds <- function(call, times = 3) {
+  min(vapply(seq_len(times), function(k) {
+    gc(full = TRUE)
+    system.time(call())[["elapsed"]]
+  }, 0))
+}
+
+# Series that are smooth in time and go together in groups, as those of an image are.
+series <- function(n_obs, n_var, groups = 20) {
+  set.seed(1)
+  common <- apply(matrix(rnorm(n_obs * groups), n_obs), 2, stats::filter, 0.6, "recursive")
+  x <- matrix(rnorm(n_obs * n_var), n_obs)
+  x + common[, rep_len(seq_len(groups), n_var)]
+}
+
+run_regions <- function() {
+  x <- series(1200, 94)
+  starts <- seq_len(1141)
+  one_by_one <- function(f) for (k in starts) f(x[k:(k + 59), ])
+  say("regions: 94 x 1,200, width 60, step 1: 1,141 windows")
+  say("  %-34s %7.3f s", "gpuCorWindows()", seconds(function() gpuCorWindows(x, 60), 10))
+  say("  %-34s %7.3f s", "gpuCorWindows(keep = \"moments\")", seconds(function() gpuCorWindows(x, 60, keep = "moments"), 10))
+  degrees <- function() gpuCorWindows(x, 60, keep = "connectivity", threshold = 0.3)
+  say("  %-34s %7.3f s", "gpuCorWindows(keep = \"connectivity\")", seconds(degrees, 10))
+  say("  %-34s %7.3f s", "one by one, gpuCor()", seconds(function() one_by_one(gpuCor)))
+  say("  %-34s %7.3f s", "one by one, cor()", seconds(function() one_by_one(stats::cor)))
+}
+
+run_maps <- function() {
+  x <- series(165, 90112)
+  n <- 136
+  first <- x[1:30, ]
+  say("maps: 90,112 x 165, width 30, step 1: 136 windows, degree maps")
+  for (by in list(list(threshold = 0.8), list(density = 0.001))) {
+    what <- paste(names(by), "=", by[[1]])
+    one <- function() do.call(gpuConnectivity, c(list(first), by))
+    one()
+    alone <- seconds(one)
+    stages <- .Call(gpucor:::r_stages)
+    wire <- 4 * length(first) / 50e9
+    windows <- function() do.call(gpuCorWindows, c(list(x, 30, keep = "connectivity"), by))
+    all <- seconds(windows, 2)
+    say("  %-34s %7.2f s, floor %.2f s (products %.1f ms and wire %.1f ms a window)", what, all,
+        n * max(stages[2], wire), 1000 * stages[2], 1000 * wire)
+    say("  %-34s %7.2f s, of which preparing %.1f ms a window", "one by one, gpuConnectivity()", n * alone,
+        1000 * stages[1])
+  }
+  say("  %-34s half the time of earlier GPU code", "GPU-DFC, as reported")
+}
+
+run_spread <- function() {
+  x <- series(165, 20000)
+  call <- function() gpuCorWindows(x, 30, keep = "moments", density = 0.001)
+  all <- seconds(call, 1)
+  pairs <- 20000 * 19999 / 2 * 136
+  say("spread: 20,000 x 165, width 30, step 1: the most variable 0.1 %% of the pairs")
+  say("  %-34s %7.2f s, %.0f million pairs a second; floor %.2f s: 4 bytes a pair through the wire", "gpuCorWindows()",
+      all, pairs / all / 1e6, 4 * pairs / 50e9)
+}
+
+info <- gpuInfo()
+say("gpucor %s, %s, %d threads", as.character(packageVersion("gpucor")), paste(info$backends, collapse = ", "),
+    gpucor:::choose_threads(NULL))
+for (row in rows) get(paste0("run_", row))()
+if (record) writeLines(lines, file.path(dirname(script), "results", "windows.txt"))

@@ -1,0 +1,131 @@
+/* gpuCorWindows: moments of each pair over all windows, kept for all pairs or for the most variable ones. */
+#include "windows.h"
+
+#include "../core/alloc.h"
+#include "../core/triangle.h"
+
+#include "../sink/neighbours.h"
+#include "../sink/window_moments.h"
+
+typedef struct {
+    r_windows_job job;
+    double *mean, *sd, *least, *most; /* all pairs, by rows of the upper triangle */
+    int *count;
+    r_window_rule rule;
+    gcor_store *store; /* the caller's, with ... */
+    gcor_sink *sink;   /* ... what standard deviations go to: it, or neighbours */
+} request;
+
+/* ---- all pairs ------------------------------------------------------------------------------- */
+
+static void put_pair(request *q, const gcor_moments *moments, int64_t k, int64_t to) {
+    q->mean[to] = gcor_moments_mean(moments, k, NA_REAL);
+    q->sd[to] = gcor_moments_sd(moments, k, NA_REAL);
+    q->least[to] = gcor_moments_least(moments, k, NA_REAL);
+    q->most[to] = gcor_moments_most(moments, k, NA_REAL);
+    q->count[to] = (int)moments->count[k];
+}
+
+/* By columns of the tile, which are rows of the result. */
+static gcor_status keep_all(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
+                            double *values) {
+    request *q = user;
+    int64_t n_var = q->job.windows.series->source.n_var, row_end = tile->row + tile->n_row;
+    (void)values;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 16)
+    for (int64_t col = tile->col; col < tile->col + tile->n_col; col++)
+        for (int64_t row = col < tile->row ? tile->row : col + 1; row < row_end; row++)
+            put_pair(q, moments, gcor_tile_offset(tile, GCOR_LOWER, row) + col - tile->col,
+                     gcor_row_position(col, row, n_var));
+    return gcor_stop(context) ? context->error.status : GCOR_OK;
+}
+
+static void allocate_all(request *q, SEXP result) {
+    R_xlen_t pairs = (R_xlen_t)gcor_triangular(q->job.windows.series->source.n_var - 1);
+    double **to[] = {&q->mean, &q->sd, &q->least, &q->most};
+    for (int k = 0; k < 4; k++) {
+        SET_VECTOR_ELT(result, 3 + k, Rf_allocVector(REALSXP, pairs));
+        *to[k] = REAL(VECTOR_ELT(result, 3 + k));
+    }
+    SET_VECTOR_ELT(result, 7, Rf_allocVector(INTSXP, pairs));
+    q->count = INTEGER(VECTOR_ELT(result, 7));
+}
+
+/* ---- the most variable ones ------------------------------------------------------------------ */
+
+/* Half of them, as a weight is at most 1; a standard deviation of two values is up to the root of two. */
+static gcor_status keep_some(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
+                             double *values) {
+    request *q = user;
+#pragma omp parallel for num_threads(context->threads) schedule(static)
+    for (int64_t k = 0; k < moments->n; k++) {
+        double sd = gcor_moments_sd(moments, k, 2 * GCOR_NO_VALUE);
+        values[k] = sd / 2;
+    }
+    return gcor_take_tile(q->sink, context, tile, values, NULL);
+}
+
+static gcor_status run_some(request *q) {
+    gcor_context *context = &q->job.job.call.context;
+    int64_t n = q->job.windows.series->source.n_var;
+    gcor_neighbours *neighbours = NULL;
+    gcor_status status = GCOR_OK;
+    q->sink = &q->store->edges.sink;
+    if (q->rule.criterion == R_BY_DENSITY) gcor_store_want(q->store, (int64_t)q->rule.value);
+    if (q->rule.criterion == R_BY_K) {
+        status = gcor_neighbours_new(context, GCOR_LOWER, n, n, GCOR_POSITIVE, (int64_t)q->rule.value, &neighbours);
+        if (status) return status;
+        q->sink = &neighbours->edges.sink;
+    }
+    status = gcor_window_moments(&q->job.windows, q->job.session, context, keep_some, q);
+    if (!status && neighbours) status = gcor_neighbours_store(neighbours, context, q->rule.mutual, q->store);
+    gcor_sink_free(neighbours ? &neighbours->edges.sink : NULL);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
+    const char *names[] = {"n_obs", "constant", "fell_back", "mean", "sd", "min", "max", "count", ""};
+    request q;
+    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
+    allocate_all(&q, result);
+    gcor_status status = r_windows_begin(&q.job);
+    if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &q.job.job.call.context, keep_all, &q);
+    result = r_windows_end(&q.job, status);
+    for (int k = 3; !status && k < 8; k++) r_windows_attributes(&q.job, VECTOR_ELT(result, k), attributes);
+    UNPROTECT(1);
+    return result;
+}
+
+static SEXP some_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
+    const char *names[] = {"n_obs", "constant", "fell_back", "store", "least", ""};
+    request q = {.rule = r_window_rule_of(rule)};
+    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names)), owner = r_store_owner();
+    SET_VECTOR_ELT(result, 3, owner);
+    SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
+    double *least = REAL(VECTOR_ELT(result, 4));
+    gcor_context *context = &q.job.job.call.context;
+    int64_t n = q.job.windows.series->source.n_var;
+    gcor_edge_rule edges = {.side = GCOR_POSITIVE, .ceiling = 2};
+    if (q.rule.criterion == R_BY_THRESHOLD) edges.least = q.rule.value / 2;
+    *least = edges.least;
+    gcor_status status = r_windows_begin(&q.job);
+    if (!status) status = gcor_store_new(context, GCOR_LOWER, n, n, edges, INT32_MAX, &q.store);
+    if (!status) status = run_some(&q);
+    if (!status && q.rule.criterion == R_BY_DENSITY)
+        status = gcor_store_rank(q.store, context, (int64_t)q.rule.value, least);
+    if (!status)
+        gcor_edges_free(&q.store->edges);
+    else
+        gcor_sink_free(q.store ? &q.store->edges.sink : NULL);
+    R_SetExternalPtrAddr(owner, status ? NULL : q.store);
+    result = r_windows_end(&q.job, status);
+    UNPROTECT(1);
+    return result;
+}
+
+SEXP r_window_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP attributes, SEXP settings) {
+    return Rf_isNull(rule) ? all_moments(x, method, use, windows, attributes, settings)
+                           : some_moments(x, method, use, windows, rule, settings);
+}

@@ -1,0 +1,249 @@
+/* gpuCorWindows: a network of each window, or its degrees. */
+#include "windows.h"
+
+#include "../core/alloc.h"
+#include "../sink/connectivity.h"
+#include "../sink/neighbours.h"
+
+typedef struct {
+    r_windows_job job;
+    r_window_rule rule;
+    double guess; /* a threshold to look from, what another window's was, or 0; in the memory of several threads */
+    int64_t most; /* edges of a window */
+    gcor_store **stores;
+    double *least; /* of each window */
+    double *degree, *strength;
+} request;
+
+/* ---- edges of a window ---------------------------------------------------------------------- */
+
+static gcor_status new_store(const request *q, gcor_context *context, int64_t n_var, double least, gcor_store **store) {
+    gcor_edge_rule rule = {.side = q->rule.side, .least = least, .ceiling = 2};
+    return gcor_store_new(context, GCOR_LOWER, n_var, n_var, rule, q->most, store);
+}
+
+/* The edges from `least` on. Of `wanted` edges, unless that is 0, the weaker ones go as they come. *store is the
+ * caller's; NULL after an error. */
+static gcor_status run_store(const request *q, gcor_session *session, gcor_context *context, gcor_job *job,
+                             double least, int64_t wanted, gcor_store **store) {
+    gcor_status status = new_store(q, context, job->x->n_var, least, store);
+    if (status) return status;
+    if (wanted > 0) gcor_store_want(*store, wanted);
+    if (wanted > 0 && q->degree) (*store)->stay = GCOR_STAY;
+    job->sink = &(*store)->edges.sink;
+    status = gcor_run(session, context, job);
+    if (!status) {
+        gcor_edges_free(&(*store)->edges);
+        return GCOR_OK;
+    }
+    gcor_sink_free(&(*store)->edges.sink);
+    *store = NULL;
+    return status;
+}
+
+/* ---- by density ------------------------------------------------------------------------------ */
+
+/* How many edges more than are wanted should be found from a guessed weight on, of a hundred; and so many more. */
+enum { MORE_EDGES = 20, MORE_AT_LEAST = 64 };
+
+static int64_t some_more(double edges) {
+    return (int64_t)(edges * (1 + MORE_EDGES / 100.0)) + MORE_AT_LEAST;
+}
+
+/* Columns at least, and edges among them, that tell where to look. */
+enum { SAMPLE_COLUMNS = 512, SAMPLE_EDGES = 1024 };
+
+/* Every so manieth variable, so that some edges are among them; 1: there are too few variables for that. */
+static int64_t sample_step(const request *q, int64_t n_var) {
+    double share = q->rule.value / ((double)n_var * (double)(n_var - 1) / 2), size = sqrt(2 * SAMPLE_EDGES / share);
+    int64_t step = (int64_t)((double)n_var / (size > SAMPLE_COLUMNS ? size : SAMPLE_COLUMNS));
+    return step > 1 ? step : 1;
+}
+
+/* A weight from which on there are some more edges than are wanted, judged by some of the variables; 0: unknown. */
+static gcor_status guess_by_sample(const request *q, gcor_session *session, gcor_context *context, const gcor_job *job,
+                                   double *least) {
+    const gcor_slice *all = (const gcor_slice *)job->x;
+    int64_t n = all->source.n_var, step = sample_step(q, n), size = (n + step - 1) / step;
+    gcor_matrix matrix = *all->of;
+    *least = 0;
+    if (step == 1) return GCOR_OK;
+    matrix.var_stride *= step;
+    gcor_slice some = gcor_slice_source(&matrix, 0, size, all->first_obs, all->source.n_obs, all->observed);
+    gcor_job sample = *job;
+    gcor_store *store;
+    double of_all = (double)size * (double)(size - 1) / ((double)n * (double)(n - 1));
+    int64_t wanted = some_more(q->rule.value * of_all);
+    sample.x = &some.source;
+    gcor_status status = run_store(q, session, context, &sample, 0, wanted, &store);
+    if (!status) status = gcor_store_rank(store, context, wanted, least);
+    if (store) gcor_sink_free(&store->edges.sink);
+    return status;
+}
+
+/* Where the next window is to look: a little below the threshold of this one, as far as its edges tell. */
+static gcor_status note_guess(request *q, gcor_context *context, const gcor_store *store, double least) {
+    double guess = least;
+    int64_t wanted = some_more(q->rule.value);
+    gcor_status status = GCOR_OK;
+    if (store->count >= wanted) status = gcor_store_rank(store, context, wanted, &guess);
+    if (!status) __atomic_store(&q->guess, &guess, __ATOMIC_RELAXED);
+    return status;
+}
+
+static void drop(gcor_store **store) {
+    if (*store) gcor_sink_free(&(*store)->edges.sink);
+    *store = NULL;
+}
+
+/* From where another window's edges end; where that leaves too few, from where some of the variables say, and then from
+ * 0. Whatever the guesses are, what is found is the same. */
+static gcor_status run_density(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
+                               gcor_store **store, double *threshold) {
+    int64_t wanted = (int64_t)q->rule.value;
+    double guess;
+    gcor_status status = GCOR_OK;
+    __atomic_load(&q->guess, &guess, __ATOMIC_RELAXED);
+    for (int attempt = guess > 0 ? 0 : 1; !status; attempt++) {
+        double least = attempt == 0 ? guess : 0;
+        if (attempt == 1) status = guess_by_sample(q, session, context, job, &least);
+        if (!status) status = run_store(q, session, context, job, least, wanted, store);
+        if (!status) status = gcor_store_rank(*store, context, wanted, threshold);
+        if (!status && *threshold >= least) {
+            status = note_guess(q, context, *store, least);
+            if (!status) return GCOR_OK;
+        }
+        drop(store);
+    }
+    return status;
+}
+
+static gcor_status run_neighbours(const request *q, gcor_session *session, gcor_context *context, gcor_job *job,
+                                  gcor_store **store) {
+    int64_t n = job->x->n_var;
+    gcor_neighbours *neighbours;
+    gcor_status status = gcor_neighbours_new(context, GCOR_LOWER, n, n, q->rule.side, (int64_t)q->rule.value,
+                                             &neighbours);
+    if (status) return status;
+    job->sink = &neighbours->edges.sink;
+    status = gcor_run(session, context, job);
+    if (!status) status = new_store(q, context, n, 0, store);
+    if (!status) status = gcor_neighbours_store(neighbours, context, q->rule.mutual, *store);
+    gcor_sink_free(&neighbours->edges.sink);
+    if (!status || !*store) return status;
+    gcor_sink_free(&(*store)->edges.sink);
+    *store = NULL;
+    return status;
+}
+
+/* The window's edges, and from which weight on they count. *store is the caller's; NULL after an error. */
+static gcor_status find_edges(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
+                              gcor_store **store, double *least) {
+    *store = NULL;
+    *least = 0;
+    switch (q->rule.criterion) {
+    case R_BY_THRESHOLD: *least = q->rule.value; return run_store(q, session, context, job, *least, 0, store);
+    case R_BY_DENSITY: return run_density(q, session, context, job, store, least);
+    default: return run_neighbours(q, session, context, job, store);
+    }
+}
+
+/* ---- networks ------------------------------------------------------------------------------- */
+
+static gcor_status keep_network(void *user, gcor_session *session, gcor_context *context, gcor_job *job,
+                                int64_t window) {
+    request *q = user;
+    return find_edges(q, session, context, job, &q->stores[window], &q->least[window]);
+}
+
+/* R's owners get the stores of all windows, or nothing. */
+static void hand_over(request *q, gcor_status status, SEXP owners) {
+    for (R_xlen_t w = 0; q->stores && w < Rf_xlength(owners); w++) {
+        if (status && q->stores[w]) gcor_sink_free(&q->stores[w]->edges.sink);
+        if (!status) R_SetExternalPtrAddr(VECTOR_ELT(owners, w), q->stores[w]);
+    }
+    gcor_free(q->stores);
+}
+
+SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
+    const char *names[] = {"n_obs", "constant", "fell_back", "stores", "least", ""};
+    request q = {.rule = r_window_rule_of(rule), .most = INT32_MAX};
+    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
+    int64_t n = q.job.windows.n;
+    SEXP owners = Rf_allocVector(VECSXP, n);
+    SET_VECTOR_ELT(result, 3, owners);
+    for (int64_t w = 0; w < n; w++) SET_VECTOR_ELT(owners, w, r_store_owner());
+    SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, n));
+    q.least = REAL(VECTOR_ELT(result, 4));
+    gcor_status status = r_windows_begin(&q.job);
+    q.stores = status ? NULL : gcor_alloc(&q.job.job.call.context, n, sizeof *q.stores, "the windows");
+    if (!status && !q.stores) status = GCOR_NO_MEMORY;
+    if (!status) memset(q.stores, 0, (size_t)n * sizeof *q.stores);
+    if (!status) status = r_windows_run(&q.job, keep_network, &q);
+    hand_over(&q, status, owners);
+    result = r_windows_end(&q.job, status);
+    UNPROTECT(1);
+    return result;
+}
+
+/* ---- degrees -------------------------------------------------------------------------------- */
+
+static void write_sums(request *q, int64_t window, const int64_t *degree, const gcor_int128 *strength) {
+    int64_t n = q->job.windows.series->source.n_var;
+    for (int64_t j = 0; j < n; j++) q->degree[window * n + j] = (double)degree[j];
+    for (int64_t j = 0; j < n; j++) q->strength[window * n + j] = gcor_fixed_value(strength[j]);
+}
+
+static gcor_status sum_by_threshold(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
+                                    int64_t window) {
+    gcor_sums_rule rule = {.side = q->rule.side, .least = q->rule.value};
+    gcor_connectivity *c;
+    gcor_status status = gcor_connectivity_new(context, rule, job->x->n_var, &c);
+    if (status) return status;
+    job->sink = &c->edges.sink;
+    status = gcor_run(session, context, job);
+    if (!status) write_sums(q, window, c->degree, c->sums);
+    gcor_sink_free(&c->edges.sink);
+    q->least[window] = q->rule.value;
+    return status;
+}
+
+static gcor_status sum_by_density(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
+                                  int64_t window) {
+    int64_t n = job->x->n_var;
+    gcor_store *store;
+    gcor_status status = find_edges(q, session, context, job, &store, &q->least[window]);
+    if (status) return status;
+    int64_t *degree = gcor_alloc(context, n, sizeof *degree, "degrees");
+    gcor_int128 *strength = gcor_alloc(context, n, sizeof *strength, "degrees");
+    status = degree && strength ? GCOR_OK : GCOR_NO_MEMORY;
+    if (!status) status = gcor_store_degrees(store, context, q->least[window], degree, strength);
+    if (!status) write_sums(q, window, degree, strength);
+    gcor_free(degree);
+    gcor_free(strength);
+    gcor_sink_free(&store->edges.sink);
+    return status;
+}
+
+static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
+    request *q = user;
+    return q->rule.criterion == R_BY_THRESHOLD ? sum_by_threshold(q, session, context, job, window)
+                                               : sum_by_density(q, session, context, job, window);
+}
+
+SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
+    const char *names[] = {"n_obs", "constant", "fell_back", "degree", "strength", "least", ""};
+    request q = {.rule = r_window_rule_of(rule), .most = INT64_MAX};
+    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
+    int n_var = (int)q.job.windows.series->source.n_var, n = (int)q.job.windows.n;
+    for (int k = 3; k < 5; k++) SET_VECTOR_ELT(result, k, Rf_allocMatrix(REALSXP, n_var, n));
+    SET_VECTOR_ELT(result, 5, Rf_allocVector(REALSXP, n));
+    q.degree = REAL(VECTOR_ELT(result, 3));
+    q.strength = REAL(VECTOR_ELT(result, 4));
+    q.least = REAL(VECTOR_ELT(result, 5));
+    gcor_status status = r_windows_begin(&q.job);
+    if (!status) status = r_windows_run(&q.job, keep_sums, &q);
+    result = r_windows_end(&q.job, status);
+    UNPROTECT(1);
+    return result;
+}

@@ -1,0 +1,157 @@
+/* gpuCorWindows: runs over windows of consecutive observations, and the coefficients of each. */
+#include "windows.h"
+
+#include "../core/alloc.h"
+#include "../core/triangle.h"
+
+r_window_rule r_window_rule_of(SEXP rule) {
+    return (r_window_rule){.criterion = (r_criterion)Rf_asInteger(r_element(rule, "criterion")),
+                           .value = Rf_asReal(r_element(rule, "value")),
+                           .side = (gcor_side)Rf_asInteger(r_element(rule, "side")),
+                           .mutual = Rf_asLogical(r_element(rule, "mutual"))};
+}
+
+/* The plan has been checked in R; what would read beyond the data is looked at again. */
+static void parse_plan(gcor_windows *windows, SEXP plan) {
+    SEXP taper = r_element(plan, "taper");
+    windows->width = (int64_t)Rf_asReal(r_element(plan, "width"));
+    windows->step = (int64_t)Rf_asReal(r_element(plan, "step"));
+    windows->n = (int64_t)Rf_asReal(r_element(plan, "n"));
+    if (!Rf_isNull(taper)) windows->taper = REAL(taper);
+    if (windows->taper && Rf_xlength(taper) != windows->width) Rf_error("the taper has another width than the windows");
+    int64_t last = windows->n > 0 ? (windows->n - 1) * windows->step : 0;
+    if (windows->width < 1 || windows->step < 1 || windows->n < 1 ||
+        last + windows->width > windows->series->source.n_obs)
+        Rf_error("windows beyond the last observation");
+}
+
+/* A list of both, in the result. */
+static gcor_window_notes allocate_notes(SEXP result, int at, R_xlen_t n_var, R_xlen_t n) {
+    const char *names[] = {"of_variable", "of_window", ""};
+    SEXP notes = Rf_mkNamed(VECSXP, names);
+    SET_VECTOR_ELT(result, at, notes);
+    SEXP of_variable = Rf_allocVector(INTSXP, n_var);
+    SET_VECTOR_ELT(notes, 0, of_variable);
+    SEXP of_window = Rf_allocVector(RAWSXP, n);
+    SET_VECTOR_ELT(notes, 1, of_window);
+    if (n_var > 0) memset(INTEGER(of_variable), 0, (size_t)n_var * sizeof(int));
+    memset(RAW(of_window), 0, (size_t)n);
+    return (gcor_window_notes){INTEGER(of_variable), RAW(of_window)};
+}
+
+SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names) {
+    *q = (r_windows_job){0};
+    if (TYPEOF(x) == S4SXP || !Rf_isMatrix(x)) Rf_error("windows are of a matrix in memory");
+    r_job_parse(&q->job, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    q->windows.series = &q->job.x.matrix;
+    parse_plan(&q->windows, windows);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, q->windows.n));
+    q->windows.constant = allocate_notes(result, 1, q->windows.series->source.n_var, q->windows.n);
+    q->windows.fell_back = allocate_notes(result, 2, q->windows.series->source.n_var, q->windows.n);
+    q->windows.job = q->job.job;
+    q->result = result;
+    UNPROTECT(1);
+    return result;
+}
+
+/* Which observations are complete, asked once for all windows. */
+static gcor_status find_complete(r_windows_job *q) {
+    gcor_job job = q->job.job;
+    if (job.use == GCOR_EVERYTHING) return GCOR_OK;
+    job.use = GCOR_NA_OR_COMPLETE;
+    gcor_status status = gcor_observations_of(&q->job.call.context, &job, &q->complete);
+    if (status) return status;
+    q->windows.complete = q->complete.observed;
+    q->windows.n_complete = q->complete.n_obs;
+    return GCOR_OK;
+}
+
+gcor_status r_windows_begin(r_windows_job *q) {
+    gcor_context *context = &q->job.call.context;
+    gcor_status status = r_session(context, q->job.backend, q->job.devices, q->job.n_devices, &q->session);
+    if (!status) status = find_complete(q);
+    if (status) return status;
+    q->windows.n_obs = gcor_alloc(context, q->windows.n, sizeof *q->windows.n_obs, "the windows");
+    return q->windows.n_obs ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+SEXP r_windows_end(r_windows_job *q, gcor_status status) {
+    for (int64_t w = 0; !status && w < q->windows.n; w++)
+        REAL(VECTOR_ELT(q->result, 0))[w] = (double)q->windows.n_obs[w];
+    r_session_end(q->job.backend, status);
+    gcor_free(q->windows.n_obs);
+    gcor_free(q->complete.observed);
+    q->job.job.devices_lost = q->windows.job.devices_lost;
+    q->job.job.lost = q->windows.job.lost;
+    return r_job_end(&q->job, status, q->result);
+}
+
+/* The observations of each window, or of all. */
+static SEXP counted(const r_windows_job *q) {
+    SEXP all = VECTOR_ELT(q->result, 0);
+    for (R_xlen_t w = 1; w < Rf_xlength(all); w++)
+        if (REAL(all)[w] != REAL(all)[0]) return all;
+    return Rf_ScalarReal(REAL(all)[0]);
+}
+
+void r_windows_attributes(const r_windows_job *q, SEXP values, SEXP attributes) {
+    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
+    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
+        const char *name = CHAR(STRING_ELT(names, k));
+        SEXP value = PROTECT(strcmp(name, "n_obs") == 0 ? counted(q) : VECTOR_ELT(attributes, k));
+        Rf_setAttrib(values, Rf_install(name), value);
+        UNPROTECT(1);
+    }
+}
+
+gcor_status r_windows_run(r_windows_job *q, gcor_window_work work, void *user) {
+    gcor_context *context = &q->job.call.context;
+    int64_t n_var = q->windows.series->source.n_var, n = q->windows.n;
+    gcor_tile all = {0, n_var, 0, n_var};
+    gcor_window_crew crew;
+    gcor_status status = gcor_window_crew_open(&crew, q->session, context, &q->windows, gcor_triangular(n_var - 1), n);
+    context->monitor->pairs = n;
+    if (!status) status = gcor_for_windows(&q->windows, &crew, &all, 0, n, work, user);
+    gcor_window_crew_close(&crew);
+    return status;
+}
+
+/* ---- all coefficients --------------------------------------------------------------------- */
+
+typedef struct {
+    r_windows_job job;
+    double *values;
+} request;
+
+static gcor_status run_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
+    request *q = user;
+    int64_t n = job->x->n_var, pairs = gcor_triangular(n - 1);
+    gcor_dense *dense;
+    gcor_status status = gcor_dense_new(context, GCOR_TRIANGLE_ROWS, n, n, q->values + window * pairs, pairs, NA_REAL,
+                                        &dense);
+    if (status) return status;
+    dense->sink.form = job->in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
+    job->sink = &dense->sink;
+    status = gcor_run(session, context, job);
+    if (!status && dense->zero_sd > 0) q->job.windows.constant.of_window[window] = 1;
+    gcor_sink_free(&dense->sink);
+    return status;
+}
+
+SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
+    const char *names[] = {"n_obs", "constant", "fell_back", "values", ""};
+    request q;
+    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
+    int64_t pairs = gcor_triangular(q.job.windows.series->source.n_var - 1);
+    if (pairs > INT_MAX) Rf_error("a matrix cannot have %.0f rows", (double)pairs);
+    SET_VECTOR_ELT(result, 3, Rf_allocMatrix(REALSXP, (int)pairs, (int)q.job.windows.n));
+    q.values = REAL(VECTOR_ELT(result, 3));
+    gcor_huge_pages(q.values, (size_t)(pairs * q.job.windows.n) * sizeof(double));
+    gcor_status status = r_windows_begin(&q.job);
+    if (!status) status = r_windows_run(&q.job, run_window, &q);
+    result = r_windows_end(&q.job, status);
+    if (!status) r_windows_attributes(&q.job, VECTOR_ELT(result, 3), attributes);
+    UNPROTECT(1);
+    return result;
+}

@@ -1,0 +1,110 @@
+#include "window_moments.h"
+
+#include "dense.h"
+#include "../core/alloc.h"
+#include "../core/session.h"
+#include "../core/triangle.h"
+
+/* Sides of tiles: a tile's columns are prepared anew for each window, and its coefficients and moments are to stay
+ * near. A device is busy with larger ones only. */
+enum { SIDE = 1024, DEVICE_SIDE = 4096 };
+
+/* Coefficients that are put together before they are added, so that moments do not come and go with each window. */
+enum { BUFFER_BYTES = 8 << 20 };
+
+typedef struct {
+    gcor_windows *windows;
+    gcor_window_crew crew;
+    gcor_moments moments;
+    int64_t side, at_a_time; /* windows */
+    double *values;          /* at_a_time rows of a tile's coefficients */
+    unsigned char *is_full;  /* of each of these */
+    gcor_tile tile;
+    int64_t first; /* of the windows in `values` */
+} tiles;
+
+static int64_t pairs_of(const gcor_tile *tile) {
+    return gcor_tile_pairs(tile, GCOR_LOWER);
+}
+
+/* Whether nothing is known of the variables for which a pair would have no coefficient. */
+static int is_full(const gcor_job *job) {
+    unsigned char flags = 0;
+    for (int64_t j = 0; j < job->x->n_var; j++) flags |= job->x_flags[j];
+    for (int64_t j = 0; job->y && j < job->y->n_var; j++) flags |= job->y_flags[j];
+    return job->use != GCOR_PAIRWISE && !(flags & ~GCOR_FELL_BACK) && job->n_obs_used > 1;
+}
+
+static gcor_status run_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
+    tiles *t = user;
+    int64_t pairs = pairs_of(&t->tile);
+    double *out = t->values + (window - t->first) * pairs;
+    gcor_dense *dense;
+    gcor_status status = gcor_dense_new(context, job->y ? GCOR_RECTANGLE : GCOR_TRIANGLE_COLUMNS, t->tile.n_row,
+                                        t->tile.n_col, out, pairs, GCOR_NO_VALUE, &dense);
+    if (status) return status;
+    dense->sink.form = job->in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
+    job->sink = &dense->sink;
+    status = gcor_run(session, context, job);
+    if (!status && dense->zero_sd > 0) t->windows->constant.of_window[window] = 1;
+    gcor_sink_free(&dense->sink);
+    t->is_full[window - t->first] = (unsigned char)is_full(job);
+    return status;
+}
+
+static gcor_status do_tile(tiles *t, gcor_context *context) {
+    int64_t n = t->windows->n;
+    gcor_status status = GCOR_OK;
+    gcor_moments_begin(&t->moments, context, pairs_of(&t->tile));
+    for (t->first = 0; !status && t->first < n; t->first += t->at_a_time) {
+        int64_t some = n - t->first < t->at_a_time ? n - t->first : t->at_a_time;
+        status = gcor_for_windows(t->windows, &t->crew, &t->tile, t->first, some, run_window, t);
+        if (!status) gcor_moments_add(&t->moments, context, t->values, some, t->is_full);
+    }
+    return status;
+}
+
+static gcor_status make_room(tiles *t, gcor_context *context) {
+    gcor_tile largest = {t->side, t->side, 0, t->side}; /* all its pairs count */
+    int64_t n_var = t->windows->series->source.n_var, pairs = n_var > t->side ? pairs_of(&largest) : n_var * n_var / 2;
+    int64_t fit = BUFFER_BYTES / ((pairs + 1) * (int64_t)sizeof(double)), n = t->windows->n;
+    gcor_status status = gcor_window_crew_open(&t->crew, t->crew.session, context, t->windows, pairs, n);
+    t->at_a_time = gcor_clamp(fit, t->crew.n_workers, n);
+    if (!status) status = gcor_moments_new(context, pairs, &t->moments);
+    if (status) return status;
+    t->values = gcor_alloc(context, t->at_a_time * pairs, sizeof *t->values, "coefficients of some windows");
+    t->is_full = gcor_alloc(context, t->at_a_time, 1, "coefficients of some windows");
+    return t->values && t->is_full ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+static int64_t side_at(const tiles *t, int64_t first) {
+    int64_t left = t->windows->series->source.n_var - first;
+    return left < t->side ? left : t->side;
+}
+
+static gcor_status do_tiles(tiles *t, gcor_context *context, gcor_window_tile_work work, void *user) {
+    int64_t n_var = t->windows->series->source.n_var, sides = (n_var + t->side - 1) / t->side;
+    gcor_status status = GCOR_OK;
+    context->monitor->pairs = gcor_triangular(sides) * t->windows->n;
+    context->monitor->pairs_done = 0;
+    for (int64_t row = 0; !status && row < n_var; row += t->side)
+        for (int64_t col = 0; !status && col <= row; col += t->side) {
+            t->tile = (gcor_tile){row, side_at(t, row), col, side_at(t, col)};
+            status = do_tile(t, context);
+            if (!status) status = work(user, context, &t->tile, &t->moments, t->values);
+        }
+    return status;
+}
+
+gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
+                                gcor_window_tile_work work, void *user) {
+    tiles t = {
+        .windows = windows, .crew = {.session = session}, .side = session->backend == &gcor_cpu ? SIDE : DEVICE_SIDE};
+    gcor_status status = make_room(&t, context);
+    if (!status) status = do_tiles(&t, context, work, user);
+    gcor_free(t.values);
+    gcor_free(t.is_full);
+    gcor_moments_free(&t.moments);
+    gcor_window_crew_close(&t.crew);
+    return status;
+}
