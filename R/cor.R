@@ -91,8 +91,8 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   method <- check_method(method)
   output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision)
-  input <- check_input(x, y, use, method, settings$assay)
+  settings <- settings_of(backend, ..., precision = precision, takes_subjects = TRUE)
+  input <- check_data(x, y, use, method, settings)
   all_coefficients(input, method, use, output, settings, call_of(sys.call()))
 }
 

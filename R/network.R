@@ -137,8 +137,8 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ...)
-  input <- check_input(x, y, use, method, settings$assay)
+  settings <- settings_of(backend, ..., takes_subjects = TRUE)
+  input <- check_data(x, y, use, method, settings)
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
   task$pairs <- count_pairs(task$x, task$y)

@@ -35,11 +35,12 @@ SETTINGS <- c("threads", "memory", "progress", "devices")
 
 precisions <- c("single", "double")
 
-# takes_data: the function is one that takes x, of which 'assay' may say more.
-settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE) {
+# takes_data: the function is one that takes x, of which 'assay' may say more; takes_subjects: and many of them.
+settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE,
+                        takes_subjects = FALSE) {
   precision <- check_choice(precision, precisions, "precision")
   given <- list(...)
-  if (length(given)) check_further(given, c(SETTINGS, if (takes_data) "assay"))
+  if (length(given)) check_further(given, c(SETTINGS, if (takes_data) "assay", if (takes_subjects) COMBINATION))
   if (!is.null(backend)) given$backend <- backend
   found <- run_settings(given)
   backend <- choose_backend(found$backend)
@@ -52,6 +53,7 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     keep = choose_keep(found$keep),
     pass = c(0, 1),
     assay = given$assay,
+    combination = given[intersect(names(given), COMBINATION)],
     in_double = precision == "double",
     distance = distance,
     share = c(0, 1), # all pairs, to be returned: see src/r/r.h

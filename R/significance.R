@@ -15,6 +15,7 @@ count_observations <- function(x, y, method, use, settings) {
 
 # What is known of the task's p values: n observations at most; `single`: p follows from r.
 significance_of <- function(task) {
+  if (is_combined(task$x)) return(combined_significance(task))
   found <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   n <- found$n_obs
   if (n < 3) fail("p values need at least 3 observations; there are ", n)

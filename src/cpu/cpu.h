@@ -103,6 +103,10 @@ struct cpu_product {
 gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
                                  const cpu_operand *cols, const gcor_tile *tile);
 
+/* real.c: gcor_backend's pairs(). */
+void cpu_pairs(const gcor_operand *rows, const gcor_operand *cols, int64_t row, int64_t col, const int32_t *k, int64_t n,
+               double *r);
+
 /* kendall.c: whether a tile of signs is sooner done by cpu_multiply_by_pairs() than by planes of that mode. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                             const gcor_tile *tile, cpu_sign_mode mode);

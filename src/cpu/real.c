@@ -85,6 +85,27 @@ static void multiply_values(const gcor_state *state, const cpu_product *product,
     state->kernels->fused((const double *)rows, (const double *)cols, n, add, sums);
 }
 
+/* ---- pairs by themselves ------------------------------------------------------------------------ */
+
+void cpu_pairs(const gcor_operand *rows, const gcor_operand *cols, int64_t row, int64_t col, const int32_t *k, int64_t n,
+               double *r) {
+    enum { SOME = 64 };
+    const cpu_operand *a = (const cpu_operand *)rows, *b = (const cpu_operand *)cols;
+    int64_t own = row - rows->first, other = col - cols->first;
+    double norm[SOME], inverse[SOME];
+    float rounded[SOME];
+    for (int64_t from = 0; from < n; from += SOME) {
+        int64_t some = n - from < SOME ? n - from : SOME;
+        a->kernels->slice_dots(column_of(a, row), column_of(b, col), b->stride, k + from, some, rows->n_obs, r + from);
+        for (int64_t i = 0; i < some; i++) {
+            norm[i] = cols->norm[other + k[from + i]];
+            inverse[i] = b->inverse[other + k[from + i]];
+        }
+        a->kernels->rounded_coefficients(r + from, rows->norm[own], a->inverse[own], norm, inverse, some, rounded);
+        for (int64_t i = 0; i < some; i++) r[from + i] = rounded[i];
+    }
+}
+
 /* ---- to the sink ----------------------------------------------------------------------------- */
 
 static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, double *r) {

@@ -18,7 +18,7 @@
  *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
  *                  of 64 pairs of floats, as bits
- *   NAME(fuse)(), NAME(fuse_singles)()
+ *   NAME(fuse)(), NAME(fuse_singles)(), NAME(fuse_single)()
  *                  a b + c of doubles, and of floats, rounded once
  *   NAME(wide)()   floats, as many as a vector has doubles, as doubles
  *   NAME(root)()   square roots */
@@ -131,6 +131,27 @@ TARGET static void NAME(dots)(const float *x, const float *columns, int64_t stri
     }
 }
 
+/* Slice by slice as slices() adds them up: of a few pairs, one after the other. */
+TARGET static void NAME(slice_dots)(const float *x, const float *columns, int64_t stride, const int32_t *which,
+                                    int64_t count, int64_t n, double *out) {
+    for (int64_t p = 0; p < count; p++) {
+        const float *y = columns + which[p] * stride;
+        double sum = 0;
+        int64_t k = 0;
+        for (; k + GCOR_OBS_SLICE <= n; k += GCOR_OBS_SLICE) {
+            float slice = 0;
+            for (int64_t l = k; l < k + GCOR_OBS_SLICE; l++) slice = NAME(fuse_single)(x[l], y[l], slice);
+            sum += slice;
+        }
+        if (k < n) {
+            float slice = 0;
+            for (; k < n; k++) slice = NAME(fuse_single)(x[k], y[k], slice);
+            sum += slice;
+        }
+        out[p] = sum;
+    }
+}
+
 /* ---- from sums to coefficients -------------------------------------------------------------------- */
 
 typedef int64_t NAME(masks) __attribute__((vector_size(BYTES), aligned(8), may_alias));
@@ -229,6 +250,7 @@ static const cpu_kernels NAME(kernels) = {
     .slices = NAME(slices),
     .fused = NAME(fused),
     .dots = NAME(dots),
+    .slice_dots = NAME(slice_dots),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
     .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
     .levels = NAME(levels),

@@ -33,18 +33,26 @@ static void parse_devices(r_job *q, SEXP settings) {
 }
 
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
-    *q = (r_job){.x = r_source_of(x, Rf_asLogical(by_row))};
-    if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
+    int many = r_is_subjects(x);
+    *q = (r_job){0};
+    if (many) {
+        r_subjects_parse(q, x, y);
+    } else {
+        q->x = r_source_of(x, Rf_asLogical(by_row));
+        if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
+    }
     parse_devices(q, settings);
     r_part_parse(&q->part, settings);
     q->job = (gcor_job){.x = &q->x.source,
                         .y = Rf_isNull(y) ? NULL : &q->y.source,
                         .measure = gcor_measure_at(Rf_asInteger(method)),
+                        .combination = many ? &q->combination : NULL,
                         .in_double = Rf_asLogical(r_element(settings, "in_double")),
                         .use = (gcor_use)Rf_asInteger(use),
                         .share = q->part.share};
     if (!q->job.measure) Rf_error("there is no measure number %d", Rf_asInteger(method));
     r_call_parse(&q->call, settings);
+    if (many) r_subjects_memory(q);
 }
 
 static SEXP allocate_flags(const gcor_source *source) {
