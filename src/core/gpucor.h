@@ -287,11 +287,11 @@ typedef struct {
     /* After it returns, every coefficient of every multiply() has been delivered. */
     gcor_status (*finish)(gcor_state *state);
 
-    /* Coefficients of (row, col + k[0 .. n-1]) of REAL operands, to single precision as a sink gets them that asks for
-     * floats: what a cheap value stands for, where a sink that adds cheap values up wants to know. Any thread. NULL: this
-     * back end has no cheap values for take(). */
-    void (*pairs)(const gcor_operand *rows, const gcor_operand *cols, int64_t row, int64_t col, const int32_t *k,
-                  int64_t n, double *r);
+    /* Coefficients of (row, col + k[0 .. n-1]) in each of `sets` REAL operands, n after n of them, to single precision as
+     * a sink gets them that asks for floats: what a cheap value stands for, where a sink that adds cheap values up wants
+     * to know. Any thread. NULL: this back end has no cheap values for take(). */
+    void (*pairs)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
+                  int64_t col, const int32_t *k, int64_t n, double *r);
 } gcor_backend;
 
 /* Number k of the back ends, from 0, and the one of a name (src/backends.c); NULL: there is none. */

@@ -222,15 +222,18 @@ static double cheap_error(const gcor_combine *c) {
 
 /* Of elements of a row, from the operands: the numbers that sums of exact values lead to. */
 static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, double *r) {
+    enum { ELEMENTS = 64, SUBJECTS = 16 };
     const gcor_combine *c = segment->rows;
     const gcor_combination *rule = c->rule;
-    double value[SOME];
-    for (int64_t from = 0; from < n; from += SOME) {
-        int64_t some = smaller(SOME, n - from);
+    double value[SUBJECTS * ELEMENTS];
+    for (int64_t from = 0; from < n; from += ELEMENTS) {
+        int64_t some = smaller(ELEMENTS, n - from);
         clear(rule, r + from, NULL, some);
         for (int64_t s = 0; s < rule->n; s++) {
-            c->backend->pairs(c->rows[s], c->cols[s], segment->row, segment->col, k + from, some, value);
-            add(c, r + from, NULL, value, rule->subjects[s].weight, some);
+            int64_t sets = smaller(SUBJECTS, rule->n - s / SUBJECTS * SUBJECTS);
+            if (s % SUBJECTS == 0)
+                c->backend->pairs(c->rows + s, c->cols + s, sets, segment->row, segment->col, k + from, some, value);
+            add(c, r + from, NULL, value + s % SUBJECTS * some, rule->subjects[s].weight, some);
         }
         end_sums(c, r + from, NULL, some);
     }
