@@ -99,7 +99,7 @@ check_subjects <- function(x, y, use, method, settings, given) {
 }
 
 new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL) {
-  structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = constant(rule$how),
+  structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = if (!is.null(rule)) constant(rule$how),
                  share = rule$share, skips = rule$skips, weights = weights, total = total, counted = counted),
             class = "gpuCorSubjects")
 }
@@ -241,7 +241,7 @@ fisher_weights <- function(n) {
 Z_VARIANCES <- c(pearson = 1, spearman = 1.06)
 
 # The standard error of the sum of weighted z, over the total: the same for all pairs, or an error.
-combined_error <- function(x, method, use) {
+combined_error <- function(x, method) {
   variance <- Z_VARIANCES[method]
   if (x$name != "fisher") {
     fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
@@ -262,7 +262,7 @@ combined_error <- function(x, method, use) {
 
 # As significance_of().
 combined_significance <- function(task) {
-  error <- combined_error(task$x, task$method, task$use)
+  error <- combined_error(task$x, task$method)
   list(n = sum(task$x$counted$n), common = FALSE, single = TRUE, quotients = NULL, score = least_z,
        least = function(p) tanh(least_z(p) * error))
 }

@@ -59,7 +59,7 @@ static SEXP allocate_values(request *q) {
 /* A variable with itself, as stats::cor has it: looked at only where pairs are. */
 static double diagonal(const gcor_job *job, int64_t j, double n_obs) {
     int flags = job->x_flags[j];
-    if (job->use != GCOR_PAIRWISE) return n_obs >= 2 ? 1 : NA_REAL;
+    if (job->use != GCOR_PAIRWISE || job->combination) return n_obs >= 2 ? 1 : NA_REAL;
     if (flags & (GCOR_CONSTANT | GCOR_FEW)) return NA_REAL;
     return flags & GCOR_INFINITE && job->measure->infinite == GCOR_INFINITE_IS_NAN ? R_NaN : 1;
 }

@@ -102,8 +102,10 @@ SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SE
  * weight is at least that of coefficient r, less the margin. NA where p is. is_log: their logarithms. */
 SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads);
 
-/* subjects.c: how many bytes of memory are free. */
+/* subjects.c: how many bytes of memory are free; and list(..., maxima: the largest weight by that side of all pairs of
+ * many subjects, once for each column of weights, which take the place of theirs). */
 SEXP r_available(void);
+SEXP r_subject_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings);
 
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);

@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/available.h"
+#include "../sink/maximum.h"
 
 /* Of what is free, the part that all subjects' prepared columns may take, where nobody says how much. */
 enum { PART_OF_FREE = 4 };
@@ -35,6 +36,40 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
                                         .subjects = subjects};
     q->x = of_x[0];
     if (of_y) q->y = of_y[0];
+}
+
+/* The largest weight of all pairs' combined coefficients. */
+static gcor_status run_maximum(r_job *q, gcor_side side, SEXP result, double *largest) {
+    int64_t n_var = q->job.x->n_var;
+    gcor_maximum *maximum;
+    gcor_status status = gcor_maximum_new(&q->call.context, GCOR_LOWER, n_var, n_var, side, &maximum);
+    if (!status) status = r_job_run(q, &maximum->sink, result);
+    if (!status) *largest = gcor_maximum_of(maximum);
+    gcor_sink_free(maximum ? &maximum->sink : NULL);
+    return status;
+}
+
+SEXP r_subject_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
+    r_job q;
+    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    gcor_subject *subjects = (gcor_subject *)q.combination.subjects; /* r_subjects_parse()'s, and this call's */
+    int64_t n = q.combination.n, times = Rf_ncols(weights);
+    double before = q.call.progress.before, width = q.call.progress.width;
+    gcor_status status = GCOR_OK;
+    if (!q.job.combination || Rf_nrows(weights) != n) Rf_error("a weight is needed for each subject");
+    SEXP result = PROTECT(r_job_result(&q, names)), maxima = Rf_allocVector(REALSXP, times);
+    SET_VECTOR_ELT(result, 3, maxima);
+    for (int64_t b = 0; b < times && !status; b++) {
+        q.call.progress.before = before + width * (double)b / (double)times;
+        q.call.progress.width = width / (double)times;
+        for (int64_t s = 0; s < n; s++) subjects[s].weight = REAL(weights)[b * n + s];
+        status = run_maximum(&q, (gcor_side)Rf_asInteger(side), result, REAL(maxima) + b);
+        if (!status && gcor_stop(&q.call.context)) status = q.call.context.error.status;
+    }
+    result = r_job_end(&q, status, result);
+    UNPROTECT(1);
+    return result;
 }
 
 SEXP r_available(void) {
