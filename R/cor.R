@@ -41,6 +41,7 @@
 #'   package Matrix is taken too and made dense by blocks of columns. Data larger than memory: a file
 #'   ([gpuCorFile()]), a `DelayedMatrix` or a `big.matrix`, which are read by blocks of columns. Of a
 #'   `SummarizedExperiment` the first assay, or the one that `assay` names; its rows, the genes, are the variables.
+#'   Many subjects' data: a list of these, or a function, see [subjects].
 #' @param y `NULL`, or a second matrix, data frame or vector with as many rows, or another of these.
 #' @param use What to do with missing values, see Details. May be abbreviated.
 #' @param method `"pearson"`, `"kendall"` or `"spearman"`. May be abbreviated.
@@ -48,7 +49,8 @@
 #'   once; `"matrix"`: the matrix that `cor()` gives. With `y` always a matrix.
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: the name or number of a
-#'   `SummarizedExperiment`'s assay that is to be taken instead of the first one.
+#'   `SummarizedExperiment`'s assay that is to be taken instead of the first one. `combine` and others say how many
+#'   subjects' coefficients are combined: see [subjects].
 #'
 #' @param precision `"single"` or `"double"`, see Details. May be abbreviated.
 #'

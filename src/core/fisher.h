@@ -1,5 +1,5 @@
-/* Fisher's z and back, the same to the last bit on every back end: sums, products, quotients and bits only, none of them
- * to be fused with another (who includes this is compiled without contraction). Loops of them become vectors. */
+/* Fisher's z and back, the same to the last bit on every back end: sums, products, quotients and bits only, none of
+ * them to be fused with another (who includes this is compiled without contraction). Loops of them become vectors. */
 #ifndef GPUCOR_FISHER_H
 #define GPUCOR_FISHER_H
 
@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a coefficient that is closer to 1 or -1 the z of this one is taken, 8.7: the largest below 1 in single precision. */
+/* Of a coefficient that is closer to 1 or -1 the z of this one is taken, 8.7: the largest below 1 in single precision.
+ */
 #define GCOR_MOST_R (1 - 0x1p-24)
 
 GCOR_INLINE uint64_t gcor_bits_of(double x) {
@@ -23,8 +24,8 @@ GCOR_INLINE double gcor_double_of(uint64_t bits) {
     return x;
 }
 
-/* artanh(r), |r| <= 1, within 1e-15. With q = (1 + a) / (1 - a) = p m, p a power of two and m between the root of 1/2 and
- * that of 2, it is log(p) / 2 + artanh(s), s = (m - 1) / (m + 1) of at most 0.172; for small a, p = 1 and s = a. */
+/* artanh(r), |r| <= 1, within 1e-15. With q = (1 + a) / (1 - a) = p m, p a power of two and m between the root of 1/2
+ * and that of 2, it is log(p) / 2 + artanh(s), s = (m - 1) / (m + 1) of at most 0.172; for small a, p = 1 and s = a. */
 GCOR_INLINE double gcor_artanh(double r) {
     const double half_log_2 = 0.34657359027997264, base = 4503599627370496.0 + 1023; /* 2^52, and the exponents' bias */
     double a = fabs(r);

@@ -287,9 +287,9 @@ typedef struct {
     /* After it returns, every coefficient of every multiply() has been delivered. */
     gcor_status (*finish)(gcor_state *state);
 
-    /* Coefficients of (row, col + k[0 .. n-1]) in each of `sets` REAL operands, n after n of them, to single precision as
-     * a sink gets them that asks for floats: what a cheap value stands for, where a sink that adds cheap values up wants
-     * to know. Any thread. NULL: this back end has no cheap values for take(). */
+    /* Coefficients of (row, col + k[0 .. n-1]) in each of `sets` REAL operands, n after n of them, to single precision
+     * as a sink gets them that asks for floats: what a cheap value stands for, where a sink that adds cheap values up
+     * wants to know. Any thread. NULL: this back end has no cheap values for take(). */
     void (*pairs)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
                   int64_t col, const int32_t *k, int64_t n, double *r);
 } gcor_backend;
@@ -312,7 +312,7 @@ typedef struct {
     const gcor_measure *measure;
     const struct gcor_combination *combination; /* combine.h: many subjects, of which x and y are the first one's;
                                                  * NULL: one */
-    int in_double; /* columns and products of real numbers are */
+    int in_double;                              /* columns and products of real numbers are */
     gcor_use use;
     gcor_sink *sink;
     gcor_share share;

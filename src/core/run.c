@@ -67,8 +67,7 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
 }
 
 /* Which observations of a subject count; data->cols.observed is then the caller's to free. */
-static gcor_status look_at_data(gcor_context *context, gcor_job *job, gcor_source *x, gcor_source *y,
-                                gcor_data *data) {
+static gcor_status look_at_data(gcor_context *context, gcor_job *job, gcor_source *x, gcor_source *y, gcor_data *data) {
     gcor_observations observations;
     gcor_job own = *job;
     own.x = x;

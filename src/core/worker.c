@@ -123,8 +123,7 @@ static void plan_panels(gcor_worker *w) {
 static gcor_status allocate(gcor_worker *w, gcor_sink *sink) {
     const gcor_job *job = w->work->job;
     if (!job->combination) return GCOR_OK;
-    gcor_status status =
-        gcor_combine_new(w->context, job->combination, w->backend, sink, job->in_double, &w->combine);
+    gcor_status status = gcor_combine_new(w->context, job->combination, w->backend, sink, job->in_double, &w->combine);
     if (!status) w->sink = &w->combine->sink;
     return status;
 }
@@ -188,8 +187,8 @@ static gcor_status prepare(gcor_worker *w, panel_slot *slot) {
     unsigned char *flags = slot->of_rows ? work->row_flags : work->col_flags;
     int64_t n_var = smaller(w->panel, columns->source->n_var - slot->first);
     double started = gcor_seconds();
-    gcor_status status =
-        w->backend->prepare(w->state, columns, work->job->measure, kind, slot->first, n_var, &slot->operand);
+    gcor_status status = w->backend->prepare(w->state, columns, work->job->measure, kind, slot->first, n_var,
+                                             &slot->operand);
     w->context->seconds_preparing += gcor_seconds() - started;
     for (int64_t j = 0; !status && j < n_var; j++)
         __atomic_fetch_or(&flags[slot->first + j], slot->operand->flags[j], __ATOMIC_RELAXED);
@@ -216,8 +215,8 @@ static gcor_status make_room(gcor_worker *w, panel_slot **room) {
 static gcor_status fetch(gcor_worker *w, int64_t subject, int of_rows, int64_t first, const gcor_operand **operand) {
     gcor_status status = GCOR_OK;
     panel_slot *slot = w->slots, *end = w->slots + w->n_slots;
-    while (slot < end && !(slot->operand && slot->of_rows == of_rows && slot->first == first &&
-                           slot->subject == subject))
+    while (slot < end &&
+           !(slot->operand && slot->of_rows == of_rows && slot->first == first && slot->subject == subject))
         slot++;
     if (slot == end) {
         status = make_room(w, &slot);

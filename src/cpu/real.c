@@ -108,7 +108,8 @@ static void pairs_of_set(const cpu_operand *a, const cpu_operand *b, int64_t row
     float rounded[SOME];
     for (int64_t from = 0; from < n; from += SOME) {
         int64_t some = n - from < SOME ? n - from : SOME;
-        a->kernels->slice_dots(column_of(a, row), column_of(b, col), b->stride, k + from, some, a->head.n_obs, r + from);
+        a->kernels->slice_dots(column_of(a, row), column_of(b, col), b->stride, k + from, some, a->head.n_obs,
+                               r + from);
         for (int64_t i = 0; i < some; i++) {
             norm[i] = b->head.norm[other + k[from + i]];
             inverse[i] = b->inverse[other + k[from + i]];

@@ -141,8 +141,8 @@ static inline __attribute__((always_inline)) TARGET void NAME(slice_group)(const
             UNROLL for (int l = 0; l < GCOR_OBS_SLICE; l++) UNROLL for (int p = 0; p < pairs; p++)
                 slice[p] = NAME(fuse_single)(x[k + l], y[p][k + l], slice[p]);
         } else {
-            for (int64_t l = k; l < n; l++) UNROLL for (int p = 0; p < pairs; p++)
-                slice[p] = NAME(fuse_single)(x[l], y[p][l], slice[p]);
+            for (int64_t l = k; l < n; l++)
+                UNROLL for (int p = 0; p < pairs; p++) slice[p] = NAME(fuse_single)(x[l], y[p][l], slice[p]);
         }
         UNROLL for (int p = 0; p < pairs; p++) sum[p] += slice[p];
     }

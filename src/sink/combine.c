@@ -332,8 +332,7 @@ static gcor_status deliver(gcor_combine *c, gcor_context *context) {
     for (int64_t row = tile->row; row < tile->row + tile->n_row; row++) {
         gcor_segment segment = {.row = row, .error = error};
         gcor_tile_segment(tile, c->to->shape, row, &segment.col, &segment.n);
-        if (segment.n > 0 && !gcor_stop(context))
-            deliver_row(c, context, &segment, room + omp_get_thread_num() * each);
+        if (segment.n > 0 && !gcor_stop(context)) deliver_row(c, context, &segment, room + omp_get_thread_num() * each);
     }
     gcor_free(room);
     return context->error.status ? context->error.status : gcor_end_tile(c->to, context, tile);

@@ -2,8 +2,8 @@
  * the values up, and after the last subject hands the tile to another sink.
  *
  * Values are exact (to single precision, or in double), and sums in double. Or, where the other sink is content with
- * values that are off by a known error, and subjects' operands are there until the tile is done, they are cheap and sums
- * in single precision; exact() then computes what is asked for from the operands, to the same numbers. */
+ * values that are off by a known error, and subjects' operands are there until the tile is done, they are cheap and
+ * sums in single precision; exact() then computes what is asked for from the operands, to the same numbers. */
 #ifndef GPUCOR_COMBINE_SINK_H
 #define GPUCOR_COMBINE_SINK_H
 
@@ -24,7 +24,7 @@ typedef struct {
     double *errors;                    /* of each subject's values */
     int64_t subject;                   /* the one whose tile comes next */
     gcor_tile tile;
-    char *values; /* the tile's sums, or every subject's values, in rows without gaps; owned */
+    char *values;  /* the tile's sums, or every subject's values, in rows without gaps; owned */
     double *taken; /* the weights that are in each sum, where subjects are left out; owned */
     int64_t room;  /* pairs */
 } gcor_combine;
