@@ -53,6 +53,10 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 # Matrix becomes one of them, a vector stays a vector.
 check_variables <- function(x, name, assay = NULL) {
   if (!is.object(x) && is_variables(x)) return(x)
+  if (is_subjects(x)) {
+    fail("'", name, "' must be numeric, not a ", if (is.function(x)) "function" else "list", "; many subjects' data are for ",
+         "gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
+  }
   if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)

@@ -5,7 +5,10 @@
 BLOCK_VALUES <- 2^22
 
 # Some columns as x has them, for the engine.
-pick_columns <- function(m, columns) if (is_outside(m)) read_columns(m, columns) else m[, columns, drop = FALSE]
+pick_columns <- function(m, columns) {
+  if (is_combined(m)) return(pick_subjects(m, columns))
+  if (is_outside(m)) read_columns(m, columns) else m[, columns, drop = FALSE]
+}
 
 # The same as an ordinary matrix without names.
 dense_columns <- function(m, columns) unname(as.matrix(pick_columns(m, columns)))

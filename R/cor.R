@@ -41,6 +41,7 @@
 #'   package Matrix is taken too and made dense by blocks of columns. Data larger than memory: a file
 #'   ([gpuCorFile()]), a `DelayedMatrix` or a `big.matrix`, which are read by blocks of columns. Of a
 #'   `SummarizedExperiment` the first assay, or the one that `assay` names; its rows, the genes, are the variables.
+#'   Many subjects' data: a list of these, or a function, see [subjects].
 #' @param y `NULL`, or a second matrix, data frame or vector with as many rows, or another of these.
 #' @param use What to do with missing values, see Details. May be abbreviated.
 #' @param method `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` (biweight midcorrelation) or `"cosine"`: see
@@ -50,7 +51,8 @@
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: the name or number of a
 #'   `SummarizedExperiment`'s assay that is to be taken instead of the first one. `weights`, `covariates`, `data`,
-#'   `bandpass`, `tr`, `df`, and the options of measures: see [gpucor-measures].
+#'   `bandpass`, `tr`, `df`, and the options of measures: see [gpucor-measures]. `combine` and others say how many
+#'   subjects' coefficients are combined: see [subjects].
 #'
 #' @param precision `"single"` or `"double"`, see Details. May be abbreviated.
 #'
@@ -93,8 +95,8 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   method <- check_method(method)
   output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision)
-  input <- check_input(x, y, use, method, settings$assay)
+  settings <- settings_of(backend, ..., precision = precision, takes_subjects = TRUE)
+  input <- check_data(x, y, use, method, settings)
   settings <- designed_input(settings, input, method, use)
   all_coefficients(input, method, use, output, settings, call_of(sys.call()))
 }

@@ -32,7 +32,8 @@ designed <- function(settings, method, use, n_obs, complete, each_column, tests)
 
 # The same for x and y of the engine's.
 designed_input <- function(settings, input, method, use, tests = FALSE) {
-  if (!length(settings$asked)) return(settings)
+  if (!is.null(input$asked)) settings$asked <- input$asked # of one subject in a list
+  if (!length(settings$asked) || is_combined(input$x)) return(settings)
   n_obs <- nrow(input$x)
   complete <- function(settings) {
     counted <- count_observations(input$x, input$y, method, use, settings)

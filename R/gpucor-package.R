@@ -12,6 +12,7 @@
 #' * [gpuCorNetwork()]: the strongly correlated pairs, as a sparse matrix, an edge list or a file
 #' * [gpuConnectivity()]: degrees, strengths, soft connectivity, and the histogram of all coefficients
 #' * [gpuCorWindows()]: the same in windows that slide over the observations, and moments over the windows
+#' * [subjects]: many subjects' coefficients combined, in each of these; [gpuCorCompare()]: where two groups differ
 #' * [pickPower()]: the scale-free topology table
 #' * [gpuCorFile()]: data in a file, larger than memory, in the place of a matrix
 #' * [voxelMatrix()], [voxelImage()]: from images to matrices and back; [readVoxels()], [writeVoxels()]: their files

@@ -97,7 +97,10 @@ describe_network <- function(d) {
          format_count(d$edges), " edges", share)
 }
 
-show_network <- function(object) {
+show_network <- function(object) show_edges(object, "r")
+
+# value: what the entries are called.
+show_edges <- function(object, value) {
   d <- sapply(names(network_slots), function(name) methods::slot(object, name), simplify = FALSE)
   cat("Network of ", paste(unique(vapply(dim(object), format_count, "")), collapse = " x "), " variables\n",
       describe_network(d), "\n", sep = "")
@@ -105,6 +108,7 @@ show_network <- function(object) {
   if (!length(top)) return(invisible(object))
   edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],
                       object@Dimnames[[2L]])
+  names(edges)[3L] <- value
   cat("strongest:\n")
   print(edges, digits = 4L, row.names = FALSE)
   invisible(object)

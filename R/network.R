@@ -140,8 +140,8 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ...)
-  input <- check_input(x, y, use, method, settings$assay)
+  settings <- settings_of(backend, ..., takes_subjects = TRUE)
+  input <- check_data(x, y, use, method, settings)
   settings <- designed_input(settings, input, method, use, tests = isTRUE(criterion$name %in% c("p.value", "fdr")))
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)

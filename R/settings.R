@@ -35,11 +35,16 @@ SETTINGS <- c("threads", "memory", "progress", "devices")
 
 precisions <- c("single", "double")
 
-# takes_data: the function is one that takes x, of which 'assay' and what a design is made of may say more.
-settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE) {
+# takes_data: the function is one that takes x, of which 'assay' and what a design is made of may say more;
+# takes_subjects: and many of them.
+settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE,
+                        takes_subjects = FALSE) {
   precision <- check_choice(precision, precisions, "precision")
   given <- list(...)
-  if (length(given)) check_further(given, c(SETTINGS, if (takes_data) c("assay", DESIGN, option_names())))
+  if (length(given)) {
+    check_further(given, c(SETTINGS, if (takes_data) c("assay", DESIGN, option_names()),
+                           if (takes_subjects) COMBINATION))
+  }
   if (!is.null(backend)) given$backend <- backend
   found <- run_settings(given)
   backend <- choose_backend(found$backend)
@@ -54,6 +59,7 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     assay = given$assay,
     asked = asked_design(given), # see designed()
     design = NULL,
+    combination = given[intersect(names(given), COMBINATION)],
     in_double = precision == "double",
     distance = distance,
     share = c(0, 1), # all pairs, to be returned: see src/r/r.h

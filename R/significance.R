@@ -16,6 +16,7 @@ count_observations <- function(x, y, method, use, settings) {
 # What is known of the task's p values: n observations at most; `single`: p follows from r; `one_by_one`: pairs have
 # observations or degrees of freedom of their own.
 significance_of <- function(task) {
+  if (is_combined(task$x)) return(combined_significance(task))
   found <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   n <- found$n_obs
   df <- degrees_of_freedom(task, n)

@@ -25,9 +25,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_strongest, 3),    ENTRY(r_test, 9),           ENTRY(r_t_scores, 2),
     ENTRY(r_kendall_deviation, 3), ENTRY(r_tie_quotients, 6), ENTRY(r_pair_scores, 6),
     ENTRY(r_maxima, 9),       ENTRY(r_permute, 4),        ENTRY(r_store_degrees, 3), ENTRY(r_summary, 4),
-    ENTRY(r_sorted_edges, 4), ENTRY(r_names_at, 2),       ENTRY(r_adjusted, 7),
+    ENTRY(r_sorted_edges, 4), ENTRY(r_names_at, 2),       ENTRY(r_adjusted, 7),     ENTRY(r_available, 0),
     ENTRY(r_windows, 6),      ENTRY(r_window_networks, 6), ENTRY(r_window_degrees, 6),
-    ENTRY(r_window_moments, 7),
+    ENTRY(r_window_moments, 7), ENTRY(r_subject_maxima, 6),
     {NULL, NULL, 0},
 };
 /* clang-format on */

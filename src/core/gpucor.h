@@ -230,6 +230,8 @@ struct gcor_sink {
     int64_t n_row, n_col; /* variables of the rows' side (y) and of the columns' (x) */
     int approximate;      /* a cheap value with its error will do: take() asks for the exact ones */
     gcor_form form;
+    int in_turns; /* the same operands come again and again, others between them: what a back end has opened of them is
+                   * worth keeping */
 };
 
 /* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
@@ -288,6 +290,12 @@ typedef struct {
                             const gcor_tile *tile);
     /* After it returns, every coefficient of every multiply() has been delivered. */
     gcor_status (*finish)(gcor_state *state);
+
+    /* Coefficients of (row, col + k[0 .. n-1]) in each of `sets` REAL operands, n after n of them, to single precision
+     * as a sink gets them that asks for floats: what a cheap value stands for, where a sink that adds cheap values up
+     * wants to know. Any thread. NULL: this back end has no cheap values for take(). */
+    void (*pairs)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
+                  int64_t col, const int32_t *k, int64_t n, double *r);
 } gcor_backend;
 
 /* Number k of the back ends, from 0, and the one of a name (src/backends.c); NULL: there is none. */
@@ -306,18 +314,20 @@ typedef struct gcor_session gcor_session; /* session.h */
 typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
     const gcor_measure *measure;
-    const gcor_design
-        *design;   /* weights of observations, what columns are freed of, the measure's options; NULL: none */
-    int in_double; /* columns and products of real numbers are */
+    const gcor_design *design; /* weights of observations, what columns are freed of, the measure's options; NULL: none.
+                                * Of several subjects each has its own */
+    const struct gcor_combination *combination; /* combine.h: many subjects, of which x and y are the first one's;
+                                                  * NULL: one */
+    int in_double;                              /* columns and products of real numbers are */
     gcor_use use;
     gcor_sink *sink;
     gcor_share share;
     unsigned char *x_flags, *y_flags; /* n_var each, the caller's and cleared: what is known of every variable that
-                                       * is in a pair of the share */
+                                       * is in a pair of the share, in any subject */
     double *x_norm; /* NULL, or n_var, the caller's, where y is NULL: the norm of each such variable, as operands have
                      * it, there before a pair of it is delivered */
     /* Written by the run: */
-    int64_t n_obs_used; /* the observations that counted */
+    int64_t n_obs_used; /* the observations that counted, of all subjects */
     int devices_lost;   /* whose work others did; the reason of the last of them is in `lost` */
     gcor_error lost;
 } gcor_job;

@@ -1,9 +1,13 @@
 /* A run: which observations count, which pairs there are, and then all of them, by one worker or several. */
 #include "alloc.h"
+#include "combine.h"
 #include "measure.h"
 #include "missing.h"
 #include "session.h"
 #include "workers.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* A job of fewer steps is sooner done by one thread, and by one device: about 0.1 ms of a processor, a few of a GPU. */
 static const double STEPS_OF_A_THREAD = 1 << 20, STEPS_OF_A_DEVICE = 274877906944.0;
@@ -38,6 +42,10 @@ static gcor_status fill_work(gcor_work *work, gcor_context *context) {
     return gcor_queue_fill(&work->queue, context, &work->grid, &job->share);
 }
 
+static int64_t count_subjects(const gcor_work *work) {
+    return work->subjects ? work->job->combination->n : 1;
+}
+
 /* Whether several devices are to share so many steps. */
 static int is_shared(const gcor_work *work, double steps) {
     double least = work->session->shared_steps;
@@ -50,35 +58,85 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
     double variables = (double)(work->grid.n_row + work->grid.n_col), n_obs = (double)work->cols.n_obs;
     double steps = (double)work->queue.pairs * steps_of_pair(work->kind, work->cols.n_obs) + 8 * variables * n_obs;
     int threads = context->threads;
+    steps *= (double)count_subjects(work);
     if (steps < STEPS_OF_A_THREAD) context->threads = 1;
-    context->monitor->pairs = work->queue.pairs;
+    context->monitor->pairs = work->queue.pairs * count_subjects(work);
     context->monitor->pairs_done = 0;
     gcor_status status = gcor_share_out(work, context, is_shared(work, steps) ? work->session->n_devices : 1);
     context->threads = threads;
     return status;
 }
 
-gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
+/* Which observations of a subject count; what is known of its data is then to be ended with forget_data(). */
+static gcor_status look_at_data(gcor_context *context, gcor_job *job, const gcor_subject *subject, gcor_data *data) {
     gcor_observations observations;
     gcor_design *design;
+    gcor_job own = *job;
+    own.x = subject->x;
+    own.y = subject->y;
+    own.design = subject->design;
+    gcor_status status = gcor_observations_of(context, &own, &observations);
+    if (status) return status;
+    status = gcor_design_pick(context, own.design, observations.observed, observations.n_obs, &design);
+    data->cols = (gcor_columns){own.x, observations.observed, observations.n_obs, design};
+    data->rows = data->cols;
+    if (own.y) data->rows.source = own.y;
+    job->n_obs_used += observations.n_obs;
+    if (status) return status;
+    return gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);
+}
+
+static void forget_data(gcor_data *data) {
+    gcor_free((void *)data->cols.observed);
+    gcor_design_free((gcor_design *)data->cols.design);
+}
+
+/* Of an error the subject. */
+static gcor_status in_subject(gcor_context *context, gcor_status status, int64_t s) {
+    char message[sizeof context->error.message];
+    if (status != GCOR_BAD_INPUT) return status;
+    memcpy(message, context->error.message, sizeof message);
+    snprintf(context->error.message, sizeof message, "subject %.0f: %.450s", (double)s + 1, message);
+    return status;
+}
+
+/* All subjects', or the one's; what is not reached is cleared. */
+static gcor_status look_at_all(gcor_context *context, gcor_job *job, gcor_data *data, int64_t n) {
+    const gcor_combination *all = job->combination;
+    gcor_status status = GCOR_OK;
+    job->n_obs_used = 0;
+    memset(data, 0, (size_t)n * sizeof *data);
+    const gcor_subject one = {.x = job->x, .y = job->y, .design = job->design};
+    if (!all) return look_at_data(context, job, &one, data);
+    for (int64_t s = 0; !status && s < n; s++) {
+        status = in_subject(context, look_at_data(context, job, &all->subjects[s], data + s), s);
+        if (!status && (data[s].cols.source->n_var != data[0].cols.source->n_var ||
+                        data[s].rows.source->n_var != data[0].rows.source->n_var))
+            status = gcor_fail(context, GCOR_BAD_INPUT, "subject %.0f has other variables than the first one",
+                               (double)s + 1);
+    }
+    return status;
+}
+
+gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
+    int64_t n = job->combination ? job->combination->n : 1;
     gcor_work work = {.session = session,
                       .job = job,
                       .row_flags = job->y ? job->y_flags : job->x_flags,
                       .col_flags = job->x_flags,
-                      .col_norm = job->x_norm};
+                      .col_norm = job->combination ? NULL : job->x_norm};
     job->devices_lost = 0;
-    gcor_status status = gcor_observations_of(context, job, &observations);
-    if (status) return status;
-    job->n_obs_used = observations.n_obs;
-    status = gcor_design_pick(context, job->design, observations.observed, observations.n_obs, &design);
-    work.cols = (gcor_columns){job->x, observations.observed, observations.n_obs, design};
-    work.rows = work.cols;
-    if (job->y) work.rows.source = job->y;
-    if (!status) status = gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &work.kind);
+    gcor_data *data = gcor_alloc(context, n, sizeof *data, "what is known of the data");
+    if (!data) return GCOR_NO_MEMORY;
+    gcor_status status = look_at_all(context, job, data, n);
+    work.cols = data->cols;
+    work.rows = data->rows;
+    work.kind = data->kind;
+    if (job->combination) work.subjects = data;
     if (!status) status = fill_work(&work, context);
     if (!status) status = run_work(&work, context);
     gcor_queue_free(&work.queue);
-    gcor_design_free(design);
-    gcor_free(observations.observed);
+    for (int64_t s = 0; s < n; s++) forget_data(&data[s]);
+    gcor_free(data);
     return status;
 }

@@ -5,6 +5,7 @@
  * time, of which the one that was not wanted for longest makes room for the next. */
 #include "workers.h"
 
+#include "../sink/combine.h"
 #include "alloc.h"
 #include "measure.h"
 #include "session.h"
@@ -17,7 +18,7 @@ enum {
 
 typedef struct {
     int of_rows; /* of y, where that is another source than x */
-    int64_t first;
+    int64_t subject, first;
     gcor_operand *operand; /* NULL: empty */
     int64_t wanted;        /* when it last was */
 } panel_slot;
@@ -27,7 +28,8 @@ struct gcor_worker {
     gcor_context *context;
     gcor_work *work;
     gcor_state *state;
-    gcor_sink *sink;
+    gcor_sink *sink;       /* what the back end delivers to */
+    gcor_combine *combine; /* that, where there are several subjects; owned */
     int64_t tile_rows, tile_cols;
     int64_t panel; /* variables in a panel, a power of two */
     int64_t clock; /* counts what is wanted */
@@ -43,49 +45,125 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+static int64_t count_subjects(const gcor_worker *w) {
+    return w->combine ? w->combine->rule->n : 1;
+}
+
+static gcor_kind kind_of(const gcor_worker *w, int64_t subject) {
+    return w->work->subjects ? w->work->subjects[subject].kind : w->work->kind;
+}
+
+static const gcor_columns *columns_of(const gcor_worker *w, int64_t subject, int of_rows) {
+    const gcor_data *data = w->work->subjects ? w->work->subjects + subject : NULL;
+    if (of_rows) return data ? &data->rows : &w->work->rows;
+    return data ? &data->cols : &w->work->cols;
+}
+
+/* Bytes of a variable's operands, of all subjects. */
+static int64_t variable_bytes(const gcor_worker *w) {
+    int64_t bytes = 0;
+    for (int64_t s = 0; s < count_subjects(w); s++)
+        bytes += w->backend->column_bytes(w->state, kind_of(w, s), columns_of(w, s, 0)->n_obs);
+    return bytes;
+}
+
+static int64_t operand_memory(const gcor_worker *w) {
+    return w->context->memory > 0 ? w->context->memory : w->backend->memory(w->state);
+}
+
 /* How many variables of operands fit. */
 static int64_t fitting(const gcor_worker *w, int64_t variables) {
-    int64_t each = w->backend->column_bytes(w->state, w->work->kind, w->work->cols.n_obs), memory = w->context->memory;
-    if (each < 1 || (memory == 0 && variables * each <= SMALL_BYTES)) return variables;
-    if (memory == 0) memory = w->backend->memory(w->state);
-    return memory / each;
+    int64_t each = variable_bytes(w);
+    if (each < 1 || (w->context->memory == 0 && variables * each <= SMALL_BYTES)) return variables;
+    return operand_memory(w) / each;
+}
+
+/* Of several subjects a tile is as large as the sink that combines has it, and no larger than the back end has any of
+ * theirs. Where not even two panels of all subjects fit, operands are made ready for each tile anew. */
+static void plan_tiles(gcor_worker *w) {
+    w->backend->tile_size(w->state, w->work->kind, w->work->cols.n_obs, &w->tile_rows, &w->tile_cols);
+    if (!w->combine) return;
+    gcor_combine *c = w->combine;
+    int cheap = gcor_combine_may_be_cheap(c);
+    for (int64_t s = 0; s < c->rule->n; s++) {
+        int64_t rows, cols;
+        w->backend->tile_size(w->state, kind_of(w, s), columns_of(w, s, 0)->n_obs, &rows, &cols);
+        w->tile_cols = smaller(w->tile_cols, cols);
+        w->tile_rows = smaller(w->tile_rows, rows);
+        cheap = cheap && kind_of(w, s) == GCOR_REAL;
+    }
+    c->sink.approximate = cheap;
+    int64_t side = gcor_combine_side(c, w->context->threads, 0), all = larger(w->work->grid.n_row, w->work->grid.n_col);
+    while (side / 2 >= all && side > 64) side /= 2;
+    int64_t sides = 2 * smaller(side, w->work->grid.n_col);
+    if (fitting(w, sides) < sides) {
+        c->sink.approximate = 0;
+        side = gcor_combine_side(c, w->context->threads, operand_memory(w) / 4);
+        w->tile_rows = w->tile_cols = larger(w->tile_cols, side);
+    }
+    w->tile_cols = smaller(w->tile_cols, side);
+    w->tile_rows = smaller(w->tile_rows, w->tile_cols);
 }
 
 /* All variables in one panel, if they fit and all are wanted; otherwise as wide as two fit, but no narrower than a
- * tile. */
+ * tile. Of several subjects, a panel each; where two of all of them do not fit, as many as do. */
 static void plan_panels(gcor_worker *w) {
     const gcor_grid *grid = &w->work->grid;
     int is_part = w->work->job->share.of > 1;
     int64_t sides = grid->shape == GCOR_FULL ? 2 : 1, longest = larger(grid->n_row, grid->n_col);
     int64_t all = grid->shape == GCOR_FULL ? grid->n_row + grid->n_col : grid->n_col, fit = fitting(w, all);
+    int64_t n = count_subjects(w);
     w->panel = w->tile_cols;
     while (w->panel < longest && (all <= fit ? !is_part || w->panel < SHARE_PANEL : 2 * (2 * w->panel) <= fit))
         w->panel *= 2;
-    int64_t wanted = sides * (longest / w->panel + 1);
-    w->n_slots = all <= fit ? wanted : larger(2, smaller(wanted, fit / w->panel));
+    int64_t wanted = n * sides * (longest / w->panel + 1);
+    w->n_slots = all <= fit ? wanted : larger(2, smaller(wanted, n * fit / w->panel));
+}
+
+static gcor_status allocate(gcor_worker *w, gcor_sink *sink) {
+    const gcor_job *job = w->work->job;
+    if (!job->combination) return GCOR_OK;
+    gcor_status status = gcor_combine_new(w->context, job->combination, w->backend, sink, job->in_double, &w->combine);
+    if (!status) w->sink = &w->combine->sink;
+    return status;
+}
+
+/* How large tiles and panels are the back end says when it knows the sink. */
+static gcor_status plan(gcor_worker *w) {
+    plan_tiles(w);
+    plan_panels(w);
+    w->slots = gcor_alloc(w->context, w->n_slots, sizeof *w->slots, "a worker");
+    for (int64_t s = 0; w->slots && s < w->n_slots; s++) w->slots[s] = (panel_slot){0};
+    return w->slots ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+static void release(gcor_worker *w) {
+    gcor_sink_free(w->combine ? &w->combine->sink : NULL);
+    gcor_free(w->slots);
+    gcor_free(w);
 }
 
 gcor_status gcor_worker_open(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
                              gcor_worker **worker) {
     const gcor_backend *backend = work->session->backend;
-    *worker = NULL;
-    gcor_status status = backend->begin(state, context, sink);
-    if (status) return status;
     gcor_worker *w = gcor_alloc(context, 1, sizeof *w, "a worker");
-    if (w) {
-        *w = (gcor_worker){.backend = backend, .context = context, .work = work, .state = state, .sink = sink};
-        backend->tile_size(state, work->kind, work->cols.n_obs, &w->tile_rows, &w->tile_cols);
-        plan_panels(w);
-        w->slots = gcor_alloc(context, w->n_slots, sizeof *w->slots, "a worker");
-        for (int64_t s = 0; w->slots && s < w->n_slots; s++) w->slots[s] = (panel_slot){0};
+    *worker = NULL;
+    if (!w) return GCOR_NO_MEMORY;
+    *w = (gcor_worker){.backend = backend, .context = context, .work = work, .state = state, .sink = sink};
+    gcor_status status = allocate(w, sink);
+    if (!status) status = backend->begin(state, context, w->sink);
+    if (status) {
+        release(w);
+        return status;
     }
-    if (w && w->slots) {
-        *worker = w;
-        return GCOR_OK;
+    status = plan(w);
+    if (status) {
+        backend->end(state);
+        release(w);
+        return status;
     }
-    gcor_free(w);
-    backend->end(state);
-    return GCOR_NO_MEMORY;
+    *worker = w;
+    return GCOR_OK;
 }
 
 void gcor_worker_close(gcor_worker *w) {
@@ -93,8 +171,7 @@ void gcor_worker_close(gcor_worker *w) {
     for (int64_t s = 0; s < w->n_slots; s++)
         if (w->slots[s].operand) w->backend->release(w->state, w->slots[s].operand);
     w->backend->end(w->state);
-    gcor_free(w->slots);
-    gcor_free(w);
+    release(w);
 }
 
 int64_t gcor_worker_least_side(const gcor_worker *w) {
@@ -105,15 +182,16 @@ int64_t gcor_worker_least_side(const gcor_worker *w) {
 
 static gcor_status prepare(gcor_worker *w, panel_slot *slot) {
     gcor_work *work = w->work;
-    const gcor_columns *columns = slot->of_rows ? &work->rows : &work->cols;
+    const gcor_columns *columns = columns_of(w, slot->subject, slot->of_rows);
+    gcor_kind kind = kind_of(w, slot->subject);
     unsigned char *flags = slot->of_rows ? work->row_flags : work->col_flags;
     int64_t n_var = smaller(w->panel, columns->source->n_var - slot->first);
     double started = gcor_seconds();
-    gcor_status status = w->backend->prepare(w->state, columns, work->job->measure, work->kind, slot->first, n_var,
+    gcor_status status = w->backend->prepare(w->state, columns, work->job->measure, kind, slot->first, n_var,
                                              &slot->operand);
     w->context->seconds_preparing += gcor_seconds() - started;
     for (int64_t j = 0; !status && j < n_var; j++)
-        __atomic_store_n(&flags[slot->first + j], slot->operand->flags[j], __ATOMIC_RELAXED);
+        __atomic_fetch_or(&flags[slot->first + j], slot->operand->flags[j], __ATOMIC_RELAXED);
     for (int64_t j = 0; !status && work->col_norm && j < n_var; j++)
         __atomic_store(&work->col_norm[slot->first + j], &slot->operand->norm[j], __ATOMIC_RELAXED);
     return status;
@@ -133,15 +211,18 @@ static gcor_status make_room(gcor_worker *w, panel_slot **room) {
     return GCOR_OK;
 }
 
-/* The panel that begins at a variable, ready. */
-static gcor_status fetch(gcor_worker *w, int of_rows, int64_t first, const gcor_operand **operand) {
+/* The panel of a subject that begins at a variable, ready. */
+static gcor_status fetch(gcor_worker *w, int64_t subject, int of_rows, int64_t first, const gcor_operand **operand) {
     gcor_status status = GCOR_OK;
     panel_slot *slot = w->slots, *end = w->slots + w->n_slots;
-    while (slot < end && !(slot->operand && slot->of_rows == of_rows && slot->first == first)) slot++;
+    while (slot < end &&
+           !(slot->operand && slot->of_rows == of_rows && slot->first == first && slot->subject == subject))
+        slot++;
     if (slot == end) {
         status = make_room(w, &slot);
         if (status) return status;
         slot->of_rows = of_rows;
+        slot->subject = subject;
         slot->first = first;
         status = prepare(w, slot);
     }
@@ -168,10 +249,31 @@ static gcor_status multiply_tile(gcor_worker *w, const gcor_operand *rows, const
     return GCOR_OK;
 }
 
-/* The pairs of a rectangle whose variables are ready. Every other row of tiles is done from the right, as its first
- * columns are then those that the row before had last: a back end may have opened them. */
-static gcor_status multiply_tiles(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
-                                  const gcor_tile *all) {
+/* Two panels, by the variables that they begin with. */
+typedef struct {
+    int64_t row, col;
+} panel_pair;
+
+/* A tile of every subject, one after the other: what combines them counts on that order. */
+static gcor_status multiply_subjects(gcor_worker *w, const panel_pair *panels, const gcor_tile *tile) {
+    int of_rows = w->work->grid.shape == GCOR_FULL;
+    gcor_status status = GCOR_OK;
+    for (int64_t s = 0; !status && s < count_subjects(w); s++) {
+        const gcor_operand *rows, *cols;
+        status = fetch(w, s, of_rows, panels->row, &rows);
+        if (!status) status = fetch(w, s, 0, panels->col, &cols);
+        if (!status && w->combine) {
+            w->combine->rows[s] = rows;
+            w->combine->cols[s] = cols;
+        }
+        if (!status) status = multiply_tile(w, rows, cols, tile);
+    }
+    return status;
+}
+
+/* The pairs of a rectangle within two panels. Every other row of tiles is done from the right, as its first columns are
+ * then those that the row before had last: a back end may have opened them. */
+static gcor_status multiply_tiles(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
     int64_t row_end = all->row + all->n_row, col_end = all->col + all->n_col;
     int64_t n_col = (all->n_col + w->tile_cols - 1) / w->tile_cols;
     gcor_status status = GCOR_OK;
@@ -179,7 +281,7 @@ static gcor_status multiply_tiles(gcor_worker *w, const gcor_operand *rows, cons
         for (int64_t k = 0; !status && k < n_col; k++) {
             int64_t col = all->col + (turn ? n_col - 1 - k : k) * w->tile_cols;
             gcor_tile tile = {row, smaller(w->tile_rows, row_end - row), col, smaller(w->tile_cols, col_end - col)};
-            status = multiply_tile(w, rows, cols, &tile);
+            if (gcor_tile_pairs(&tile, w->sink->shape) > 0) status = multiply_subjects(w, panels, &tile);
         }
     }
     return status;
@@ -193,13 +295,11 @@ static gcor_tile overlap(const gcor_tile *tile, int64_t row, int64_t col, int64_
 }
 
 static gcor_status multiply_panels(gcor_worker *w, const gcor_tile *part, int64_t row, int64_t col) {
-    int of_rows = w->work->grid.shape == GCOR_FULL;
-    const gcor_operand *rows = NULL, *cols = NULL;
-    gcor_status status = fetch(w, of_rows, row, &rows);
-    if (!status) status = fetch(w, 0, col, &cols);
-    double started = gcor_seconds();
-    if (!status) status = multiply_tiles(w, rows, cols, part);
-    w->context->seconds_multiplying += gcor_seconds() - started;
+    const panel_pair panels = {row, col};
+    double started = gcor_seconds(), prepared = w->context->seconds_preparing;
+    gcor_status status = multiply_tiles(w, &panels, part);
+    prepared = w->context->seconds_preparing - prepared;
+    w->context->seconds_multiplying += gcor_seconds() - started - prepared;
     return status;
 }
 
@@ -226,8 +326,11 @@ static gcor_status prepare_all(gcor_worker *w) {
     const gcor_operand *operand;
     gcor_status status = GCOR_OK;
     int64_t n_row = w->work->grid.shape == GCOR_FULL ? w->work->grid.n_row : 0;
-    for (int64_t row = 0; !status && row < n_row; row += w->panel) status = fetch(w, 1, row, &operand);
-    for (int64_t col = 0; !status && col < w->work->grid.n_col; col += w->panel) status = fetch(w, 0, col, &operand);
+    for (int64_t s = 0; s < count_subjects(w); s++) {
+        for (int64_t row = 0; !status && row < n_row; row += w->panel) status = fetch(w, s, 1, row, &operand);
+        for (int64_t col = 0; !status && col < w->work->grid.n_col; col += w->panel)
+            status = fetch(w, s, 0, col, &operand);
+    }
     return status;
 }
 

@@ -2,14 +2,22 @@
 #ifndef GPUCOR_WORKERS_H
 #define GPUCOR_WORKERS_H
 
+#include "combine.h"
 #include "share.h"
 #include "source.h"
+
+/* What a run needs of a subject's data. */
+typedef struct {
+    gcor_columns rows, cols; /* of y, or again x; of x */
+    gcor_kind kind;
+} gcor_data;
 
 /* What all workers of a run have in common. */
 typedef struct {
     gcor_session *session;
     gcor_job *job;
-    gcor_columns rows, cols;              /* of y, or again x; of x */
+    gcor_columns rows, cols;              /* of y, or again x; of x; of several subjects, those of the first */
+    const gcor_data *subjects;            /* of all of them, where there is a job->combination; NULL: one */
     unsigned char *row_flags, *col_flags; /* the job's */
     double *col_norm;                     /* the job's, or NULL */
     gcor_kind kind;

@@ -109,4 +109,5 @@ const gcor_backend gcor_cpu = {
     .release = cpu_release,
     .multiply = cpu_multiply,
     .finish = cpu_finish,
+    .pairs = cpu_pairs,
 };

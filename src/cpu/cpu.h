@@ -29,6 +29,8 @@ typedef struct {
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS */
+    char *opened;          /* all variables in slivers, opened by a product's ... */
+    const void *opened_as; /* ... open(), for sinks to which operands come in turns; NULL: not yet */
 } cpu_operand;
 
 /* A whole sliver may go beyond the last variable; it then has that one again, and nobody asks for the sums. */
@@ -87,6 +89,7 @@ struct cpu_product {
     int64_t element, sum_bytes; /* of an element; of a sum, 0: the same */
     int64_t chunk;              /* elements at a time that stay in the cache, 0: as many as is usual */
     int planes, sums;           /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
+    int keeps;                  /* slivers of all variables are no larger than the operand: they may stay with it */
     cpu_sign_mode mode;
     int64_t work_bytes; /* that open() wants, for each thread */
 
@@ -101,9 +104,16 @@ struct cpu_product {
                     const cpu_operand *cols, const gcor_tile *block, void *sums);
 };
 
+/* Elements of a sliver that are opened at a time: REAL operands of more are not kept open. */
+enum { CPU_SLICE = 2048 };
+
 /* product.c */
 gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
                                  const cpu_operand *cols, const gcor_tile *tile);
+
+/* real.c: gcor_backend's pairs(). */
+void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
+               const int32_t *k, int64_t n, double *r);
 
 /* kendall.c: whether a tile of signs is sooner done by cpu_multiply_by_pairs() than by planes of that mode. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,

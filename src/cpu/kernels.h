@@ -50,6 +50,9 @@ typedef struct cpu_kernels {
      * All have n of them, a multiple of CPU_PADDING: zeros fill up what there is not. */
     void (*dots)(const float *x, const float *columns, int64_t stride, const int32_t *which, int64_t count, int64_t n,
                  double *out);
+    /* The same sums as slices() has them. */
+    void (*slice_dots)(const float *x, const float *columns, int64_t stride, const int32_t *which, int64_t count,
+                       int64_t n, double *out);
     /* Sums of products of signs; of CPU_UNTIED, less the number of pairs of observations. CPU_COMMON: also,
      * CPU_BLOCK_PAIRS further on, how many pairs that both have are untied in the row's variable, and as much
      * further on, in the column's. */

@@ -3,6 +3,7 @@
  * this is done slice by slice, and the sums of all blocks are kept meanwhile. */
 #include "cpu.h"
 
+#include "../core/alloc.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
 
@@ -116,6 +117,52 @@ static void work_on_slice(const tile_product *t, int64_t first, int64_t n) {
     }
 }
 
+/* All variables of an operand, opened for once. */
+static gcor_status open_operand(const tile_product *t, const cpu_operand *operand) {
+    const cpu_product *p = t->product;
+    cpu_operand *o = (cpu_operand *)operand; /* what is cached in it is no part of its value */
+    gcor_context *context = t->state->context;
+    int64_t slivers = count_slivers(p, o->head.n_var), bytes = sliver_bytes(p);
+    if (o->opened_as == (const void *)p->open) return GCOR_OK;
+    gcor_free(o->opened);
+    o->opened_as = NULL;
+    o->opened = gcor_alloc(context, slivers, (size_t)bytes, "the opened columns");
+    if (!o->opened) return GCOR_NO_MEMORY;
+    gcor_huge_pages(o->opened, (size_t)(slivers * bytes));
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t s = 0; s < slivers; s++)
+        if (!gcor_stop(context))
+            p->open(t->state, p, o, o->head.first + s * sliver_width(p), 0, p->length, o->opened + s * bytes, NULL);
+    if (!context->error.status) o->opened_as = (const void *)p->open;
+    return context->error.status;
+}
+
+/* A tile's variables in an operand that is open. They begin where a sliver does: tiles and panels begin at multiples of
+ * 64. */
+static cpu_slivers kept_slivers(const tile_product *t, const cpu_operand *operand, int64_t var, int64_t n_var) {
+    int64_t sliver = (var - operand->head.first) / sliver_width(t->product);
+    return (cpu_slivers){.of = operand,
+                         .first = var,
+                         .n_var = n_var,
+                         .planes = t->product->planes,
+                         .memory = {operand->opened + sliver * sliver_bytes(t->product), 0}};
+}
+
+static gcor_status work_on_kept(tile_product *t) {
+    const gcor_tile *tile = t->tile;
+    gcor_status status = open_operand(t, t->rows);
+    if (!status) status = open_operand(t, t->cols);
+    if (status) return status;
+    cpu_slivers rows = kept_slivers(t, t->rows, tile->row, tile->n_row);
+    cpu_slivers cols = kept_slivers(t, t->cols, tile->col, tile->n_col);
+    t->row_slivers = &rows;
+    t->col_slivers = &cols;
+    t->sums = cpu_room(t->state->context, &t->state->sums, t->state->context->threads, (size_t)block_bytes(t->product));
+    if (!t->sums) return GCOR_NO_MEMORY;
+    work_on_slice(t, 0, t->product->length);
+    return t->state->context->error.status;
+}
+
 static gcor_status make_room(tile_product *t) {
     gcor_state *state = t->state;
     const cpu_product *p = t->product;
@@ -141,6 +188,7 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
                       .row_slivers = &state->rows,
                       .col_slivers = diagonal ? &state->rows : &state->cols,
                       .keep = product->length > product->slice};
+    if (state->sink->in_turns && product->keeps && !t.keep) return work_on_kept(&t);
     gcor_status status = make_room(&t);
     if (status) return status;
     int64_t first = 0;

@@ -8,7 +8,7 @@
 
 /* Observations that are opened at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
  * are summed in single precision, and as many at a time as stay in the first-level cache: whole slices. */
-enum { SLICE = 2048, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
+enum { SLICE = CPU_SLICE, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
 _Static_assert(SLICE % GCOR_OBS_RUN == 0, "slices of whole runs");
 
 static const float *column_of(const cpu_operand *o, int64_t var) {
@@ -83,6 +83,51 @@ static void multiply_values(const gcor_state *state, const cpu_product *product,
                             int add, void *sums) {
     (void)product;
     state->kernels->fused((const double *)rows, (const double *)cols, n, add, sums);
+}
+
+/* ---- pairs by themselves ------------------------------------------------------------------------ */
+
+static void fetch_column(const cpu_operand *o, int64_t var) {
+    enum { LINE = 64 };
+    const char *at = (const char *)column_of(o, var);
+    for (int64_t byte = 0; byte < o->stride * (int64_t)sizeof(float); byte += LINE) __builtin_prefetch(at + byte);
+}
+
+/* They are far apart in memory, and few: all are on their way before the first is wanted. */
+static void fetch_columns(const cpu_operand *a, const cpu_operand *b, int64_t row, int64_t col, const int32_t *k,
+                          int64_t n) {
+    fetch_column(a, row);
+    for (int64_t i = 0; i < n; i++) fetch_column(b, col + k[i]);
+}
+
+static void pairs_of_set(const cpu_operand *a, const cpu_operand *b, int64_t row, int64_t col, const int32_t *k,
+                         int64_t n, double *r) {
+    enum { SOME = 64 };
+    int64_t own = row - a->head.first, other = col - b->head.first;
+    double norm[SOME], inverse[SOME];
+    float rounded[SOME];
+    for (int64_t from = 0; from < n; from += SOME) {
+        int64_t some = n - from < SOME ? n - from : SOME;
+        a->kernels->slice_dots(column_of(a, row), column_of(b, col), b->stride, k + from, some, a->head.n_obs,
+                               r + from);
+        for (int64_t i = 0; i < some; i++) {
+            norm[i] = b->head.norm[other + k[from + i]];
+            inverse[i] = b->inverse[other + k[from + i]];
+        }
+        a->kernels->rounded_coefficients(r + from, a->head.norm[own], a->inverse[own], norm, inverse, some, rounded);
+        for (int64_t i = 0; i < some; i++) r[from + i] = rounded[i];
+    }
+}
+
+void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
+               const int32_t *k, int64_t n, double *r) {
+    enum { FEW = 16 };
+    const cpu_operand *const *a = (const cpu_operand *const *)rows, *const *b = (const cpu_operand *const *)cols;
+    for (int64_t s = 0; s < sets; s++) {
+        if (s == 0 && n <= FEW) fetch_columns(a[s], b[s], row, col, k, n);
+        if (s + 1 < sets && n <= FEW) fetch_columns(a[s + 1], b[s + 1], row, col, k, n);
+        pairs_of_set(a[s], b[s], row, col, k, n, r + s * n);
+    }
 }
 
 /* ---- to the sink ----------------------------------------------------------------------------- */
@@ -165,10 +210,12 @@ gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const 
         product.multiply = multiply_values;
     } else if (state->sink->approximate) {
         product.element = sizeof(float);
+        product.keeps = 1;
         product.open = open_floats;
         product.multiply = multiply_floats;
     } else if (is_rounded(state, rows)) {
         product.element = sizeof(float);
+        product.keeps = 1;
         product.sum_bytes = sizeof(double);
         product.slice = n_obs < SINGLE_SLICE ? n_obs : SINGLE_SLICE;
         product.chunk = SINGLE_CHUNK;

@@ -18,7 +18,7 @@
  *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
  *                  of 64 pairs of floats, as bits
- *   NAME(fuse)(), NAME(fuse_singles)()
+ *   NAME(fuse)(), NAME(fuse_singles)(), NAME(fuse_single)()
  *                  a b + c of doubles, and of floats, rounded once
  *   NAME(wide)()   floats, as many as a vector has doubles, as doubles
  *   NAME(root)()   square roots */
@@ -131,6 +131,38 @@ TARGET static void NAME(dots)(const float *x, const float *columns, int64_t stri
     }
 }
 
+/* Of some columns, which share the loads of x, slice by slice as slices() adds them up. */
+static inline __attribute__((always_inline)) TARGET void NAME(slice_group)(const float *x, const float *const *y,
+                                                                           int pairs, int64_t n, double *out) {
+    double sum[4] = {0};
+    for (int64_t k = 0; k < n; k += GCOR_OBS_SLICE) {
+        float slice[4] = {0};
+        if (k + GCOR_OBS_SLICE <= n) {
+            UNROLL for (int l = 0; l < GCOR_OBS_SLICE; l++) UNROLL for (int p = 0; p < pairs; p++)
+                slice[p] = NAME(fuse_single)(x[k + l], y[p][k + l], slice[p]);
+        } else {
+            for (int64_t l = k; l < n; l++)
+                UNROLL for (int p = 0; p < pairs; p++) slice[p] = NAME(fuse_single)(x[l], y[p][l], slice[p]);
+        }
+        UNROLL for (int p = 0; p < pairs; p++) sum[p] += slice[p];
+    }
+    UNROLL for (int p = 0; p < pairs; p++) out[p] = sum[p];
+}
+
+TARGET static void NAME(slice_dots)(const float *x, const float *columns, int64_t stride, const int32_t *which,
+                                    int64_t count, int64_t n, double *out) {
+    const float *y[4];
+    int64_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        UNROLL for (int p = 0; p < 4; p++) y[p] = columns + which[k + p] * stride;
+        NAME(slice_group)(x, y, 4, n, out + k);
+    }
+    for (; k < count; k++) {
+        y[0] = columns + which[k] * stride;
+        NAME(slice_group)(x, y, 1, n, out + k);
+    }
+}
+
 /* ---- from sums to coefficients -------------------------------------------------------------------- */
 
 typedef int64_t NAME(masks) __attribute__((vector_size(BYTES), aligned(8), may_alias));
@@ -229,6 +261,7 @@ static const cpu_kernels NAME(kernels) = {
     .slices = NAME(slices),
     .fused = NAME(fused),
     .dots = NAME(dots),
+    .slice_dots = NAME(slice_dots),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
     .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
     .levels = NAME(levels),

@@ -75,4 +75,8 @@ TARGET static inline void round_avx2(reals_avx2 x, float *out) {
     _mm_storeu_ps(out, _mm256_cvtpd_ps((__m256d)x));
 }
 
+TARGET static inline float fuse_single_avx2(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+
 #include "set.h"

@@ -68,4 +68,8 @@ TARGET static inline void round_avx512(reals_avx512 x, float *out) {
     _mm256_storeu_ps(out, _mm512_cvtpd_ps((__m512d)x));
 }
 
+TARGET static inline float fuse_single_avx512(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+
 #include "set.h"

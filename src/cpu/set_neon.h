@@ -78,4 +78,8 @@ static inline void round_neon(reals_neon x, float *out) {
     vst1_f32(out, vcvt_f32_f64((float64x2_t)x));
 }
 
+static inline float fuse_single_neon(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+
 #include "set.h"

@@ -40,6 +40,14 @@ static void use_processor(r_job *q) {
     q->devices[0] = 0;
 }
 
+static int has_single_pairs(const r_job *q) {
+    const gcor_combination *all = q->job.combination;
+    const gcor_measure *measure = q->job.measure;
+    for (int64_t s = 0; all && s < all->n; s++)
+        if (gcor_common_kind(measure, all->subjects[s].design) == GCOR_PAIR_COMMON) return 1;
+    return gcor_common_kind(measure, q->job.design) == GCOR_PAIR_COMMON;
+}
+
 static const double *parse_numbers(SEXP values, const char *name, int64_t n) {
     if (Rf_isNull(values)) return NULL;
     if (TYPEOF(values) != REALSXP || Rf_xlength(values) < n) Rf_error("'%s' are not %.0f numbers", name, (double)n);
@@ -72,13 +80,20 @@ gcor_df_rule r_df_parse(SEXP design) {
 }
 
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
-    *q = (r_job){.x = r_source_of(x, Rf_asLogical(by_row))};
-    if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
+    int many = r_is_subjects(x);
+    *q = (r_job){0};
+    if (many) {
+        r_subjects_parse(q, x, y);
+    } else {
+        q->x = r_source_of(x, Rf_asLogical(by_row));
+        if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
+    }
     parse_devices(q, settings);
     r_part_parse(&q->part, settings);
     q->job = (gcor_job){.x = &q->x.source,
                         .y = Rf_isNull(y) ? NULL : &q->y.source,
                         .measure = gcor_measure_at(Rf_asInteger(method)),
+                        .combination = many ? &q->combination : NULL,
                         .in_double = Rf_asLogical(r_element(settings, "in_double")),
                         .use = (gcor_use)Rf_asInteger(use),
                         .share = q->part.share};
@@ -89,9 +104,9 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
         q->job.design = &q->design;
         q->df = r_df_parse(design);
     }
-    if (q->job.use == GCOR_PAIRWISE && gcor_common_kind(q->job.measure, q->job.design) == GCOR_PAIR_COMMON)
-        use_processor(q);
+    if (q->job.use == GCOR_PAIRWISE && has_single_pairs(q)) use_processor(q);
     r_call_parse(&q->call, settings);
+    if (many) r_subjects_memory(q);
 }
 
 static SEXP allocate_flags(const gcor_source *source) {

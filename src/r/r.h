@@ -10,6 +10,7 @@
 #include <Rinternals.h>
 #include <R_ext/Rdynload.h>
 
+#include "../core/combine.h"
 #include "../core/compact.h"
 #include "../core/design.h"
 #include "../core/pool.h"
@@ -22,7 +23,8 @@
 
 /* ---- .Call entry points -------------------------------------------------------- */
 
-/* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, y possibly NULL;
+/* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, or many
+ * subjects' (R/subjects.R), y possibly NULL;
  * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
  * progress, keep, pass, devices, design: NULL or as in r_design_parse(), and of a part of a run share, save, parts: see
  * r_part). The result is list(n_obs,
@@ -123,6 +125,11 @@ SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SE
 /* p values adjusted by them, ascending, in the shape of p: the share of all permutations and the data whose largest
  * weight is at least that of coefficient r, less the margin. NA where p is. is_log: their logarithms. */
 SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads);
+
+/* subjects.c: how many bytes of memory are free; and list(..., maxima: the largest weight by that side of all pairs of
+ * many subjects, once for each column of weights, which take the place of theirs). */
+SEXP r_available(void);
+SEXP r_subject_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings);
 
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);
@@ -256,7 +263,8 @@ void r_part_parse(r_part *part, SEXP settings);
 
 /* A job from its arguments; the data stay R's. Must not move: its parts point to one another. */
 typedef struct {
-    r_source x, y;
+    r_source x, y;                /* of many subjects, those of the first */
+    gcor_combination combination; /* of many subjects */
     gcor_job job;
     gcor_design design;
     gcor_df_rule df;
@@ -271,6 +279,11 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
 gcor_design r_design_parse(SEXP design, int64_t n_obs);
 /* The design's list has for p values: df: NULL, a number, or any text: estimated; lost. */
 gcor_df_rule r_df_parse(SEXP design);
+/* subjects.c: whether x is many subjects' data; the job's x, y and combination from them; and how much memory their
+ * columns may take, if the call does not say. */
+int r_is_subjects(SEXP x);
+void r_subjects_parse(r_job *q, SEXP x, SEXP y);
+void r_subjects_memory(r_job *q);
 /* A list of these names, of which the first three are n_obs, x_flags, y_flags. */
 SEXP r_job_result(r_job *q, const char **names);
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);

@@ -149,5 +149,5 @@ static gcor_status cuda_finish(gcor_state *state) {
 extern "C" const gcor_backend gcor_cuda = {
     "cuda",       cuda_count_gpus, cuda_open,         cuda_close,     cuda_begin,
     cuda_end,     cuda_memory,     cuda_column_bytes, cuda_tile_size, cuda_prepare_entry,
-    cuda_release, cuda_multiply,   cuda_finish,
+    cuda_release, cuda_multiply,   cuda_finish,       nullptr,
 };

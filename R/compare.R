@@ -1,0 +1,269 @@
+#' Pairs whose correlation differs between two groups
+#'
+#' Of every pair of columns the difference of its correlation between two conditions (two matrices with the same columns)
+#' or two groups of subjects (two lists of matrices), by Fisher's z: the statistic, its p value, and which pairs differ,
+#' as a network or all of them. No group's coefficients are stored.
+#'
+#' The difference of a pair is `artanh(r_x) - artanh(r_y)`, for lists the difference of the groups' mean z, in which a
+#' subject of n observations has the weight n - 3, as in [gpuCorNetwork()] with `combine = "fisher"` (see [subjects]). Its
+#' variance under independence of the groups is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, sums over subjects, and 1.06 times
+#' that of Spearman's rho; the difference over its root is standard normal, nearly, where the pair has the same
+#' correlation everywhere in both groups. Subjects that differ among themselves make differences larger than that: then
+#' permutation is what holds.
+#'
+#' One of these says which pairs are wanted; without any, all are returned:
+#'
+#' * `threshold`: the least difference of z, a number of at least 0;
+#' * `density`: the share of all pairs, those that differ most;
+#' * `k`: each column's k partners whose correlation with it differs most;
+#' * `p.value`: two-sided, not adjusted;
+#' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have a coefficient in all subjects.
+#'
+#' `n_perm`: p values adjusted for all pairs at once by permutation, in a single step (Westfall and Young 1993), as
+#' [gpuCorTest()] has them. With three subjects or more it is their labels that are permuted; with one matrix in each
+#' group the rows of both, each column of which is first centred and scaled to unit variance in its group (for Spearman
+#' its ranks are): under the hypothesis that both groups have the same correlations the rows are exchangeable. In each
+#' permutation the largest standardized difference of all pairs is found, by its size or by `sign`. The adjusted p value
+#' of a pair is the share of the permutations, the data themselves being one of them, whose largest difference is at
+#' least the pair's. [set.seed()] determines the permutations. Each of them takes as long as the comparison.
+#'
+#' A pair without a coefficient in one of the subjects has no difference. A coefficient of 1 or -1 counts as one that is
+#' 2^-24 from it, as everywhere with Fisher's z.
+#'
+#' @inheritParams gpuCorNetwork
+#' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
+#'   subject; or functions that return the i-th, as [subjects] has them, with `subjects = c(n_x, n_y)`.
+#' @param threshold,density,k,p.value,fdr See Details; at most one of them.
+#' @param sign `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be abbreviated.
+#' @param method `"pearson"` or `"spearman"`. May be abbreviated.
+#' @param output With one of `threshold` to `fdr`: `"matrix"`, or `"edges"`, the data frame that `as.data.frame()` makes
+#'   of the matrix.
+#' @param n_perm How many permutations to compute; 0: none.
+#' @param object A network of differences.
+#' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (the difference over its standard
+#'   error), `p.value`, `fdr` and with `n_perm` also `p.adjusted`, each a `dist`, and `error`, `n` (observations of each
+#'   group's subjects), `method`, `use`; `as.data.frame()` gives a row for each pair. Otherwise a symmetric sparse matrix
+#'   of differences, of class `gpuCorDifference`, which is a [gpuCorNetwork-class] with the standard error in slot `error`
+#'   and the maxima of the permutations in slot `maxima`; or the data frame `from`, `to`, `difference`, `statistic`,
+#'   `p.value` and with `n_perm` also `p.adjusted`, largest difference first.
+#' @section Errors: as [gpuCorNetwork()]; Kendall's tau-b, of whose z the variance is not known; pairs with observations of
+#'   their own; fewer than four observations of a subject.
+#' @references
+#' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1, 3-32.
+#'
+#' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
+#' @seealso [subjects]
+#' @examples
+#' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
+#' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])
+#' gpuCorCompare(manual, automatic)
+#' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges")
+#' set.seed(1)
+#' head(as.data.frame(gpuCorCompare(manual, automatic, n_perm = 99)))
+#' @export
+gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
+                          sign = c("absolute", "positive", "negative"), use = "everything",
+                          method = c("pearson", "spearman"), output = c("matrix", "edges"), n_perm = 0, backend = NULL,
+                          ..., precision = c("single", "double")) {
+  output <- check_choice(output, c("matrix", "edges"), "output")
+  n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
+  given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
+  task <- compare_task(x, y, sign, use, method, backend, ..., precision = precision)
+  task$call <- call_of(sys.call())
+  error <- combined_error(task$x, task$method)
+  if (length(given)) task <- compare_criterion(task, given)
+  maxima <- if (n_perm > 0) permuted_differences(task, n_perm, error)
+  if (!length(given)) return(compare_all(task, error, maxima))
+  rows <- network_rows(task)
+  warn_constant(rows, colnames(task$x), NULL)
+  network <- new_difference(rows, task, given[[1L]], error, maxima)
+  if (output == "matrix") network else as.data.frame(network)
+}
+
+# ---- what is compared
+
+compare_task <- function(x, y, sign, use, method, backend, ...) {
+  use <- check_use(use)
+  method <- check_choice(method, names(Z_VARIANCES), "method")
+  sign <- check_choice(sign, signs, "sign")
+  settings <- settings_of(backend, ..., takes_subjects = TRUE)
+  counts <- check_group_counts(settings$combination)
+  groups <- list(x = group_data(x, counts[1L], "x", use, method, settings),
+                 y = group_data(y, counts[2L], "y", use, method, settings))
+  check_groups(groups)
+  data <- c(groups$x, groups$y)
+  designs <- subject_designs(settings, list(x = data), method, use)
+  counted <- count_subjects(list(x = data), designs, method, use, settings)
+  counted$groups <- lengths(groups)
+  weights <- difference_weights(fisher_weights(counted$n), rep(c(TRUE, FALSE), counted$groups))
+  rule <- list(how = "fisher", share = 0.5, skips = FALSE)
+  task <- list(x = new_subjects(data, rule, weights, 1, counted, designs), y = NULL, sign = sign, use = use, method = method,
+               settings = settings)
+  task$pairs <- count_pairs(task$x, NULL)
+  task
+}
+
+# Of the arguments of subjects only their numbers have a meaning.
+check_group_counts <- function(given) {
+  others <- setdiff(names(given), "subjects")
+  if (length(others)) fail("'", others[1L], "' has no meaning in a comparison, which is by Fisher's z; leave it out")
+  counts <- given$subjects
+  if (is.null(counts)) return(list(NULL, NULL))
+  if (!is.numeric(counts) || length(counts) != 2L) {
+    fail("'subjects' must be two numbers, those of 'x' and of 'y', not ", show_value(counts))
+  }
+  as.list(counts)
+}
+
+group_data <- function(x, count, name, use, method, settings) {
+  if (is_subjects(x)) {
+    return(in_group(name, read_subjects(x, NULL, count_of(x, count[[1L]], name), use, method, settings$assay)$x))
+  }
+  if (is_variables(x) && is.null(dim(x))) fail("'", name, "' must be a matrix, not a vector")
+  list(in_group(name, check_input(x, NULL, use, method, if (is_experiment(x)) settings$assay)$x))
+}
+
+in_group <- function(name, code) {
+  tryCatch(code, error = function(condition) fail("'", name, "': ", conditionMessage(condition)))
+}
+
+check_groups <- function(groups) {
+  first <- groups$x[[1L]]
+  other <- groups$y[[1L]]
+  if (ncol(first) != ncol(other)) fail("'x' has ", ncol(first), " columns, and 'y' ", ncol(other))
+  in_group("y", check_same_columns(other, first, "x"))
+}
+
+# From z of subjects to the difference of the groups' means.
+difference_weights <- function(weights, is_x) {
+  ifelse(is_x, weights / sum(weights[is_x]), -weights / sum(weights[!is_x]))
+}
+
+# What is computed of a pair is tanh of its difference.
+compare_criterion <- function(task, given) {
+  if (!is.null(given$threshold)) {
+    value <- given$threshold
+    ok <- is.numeric(value) && length(value) == 1L && is.finite(value) && value >= 0
+    if (!ok) fail("'threshold' must be a difference of z, a number of at least 0, not ", show_value(value))
+    given$threshold <- tanh(value)
+  }
+  task$criterion <- check_criterion(given)
+  task$mutual <- FALSE
+  task
+}
+
+# ---- what is returned
+
+compare_all <- function(task, error, maxima) {
+  attributes <- dist_attributes(task$x, task$method, task$call)
+  value <- run(task$x, NULL, task$method, task$use, "row", task$settings, attributes)
+  shape <- plain_attributes(value)
+  shape$call <- NULL
+  shaped <- function(values) {
+    attributes(values) <- shape
+    values
+  }
+  difference <- atanh(as.vector(value))
+  p <- two_sided(difference / error)
+  structure(
+    c(list(difference = shaped(difference), statistic = shaped(difference / error), p.value = shaped(p),
+           fdr = shaped(stats::p.adjust(p, "BH"))),
+      if (!is.null(maxima)) list(p.adjusted = shaped(adjusted_by(maxima, p, as.vector(value), task))),
+      list(error = error, n = group_sizes(task), method = task$method, use = uses[task$use])),
+    class = "gpuCorCompare"
+  )
+}
+
+two_sided <- function(z) 2 * stats::pnorm(-abs(z))
+
+adjusted_by <- function(maxima, p, value, task) {
+  .Call(r_adjusted, p, as.double(value), sort(maxima), constant(task$sign), SAME_COEFFICIENT, FALSE, task$settings$threads)
+}
+
+group_sizes <- function(task) {
+  groups <- task$x$counted$groups
+  list(x = utils::head(task$x$counted$n, groups[[1L]]), y = utils::tail(task$x$counted$n, groups[[2L]]))
+}
+
+#' @rdname gpuCorCompare
+#' @param row.names,optional As in [base::as.data.frame()].
+#' @export
+as.data.frame.gpuCorCompare <- function(x, row.names = NULL, optional = FALSE, ...) {
+  pairs <- triangleIndex(seq_along(x$difference), size_of(x$difference))
+  labels <- attr(x$difference, "Labels")
+  name <- function(side) if (is.null(labels)) pairs[, side] else labels[pairs[, side]]
+  columns <- intersect(c("difference", "statistic", "p.value", "fdr", "p.adjusted"), names(x))
+  data.frame(from = name(1L), to = name(2L), lapply(x[columns], as.vector), row.names = row.names)
+}
+
+describe_groups <- function(n) {
+  group <- function(n) {
+    if (length(n) == 1L) return(paste(format_count(n), "observations"))
+    paste(length(n), "subjects of", format_count(sum(n)), "observations")
+  }
+  paste0(group(n$x), " against ", group(n$y))
+}
+
+#' @method print gpuCorCompare
+#' @export
+print.gpuCorCompare <- function(x, digits = 4L, ...) {
+  frame <- as.data.frame(x)
+  cat("Differences of z, ", method_title(x$method), ", ", describe_groups(x$n), "; ", format_count(nrow(frame)),
+      " pairs, smallest p:\n", sep = "")
+  print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
+  invisible(x)
+}
+
+# ---- permutations
+
+# tanh of the largest difference of each permutation, on the scale of the data's standard error.
+permuted_differences <- function(task, n_perm, error) {
+  n <- length(task$x$data)
+  found <- if (n > 2L) permuted_labels(task, n_perm, n) else permuted_rows(task, n_perm)
+  tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
+}
+
+# Subjects are drawn into the groups, which keep their sizes; no data change.
+permuted_labels <- function(task, n_perm, n) {
+  of_x <- task$x$counted$groups[[1L]]
+  own <- task$x$counted$n - 3
+  weights <- vapply(seq_len(n_perm), FUN.VALUE = numeric(n), function(b) {
+    difference_weights(own, seq_len(n) %in% sample.int(n, of_x))
+  })
+  errors <- sqrt(colSums(weights^2 / own) * Z_VARIANCES[[task$method]])
+  list(maxima = group_maxima(task$x, weights, task), errors = errors)
+}
+
+# Largest weights of pairs, by the sign that counts; weights: a column of subjects' for each permutation.
+group_maxima <- function(x, weights, task) {
+  found <- checked(.Call(r_subject_maxima, x, method_code(task$method), task$use, constant(task$sign), weights,
+                         task$settings))
+  found$maxima
+}
+
+permuted_rows <- function(task, n_perm) {
+  x <- task$x
+  groups <- lapply(x$data, standard_columns, task$method, drops_observations(task))
+  all <- do.call(rbind, groups)
+  if (anyNA(all)) fail("'n_perm' permutes observations that all pairs have; with missing values use = \"complete.obs\" leaves these")
+  n <- nrow(groups[[1L]])
+  weights <- matrix(x$weights)
+  maxima <- vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {
+    order <- sample.int(nrow(all))
+    x$data <- list(all[order[seq_len(n)], , drop = FALSE], all[order[-seq_len(n)], , drop = FALSE])
+    settings <- task$settings
+    task$settings <- at_pass(settings, b, n_perm)
+    group_maxima(x, weights, task)
+  })
+  list(maxima = maxima, errors = combined_error(x, task$method))
+}
+
+# Columns, or their ranks, of mean 0 and variance 1; what is constant becomes 0.
+standard_columns <- function(m, method, drops) {
+  m <- as.matrix(if (is_outside(m)) read_columns(m, seq_len(ncol(m))) else m)
+  if (drops) m <- m[rowSums(is.na(m)) == 0, , drop = FALSE]
+  if (method == "spearman") m <- apply(m, 2L, rank, na.last = "keep")
+  m <- scale(m)
+  m[is.nan(m)] <- 0
+  m
+}

@@ -1,0 +1,307 @@
+#' Many subjects, combined pair by pair
+#'
+#' Where `x` of [gpuCor()], [gpuCorNetwork()] and [gpuConnectivity()] is a list of matrices, a matrix for each subject (or
+#' run, session, study), each pair of columns has a coefficient in each of them, and what these functions return is made
+#' of the pair's combined coefficient: a group's connectome from one call. Subjects may have different numbers of rows,
+#' and have the same columns. No subject's coefficients are stored: they are combined tile by tile, so that memory is that
+#' of one subject's result.
+#'
+#' These arguments are given to the function in the place of `...`:
+#'
+#' | argument | means |
+#' |---|---|
+#' | `combine = "mean"` | the mean of the subjects' coefficients, weighted where `subject_weights` are given |
+#' | `combine = "fisher"` | the mean by Fisher's z: tanh of the weighted mean of their artanh, with the weights n - 3 of n observations unless `subject_weights` says otherwise, which has the least variance |
+#' | `combine = "min"` | the smallest: with `sign = "positive"` the edges that every subject has |
+#' | `combine = "quantile"` | their quantile, as [stats::quantile()] has it by default, of the share `probs`: the median, unless that is given |
+#' | `subject_weights` | a positive number for each subject |
+#' | `probs` | a number in \[0, 1\], with `"quantile"` |
+#' | `na.rm` | what becomes of a pair that has no coefficient in one of the subjects, because a column is constant or has missing values there. `FALSE`: it has none. `TRUE`: those of the other subjects are combined, with their own weights |
+#' | `subjects` | how many there are, where `x` is a function |
+#' | `weights`, `covariates`, `data` | as in [gpucor-measures], one for each subject: a list, or a function of the subject's number. What is no list holds for all |
+#'
+#' `x` may be a function: `x(i)` returns the matrix of subject i, of `subjects`. It is called once for each, in order, by
+#' R's own thread, before the first pair is computed. What it returns is kept until the call ends: in memory, up to a
+#' quarter of what is free, and beyond that in temporary files, in the folder that the option `gpucor.folder` names or in
+#' [tempdir()], which are mapped and read by all threads. So it is never called again, however many passes over the data
+#' follow, and however little of the subjects' columns fits the memory at a time. Matrices in the list are left where they
+#' are, and may be anything that a single `x` may be: files, for example.
+#'
+#' With `y` there is a list (or a function) of as many subjects for that, too.
+#'
+#' Accuracy: a subject's coefficient is that of [gpuCor()], in single or in double precision as `precision` says, also in
+#' networks. They are combined in double, in the order of the subjects, so that the result is the same on every back end
+#' and for any number of threads. Fisher's z of a coefficient that is closer than 2^-24 (6e-8) to 1 or -1 is taken of
+#' that one, and is 8.7: without that a pair of equal columns in one subject would be infinitely strong in all. The result
+#' of a single subject is that of the call without a list, whatever `combine` says.
+#'
+#' `density`, `threshold` and `k` are of combined coefficients. `p.value` and `fdr` take `combine = "fisher"`: the mean z
+#' has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, which is `1 / sqrt(sum(n - 3))` with the weights that it
+#' has by itself; n is less by the degrees of freedom that covariates take; of Spearman's rho the variance of a z is 1.06 / (n - 3) (Fieller and others 1957). Other combinations,
+#' Kendall's tau-b, pairs with observations of their own and `na.rm = TRUE` have no standard error that is the same for
+#' all pairs, and are errors.
+#'
+#' Memory and time: prepared columns of all subjects, at 4 bytes a value, stay where they are used: on the GPU, or on the
+#' processor in up to a quarter of the memory that is free, if `memory` does not say how much it may be. Where they do not
+#' fit they are made ready again for each band of tiles, from the matrices.
+#'
+#' @section Errors: a subject's number is part of the message: other columns, or other names of them, than the first one;
+#'   other rows than its `y`; everything that is an error for a single matrix. `gpuCorPlan()` and `shards` take one subject.
+#' @references
+#' Fieller EC, Hartley HO, Pearson ES (1957). Tests for rank correlation coefficients. I. *Biometrika* 44, 470-481.
+#'
+#' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1, 3-32.
+#' @seealso [gpuCorCompare()] for the difference between two groups of subjects
+#' @examples
+#' set.seed(1)
+#' shared <- matrix(rnorm(200), 50) %*% matrix(rnorm(120), 4)
+#' subjects <- lapply(c(50, 40, 30), function(n) shared[1:n, ] + matrix(rnorm(n * 30), n))
+#' gpuCorNetwork(subjects, density = 0.02, combine = "fisher")
+#' gpuCorNetwork(subjects, fdr = 0.01, combine = "fisher")@threshold
+#' r <- gpuCor(subjects, combine = "quantile", probs = 0.5)
+#' all.equal(r[1, 2], median(sapply(subjects, function(x) cor(x[, 1], x[, 2]))))
+#' gpuCorNetwork(function(i) subjects[[i]], subjects = 3, threshold = 0.3)
+#' @name subjects
+NULL
+
+# Arguments that say how subjects are combined, in the `...` of the functions that take them.
+COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm")
+
+combinations <- c("mean", "fisher", "min", "quantile")
+
+is_subjects <- function(x) is.function(x) || (is.list(x) && !is.object(x))
+
+is_combined <- function(x) inherits(x, "gpuCorSubjects")
+
+# As check_input(), of one subject or many.
+check_data <- function(x, y, use, method, settings) {
+  given <- settings$combination
+  if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given))
+  if (length(given)) {
+    fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
+  }
+  check_input(x, y, use, method, settings$assay)
+}
+
+# The input with subjects' data in the place of matrices; of one subject, its own.
+check_subjects <- function(x, y, use, method, settings, given) {
+  rule <- check_combination(given)
+  if (!is.null(y) && !is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
+  n <- count_of(x, given$subjects, "x")
+  if (!is.null(y) && count_of(y, given$subjects, "y") != n) {
+    fail("'x' has ", n, " subjects, and 'y' has ", count_of(y, given$subjects, "y"))
+  }
+  data <- read_subjects(x, y, n, use, method, settings$assay)
+  if (n == 1L) {
+    return(list(x = data$x[[1L]], y = data$y[[1L]], scalar = FALSE, asked = asked_of_subject(settings$asked, 1L, 1L)))
+  }
+  designs <- subject_designs(settings, data, method, use)
+  counted <- count_subjects(data, designs, method, use, settings)
+  weights <- check_subject_weights(given$subject_weights, rule$how, counted$n)
+  list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs),
+       y = if (!is.null(y)) new_subjects(data$y), scalar = FALSE)
+}
+
+new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL) {
+  structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = if (!is.null(rule)) constant(rule$how),
+                 share = rule$share, skips = rule$skips, weights = weights, total = total, counted = counted,
+                 designs = designs),
+            class = "gpuCorSubjects")
+}
+
+# ---- what each subject's columns are freed of, and which of its observations count
+
+# What was asked for, for subject i of n: of lists the i-th, of functions what they return.
+asked_of_subject <- function(asked, i, n) {
+  for (name in intersect(names(asked), c("weights", "covariates", "data"))) {
+    given <- asked[[name]]
+    if (is.function(given)) given <- given(i)
+    if (is.list(given) && !is.object(given)) {
+      if (length(given) != n) fail("'", name, "' is a list of ", length(given), ", and there are ", n, " subjects")
+      given <- given[[i]]
+    }
+    asked[name] <- list(given)
+  }
+  asked[!vapply(asked, is.null, NA)]
+}
+
+# A design for each; NULL: nobody asked for any.
+subject_designs <- function(settings, data, method, use) {
+  asked <- settings$asked
+  n <- length(data$x)
+  if (!length(asked)) return(NULL)
+  if (!is.null(asked$df)) fail("'df' is of one subject; leave it out, as p values of several follow from their numbers")
+  lapply(seq_len(n), function(i) {
+    in_subject(i, {
+      settings$asked <- asked_of_subject(asked, i, n)
+      designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use)$design
+    })
+  })
+}
+
+#' @export
+dim.gpuCorSubjects <- function(x) c(sum(vapply(x$data, nrow, 0L)), ncol(x$data[[1L]]))
+
+#' @export
+dimnames.gpuCorSubjects <- function(x) if (!is.null(x$names)) list(NULL, x$names)
+
+# The same of some columns.
+pick_subjects <- function(m, columns) {
+  m$data <- lapply(m$data, pick_columns, columns)
+  m$names <- m$names[columns]
+  m
+}
+
+check_combination <- function(given) {
+  how <- check_choice(if (is.null(given$combine)) "mean" else given$combine, combinations, "combine")
+  if (!is.null(given$probs) && how != "quantile") fail("'probs' has a meaning with combine = \"quantile\" only; leave it out")
+  share <- if (is.null(given$probs)) 0.5 else check_share(given$probs, "probs", zero = TRUE)
+  skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
+  list(how = how, share = share, skips = skips)
+}
+
+count_of <- function(x, n, name) {
+  if (is.function(x)) {
+    if (is.null(n)) fail("'", name, "' is a function; say by 'subjects' of how many it returns the data")
+    return(check_whole(n, "subjects", 1, 1e6))
+  }
+  if (!is.null(n) && !identical(as.numeric(n), as.numeric(length(x)))) {
+    fail("'subjects' is ", show_value(n), ", and '", name, "' is a list of ", length(x), "; leave it out")
+  }
+  if (!length(x)) fail("'", name, "' is a list of no subjects; it needs a matrix for each of them")
+  length(x)
+}
+
+# All subjects' matrices, each checked when it is there.
+read_subjects <- function(x, y, n, use, method, assay) {
+  data <- list(x = vector("list", n), y = if (!is.null(y)) vector("list", n))
+  keeper <- new_keeper()
+  for (i in seq_len(n)) {
+    own <- in_subject(i, {
+      input <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), use, method, assay)
+      check_same_columns(input$x, data$x[[1L]], "x")
+      if (!is.null(y)) check_same_columns(input$y, data$y[[1L]], "y")
+      input
+    })
+    data$x[[i]] <- if (is.function(x)) keep_data(keeper, own$x) else own$x
+    if (!is.null(y)) data$y[[i]] <- if (is.function(y)) keep_data(keeper, own$y) else own$y
+  }
+  data
+}
+
+in_subject <- function(i, code) {
+  tryCatch(code, error = function(condition) fail("subject ", i, ": ", conditionMessage(condition)))
+}
+
+# A matrix: of a vector it is not known what its columns are.
+as_subject <- function(x, i) {
+  own <- if (is.function(x)) x(i) else x[[i]]
+  if (is.null(own)) fail("there are no data")
+  if (is_variables(own) && is.null(dim(own))) fail("it must be a matrix, not a vector")
+  own
+}
+
+check_same_columns <- function(m, first, name) {
+  if (is.null(first)) return(invisible())
+  if (ncol(m) != ncol(first)) fail("'", name, "' has ", ncol(m), " columns, and that of the first subject ", ncol(first))
+  own <- colnames(m)
+  names <- colnames(first)
+  if (is.null(own) || is.null(names) || identical(own, names)) return(invisible())
+  at <- which(own != names | is.na(own) != is.na(names))[1L]
+  fail("column ", at, " of '", name, "' is \"", own[at], "\", and that of the first subject \"", names[at], "\"")
+}
+
+# What a function returns stays in memory as long as that is no more than a part of what was free, and goes to files
+# then, which are removed when nobody has them any more.
+new_keeper <- function() {
+  keeper <- new.env(parent = emptyenv())
+  keeper$left <- setting(NULL, "spool_bytes")
+  keeper$left <- if (is.null(keeper$left)) .Call(r_available) / 4 else as.numeric(keeper$left)
+  if (keeper$left == 0) keeper$left <- Inf
+  keeper
+}
+
+keep_data <- function(keeper, m) {
+  if (is_outside(m)) return(m)
+  bytes <- as.numeric(utils::object.size(m))
+  keeper$left <- keeper$left - bytes
+  if (keeper$left >= 0 || !is.matrix(m) || .Platform$endian != "little") return(m)
+  file <- tempfile("gpucor", folder_of_files())
+  writeBin(as.vector(m), file, endian = "little")
+  kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(NULL, colnames(m)), 0)
+  remove_with(kept$pointer, file)
+  kept
+}
+
+folder_of_files <- function() {
+  folder <- getOption("gpucor.folder")
+  if (is.null(folder)) tempdir() else folder
+}
+
+# A file is removed when its mapping is nobody's any more, or R ends. Not in a child of this process.
+remove_with <- function(pointer, file) {
+  process <- Sys.getpid()
+  reg.finalizer(pointer, function(pointer) if (Sys.getpid() == process) unlink(file), onexit = TRUE)
+}
+
+# How many observations each subject has that count, less what it was freed of, and whether pairs have their own in any
+# of them.
+count_subjects <- function(data, designs, method, use, settings) {
+  counts <- lapply(seq_along(data$x), function(i) {
+    settings["design"] <- list(designs[[i]])
+    found <- in_subject(i, count_observations(data$x[[i]], data$y[[i]], method, use, settings))
+    found$n_obs <- found$n_obs - if (is.null(designs[[i]])) 0 else designs[[i]]$lost
+    found
+  })
+  list(n = vapply(counts, function(count) as.numeric(count$n_obs), 0), common = any(vapply(counts, `[[`, NA, "common")))
+}
+
+check_subject_weights <- function(weights, how, n) {
+  if (is.null(weights)) return(if (how == "fisher") fisher_weights(n) else rep(1, length(n)))
+  if (how %in% c("min", "quantile")) fail("'subject_weights' do not matter with combine = \"", how, "\"; leave them out")
+  ok <- is.numeric(weights) && length(weights) == length(n) && all(is.finite(weights)) && all(weights > 0)
+  if (!ok) {
+    fail("'subject_weights' must be a positive number for each of the ", length(n), " subjects, not ", show_value(weights))
+  }
+  as.numeric(weights)
+}
+
+fisher_weights <- function(n) {
+  few <- which(n < 4)
+  if (length(few)) {
+    fail("subject ", few[1L], " has ", n[few[1L]], " observations; Fisher's z weighs n of them by n - 3, and needs at least 4")
+  }
+  n - 3
+}
+
+# ---- p values
+
+# The variance of a z of n observations, times n - 3.
+Z_VARIANCES <- c(pearson = 1, spearman = 1.06)
+
+# The standard error of the sum of weighted z, over the total: the same for all pairs, or an error.
+combined_error <- function(x, method) {
+  variance <- Z_VARIANCES[method]
+  if (x$name != "fisher") {
+    fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
+  }
+  if (is.na(variance)) {
+    fail("p values of subjects' coefficients are known for methods ", paste0('"', names(Z_VARIANCES), '"', collapse = " and "),
+         ", not for \"", method, "\"")
+  }
+  if (x$skips) fail("p values of subjects' coefficients need all subjects for each pair; leave out na.rm = TRUE")
+  if (x$counted$common) {
+    fail("p values of subjects' coefficients need the same observations for all pairs of a subject; ",
+         "with missing values use = \"complete.obs\" leaves these")
+  }
+  few <- which(x$counted$n < 4)
+  if (length(few)) fail("p values need at least 4 observations of each subject; subject ", few[1L], " has ", x$counted$n[few[1L]])
+  sqrt(sum(x$weights^2 * variance / (x$counted$n - 3))) / abs(x$total)
+}
+
+# As significance_of().
+combined_significance <- function(task) {
+  error <- combined_error(task$x, task$method)
+  list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL, score = least_z,
+       least = function(p) tanh(least_z(p) * error))
+}

@@ -1,0 +1,77 @@
+/* Fisher's z and back, the same to the last bit on every back end: sums, products, quotients and bits only, none of
+ * them to be fused with another (who includes this is compiled without contraction). Loops of them become vectors. */
+#ifndef GPUCOR_FISHER_H
+#define GPUCOR_FISHER_H
+
+#include "triangle.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of a coefficient that is closer to 1 or -1 the z of this one is taken, 8.7: the largest below 1 in single precision.
+ */
+#define GCOR_MOST_R (1 - 0x1p-24)
+
+GCOR_INLINE uint64_t gcor_bits_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+GCOR_INLINE double gcor_double_of(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* artanh(r), |r| <= 1, within 1e-15. With q = (1 + a) / (1 - a) = p m, p a power of two and m between the root of 1/2
+ * and that of 2, it is log(p) / 2 + artanh(s), s = (m - 1) / (m + 1) of at most 0.172; for small a, p = 1 and s = a. */
+GCOR_INLINE double gcor_artanh(double r) {
+    const double half_log_2 = 0.34657359027997264, base = 4503599627370496.0 + 1023; /* 2^52, and the exponents' bias */
+    double a = fabs(r);
+    a = a > GCOR_MOST_R ? GCOR_MOST_R : a;
+    uint64_t q = gcor_bits_of((1 + a) / (1 - a) * 1.4142135623730951);
+    double p = gcor_double_of(q & 0x7ff0000000000000u), k = gcor_double_of(q >> 52 | 0x4330000000000000u) - base;
+    double other = p * (1 - a), s = p == 1 ? a : ((1 + a) - other) / ((1 + a) + other), t = s * s;
+    double sum = 1 / 23.0;
+    sum = sum * t + 1 / 21.0;
+    sum = sum * t + 1 / 19.0;
+    sum = sum * t + 1 / 17.0;
+    sum = sum * t + 1 / 15.0;
+    sum = sum * t + 1 / 13.0;
+    sum = sum * t + 1 / 11.0;
+    sum = sum * t + 1 / 9.0;
+    sum = sum * t + 1 / 7.0;
+    sum = sum * t + 1 / 5.0;
+    sum = sum * t + 1 / 3.0;
+    double z = k * half_log_2 + (s + s * t * sum);
+    return r < 0 ? -z : z;
+}
+
+/* tanh(z), within 1e-15. exp(2 |z|) = p (1 + g), p = 2^k and g = exp(f) - 1 of an f of at most log(2) / 2. */
+GCOR_INLINE double gcor_tanh(double z) {
+    const double log_2_high = 0.69314718055966296, log_2_low = 2.8235290563031577e-13;
+    const double round = 6755399441055744.0; /* 1.5 * 2^52: a sum with it is a whole number, in its last bits */
+    double a = fabs(z);
+    a = a > 20 ? 20 : a;
+    double x = 2 * a, sum = x * 1.4426950408889634 + round, k = sum - round;
+    double p = gcor_double_of((gcor_bits_of(sum) + 1023) << 52);
+    double f = (x - k * log_2_high) - k * log_2_low, g = 1 / 6227020800.0;
+    g = g * f + 1 / 479001600.0;
+    g = g * f + 1 / 39916800.0;
+    g = g * f + 1 / 3628800.0;
+    g = g * f + 1 / 362880.0;
+    g = g * f + 1 / 40320.0;
+    g = g * f + 1 / 5040.0;
+    g = g * f + 1 / 720.0;
+    g = g * f + 1 / 120.0;
+    g = g * f + 1 / 24.0;
+    g = g * f + 1 / 6.0;
+    g = g * f + 1 / 2.0;
+    g = f + g * f * f;
+    double r = ((p - 1) + p * g) / ((p + 1) + p * g);
+    r = r > 1 ? 1 : r;
+    return z < 0 ? -r : r;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* Products are not to be fused with sums: an instruction set that can would give other numbers than one that cannot. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off", "no-trapping-math")
+#endif
+
+#include "combine_loops.h"
+
+#include "../core/fisher.h"
+#include "../cpu/kernels.h"
+
+#include <string.h>
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define NAME(function) JOIN(function, SET)
+#define CHEAP static inline __attribute__((always_inline))
+
+/* An odd polynomial, off by 1.4e-4 at the most up to GCOR_CHEAP_MOST. */
+CHEAP float cheap_artanh(float r) {
+    const float t = r * r;
+    float sum = 6.48284696f;
+    sum = sum * t - 13.5850477f;
+    sum = sum * t + 11.717927f;
+    sum = sum * t - 4.65993585f;
+    sum = sum * t + 1.17463337f;
+    sum = sum * t + 0.248149894f;
+    sum = sum * t + 1.00213188f;
+    return sum * r;
+}
+
+/* A quotient of polynomials, off by some 1e-7. */
+CHEAP float cheap_tanh(float z) {
+    z = z > 7.9f ? 7.9f : z;
+    z = z < -7.9f ? -7.9f : z;
+    const float t = z * z;
+    float a = -2.76076847742355e-16f;
+    a = a * t + 2.00018790482477e-13f;
+    a = a * t - 8.60467152213735e-11f;
+    a = a * t + 5.12229709037114e-08f;
+    a = a * t + 1.48572235717979e-05f;
+    a = a * t + 6.37261928875436e-04f;
+    a = a * t + 4.89352455891786e-03f;
+    float b = 1.19825839466702e-06f;
+    b = b * t + 1.18534705686654e-04f;
+    b = b * t + 2.26843463243900e-03f;
+    b = b * t + 4.89352518554385e-03f;
+    return z * a / b;
+}
+
+float gcor_cheap_artanh(float r) {
+    return cheap_artanh(r);
+}
+
+#define SET plain
+#define SET_NAME "plain"
+#define TARGET
+#include "combine_set.h"
+
+#if defined(__x86_64__)
+#define SET avx2
+#define SET_NAME "avx2"
+#define TARGET __attribute__((target("avx2,fma")))
+#include "combine_set.h"
+#define SET avx512
+#define SET_NAME "avx512"
+#define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma,prefer-vector-width=512")))
+#include "combine_set.h"
+#endif
+
+const gcor_combine_loops *gcor_combine_best_loops(void) {
+#if defined(__x86_64__)
+    static const gcor_combine_loops *const sets[] = {&loops_avx512, &loops_avx2};
+    const cpu_kernels *kernels = cpu_best_kernels();
+    for (int s = 0; kernels && s < 2; s++)
+        if (strcmp(kernels->name, sets[s]->name) == 0) return sets[s];
+#endif
+    return &loops_plain;
+}

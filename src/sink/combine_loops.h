@@ -1,0 +1,38 @@
+/* The inner loops of the sink that combines, over n values of a row, once for each instruction set: all give the same
+ * numbers to the last bit, but for the cheap ones. */
+#ifndef GPUCOR_COMBINE_LOOPS_H
+#define GPUCOR_COMBINE_LOOPS_H
+
+#include <stdint.h>
+
+typedef struct gcor_combine_loops {
+    const char *name;
+    /* Doubles: sum[k] + w value, or w artanh(value); the lesser of both. All values are coefficients. */
+    void (*add_mean)(double *sum, const double *value, double w, int64_t n);
+    void (*add_fisher)(double *sum, const double *value, double w, int64_t n);
+    void (*add_least)(double *sum, const double *value, int64_t n);
+    /* Of sums divided by their total the coefficient, in their place. */
+    void (*divide)(double *sum, double total, int64_t n);
+    void (*end_fisher)(double *sum, int64_t n);
+    /* The same of floats, cheaply; NaN stays. add_cheap_fisher() takes a value beyond GCOR_CHEAP_MOST for as much, and
+     * returns whether there is one. */
+    void (*add_cheap_mean)(float *sum, const float *value, float w, int64_t n);
+    int (*add_cheap_fisher)(float *sum, const float *value, float w, int64_t n);
+    void (*add_cheap_least)(float *sum, const float *value, int64_t n);
+    void (*end_cheap_fisher)(float *sum, int64_t n);
+    /* Whether all are at most 1, and so coefficients. */
+    int (*are_coefficients)(const double *value, int64_t n);
+} gcor_combine_loops;
+
+/* Up to here artanh is a polynomial, with this error; what is said of it holds for the slope of artanh, too. */
+#define GCOR_CHEAP_MOST 0.9
+#define GCOR_CHEAP_ERROR 1.5e-4
+#define GCOR_CHEAP_SLOPE 5.3
+
+/* The polynomial at GCOR_CHEAP_MOST, as the loops have it. */
+float gcor_cheap_artanh(float r);
+
+/* Those of the machine's best instruction set, or of that which the environment names (cpu/kernels.h). */
+const gcor_combine_loops *gcor_combine_best_loops(void);
+
+#endif

@@ -1,0 +1,46 @@
+# Many subjects: what a combination of cor() of each of them is.
+
+ways <- c("mean", "fisher", "min", "quantile")
+
+# Fisher's z of a coefficient closer to 1 or -1 than this is taken of this one.
+MOST_R <- 1 - 2^-24
+
+z_of <- function(r) atanh(pmin(pmax(r, -MOST_R), MOST_R))
+
+# Subjects of n observations and m variables that have something in common, with ties.
+some_subjects <- function(n, m, digits = 1, shared = 0.5) {
+  lapply(n, function(n) round(matrix(rnorm(n * m), n) + shared * rnorm(n), digits))
+}
+
+# values: coefficients of each subject, subject in the last dimension.
+combined <- function(values, how, weights, share = 0.5, na.rm = FALSE) {
+  one <- function(r) {
+    w <- weights
+    if (na.rm) {
+      w <- w[!is.na(r)]
+      r <- r[!is.na(r)]
+      if (!length(r)) return(NA_real_)
+    }
+    if (anyNA(r)) return(NA_real_)
+    switch(how,
+      mean = sum(w * r) / sum(w),
+      fisher = tanh(sum(w * z_of(r)) / sum(w)),
+      min = min(r),
+      quantile = quantile(r, share, names = FALSE)
+    )
+  }
+  apply(values, 1:2, one)
+}
+
+reference_subjects <- function(x, how, method = "pearson", y = NULL, use = "everything", weights = NULL, share = 0.5,
+                               na.rm = FALSE) {
+  one <- function(i) suppressWarnings(cor(x[[i]], if (!is.null(y)) y[[i]], use, method))
+  values <- vapply(seq_along(x), one, one(1))
+  if (is.null(weights)) weights <- if (how == "fisher") vapply(x, nrow, 0) - 3 else rep(1, length(x))
+  result <- combined(values, how, weights, share, na.rm)
+  if (is.null(y)) diag(result) <- 1
+  result
+}
+
+# As arguments of a call.
+how_to <- function(how, share = 0.3) c(list(combine = how), if (how == "quantile") list(probs = share))

@@ -1,0 +1,149 @@
+# Differences between two groups: by the formula, and by permutation.
+
+z_mean <- function(x, method = "pearson") {
+  n <- vapply(x, nrow, 0) - 3
+  Reduce(`+`, Map(function(m, w) w * z_of(cor(m, method = method)), x, n)) / sum(n)
+}
+
+reference_difference <- function(x, y, method) {
+  d <- z_mean(x, method) - z_mean(y, method)
+  spread <- function(x) 1 / sum(vapply(x, nrow, 0) - 3)
+  error <- sqrt((spread(x) + spread(y)) * c(pearson = 1, spearman = 1.06)[[method]])
+  list(difference = d[lower.tri(d)], error = error, p = 2 * pnorm(-abs(d[lower.tri(d)] / error)))
+}
+
+differing <- function(n, m = 65) {
+  subjects <- some_subjects(n, m, 6, 0)
+  lapply(subjects, function(x) {
+    x[, 1:4] <- x[, 1:4] + 2 * rnorm(nrow(x))
+    x
+  })
+}
+
+for (backend in backends()) {
+  test_that(paste(backend, "compares two matrices and two groups of subjects"), {
+    set.seed(1)
+    groups <- list(list(differing(60), some_subjects(45, 65, 6, 0)),
+                   list(differing(c(20, 33, 41)), some_subjects(c(30, 25), 65, 6, 0)))
+    for (g in groups) for (method in c("pearson", "spearman")) {
+      truth <- reference_difference(g[[1]], g[[2]], method)
+      one <- length(g[[1]]) == 1
+      x <- if (one) g[[1]][[1]] else g[[1]]
+      y <- if (one) g[[2]][[1]] else g[[2]]
+      compare <- function(...) gpuCorCompare(x, y, method = method, backend = backend, ...)
+      all <- compare()
+      expect_equal(as.vector(all$difference), truth$difference, tolerance = 1e-5)
+      expect_equal(all$error, truth$error)
+      expect_equal(as.vector(all$p.value), truth$p, tolerance = 1e-4)
+      expect_equal(as.vector(all$fdr), p.adjust(truth$p, "BH"), tolerance = 1e-4)
+      expect_equal(unname(unlist(all$n)), vapply(c(g[[1]], g[[2]]), nrow, 0))
+      d <- as.vector(all$difference)
+
+      edges <- compare(p.value = 0.01, output = "edges")
+      expect_equal(nrow(edges), sum(truth$p <= 0.01))
+      expect_equal(edges$p.value, sort(all$p.value[all$p.value <= 0.01]), tolerance = 1e-9)
+      expect_identical(edges, as.data.frame(compare(p.value = 0.01)))
+      net <- compare(fdr = 0.05)
+      expect_gt(net@edges, 2)
+      expect_equal(net@edges, sum(p.adjust(truth$p, "BH") <= 0.05))
+      expect_equal(compare(threshold = 0.3, sign = "positive")@edges, sum(d >= 0.3))
+      expect_equal(compare(density = 0.01, sign = "negative")@threshold, sort(-d, decreasing = TRUE)[ceiling(0.01 * length(d))],
+                   tolerance = 1e-12)
+      expect_equal(dim(compare(k = 2)), c(65L, 65L))
+      expect_equal(compare(threshold = 0.3)@x[1:3], as.matrix(compare(threshold = 0.3))[as.matrix(compare(threshold = 0.3)) != 0 &
+                   upper.tri(diag(65))][1:3])
+    }
+  })
+
+  test_that(paste(backend, "finds no difference between equal groups, and the opposite of groups exchanged"), {
+    set.seed(2)
+    x <- differing(c(20, 33))
+    y <- some_subjects(c(25, 30), 65)
+    expect_equal(max(abs(gpuCorCompare(x, x, backend = backend)$difference)), 0, tolerance = 1e-12)
+    there <- gpuCorCompare(x, y, backend = backend)$difference
+    expect_equal(as.vector(gpuCorCompare(y, x, backend = backend)$difference), -as.vector(there), tolerance = 1e-10)
+  })
+
+  test_that(paste(backend, "adjusts p values by permutation of labels"), {
+    set.seed(3)
+    x <- differing(c(20, 33, 25), 12)
+    y <- some_subjects(c(30, 25), 12, 6, 0)
+    compare <- function(...) {
+      set.seed(4)
+      gpuCorCompare(x, y, n_perm = 40, backend = backend, ...)
+    }
+    all <- compare()
+    set.seed(4)
+    n <- vapply(c(x, y), nrow, 0)
+    largest <- vapply(1:40, function(b) {
+      in_x <- 1:5 %in% sample.int(5, 3)
+      t <- reference_difference(c(x, y)[in_x], c(x, y)[!in_x], "pearson")
+      max(abs(t$difference)) / t$error
+    }, 0)
+    statistic <- abs(as.vector(all$statistic))
+    truth <- vapply(statistic, function(z) (1 + sum(largest >= z - 1e-4)) / 41, 0)
+    expect_equal(as.vector(all$p.adjusted), truth)
+    edges <- compare(threshold = 0.2, output = "edges")
+    expect_equal(edges$p.adjusted, as.vector(all$p.adjusted)[order(-abs(all$difference))][seq_len(nrow(edges))])
+    expect_identical(compare(), compare())
+  })
+
+  test_that(paste(backend, "adjusts p values by permutation of observations"), {
+    set.seed(5)
+    x <- differing(60, 10)[[1]]
+    y <- some_subjects(50, 10, 6, 0)[[1]] * 3 + 7
+    for (method in c("pearson", "spearman")) {
+      set.seed(6)
+      all <- gpuCorCompare(x, y, n_perm = 30, method = method, backend = backend)
+      set.seed(6)
+      made <- lapply(list(x, y), function(m) scale(if (method == "spearman") apply(m, 2, rank) else m))
+      pool <- do.call(rbind, made)
+      largest <- vapply(1:30, function(b) {
+        order <- sample.int(110)
+        max(abs(reference_difference(list(pool[order[1:60], ]), list(pool[order[-(1:60)], ]), method)$difference))
+      }, 0)
+      truth <- vapply(abs(as.vector(all$difference)), function(d) (1 + sum(largest >= d - 1e-5)) / 31, 0)
+      expect_equal(as.vector(all$p.adjusted), truth)
+      expect_equal(min(all$p.adjusted), 1 / 31)
+    }
+  })
+}
+
+test_that("a pair without a coefficient in one subject has no difference", {
+  set.seed(7)
+  x <- differing(c(20, 33), 8)
+  y <- some_subjects(25, 8)[[1]]
+  y[, 8] <- 1
+  expect_warning(all <- gpuCorCompare(x, y), "standard deviation is zero")
+  d <- as.matrix(all$difference)
+  expect_true(all(is.na(d[8, 1:7])) && !anyNA(d[1:7, 1:7]))
+  edges <- suppressWarnings(gpuCorCompare(x, y, threshold = 0, output = "edges"))
+  expect_equal(nrow(edges), 21)
+})
+
+test_that("what is printed says what it is", {
+  set.seed(8)
+  x <- some_subjects(c(20, 20), 8)
+  expect_output(print(gpuCorCompare(x[[1]], x[[2]])), "Differences of z, Pearson's correlation, 20 observations against 20")
+  expect_output(print(gpuCorCompare(x, x[1:2], threshold = 0)), "Differences of z between two groups: Network of 8 .*difference")
+  frame <- as.data.frame(gpuCorCompare(x[[1]], x[[2]]))
+  expect_named(frame, c("from", "to", "difference", "statistic", "p.value", "fdr"))
+})
+
+test_that("errors say what to do", {
+  set.seed(9)
+  x <- some_subjects(c(20, 20), 8)
+  expect_error(gpuCorCompare(x, x, method = "kendall"), "'method' must be one of")
+  expect_error(gpuCorCompare(x, x, threshold = -1), "difference of z")
+  expect_error(gpuCorCompare(x, x, threshold = 0.1, fdr = 0.1), "give only one of")
+  expect_error(gpuCorCompare(x, x, combine = "mean"), "no meaning in a comparison")
+  expect_error(gpuCorCompare(x[[1]], x[[2]][, 1:7]), "'x' has 8 columns, and 'y' 7")
+  expect_error(gpuCorCompare(x[[1]][1:3, ], x[[2]]), "at least 4")
+  expect_error(gpuCorCompare(x, list(x[[1]], "a")), "'y': subject 2: ")
+  expect_error(gpuCorCompare(function(i) x[[i]], x), "say by 'subjects'")
+  expect_error(gpuCorCompare(x[[1]], 1:3), "must be a matrix")
+  expect_equal(gpuCorCompare(function(i) x[[i]], x, subjects = c(1, 2))$n, list(x = 20, y = c(20, 20)))
+  x[[1]][1] <- NA
+  expect_error(gpuCorCompare(x[[1]], x[[2]], use = "pairwise"), "same observations")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], n_perm = 2), "complete.obs")
+})

@@ -1,0 +1,264 @@
+# A list of matrices in the place of one: combined coefficients against cor() of each subject, and every verb against the
+# coefficients, to the last bit.
+
+expect_combined <- function(x, how, ..., y = NULL, backend = "cpu", within = 1e-6, label = how) {
+  arguments <- list(...)
+  ours <- suppressWarnings(do.call(gpuCor, c(list(x, y), arguments, list(output = "matrix", backend = backend))))
+  truth <- do.call(reference_subjects, c(list(x, how, y = y), arguments[intersect(names(arguments), c("method", "use", "na.rm"))],
+                                         list(weights = arguments$subject_weights, share = arguments$probs)))
+  wrong <- differences(ours, truth, within)
+  expect(!length(wrong), paste(c(paste(backend, label), wrong), collapse = "\n"))
+  invisible(ours)
+}
+
+# Sizes one off those of tiles and vectors.
+for (backend in backends()) {
+  test_that(paste(backend, "combines what cor() gives of each subject"), {
+    set.seed(1)
+    for (m in c(2, 65, 129)) for (method in if (m > 100) "pearson" else all_methods) {
+      x <- some_subjects(c(9, 30, 17, 101), m)
+      for (how in ways) {
+        do.call(expect_combined, c(list(x, how, method = method, backend = backend, label = paste(method, how, m)),
+                                   how_to(how), within = tolerance[[method]]))
+      }
+    }
+  })
+
+  test_that(paste(backend, "combines coefficients of x and y"), {
+    set.seed(2)
+    x <- some_subjects(c(12, 20), 63)
+    y <- some_subjects(c(12, 20), 7)
+    for (how in ways) do.call(expect_combined, c(list(x, how, y = y, backend = backend), how_to(how)))
+    r <- gpuCor(x, y, combine = "fisher", backend = backend)
+    net <- gpuCorNetwork(x, y, threshold = 0.2, combine = "fisher", backend = backend)
+    expect_identical(as.matrix(net), unname(ifelse(abs(r) >= 0.2, r, 0)))
+  })
+
+  test_that(paste(backend, "weighs subjects, and takes them in double"), {
+    set.seed(3)
+    x <- some_subjects(c(12, 20, 9), 40)
+    for (how in c("mean", "fisher")) {
+      expect_combined(x, how, combine = how, subject_weights = c(1, 0.5, 7), backend = backend)
+      expect_combined(x, how, combine = how, precision = "double", backend = backend, within = 1e-13)
+    }
+  })
+
+  test_that(paste(backend, "a pair without a coefficient in a subject has none, or that of the others"), {
+    set.seed(4)
+    x <- some_subjects(c(12, 20, 9), 30)
+    x[[1]][3, 4] <- NA
+    x[[2]][, 5] <- 1
+    x[[1]][, 6] <- x[[2]][, 6] <- x[[3]][, 6] <- 2
+    for (use in c("everything", "complete.obs", "pairwise.complete.obs")) for (how in ways) for (skip in c(FALSE, TRUE)) {
+      # By complete observations the first subject has one less, and a weight that says so.
+      weights <- if (how == "fisher" && use == "complete.obs") list(subject_weights = c(8, 17, 6))
+      do.call(expect_combined, c(list(x, how, use = use, na.rm = skip, backend = backend, label = paste(how, use, skip)),
+                                 how_to(how), weights))
+    }
+    expect_warning(gpuCor(x, backend = backend), "standard deviation is zero \\(2 of 30 columns of 'x': 5, 6\\)")
+    net <- suppressWarnings(gpuCorNetwork(x, threshold = 0, backend = backend))
+    r <- suppressWarnings(gpuCor(x, backend = backend))
+    expect_equal(net@edges, sum(!is.na(r)))
+  })
+
+  test_that(paste(backend, "coefficients of 1 and -1 have a z of 8.7"), {
+    set.seed(5)
+    x <- some_subjects(c(8, 8), 4)
+    x[[1]][, 2] <- x[[1]][, 1]
+    x[[1]][, 3] <- -x[[1]][, 1]
+    x[[2]][, 4] <- x[[2]][, 1]
+    r <- gpuCor(x, combine = "fisher", precision = "double", backend = backend)
+    z <- (atanh(MOST_R) + atanh(cor(x[[2]][, 1], x[[2]][, 2]))) / 2
+    expect_equal(r[1, 2], tanh(z), tolerance = 1e-12)
+    both <- lapply(x, function(m) cbind(m[, 1], m[, 1], -m[, 1]))
+    r <- gpuCor(both, combine = "fisher", backend = backend)
+    expect_equal(as.vector(r), c(MOST_R, -MOST_R, -MOST_R), tolerance = 1e-14)
+  })
+
+  # What is cheap on a processor must not be seen: strong correlations, of which artanh is steep, few and many
+  # observations, all signs.
+  test_that(paste(backend, "networks and sums are those of the coefficients, to the last bit"), {
+    set.seed(6)
+    data <- list(weak = some_subjects(c(40, 31, 22), 200, 6, 0.2), strong = some_subjects(c(40, 31), 120, 6, 3),
+                 few = some_subjects(c(4, 5, 6), 90), long = some_subjects(c(2100, 60), 70, 6))
+    for (name in names(data)) for (how in setdiff(ways, if (name == "long") "quantile")) {
+      x <- data[[name]]
+      run <- function(verb, ...) do.call(verb, c(list(x, backend = backend), how_to(how), list(...)))
+      r <- run(gpuCor)
+      m <- unname(as.matrix(r))
+      for (sign in c("absolute", "positive", "negative")) {
+        weight <- switch(sign, absolute = abs(m), positive = m, negative = -m)
+        diag(weight) <- -2
+        least <- quantile(weight[upper.tri(weight)], 0.95, names = FALSE)
+        if (least < 0) next
+        label <- paste(backend, name, how, sign)
+        net <- run(gpuCorNetwork, threshold = least, sign = sign)
+        expect_identical(unname(as.matrix(net)), ifelse(weight >= least, m, 0), label = label)
+        dense <- run(gpuCorNetwork, density = 0.01, sign = sign)
+        k <- ceiling(0.01 * length(r))
+        expect_identical(dense@threshold, sort(weight[upper.tri(weight)], decreasing = TRUE)[k], label = label)
+        sums <- run(gpuConnectivity, threshold = least, sign = sign)
+        expect_identical(sums$degree, as.numeric(rowSums(weight >= least)), label = label)
+        expect_equal(run(gpuConnectivity, threshold = least, sign = sign, power = 2)$strength, sums$strength)
+      }
+      near <- run(gpuCorNetwork, k = 2, mutual = TRUE)
+      expect_true(all(near@x %in% r), label = paste(name, how))
+    }
+    sums <- gpuConnectivity(data$weak, combine = "fisher", power = 3, histogram = TRUE, backend = backend)
+    r <- as.matrix(gpuCor(data$weak, combine = "fisher", backend = backend))
+    diag(r) <- 0
+    expect_equal(as.vector(sums$soft), unname(rowSums(abs(r)^3)), tolerance = 1e-12)
+    expect_equal(sum(sums$histogram$counts), 200 * 199 / 2)
+  })
+
+  test_that(paste(backend, "has the same bits for any number of threads and workers, and any memory"), {
+    set.seed(7)
+    x <- some_subjects(c(30, 12, 41), 513, 6, 0.8)
+    run <- function(how, ...) {
+      arguments <- c(list(x, backend = backend, ...), how_to(how))
+      list(as.vector(do.call(gpuCor, arguments)), slots_of(do.call(gpuCorNetwork, c(arguments, density = 0.01))),
+           do.call(gpuConnectivity, c(arguments, threshold = 0.5)))
+    }
+    .Call(gpucor:::r_set_shared_steps, 1)
+    on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+    for (how in if (backend == "cpu") ways else c("fisher", "min")) {
+      truth <- run(how)
+      expect_identical(run(how, threads = 1), truth, label = paste(how, "one thread"))
+      expect_identical(run(how, memory = 1e5), truth, label = paste(how, "little memory"))
+      expect_identical(run(how, memory = 2e6), truth, label = paste(how, "some memory"))
+      with_options(list(gpucor.workers_per_device = 3), {
+        expect_identical(run(how), truth, label = paste(how, "three workers"))
+      })
+    }
+  })
+
+  for (resource in resources_of(backend)) {
+    test_that(paste(backend, "fails cleanly with many subjects wherever the", resource, "fails"), {
+      set.seed(8)
+      x <- some_subjects(c(9, 12), 66)
+      holes <- lapply(x, with_missing, 0.02)
+      runs <- list(
+        cheap = function() gpuConnectivity(x, threshold = 0.3, combine = "fisher", backend = backend),
+        skipped = function() gpuCor(holes, use = "complete", combine = "mean", na.rm = TRUE, backend = backend)
+      )
+      for (name in names(runs)) {
+        walk_failures(runs[[name]], resource, paste(backend, name))
+      }
+    })
+  }
+}
+
+test_that("every instruction set combines to the same bits", {
+  set.seed(9)
+  x <- some_subjects(c(30, 12, 41), 90, 6, 0.8)
+  run <- function() {
+    list(gpuCor(x, combine = "fisher", backend = "cpu"), gpuCor(x, backend = "cpu", precision = "double"),
+         slots_of(gpuCorNetwork(x, density = 0.05, combine = "fisher", backend = "cpu")))
+  }
+  truth <- run()
+  for (set in c("plain", "avx2", "avx512")) {
+    again <- with_env(c(GPUCOR_CPU = set), tryCatch(run(), error = function(condition) NULL))
+    if (!is.null(again)) expect_identical(again, truth, label = set)
+  }
+})
+
+test_that("a subject by itself is the call without a list", {
+  set.seed(10)
+  x <- some_subjects(20, 70)
+  for (how in ways) {
+    expect_identical(as.vector(do.call(gpuCor, c(list(x), how_to(how)))), as.vector(gpuCor(x[[1]])))
+    expect_identical(do.call(gpuCorNetwork, c(list(x, density = 0.1), how_to(how)))@x,
+                     gpuCorNetwork(x[[1]], density = 0.1)@x)
+  }
+})
+
+test_that("subjects come from a function, once each and in order, and from files", {
+  set.seed(11)
+  x <- some_subjects(c(30, 12, 41), 50)
+  x[[2]] <- matrix(as.integer(10 * x[[2]]), 12)
+  truth <- gpuCorNetwork(x, density = 0.1, combine = "fisher")@x
+  asked <- integer()
+  read <- function(i) {
+    asked <<- c(asked, i)
+    x[[i]]
+  }
+  expect_identical(gpuCorNetwork(read, subjects = 3, density = 0.1, combine = "fisher")@x, truth)
+  expect_identical(asked, 1:3)
+  before <- list.files(tempdir(), "^gpucor")
+  with_options(list(gpucor.spool_bytes = 1), {
+    expect_identical(gpuCorNetwork(read, subjects = 3, density = 0.1, combine = "fisher")@x, truth)
+  })
+  gc()
+  expect_identical(list.files(tempdir(), "^gpucor"), before)
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(as.vector(x[[1]]), file, endian = "little")
+  mixed <- list(gpuCorFile(file, dim(x[[1]])), as.data.frame(x[[2]]), x[[3]])
+  names <- colnames(mixed[[2]])
+  expect_identical(gpuCorNetwork(mixed, density = 0.1, combine = "fisher")@x, truth)
+  named <- lapply(x, function(m) {
+    colnames(m) <- names
+    m
+  })
+  expect_identical(colnames(gpuCor(named, output = "matrix")), names)
+})
+
+test_that("p values and false discovery rates are of the mean z", {
+  set.seed(12)
+  x <- some_subjects(c(30, 12, 41), 60, 6, 0)
+  common <- matrix(rnorm(41), 41)
+  x <- lapply(x, function(m) {
+    m[, 1:6] <- m[, 1:6] + 1.2 * common[seq_len(nrow(m)), 1]
+    m
+  })
+  n <- vapply(x, nrow, 0)
+  for (method in c("pearson", "spearman")) for (weights in list(NULL, c(1, 2, 3))) {
+    w <- if (is.null(weights)) n - 3 else weights
+    error <- sqrt(sum(w^2 * c(pearson = 1, spearman = 1.06)[[method]] / (n - 3))) / sum(w)
+    r <- as.vector(gpuCor(x, combine = "fisher", method = method, subject_weights = weights))
+    p <- 2 * pnorm(-abs(atanh(r)) / error)
+    net <- function(...) gpuCorNetwork(x, combine = "fisher", method = method, subject_weights = weights, ...)
+    expect_equal(net(p.value = 0.01)@edges, sum(p <= 0.01))
+    expect_equal(net(fdr = 0.1)@edges, sum(p.adjust(p, "BH") <= 0.1))
+    expect_gt(net(fdr = 0.1)@edges, 5)
+    expect_equal(net(fdr = 0.1, sign = "negative")@edges, sum(p.adjust(p, "BH") <= 0.1 & r < 0))
+  }
+  expect_error(gpuCorNetwork(x, fdr = 0.1), "combine = \"fisher\" only; combine is \"mean\"")
+  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", method = "kendall"), "not for \"kendall\"")
+  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", na.rm = TRUE), "leave out na.rm")
+  x[[1]][1] <- NA
+  expect_error(gpuCorNetwork(x, p.value = 0.1, combine = "fisher", use = "pairwise"), "the same observations")
+})
+
+test_that("errors name the subject, and what is to be done", {
+  x <- list(matrix(rnorm(20), 5, dimnames = list(NULL, letters[1:4])), matrix(rnorm(20), 5))
+  expect_error(gpuCor(c(x, list(matrix(0, 5, 3)))), "subject 3: 'x' has 3 columns, and that of the first subject 4")
+  other <- x[[1]]
+  colnames(other)[2] <- "z"
+  expect_error(gpuCor(c(x, list(other))), "subject 3: column 2 of 'x' is \"z\", and that of the first subject \"b\"")
+  expect_error(gpuCor(list(x[[1]], "a")), "subject 2: 'x' must be numeric")
+  expect_error(gpuCor(list(x[[1]], 1:5)), "subject 2: it must be a matrix")
+  expect_error(gpuCor(list(x[[1]], NULL)), "subject 2: there are no data")
+  expect_error(gpuCor(x, x[[1]]), "'y' is none")
+  expect_error(gpuCor(x, x[1]), "'x' has 2 subjects, and 'y' has 1")
+  expect_error(gpuCor(x, list(x[[1]], x[[1]][1:3, ])), "subject 2: incompatible dimensions")
+  expect_error(gpuCor(list()), "no subjects")
+  expect_error(gpuCor(function(i) x[[i]]), "say by 'subjects'")
+  expect_error(gpuCor(function(i) stop("no file"), subjects = 2), "subject 1: no file")
+  expect_error(gpuCor(x, subjects = 3), "'subjects' is 3, and 'x' is a list of 2")
+  expect_error(gpuCor(x, combine = "median"), "'combine' must be one of")
+  expect_error(gpuCor(x, probs = 0.5), "leave it out")
+  expect_error(gpuCor(x, combine = "quantile", probs = 2), "'probs'")
+  expect_error(gpuCor(x, subject_weights = 1), "each of the 2 subjects")
+  expect_error(gpuCor(x, combine = "min", subject_weights = 1:2), "leave them out")
+  expect_error(gpuCor(x, na.rm = NA), "'na.rm' must be TRUE or FALSE")
+  expect_error(gpuCor(list(x[[1]], x[[2]][1:3, ]), combine = "fisher"), "subject 2 has 3 observations.*at least 4")
+  expect_error(gpuCor(x[[1]], combine = "mean"), "'x' is not a list")
+  x[[2]][3] <- NA
+  expect_error(gpuCor(x, use = "all.obs"), "subject 2: .*missing")
+  expect_error(gpuCorTest(x), "many subjects' data are for")
+  expect_error(gpuDist(x), "matrix-like|many subjects")
+  folder <- tempfile()
+  expect_error(gpuCorPlan(folder, x, verb = "gpuCorNetwork", threshold = 0.5), "many subjects' data are for")
+  expect_error(gpuCorNetwork(x, threshold = 0.5, shards = 2), "many subjects' data are for")
+})
