@@ -38,7 +38,7 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
  * see gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(); wanted: 0, or see gcor_store_want().
  * most: with more edges it is an error. */
 SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);
-/* The same for the k strongest neighbours of each variable. */
+/* The same for the k strongest neighbours of each variable; of several k, descending, `store` is a list of them. */
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
 /* One number: how many pairs have a weight of at least `least`; the k-th largest weight, Inf if it is
  * above the rule's ceiling, 0 if there is none. */
@@ -137,7 +137,8 @@ SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other);
 SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP settings);
 /* Of the entries of compressed rows (p, i, x), whose columns are x's variables: |x| over that deviation, by q of the
  * columns' variables and of the rows'; the same for pairs with observations of their own: -log(p), of rows = list(p, i,
- * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0. */
+ * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0 (scores
+ * NULL: |x|). */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads);
 SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);

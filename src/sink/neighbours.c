@@ -182,7 +182,7 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
     if (!fresh) return GCOR_NO_MEMORY;
     gcor_sink sink = {.type = &gcor_neighbours_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
     gcor_edge_rule rule = {.side = side, .ceiling = 2, .k = k};
-    *fresh = (gcor_neighbours){.k = k};
+    *fresh = (gcor_neighbours){.k = k, .stride = k};
     gcor_status status = allocate(context, &fresh->cols, k, n_col);
     if (!status && shape == GCOR_FULL) status = allocate(context, &fresh->rows, k, n_row);
     rule.col_least = fresh->cols.least;
@@ -199,7 +199,26 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
 /* Whether `var` of one side has `other` among its neighbours. */
 static int has(const gcor_neighbours *neighbours, const gcor_heaps *heaps, int64_t var, gcor_neighbour other) {
     if (heaps->count[var] < neighbours->k) return 1; /* has all there are */
-    return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->k]);
+    return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->stride]);
+}
+
+/* The weakest go until k are left. */
+static void cut_heaps(gcor_side side, gcor_heaps *heaps, int64_t stride, int64_t k) {
+    for (int64_t j = 0; j < heaps->n_var; j++) {
+        gcor_neighbour *heap = heaps->heap + j * stride;
+        while (heaps->count[j] > k) {
+            heap[0] = heap[--heaps->count[j]];
+            sift_down(side, heap, heaps->count[j]);
+        }
+    }
+}
+
+void gcor_neighbours_cut(gcor_neighbours *neighbours, int64_t k) {
+    gcor_side side = neighbours->edges.rule.side;
+    if (k >= neighbours->k) return;
+    neighbours->k = k;
+    cut_heaps(side, &neighbours->cols, neighbours->stride, k);
+    cut_heaps(side, &neighbours->rows, neighbours->stride, k);
 }
 
 /* The edge of variable j of one side with neighbour n. */
@@ -221,7 +240,7 @@ static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *con
         gcor_edge_list *list;
         if (gcor_edges_room(out, context, thread, own->count[j], &list)) continue;
         for (int64_t e = 0; e < own->count[j]; e++) {
-            gcor_neighbour n = own->heap[j * neighbours->k + e];
+            gcor_neighbour n = own->heap[j * neighbours->stride + e];
             int both = has(neighbours, others, n.other, (gcor_neighbour){(int32_t)j, n.r});
             int second_look = triangle ? n.other < j : from_row; /* met before, if both have it */
             if (both ? !second_look : !mutual) list->list[list->n++] = edge_of(triangle, from_row, (int32_t)j, n);
