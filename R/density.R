@@ -89,9 +89,12 @@ sample_task <- function(task, k) {
   sizes <- vapply(list(task$x, task$y), sample_size, 0, share)
   pairs <- if (is.null(task$y)) pairs_of(sizes[1L]) else prod(sizes)
   if (pairs * 3 > task$pairs) return(NULL)
-  task$x <- sample_columns(task$x, sizes[1L])
-  if (!is.null(task$y)) task$y <- sample_columns(task$y, sizes[2L])
-  task$pairs <- pairs
+  columns <- list(x = sampled_columns(task$x, sizes[1L]), y = sampled_columns(task$y, sizes[2L]))
+  for (name in names(columns)) {
+    if (!is.null(columns[[name]])) task[[name]] <- pick_columns(task[[name]], columns[[name]])
+  }
+  task$settings["pairs"] <- list(pick_pairs(task$settings$pairs, columns$x, columns$y))
+  task$pairs <- count_pairs_of(task$x, task$y, task$settings)
   task$size <- min(sizes[sizes > 0])
   task$is_sample <- TRUE
   task
@@ -107,9 +110,15 @@ sample_size <- function(m, share) {
 
 # Multiples of the golden ratio, modulo 1, are spread evenly over the columns and in step with no pattern of theirs.
 # No column comes twice, as their least distance is a third of the mean one.
+# NULL: all of them.
+sampled_columns <- function(m, size) {
+  if (is.null(m) || size == ncol(m)) return(NULL)
+  floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1
+}
+
 sample_columns <- function(m, size) {
-  if (size == ncol(m)) return(m)
-  pick_columns(m, floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1)
+  columns <- sampled_columns(m, size)
+  if (is.null(columns)) m else pick_columns(m, columns)
 }
 
 # ---- histograms of weights

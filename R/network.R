@@ -53,6 +53,9 @@
 #' `GPUCOR_SPOOL_BYTES`, says how many bytes may be in memory; with 0 all of them are.
 #'
 #' @inheritParams gpuCor
+#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: which
+#'   pairs count, all others being as if they were not there, see [within(), between(), nearer(),
+#'   farther()][pairs-that-count].
 #' @param threshold A number in \[0, 1\], or several.
 #' @param density A number in (0, 1\], or several.
 #' @param k A whole number of at least 1, or several.
@@ -147,11 +150,12 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ...)
+  settings <- settings_of(backend, ..., takes_pairs = TRUE)
   input <- check_input(x, y, use, method, settings$assay)
+  settings["pairs"] <- list(check_pairs(settings$pairs, input$x, input$y))
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
-  task$pairs <- count_pairs(task$x, task$y)
+  task$pairs <- count_pairs_of(task$x, task$y, settings)
   task
 }
 

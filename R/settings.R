@@ -35,11 +35,15 @@ SETTINGS <- c("threads", "memory", "progress", "devices")
 
 precisions <- c("single", "double")
 
-# takes_data: the function is one that takes x, of which 'assay' may say more.
-settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE) {
+# takes_data: the function is one that takes x, of which 'assay' may say more. takes_pairs: its result need not have a
+# place for each pair.
+settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE, takes_pairs = FALSE) {
   precision <- check_choice(precision, precisions, "precision")
   given <- list(...)
-  if (length(given)) check_further(given, c(SETTINGS, if (takes_data) "assay"))
+  if (length(given)) {
+    if (!takes_pairs) refuse_pairs(given)
+    check_further(given, c(SETTINGS, if (takes_data) "assay", if (takes_pairs) "pairs"))
+  }
   if (!is.null(backend)) given$backend <- backend
   found <- run_settings(given)
   backend <- choose_backend(found$backend)
@@ -52,12 +56,20 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     keep = choose_keep(found$keep),
     pass = c(0, 1),
     assay = given$assay,
+    pairs = given$pairs,
     in_double = precision == "double",
     distance = distance,
     share = c(0, 1), # all pairs, to be returned: see src/r/r.h
     save = character(),
     parts = NULL
   )
+}
+
+refuse_pairs <- function(given) {
+  if ("pairs" %in% names(given)) {
+    fail("'pairs' is for networks and sums over pairs; here all pairs have a place in the result. ",
+         "gpuCorNetwork(threshold = 0, sign =, pairs =) gives those that count, of one sign or both")
+  }
 }
 
 check_further <- function(given, known) {

@@ -147,6 +147,7 @@ typedef struct {
 /* ---- sinks ---------------------------------------------------------------------- */
 
 typedef struct gcor_sink gcor_sink;
+typedef struct gcor_pairs gcor_pairs; /* pairs.h */
 
 /* Instead of a coefficient, above any. A pair has a coefficient if its value is at most 1 (in a cheap segment, 1
  * and the segment's error): these two are not, nor is NaN, which stands for an infinite value in an exact segment
@@ -217,6 +218,10 @@ typedef struct {
      * only be freed. */
     gcor_status (*save)(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
     gcor_status (*load)(gcor_sink *sink, gcor_context *context, FILE *file);
+    /* After a run that had variables in another order: what stood at place k is variable rows[k], or cols[k] of the
+     * columns' side; NULL: they stood as they are. The sink of a triangle is given the same twice. NULL: its result
+     * does not depend on that. */
+    gcor_status (*rename)(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
     void (*free)(gcor_sink *sink);
 } gcor_sink_type;
 
@@ -226,6 +231,7 @@ struct gcor_sink {
     int64_t n_row, n_col; /* variables of the rows' side (y) and of the columns' (x) */
     int approximate;      /* a cheap value with its error will do: take() asks for the exact ones */
     gcor_form form;
+    const gcor_pairs *pairs; /* of a run: those that count, no others need be handed over. NULL: all do */
 };
 
 /* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
@@ -297,7 +303,8 @@ extern const gcor_backend gcor_cuda;
 
 /* ---- the run -------------------------------------------------------------------- */
 
-typedef struct gcor_session gcor_session; /* session.h */
+typedef struct gcor_session gcor_session;     /* session.h */
+typedef struct gcor_pair_rule gcor_pair_rule; /* pairs.h */
 
 typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
@@ -306,6 +313,7 @@ typedef struct {
     gcor_use use;
     gcor_sink *sink;
     gcor_share share;
+    const gcor_pair_rule *pairs; /* which pairs count, of all shares, for a sink that does not keep all; NULL: all */
     unsigned char *x_flags, *y_flags; /* n_var each, the caller's and cleared: what is known of every variable that
                                        * is in a pair of the share */
     double *x_norm; /* NULL, or n_var, the caller's, where y is NULL: the norm of each such variable, as operands have

@@ -1,5 +1,6 @@
 /* A run: which observations count, which pairs there are, and then all of them, by one worker or several. */
 #include "alloc.h"
+#include "chosen.h"
 #include "measure.h"
 #include "missing.h"
 #include "session.h"
@@ -58,6 +59,10 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
 }
 
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
+    return job->pairs ? gcor_run_chosen(session, context, job) : gcor_run_all(session, context, job);
+}
+
+gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job) {
     gcor_observations observations;
     gcor_work work = {.session = session,
                       .job = job,

@@ -169,6 +169,8 @@ static void multiply(tile_of_pairs *t) {
             gcor_tile_segment(tile, t->state->sink->shape, row, &begin, &n);
             from = gcor_clamp(tile->col + k % pieces * piece, begin, begin + n);
             end = gcor_clamp(tile->col + (k % pieces + 1) * piece, begin, begin + n);
+            gcor_tile part = {row, 1, from, end - from};
+            if (end > from && cpu_is_outside(t->state, &part)) continue;
             if (end > from && !gcor_stop(t->state->context)) work_on_row(t, omp_get_thread_num(), row, from, end);
         }
     }

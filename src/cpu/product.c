@@ -94,7 +94,7 @@ static void work_on_block(const tile_product *t, int64_t b, int64_t first, int64
     int thread = omp_get_thread_num();
     gcor_tile block = cpu_block(t->tile, b);
     char *sums = t->sums + (t->keep ? b : thread) * block_bytes(p);
-    if (gcor_tile_pairs(&block, t->state->sink->shape) == 0 || gcor_stop(t->state->context)) return;
+    if (cpu_is_outside(t->state, &block) || gcor_stop(t->state->context)) return;
     int64_t done = 0;
     do {
         int64_t some = smaller(p->chunk > 0 ? p->chunk : CHUNK, n - done);

@@ -14,6 +14,7 @@
 #include "../core/pool.h"
 #include "../core/mapped.h"
 #include "../core/missing.h"
+#include "../core/pairs.h"
 #include "../core/session.h"
 #include "../core/source.h"
 #include "../sink/dense.h"
@@ -22,8 +23,9 @@
 
 /* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, y possibly NULL;
  * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
- * progress, keep, pass, devices, and of a part of a run share, save, parts: see r_part). The result is list(n_obs,
- * x_flags, y_flags, ...), with an attribute "lost" that says why devices were, or after an error list(status, message).
+ * progress, keep, pass, devices, pairs: see r_pairs_parse(), and of a part of a run share, save, parts: see r_part).
+ * The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that says why devices were, or after an
+ * error list(status, message).
  */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
@@ -137,8 +139,8 @@ SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other);
 SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP settings);
 /* Of the entries of compressed rows (p, i, x), whose columns are x's variables: |x| over that deviation, by q of the
  * columns' variables and of the rows'; the same for pairs with observations of their own: -log(p), of rows = list(p, i,
- * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0 (scores
- * NULL: |x|). */
+ * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0
+ * (scores NULL: |x|). */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads);
 SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);
@@ -167,6 +169,9 @@ SEXP r_cores(void);    /* processors that this process may use; 1 in a forked ch
 /* For benchmarks: seconds that the last run took to prepare, to multiply and deliver, and in all; and bytes
  * of device memory at the most. */
 SEXP r_stages(void);
+
+/* pairs.c: how many of n_row x n_col pairs, or of the triangle's, count by the settings' `pairs`. */
+SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings);
 
 /* For tests: let the k-th use of a resource fail; how many allocations are in use when sessions are closed; how many
  * steps a run takes at least that several devices share, 0: as ever. */
@@ -231,9 +236,13 @@ typedef struct {
 } r_part;
 void r_part_parse(r_part *part, SEXP settings);
 
+/* Which pairs count by the settings' `pairs`, which stays R's: the rule, or NULL where all do. */
+const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs);
+
 /* A job from its arguments; the data stay R's. Must not move: its parts point to one another. */
 typedef struct {
     r_source x, y;
+    gcor_pair_rule pairs;
     gcor_job job;
     r_part part;
     const gcor_backend *backend;

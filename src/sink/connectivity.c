@@ -79,7 +79,7 @@ static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor
     if (!status && has_edges(c)) status = begin_edges(sink, context, tile);
     if (status) return status;
     c->at = *tile;
-    if (gcor_tile_pairs(tile, sink->shape) == pairs) return GCOR_OK;
+    if (gcor_tile_pairs(tile, sink->shape) == pairs && !sink->pairs) return GCOR_OK;
     for (int64_t k = 0; k < pairs; k++) c->tile[k] = GCOR_NO_VALUE; /* pairs that do not count */
     return GCOR_OK;
 }
@@ -168,6 +168,23 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     return gcor_bins_load(&c->bins, context, sink->n_row * sink->n_col, file);
 }
 
+/* Each variable's numbers to where it belongs, by way of a copy. */
+static gcor_status rename_variables(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
+    gcor_connectivity *c = (gcor_connectivity *)sink;
+    int64_t n = c->n_var;
+    gcor_int128 *copy = gcor_alloc(context, n, sizeof *copy, "sums over pairs");
+    (void)rows;
+    if (!copy) return GCOR_NO_MEMORY;
+    for (int64_t j = 0; j < n; j++) copy[cols[j]] = c->degree[j];
+    for (int64_t j = 0; j < n; j++) c->degree[j] = (int64_t)copy[j];
+    for (int64_t at = 0; at < all_sums(c); at += n) {
+        for (int64_t j = 0; j < n; j++) copy[cols[j]] = c->sums[at + j];
+        memcpy(c->sums + at, copy, (size_t)n * sizeof *copy);
+    }
+    gcor_free(copy);
+    return GCOR_OK;
+}
+
 static void release(gcor_sink *sink) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     gcor_bins_free(&c->bins);
@@ -188,6 +205,7 @@ const gcor_sink_type gcor_degrees_type = {
     .merge = merge,
     .save = save,
     .load = load,
+    .rename = rename_variables,
     .free = release,
 };
 
@@ -200,6 +218,7 @@ const gcor_sink_type gcor_connectivity_type = {
     .merge = merge,
     .save = save,
     .load = load,
+    .rename = rename_variables,
     .free = release,
 };
 

@@ -3,6 +3,7 @@
 #include "neighbours.h"
 
 #include "../core/alloc.h"
+#include "../core/pairs.h"
 #include "../core/threads.h"
 #include "file.h"
 
@@ -53,6 +54,20 @@ static int is_own(int32_t var, int thread, int threads) {
     return (var >> 6) % threads == thread;
 }
 
+/* What variables are called outside of the run, by which ties are decided; NULL: the same. */
+typedef struct {
+    const int32_t *rows, *cols;
+} outer_names;
+
+static outer_names names_of(const gcor_sink *sink) {
+    if (!sink->pairs) return (outer_names){NULL, NULL};
+    return (outer_names){gcor_pairs_rows(sink->pairs), gcor_pairs_cols(sink->pairs)};
+}
+
+static int32_t name_of(const int32_t *names, int32_t var) {
+    return names ? names[var] : var;
+}
+
 /* Every thread looks at all edges and has variables of its own. */
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
@@ -60,12 +75,14 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     gcor_neighbours *neighbours = (gcor_neighbours *)edges;
     gcor_side side = edges->rule.side;
     gcor_heaps *cols = &neighbours->cols, *rows = edges->sink.shape == GCOR_FULL ? &neighbours->rows : cols;
+    const outer_names names = names_of(&edges->sink);
     (void)tile;
 #pragma omp parallel num_threads(context->threads) if (n > FEW)
     {
         int thread = omp_get_thread_num(), threads = omp_get_num_threads();
         for (int64_t e = 0; e < n && !(e % 1024 == 0 && gcor_stop(context)); e++) {
-            gcor_neighbour of_row = {list[e].col, list[e].r}, of_col = {list[e].row, list[e].r};
+            gcor_neighbour of_row = {name_of(names.cols, list[e].col), list[e].r};
+            gcor_neighbour of_col = {name_of(names.rows, list[e].row), list[e].r};
             if (is_own(list[e].row, thread, threads)) insert(side, rows, neighbours->k, list[e].row, of_row);
             if (is_own(list[e].col, thread, threads)) insert(side, cols, neighbours->k, list[e].col, of_col);
         }
@@ -164,6 +181,32 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     return status ? status : load_heaps(&neighbours->rows, neighbours->k, sink->n_col, context, file);
 }
 
+/* Neighbours have their names already; what they are neighbours of has not. */
+static gcor_status rename_heaps(gcor_heaps *heaps, int64_t k, gcor_context *context, const int32_t *names) {
+    gcor_heaps fresh = *heaps;
+    if (!names || heaps->n_var == 0) return GCOR_OK;
+    gcor_status status = allocate(context, &fresh, k, heaps->n_var);
+    for (int64_t j = 0; !status && j < heaps->n_var; j++) {
+        int64_t to = names[j];
+        memcpy(fresh.heap + to * k, heaps->heap + j * k, (size_t)heaps->count[j] * sizeof *heaps->heap);
+        fresh.count[to] = heaps->count[j];
+        fresh.least[to] = heaps->least[j];
+    }
+    release_heaps(status ? &fresh : heaps);
+    if (!status) *heaps = fresh;
+    return status;
+}
+
+static gcor_status rename_variables(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
+    gcor_neighbours *neighbours = (gcor_neighbours *)sink;
+    gcor_edge_rule *rule = &neighbours->edges.rule;
+    gcor_status status = rename_heaps(&neighbours->cols, neighbours->k, context, cols);
+    if (!status) status = rename_heaps(&neighbours->rows, neighbours->k, context, rows);
+    rule->col_least = neighbours->cols.least;
+    rule->row_least = sink->shape == GCOR_FULL ? neighbours->rows.least : neighbours->cols.least;
+    return status;
+}
+
 const gcor_sink_type gcor_neighbours_type = {
     .name = "neighbours",
     .take = gcor_edges_take,
@@ -173,6 +216,7 @@ const gcor_sink_type gcor_neighbours_type = {
     .merge = merge,
     .save = save,
     .load = load,
+    .rename = rename_variables,
     .free = release,
 };
 

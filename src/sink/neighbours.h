@@ -23,7 +23,7 @@ typedef struct {
 } gcor_heaps;
 
 typedef struct {
-    gcor_edges edges; /* first: this is its sink */
+    gcor_edges edges;      /* first: this is its sink */
     int64_t k, stride;     /* the same until k is cut */
     gcor_heaps cols, rows; /* rows: of y */
 } gcor_neighbours;
