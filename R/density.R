@@ -26,20 +26,32 @@ counted_range <- function(task, k) {
   rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
 }
 
-# The threshold alone. Edges are stored for it only where they are few: more take two passes that store next to
-# nothing.
-density_threshold <- function(task) {
+# The thresholds alone, one for each density. Edges are stored for them only where they are few: more take two passes
+# that store next to nothing, for each density.
+density_thresholds <- function(task) {
   task$stays <- "counted"
-  k <- edges_of_density(task$criterion$value, task$pairs)
-  if (k <= MOST_STORED) {
-    edges <- density_edges(task)
-    store_free(edges)
-    return(edges$least)
-  }
+  values <- task$criterion$value
+  if (!are_few(task)) return(vapply(values, function(density) many_threshold(task, density), 0))
+  edges <- density_edges(loosest_density(task))
+  levels <- density_levels(edges, values, task)
+  store_free(edges)
+  levels
+}
+
+many_threshold <- function(task, density) {
+  k <- edges_of_density(density, task$pairs)
   range <- counted_range(task, k)
   pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, 2))
   store_rank(pass, k, task)
 }
+
+# Of several densities the largest, which has the edges of all of them.
+loosest_density <- function(task) {
+  task$criterion$value <- max(task$criterion$value)
+  task
+}
+
+are_few <- function(task) edges_of_density(max(task$criterion$value), task$pairs) <= MOST_STORED
 
 # Edges that whoever wants no network may store: at 12 bytes each, and a few more than are wanted, half a gigabyte.
 MOST_STORED <- 2^25

@@ -33,10 +33,10 @@ several_networks <- function(task, output) {
 # Compressed rows for each threshold or density: those of the loosest, of which the others are a part.
 several_levels <- function(task) {
   values <- task$criterion$value
-  loosest <- task
-  loosest$criterion$value <- if (task$criterion$name == "density") max(values) else min(values)
-  edges <- network_edges(loosest)
-  levels <- if (task$criterion$name == "density") density_levels(edges, values, task) else values
+  is_density <- task$criterion$name == "density"
+  edges <- if (is_density) density_edges(loosest_density(task)) else edge_pass(task, min(values))
+  if (!is_density) edges <- kept_edges(edges, min(values))
+  levels <- if (is_density) density_levels(edges, values, task) else values
   rows <- take_rows(edges, task)
   lapply(levels, function(level) stronger_rows(rows, level, task))
 }

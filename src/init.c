@@ -25,7 +25,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_strongest, 3),    ENTRY(r_test, 9),           ENTRY(r_t_scores, 2),
     ENTRY(r_kendall_deviation, 3), ENTRY(r_tie_quotients, 6), ENTRY(r_pair_scores, 6),
     ENTRY(r_maxima, 9),       ENTRY(r_permute, 4),        ENTRY(r_store_degrees, 3), ENTRY(r_summary, 4),
-    ENTRY(r_sorted_edges, 4), ENTRY(r_names_at, 2),       ENTRY(r_adjusted, 7),        ENTRY(r_count_pairs, 4),
+    ENTRY(r_sorted_edges, 4), ENTRY(r_names_at, 2),       ENTRY(r_adjusted, 7),        ENTRY(r_count_pairs, 4),        ENTRY(r_gram_new, 4),        ENTRY(r_gram_times, 3),        ENTRY(r_gram_free, 1),
     {NULL, NULL, 0},
 };
 /* clang-format on */

@@ -61,7 +61,8 @@ SEXP r_store_write(SEXP store, SEXP least, SEXP entries, SEXP most, SEXP places,
 SEXP r_store_free(SEXP store);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
-/* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps, histogram), see gcor_sums_rule. */
+/* ... degree, strength, soft, counts, maps, of x's variables with one another or with y's; rule: list(side, least,
+ * similarity, steps, histogram, levels, maps), see gcor_sums_rule. */
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
 /* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */
@@ -172,6 +173,13 @@ SEXP r_stages(void);
 
 /* pairs.c: how many of n_row x n_col pairs, or of the triangle's, count by the settings' `pairs`. */
 SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings);
+
+/* gram.c: columns made ready for products of all their coefficients with a vector: ... gram, a pointer that owns them,
+ * known: a logical for each column that has coefficients. The product of r + 1 of those, and 0 of the others, with a
+ * vector. The pointer's end before R finds that nobody has it. */
+SEXP r_gram_new(SEXP x, SEXP method, SEXP use, SEXP settings);
+SEXP r_gram_times(SEXP gram, SEXP vector, SEXP settings);
+SEXP r_gram_free(SEXP gram);
 
 /* For tests: let the k-th use of a resource fail; how many allocations are in use when sessions are closed; how many
  * steps a run takes at least that several devices share, 0: as ever. */

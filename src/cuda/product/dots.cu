@@ -29,8 +29,8 @@ static __global__ void multiply(Side rows, Side cols, int64_t n_obs, gcor_tile t
     }
     int64_t j = first + lane;
     if (j >= from && j < end)
-        out[gcor_tile_offset(&tile, shape, tile.row + i) + tile.col + j - begin] =
-            gcor_coefficient(own, rows.norm[i], cols.norm[j]);
+        out[gcor_tile_offset(&tile, shape, tile.row + i) + tile.col + j - begin] = gcor_coefficient(own, rows.norm[i],
+                                                                                                    cols.norm[j]);
 }
 
 } // namespace dots
