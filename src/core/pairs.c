@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 64 }; /* variables of a box */
+enum { BLOCK = GCOR_PAIR_BLOCK }; /* variables of a box */
 
 /* What a block's variables have in common. */
 typedef struct {
@@ -23,14 +23,13 @@ typedef struct {
     int64_t n_var, n_boxes;
     int32_t *number; /* NULL: as they were */
     int32_t *label;
-    double *place[GCOR_MOST_DIMS];
+    double *place[GCOR_MOST_DIMS]; /* 0 in those that there are not */
     box *boxes;
 } side;
 
 struct gcor_pairs {
     gcor_relation relation;
     gcor_shape shape;
-    int dims;
     double most; /* the largest square of a distance that is not above the rule's */
     side cols, own_rows;
     const side *rows; /* the columns again in a triangle */
@@ -38,8 +37,8 @@ struct gcor_pairs {
 
 /* ---- boxes ------------------------------------------------------------------------------------- */
 
-static box empty_box(void) {
-    box b = {.low = INT32_MAX, .high = -1, .all = 1};
+static box empty_box(int all) {
+    box b = {.low = INT32_MAX, .high = -1, .all = all};
     for (int d = 0; d < GCOR_MOST_DIMS; d++) b.min[d] = INFINITY, b.max[d] = -INFINITY;
     return b;
 }
@@ -55,20 +54,18 @@ static void add_to_box(box *b, const box *other) {
     }
 }
 
-static box box_of_variable(const side *s, int dims, int64_t v) {
-    box b = empty_box();
-    b.all = b.any = s->label[v] >= 0;
-    if (!b.any) return b;
-    b.low = b.high = s->label[v];
-    for (int d = 0; d < GCOR_MOST_DIMS; d++) b.min[d] = b.max[d] = d < dims ? s->place[d][v] : 0;
+static box box_of_variable(const side *s, int64_t v) {
+    box b = {.low = s->label[v], .high = s->label[v], .any = s->label[v] >= 0, .all = s->label[v] >= 0};
+    if (!b.any) return empty_box(0);
+    for (int d = 0; d < GCOR_MOST_DIMS; d++) b.min[d] = b.max[d] = s->place[d][v];
     return b;
 }
 
-static void make_boxes(side *s, int dims) {
+static void make_boxes(side *s) {
     for (int64_t k = 0; k < s->n_boxes; k++) {
-        s->boxes[k] = empty_box();
+        s->boxes[k] = empty_box(1);
         for (int64_t v = k * BLOCK; v < (k + 1) * BLOCK && v < s->n_var; v++) {
-            box own = box_of_variable(s, dims, v);
+            box own = box_of_variable(s, v);
             add_to_box(&s->boxes[k], &own);
         }
     }
@@ -76,9 +73,9 @@ static void make_boxes(side *s, int dims) {
 
 /* Squares of the least and of the largest distance. Rounding never turns two numbers round, so that no pair's own is
  * outside of them. */
-static void distances(const box *a, const box *b, int dims, double *near, double *far) {
+static void distances(const box *a, const box *b, double *near, double *far) {
     *near = *far = 0;
-    for (int d = 0; d < dims; d++) {
+    for (int d = 0; d < GCOR_MOST_DIMS; d++) {
         double below = b->min[d] - a->max[d], above = a->min[d] - b->max[d];
         double gap = below > 0 ? below : above > 0 ? above : 0;
         double up = b->max[d] - a->min[d], down = a->max[d] - b->min[d], span = up > down ? up : down;
@@ -92,7 +89,7 @@ static gcor_extent extent_of_boxes(const gcor_pairs *pairs, const box *a, const 
     int same = a->low == a->high && b->low == b->high && a->low == b->low;
     double near, far;
     if (!a->any || !b->any) return GCOR_NO_PAIR;
-    distances(a, b, pairs->dims, &near, &far);
+    distances(a, b, &near, &far);
     switch (pairs->relation) {
     case GCOR_WITHIN: return apart ? GCOR_NO_PAIR : same && all ? GCOR_ALL_PAIRS : GCOR_SOME_PAIRS;
     case GCOR_BETWEEN: return same ? GCOR_NO_PAIR : apart && all ? GCOR_ALL_PAIRS : GCOR_SOME_PAIRS;
@@ -108,7 +105,7 @@ static gcor_extent extent_of_boxes(const gcor_pairs *pairs, const box *a, const 
 /* ---- tiles ------------------------------------------------------------------------------------- */
 
 static box box_of_blocks(const side *s, int64_t first, int64_t end) {
-    box b = empty_box();
+    box b = empty_box(1);
     for (int64_t k = first; k < end; k++) add_to_box(&b, &s->boxes[k]);
     return b;
 }
@@ -184,15 +181,12 @@ static void compare_labels(const int32_t *label, int32_t own, int64_t n, int equ
 
 /* Whether distances of columns col .. col+n-1 are at most the rule's: 1 or 0. */
 static void compare_places(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *near) {
-    const double most = pairs->most;
-    double square[BLOCK] = {0};
-    for (int d = 0; d < pairs->dims; d++) {
-        const double *place = pairs->cols.place[d] + col, own = pairs->rows->place[d][row];
+    const side *rows = pairs->rows, *cols = &pairs->cols;
+    const double most = pairs->most, x = rows->place[0][row], y = rows->place[1][row], z = rows->place[2][row];
+    const double *xs = cols->place[0] + col, *ys = cols->place[1] + col, *zs = cols->place[2] + col;
 #pragma omp simd
-        for (int64_t k = 0; k < n; k++) square[k] += (place[k] - own) * (place[k] - own);
-    }
-#pragma omp simd
-    for (int64_t k = 0; k < n; k++) near[k] = square[k] <= most;
+    for (int64_t k = 0; k < n; k++)
+        near[k] = (xs[k] - x) * (xs[k] - x) + (ys[k] - y) * (ys[k] - y) + (zs[k] - z) * (zs[k] - z) <= most;
 }
 
 /* near: as compare_places() has it; to what counts. */
@@ -217,20 +211,29 @@ static void compare(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n
     }
 }
 
+/* Of a block's at most BLOCK numbers. */
+static int64_t count_ones(const unsigned char *counts, int64_t n) {
+    unsigned char ones = 0;
+#pragma omp simd reduction(+ : ones)
+    for (int64_t k = 0; k < n; k++) ones = (unsigned char)(ones + counts[k]);
+    return ones;
+}
+
 int64_t gcor_pairs_of_row(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *counts) {
-    const box own = box_of_variable(pairs->rows, pairs->dims, row);
+    const box own = box_of_variable(pairs->rows, row);
     int64_t found = 0;
     for (int64_t k = 0, some; k < n; k += some) {
         int64_t block = (col + k) / BLOCK;
         some = gcor_clamp((block + 1) * BLOCK - (col + k), 0, n - k);
         gcor_extent extent = extent_of_boxes(pairs, &own, &pairs->cols.boxes[block]);
-        if (extent == GCOR_SOME_PAIRS)
+        if (extent == GCOR_SOME_PAIRS) {
             compare(pairs, row, col + k, some, counts + k);
-        else
+            found += count_ones(counts + k, some);
+        } else {
             memset(counts + k, extent == GCOR_ALL_PAIRS, (size_t)some);
+            found += extent == GCOR_ALL_PAIRS ? some : 0;
+        }
     }
-#pragma omp simd reduction(+ : found)
-    for (int64_t k = 0; k < n; k++) found += counts[k];
     return found;
 }
 
@@ -293,7 +296,8 @@ static void copy_traits(side *s, const gcor_traits *traits, int dims) {
     for (int64_t v = 0; v < s->n_var; v++) {
         int64_t own = s->number ? s->number[v] : v;
         s->label[v] = label_of(traits, dims, own);
-        for (int d = 0; d < dims; d++) s->place[d][v] = s->label[v] >= 0 ? traits->place[own * dims + d] : 0;
+        for (int d = 0; d < GCOR_MOST_DIMS; d++)
+            s->place[d][v] = d < dims && s->label[v] >= 0 ? traits->place[own * dims + d] : 0;
     }
 }
 
@@ -303,11 +307,12 @@ static gcor_status fill_side(gcor_context *context, side *s, const gcor_traits *
     *s = (side){.n_var = n_var, .n_boxes = (n_var + BLOCK - 1) / BLOCK};
     gcor_status status = reorder ? gcor_order_of(context, traits, dims, n_var, &s->number) : GCOR_OK;
     int ok = !status && (s->label = gcor_alloc(context, n_var, sizeof *s->label, what));
-    for (int d = 0; d < dims; d++) ok = ok && (s->place[d] = gcor_alloc(context, n_var, sizeof(double), what));
+    for (int d = 0; d < GCOR_MOST_DIMS; d++)
+        ok = ok && (s->place[d] = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (s->boxes = gcor_alloc(context, s->n_boxes, sizeof *s->boxes, what));
     if (!ok) return GCOR_NO_MEMORY;
     copy_traits(s, traits, dims);
-    make_boxes(s, dims);
+    make_boxes(s);
     return GCOR_OK;
 }
 
@@ -323,8 +328,7 @@ gcor_status gcor_pairs_new(gcor_context *context, const gcor_pair_rule *rule, gc
                            int64_t n_col, int reorder_rows, int reorder_cols, gcor_pairs **pairs) {
     gcor_pairs *fresh = *pairs = gcor_alloc(context, 1, sizeof *fresh, "which pairs count");
     if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = (gcor_pairs){
-        .relation = rule->relation, .shape = shape, .dims = rule->dims, .most = largest_square(rule->distance)};
+    *fresh = (gcor_pairs){.relation = rule->relation, .shape = shape, .most = largest_square(rule->distance)};
     fresh->rows = shape == GCOR_FULL ? &fresh->own_rows : &fresh->cols;
     gcor_status status = fill_side(context, &fresh->cols, &rule->x, rule->dims, n_col, reorder_cols);
     if (!status && shape == GCOR_FULL)

@@ -18,6 +18,9 @@ typedef enum {
 
 enum { GCOR_MOST_DIMS = 3 };
 
+/* As many variables, from a multiple on, are looked at together: smaller parts of a tile are not told apart. */
+enum { GCOR_PAIR_BLOCK = 64 };
+
 /* What is known of one side's variables. Borrowed. */
 typedef struct {
     const int32_t *label; /* n_var; below 0: in no pair. NULL: all have the same */
@@ -49,8 +52,8 @@ const int32_t *gcor_pairs_cols(const gcor_pairs *pairs);
 
 /* ALL and NO are certain, SOME may be either. Of the tile's pairs by the shape. */
 gcor_extent gcor_pairs_of_tile(const gcor_pairs *pairs, const gcor_tile *tile);
-/* The least part of the tile, cut at multiples of 64 variables, that has all of its pairs that count. It may be empty,
- * and it may have no pair by the shape. */
+/* The least part of the tile, cut at multiples of GCOR_PAIR_BLOCK, that has all of its pairs that count. It may be
+ * empty, and it may have no pair by the shape. */
 gcor_tile gcor_pairs_shrink(const gcor_pairs *pairs, const gcor_tile *tile);
 /* Of pairs (row, col) .. (row, col+n-1): counts[k] 1 or 0. Returns how many count. */
 int64_t gcor_pairs_of_row(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *counts);

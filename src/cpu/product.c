@@ -3,6 +3,7 @@
  * this is done slice by slice, and the sums of all blocks are kept meanwhile. */
 #include "cpu.h"
 
+#include "../core/pairs.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
 
@@ -73,19 +74,28 @@ static void open_slivers(const tile_product *t, const cpu_operand *operand, cons
     }
 }
 
-/* n elements of all pairs of a block that count, in groups of rows by slivers. */
+/* Whether none of a block's columns from c on counts, as far as such columns are told apart. */
+static int is_outside(const tile_product *t, const gcor_tile *block, int64_t c) {
+    gcor_tile part = {block->row, block->n_row, block->col + c, smaller(GCOR_PAIR_BLOCK, block->n_col - c)};
+    return t->state->sink->pairs && cpu_is_outside(t->state, &part);
+}
+
+/* n elements of all pairs of a block that count, in groups of rows by slivers. The sums of others are not set. */
 static void multiply_block(const tile_product *t, const gcor_tile *block, int64_t first, int64_t n, int add,
                            char *sums) {
     const cpu_product *p = t->product;
     int64_t width = sliver_width(p);
-    for (int64_t c = 0; c < block->n_col; c += width)
-        for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
+    int outside = 0;
+    for (int64_t c = 0; c < block->n_col; c += width) {
+        if (c % GCOR_PAIR_BLOCK == 0) outside = is_outside(t, block, c);
+        for (int64_t r = 0; !outside && r < block->n_row; r += CPU_KERNEL_ROWS) {
             gcor_tile part = {block->row + r, CPU_KERNEL_ROWS, block->col + c, width};
             if (gcor_tile_pairs(&part, t->state->sink->shape) == 0) continue;
             char *rows = sliver_of(p, t->row_slivers, part.row - t->tile->row) + first * CPU_SLIVER_BYTES;
             char *cols = sliver_of(p, t->col_slivers, part.col - t->tile->col) + first * CPU_SLIVER_BYTES;
             p->multiply(t->state, p, rows, cols, n, add, sums + (r * CPU_BLOCK_COLS + c) * sum_bytes(p));
         }
+    }
 }
 
 /* Block b and a slice of n elements from `first` on. */

@@ -99,7 +99,7 @@ expect_masked_networks <- function(x, r, rule, label, ..., sign = "absolute") {
 
 for (backend in backends()) for (method in all_methods) {
   test_that(paste(backend, method, "has a network of the pairs that count"), {
-    data <- list(normal = normal(25, 257), ties = heavy_ties(10, 129), constants = with_constants(normal(12, 65)))
+    data <- list(normal = normal(25, 193), ties = heavy_ties(10, 129), constants = with_constants(normal(12, 65)))
     for (name in names(data)) {
       x <- data[[name]]
       r <- engine_cor(x, method = method, backend = backend)
@@ -193,7 +193,7 @@ for (backend in backends()) {
       for (rule in rules[if (n > 100) "nearer" else c("within", "between", "farther")]) {
         run <- function(...) {
           list(slots_of(gpuCorNetwork(x, threshold = 0.95, backend = backend, pairs = rule$pairs, ...)),
-               slots_of(gpuCorNetwork(x, k = 2, backend = backend, pairs = rule$pairs, ...)),
+               if (n < 100) slots_of(gpuCorNetwork(x, k = 2, backend = backend, pairs = rule$pairs, ...)),
                gpuConnectivity(x, threshold = 0.95, backend = backend, pairs = rule$pairs, ...)$strength)
         }
         truth <- run(threads = 1)
@@ -291,3 +291,24 @@ test_that("what is wrong with 'pairs' is said", {
   expect_error(gpuCorPlan(tempfile(), x, k = 1, pairs = within(labels)), "'pairs' cannot be in a plan")
   expect_identical(within(data.frame(a = 1), b <- 2), data.frame(a = 1, b = 2)) # base's own
 })
+
+for (backend in backends()) for (resource in resources_of(backend)) {
+  test_that(paste(backend, "with 'pairs', maps and several ks fails cleanly wherever the", resource, "fails"), {
+    x <- rounded(8, 70)
+    pairs <- all_rules(70)$nearer$pairs
+    runs <- list(
+      network = function() slots_of(gpuCorNetwork(x, density = 0.1, pairs = pairs, backend = backend)),
+      neighbours = function() lapply(gpuCorNetwork(x, k = c(3, 1), pairs = pairs, backend = backend), slots_of),
+      sums = function() gpuConnectivity(x, x[, 1:9], threshold = c(0.3, 0.5), maps = "z", backend = backend),
+      eigenvector = function() gpuConnectivity(x, maps = "eigenvector", backend = backend)
+    )
+    .Call(gpucor:::r_set_shared_steps, 1)
+    on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+    for (name in names(runs)) for (workers in 1:2) {
+      with_options(list(gpucor.workers_per_device = workers), {
+        walk_failures(runs[[name]], resource, paste(backend, name, workers), expect_nothing_left,
+                      may_survive = resource != "host")
+      })
+    }
+  })
+}
