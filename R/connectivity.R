@@ -4,35 +4,65 @@
 #' maps of voxels, the connectivity that a soft threshold gives genes. If asked for, the
 #' histogram of all coefficients.
 #'
+#' Maps: each is a number for each column, from one pass in which no pair is stored.
+#'
+#' * `"mean"`: the mean of its coefficients.
+#' * `"z"`: the mean of their Fisher's z, `atanh(r)`; a coefficient beyond 0.9999997 has a z of 8. Its `tanh()` is the
+#'   mean correlation that AFNI's `3dTcorrMap -Zmean` has.
+#' * `"icc"`: the mean of their squares, the intrinsic connectivity contrast (Martuzzi et al. 2011).
+#' * `"eigenvector"`: eigenvector centrality, the largest being 1, as [igraph::eigen_centrality()] has it. Without a
+#'   threshold or density it is that of `r + 1` (Lohmann et al. 2010), whose products with vectors need no coefficient
+#'   (Wink et al. 2012) but those of columns: it takes Pearson's or Spearman's, and the same observations for all pairs.
+#'   With a threshold or density it is that of the network with its weights, whose edges are in memory meanwhile.
+#'   It is computed on the processor.
+#'
+#' With `y` all sums and means of a column of `x` are over the columns of `y`, such as the mean series of regions.
+#'
 #' @inheritParams gpuCorNetwork
-#' @param threshold A number in \[0, 1\]: count the pairs whose weight (`|r|`, `r` or
+#' @param y `NULL`, or a second matrix or data frame with as many rows. A single number in its place is `threshold`.
+#' @param threshold A number in \[0, 1\], or several: count the pairs whose weight (`|r|`, `r` or
 #'   `-r`, as `sign` says) is at least this.
-#' @param density In the place of `threshold`: a number in (0, 1\], the share of all
+#' @param density In the place of `threshold`: a number in (0, 1\], or several, the share of all
 #'   pairs to count, as in [gpuCorNetwork()]. Up to 2^25 edges are stored meanwhile, 12 bytes each; for more, two
 #'   passes over all pairs find the threshold.
 #' @param power Up to 32 positive numbers; may be given with or without a threshold.
 #' @param type What is raised to a power: `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
 #'   `"signed hybrid"`: `max(r, 0)`.
 #' @param histogram Whether the coefficients of all pairs are counted by size, too. Without it, and without
-#'   `power`, the pairs that are no edges cost no more than in [gpuCorNetwork()].
+#'   `power` and `maps`, the pairs that are no edges cost no more than in [gpuCorNetwork()].
 #' @param breaks With `histogram`: the number of its bins, one of those by which 10,000 can be divided.
+#' @param maps `NULL`, or which maps, see Details.
 #'
 #' @return A list of class `gpuConnectivity`:
-#' \item{degree}{with a threshold: for each column, how many others it has an edge with}
-#' \item{strength}{with a threshold: the sum of the weights of these edges}
+#' \item{degree}{with a threshold: for each column, how many others it has an edge with; with several a matrix,
+#'   column x threshold}
+#' \item{strength}{with a threshold: the sum of the weights of these edges, in the same shape}
 #' \item{soft}{with `power`: matrix, column x power, of `sum(similarity^power)` over all others}
-#' \item{threshold, edges}{the threshold and the number of edges}
+#' \item{mean, z, icc, eigenvector}{with `maps`: for each column; `NA` for one without coefficients. Of several
+#'   thresholds `eigenvector` is a matrix}
+#' \item{threshold, edges}{the thresholds and the numbers of edges}
 #' \item{histogram}{with `histogram`: of all coefficients, an object of class [graphics::hist], to be plotted}
 #' \item{pairs, n_obs, method, sign, type, power}{}
-#' `as.data.frame()` gives `degree`, `strength` and the powers as columns.
+#' `as.data.frame()` gives `degree`, `strength`, the powers and the maps as columns.
 #'
 #' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree`, `edges` and `strength` are those of the
-#' edges of [gpuCorNetwork()], the sums of powers are of coefficients within 1e-6, or 1e-13 with `precision = "double"`.
+#' edges of [gpuCorNetwork()], the sums of powers and the means are of coefficients within 1e-6, or 1e-13 with
+#' `precision = "double"`.
 #'
-#' @section Errors: as [gpuCorNetwork()]. None of `threshold`, `density`, `power` and `histogram`.
+#' @section Errors: as [gpuCorNetwork()]. None of `threshold`, `density`, `power`, `maps` and `histogram`.
 #' @references
 #' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression
 #' network analysis. *Statistical Applications in Genetics and Molecular Biology* 4, 17.
+#'
+#' Martuzzi R et al. (2011). A whole-brain voxel based measure of intrinsic connectivity contrast reveals local changes
+#' in tissue connectivity with anesthetic without a priori assumptions on thresholds or regions of interest.
+#' *NeuroImage* 58, 1044-1050.
+#'
+#' Lohmann G et al. (2010). Eigenvector centrality mapping for analyzing connectivity patterns in fMRI data of the human
+#' brain. *PLoS ONE* 5, e10232.
+#'
+#' Wink AM et al. (2012). Fast eigenvector centrality mapping of voxel-wise connectivity in functional magnetic resonance
+#' imaging. *Brain Connectivity* 2, 265-274.
 #' @seealso [pickPower()], [voxelImage()]
 #' @examples
 #' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8), histogram = TRUE)
@@ -40,29 +70,79 @@
 #' con$degree
 #' con$soft
 #' plot(con$histogram)
+#'
+#' maps <- gpuConnectivity(mtcars, threshold = c(0.5, 0.7), maps = c("mean", "z", "icc"))
+#' as.data.frame(maps)
+#' gpuConnectivity(mtcars, maps = "eigenvector")$eigenvector
+#' gpuConnectivity(mtcars[, 1:4], mtcars[, 5:11], maps = "mean")$mean
 #' @export
-gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
+gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL,
                             sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), use = "everything",
                             method = c("pearson", "kendall", "spearman", "bicor", "cosine"), histogram = FALSE,
-                            breaks = 200, backend = NULL, ..., precision = c("single", "double")) {
+                            breaks = 200, backend = NULL, ..., maps = NULL, precision = c("single", "double")) {
+  if (is.null(threshold) && is_number(y)) {
+    threshold <- y
+    y <- NULL
+  }
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
-  type <- check_choice(type, types, "type")
-  power <- check_powers(power)
-  histogram <- check_flag(histogram, "histogram")
-  if (is.null(threshold) && is.null(density) && !length(power) && !histogram) {
-    fail("what is to be summed? give 'threshold', 'density', 'power' or histogram = TRUE")
+  wanted <- list(type = check_choice(type, types, "type"), power = check_powers(power),
+                 histogram = check_flag(histogram, "histogram"), maps = check_maps(maps))
+  if (is.null(threshold) && is.null(density) && !is_any_pair_wanted(wanted) && !length(wanted$maps)) {
+    fail("what is to be summed? give 'threshold', 'density', 'power', 'maps' or histogram = TRUE")
   }
   breaks <- check_breaks(breaks)
-  criterion <- if (!is.null(threshold)) check_criterion(list(threshold = threshold))
-  if (!is.null(density)) criterion <- check_criterion(list(density = density))
+  criterion <- check_levels(threshold, density)
   check_matrix_like(x, COLUMNS)
-  task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision)
-  wanted <- list(type = type, power = power, histogram = histogram)
-  sums <- if (is.null(density)) connectivity_pass(task, criterion$value, wanted) else density_sums(task, wanted)
-  warn_constant(sums, colnames(task$x), NULL)
+  task <- network_task(x, y, criterion, sign, use, method, backend, ..., precision = precision)
+  check_eigenvector(task, wanted)
+  sums <- connectivity_sums(task, wanted)
+  warn_constant(sums, colnames(task$x), colnames(task$y))
   warn_without(sums, task)
   new_connectivity(sums, task, wanted, breaks)
+}
+
+is_number <- function(value) is.numeric(value) && length(value) == 1L && is.null(dim(value))
+
+# ---- what is wanted
+
+map_names <- c("mean", "z", "icc", "eigenvector")
+
+check_maps <- function(maps) {
+  for (map in maps) {
+    if (!is.character(maps) || !map %in% map_names) {
+      fail("'maps' must be some of ", paste0('"', map_names, '"', collapse = ", "), ", not ", show_value(maps))
+    }
+  }
+  intersect(map_names, maps)
+}
+
+# Maps that are sums, as the eigenvector is none.
+summed_maps <- function(wanted) setdiff(wanted$maps, "eigenvector")
+
+# Whether pairs count that are no edges.
+is_any_pair_wanted <- function(wanted) {
+  length(wanted$power) > 0L || wanted$histogram || length(summed_maps(wanted)) > 0L
+}
+
+check_levels <- function(threshold, density) {
+  given <- Filter(Negate(is.null), list(threshold = threshold, density = density))
+  if (!length(given)) return(NULL)
+  most <- constant("most levels")
+  if (length(given[[1L]]) > most) fail("'", names(given), "' has ", length(given[[1L]]), " values; ask for at most ", most)
+  check_criterion(given)
+}
+
+check_eigenvector <- function(task, wanted) {
+  if (!"eigenvector" %in% wanted$maps) return(invisible())
+  if (!is.null(task$y)) fail("maps = \"eigenvector\" is of the columns of 'x' with one another; leave out 'y'")
+  if (!is.null(state$replay)) fail("maps = \"eigenvector\" cannot be in a plan; call gpuConnectivity() on one machine")
+  if (is_combined(task$x) && is.null(task$criterion)) {
+    fail("maps = \"eigenvector\" is of one subject; of several give a threshold or a density, and it is the network's")
+  }
+  if (is.null(task$criterion) && !is.null(task$settings$pairs)) {
+    fail("maps = \"eigenvector\" is of all pairs; with 'pairs' give a threshold or a density, and it is the network's")
+  }
 }
 
 types <- c("unsigned", "signed", "signed hybrid")
@@ -84,16 +164,49 @@ check_breaks <- function(breaks) {
   breaks
 }
 
-# One pass over all pairs. least: NULL for no edges; wanted: list(type, power, histogram).
+# ---- passes
+
+# Everything that is wanted: sums by threshold or density, and the eigenvector beside them.
+connectivity_sums <- function(task, wanted) {
+  is_density <- identical(task$criterion$name, "density")
+  sums <- if (is_density) {
+    density_sums(task, wanted)
+  } else if (!is.null(task$criterion) || is_any_pair_wanted(wanted)) {
+    connectivity_pass(task, task$criterion$value, wanted)
+  }
+  if (!"eigenvector" %in% wanted$maps) return(sums)
+  if (is.null(sums)) return(eigenvector_of_all(task))
+  sums$eigenvector <- if (is.null(task$criterion)) {
+    eigenvector_of_all(task)$eigenvector
+  } else {
+    eigenvectors_of_networks(task, sums$threshold)
+  }
+  sums
+}
+
+# One pass over all pairs. least: NULL for no edges, or thresholds; wanted: list(type, power, histogram, maps).
 connectivity_pass <- function(task, least, wanted, settings = task$settings) {
   ascending <- order(wanted$power)
-  rule <- list(side = constant(task$sign), least = if (is.null(least)) 2 else least,
+  levels <- sort(unique(least))
+  maps <- summed_maps(wanted)
+  rule <- list(side = constant(task$sign), least = if (is.null(least)) 2 else levels[1L],
                similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
-               histogram = wanted$histogram)
+               histogram = wanted$histogram, levels = as.numeric(levels), maps = sum(vapply(maps, constant, 0)))
   sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))
   sums$soft[, ascending] <- sums$soft
+  for (name in c("degree", "strength")) sums[[name]] <- sums[[name]][, match(least, levels), drop = FALSE]
   sums$threshold <- least
+  sums[maps] <- mean_maps(sums$maps, maps)
   sums
+}
+
+# Means of what was summed: how many coefficients there are, and each map's sums.
+mean_maps <- function(sums, maps) {
+  if (!length(maps)) return(list())
+  unit <- c(mean = 1, z = constant("most z"), icc = 1)
+  count <- sums[, 1L]
+  count[count == 0] <- NA_real_
+  lapply(stats::setNames(seq_along(maps), maps), function(m) unit[[maps[m]]] * sums[, m + 1L] / count)
 }
 
 # Steps that are equal but for rounding, as those of seq(0.1, 3, 0.1) are, become equal, and the engine raises to them
@@ -104,33 +217,46 @@ even_steps <- function(steps) {
   stats::ave(steps, run)
 }
 
-# By density: from the edges of the one pass that finds the threshold, if they are few and all that is wanted.
+# By density: from the edges of the one pass that finds the thresholds, if they are few and all that is wanted.
 density_sums <- function(task, wanted) {
-  few <- edges_of_density(task$criterion$value, task$pairs) <= MOST_STORED
-  if (few && !length(wanted$power) && !wanted$histogram) return(edge_sums(density_edges(task), task))
+  if (are_few(task) && is.null(task$y) && !is_any_pair_wanted(wanted)) return(edge_sums(task))
   settings <- task$settings
   task$settings <- at_pass(settings, 1, 2)
-  connectivity_pass(task, density_threshold(task), wanted, at_pass(settings, 2, 2))
+  connectivity_pass(task, density_thresholds(task), wanted, at_pass(settings, 2, 2))
 }
 
-edge_sums <- function(edges, task) {
-  sums <- store_degrees(edges, edges$least, task)
+edge_sums <- function(task) {
+  edges <- density_edges(loosest_density(task))
+  levels <- density_levels(edges, task$criterion$value, task)
+  by_level <- lapply(levels, function(level) store_degrees(edges, level, task))
   store_free(edges)
-  c(sums, edges[c("n_obs", "x_flags", "y_flags")], threshold = edges$least)
+  c(list(degree = vapply(by_level, `[[`, numeric(ncol(task$x)), "degree"),
+         strength = vapply(by_level, `[[`, numeric(ncol(task$x)), "strength"), threshold = levels),
+    edges[c("n_obs", "x_flags", "y_flags")])
 }
+
+# ---- the result
 
 new_connectivity <- function(sums, task, wanted, breaks) {
   labels <- colnames(task$x)
+  values <- task$criterion$value
   named <- function(values) if (is.null(labels)) values else stats::setNames(values, labels)
+  by_level <- function(m) {
+    if (length(values) <= 1L) return(named(as.vector(m)))
+    structure(m, dim = c(ncol(task$x), length(values)), dimnames = list(labels, vapply(values, format, "", digits = 15)))
+  }
   result <- list()
   if (!is.null(sums$threshold)) {
-    result <- list(degree = named(sums$degree), strength = named(sums$strength), threshold = sums$threshold,
-                   edges = sum(sums$degree) / 2)
+    degree <- by_level(sums$degree)
+    result <- list(degree = degree, strength = by_level(sums$strength), threshold = sums$threshold,
+                   edges = unname(colSums(as.matrix(degree))) / if (is.null(task$y)) 2 else 1)
   }
   if (length(wanted$power)) {
     dimnames(sums$soft) <- list(labels, paste0("power", wanted$power))
     result$soft <- sums$soft
   }
+  for (map in summed_maps(wanted)) result[[map]] <- named(sums[[map]])
+  if ("eigenvector" %in% wanted$maps) result$eigenvector <- by_level(sums$eigenvector)
   if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, task$method)
   structure(c(result, list(pairs = task$pairs, n_obs = sums$n_obs, method = task$method, sign = task$sign,
                            type = wanted$type, power = wanted$power)), class = "gpuConnectivity")
@@ -146,12 +272,24 @@ histogram_object <- function(counts, breaks, method) {
             class = "histogram")
 }
 
+# The columns of a matrix as a list, by their names; a map, or its matrix for several thresholds, likewise.
+as_columns <- function(m) {
+  stats::setNames(lapply(seq_len(if (is.null(m)) 0L else ncol(m)), function(k) unname(m[, k])), colnames(m))
+}
+
+map_columns <- function(x, map) {
+  values <- x[[map]]
+  if (!is.matrix(values)) return(stats::setNames(list(unname(values)), map))
+  columns <- as_columns(values)
+  stats::setNames(columns, paste0(map, names(columns)))
+}
+
 #' @export
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
-  powers <- lapply(seq_along(x$power), function(p) unname(x$soft[, p]))
-  columns <- c(list(degree = unname(x$degree), strength = unname(x$strength)),
-               stats::setNames(powers, colnames(x$soft)))
-  names <- if (is.null(x$soft)) names(x$degree) else rownames(x$soft)
+  columns <- c(map_columns(x, "degree"), map_columns(x, "strength"), as_columns(x$soft),
+               unlist(lapply(map_names, map_columns, x = x), recursive = FALSE))
+  any <- Filter(Negate(is.null), x[c("degree", "soft", map_names)])[[1L]]
+  names <- if (is.matrix(any)) rownames(any) else names(any)
   if (anyDuplicated(names) || anyNA(names)) names <- NULL # columns may be called so, rows may not
   as.data.frame(Filter(Negate(is.null), columns), row.names = if (is.null(row.names)) names else row.names,
                 optional = TRUE)
@@ -163,11 +301,11 @@ print.gpuConnectivity <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
   cat("Connectivity of ", format_count(nrow(frame)), " variables by ", method_title(x$method), ": ",
       format_count(x$pairs), " pairs, ", format_count(x$n_obs), " observations\n", sep = "")
-  if (!is.null(x$degree)) {
-    cat(format_count(x$edges), " edges, ", weight_names[[x$sign]], " >= ", format(x$threshold, digits = 6), "\n",
+  for (k in seq_along(x$threshold)) {
+    cat(format_count(x$edges[k]), " edges, ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 6), "\n",
         sep = "")
   }
   if (length(x$power)) cat("powers of the ", x$type, " similarity\n", sep = "")
-  if (nrow(frame)) print(vapply(frame, stats::quantile, numeric(5L)), digits = digits)
+  if (nrow(frame)) print(vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE), digits = digits)
   invisible(x)
 }

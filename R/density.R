@@ -26,20 +26,32 @@ counted_range <- function(task, k) {
   rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
 }
 
-# The threshold alone. Edges are stored for it only where they are few: more take two passes that store next to
-# nothing.
-density_threshold <- function(task) {
+# The thresholds alone, one for each density. Edges are stored for them only where they are few: more take two passes
+# that store next to nothing, for each density.
+density_thresholds <- function(task) {
   task$stays <- "counted"
-  k <- edges_of_density(task$criterion$value, task$pairs)
-  if (k <= MOST_STORED) {
-    edges <- density_edges(task)
-    store_free(edges)
-    return(edges$least)
-  }
+  values <- task$criterion$value
+  if (!are_few(task)) return(vapply(values, function(density) many_threshold(task, density), 0))
+  edges <- density_edges(loosest_density(task))
+  levels <- density_levels(edges, values, task)
+  store_free(edges)
+  levels
+}
+
+many_threshold <- function(task, density) {
+  k <- edges_of_density(density, task$pairs)
   range <- counted_range(task, k)
   pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, 2))
   store_rank(pass, k, task)
 }
+
+# Of several densities the largest, which has the edges of all of them.
+loosest_density <- function(task) {
+  task$criterion$value <- max(task$criterion$value)
+  task
+}
+
+are_few <- function(task) edges_of_density(max(task$criterion$value), task$pairs) <= MOST_STORED
 
 # Edges that whoever wants no network may store: at 12 bytes each, and a few more than are wanted, half a gigabyte.
 MOST_STORED <- 2^25
@@ -89,9 +101,12 @@ sample_task <- function(task, k) {
   sizes <- vapply(list(task$x, task$y), sample_size, 0, share)
   pairs <- if (is.null(task$y)) pairs_of(sizes[1L]) else prod(sizes)
   if (pairs * 3 > task$pairs) return(NULL)
-  task$x <- sample_columns(task$x, sizes[1L])
-  if (!is.null(task$y)) task$y <- sample_columns(task$y, sizes[2L])
-  task$pairs <- pairs
+  columns <- list(x = sampled_columns(task$x, sizes[1L]), y = sampled_columns(task$y, sizes[2L]))
+  for (name in names(columns)) {
+    if (!is.null(columns[[name]])) task[[name]] <- pick_columns(task[[name]], columns[[name]])
+  }
+  task$settings["pairs"] <- list(pick_pairs(task$settings$pairs, columns$x, columns$y))
+  task$pairs <- count_pairs_of(task$x, task$y, task$settings)
   task$size <- min(sizes[sizes > 0])
   task$is_sample <- TRUE
   task
@@ -107,9 +122,15 @@ sample_size <- function(m, share) {
 
 # Multiples of the golden ratio, modulo 1, are spread evenly over the columns and in step with no pattern of theirs.
 # No column comes twice, as their least distance is a third of the mean one.
+# NULL: all of them.
+sampled_columns <- function(m, size) {
+  if (is.null(m) || size == ncol(m)) return(NULL)
+  floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1
+}
+
 sample_columns <- function(m, size) {
-  if (size == ncol(m)) return(m)
-  pick_columns(m, floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1)
+  columns <- sampled_columns(m, size)
+  if (is.null(columns)) m else pick_columns(m, columns)
 }
 
 # ---- histograms of weights

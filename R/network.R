@@ -5,7 +5,7 @@
 #' computed, none is stored but the edges: memory grows with the columns and the
 #' edges.
 #'
-#' Exactly one of these says which pairs are edges:
+#' Exactly one of these says which pairs are edges; of the first three several values make several networks:
 #'
 #' * `threshold`: the size of the coefficient.
 #' * `density`: the share of all pairs. The threshold is the k-th largest
@@ -17,6 +17,9 @@
 #'   ([gpucor-measures]).
 #' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have
 #'   a coefficient.
+#'
+#' Several thresholds, densities or `k`s take one run: the network that has the most edges is computed, and the others
+#' are its strongest edges, the same to the last bit as in calls of their own.
 #'
 #' `sign` says what large means: `|r|`, `r` or `-r`; pairs of the other sign are
 #' never edges. P values are two-sided whatever `sign` is, and `fdr` counts the
@@ -51,9 +54,12 @@
 #' `GPUCOR_SPOOL_BYTES`, says how many bytes may be in memory; with 0 all of them are.
 #'
 #' @inheritParams gpuCor
-#' @param threshold A number in \[0, 1\].
-#' @param density A number in (0, 1\].
-#' @param k A whole number of at least 1.
+#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: which
+#'   pairs count, all others being as if they were not there, see [within(), between(), nearer(),
+#'   farther()][pairs-that-count].
+#' @param threshold A number in \[0, 1\], or several.
+#' @param density A number in (0, 1\], or several.
+#' @param k A whole number of at least 1, or several.
 #' @param p.value,fdr A number in (0, 1\].
 #' @param sign `"absolute"`, `"positive"` or `"negative"`. May be abbreviated.
 #' @param mutual With `k`: both columns must be among the other's neighbours.
@@ -72,7 +78,8 @@
 #'   `gpuCorNetworkXY`, which is a `dgCMatrix`, `ncol(x)` x `ncol(y)`. Values are the
 #'   coefficients, names those of the columns. `output = "edges"`: a data frame `from`, `to`,
 #'   `r`, an edge in each row, strongest first. `file`: a list of class
-#'   `gpuCorNetworkFile`, invisibly.
+#'   `gpuCorNetworkFile`, invisibly. Of several thresholds, densities or `k`s: a list of such networks or data frames,
+#'   in their order and named by them.
 #'
 #' @section Errors: as [gpuCor()]. None or more than one of `threshold`, `density`,
 #'   `k`, `p.value`, `fdr`. More than 2^31 - 1 edges, which a sparse matrix
@@ -114,13 +121,19 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   compression <- check_compression(compression, file)
+  check_one_file(criterion, file)
   task <- network_task(x, y, criterion, sign, use, method, backend, ..., precision = precision)
   task$mutual <- mutual
   task$call <- call_of(sys.call())
   if (!is.null(file)) return(invisible(network_to_file(task, file, compression)))
+  if (length(criterion$value) > 1L) return(several_networks(task, output))
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), colnames(task$y))
   warn_without(rows, task)
+  network_output(rows, task, output)
+}
+
+network_output <- function(rows, task, output) {
   if (output == "matrix") return(new_network(rows, task))
   names <- network_names(task)
   edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
@@ -140,12 +153,13 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ..., takes_subjects = TRUE)
+  settings <- settings_of(backend, ..., takes_subjects = TRUE, takes_pairs = TRUE)
   input <- check_data(x, y, use, method, settings)
   settings <- designed_input(settings, input, method, use, tests = isTRUE(criterion$name %in% c("p.value", "fdr")))
+  settings["pairs"] <- list(check_pairs(settings$pairs, input$x, input$y))
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
-  task$pairs <- count_pairs(task$x, task$y)
+  task$pairs <- count_pairs_of(task$x, task$y, settings)
   task
 }
 
@@ -159,9 +173,12 @@ check_criterion <- function(given) {
     fail("give only one of ", names, ", not ", paste0("'", names(given), "'", collapse = " and "))
   }
   name <- names(given)
-  value <- given[[1L]]
-  if (name == "k") return(list(name = name, value = check_whole(value, "k", 1)))
-  list(name = name, value = check_share(value, name, zero = name == "threshold"))
+  check <- if (name == "k") {
+    function(value) check_whole(value, "k", 1)
+  } else {
+    function(value) check_share(value, name, zero = name == "threshold")
+  }
+  list(name = name, value = check_several(given[[1L]], name, check))
 }
 
 # A number between 0 and 1; zero: 0 is allowed.
@@ -194,7 +211,7 @@ edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most =
 neighbour_pass <- function(task) {
   rule <- list(side = constant(task$sign), least = 0, ceiling = 2, spool = task$spool)
   most_neighbours <- max(1, ncol(task$x), ncol(task$y)) # more there are not
-  k <- min(task$criterion$value, most_neighbours)
+  k <- pmin(task$criterion$value, most_neighbours)
   checked(engine_pass("r_neighbours", task, list(rule, k, task$mutual, most_edges(task)), task$settings))
 }
 

@@ -67,6 +67,7 @@ verb_call <- function(call, verb) {
 
 make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FALSE) {
   path <- check_new_folder(path)
+  if ("pairs" %in% names(given)) fail("'pairs' cannot be in a plan; call ", verb, "() on one machine")
   is_setting <- names(given) %in% c(SETTINGS, "assay")
   settings <- do.call(own_settings, c(list(backend), given[is_setting]))
   check_verb_arguments(given[!is_setting], verb, y)

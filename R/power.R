@@ -103,7 +103,7 @@ warn_missing <- function(task) {
 soft_connectivity <- function(task, type, powers) {
   parts <- split(powers, (seq_along(powers) - 1L) %/% constant("most powers"))
   passes <- lapply(seq_along(parts), function(p) {
-    wanted <- list(type = type, power = parts[[p]], histogram = FALSE)
+    wanted <- list(type = type, power = parts[[p]], histogram = FALSE, maps = NULL)
     connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts)))
   })
   warn_constant(passes[[1L]], colnames(task$x), NULL)

@@ -36,14 +36,15 @@ SETTINGS <- c("threads", "memory", "progress", "devices")
 precisions <- c("single", "double")
 
 # takes_data: the function is one that takes x, of which 'assay' and what a design is made of may say more;
-# takes_subjects: and many of them.
+# takes_subjects: and many of them. takes_pairs: its result need not have a place for each pair.
 settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE,
-                        takes_subjects = FALSE) {
+                        takes_subjects = FALSE, takes_pairs = FALSE) {
   precision <- check_choice(precision, precisions, "precision")
   given <- list(...)
   if (length(given)) {
+    if (!takes_pairs) refuse_pairs(given)
     check_further(given, c(SETTINGS, if (takes_data) c("assay", DESIGN, option_names()),
-                           if (takes_subjects) COMBINATION))
+                           if (takes_subjects) COMBINATION, if (takes_pairs) "pairs"))
   }
   if (!is.null(backend)) given$backend <- backend
   found <- run_settings(given)
@@ -60,12 +61,20 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     asked = asked_design(given), # see designed()
     design = NULL,
     combination = given[intersect(names(given), COMBINATION)],
+    pairs = given$pairs,
     in_double = precision == "double",
     distance = distance,
     share = c(0, 1), # all pairs, to be returned: see src/r/r.h
     save = character(),
     parts = NULL
   )
+}
+
+refuse_pairs <- function(given) {
+  if ("pairs" %in% names(given)) {
+    fail("'pairs' is for networks and sums over pairs; here all pairs have a place in the result. ",
+         "gpuCorNetwork(threshold = 0, sign =, pairs =) gives those that count, of one sign or both")
+  }
 }
 
 check_further <- function(given, known) {

@@ -19,8 +19,8 @@ typedef enum {
 
 /* One of them. Subjects differ in their observations, not in their variables. */
 typedef struct {
-    gcor_source *x, *y; /* y NULL: x against itself, in all subjects or none */
-    double weight;      /* may be negative: for differences of groups */
+    gcor_source *x, *y;        /* y NULL: x against itself, in all subjects or none */
+    double weight;             /* may be negative: for differences of groups */
     const gcor_design *design; /* design.h; NULL: none */
 } gcor_subject;
 

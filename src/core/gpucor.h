@@ -151,6 +151,7 @@ typedef struct {
 /* ---- sinks ---------------------------------------------------------------------- */
 
 typedef struct gcor_sink gcor_sink;
+typedef struct gcor_pairs gcor_pairs; /* pairs.h */
 
 /* Instead of a coefficient, above any. A pair has a coefficient if its value is at most 1 (in a cheap segment, 1
  * and the segment's error): these two are not, nor is NaN, which stands for an infinite value in an exact segment
@@ -221,6 +222,10 @@ typedef struct {
      * only be freed. */
     gcor_status (*save)(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
     gcor_status (*load)(gcor_sink *sink, gcor_context *context, FILE *file);
+    /* After a run that had variables in another order: what stood at place k is variable rows[k], or cols[k] of the
+     * columns' side; NULL: they stood as they are. The sink of a triangle is given the same twice. NULL: its result
+     * does not depend on that. */
+    gcor_status (*rename)(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
     void (*free)(gcor_sink *sink);
 } gcor_sink_type;
 
@@ -232,6 +237,7 @@ struct gcor_sink {
     gcor_form form;
     int in_turns; /* the same operands come again and again, others between them: what a back end has opened of them is
                    * worth keeping */
+    const gcor_pairs *pairs; /* of a run: those that count, no others need be handed over. NULL: all do */
 };
 
 /* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
@@ -309,7 +315,8 @@ extern const gcor_backend gcor_cuda;
 
 /* ---- the run -------------------------------------------------------------------- */
 
-typedef struct gcor_session gcor_session; /* session.h */
+typedef struct gcor_session gcor_session;     /* session.h */
+typedef struct gcor_pair_rule gcor_pair_rule; /* pairs.h */
 
 typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
@@ -317,11 +324,12 @@ typedef struct {
     const gcor_design *design; /* weights of observations, what columns are freed of, the measure's options; NULL: none.
                                 * Of several subjects each has its own */
     const struct gcor_combination *combination; /* combine.h: many subjects, of which x and y are the first one's;
-                                                  * NULL: one */
+                                                 * NULL: one */
     int in_double;                              /* columns and products of real numbers are */
     gcor_use use;
     gcor_sink *sink;
     gcor_share share;
+    const gcor_pair_rule *pairs; /* which pairs count, of all shares, for a sink that does not keep all; NULL: all */
     unsigned char *x_flags, *y_flags; /* n_var each, the caller's and cleared: what is known of every variable that
                                        * is in a pair of the share, in any subject */
     double *x_norm; /* NULL, or n_var, the caller's, where y is NULL: the norm of each such variable, as operands have

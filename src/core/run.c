@@ -1,5 +1,6 @@
 /* A run: which observations count, which pairs there are, and then all of them, by one worker or several. */
 #include "alloc.h"
+#include "chosen.h"
 #include "combine.h"
 #include "measure.h"
 #include "missing.h"
@@ -119,6 +120,10 @@ static gcor_status look_at_all(gcor_context *context, gcor_job *job, gcor_data *
 }
 
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
+    return job->pairs ? gcor_run_chosen(session, context, job) : gcor_run_all(session, context, job);
+}
+
+gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job) {
     int64_t n = job->combination ? job->combination->n : 1;
     gcor_work work = {.session = session,
                       .job = job,

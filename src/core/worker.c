@@ -8,6 +8,7 @@
 #include "../sink/combine.h"
 #include "alloc.h"
 #include "measure.h"
+#include "pairs.h"
 #include "session.h"
 #include "triangle.h"
 
@@ -233,6 +234,20 @@ static gcor_status fetch(gcor_worker *w, int64_t subject, int of_rows, int64_t f
 
 /* ---- tiles ---------------------------------------------------------------------------- */
 
+/* Whether none of its pairs is one of those that count. */
+static int is_outside(const gcor_worker *w, const gcor_tile *tile) {
+    return w->sink->pairs && gcor_pairs_of_tile(w->sink->pairs, tile) == GCOR_NO_PAIR;
+}
+
+/* Of a tile what has pairs that count. */
+static gcor_status multiply_part(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
+                                 const gcor_tile *tile) {
+    const gcor_pairs *pairs = w->sink->pairs;
+    gcor_tile part = pairs ? gcor_pairs_shrink(pairs, tile) : *tile;
+    if (gcor_tile_pairs(&part, w->sink->shape) == 0) return GCOR_OK;
+    return w->backend->multiply(w->state, rows, cols, &part);
+}
+
 static gcor_status multiply_tile(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
                                  const gcor_tile *tile) {
     gcor_context *context = w->context;
@@ -241,7 +256,7 @@ static gcor_status multiply_tile(gcor_worker *w, const gcor_operand *rows, const
     if (gcor_stop(context)) return context->error.status;
     context->tile_pairs = pairs;
     context->tile_share = 0;
-    gcor_status status = w->backend->multiply(w->state, rows, cols, tile);
+    gcor_status status = multiply_part(w, rows, cols, tile);
     if (status) return status;
     __atomic_fetch_add(&context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
     context->pairs_done += pairs;
@@ -294,8 +309,22 @@ static gcor_tile overlap(const gcor_tile *tile, int64_t row, int64_t col, int64_
     return (gcor_tile){row_begin, row_end - row_begin, col_begin, col_end - col_begin};
 }
 
+/* Whether a pair of panels is there to make variables known, whatever pairs count: each is in one such pair. */
+static int is_at_rim(const gcor_worker *w, int64_t row, int64_t col) {
+    return w->work->grid.shape == GCOR_FULL ? row == 0 || col == 0 : row == col;
+}
+
+/* Of pairs that do not count: as if they had been done. */
+static gcor_status skip(gcor_worker *w, const gcor_tile *part) {
+    int64_t pairs = gcor_tile_pairs(part, w->sink->shape);
+    __atomic_fetch_add(&w->context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
+    w->context->pairs_done += pairs;
+    return gcor_stop(w->context) ? w->context->error.status : GCOR_OK;
+}
+
 static gcor_status multiply_panels(gcor_worker *w, const gcor_tile *part, int64_t row, int64_t col) {
     const panel_pair panels = {row, col};
+    if (!is_at_rim(w, row, col) && is_outside(w, part)) return skip(w, part);
     double started = gcor_seconds(), prepared = w->context->seconds_preparing;
     gcor_status status = multiply_tiles(w, &panels, part);
     prepared = w->context->seconds_preparing - prepared;

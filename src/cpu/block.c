@@ -2,6 +2,8 @@
 #include "cpu.h"
 
 #include "../core/alloc.h"
+#include "../core/pairs.h"
+#include "../core/triangle.h"
 
 void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size) {
     int64_t bytes = count * (int64_t)size;
@@ -33,6 +35,11 @@ gcor_tile cpu_block(const gcor_tile *tile, int64_t b) {
     if (block.n_row > CPU_BLOCK_ROWS) block.n_row = CPU_BLOCK_ROWS;
     if (block.n_col > CPU_BLOCK_COLS) block.n_col = CPU_BLOCK_COLS;
     return block;
+}
+
+int cpu_is_outside(const gcor_state *state, const gcor_tile *part) {
+    if (gcor_tile_pairs(part, state->sink->shape) == 0) return 1;
+    return state->sink->pairs && gcor_pairs_of_tile(state->sink->pairs, part) == GCOR_NO_PAIR;
 }
 
 void cpu_deliver(gcor_state *state, int thread, gcor_segment segment) {

@@ -77,6 +77,8 @@ void cpu_trim(cpu_scratch *scratch, int64_t most);
 /* The tile's block number b, from 0; cpu_blocks() of them, some without a pair that counts. */
 int64_t cpu_blocks(const gcor_tile *tile);
 gcor_tile cpu_block(const gcor_tile *tile, int64_t b);
+/* Whether a part of a tile has none of the pairs that count. */
+int cpu_is_outside(const gcor_state *state, const gcor_tile *part);
 
 /* Hand over n consecutive coefficients of a row, from the segment's row and column on. */
 void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);

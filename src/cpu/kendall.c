@@ -2,6 +2,7 @@
 #include "cpu.h"
 
 #include "../core/coefficient.h"
+#include "../core/pairs.h"
 #include "../core/threads.h"
 #include "knight.h"
 
@@ -156,6 +157,17 @@ static int64_t piece_of(const tile_of_pairs *t) {
     return t->tile->n_col / pieces + 1;
 }
 
+/* Of a row's columns from..end-1 those that are not outside of what counts. */
+static void work_on_counted(const tile_of_pairs *t, int64_t row, int64_t from, int64_t end) {
+    int thread = omp_get_thread_num();
+    if (!t->state->sink->pairs) return work_on_row(t, thread, row, from, end);
+    for (int64_t at = from, next; at < end; at = next) {
+        next = gcor_clamp((at / GCOR_PAIR_BLOCK + 1) * GCOR_PAIR_BLOCK, at, end);
+        gcor_tile part = {row, 1, at, next - at};
+        if (!cpu_is_outside(t->state, &part)) work_on_row(t, thread, row, at, next);
+    }
+}
+
 static void multiply(tile_of_pairs *t) {
     const gcor_tile *tile = t->tile;
     int64_t piece = piece_of(t), pieces = (tile->n_col + piece - 1) / piece;
@@ -169,7 +181,7 @@ static void multiply(tile_of_pairs *t) {
             gcor_tile_segment(tile, t->state->sink->shape, row, &begin, &n);
             from = gcor_clamp(tile->col + k % pieces * piece, begin, begin + n);
             end = gcor_clamp(tile->col + (k % pieces + 1) * piece, begin, begin + n);
-            if (end > from && !gcor_stop(t->state->context)) work_on_row(t, omp_get_thread_num(), row, from, end);
+            if (end > from && !gcor_stop(t->state->context)) work_on_counted(t, row, from, end);
         }
     }
 }

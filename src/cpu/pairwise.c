@@ -147,6 +147,7 @@ gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, co
         int thread = omp_get_thread_num();
         gcor_tile block = cpu_block(tile, b);
         double values[CPU_BLOCK_COLS];
+        if (cpu_is_outside(state, &block)) continue;
         for (int64_t row = block.row; row < block.row + block.n_row; row++) {
             gcor_segment segment = {.row = row, .doubles = values};
             gcor_tile_segment(&block, state->sink->shape, row, &segment.col, &segment.n);

@@ -4,6 +4,7 @@
 #include "cpu.h"
 
 #include "../core/alloc.h"
+#include "../core/pairs.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
 
@@ -74,19 +75,28 @@ static void open_slivers(const tile_product *t, const cpu_operand *operand, cons
     }
 }
 
-/* n elements of all pairs of a block that count, in groups of rows by slivers. */
+/* Whether none of a block's columns from c on counts, as far as such columns are told apart. */
+static int is_outside(const tile_product *t, const gcor_tile *block, int64_t c) {
+    gcor_tile part = {block->row, block->n_row, block->col + c, smaller(GCOR_PAIR_BLOCK, block->n_col - c)};
+    return t->state->sink->pairs && cpu_is_outside(t->state, &part);
+}
+
+/* n elements of all pairs of a block that count, in groups of rows by slivers. The sums of others are not set. */
 static void multiply_block(const tile_product *t, const gcor_tile *block, int64_t first, int64_t n, int add,
                            char *sums) {
     const cpu_product *p = t->product;
     int64_t width = sliver_width(p);
-    for (int64_t c = 0; c < block->n_col; c += width)
-        for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
+    int outside = 0;
+    for (int64_t c = 0; c < block->n_col; c += width) {
+        if (c % GCOR_PAIR_BLOCK == 0) outside = is_outside(t, block, c);
+        for (int64_t r = 0; !outside && r < block->n_row; r += CPU_KERNEL_ROWS) {
             gcor_tile part = {block->row + r, CPU_KERNEL_ROWS, block->col + c, width};
             if (gcor_tile_pairs(&part, t->state->sink->shape) == 0) continue;
             char *rows = sliver_of(p, t->row_slivers, part.row - t->tile->row) + first * CPU_SLIVER_BYTES;
             char *cols = sliver_of(p, t->col_slivers, part.col - t->tile->col) + first * CPU_SLIVER_BYTES;
             p->multiply(t->state, p, rows, cols, n, add, sums + (r * CPU_BLOCK_COLS + c) * sum_bytes(p));
         }
+    }
 }
 
 /* Block b and a slice of n elements from `first` on. */
@@ -95,7 +105,7 @@ static void work_on_block(const tile_product *t, int64_t b, int64_t first, int64
     int thread = omp_get_thread_num();
     gcor_tile block = cpu_block(t->tile, b);
     char *sums = t->sums + (t->keep ? b : thread) * block_bytes(p);
-    if (gcor_tile_pairs(&block, t->state->sink->shape) == 0 || gcor_stop(t->state->context)) return;
+    if (cpu_is_outside(t->state, &block) || gcor_stop(t->state->context)) return;
     int64_t done = 0;
     do {
         int64_t some = smaller(p->chunk > 0 ? p->chunk : CHUNK, n - done);

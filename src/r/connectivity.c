@@ -10,41 +10,63 @@ static gcor_sums_rule parse_sums(SEXP rule) {
                            .similarity = (gcor_similarity)Rf_asInteger(r_element(rule, "similarity")),
                            .n_power = (int)Rf_xlength(steps),
                            .histogram = Rf_asLogical(r_element(rule, "histogram"))};
+    SEXP levels = r_element(rule, "levels");
+    sums.n_level = (int)Rf_xlength(levels);
+    sums.maps = Rf_asInteger(r_element(rule, "maps"));
     if (sums.n_power > GCOR_MOST_POWERS) Rf_error("more than %d powers", GCOR_MOST_POWERS);
+    if (sums.n_level > GCOR_MOST_LEVELS) Rf_error("more than %d thresholds", GCOR_MOST_LEVELS);
+    for (int l = 0; l < sums.n_level; l++) sums.levels[l] = REAL(levels)[l];
     for (int p = 0; p < sums.n_power; p++) sums.steps[p] = REAL(steps)[p];
     return sums;
 }
 
-static double *allocate(SEXP result, int at, SEXP values) {
-    SET_VECTOR_ELT(result, at, values);
-    return REAL(values);
+/* Numbers of the columns' variables, `first` the first number's of c's own. */
+static void write_values(const gcor_connectivity *c, int64_t first, int64_t n_sum, double *out) {
+    int64_t n = c->edges.sink.n_col;
+    for (int64_t s = 0; s < n_sum; s++)
+        for (int64_t j = 0; j < n; j++) out[s * n + j] = gcor_fixed_value(c->sums[first + s * c->n_var + j]);
 }
 
-static void write_sums(gcor_connectivity *c, double *degree, double *strength, double *soft, double *counts) {
-    int64_t n = c->n_var;
-    for (int64_t j = 0; j < n; j++) degree[j] = (double)c->degree[j];
-    for (int64_t j = 0; j < n; j++) strength[j] = gcor_fixed_value(c->sums[j]);
-    for (int64_t k = 0; k < n * c->rule.n_power; k++) soft[k] = gcor_fixed_value(c->sums[n + k]);
+/* What was summed at the highest level that an edge reaches, to the lower ones as well. */
+static void add_levels(gcor_connectivity *c) {
+    for (int64_t k = (gcor_count_levels_of(&c->rule) - 1) * c->n_var - 1; k >= 0; k--) {
+        c->degree[k] += c->degree[k + c->n_var];
+        c->sums[k] += c->sums[k + c->n_var];
+    }
+}
+
+static void write_sums(gcor_connectivity *c, SEXP result) {
+    int64_t n = c->edges.sink.n_col, levels = gcor_count_levels_of(&c->rule), n_var = c->n_var;
+    double *degree = REAL(VECTOR_ELT(result, 3));
+    add_levels(c);
+    for (int64_t l = 0; l < levels; l++)
+        for (int64_t j = 0; j < n; j++) degree[l * n + j] = (double)c->degree[l * n_var + j];
+    write_values(c, 0, levels, REAL(VECTOR_ELT(result, 4)));
+    write_values(c, levels * n_var, c->rule.n_power, REAL(VECTOR_ELT(result, 5)));
+    write_values(c, (levels + c->rule.n_power) * n_var, gcor_count_maps(&c->rule), REAL(VECTOR_ELT(result, 7)));
     if (!c->rule.histogram) return;
     gcor_bins_sum(&c->bins);
-    for (int b = 0; b < GCOR_BINS; b++) counts[b] = (double)c->bins.counts[b];
+    for (int b = 0; b < GCOR_BINS; b++) REAL(VECTOR_ELT(result, 6))[b] = (double)c->bins.counts[b];
 }
 
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "degree", "strength", "soft", "counts", ""};
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "degree", "strength", "soft", "counts", "maps", ""};
     r_job q;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     gcor_sums_rule sums = parse_sums(rule);
-    R_xlen_t n = q.job.x->n_var;
+    const gcor_source *rows = q.job.y ? q.job.y : q.job.x;
+    int n = (int)q.job.x->n_var, levels = gcor_count_levels_of(&sums);
     SEXP result = PROTECT(r_job_result(&q, names));
-    double *degree = allocate(result, 3, Rf_allocVector(REALSXP, n));
-    double *strength = allocate(result, 4, Rf_allocVector(REALSXP, n));
-    double *soft = allocate(result, 5, Rf_allocMatrix(REALSXP, (int)n, sums.n_power));
-    double *counts = allocate(result, 6, Rf_allocVector(REALSXP, sums.histogram ? GCOR_BINS : 0));
+    SET_VECTOR_ELT(result, 3, Rf_allocMatrix(REALSXP, n, levels));
+    SET_VECTOR_ELT(result, 4, Rf_allocMatrix(REALSXP, n, levels));
+    SET_VECTOR_ELT(result, 5, Rf_allocMatrix(REALSXP, n, sums.n_power));
+    SET_VECTOR_ELT(result, 6, Rf_allocVector(REALSXP, sums.histogram ? GCOR_BINS : 0));
+    SET_VECTOR_ELT(result, 7, Rf_allocMatrix(REALSXP, n, gcor_count_maps(&sums)));
     gcor_connectivity *c;
-    gcor_status status = gcor_connectivity_new(&q.call.context, sums, n, &c);
+    gcor_status status = gcor_connectivity_new(&q.call.context, sums, q.job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var,
+                                               q.job.x->n_var, &c);
     if (!status) status = r_job_run(&q, &c->edges.sink, result);
-    if (!status) write_sums(c, degree, strength, soft, counts);
+    if (!status) write_sums(c, result);
     gcor_sink_free(c ? &c->edges.sink : NULL);
     result = r_job_end(&q, status, result);
     UNPROTECT(1);

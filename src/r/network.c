@@ -38,21 +38,28 @@ static gcor_status spool(gcor_store *store, gcor_context *context, SEXP place) {
     return gcor_store_spool(store, context, folder, (int64_t)Rf_asReal(r_element(place, "bytes")));
 }
 
-/* A list with a fresh store in it, which is NULL after an error. R owns it before it is known where it spools. */
+/* A fresh store, which is NULL after an error. R owns it before it is known where it spools. */
+static gcor_store *allocate_store(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP place, int64_t wanted,
+                                  SEXP owner) {
+    gcor_store *store;
+    const gcor_source *rows = q->job.y ? q->job.y : q->job.x;
+    (void)gcor_store_new(&q->call.context, q->job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var, q->job.x->n_var, *rule,
+                         (int64_t)Rf_asReal(most), &store);
+    R_SetExternalPtrAddr(owner, store);
+    if (!store) return NULL;
+    gcor_store_want(store, wanted);
+    if (!spool(store, &q->call.context, place)) return store;
+    finalize(owner);
+    return NULL;
+}
+
+/* A list with a fresh store in it. */
 static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP place, int64_t wanted,
                            gcor_store **store) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
     SEXP result = PROTECT(r_job_result(q, names)), owner = r_store_owner();
     SET_VECTOR_ELT(result, 3, owner);
-    const gcor_source *rows = q->job.y ? q->job.y : q->job.x;
-    (void)gcor_store_new(&q->call.context, q->job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var, q->job.x->n_var, *rule,
-                         (int64_t)Rf_asReal(most), store);
-    R_SetExternalPtrAddr(owner, *store);
-    if (*store) gcor_store_want(*store, wanted);
-    if (*store && spool(*store, &q->call.context, place)) {
-        finalize(owner);
-        *store = NULL;
-    }
+    *store = allocate_store(q, rule, most, place, wanted, owner);
     UNPROTECT(1);
     return result;
 }
@@ -81,29 +88,47 @@ SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP s
     return result;
 }
 
-/* The run, and the edges that it leaves. */
-static gcor_status run_neighbours(r_job *q, gcor_side side, int64_t k, int mutual, gcor_store *store, SEXP result) {
-    const gcor_sink *like = &store->edges.sink;
-    gcor_context *context = &q->call.context;
-    gcor_neighbours *neighbours;
-    gcor_status status = gcor_neighbours_new(context, like->shape, like->n_row, like->n_col, side, k, &neighbours);
-    if (status) return status;
-    status = r_job_run(q, &neighbours->edges.sink, result);
-    if (!status && !q->part.save) status = gcor_neighbours_store(neighbours, context, mutual, store);
-    gcor_sink_free(&neighbours->edges.sink);
+/* A list of owners of n stores. */
+static SEXP allocate_owners(R_xlen_t n) {
+    SEXP owners = PROTECT(Rf_allocVector(VECSXP, n));
+    for (R_xlen_t s = 0; s < n; s++) SET_VECTOR_ELT(owners, s, r_store_owner());
+    UNPROTECT(1);
+    return owners;
+}
+
+/* Each k's store of the list, the largest first. */
+static gcor_status store_each(r_job *q, gcor_neighbours *neighbours, const gcor_edge_rule *rule, const double *k,
+                              int mutual, SEXP most, SEXP place, SEXP owners) {
+    gcor_status status = GCOR_OK;
+    for (R_xlen_t s = 0; !status && s < Rf_xlength(owners); s++) {
+        gcor_store *store = allocate_store(q, rule, most, place, 0, VECTOR_ELT(owners, s));
+        gcor_neighbours_cut(neighbours, (int64_t)k[s]);
+        status = store ? gcor_neighbours_store(neighbours, &q->call.context, mutual, store) : GCOR_NO_MEMORY;
+        if (store) gcor_edges_free(&store->edges);
+    }
     return status;
 }
 
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
     r_job q;
-    gcor_store *store;
+    gcor_neighbours *neighbours;
     gcor_edge_rule edge_rule = parse_rule(rule);
+    SEXP place = r_element(rule, "spool"), number = PROTECT(Rf_coerceVector(k, REALSXP));
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"), 0, &store));
-    gcor_status status = GCOR_NO_MEMORY;
-    if (store) status = run_neighbours(&q, edge_rule.side, (int64_t)Rf_asReal(k), Rf_asLogical(mutual), store, result);
-    result = edges_result(&q, status, result);
-    UNPROTECT(1);
+    SEXP result = PROTECT(r_job_result(&q, names)), owners = allocate_owners(Rf_xlength(k));
+    SET_VECTOR_ELT(result, 3, owners);
+    const gcor_source *rows = q.job.y ? q.job.y : q.job.x;
+    gcor_status status = gcor_neighbours_new(&q.call.context, q.job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var,
+                                             q.job.x->n_var, edge_rule.side, (int64_t)REAL(number)[0], &neighbours);
+    if (!status) status = r_job_run(&q, &neighbours->edges.sink, result);
+    if (!status && !q.part.save)
+        status = store_each(&q, neighbours, &edge_rule, REAL(number), Rf_asLogical(mutual), most, place, owners);
+    gcor_sink_free(neighbours ? &neighbours->edges.sink : NULL);
+    for (R_xlen_t s = 0; status && s < Rf_xlength(owners); s++) finalize(VECTOR_ELT(owners, s));
+    if (Rf_xlength(owners) == 1) SET_VECTOR_ELT(result, 3, VECTOR_ELT(owners, 0));
+    result = r_job_end(&q, status, result);
+    UNPROTECT(2);
     return result;
 }
 

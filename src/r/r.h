@@ -16,6 +16,7 @@
 #include "../core/pool.h"
 #include "../core/mapped.h"
 #include "../core/missing.h"
+#include "../core/pairs.h"
 #include "../core/session.h"
 #include "../core/source.h"
 #include "../core/test.h"
@@ -26,9 +27,9 @@
 /* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, or many
  * subjects' (R/subjects.R), y possibly NULL;
  * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
- * progress, keep, pass, devices, design: NULL or as in r_design_parse(), and of a part of a run share, save, parts: see
- * r_part). The result is list(n_obs,
- * x_flags, y_flags, ...), with an attribute "lost" that says why devices were, or after an error list(status, message).
+ * progress, keep, pass, devices, pairs: see r_pairs_parse(), design: NULL or as in r_design_parse(), and of a part of a
+ * run share, save, parts: see r_part). The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that
+ * says why devices were, or after an error list(status, message).
  */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
@@ -43,7 +44,7 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
  * see gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(); wanted: 0, or see gcor_store_want().
  * most: with more edges it is an error. */
 SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);
-/* The same for the k strongest neighbours of each variable. */
+/* The same for the k strongest neighbours of each variable; of several k, descending, `store` is a list of them. */
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
 /* One number: how many pairs have a weight of at least `least`; the k-th largest weight, Inf if it is
  * above the rule's ceiling, 0 if there is none. */
@@ -66,7 +67,8 @@ SEXP r_store_free(SEXP store);
 SEXP r_store_owner(void);
 /* ... counts in GCOR_BINS bins, error: of what was counted. */
 SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
-/* ... degree, strength, soft, counts; rule: list(side, least, similarity, steps, histogram), see gcor_sums_rule. */
+/* ... degree, strength, soft, counts, maps, of x's variables with one another or with y's; rule: list(side, least,
+ * similarity, steps, histogram, levels, maps), see gcor_sums_rule. */
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
 /* windows.c: the same for windows of consecutive observations of x, a matrix in memory: list(n_obs: of each window,
@@ -168,7 +170,8 @@ SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other);
 SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP settings);
 /* Of the entries of compressed rows (p, i, x), whose columns are x's variables: |x| over that deviation, by q of the
  * columns' variables and of the rows'; the same for pairs with observations of their own: -log(p), of rows = list(p, i,
- * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0. */
+ * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0
+ * (scores NULL: |x|). */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads);
 SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);
@@ -197,6 +200,16 @@ SEXP r_cores(void);    /* processors that this process may use; 1 in a forked ch
 /* For benchmarks: seconds that the last run took to prepare, to multiply and deliver, and in all; and bytes
  * of device memory at the most. */
 SEXP r_stages(void);
+
+/* pairs.c: how many of n_row x n_col pairs, or of the triangle's, count by the settings' `pairs`. */
+SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings);
+
+/* gram.c: columns made ready for products of all their coefficients with a vector: ... gram, a pointer that owns them,
+ * known: a logical for each column that has coefficients. The product of r + 1 of those, and 0 of the others, with a
+ * vector. The pointer's end before R finds that nobody has it. */
+SEXP r_gram_new(SEXP x, SEXP method, SEXP use, SEXP settings);
+SEXP r_gram_times(SEXP gram, SEXP vector, SEXP settings);
+SEXP r_gram_free(SEXP gram);
 
 /* For tests: let the k-th use of a resource fail; how many allocations are in use when sessions are closed; how many
  * steps a run takes at least that several devices share, 0: as ever. */
@@ -261,10 +274,14 @@ typedef struct {
 } r_part;
 void r_part_parse(r_part *part, SEXP settings);
 
+/* Which pairs count by the settings' `pairs`, which stays R's: the rule, or NULL where all do. */
+const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs);
+
 /* A job from its arguments; the data stay R's. Must not move: its parts point to one another. */
 typedef struct {
     r_source x, y;                /* of many subjects, those of the first */
     gcor_combination combination; /* of many subjects */
+    gcor_pair_rule pairs;
     gcor_job job;
     gcor_design design;
     gcor_df_rule df;

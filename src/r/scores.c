@@ -112,9 +112,10 @@ SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads) {
     return Rf_ScalarReal((double)count);
 }
 
-/* side 0: either sign; otherwise coefficients that have this one, or are 0. */
-static int is_kept(double score, double least, double r, int side) {
-    return score >= least && r * side >= 0;
+/* score NULL: sizes of the coefficients are the scores. side 0: either sign; otherwise coefficients that have this one,
+ * or are 0. */
+static int is_kept(const double *score, double least, const double *r, int e, int side) {
+    return (score ? score[e] : fabs(r[e])) >= least && r[e] * side >= 0;
 }
 
 SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, SEXP threads) {
@@ -122,7 +123,7 @@ SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, S
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), kept = Rf_allocVector(INTSXP, Rf_xlength(p));
     SET_VECTOR_ELT(result, 0, kept);
     const int *start = INTEGER(p), *col = INTEGER(i), sign = Rf_asInteger(side), n_threads = r_threads(threads);
-    const double *r = REAL(x), *score = REAL(scores), bound = Rf_asReal(least);
+    const double *r = REAL(x), *score = Rf_isNull(scores) ? NULL : REAL(scores), bound = Rf_asReal(least);
     int *first = INTEGER(kept);
     int64_t n_row = Rf_xlength(p) - 1;
     first[0] = 0;
@@ -130,7 +131,7 @@ SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, S
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 64)
     for (int64_t row = 0; row < n_row; row++) {
         first[row + 1] = 0;
-        for (int e = start[row]; e < start[row + 1]; e++) first[row + 1] += is_kept(score[e], bound, r[e], sign);
+        for (int e = start[row]; e < start[row + 1]; e++) first[row + 1] += is_kept(score, bound, r, e, sign);
     }
     for (int64_t row = 0; row < n_row; row++) first[row + 1] += first[row];
     SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, first[n_row]));
@@ -140,7 +141,7 @@ SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, S
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 64)
     for (int64_t row = 0; row < n_row; row++)
         for (int e = start[row], at = first[row]; e < start[row + 1]; e++)
-            if (is_kept(score[e], bound, r[e], sign)) {
+            if (is_kept(score, bound, r, e, sign)) {
                 to_col[at] = col[e];
                 to_r[at++] = r[e];
             }

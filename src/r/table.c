@@ -3,6 +3,7 @@
 
 #include "../core/measure.h"
 #include "../sink/connectivity.h"
+#include "../sink/fisher.h"
 
 /* An option's texts; NULL: it is a number. */
 static SEXP choices_of(const gcor_option *option) {
@@ -96,6 +97,11 @@ SEXP r_constants(void) {
         NUMBER("few", GCOR_FEW),
         NUMBER("bins", GCOR_BINS),
         NUMBER("most powers", GCOR_MOST_POWERS),
+        NUMBER("most levels", GCOR_MOST_LEVELS),
+        NUMBER("mean", GCOR_MAP_MEAN),
+        NUMBER("z", GCOR_MAP_Z),
+        NUMBER("icc", GCOR_MAP_SQUARE),
+        NUMBER("most z", GCOR_MOST_Z),
         NUMBER("most edges", INT32_MAX),
         NUMBER("most devices", GCOR_MOST_DEVICES),
     };

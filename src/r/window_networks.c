@@ -198,7 +198,7 @@ static gcor_status sum_by_threshold(request *q, gcor_session *session, gcor_cont
                                     int64_t window) {
     gcor_sums_rule rule = {.side = q->rule.side, .least = q->rule.value};
     gcor_connectivity *c;
-    gcor_status status = gcor_connectivity_new(context, rule, job->x->n_var, &c);
+    gcor_status status = gcor_connectivity_new(context, rule, GCOR_LOWER, job->x->n_var, job->x->n_var, &c);
     if (status) return status;
     job->sink = &c->edges.sink;
     status = gcor_run(session, context, job);

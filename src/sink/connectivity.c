@@ -15,7 +15,12 @@ static int has_edges(const gcor_connectivity *c) {
 
 /* Whether a pair counts that is no edge. */
 static int has_pairs(const gcor_sums_rule *rule) {
-    return rule->n_power > 0 || rule->histogram;
+    return rule->n_power > 0 || rule->histogram || rule->maps;
+}
+
+/* Sums of every pair, for each variable. */
+static int count_sums(const gcor_connectivity *c) {
+    return c->rule.n_power + gcor_count_maps(&c->rule);
 }
 
 /* ---- edges ---------------------------------------------------------------------------------------- */
@@ -79,7 +84,7 @@ static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor
     if (!status && has_edges(c)) status = begin_edges(sink, context, tile);
     if (status) return status;
     c->at = *tile;
-    if (gcor_tile_pairs(tile, sink->shape) == pairs) return GCOR_OK;
+    if (gcor_tile_pairs(tile, sink->shape) == pairs && !sink->pairs) return GCOR_OK;
     for (int64_t k = 0; k < pairs; k++) c->tile[k] = GCOR_NO_VALUE; /* pairs that do not count */
     return GCOR_OK;
 }
@@ -104,25 +109,29 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     gcor_status status = has_edges(c) ? end_edges(sink, context, tile) : GCOR_OK;
-    return status || c->rule.n_power == 0 ? status : gcor_power_sums_end(c, context, tile);
+    return status || count_sums(c) == 0 ? status : gcor_power_sums_end(c, context, tile);
 }
 
 /* ---- forks and files --------------------------------------------------------------------- */
 
+static int64_t all_degrees(const gcor_connectivity *c) {
+    return gcor_count_levels_of(&c->rule) * c->n_var;
+}
+
 static int64_t all_sums(const gcor_connectivity *c) {
-    return (1 + c->rule.n_power) * c->n_var;
+    return all_degrees(c) + count_sums(c) * c->n_var;
 }
 
 static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
     const gcor_connectivity *c = (const gcor_connectivity *)sink;
     gcor_connectivity *fresh;
-    gcor_status status = gcor_connectivity_new(context, c->rule, c->n_var, &fresh);
+    gcor_status status = gcor_connectivity_new(context, c->rule, sink->shape, sink->n_row, sink->n_col, &fresh);
     *other = fresh ? &fresh->edges.sink : NULL;
     return status;
 }
 
 static void clear(gcor_connectivity *c) {
-    memset(c->degree, 0, (size_t)c->n_var * sizeof *c->degree);
+    memset(c->degree, 0, (size_t)all_degrees(c) * sizeof *c->degree);
     memset(c->sums, 0, (size_t)all_sums(c) * sizeof *c->sums);
     if (c->rule.histogram) memset(c->bins.counts, 0, (size_t)c->bins.threads * GCOR_BINS * sizeof *c->bins.counts);
 }
@@ -130,7 +139,7 @@ static void clear(gcor_connectivity *c) {
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_connectivity *c = (gcor_connectivity *)sink, *from = (gcor_connectivity *)other;
     (void)context;
-    for (int64_t j = 0; j < c->n_var; j++) c->degree[j] += from->degree[j];
+    for (int64_t k = 0; k < all_degrees(c); k++) c->degree[k] += from->degree[k];
     for (int64_t k = 0; k < all_sums(c); k++) c->sums[k] += from->sums[k];
     if (c->rule.histogram) {
         gcor_bins_sum(&from->bins);
@@ -144,7 +153,7 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
     gcor_connectivity *c = (gcor_connectivity *)sink;
     (void)share;
     gcor_status status = gcor_put(context, file, &c->rule, 1, sizeof c->rule);
-    if (!status) status = gcor_put(context, file, c->degree, c->n_var, sizeof *c->degree);
+    if (!status) status = gcor_put(context, file, c->degree, all_degrees(c), sizeof *c->degree);
     if (!status) status = gcor_put(context, file, c->sums, all_sums(c), sizeof *c->sums);
     return status || !c->rule.histogram ? status : gcor_bins_save(&c->bins, context, file);
 }
@@ -153,7 +162,7 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
 static int is_sound(const gcor_connectivity *c) {
     const gcor_int128 most = c->n_var * ((gcor_int128)1 << GCOR_FIXED_BITS);
     int sound = 1;
-    for (int64_t j = 0; j < c->n_var; j++) sound &= c->degree[j] >= 0 && c->degree[j] < c->n_var;
+    for (int64_t k = 0; k < all_degrees(c); k++) sound &= c->degree[k] >= 0 && c->degree[k] < c->n_var;
     for (int64_t k = 0; k < all_sums(c); k++) sound &= c->sums[k] >= -most && c->sums[k] <= most;
     return sound;
 }
@@ -161,11 +170,34 @@ static int is_sound(const gcor_connectivity *c) {
 static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     gcor_status status = gcor_expect(context, file, &c->rule, sizeof c->rule);
-    if (!status) status = gcor_get(context, file, c->degree, c->n_var, sizeof *c->degree);
+    if (!status) status = gcor_get(context, file, c->degree, all_degrees(c), sizeof *c->degree);
     if (!status) status = gcor_get(context, file, c->sums, all_sums(c), sizeof *c->sums);
     if (!status && !is_sound(c)) status = gcor_damaged(context);
     if (status || !c->rule.histogram) return status;
     return gcor_bins_load(&c->bins, context, sink->n_row * sink->n_col, file);
+}
+
+/* A number's of one side's variables, `size` bytes each, to where they belong, by way of a copy. */
+static void rename_numbers(const int32_t *names, int64_t n, size_t size, char *numbers, char *copy) {
+    memcpy(copy, numbers, (size_t)n * size);
+    for (int64_t j = 0; names && j < n; j++) memcpy(numbers + (size_t)names[j] * size, copy + (size_t)j * size, size);
+}
+
+static gcor_status rename_variables(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
+    gcor_connectivity *c = (gcor_connectivity *)sink;
+    int64_t n = c->n_var, n_col = sink->n_col;
+    char *copy = gcor_alloc(context, n, sizeof *c->sums, "sums over pairs");
+    if (!copy) return GCOR_NO_MEMORY;
+    for (int64_t at = 0; at < all_degrees(c); at += n) {
+        rename_numbers(cols, n_col, sizeof *c->degree, (char *)(c->degree + at), copy);
+        rename_numbers(rows, n - n_col, sizeof *c->degree, (char *)(c->degree + at + n_col), copy);
+    }
+    for (int64_t at = 0; at < all_sums(c); at += n) {
+        rename_numbers(cols, n_col, sizeof *c->sums, (char *)(c->sums + at), copy);
+        rename_numbers(rows, n - n_col, sizeof *c->sums, (char *)(c->sums + at + n_col), copy);
+    }
+    gcor_free(copy);
+    return GCOR_OK;
 }
 
 static void release(gcor_sink *sink) {
@@ -188,6 +220,7 @@ const gcor_sink_type gcor_degrees_type = {
     .merge = merge,
     .save = save,
     .load = load,
+    .rename = rename_variables,
     .free = release,
 };
 
@@ -200,6 +233,20 @@ const gcor_sink_type gcor_connectivity_type = {
     .merge = merge,
     .save = save,
     .load = load,
+    .rename = rename_variables,
+    .free = release,
+};
+
+const gcor_sink_type gcor_maps_type = {
+    .name = "maps",
+    .take = take,
+    .begin_tile = begin_tile,
+    .end_tile = end_tile,
+    .fork = fork_sink,
+    .merge = merge,
+    .save = save,
+    .load = load,
+    .rename = rename_variables,
     .free = release,
 };
 
@@ -212,31 +259,46 @@ static void copy_rule(const gcor_sums_rule *rule, gcor_sums_rule *to) {
     to->n_power = rule->n_power;
     to->histogram = rule->histogram;
     for (int p = 0; p < rule->n_power; p++) to->steps[p] = rule->steps[p];
+    to->n_level = rule->n_level;
+    for (int l = 0; l < rule->n_level; l++) to->levels[l] = rule->levels[l];
+    to->maps = rule->maps;
 }
 
 static gcor_status allocate(gcor_connectivity *c, gcor_context *context) {
     const char *what = "sums over pairs";
-    c->degree = c->edge_sums.degree = gcor_alloc(context, c->n_var, sizeof *c->degree, what);
-    c->sums = c->edge_sums.strength = gcor_alloc(context, all_sums(c), sizeof *c->sums, what);
+    c->degree = gcor_alloc(context, all_degrees(c), sizeof *c->degree, what);
+    c->sums = gcor_alloc(context, all_sums(c), sizeof *c->sums, what);
+    c->edge_sums = (gcor_edge_sums){.degree = c->degree,
+                                    .strength = c->sums,
+                                    .first_row = gcor_first_row(&c->edges.sink),
+                                    .n_level = c->rule.n_level,
+                                    .level = c->rule.levels,
+                                    .n_var = c->n_var};
     if (!c->degree || !c->sums) return GCOR_NO_MEMORY;
     gcor_status status = c->rule.histogram ? gcor_bins_new(context, &c->bins) : GCOR_OK;
     if (!status) clear(c);
     return status;
 }
 
+/* The last is where the device knows nothing of levels, maps and y. */
+static const gcor_sink_type *type_of(const gcor_sums_rule *rule, gcor_shape shape) {
+    if (!has_pairs(rule)) return &gcor_degrees_type;
+    return rule->n_level < 2 && !rule->maps && shape != GCOR_FULL ? &gcor_connectivity_type : &gcor_maps_type;
+}
+
 /* Edges are found by cheap values. */
-gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, int64_t n_var,
-                                  gcor_connectivity **connectivity) {
+gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
+                                  int64_t n_col, gcor_connectivity **connectivity) {
     gcor_connectivity *c = *connectivity = gcor_alloc(context, 1, sizeof *c, "sums over pairs");
     if (!c) return GCOR_NO_MEMORY;
-    int every_pair = has_pairs(&rule);
-    gcor_sink sink = {.type = every_pair ? &gcor_connectivity_type : &gcor_degrees_type,
-                      .shape = GCOR_LOWER,
-                      .n_row = n_var,
-                      .n_col = n_var,
-                      .approximate = !every_pair};
+    gcor_sink sink = {.type = type_of(&rule, shape),
+                      .shape = shape,
+                      .n_row = n_row,
+                      .n_col = n_col,
+                      .approximate = !has_pairs(&rule)};
     gcor_edge_rule edge = {.side = rule.side, .least = rule.least, .ceiling = 2};
-    *c = (gcor_connectivity){.edges = {.sink = sink, .rule = edge, .keep_tile = keep_tile}, .n_var = n_var};
+    *c = (gcor_connectivity){.edges = {.sink = sink, .rule = edge, .keep_tile = keep_tile},
+                             .n_var = n_col + (shape == GCOR_FULL ? n_row : 0)};
     copy_rule(&rule, &c->rule);
     gcor_status status = allocate(c, context);
     if (!status) return GCOR_OK;

@@ -32,7 +32,11 @@ GCOR_INLINE double gcor_raise(double base, double power) {
     return value;
 }
 
-enum { GCOR_MOST_POWERS = 32 };
+enum { GCOR_MOST_POWERS = 32, GCOR_MOST_LEVELS = 32 };
+
+/* Maps of all coefficients, or-ed together: sums of r, of Fisher's z (as a part of GCOR_MOST_Z, fisher.h) and of r^2.
+ * Where there is one, the coefficients are counted, too. */
+enum { GCOR_MAP_MEAN = 1, GCOR_MAP_Z = 2, GCOR_MAP_SQUARE = 4, GCOR_MOST_MAPS = 4 };
 
 /* What is summed over a variable's pairs. steps: the powers ascending, each but the first less the
  * one before; equal ones next to one another are raised to once. */
@@ -43,16 +47,30 @@ typedef struct {
     int n_power;
     int histogram; /* whether the pairs are counted, too */
     double steps[GCOR_MOST_POWERS];
+    int n_level;                     /* thresholds; `least` is the first. 0 or 1: it is the only one */
+    double levels[GCOR_MOST_LEVELS]; /* ascending; an edge is summed at the highest that it reaches */
+    int maps;
 } gcor_sums_rule;
 
-/* Of the pairs of a triangle. */
+GCOR_INLINE int gcor_count_levels_of(const gcor_sums_rule *rule) {
+    return rule->n_level > 1 ? rule->n_level : 1;
+}
+
+/* How many sums of its own each map has, the count among them. */
+GCOR_INLINE int gcor_count_maps(const gcor_sums_rule *rule) {
+    int all = 0;
+    for (int map = GCOR_MAP_MEAN; map <= GCOR_MAP_SQUARE; map *= 2) all += (rule->maps & map) != 0;
+    return all > 0 ? 1 + all : 0;
+}
+
+/* Of the pairs of a triangle; or of x's variables (columns) with y's, of which the former come first. */
 typedef struct {
     gcor_edges edges; /* first: this is its sink; its lists are not used */
     gcor_bins bins;   /* none without a histogram */
     gcor_sums_rule rule;
     int64_t n_var;
-    int64_t *degree;   /* n_var */
-    gcor_int128 *sums; /* 1 + n_power times n_var: strengths, then each power */
+    int64_t *degree;   /* levels times n_var */
+    gcor_int128 *sums; /* (levels + n_power + maps) times n_var: strengths, each power, the count, each map */
     gcor_edge_sums edge_sums;
     /* Where every pair counts: the tile at hand, and its values row by row. */
     gcor_tile at;
@@ -61,12 +79,17 @@ typedef struct {
     int64_t tile_room, partial_room;
 } gcor_connectivity;
 
-/* Where edges are all that counts; and where every pair does. */
-extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type;
+/* The number of the first row's variable among all of them. */
+static inline int64_t gcor_first_row(const gcor_sink *sink) {
+    return sink->shape == GCOR_FULL ? sink->n_col : 0;
+}
+
+/* Where edges are all that counts; where every pair does; and that with several levels, maps, or y. */
+extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type, gcor_maps_type;
 
 /* *connectivity is the caller's, to end with gcor_sink_free(); NULL after an error. */
-gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, int64_t n_var,
-                                  gcor_connectivity **connectivity);
+gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
+                                  int64_t n_col, gcor_connectivity **connectivity);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,8 @@ int64_t gcor_split_width(const gcor_tile *tile, int64_t n);
 gcor_status gcor_split_edges(gcor_context *context, const gcor_edge *list, int64_t n, const gcor_tile *tile,
                              int64_t width, gcor_edge **split, int64_t **end);
 
-/* edge_files.c: the type's. */
+/* edge_rename.c, edge_files.c: the type's. */
+gcor_status gcor_store_rename(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
 gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
 gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file);
 

@@ -206,6 +206,7 @@ const gcor_sink_type gcor_store_type = {
     .merge = merge,
     .save = gcor_store_save,
     .load = gcor_store_load,
+    .rename = gcor_store_rename,
     .free = release,
 };
 

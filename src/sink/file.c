@@ -40,7 +40,7 @@ gcor_status gcor_damaged(gcor_context *context) {
 }
 
 gcor_status gcor_expect(gcor_context *context, FILE *file, const void *data, size_t size) {
-    char found[512];
+    char found[1024];
     gcor_status status = size <= sizeof found ? gcor_get(context, file, found, 1, size) : GCOR_BAD_FILE;
     if (!status && memcmp(found, data, size) == 0) return GCOR_OK;
     return gcor_fail(context, GCOR_BAD_FILE, "a saved result is of another kind, or of other settings");

@@ -3,6 +3,7 @@
 #include "neighbours.h"
 
 #include "../core/alloc.h"
+#include "../core/pairs.h"
 #include "../core/threads.h"
 #include "file.h"
 
@@ -53,6 +54,20 @@ static int is_own(int32_t var, int thread, int threads) {
     return (var >> 6) % threads == thread;
 }
 
+/* What variables are called outside of the run, by which ties are decided; NULL: the same. */
+typedef struct {
+    const int32_t *rows, *cols;
+} outer_names;
+
+static outer_names names_of(const gcor_sink *sink) {
+    if (!sink->pairs) return (outer_names){NULL, NULL};
+    return (outer_names){gcor_pairs_rows(sink->pairs), gcor_pairs_cols(sink->pairs)};
+}
+
+static int32_t name_of(const int32_t *names, int32_t var) {
+    return names ? names[var] : var;
+}
+
 /* Every thread looks at all edges and has variables of its own. */
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
@@ -60,12 +75,14 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     gcor_neighbours *neighbours = (gcor_neighbours *)edges;
     gcor_side side = edges->rule.side;
     gcor_heaps *cols = &neighbours->cols, *rows = edges->sink.shape == GCOR_FULL ? &neighbours->rows : cols;
+    const outer_names names = names_of(&edges->sink);
     (void)tile;
 #pragma omp parallel num_threads(context->threads) if (n > FEW)
     {
         int thread = omp_get_thread_num(), threads = omp_get_num_threads();
         for (int64_t e = 0; e < n && !(e % 1024 == 0 && gcor_stop(context)); e++) {
-            gcor_neighbour of_row = {list[e].col, list[e].r}, of_col = {list[e].row, list[e].r};
+            gcor_neighbour of_row = {name_of(names.cols, list[e].col), list[e].r};
+            gcor_neighbour of_col = {name_of(names.rows, list[e].row), list[e].r};
             if (is_own(list[e].row, thread, threads)) insert(side, rows, neighbours->k, list[e].row, of_row);
             if (is_own(list[e].col, thread, threads)) insert(side, cols, neighbours->k, list[e].col, of_col);
         }
@@ -164,6 +181,32 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     return status ? status : load_heaps(&neighbours->rows, neighbours->k, sink->n_col, context, file);
 }
 
+/* Neighbours have their names already; what they are neighbours of has not. */
+static gcor_status rename_heaps(gcor_heaps *heaps, int64_t k, gcor_context *context, const int32_t *names) {
+    gcor_heaps fresh = *heaps;
+    if (!names || heaps->n_var == 0) return GCOR_OK;
+    gcor_status status = allocate(context, &fresh, k, heaps->n_var);
+    for (int64_t j = 0; !status && j < heaps->n_var; j++) {
+        int64_t to = names[j];
+        memcpy(fresh.heap + to * k, heaps->heap + j * k, (size_t)heaps->count[j] * sizeof *heaps->heap);
+        fresh.count[to] = heaps->count[j];
+        fresh.least[to] = heaps->least[j];
+    }
+    release_heaps(status ? &fresh : heaps);
+    if (!status) *heaps = fresh;
+    return status;
+}
+
+static gcor_status rename_variables(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
+    gcor_neighbours *neighbours = (gcor_neighbours *)sink;
+    gcor_edge_rule *rule = &neighbours->edges.rule;
+    gcor_status status = rename_heaps(&neighbours->cols, neighbours->k, context, cols);
+    if (!status) status = rename_heaps(&neighbours->rows, neighbours->k, context, rows);
+    rule->col_least = neighbours->cols.least;
+    rule->row_least = sink->shape == GCOR_FULL ? neighbours->rows.least : neighbours->cols.least;
+    return status;
+}
+
 const gcor_sink_type gcor_neighbours_type = {
     .name = "neighbours",
     .take = gcor_edges_take,
@@ -173,6 +216,7 @@ const gcor_sink_type gcor_neighbours_type = {
     .merge = merge,
     .save = save,
     .load = load,
+    .rename = rename_variables,
     .free = release,
 };
 
@@ -182,7 +226,7 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
     if (!fresh) return GCOR_NO_MEMORY;
     gcor_sink sink = {.type = &gcor_neighbours_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
     gcor_edge_rule rule = {.side = side, .ceiling = 2, .k = k};
-    *fresh = (gcor_neighbours){.k = k};
+    *fresh = (gcor_neighbours){.k = k, .stride = k};
     gcor_status status = allocate(context, &fresh->cols, k, n_col);
     if (!status && shape == GCOR_FULL) status = allocate(context, &fresh->rows, k, n_row);
     rule.col_least = fresh->cols.least;
@@ -199,7 +243,26 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
 /* Whether `var` of one side has `other` among its neighbours. */
 static int has(const gcor_neighbours *neighbours, const gcor_heaps *heaps, int64_t var, gcor_neighbour other) {
     if (heaps->count[var] < neighbours->k) return 1; /* has all there are */
-    return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->k]);
+    return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->stride]);
+}
+
+/* The weakest go until k are left. */
+static void cut_heaps(gcor_side side, gcor_heaps *heaps, int64_t stride, int64_t k) {
+    for (int64_t j = 0; j < heaps->n_var; j++) {
+        gcor_neighbour *heap = heaps->heap + j * stride;
+        while (heaps->count[j] > k) {
+            heap[0] = heap[--heaps->count[j]];
+            sift_down(side, heap, heaps->count[j]);
+        }
+    }
+}
+
+void gcor_neighbours_cut(gcor_neighbours *neighbours, int64_t k) {
+    gcor_side side = neighbours->edges.rule.side;
+    if (k >= neighbours->k) return;
+    neighbours->k = k;
+    cut_heaps(side, &neighbours->cols, neighbours->stride, k);
+    cut_heaps(side, &neighbours->rows, neighbours->stride, k);
 }
 
 /* The edge of variable j of one side with neighbour n. */
@@ -221,7 +284,7 @@ static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *con
         gcor_edge_list *list;
         if (gcor_edges_room(out, context, thread, own->count[j], &list)) continue;
         for (int64_t e = 0; e < own->count[j]; e++) {
-            gcor_neighbour n = own->heap[j * neighbours->k + e];
+            gcor_neighbour n = own->heap[j * neighbours->stride + e];
             int both = has(neighbours, others, n.other, (gcor_neighbour){(int32_t)j, n.r});
             int second_look = triangle ? n.other < j : from_row; /* met before, if both have it */
             if (both ? !second_look : !mutual) list->list[list->n++] = edge_of(triangle, from_row, (int32_t)j, n);

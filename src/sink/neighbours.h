@@ -13,7 +13,7 @@ typedef struct {
     double r;
 } gcor_neighbour;
 
-/* Variables of one side: the neighbours of variable j are a heap at heap[j * k], the weakest on
+/* Variables of one side: the neighbours of variable j are a heap at heap[j * stride], the weakest on
  * top; least[j]: that one's weight once there are k, before 0. */
 typedef struct {
     int64_t n_var;
@@ -23,8 +23,8 @@ typedef struct {
 } gcor_heaps;
 
 typedef struct {
-    gcor_edges edges; /* first: this is its sink */
-    int64_t k;
+    gcor_edges edges;      /* first: this is its sink */
+    int64_t k, stride;     /* the same until k is cut */
     gcor_heaps cols, rows; /* rows: of y */
 } gcor_neighbours;
 
@@ -34,6 +34,9 @@ extern const gcor_sink_type gcor_neighbours_type;
  * gcor_sink_free(); NULL after an error. */
 gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                                 int64_t k, gcor_neighbours **neighbours);
+
+/* Keep of each variable only its k strongest; after the run, and no other may be merged into it any more. */
+void gcor_neighbours_cut(gcor_neighbours *neighbours, int64_t k);
 
 /* Put into a store without runs, as one, the edges that either variable, or with `mutual` both, has among its own. */
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,

@@ -1,9 +1,10 @@
-/* Every thread takes strips of columns, and each value counts for its column and, in sums of the thread's own, for its
- * row; at last the rows' sums of all threads are added up. */
+/* Sums of powers, and of the maps, one after the other. Every thread takes strips of columns, and each value counts for
+ * its column and, in sums of the thread's own, for its row; at last the rows' sums of all threads are added up. */
 #include "power_sums.h"
 
 #include "../core/alloc.h"
 #include "../core/threads.h"
+#include "fisher.h"
 
 #include <string.h>
 
@@ -11,11 +12,15 @@ enum { STRIP = 64 }; /* columns: their sums stay in the first-level cache */
 
 /* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (fixed.h). */
 typedef struct {
-    double high[GCOR_MOST_POWERS][STRIP], low[GCOR_MOST_POWERS][STRIP];
+    double high[GCOR_MOST_POWERS + GCOR_MOST_MAPS][STRIP], low[GCOR_MOST_POWERS + GCOR_MOST_MAPS][STRIP];
 } strip_sums;
 
+static int count_sums(const gcor_connectivity *c) {
+    return c->rule.n_power + gcor_count_maps(&c->rule);
+}
+
 gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
-    int64_t sums = context->threads * tile->n_row * c->rule.n_power;
+    int64_t sums = context->threads * tile->n_row * count_sums(c);
     if (sums <= c->partial_room) return GCOR_OK;
     gcor_free(c->partial);
     c->partial_room = 0;
@@ -75,20 +80,37 @@ static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, s
     }
 }
 
+/* The same to the sums of the maps: how many have a coefficient, and r, z and its square. */
+static void add_maps(const gcor_sums_rule *rule, const double *r, int64_t n, strip_sums *cols, gcor_int128 *row) {
+    double own[STRIP], terms[STRIP];
+    int p = rule->n_power;
+    for (int64_t k = 0; k < n; k++) terms[k] = r[k] <= 1;
+    row[p] += add_terms(terms, n, cols->high[p], cols->low[p]), p++;
+    for (int64_t k = 0; k < n; k++) own[k] = r[k] <= 1 ? r[k] : 0;
+    if (rule->maps & GCOR_MAP_MEAN) row[p] += add_terms(own, n, cols->high[p], cols->low[p]), p++;
+    if (rule->maps & GCOR_MAP_Z) {
+        gcor_fisher_z(own, n, terms);
+        for (int64_t k = 0; k < n; k++) terms[k] /= GCOR_MOST_Z;
+        row[p] += add_terms(terms, n, cols->high[p], cols->low[p]), p++;
+    }
+    for (int64_t k = 0; k < n; k++) own[k] *= own[k];
+    if (rule->maps & GCOR_MAP_SQUARE) row[p] += add_terms(own, n, cols->high[p], cols->low[p]);
+}
+
 /* ---- a tile --------------------------------------------------------------------------------------- */
 
-/* Power p of variable var; strengths come first. */
+/* Sum p of variable var; strengths come first. */
 static gcor_int128 *sum_of(gcor_connectivity *c, int64_t var, int p) {
-    return &c->sums[var + (1 + p) * c->n_var];
+    return &c->sums[var + (gcor_count_levels_of(&c->rule) + p) * c->n_var];
 }
 
 /* A strip's sums so far to its n variables from `first` on. */
 static void add_columns(gcor_connectivity *c, int64_t first, int64_t n, strip_sums *cols) {
-    int n_power = c->rule.n_power;
-    for (int p = 0; p < n_power; p++)
+    int n_sum = count_sums(c);
+    for (int p = 0; p < n_sum; p++)
         for (int64_t j = 0; j < n; j++) *sum_of(c, first + j, p) += gcor_fixed(cols->high[p][j], cols->low[p][j]);
-    memset(cols->high, 0, (size_t)n_power * sizeof *cols->high);
-    memset(cols->low, 0, (size_t)n_power * sizeof *cols->low);
+    memset(cols->high, 0, (size_t)n_sum * sizeof *cols->high);
+    memset(cols->low, 0, (size_t)n_sum * sizeof *cols->low);
 }
 
 static void add_strip(gcor_connectivity *c, const gcor_tile *tile, int64_t strip, gcor_int128 *rows) {
@@ -96,20 +118,22 @@ static void add_strip(gcor_connectivity *c, const gcor_tile *tile, int64_t strip
     int64_t first = strip * STRIP, n = tile->n_col - first < STRIP ? tile->n_col - first : STRIP;
     memset(&cols, 0, sizeof cols);
     for (int64_t i = 0; i < tile->n_row; i++) {
-        add_values(&c->rule, c->tile + i * tile->n_col + first, n, &cols, rows + i * c->rule.n_power);
+        const double *r = c->tile + i * tile->n_col + first;
+        add_values(&c->rule, r, n, &cols, rows + i * count_sums(c));
+        if (c->rule.maps) add_maps(&c->rule, r, n, &cols, rows + i * count_sums(c));
         if ((i + 1) % GCOR_EXACT_TERMS == 0 || i + 1 == tile->n_row) add_columns(c, tile->col + first, n, &cols);
     }
 }
 
 static void add_row(gcor_connectivity *c, const gcor_tile *tile, int64_t i, int team) {
     for (int t = 0; t < team; t++) {
-        const gcor_int128 *row = c->partial + (t * tile->n_row + i) * c->rule.n_power;
-        for (int p = 0; p < c->rule.n_power; p++) *sum_of(c, tile->row + i, p) += row[p];
+        const gcor_int128 *row = c->partial + (t * tile->n_row + i) * count_sums(c);
+        for (int p = 0; p < count_sums(c); p++) *sum_of(c, gcor_first_row(&c->edges.sink) + tile->row + i, p) += row[p];
     }
 }
 
 gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
-    int64_t strips = (tile->n_col + STRIP - 1) / STRIP, sums = tile->n_row * c->rule.n_power;
+    int64_t strips = (tile->n_col + STRIP - 1) / STRIP, sums = tile->n_row * count_sums(c);
 #pragma omp parallel num_threads(context->threads)
     {
         gcor_int128 *rows = c->partial + omp_get_thread_num() * sums;

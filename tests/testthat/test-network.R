@@ -435,7 +435,7 @@ test_that("wrong arguments are errors that say what is right", {
   expect_error(gpuCorNetwork(x, k = 1, threshold = 0.5),
                paste0("give only one of ", one, ", not 'threshold' and 'k'"), fixed = TRUE)
   expect_error(gpuCorNetwork(x, fdr = 0.1, p.value = 0.5), "not 'p.value' and 'fdr'")
-  for (bad in list(-0.1, 1.1, NA, NA_real_, NaN, Inf, "0.5", c(0.1, 0.2), numeric(), TRUE, list(0.5))) {
+  for (bad in list(-0.1, 1.1, NA, NA_real_, NaN, Inf, "0.5", c(0.1, 1.2), c(0.1, NA), numeric(), TRUE, list(0.5))) {
     expect_error(gpuCorNetwork(x, threshold = bad), "'threshold' must be a number in \\[0, 1\\], not ")
     for (criterion in c("density", "p.value", "fdr")) {
       expect_error(do.call(gpuCorNetwork, c(list(x), by_criterion(criterion, bad))),
@@ -445,7 +445,7 @@ test_that("wrong arguments are errors that say what is right", {
   for (criterion in c("density", "p.value", "fdr")) {
     expect_error(do.call(gpuCorNetwork, c(list(x), by_criterion(criterion, 0))), "above 0 and up to 1, not 0")
   }
-  for (bad in list(0, -1, 1.5, NA, Inf, "3", 1:2, TRUE)) {
+  for (bad in list(0, -1, 1.5, NA, Inf, "3", 0:2, TRUE)) {
     expect_error(gpuCorNetwork(x, k = bad), "'k' must be a whole number of at least 1, not ")
   }
   expect_error(gpuCorNetwork(x, threshold = 0.5, mutual = TRUE), "'mutual' is TRUE, which has a meaning with 'k' only")

@@ -151,7 +151,7 @@ static gcor_status make_sums(gcor_context *context, const unit_kind *kind, int64
                            .similarity = (gcor_similarity)kind->side,
                            .steps = {1, 5, 0.5}};
     gcor_connectivity *connectivity;
-    gcor_status status = gcor_connectivity_new(context, rule, n_var, &connectivity);
+    gcor_status status = gcor_connectivity_new(context, rule, GCOR_LOWER, n_var, n_var, &connectivity);
     sink->sink = status ? NULL : &connectivity->edges.sink;
     return status;
 }

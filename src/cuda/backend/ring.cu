@@ -77,10 +77,15 @@ void Ring::deliver(Slot &slot) {
     if (status) throw Stopped{status};
 }
 
+/* Who keeps all values has them as they are soonest; others decide on them, as on every back end. */
 void Ring::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    bool are_real = rows.head.kind == GCOR_REAL, are_kept = state->sink->type->keeps_all;
     Slot &slot = take_turn();
-    reserve(slot, tile, rows.head.kind != GCOR_REAL);
-    multiply_exact(state, rows, cols, slot.values);
+    reserve(slot, tile, !are_real || !are_kept);
+    if (are_real && !are_kept)
+        multiply_dots(state, rows, cols, slot.values);
+    else
+        multiply_exact(state, rows, cols, slot.values);
     send(slot);
 }
 

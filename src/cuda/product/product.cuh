@@ -7,6 +7,7 @@
  *   wgmma.cuh         the same with Hopper's own instructions
  *   float.cuh         exact products of REAL columns, on the ordinary cores
  *   double.cu         products of columns of doubles, in double
+ *   dots.cu           exact coefficients of REAL columns to the last bit, one by one
  *   pair.cuh          what a sum means, and of which pair it is
  *   exact.cu          all exact coefficients of a tile, whatever its kind: from these products, or from those of
  *   sets.cu           long columns of signs as sets of bits, of their signs or of their levels (set_bits.cu,
@@ -110,6 +111,8 @@ inline double product_error(const Product &product) {
 void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* The same into memory of the state's own, as doubles. */
 Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+/* Of REAL columns the coefficients that edges are decided on, as doubles; dots.cu. */
+void multiply_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* For kinds: double.cu, slices.cu and pairwise.cu; sets.cuh. */
 void multiply_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);

@@ -1,0 +1,198 @@
+#' Which pairs count
+#'
+#' Argument `pairs` of [gpuCorNetwork()], [gpuConnectivity()] and [pickPower()]: only these pairs of columns are looked
+#' at. Others are not computed, as far as columns that are alike can be put next to one another, so that the time falls
+#' with the pairs. A density is of the pairs that count, a false discovery rate is over them, and neighbours are looked
+#' for among them.
+#'
+#' * `within(labels)`: columns of the same label. It is a method of [base::within()] for what can be labels.
+#' * `between(labels)`: columns of different labels.
+#' * `nearer(coords, distance)`: columns at most so far from one another, where each has a place.
+#' * `farther(coords, distance)`: the others, as for connectivity that is not the image's own smoothness.
+#'
+#' Distances are as [stats::dist()] has them. Places may lie in groups between which there is no distance, as genes lie
+#' on chromosomes: a data frame, in which one column is called `chromosome`, `chr`, `chrom` or `seqnames`, or is not
+#' numeric, and the others are numbers. Pairs of two groups are farther than any distance.
+#'
+#' A column without a label, or without a place, is in no pair: `NA`.
+#'
+#' The columns need not be in any order: they are put in one while the pairs are computed, and the result is that of all
+#' pairs of which the others are left out, to the last bit. Data that are read by blocks of columns (HDF5,
+#' `DelayedArray`, `big.matrix`) are taken as they are: there labels should stand together, and neighbours next to one
+#' another.
+#'
+#' Functions whose result has a place for each pair, such as [gpuCor()], and plans ([gpuCorPlan()]) take no `pairs`.
+#'
+#' @param labels,data A label for each column of `x`: character, numeric, logical, or a factor.
+#' @param coords A place for each column of `x`: a matrix of up to three columns, as `voxelCoords()` makes it in
+#'   millimetres, a vector, or a data frame (see Details).
+#' @param distance In the units of `coords`: millimetres, or base pairs.
+#' @param y For pairs of columns of `x` with those of `y`: the same of the columns of `y`.
+#' @param expr Not used.
+#' @param ... For `within()`: `y`.
+#' @return An object of class `gpuCorPairs`.
+#' @section Errors: labels or places that are not as many as there are columns; infinite or negative distances.
+#' @references Morton GM (1966). *A computer oriented geodetic data base and a new technique in file sequencing*. IBM:
+#'   the order of places.
+#' @examples
+#' x <- matrix(rnorm(20 * 60), 20)
+#' module <- rep(c("a", "b", "c"), 20)
+#' gpuCorNetwork(x, density = 0.1, pairs = within(module))
+#' gpuConnectivity(x, threshold = 0.3, pairs = between(module))
+#'
+#' gene <- data.frame(chromosome = rep(1:2, 30), position = cumsum(1:60))
+#' gpuCorNetwork(x, k = 2, pairs = nearer(gene, 200))
+#' grid <- as.matrix(expand.grid(1:5, 1:4, 1:3))
+#' gpuCorNetwork(x, fdr = 0.5, pairs = farther(grid, 2))
+#' @name pairs-that-count
+NULL
+
+#' @rdname pairs-that-count
+#' @export
+nearer <- function(coords, distance, y = NULL) new_pairs("nearer", traits_of(coords, y), distance)
+
+#' @rdname pairs-that-count
+#' @export
+farther <- function(coords, distance, y = NULL) new_pairs("farther", traits_of(coords, y), distance)
+
+#' @rdname pairs-that-count
+#' @export
+between <- function(labels, y = NULL) new_pairs("between", traits_of_labels(labels, y))
+
+within_labels <- function(data, expr, ..., y = NULL) {
+  if (!missing(expr) || ...length()) fail("within(labels) takes labels and 'y'")
+  new_pairs("within", traits_of_labels(data, y))
+}
+
+#' @rdname pairs-that-count
+#' @method within character
+#' @export
+within.character <- within_labels
+
+#' @rdname pairs-that-count
+#' @method within factor
+#' @export
+within.factor <- within_labels
+
+#' @rdname pairs-that-count
+#' @method within numeric
+#' @export
+within.numeric <- within_labels
+
+#' @rdname pairs-that-count
+#' @method within logical
+#' @export
+within.logical <- within_labels
+
+# In the order of the engine's numbers.
+relations <- c("within", "between", "nearer", "farther")
+
+# relation: as the engine knows it; x and y: label (numbers from 0, NA: -1) and place (a column for each variable).
+new_pairs <- function(relation, traits, distance = 0) {
+  ok <- is.numeric(distance) && length(distance) == 1L && is.finite(distance) && distance >= 0
+  if (!ok) fail("'distance' must be a number, not negative, not ", show_value(distance))
+  dims <- if (is.null(traits$x$place)) 0L else nrow(traits$x$place)
+  structure(list(relation = match(relation, relations) - 1L, dims = dims, distance = as.numeric(distance),
+                 x = traits$x, y = traits$y), class = "gpuCorPairs")
+}
+
+traits_of_labels <- function(labels, y) {
+  for (given in list(labels, y)) {
+    if (!is.null(given) && !(is.atomic(given) && is.null(dim(given)))) {
+      fail("labels must be a vector, a label for each column, not of class ", class(given)[1L])
+    }
+  }
+  code_labels(list(label = labels, place = NULL), if (!is.null(y)) list(label = y, place = NULL))
+}
+
+traits_of <- function(coords, y) {
+  x <- place_of(coords, "coords")
+  y <- if (!is.null(y)) place_of(y, "y")
+  if (!is.null(y) && (nrow(x$place) != nrow(y$place) || is.null(x$label) != is.null(y$label))) {
+    fail("'y' must have the dimensions that 'coords' has")
+  }
+  code_labels(x, y)
+}
+
+GROUP_NAMES <- c("chromosome", "chr", "chrom", "seqnames")
+
+place_of <- function(coords, name) {
+  label <- NULL
+  if (is.data.frame(coords)) {
+    is_group <- !vapply(coords, is.numeric, NA) | tolower(names(coords)) %in% GROUP_NAMES
+    if (sum(is_group) > 1L) fail("'", name, "' has more than one column of groups: ", toString(names(coords)[is_group]))
+    if (any(is_group)) label <- coords[[which(is_group)]]
+    coords <- as.matrix(coords[!is_group])
+  }
+  if (is.numeric(coords) && is.null(dim(coords))) coords <- matrix(coords, ncol = 1L)
+  if (!is.matrix(coords) || !is.numeric(coords) || !ncol(coords) %in% 1:3) {
+    fail("'", name, "' must be a numeric matrix with a row for each column of the data and up to 3 columns, or a data ",
+         "frame, such as of chromosome and position, not ", show_value(coords))
+  }
+  place <- t(coords)
+  storage.mode(place) <- "double"
+  list(label = label, place = unname(place))
+}
+
+# Numbers from 0, in the order in which labels come first.
+code_labels <- function(x, y) {
+  if (!is.null(x$label)) {
+    known <- unique(c(as.character(x$label), if (!is.null(y)) as.character(y$label)))
+    known <- known[!is.na(known)]
+    code <- function(labels) match(as.character(labels), known, nomatch = 0L) - 1L
+    x$label <- code(x$label)
+    if (!is.null(y)) y$label <- code(y$label)
+  }
+  list(x = x, y = y)
+}
+
+traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
+
+#' @method print gpuCorPairs
+#' @export
+print.gpuCorPairs <- function(x, ...) {
+  relation <- relations[x$relation + 1L]
+  sizes <- vapply(Filter(Negate(is.null), x[c("x", "y")]), function(side) format_count(traits_length(side)), "")
+  cat("Pairs of ", paste(sizes, collapse = " x "), " columns, ",
+      switch(relation, within = "of the same label", between = "of different labels",
+             nearer = paste("at most", format(x$distance), "apart"),
+             farther = paste("more than", format(x$distance), "apart")), "\n", sep = "")
+  invisible(x)
+}
+
+# ---- of a task
+
+# Those of the settings, for data of so many columns.
+check_pairs <- function(pairs, x, y) {
+  if (is.null(pairs)) return(NULL)
+  if (is_combined(x)) fail("'pairs' is of one subject; of several, give it to a call for each, or leave it out")
+  if (!inherits(pairs, "gpuCorPairs")) {
+    fail("'pairs' must come from within(), between(), nearer() or farther(), not be ", show_value(pairs))
+  }
+  if (is.null(y) && !is.null(pairs$y)) fail("'pairs' is of columns of 'x' with those of 'y', and there is no 'y'")
+  if (!is.null(y) && is.null(pairs$y)) fail("'pairs' says nothing of the columns of 'y': give it 'y', too")
+  for (name in c("x", if (!is.null(y)) "y")) {
+    n <- traits_length(pairs[[name]])
+    columns <- ncol(list(x = x, y = y)[[name]])
+    if (n != columns) fail("'pairs' is of ", format_count(n), " columns, and '", name, "' has ", format_count(columns))
+  }
+  unclass(pairs)
+}
+
+# How many pairs there are, or of those how many count.
+count_pairs_of <- function(x, y, settings) {
+  if (is.null(settings$pairs)) return(count_pairs(x, y))
+  checked(.Call(r_count_pairs, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y), settings))
+}
+
+# The same rule for some of the columns.
+pick_pairs <- function(pairs, of_x, of_y) {
+  if (is.null(pairs)) return(NULL)
+  pick <- function(side, columns) {
+    if (is.null(side) || is.null(columns)) return(side)
+    list(label = side$label[columns], place = if (!is.null(side$place)) side$place[, columns, drop = FALSE])
+  }
+  pairs["x"] <- list(pick(pairs$x, of_x))
+  pairs["y"] <- list(pick(pairs$y, of_y))
+  pairs
+}

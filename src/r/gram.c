@@ -1,0 +1,42 @@
+/* Products of all coefficients with a vector, for eigenvectors: columns that R owns through a pointer. */
+#include "r.h"
+
+#include "../cpu/gram.h"
+
+static void finalize(SEXP pointer) {
+    cpu_gram_free(R_ExternalPtrAddr(pointer));
+    R_ClearExternalPtr(pointer);
+}
+
+SEXP r_gram_new(SEXP x, SEXP method, SEXP use, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "gram", "known", ""};
+    r_job q;
+    cpu_gram *gram;
+    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    SEXP result = PROTECT(r_job_result(&q, names)), owner = R_MakeExternalPtr(NULL, R_NilValue, R_NilValue);
+    SET_VECTOR_ELT(result, 3, owner);
+    R_RegisterCFinalizerEx(owner, finalize, TRUE);
+    SET_VECTOR_ELT(result, 4, Rf_allocVector(LGLSXP, q.job.x->n_var));
+    gcor_status status = cpu_gram_new(&q.call.context, &q.job, &gram);
+    R_SetExternalPtrAddr(owner, gram);
+    REAL(VECTOR_ELT(result, 0))[0] = (double)q.job.n_obs_used;
+    for (int64_t j = 0; gram && j < q.job.x->n_var; j++) LOGICAL(VECTOR_ELT(result, 4))[j] = cpu_gram_has(gram, j);
+    result = r_job_end(&q, status, result);
+    UNPROTECT(1);
+    return result;
+}
+
+SEXP r_gram_times(SEXP gram, SEXP vector, SEXP settings) {
+    r_call call;
+    r_quiet_call_parse(&call, settings);
+    if (!R_ExternalPtrAddr(gram)) Rf_error("these columns are gone");
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(vector)));
+    gcor_status status = cpu_gram_times(R_ExternalPtrAddr(gram), &call.context, REAL(vector), REAL(result));
+    UNPROTECT(1);
+    return status ? r_failure(&call.context.error) : result;
+}
+
+SEXP r_gram_free(SEXP gram) {
+    finalize(gram);
+    return R_NilValue;
+}

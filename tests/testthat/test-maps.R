@@ -1,0 +1,200 @@
+# Maps of gpuConnectivity(): means of r, z and r^2, several thresholds, towards y, and eigenvector centrality.
+
+quiet_maps <- function(...) suppressWarnings(gpuConnectivity(...))
+
+# Means over the pairs that have a coefficient, NA where there is none.
+mean_of <- function(r, f = identity) {
+  mean <- rowMeans(f(r), na.rm = TRUE)
+  replace(mean, is.nan(mean), NA)
+}
+
+limited_z <- function(r) pmax(pmin(atanh(r), 8), -8)
+
+map_flaws <- function(con, r) {
+  # Near +-1 the z of a coefficient that is off by 1e-6 may be anything beyond.
+  z_error <- pmax(1e-5, rowMeans(abs(r) > 0.99, na.rm = TRUE))
+  truth <- list(mean = mean_of(r), z = mean_of(r, limited_z), icc = mean_of(r, function(r) r^2))
+  within <- list(mean = 2e-6, z = 4 * z_error, icc = 4e-6)
+  unlist(lapply(names(truth), function(map) {
+    ours <- unname(con[[map]])
+    off <- abs(ours - unname(truth[[map]])) > within[[map]]
+    if (!identical(is.na(ours), unname(is.na(truth[[map]]))) || any(off, na.rm = TRUE)) paste(map, "differs")
+  }))
+}
+
+for (backend in backends()) for (method in all_methods) {
+  test_that(paste(backend, method, "has the means of all coefficients"), {
+    maps <- c("mean", "z", "icc")
+    data <- list(normal = normal(25, 257), ties = heavy_ties(12, 65), constants = with_constants(normal(20, 64)),
+                 duplicates = with_duplicates(normal(20, 40)), missing = with_missing(normal(20, 40), 0.05), one = normal(9, 1))
+    for (name in names(data)) {
+      x <- data[[name]]
+      use <- if (name == "missing") "pairwise.complete.obs" else "everything"
+      con <- quiet_maps(x, maps = maps, method = method, use = use, backend = backend)
+      r <- if (name == "one") matrix(NA_real_) else pair_cor(x, use = use, method = method)
+      expect_identical(map_flaws(con, r), NULL, label = paste(method, name))
+    }
+    x <- data$missing # columns without any coefficient
+    con <- quiet_maps(x, maps = "mean", method = method, backend = backend)
+    expect_identical(is.na(con$mean), colSums(is.na(x)) > 0 | sum(colSums(is.na(x)) == 0) < 2)
+  })
+
+  test_that(paste(backend, method, "has the sums of several thresholds and densities in one pass"), {
+    x <- with_constants(rounded(14, 130))
+    y <- normal(14, 20, seed = 3)
+    for (sign in all_signs) for (other in list(NULL, y)) {
+      run <- function(...) quiet_maps(x, other, ..., sign = sign, method = method, backend = backend)
+      levels <- c(0.5, 0, 0.2, 0.9)
+      several <- run(threshold = levels)
+      more <- run(threshold = levels, power = 2, histogram = TRUE, maps = c("icc", "mean"))
+      for (k in seq_along(levels)) {
+        one <- run(threshold = levels[k])
+        expect_identical(several$degree[, k], one$degree)
+        expect_identical(several$strength[, k], one$strength)
+        expect_identical(several$edges[k], one$edges)
+      }
+      same <- c("degree", "strength", "edges", "threshold")
+      expect_identical(more[same], several[same])
+      densities <- run(density = c(0.01, 0.2))
+      for (k in 1:2) {
+        one <- run(density = c(0.01, 0.2)[k])
+        expect_identical(densities$degree[, k], one$degree)
+        expect_identical(densities$threshold[k], one$threshold)
+      }
+      many <- with_values(list(MOST_STORED = 0), run(density = c(0.01, 0.2)))
+      expect_identical(many[same], densities[same])
+    }
+    expect_nothing_left()
+  })
+
+  test_that(paste(backend, method, "has maps towards y"), {
+    x <- with_constants(normal(20, 130))
+    y <- normal(20, 70, seed = 3)
+    colnames(x) <- paste0("v", 1:130)
+    r <- pair_cor(x, y, method = method)
+    con <- quiet_maps(x, y, threshold = 0.3, power = c(1, 3), maps = c("mean", "z", "icc"), histogram = TRUE,
+                      method = method, backend = backend)
+    expect_identical(map_flaws(con, r), NULL)
+    expect_identical(con$degree, rowSums(abs(r) >= 0.3, na.rm = TRUE))
+    expect_equal(con$strength, rowSums(abs(r) * (abs(r) >= 0.3), na.rm = TRUE), tolerance = 1e-5)
+    expect_equal(unname(con$soft), unname(cbind(rowSums(abs(r), na.rm = TRUE), rowSums(abs(r)^3, na.rm = TRUE))),
+                 tolerance = 1e-5)
+    expect_identical(con$edges, sum(con$degree))
+    expect_identical(con$pairs, 130 * 70)
+    expect_identical(sum(con$histogram$counts), as.numeric(sum(!is.na(r))))
+    expect_identical(rownames(as.data.frame(con)), colnames(x))
+    expect_output(print(con), "9,100 pairs")
+  })
+}
+
+for (backend in backends()) {
+  test_that(paste(backend, "has the same maps however the work is divided"), {
+    x <- normal(15, 2100)
+    run <- function(...) {
+      gpuConnectivity(x, threshold = c(0.3, 0.6), maps = c("mean", "z", "icc"), backend = backend, ...)
+    }
+    truth <- run(threads = 1)
+    expect_identical(run(threads = 2), truth)
+    expect_identical(run(memory = 1), truth)
+    .Call(gpucor:::r_set_shared_steps, 1)
+    with_options(list(gpucor.workers_per_device = 3L), expect_identical(run(), truth))
+    .Call(gpucor:::r_set_shared_steps, 0)
+  })
+
+  test_that(paste(backend, "has maps of the pairs that count, and of plans"), {
+    x <- normal(15, 300)
+    y <- normal(15, 90, seed = 2)
+    labels <- list(sample(3, 300, TRUE), sample(3, 90, TRUE))
+    same <- outer(labels[[1]], labels[[2]], "==")
+    con <- gpuConnectivity(x, y, threshold = c(0.4, 0.1), maps = "mean", backend = backend,
+                           pairs = within(labels[[1]], y = labels[[2]]))
+    r <- replace(cor(x, y), !same, NA)
+    expect_equal(con$mean, rowMeans(r, na.rm = TRUE), tolerance = 1e-5)
+    expect_identical(unname(con$degree[, 1]), rowSums(abs(r) >= 0.4, na.rm = TRUE))
+    path <- tempfile("plan")
+    quiet_plan(path, x, y, threshold = c(0.4, 0.1), maps = c("mean", "z"), verb = "gpuConnectivity", shards = 3)
+    quiet_run(path, backend = backend)
+    expect_collected(path, gpuConnectivity(x, y, threshold = c(0.4, 0.1), maps = c("mean", "z"), backend = backend))
+    unlink(path, recursive = TRUE)
+  })
+}
+
+# ---- eigenvectors
+
+# By igraph, of a matrix of weights.
+centrality <- function(weights) {
+  weights[is.na(weights)] <- 0
+  diag(weights) <- 0
+  graph <- igraph::graph_from_adjacency_matrix(unname(weights), mode = "undirected", weighted = TRUE)
+  igraph::eigen_centrality(graph, scale = TRUE)$vector
+}
+
+groups <- function(n_obs, n_var) {
+  x <- normal(n_obs, n_var)
+  x + normal(n_obs, 4, seed = 4)[, rep(1:4, length.out = n_var)] * rep(c(2, 0.5), each = n_var %/% 2, length.out = n_var)
+}
+
+test_that("eigenvector centrality of all pairs is igraph's", {
+  skip_if_not_installed("igraph")
+  for (method in c("pearson", "spearman")) for (precision in c("single", "double")) {
+    for (x in list(groups(30, 80), with_constants(normal(12, 41)), -groups(9, 5))) {
+      con <- quiet_maps(x, maps = "eigenvector", method = method, precision = precision)
+      r <- pair_cor(x, method = method)
+      known <- !is.na(con$eigenvector)
+      expect_identical(known, rowSums(!is.na(r)) > 0)
+      expect_equal(con$eigenvector[known], centrality((r + 1)[known, known]), tolerance = 1e-6)
+    }
+  }
+  x <- groups(30, 80)
+  x[2, 5] <- NA
+  con <- gpuConnectivity(x, maps = c("mean", "eigenvector"), use = "complete.obs")
+  expect_equal(con$eigenvector, centrality(pair_cor(x, use = "complete.obs") + 1), tolerance = 1e-6)
+  expect_identical(con$n_obs, 29)
+  expect_identical(gpuConnectivity(x, maps = "eigenvector", use = "complete.obs", threads = 1)$eigenvector,
+                   con$eigenvector)
+  expect_nothing_left()
+})
+
+for (backend in backends()) {
+  test_that(paste(backend, "has the eigenvector centrality of networks as igraph has it"), {
+    skip_if_not_installed("igraph")
+    x <- groups(20, 90)
+    colnames(x) <- paste0("v", 1:90)
+    for (method in all_methods) for (sign in c("absolute", "positive")) {
+      con <- gpuConnectivity(x, threshold = c(0.3, 0.1), maps = "eigenvector", method = method, sign = sign,
+                             backend = backend)
+      for (k in 1:2) {
+        net <- gpuCorNetwork(x, threshold = c(0.3, 0.1)[k], method = method, sign = sign, backend = backend)
+        expect_equal(unname(con$eigenvector[, k]), centrality(abs(as.matrix(net))), tolerance = 1e-6)
+      }
+      density <- gpuConnectivity(x, density = 0.2, maps = c("eigenvector", "icc"), method = method, sign = sign,
+                                 backend = backend)
+      net <- gpuCorNetwork(x, density = 0.2, method = method, sign = sign, backend = backend)
+      expect_equal(unname(density$eigenvector), centrality(abs(as.matrix(net))), tolerance = 1e-6)
+      expect_named(density$eigenvector, colnames(x))
+    }
+    pairs <- within(rep(1:3, 30))
+    con <- gpuConnectivity(x, threshold = 0.2, maps = "eigenvector", pairs = pairs, backend = backend)
+    net <- gpuCorNetwork(x, threshold = 0.2, pairs = pairs, backend = backend)
+    expect_equal(unname(con$eigenvector), centrality(abs(as.matrix(net))), tolerance = 1e-6)
+    expect_identical(gpuConnectivity(x, threshold = 1, maps = "eigenvector", backend = backend)$eigenvector,
+                     stats::setNames(numeric(90), colnames(x)))
+  })
+}
+
+test_that("what maps there are not is said", {
+  x <- normal(10, 6)
+  for (bad in list("max", c("mean", "max"), 1, TRUE, NA)) {
+    expect_error(gpuConnectivity(x, maps = bad), "'maps' must be some of \"mean\", \"z\", \"icc\", \"eigenvector\"")
+  }
+  expect_error(gpuConnectivity(x, x, maps = "eigenvector"), "leave out 'y'")
+  expect_error(gpuConnectivity(x, maps = "eigenvector", pairs = within(rep(1:2, 3))), "is of all pairs; with 'pairs'")
+  expect_error(gpuConnectivity(x, maps = "eigenvector", method = "kendall"), "by method = \"kendall\" would take all")
+  x[1, 1] <- NA
+  expect_error(gpuConnectivity(x, maps = "eigenvector", use = "pairwise"), "observations of its own")
+  expect_error(gpuCorPlan(tempfile(), x, maps = "eigenvector", verb = "gpuConnectivity"), "cannot be in a plan")
+  expect_error(gpuConnectivity(x, threshold = 1:33 / 33), "'threshold' has 33 values; ask for at most 32")
+  expect_error(gpuConnectivity(x, x[1:4, ], threshold = 0.5), "incompatible dimensions")
+  expect_identical(gpuConnectivity(x, 0.5), gpuConnectivity(x, threshold = 0.5)) # as it was before there was a y
+  expect_nothing_left()
+})

@@ -1,0 +1,314 @@
+# Networks and sums of some of the pairs: those of all pairs of which the others are left out.
+
+# Coefficients of all pairs by the engine itself, NA where there is none.
+engine_cor <- function(x, y = NULL, ...) {
+  r <- values_of(quiet_network(x, y, threshold = 0, ...))
+  if (is.null(y)) no_diagonal(r) else r
+}
+
+same_label <- function(a, b = a) {
+  same <- outer(as.character(a), as.character(b), "==")
+  !is.na(same) & same
+}
+
+other_label <- function(a, b = a) {
+  other <- outer(as.character(a), as.character(b), "!=")
+  !is.na(other) & other
+}
+
+distance_between <- function(a, b = a) {
+  a <- as.matrix(a)
+  b <- as.matrix(b)
+  squares <- 0
+  for (d in seq_len(ncol(a))) squares <- squares + outer(a[, d], b[, d], "-")^2
+  distance <- sqrt(squares)
+  distance[is.na(distance)] <- NA
+  distance
+}
+
+# Every kind of rule for n columns, and what it says of each pair.
+all_rules <- function(n, seed = 1) {
+  set.seed(seed)
+  scattered <- sample(c("a", "b", "c", "d"), n, TRUE)
+  scattered[sample(n, n %/% 10)] <- NA
+  runs <- rep(seq_len(max(1, n %/% 50)), each = 50, length.out = n)
+  grid <- as.matrix(expand.grid(1:7, 1:7, seq_len(n %/% 49 + 1)))[sample(n), , drop = FALSE] * 3
+  grid[sample(n, n %/% 20), 2] <- NA
+  gene <- data.frame(chromosome = sample(3, n, TRUE), position = sample(1e6, n))
+  near <- function(coords, most) {
+    close <- distance_between(coords) <= most
+    !is.na(close) & close
+  }
+  far <- function(coords, most) {
+    away <- distance_between(coords) > most
+    !is.na(away) & away
+  }
+  chromosome <- same_label(gene$chromosome)
+  list(
+    within = list(pairs = within(scattered), mask = same_label(scattered)),
+    within_runs = list(pairs = within(factor(runs)), mask = same_label(runs)),
+    within_one = list(pairs = within(rep(TRUE, n)), mask = matrix(TRUE, n, n)),
+    between = list(pairs = between(scattered), mask = other_label(scattered)),
+    between_none = list(pairs = between(rep(1, n)), mask = matrix(FALSE, n, n)),
+    nearer = list(pairs = nearer(grid, 9), mask = near(grid, 9)),
+    farther = list(pairs = farther(grid, 9), mask = far(grid, 9)),
+    nearer_on_a_line = list(pairs = nearer(grid[, 1], 3), mask = near(grid[, 1], 3)),
+    nearer_genes = list(pairs = nearer(gene, 2e5), mask = near(gene$position, 2e5) & chromosome),
+    farther_genes = list(pairs = farther(gene, 2e5), mask = far(gene$position, 2e5) | !chromosome)
+  )
+}
+
+# The k-th largest weight of those that count, k a share of them.
+masked_threshold <- function(r, mask, density, sign, symmetric = TRUE) {
+  if (symmetric) mask <- mask & upper.tri(mask)
+  ranked <- sort(weight_of(r[mask], sign), decreasing = TRUE)
+  k <- ceiling(density * sum(mask))
+  ranked <- ranked[ranked >= 0]
+  if (k > length(ranked)) 0 else ranked[k]
+}
+
+masked_flaws <- function(net, r, mask, keep, symmetric = is.null(dim(mask)) || nrow(mask) == ncol(mask)) {
+  r[!mask] <- NA
+  own <- network_differences(net, r, keep & mask & !is.na(r), 0, symmetric = symmetric)
+  pairs <- sum(if (symmetric) mask[upper.tri(mask)] else mask)
+  c(own[!grepl("^pairs is", own)], if (net@pairs != pairs) paste("pairs is", net@pairs, "not", pairs))
+}
+
+expect_masked <- function(net, r, mask, keep, label, ...) {
+  wrong <- masked_flaws(net, r, mask, keep, ...)
+  expect(length(wrong) == 0, paste(c(label, wrong), collapse = "\n"))
+}
+
+# All criteria of one rule.
+expect_masked_networks <- function(x, r, rule, label, ..., sign = "absolute") {
+  run <- function(...) quiet_network(x, ..., sign = sign, pairs = rule$pairs)
+  weight <- weight_of(r, sign)
+  expect_masked(run(threshold = 0.2, ...), r, rule$mask, weight >= 0.2, paste(label, "threshold"))
+  for (density in c(0.02, 0.4)) {
+    net <- run(density = density, ...)
+    least <- masked_threshold(r, rule$mask, density, sign)
+    if (any(rule$mask)) expect_identical(net@threshold, least, label = paste(label, "threshold of density", density))
+    expect_masked(net, r, rule$mask, weight >= least, paste(label, "density", density))
+  }
+  masked <- replace(r, !rule$mask, NA)
+  for (mutual in c(FALSE, TRUE)) {
+    truth <- reference_network(masked, "k", 3, sign, mutual)
+    expect_masked(run(k = 3, mutual = mutual, ...), r, rule$mask, truth$keep, paste(label, "k", mutual))
+  }
+}
+
+for (backend in backends()) for (method in all_methods) {
+  test_that(paste(backend, method, "has a network of the pairs that count"), {
+    data <- list(normal = normal(25, 193), ties = heavy_ties(10, 129), constants = with_constants(normal(12, 65)))
+    for (name in names(data)) {
+      x <- data[[name]]
+      r <- engine_cor(x, method = method, backend = backend)
+      rules <- all_rules(ncol(x))
+      some <- switch(name, normal = c("within", "nearer"), constants = c("between", "farther_genes"),
+                     ties = if (method == "kendall") names(rules) else c("nearer_genes", "within_runs"))
+      for (rule in some) {
+        expect_masked_networks(x, r, rules[[rule]], paste(method, name, rule), method = method, backend = backend,
+                               sign = if (name == "normal") "absolute" else "positive")
+      }
+    }
+    x <- with_missing(data$constants, 0.1)
+    r <- engine_cor(x, method = method, backend = backend, use = "pairwise")
+    for (rule in rules[c("within", "farther")]) {
+      expect_masked_networks(x, r, rule, "missing", method = method, backend = backend, use = "pairwise")
+    }
+    expect_nothing_left()
+  })
+
+  test_that(paste(backend, method, "has p values and false discoveries of the pairs that count"), {
+    x <- rounded(25, 150)
+    x[, 1:40] <- x[, 1:40] + 2 * x[, 1]
+    r <- engine_cor(x, method = method, backend = backend)
+    p <- reference_p(x, method = method)
+    for (rule in all_rules(150)[c("within", "between", "farther")]) {
+      masked <- replace(r, !rule$mask, NA)
+      for (sign in c("absolute", "negative")) for (criterion in c("p.value", "fdr")) {
+        net <- do.call(gpuCorNetwork, c(list(x, sign = sign, method = method, backend = backend, pairs = rule$pairs),
+                                        by_criterion(criterion, 0.1)))
+        truth <- reference_network(masked, criterion, 0.1, sign, p = replace(p, !rule$mask, NA), within = 1e-6)
+        r_near <- replace(masked, truth$near & !edge_places(net), NA)
+        expect_masked(net, r_near, rule$mask, truth$keep & !truth$near | edge_places(net) & truth$near,
+                      paste(method, sign, criterion))
+      }
+    }
+  })
+
+  test_that(paste(backend, method, "has sums over the pairs that count"), {
+    x <- with_constants(normal(20, 130))
+    r <- engine_cor(x, method = method, backend = backend)
+    for (rule in all_rules(130)[c("within", "nearer", "farther_genes")]) {
+      masked <- unname(replace(r, !rule$mask, NA))
+      run <- function(...) {
+        suppressWarnings(gpuConnectivity(x, ..., method = method, backend = backend, pairs = rule$pairs))
+      }
+      con <- run(threshold = 0.3)
+      expect_identical(con$degree, rowSums(abs(masked) >= 0.3, na.rm = TRUE))
+      expect_equal(con$strength, rowSums(abs(masked) * (abs(masked) >= 0.3), na.rm = TRUE), tolerance = 1e-12)
+      expect_identical(con$pairs, as.numeric(sum(rule$mask[upper.tri(rule$mask)])))
+      all <- run(threshold = 0.3, power = c(1, 6), histogram = TRUE)
+      expect_identical(all[c("degree", "strength")], con[c("degree", "strength")])
+      expect_identical(soft_flaws(all, masked, "unsigned"), NULL)
+      expect_identical(sum(all$histogram$counts), as.numeric(sum(!is.na(masked)) / 2))
+      density <- run(density = 0.05)
+      expect_identical(density$threshold, masked_threshold(r, rule$mask, 0.05, "absolute"))
+    }
+  })
+}
+
+for (backend in backends()) {
+  test_that(paste(backend, "has rectangles of the pairs that count"), {
+    x <- normal(20, 140)
+    y <- normal(20, 75, seed = 5)
+    r <- engine_cor(x, y, backend = backend)
+    set.seed(2)
+    labels <- list(sample(5, 140, TRUE), sample(4:8, 75, TRUE))
+    gene <- lapply(c(140, 75), function(n) data.frame(chr = sample(c("X", "Y"), n, TRUE), at = sample(1000, n)))
+    distance <- distance_between(gene[[1]]$at, gene[[2]]$at)
+    rules <- list(within = list(within(labels[[1]], y = labels[[2]]), same_label(labels[[1]], labels[[2]])),
+                  between = list(between(labels[[1]], labels[[2]]), other_label(labels[[1]], labels[[2]])),
+                  nearer = list(nearer(gene[[1]], 99, gene[[2]]),
+                                distance <= 99 & same_label(gene[[1]]$chr, gene[[2]]$chr)),
+                  farther = list(farther(gene[[1]]$at, 99, gene[[2]]$at), distance > 99))
+    for (name in names(rules)) {
+      mask <- rules[[name]][[2]]
+      run <- function(...) gpuCorNetwork(x, y, backend = backend, ..., pairs = rules[[name]][[1]])
+      least <- masked_threshold(r, mask, 0.1, "absolute", symmetric = FALSE)
+      net <- run(density = 0.1)
+      expect_identical(net@threshold, least)
+      expect_masked(net, r, mask, abs(r) >= least, name, symmetric = FALSE)
+      truth <- reference_network(replace(r, !mask, NA), "k", 2, symmetric = FALSE)
+      expect_masked(run(k = 2), r, mask, truth$keep, paste(name, "k"), symmetric = FALSE)
+    }
+    expect_nothing_left()
+  })
+
+  test_that(paste(backend, "has the same pairs whatever the work is divided by"), {
+    for (n in c(1, 2, 65, 2049)) {
+      x <- normal(8, n)
+      rules <- all_rules(n)
+      for (rule in rules[if (n > 100) "nearer" else c("within", "between", "farther")]) {
+        run <- function(...) {
+          list(slots_of(gpuCorNetwork(x, threshold = 0.95, backend = backend, pairs = rule$pairs, ...)),
+               if (n < 100) slots_of(gpuCorNetwork(x, k = 2, backend = backend, pairs = rule$pairs, ...)),
+               gpuConnectivity(x, threshold = 0.95, backend = backend, pairs = rule$pairs, ...)$strength)
+        }
+        truth <- run(threads = 1)
+        expect_identical(run(threads = 2), truth)
+        expect_identical(run(memory = 1), truth)
+        .Call(gpucor:::r_set_shared_steps, 1)
+        with_options(list(gpucor.workers_per_device = 3L), expect_identical(run(), truth))
+        .Call(gpucor:::r_set_shared_steps, 0)
+      }
+    }
+    expect_nothing_left()
+  })
+
+  test_that(paste(backend, "finds a density of the pairs that count from a sample, too"), {
+    x <- normal(15, 700)
+    for (rule in all_rules(700)[c("within", "farther")]) {
+      run <- function() quiet_network(x, density = 0.02, backend = backend, pairs = rule$pairs)
+      truth <- with_values(list(SAMPLE_COLUMNS = 0), run())
+      ours <- with_values(list(SAMPLE_LEAST = 100, SAMPLE_EDGES = 100, SAMPLE_MARGIN = 1.5, SAMPLE_MORE = 0), run())
+      expect_identical(slots_of(ours), slots_of(truth))
+    }
+  })
+}
+
+test_that("tiles without a pair that counts are not computed", {
+  x <- normal(500, 8192)
+  run <- function(...) {
+    gpuCorNetwork(x, threshold = 0.9, threads = 1, backend = "cpu", ...)
+    .Call(gpucor:::r_stages)[2]
+  }
+  all <- min(replicate(2, run()))
+  some <- min(replicate(3, run(pairs = within(rep(1:16, 512)))))
+  expect_lt(some, all / 3) # a sixteenth of the pairs
+})
+
+test_that("other data have the pairs that count, in the order that they are in", {
+  x <- rounded(20, 150)
+  rule <- all_rules(150)$within
+  truth <- slots_of(gpuCorNetwork(x, density = 0.1, pairs = rule$pairs))
+  sparse <- as(as(Matrix::Matrix(x, sparse = TRUE), "generalMatrix"), "CsparseMatrix")
+  expect_identical(slots_of(suppressMessages(gpuCorNetwork(sparse, density = 0.1, pairs = rule$pairs))), truth)
+  file <- tempfile()
+  writeBin(as.vector(x), file)
+  mapped <- gpuCorFile(file, dim(x))
+  expect_identical(slots_of(gpuCorNetwork(mapped, density = 0.1, pairs = rule$pairs)), truth)
+  skip_if_not_installed("DelayedArray")
+  delayed <- DelayedArray::DelayedArray(x)
+  expect_identical(slots_of(gpuCorNetwork(delayed, density = 0.1, pairs = rule$pairs)), truth)
+})
+
+test_that("a file has the network of the pairs that count", {
+  skip_if_not_installed("rhdf5")
+  x <- normal(12, 300)
+  pairs <- all_rules(300)$nearer$pairs
+  net <- gpuCorNetwork(x, threshold = 0.1, pairs = pairs)
+  for (bytes in c(0, 1)) {
+    file <- tempfile(fileext = ".h5ad")
+    with_bands(500, bytes, gpuCorNetwork(x, threshold = 0.1, pairs = pairs, file = file))
+    both <- as(as(net, "generalMatrix"), "CsparseMatrix")
+    expect_identical(as.vector(rhdf5::h5read(file, "X/indices")), both@i)
+    expect_equal(as.vector(rhdf5::h5read(file, "X/data")), both@x, tolerance = 1e-7)
+    unlink(file)
+  }
+  expect_nothing_left()
+})
+
+test_that("constant columns and powers are told of as without 'pairs'", {
+  x <- with_constants(normal(20, 60))
+  pairs <- within(rep(1:2, 30))
+  expect_warning(gpuCorNetwork(x, threshold = 0.5, pairs = pairs), "2 of 60 columns of 'x': 2, 60")
+  fit <- suppressWarnings(pickPower(x, powers = 2, pairs = pairs))
+  soft <- suppressWarnings(gpuConnectivity(x, power = 2, pairs = pairs))$soft
+  expect_identical(fit$fitIndices$mean.k., mean(soft))
+})
+
+test_that("what is wrong with 'pairs' is said", {
+  x <- normal(10, 6)
+  labels <- c(1, 1, 2, 2, 3, 3)
+  expect_output(print(within(labels)), "Pairs of 6 columns, of the same label")
+  expect_output(print(farther(labels, 2, y = 1:3)), "Pairs of 6 x 3 columns, more than 2 apart")
+  expect_error(gpuCorNetwork(x, k = 1, pairs = labels), "'pairs' must come from within\\(\\), between\\(\\)")
+  expect_error(gpuCorNetwork(x, k = 1, pairs = within(1:5)), "'pairs' is of 5 columns, and 'x' has 6")
+  expect_error(gpuCorNetwork(x, k = 1, pairs = within(labels, y = 1:5)), "there is no 'y'")
+  expect_error(gpuCorNetwork(x, x, k = 1, pairs = within(labels)), "says nothing of the columns of 'y'")
+  expect_error(gpuCorNetwork(x, x, k = 1, pairs = within(labels, y = 1)), "is of 1 columns, and 'y' has 6")
+  expect_error(within(labels, 3), "takes labels and 'y'")
+  expect_error(between(x), "labels must be a vector")
+  expect_error(nearer(x, 3), "'coords' must be a numeric matrix with a row for each column")
+  for (bad in list(-1, NA, Inf, "3", 1:2)) expect_error(nearer(1:6, bad), "'distance' must be a number, not negative")
+  expect_error(nearer(1:6, 2, cbind(1, 2)), "'y' must have the dimensions that 'coords' has")
+  expect_error(nearer(data.frame(a = "x", b = "y", c = 1), 2), "more than one column of groups: a, b")
+  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) {
+    expect_error(f(x, pairs = within(labels)), "'pairs' is for networks and sums over pairs")
+  }
+  expect_error(gpuCorPlan(tempfile(), x, k = 1, pairs = within(labels)), "'pairs' cannot be in a plan")
+  expect_identical(within(data.frame(a = 1), b <- 2), data.frame(a = 1, b = 2)) # base's own
+})
+
+for (backend in backends()) for (resource in resources_of(backend)) {
+  test_that(paste(backend, "with 'pairs', maps and several ks fails cleanly wherever the", resource, "fails"), {
+    x <- rounded(8, 70)
+    pairs <- all_rules(70)$nearer$pairs
+    runs <- list(
+      network = function() slots_of(gpuCorNetwork(x, density = 0.1, pairs = pairs, backend = backend)),
+      neighbours = function() lapply(gpuCorNetwork(x, k = c(3, 1), pairs = pairs, backend = backend), slots_of),
+      sums = function() gpuConnectivity(x, x[, 1:9], threshold = c(0.3, 0.5), maps = "z", backend = backend),
+      eigenvector = function() gpuConnectivity(x, maps = "eigenvector", backend = backend)
+    )
+    .Call(gpucor:::r_set_shared_steps, 1)
+    on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+    for (name in names(runs)) for (workers in 1:2) {
+      with_options(list(gpucor.workers_per_device = workers), {
+        walk_failures(runs[[name]], resource, paste(backend, name, workers), expect_nothing_left,
+                      may_survive = resource != "host")
+      })
+    }
+  })
+}
