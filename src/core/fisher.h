@@ -11,6 +11,7 @@
 /* Of a coefficient that is closer to 1 or -1 the z of this one is taken, 8.7: the largest below 1 in single precision.
  */
 #define GCOR_MOST_R (1 - 0x1p-24)
+#define GCOR_MOST_Z 9.0 /* above any */
 
 GCOR_INLINE uint64_t gcor_bits_of(double x) {
     uint64_t bits;
@@ -46,6 +47,12 @@ GCOR_INLINE double gcor_artanh(double r) {
     sum = sum * t + 1 / 3.0;
     double z = k * half_log_2 + (s + s * t * sum);
     return r < 0 ? -z : z;
+}
+
+/* z of n coefficients. */
+static inline void gcor_fisher_z(const double *r, int64_t n, double *z) {
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++) z[k] = gcor_artanh(r[k]);
 }
 
 /* tanh(z), within 1e-15. exp(2 |z|) = p (1 + g), p = 2^k and g = exp(f) - 1 of an f of at most log(2) / 2. */

@@ -3,7 +3,7 @@
 
 #include "../core/measure.h"
 #include "../sink/connectivity.h"
-#include "../sink/fisher.h"
+#include "../core/fisher.h"
 
 /* An option's texts; NULL: it is a number. */
 static SEXP choices_of(const gcor_option *option) {

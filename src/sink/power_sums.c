@@ -4,7 +4,7 @@
 
 #include "../core/alloc.h"
 #include "../core/threads.h"
-#include "fisher.h"
+#include "../core/fisher.h"
 
 #include <string.h>
 
