@@ -49,14 +49,18 @@ check_use <- function(use) {
 
 is_variables <- function(x) is.numeric(x) || is.logical(x)
 
+# Many subjects' data are taken where they are asked for.
+check_one <- function(x, name) {
+  if (!is_subjects(x)) return(invisible())
+  fail("'", name, "' must be numeric, not a ", if (is.function(x)) "function" else "list",
+       "; many subjects' data are for gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
+}
+
 # Numeric, integer or logical matrix, dgCMatrix, or what is read from outside; a data frame or another
 # Matrix becomes one of them, a vector stays a vector.
 check_variables <- function(x, name, assay = NULL) {
   if (!is.object(x) && is_variables(x)) return(x)
-  if (is_subjects(x)) {
-    fail("'", name, "' must be numeric, not a ", if (is.function(x)) "function" else "list", "; many subjects' data are for ",
-         "gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
-  }
+  check_one(x, name)
   if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)

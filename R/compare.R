@@ -1,13 +1,13 @@
 #' Pairs whose correlation differs between two groups
 #'
-#' Of every pair of columns the difference of its correlation between two conditions (two matrices with the same columns)
-#' or two groups of subjects (two lists of matrices), by Fisher's z: the statistic, its p value, and which pairs differ,
-#' as a network or all of them. No group's coefficients are stored.
+#' Of every pair of columns the difference of its correlation between two conditions (two matrices with the same
+#' columns) or two groups of subjects (two lists of matrices), by Fisher's z: the statistic, its p value, and which
+#' pairs differ, as a network or all of them. No group's coefficients are stored.
 #'
 #' The difference of a pair is `artanh(r_x) - artanh(r_y)`, for lists the difference of the groups' mean z, in which a
-#' subject of n observations has the weight n - 3, as in [gpuCorNetwork()] with `combine = "fisher"` (see [subjects]). Its
-#' variance under independence of the groups is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, sums over subjects, and 1.06 times
-#' that of Spearman's rho; the difference over its root is standard normal, nearly, where the pair has the same
+#' subject of n observations has the weight n - 3, as in [gpuCorNetwork()] with `combine = "fisher"` (see [subjects]).
+#' Its variance under independence of the groups is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, sums over subjects, and 1.06
+#' times that of Spearman's rho; the difference over its root is standard normal, nearly, where the pair has the same
 #' correlation everywhere in both groups. Subjects that differ among themselves make differences larger than that: then
 #' permutation is what holds.
 #'
@@ -40,16 +40,17 @@
 #'   of the matrix.
 #' @param n_perm How many permutations to compute; 0: none.
 #' @param object A network of differences.
-#' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (the difference over its standard
-#'   error), `p.value`, `fdr` and with `n_perm` also `p.adjusted`, each a `dist`, and `error`, `n` (observations of each
-#'   group's subjects), `method`, `use`; `as.data.frame()` gives a row for each pair. Otherwise a symmetric sparse matrix
-#'   of differences, of class `gpuCorDifference`, which is a [gpuCorNetwork-class] with the standard error in slot `error`
-#'   and the maxima of the permutations in slot `maxima`; or the data frame `from`, `to`, `difference`, `statistic`,
-#'   `p.value` and with `n_perm` also `p.adjusted`, largest difference first.
-#' @section Errors: as [gpuCorNetwork()]; Kendall's tau-b, of whose z the variance is not known; pairs with observations of
-#'   their own; fewer than four observations of a subject.
+#' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (the difference over its
+#'   standard error), `p.value`, `fdr` and with `n_perm` also `p.adjusted`, each a `dist`, and `error`, `n`
+#'   (observations of each group's subjects), `method`, `use`; `as.data.frame()` gives a row for each pair. Otherwise a
+#'   symmetric sparse matrix of differences, of class `gpuCorDifference`, which is a [gpuCorNetwork-class] with the
+#'   standard error in slot `error` and the maxima of the permutations in slot `maxima`; or the data frame `from`, `to`,
+#'   `difference`, `statistic`, `p.value` and with `n_perm` also `p.adjusted`, largest difference first.
+#' @section Errors: as [gpuCorNetwork()]; Kendall's tau-b, of whose z the variance is not known; pairs with observations
+#'   of their own; fewer than four observations of a subject.
 #' @references
-#' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1, 3-32.
+#' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
+#' 3-32.
 #'
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #' @seealso [subjects]
@@ -177,7 +178,8 @@ compare_all <- function(task, error, maxima) {
 two_sided <- function(z) 2 * stats::pnorm(-abs(z))
 
 adjusted_by <- function(maxima, p, value, task) {
-  .Call(r_adjusted, p, as.double(value), sort(maxima), constant(task$sign), SAME_COEFFICIENT, FALSE, task$settings$threads)
+  .Call(r_adjusted, p, as.double(value), sort(maxima), constant(task$sign), SAME_COEFFICIENT, FALSE,
+        task$settings$threads)
 }
 
 group_sizes <- function(task) {
@@ -245,7 +247,10 @@ permuted_rows <- function(task, n_perm) {
   x <- task$x
   groups <- lapply(x$data, standard_columns, task$method, drops_observations(task))
   all <- do.call(rbind, groups)
-  if (anyNA(all)) fail("'n_perm' permutes observations that all pairs have; with missing values use = \"complete.obs\" leaves these")
+  if (anyNA(all)) {
+    fail("'n_perm' permutes observations that all pairs have; ",
+         "with missing values use = \"complete.obs\" leaves these")
+  }
   n <- nrow(groups[[1L]])
   weights <- matrix(x$weights)
   maxima <- vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {

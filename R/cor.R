@@ -51,8 +51,9 @@
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: the name or number of a
 #'   `SummarizedExperiment`'s assay that is to be taken instead of the first one. `weights`, `covariates`, `data`,
-#'   `bandpass`, `tr`, `df`, and the options of measures: see [gpucor-measures]. `combine` and others say how many
-#'   subjects' coefficients are combined: see [subjects].
+#'   `bandpass`, `tr`, `df`, and the options of measures: see [gpucor-measures]. `combine` and others, of
+#'   `gpuCor()`, `gpuCorNetwork()` and `gpuConnectivity()`, say how many subjects' coefficients are combined: see
+#'   [subjects].
 #'
 #' @param precision `"single"` or `"double"`, see Details. May be abbreviated.
 #'

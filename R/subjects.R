@@ -1,56 +1,60 @@
 #' Many subjects, combined pair by pair
 #'
-#' Where `x` of [gpuCor()], [gpuCorNetwork()] and [gpuConnectivity()] is a list of matrices, a matrix for each subject (or
-#' run, session, study), each pair of columns has a coefficient in each of them, and what these functions return is made
-#' of the pair's combined coefficient: a group's connectome from one call. Subjects may have different numbers of rows,
-#' and have the same columns. No subject's coefficients are stored: they are combined tile by tile, so that memory is that
-#' of one subject's result.
+#' Where `x` of [gpuCor()], [gpuCorNetwork()] and [gpuConnectivity()] is a list of matrices, a matrix for each subject
+#' (or run, session, study), each pair of columns has a coefficient in each of them, and what these functions return is
+#' made of the pair's combined coefficient: a group's connectome from one call. Subjects may have different numbers of
+#' rows, and have the same columns. No subject's coefficients are stored: they are combined tile by tile, so that memory
+#' is that of one subject's result.
 #'
 #' These arguments are given to the function in the place of `...`:
 #'
-#' | argument | means |
-#' |---|---|
-#' | `combine = "mean"` | the mean of the subjects' coefficients, weighted where `subject_weights` are given |
-#' | `combine = "fisher"` | the mean by Fisher's z: tanh of the weighted mean of their artanh, with the weights n - 3 of n observations unless `subject_weights` says otherwise, which has the least variance |
-#' | `combine = "min"` | the smallest: with `sign = "positive"` the edges that every subject has |
-#' | `combine = "quantile"` | their quantile, as [stats::quantile()] has it by default, of the share `probs`: the median, unless that is given |
-#' | `subject_weights` | a positive number for each subject |
-#' | `probs` | a number in \[0, 1\], with `"quantile"` |
-#' | `na.rm` | what becomes of a pair that has no coefficient in one of the subjects, because a column is constant or has missing values there. `FALSE`: it has none. `TRUE`: those of the other subjects are combined, with their own weights |
-#' | `subjects` | how many there are, where `x` is a function |
-#' | `weights`, `covariates`, `data` | as in [gpucor-measures], one for each subject: a list, or a function of the subject's number. What is no list holds for all |
+#' * `combine = "mean"`: the mean of the subjects' coefficients, weighted where `subject_weights` are given;
+#'   `"fisher"`: the mean by Fisher's z, tanh of the weighted mean of their artanh, with the weights n - 3 of n
+#'   observations unless `subject_weights` says otherwise, which has the least variance; `"min"`: the smallest, so that
+#'   with `sign = "positive"` the edges are those that every subject has; `"quantile"`: their quantile, as
+#'   [stats::quantile()] has it by default.
+#' * `probs`: a number in \[0, 1\], with `"quantile"`; the median, unless it is given.
+#' * `subject_weights`: a positive number for each subject.
+#' * `na.rm`: what becomes of a pair that has no coefficient in one of the subjects, because a column is constant or has
+#'   missing values there. `FALSE`: it has none. `TRUE`: those of the other subjects are combined, with their own
+#'   weights.
+#' * `subjects`: how many there are, where `x` is a function.
+#' * `weights`, `covariates`, `data`: as in [gpucor-measures], one for each subject: a list, or a function of the
+#'   subject's number. What is no list holds for all.
 #'
-#' `x` may be a function: `x(i)` returns the matrix of subject i, of `subjects`. It is called once for each, in order, by
-#' R's own thread, before the first pair is computed. What it returns is kept until the call ends: in memory, up to a
-#' quarter of what is free, and beyond that in temporary files, in the folder that the option `gpucor.folder` names or in
-#' [tempdir()], which are mapped and read by all threads. So it is never called again, however many passes over the data
-#' follow, and however little of the subjects' columns fits the memory at a time. Matrices in the list are left where they
-#' are, and may be anything that a single `x` may be: files, for example.
+#' `x` may be a function: `x(i)` returns the matrix of subject i, of `subjects`. It is called once for each, in order,
+#' by R's own thread, before the first pair is computed. What it returns is kept until the call ends: in memory, up to a
+#' quarter of what is free, and beyond that in temporary files, in the folder that the option `gpucor.folder` names or
+#' in [tempdir()], which are mapped and read by all threads. So it is never called again, however many passes over the
+#' data follow, and however little of the subjects' columns fits the memory at a time. Matrices in the list are left
+#' where they are, and may be anything that a single `x` may be: files, for example.
 #'
 #' With `y` there is a list (or a function) of as many subjects for that, too.
 #'
-#' Accuracy: a subject's coefficient is that of [gpuCor()], in single or in double precision as `precision` says, also in
-#' networks. They are combined in double, in the order of the subjects, so that the result is the same on every back end
-#' and for any number of threads. Fisher's z of a coefficient that is closer than 2^-24 (6e-8) to 1 or -1 is taken of
-#' that one, and is 8.7: without that a pair of equal columns in one subject would be infinitely strong in all. The result
-#' of a single subject is that of the call without a list, whatever `combine` says.
+#' Accuracy: a subject's coefficient is that of [gpuCor()], in single or in double precision as `precision` says, also
+#' in networks. They are combined in double, in the order of the subjects, so that the result is the same on every back
+#' end and for any number of threads. Fisher's z of a coefficient that is closer than 2^-24 (6e-8) to 1 or -1 is taken
+#' of that one, and is 8.7: without that a pair of equal columns in one subject would be infinitely strong in all. The
+#' result of a single subject is that of the call without a list, whatever `combine` says.
 #'
-#' `density`, `threshold` and `k` are of combined coefficients. `p.value` and `fdr` take `combine = "fisher"`: the mean z
-#' has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, which is `1 / sqrt(sum(n - 3))` with the weights that it
-#' has by itself; n is less by the degrees of freedom that covariates take; of Spearman's rho the variance of a z is 1.06 / (n - 3) (Fieller and others 1957). Other combinations,
-#' Kendall's tau-b, pairs with observations of their own and `na.rm = TRUE` have no standard error that is the same for
-#' all pairs, and are errors.
+#' `density`, `threshold` and `k` are of combined coefficients. `p.value` and `fdr` take `combine = "fisher"`: the mean
+#' z has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, which is `1 / sqrt(sum(n - 3))` with the weights that
+#' it has by itself; n is less by the degrees of freedom that covariates take; of Spearman's rho the variance of a z is 1.06 / (n - 3) (Fieller and others 1957). Other
+#' combinations, Kendall's tau-b, pairs with observations of their own and `na.rm = TRUE` have no standard error that is
+#' the same for all pairs, and are errors.
 #'
-#' Memory and time: prepared columns of all subjects, at 4 bytes a value, stay where they are used: on the GPU, or on the
-#' processor in up to a quarter of the memory that is free, if `memory` does not say how much it may be. Where they do not
-#' fit they are made ready again for each band of tiles, from the matrices.
+#' Memory and time: prepared columns of all subjects stay where they are used: on the GPU, at some 6 bytes a value, or
+#' on the processor, at 8, in up to a quarter of the memory that is free, if `memory` does not say how much it may be. Where they
+#' do not fit they are made ready again for each band of tiles, from the matrices.
 #'
-#' @section Errors: a subject's number is part of the message: other columns, or other names of them, than the first one;
-#'   other rows than its `y`; everything that is an error for a single matrix. `gpuCorPlan()` and `shards` take one subject.
+#' @section Errors: a subject's number is part of the message: other columns, or other names of them, than the first
+#'   one; other rows than its `y`; everything that is an error for a single matrix. `gpuCorPlan()` and `shards` take one
+#'   subject.
 #' @references
 #' Fieller EC, Hartley HO, Pearson ES (1957). Tests for rank correlation coefficients. I. *Biometrika* 44, 470-481.
 #'
-#' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1, 3-32.
+#' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
+#' 3-32.
 #' @seealso [gpuCorCompare()] for the difference between two groups of subjects
 #' @examples
 #' set.seed(1)
@@ -78,7 +82,8 @@ check_data <- function(x, y, use, method, settings) {
   given <- settings$combination
   if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given))
   if (length(given)) {
-    fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
+    fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; ",
+         "leave it out")
   }
   check_input(x, y, use, method, settings$assay)
 }
@@ -103,7 +108,8 @@ check_subjects <- function(x, y, use, method, settings, given) {
 }
 
 new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL) {
-  structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = if (!is.null(rule)) constant(rule$how),
+  code <- if (!is.null(rule)) constant(rule$how)
+  structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = code,
                  share = rule$share, skips = rule$skips, weights = weights, total = total, counted = counted,
                  designs = designs),
             class = "gpuCorSubjects")
@@ -154,7 +160,9 @@ pick_subjects <- function(m, columns) {
 
 check_combination <- function(given) {
   how <- check_choice(if (is.null(given$combine)) "mean" else given$combine, combinations, "combine")
-  if (!is.null(given$probs) && how != "quantile") fail("'probs' has a meaning with combine = \"quantile\" only; leave it out")
+  if (!is.null(given$probs) && how != "quantile") {
+    fail("'probs' has a meaning with combine = \"quantile\" only; leave it out")
+  }
   share <- if (is.null(given$probs)) 0.5 else check_share(given$probs, "probs", zero = TRUE)
   skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
   list(how = how, share = share, skips = skips)
@@ -203,7 +211,9 @@ as_subject <- function(x, i) {
 
 check_same_columns <- function(m, first, name) {
   if (is.null(first)) return(invisible())
-  if (ncol(m) != ncol(first)) fail("'", name, "' has ", ncol(m), " columns, and that of the first subject ", ncol(first))
+  if (ncol(m) != ncol(first)) {
+    fail("'", name, "' has ", ncol(m), " columns, and that of the first subject ", ncol(first))
+  }
   own <- colnames(m)
   names <- colnames(first)
   if (is.null(own) || is.null(names) || identical(own, names)) return(invisible())
@@ -258,10 +268,13 @@ count_subjects <- function(data, designs, method, use, settings) {
 
 check_subject_weights <- function(weights, how, n) {
   if (is.null(weights)) return(if (how == "fisher") fisher_weights(n) else rep(1, length(n)))
-  if (how %in% c("min", "quantile")) fail("'subject_weights' do not matter with combine = \"", how, "\"; leave them out")
+  if (how %in% c("min", "quantile")) {
+    fail("'subject_weights' do not matter with combine = \"", how, "\"; leave them out")
+  }
   ok <- is.numeric(weights) && length(weights) == length(n) && all(is.finite(weights)) && all(weights > 0)
   if (!ok) {
-    fail("'subject_weights' must be a positive number for each of the ", length(n), " subjects, not ", show_value(weights))
+    fail("'subject_weights' must be a positive number for each of the ", length(n), " subjects, not ",
+         show_value(weights))
   }
   as.numeric(weights)
 }
@@ -269,7 +282,8 @@ check_subject_weights <- function(weights, how, n) {
 fisher_weights <- function(n) {
   few <- which(n < 4)
   if (length(few)) {
-    fail("subject ", few[1L], " has ", n[few[1L]], " observations; Fisher's z weighs n of them by n - 3, and needs at least 4")
+    fail("subject ", few[1L], " has ", n[few[1L]], " observations; Fisher's z weighs n of them by n - 3, and ",
+         "needs at least 4")
   }
   n - 3
 }
@@ -286,8 +300,8 @@ combined_error <- function(x, method) {
     fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
   }
   if (is.na(variance)) {
-    fail("p values of subjects' coefficients are known for methods ", paste0('"', names(Z_VARIANCES), '"', collapse = " and "),
-         ", not for \"", method, "\"")
+    known <- paste0('"', names(Z_VARIANCES), '"', collapse = " and ")
+    fail("p values of subjects' coefficients are known for methods ", known, ", not for \"", method, "\"")
   }
   if (x$skips) fail("p values of subjects' coefficients need all subjects for each pair; leave out na.rm = TRUE")
   if (x$counted$common) {
@@ -295,7 +309,9 @@ combined_error <- function(x, method) {
          "with missing values use = \"complete.obs\" leaves these")
   }
   few <- which(x$counted$n < 4)
-  if (length(few)) fail("p values need at least 4 observations of each subject; subject ", few[1L], " has ", x$counted$n[few[1L]])
+  if (length(few)) {
+    fail("p values need at least 4 observations of each subject; subject ", few[1L], " has ", x$counted$n[few[1L]])
+  }
   sqrt(sum(x$weights^2 * variance / (x$counted$n - 3))) / abs(x$total)
 }
 

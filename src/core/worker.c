@@ -13,8 +13,9 @@
 #include "triangle.h"
 
 enum {
-    SMALL_BYTES = 64 << 20, /* of operands that fit anywhere */
-    SHARE_PANEL = 16384     /* variables of a panel where a run does not see all of them */
+    SMALL_BYTES = 64 << 20,   /* of operands that fit anywhere */
+    DEVICE_BYTES = 256 << 20, /* of a device's tile of all subjects, on the host */
+    SHARE_PANEL = 16384       /* variables of a panel where a run does not see all of them */
 };
 
 typedef struct {
@@ -94,7 +95,9 @@ static void plan_tiles(gcor_worker *w) {
         cheap = cheap && kind_of(w, s) == GCOR_REAL;
     }
     c->sink.approximate = cheap;
-    int64_t side = gcor_combine_side(c, w->context->threads, 0), all = larger(w->work->grid.n_row, w->work->grid.n_col);
+    /* What comes from a device comes in its own tiles. */
+    int64_t bytes = w->backend->pairs ? 0 : DEVICE_BYTES, all = larger(w->work->grid.n_row, w->work->grid.n_col);
+    int64_t side = gcor_combine_side(c, w->context->threads, bytes);
     while (side / 2 >= all && side > 64) side /= 2;
     int64_t sides = 2 * smaller(side, w->work->grid.n_col);
     if (fitting(w, sides) < sides) {

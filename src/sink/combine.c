@@ -7,10 +7,8 @@
 
 #include <math.h>
 
-/* In sums, for a pair without a coefficient: more than all that is added to it, and the greater one stays. NaN stays
- * NaN. */
-#define NO_VALUE 1e100
-#define ZERO_SD 1e200
+#define NO_VALUE GCOR_SUM_NO_VALUE
+#define ZERO_SD GCOR_SUM_ZERO_SD
 
 enum { SOME = 256 }; /* values at a time */
 
@@ -357,7 +355,16 @@ static void release(gcor_sink *sink) {
 }
 
 /* No fork and no file: it is a worker's own, and what it has found is in the other sink. */
-static const gcor_sink_type type = {
+const gcor_sink_type gcor_combine_type = {
+    .name = "combine",
+    .take = take,
+    .begin_tile = begin_tile,
+    .end_tile = end_tile,
+    .free = release,
+};
+
+/* Of all values of a pair, or of some subjects: no device does that. */
+static const gcor_sink_type host_type = {
     .name = "combine",
     .take = take,
     .begin_tile = begin_tile,
@@ -370,7 +377,11 @@ gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule
     const char *what = "the sums of all subjects";
     gcor_combine *c = *combine = gcor_alloc(context, 1, sizeof *c, what);
     if (!c) return GCOR_NO_MEMORY;
-    *c = (gcor_combine){.sink = {.type = &type, .shape = to->shape, .n_row = to->n_row, .n_col = to->n_col},
+    int on_host = rule->how == GCOR_QUANTILE || rule->skips;
+    *c = (gcor_combine){.sink = {.type = on_host ? &host_type : &gcor_combine_type,
+                                 .shape = to->shape,
+                                 .n_row = to->n_row,
+                                 .n_col = to->n_col},
                         .to = to,
                         .rule = rule,
                         .backend = backend,

@@ -29,6 +29,14 @@ typedef struct {
     int64_t room;  /* pairs */
 } gcor_combine;
 
+/* Sums of all subjects' values: what a device can have a half of (cuda/sink/combine.cu). */
+extern const gcor_sink_type gcor_combine_type;
+
+/* In sums, for a pair without a coefficient in a subject: more than all that is added to it, negative in the smallest
+ * of all, and the greater one stays. NaN stays NaN. */
+#define GCOR_SUM_NO_VALUE 1e100
+#define GCOR_SUM_ZERO_SD 1e200
+
 /* *combine is the caller's, to end with gcor_sink_free(), which leaves `to` alone; NULL after an error. in_double: REAL
  * columns and products are. */
 gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule, const gcor_backend *backend,

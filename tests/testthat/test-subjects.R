@@ -1,10 +1,11 @@
-# A list of matrices in the place of one: combined coefficients against cor() of each subject, and every verb against the
-# coefficients, to the last bit.
+# A list of matrices in the place of one: combined coefficients against cor() of each subject, and every verb against
+# the coefficients, to the last bit.
 
 expect_combined <- function(x, how, ..., y = NULL, backend = "cpu", within = 1e-6, label = how) {
   arguments <- list(...)
   ours <- suppressWarnings(do.call(gpuCor, c(list(x, y), arguments, list(output = "matrix", backend = backend))))
-  truth <- do.call(reference_subjects, c(list(x, how, y = y), arguments[intersect(names(arguments), c("method", "use", "na.rm"))],
+  same <- arguments[intersect(names(arguments), c("method", "use", "na.rm"))]
+  truth <- do.call(reference_subjects, c(list(x, how, y = y), same,
                                          list(weights = arguments$subject_weights, share = arguments$probs)))
   wrong <- differences(ours, truth, within)
   expect(!length(wrong), paste(c(paste(backend, label), wrong), collapse = "\n"))
@@ -49,10 +50,12 @@ for (backend in backends()) {
     x[[1]][3, 4] <- NA
     x[[2]][, 5] <- 1
     x[[1]][, 6] <- x[[2]][, 6] <- x[[3]][, 6] <- 2
-    for (use in c("everything", "complete.obs", "pairwise.complete.obs")) for (how in ways) for (skip in c(FALSE, TRUE)) {
+    skips <- c(FALSE, TRUE)
+    for (use in c("everything", "complete.obs", "pairwise.complete.obs")) for (how in ways) for (skip in skips) {
       # By complete observations the first subject has one less, and a weight that says so.
       weights <- if (how == "fisher" && use == "complete.obs") list(subject_weights = c(8, 17, 6))
-      do.call(expect_combined, c(list(x, how, use = use, na.rm = skip, backend = backend, label = paste(how, use, skip)),
+      label <- paste(how, use, skip)
+      do.call(expect_combined, c(list(x, how, use = use, na.rm = skip, backend = backend, label = label),
                                  how_to(how), weights))
     }
     expect_warning(gpuCor(x, backend = backend), "standard deviation is zero \\(2 of 30 columns of 'x': 5, 6\\)")

@@ -37,6 +37,7 @@ std::unique_ptr<DeviceSink> make_edges(gcor_state *state);
 std::unique_ptr<DeviceSink> make_histogram(gcor_state *state);
 std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state);
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
+std::unique_ptr<DeviceSink> make_combine(gcor_state *state);
 std::unique_ptr<DeviceSink> make_compact(gcor_state *state);
 std::unique_ptr<DeviceSink> make_ring(gcor_state *state); /* backend/ring.cu */
 

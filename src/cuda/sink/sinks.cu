@@ -1,5 +1,6 @@
 /* The table of sinks that have a half on the device. Whoever adds one writes a row here. */
 #include "../backend/state.cuh"
+#include "../../sink/combine.h"
 #include "../../sink/compact.h"
 #include "../../sink/connectivity.h"
 #include "../../sink/maximum.h"
@@ -15,6 +16,7 @@ static const struct {
     {&gcor_histogram_type, make_histogram},
     {&gcor_connectivity_type, make_connectivity},
     {&gcor_maximum_type, make_maximum},
+    {&gcor_combine_type, make_combine},
     {&gcor_compact_type, make_compact},
 };
 
