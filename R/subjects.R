@@ -108,7 +108,7 @@ check_subjects <- function(x, y, use, method, settings, given) {
 }
 
 new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL) {
-  code <- if (!is.null(rule)) constant(rule$how)
+  code <- if (!is.null(rule)) constant(paste("combine", rule$how))
   structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = code,
                  share = rule$share, skips = rule$skips, weights = weights, total = total, counted = counted,
                  designs = designs),

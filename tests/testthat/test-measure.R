@@ -94,3 +94,7 @@ test_that("a measure without a form in double says so", {
   }, normal(9, 4))
   expect_match(found, "method = \"quadrant\" has no precision = \"double\"; use \"single\"", fixed = TRUE, all = TRUE)
 })
+
+test_that("a name stands for one number of the engine's", {
+  expect_false(anyDuplicated(names(gpucor:::engine$constants)) > 0)
+})
