@@ -161,6 +161,15 @@ test_that("what is nothing but regressors is constant, with the warning", {
   expect_false(anyNA(r[-c(2, 4), -c(2, 4)]))
 })
 
+test_that("without an observation that counts there are no coefficients", {
+  x <- normal(9, 3)
+  x[cbind(1:9, rep(1:3, 3))] <- NA
+  expect_true(all(is.na(gpuCorTriangle(x, use = "na.or.complete", covariates = 1:9))))
+  expect_error(gpuCorTriangle(x, use = "complete.obs", covariates = 1:9), "no complete element pairs", fixed = TRUE)
+  expect_true(all(is.na(gpuCorTriangle(x, use = "pairwise", covariates = rep(NA_real_, 9)))))
+  expect_equal(dim(gpuCor(x[0, ], covariates = matrix(0, 0, 2), output = "matrix")), c(3, 3))
+})
+
 test_that("what is wrong with covariates is said", {
   x <- normal(9, 3)
   z <- confounds(9)
