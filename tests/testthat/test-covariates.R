@@ -45,6 +45,16 @@ test_that("coefficients are those of lm()'s residuals", {
   }
 })
 
+test_that("and of any number of columns, one off a block and a tile", {
+  z <- confounds(20)[, c("drift", "motion")]
+  for (backend in backends()) for (n_var in c(1, 2, 63, 65, 257, 2049)) {
+    x <- normal(20, n_var)
+    truth <- cor(residuals(lm(x ~ z)))
+    dim(truth) <- c(n_var, n_var)
+    expect_residual(x, truth, paste(backend, n_var), covariates = z, backend = backend)
+  }
+})
+
 test_that("a matrix, a vector, a data frame with factors and a formula are what lm() makes of them", {
   x <- normal(30, 6)
   d <- data.frame(age = rexp(30), batch = gl(3, 10, labels = c("a", "b", "c")), site = rep(c("u", "v"), 15))
