@@ -98,7 +98,7 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision, takes_subjects = TRUE)
   input <- check_data(x, y, use, method, settings)
-  settings <- designed_input(settings, input, method, use)
+  if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   all_coefficients(input, method, use, output, settings, call_of(sys.call()))
 }
 

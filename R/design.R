@@ -8,7 +8,6 @@ option_names <- function() unique(unlist(lapply(measures()$options, names)))
 
 # What was given of both.
 asked_design <- function(given) {
-  if (!length(given)) return(NULL)
   given[names(given) %in% c(DESIGN, option_names()) & !vapply(given, is.null, NA)]
 }
 
@@ -219,6 +218,7 @@ regressed <- function(regressors, settings, use, complete) {
     counts <- counts & complete(settings)
   }
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
+  if (!any(counts)) return(design) # and there is no coefficient
   is_pairwise <- uses[use] == "pairwise.complete.obs"
   basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
   design$lost <- basis$rank

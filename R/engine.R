@@ -13,12 +13,14 @@ constant <- function(name) engine$constants[[name]]
 # The measures, as columns of a table. Asked for anew each time: another package may have added one.
 measures <- function() .Call(r_measures)
 
-# A method's properties: name, title, ranked, common, distribution, df_taken.
+# A method's properties: name, title, ranked, common, distribution, df_taken, and what a design asks: centred, options,
+# takes_covariates, refusal.
 measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
 # An argument 'method', whose default is the names of the package's own measures, `first` before the others.
 check_method <- function(method, first = "pearson") {
   if (identical(method, engine$default)) return(method[1L])
+  if (is.character(method) && length(method) == 1L && method %in% engine$methods) return(method)
   if (length(method) == length(engine$methods) && all(engine$methods %in% method)) {
     engine$default <- method # for the next call
     return(method[1L])

@@ -10,8 +10,10 @@ run <- function(x, y, method, use, layout, settings, attributes = list(), by_row
     engine_pass("r_cor", list(x = x, y = y, method = method, use = use), list(layout, by_row, attributes), settings)
   })
   # stats::cor looks at a variable by itself in pairwise computations only.
-  warn <- if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") warn_constant else warn_fallback
-  warn(result, if (by_row) rownames(x) else colnames(x), colnames(y), if (by_row) "rows" else "columns")
+  if (result$zero_sd > 0 || result$fell_back || uses[use] == "pairwise.complete.obs") {
+    warn <- if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") warn_constant else warn_fallback
+    warn(result, if (by_row) rownames(x) else colnames(x), colnames(y), if (by_row) "rows" else "columns")
+  }
   result$values
 }
 

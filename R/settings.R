@@ -58,7 +58,7 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     keep = choose_keep(found$keep),
     pass = c(0, 1),
     assay = given$assay,
-    asked = asked_design(given), # see designed()
+    asked = if (length(given)) asked_design(given), # see designed()
     design = NULL,
     combination = given[intersect(names(given), COMBINATION)],
     pairs = given$pairs,

@@ -37,7 +37,7 @@ gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall
   settings <- settings_of(backend, ..., precision = precision)
   check_matrix_like(x, COLUMNS)
   input <- check_input(x, NULL, use, method, settings$assay)
-  settings <- designed_input(settings, input, method, use)
+  if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   run(input$x, NULL, method, use, order, settings)
 }
 

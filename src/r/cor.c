@@ -151,12 +151,19 @@ static gcor_status run_request(request *q, SEXP result) {
     return q->compact ? run_compact(q, result) : run_all(q, result);
 }
 
+/* Whether any of a side's variables did. */
+static int fell_back(SEXP flags) {
+    int any = 0;
+    for (R_xlen_t k = 0; k < Rf_xlength(flags); k++) any |= RAW(flags)[k] & GCOR_FELL_BACK;
+    return any != 0;
+}
+
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings) {
     request q = {.layout = (gcor_layout)Rf_asInteger(layout),
                  .distance = Rf_asLogical(r_element(settings, "distance"))};
     r_job_parse(&q.job, x, y, method, use, by_row, settings);
     gcor_pool_keep((int64_t)Rf_asReal(r_element(settings, "keep")));
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "values", "zero_sd", ""};
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "values", "zero_sd", "fell_back", ""};
     SEXP result = PROTECT(r_job_result(&q.job, names));
     SEXP values = allocate_values(&q);
     SET_VECTOR_ELT(result, 3, values);
@@ -165,6 +172,7 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     q.values = q.compact ? NULL : REAL(values);
     gcor_status status = run_request(&q, result);
     if (!status) set_attributes(values, attributes, &q, VECTOR_ELT(result, 0));
+    SET_VECTOR_ELT(result, 5, Rf_ScalarLogical(fell_back(VECTOR_ELT(result, 1)) || fell_back(VECTOR_ELT(result, 2))));
     if (status && q.compact) r_compact_drop(values);
     result = r_job_end(&q.job, status, result);
     UNPROTECT(1);

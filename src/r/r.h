@@ -32,8 +32,8 @@
  * says why devices were, or after an error list(status, message).
  */
 
-/* All pairs: ... values, zero_sd: pairs with a constant column. settings has `distance`, too.
- * attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
+/* All pairs: ... values, zero_sd: pairs with a constant column, fell_back: whether any column's flag says so. settings
+ * has `distance`, too. attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings);
 
 /* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own, observed: the first

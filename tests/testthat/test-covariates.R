@@ -45,6 +45,15 @@ test_that("coefficients are those of lm()'s residuals", {
   }
 })
 
+test_that("and of any number of columns, one off a block and a tile", {
+  z <- confounds(20)[, c("drift", "motion")]
+  for (backend in backends()) for (n_var in c(1, 2, 63, 65, 257, 2049)) {
+    x <- normal(20, n_var)
+    truth <- cor(as.matrix(residuals(lm(x ~ z))))
+    expect_residual(x, truth, paste(backend, n_var), covariates = z, backend = backend)
+  }
+})
+
 test_that("a matrix, a vector, a data frame with factors and a formula are what lm() makes of them", {
   x <- normal(30, 6)
   d <- data.frame(age = rexp(30), batch = gl(3, 10, labels = c("a", "b", "c")), site = rep(c("u", "v"), 15))
@@ -159,6 +168,15 @@ test_that("what is nothing but regressors is constant, with the warning", {
                  fixed = TRUE)
   expect_true(all(is.na(r[c(2, 4), -c(2, 4)])))
   expect_false(anyNA(r[-c(2, 4), -c(2, 4)]))
+})
+
+test_that("without an observation that counts there are no coefficients", {
+  x <- normal(9, 3)
+  x[cbind(1:9, rep(1:3, 3))] <- NA
+  expect_true(all(is.na(gpuCorTriangle(x, use = "na.or.complete", covariates = 1:9))))
+  expect_error(gpuCorTriangle(x, use = "complete.obs", covariates = 1:9), "no complete element pairs", fixed = TRUE)
+  expect_true(all(is.na(gpuCorTriangle(x, use = "pairwise", covariates = rep(NA_real_, 9)))))
+  expect_equal(dim(gpuCor(x[0, ], covariates = matrix(0, 0, 2), output = "matrix")), c(3, 3))
 })
 
 test_that("what is wrong with covariates is said", {

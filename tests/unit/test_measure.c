@@ -132,13 +132,17 @@ static int count_measures(void) {
     return n;
 }
 
+enum { REFUSED = 14 };
+
 static void rows_that_are_refused(void) {
     const gcor_measure right = {
         .version = GCOR_MEASURE_VERSION, .title = "Refused", .kind = GCOR_REAL, .prepare = prepare_nothing};
-    static gcor_measure wrong[12];
-    static char names[12][32];
+    static gcor_option many[GCOR_MOST_OPTIONS + 2];
+    static gcor_measure wrong[REFUSED];
+    static char names[REFUSED][32];
     int before = count_measures();
-    for (int k = 0; k < 12; k++) {
+    for (int k = 0; k <= GCOR_MOST_OPTIONS; k++) many[k].name = "an option";
+    for (int k = 0; k < REFUSED; k++) {
         snprintf(names[k], sizeof names[k], "refused %d", k);
         wrong[k] = right;
         wrong[k].name = names[k];
@@ -155,7 +159,9 @@ static void rows_that_are_refused(void) {
     wrong[9].common = GCOR_REAL;
     wrong[10].common = (gcor_kind)77;
     wrong[11].kind = (gcor_kind)77;
-    for (int k = 0; k < 12; k++) {
+    wrong[12].common = GCOR_PAIR_COMMON; /* without prepare_double() */
+    wrong[13].options = many;
+    for (int k = 0; k < REFUSED; k++) {
         unit_about("row %d", k);
         CHECK_INT(gcor_add_measure(&wrong[k]), 1);
     }
