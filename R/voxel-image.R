@@ -1,5 +1,6 @@
-# Images as users have them, read in one way: list(size: of a volume, times, header or NULL, read). read(voxels, times)
-# gives list(x: times x voxels, inside: those of the voxels that are its columns, which all vary).
+# Images as users have them, read in one way: list(size: of a volume, times, header or NULL, read).
+# read(voxels, times, new) gives a matrix, times x voxels, of those voxels that vary. new(whole, inside) makes one of
+# zeros, integers if they are whole, with these voxels as columns and all attributes, for which R would copy it later.
 
 open_image <- function(img) {
   if (is_file_name(img)) {
@@ -79,11 +80,11 @@ open_volumes <- function(img) {
 
 # Goes over the volumes twice, so that what does not vary takes no memory.
 volume_reader <- function(volume, whole) {
-  function(voxels, times) {
+  function(voxels, times, new) {
     inside <- voxels[varies(function(k) volume(times[k], voxels), length(times), length(voxels))]
-    x <- matrix(if (whole) 0L else 0, length(times), length(inside))
+    x <- new(whole, inside)
     for (k in seq_along(times)) x[k, ] <- volume(times[k], inside)
-    list(x = x, inside = inside)
+    x
   }
 }
 
@@ -111,13 +112,13 @@ open_file <- function(file) {
   if (!is.null(cifti)) return(open_cifti(file, header, cifti, found$shown))
   size <- series_size(header_dim(header))
   whole <- header_is_integer(header, found$shown)
-  list(size = size[1:3], times = size[4L], header = header, read = function(voxels, times) {
-    x <- matrix(if (whole) 0L else 0, length(times), length(voxels))
+  list(size = size[1:3], times = size[4L], header = header, read = function(voxels, times, new) {
+    x <- new(whole, voxels)
     read_blocks(file, rep(prod(size[1:3]), max(times)), function(values, time) {
       k <- match(time, times)
       if (!is.na(k)) x[k, ] <<- values[voxels]
     })
-    varying_columns(x, voxels)
+    varying_columns(x, voxels, new)
   })
 }
 
@@ -131,21 +132,23 @@ open_cifti <- function(file, header, cifti, shown) {
   header$cifti <- cifti
   width <- max(1, BLOCK_VALUES %/% size[1L])
   first <- seq(1, by = width, length.out = ceiling(size[2L] / width))
-  list(size = size[2L], times = size[1L], header = header, read = function(voxels, times) {
-    x <- matrix(0, length(times), length(voxels))
+  list(size = size[2L], times = size[1L], header = header, read = function(voxels, times, new) {
+    x <- new(FALSE, voxels)
     read_blocks(file, size[1L] * (pmin(first + width, size[2L] + 1) - first), function(values, k) {
       values <- matrix(values, size[1L])
       wanted <- which(voxels >= first[k] & voxels < first[k] + width)
       x[, wanted] <<- values[times, voxels[wanted] - first[k] + 1, drop = FALSE]
     })
-    varying_columns(x, voxels)
+    varying_columns(x, voxels, new)
   })
 }
 
-varying_columns <- function(x, voxels) {
+varying_columns <- function(x, voxels, new) {
   varies <- varies(function(k) x[k, ], nrow(x), ncol(x))
-  if (all(varies)) return(list(x = x, inside = voxels))
-  list(x = x[, varies, drop = FALSE], inside = voxels[varies])
+  if (all(varies)) return(x)
+  some <- new(is.integer(x), voxels[varies])
+  for (k in seq_len(nrow(x))) some[k, ] <- x[k, varies]
+  some
 }
 
 # What is no NIfTI of one file.

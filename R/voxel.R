@@ -89,16 +89,17 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(check_mask(mask, img), above)
   if (!length(inside)) fail("'img' has no voxels: its dimensions are ", show_size(c(img$size, img$times)))
   times <- kept_times(keep, img$times)
-  series <- img$read(inside, times)
-  report_dropped(length(inside) - length(series$inside), length(inside))
-
-  kept <- array(FALSE, img$size)
-  kept[series$inside] <- TRUE
-  attr(kept, "header") <- if (is.null(img$header)) mask$header else img$header
-  x <- series$x
-  attr(x, "mask") <- kept
-  if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
-  class(x) <- VOXEL_CLASS
+  x <- img$read(inside, times, function(whole, inside) {
+    x <- matrix(if (whole) 0L else 0, length(times), length(inside))
+    kept <- array(FALSE, img$size)
+    kept[inside] <- TRUE
+    attr(kept, "header") <- if (is.null(img$header)) mask$header else img$header
+    attr(x, "mask") <- kept
+    if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
+    class(x) <- VOXEL_CLASS
+    x
+  })
+  report_dropped(length(inside) - ncol(x), length(inside))
   x
 }
 
