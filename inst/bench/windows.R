@@ -8,8 +8,8 @@
 #   maps     90,112 voxels x 165 volumes, width 30, step 1: 136 windows, degree maps, by threshold and by density
 #   spread   20,000 of these voxels, the most variable 0.1 % of the pairs over the 136 windows
 #
-# floor, on a GPU: for each window the slower of its columns on the wire, 4 bytes a value at 50 GB/s, and its products, as
-# long as they take in one call for 90,112 x 30.
+# floor, on a GPU: for each window the slower of its columns on the wire, 4 bytes a value at 50 GB/s, and its products,
+# as long as they take in one call for 90,112 x 30.
 # GPU-DFC (Eslami and Saeed 2019, https://github.com/pcdslab/GPU-DFC) keeps the windows' correlations above a threshold.
 # Its authors report twice the speed of earlier GPU code, and more than 40 times that of a sequential one; they give no
 # rate that could be had beside ours. `one by one` below is one call a window on this machine.
