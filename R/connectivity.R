@@ -44,8 +44,8 @@
 gpuConnectivity <- function(x, threshold = NULL, density = NULL, power = NULL,
                             sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), use = "everything",
-                            method = c("pearson", "kendall", "spearman", "bicor", "cosine"), histogram = FALSE, breaks = 200,
-                            backend = NULL, ..., precision = c("single", "double")) {
+                            method = c("pearson", "kendall", "spearman", "bicor", "cosine"), histogram = FALSE,
+                            breaks = 200, backend = NULL, ..., precision = c("single", "double")) {
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   type <- check_choice(type, types, "type")
   power <- check_powers(power)

@@ -37,7 +37,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' of all pairs: [stats::cor.test()] for each of them, with `exact = FALSE`
 #' unless more is asked for.
 #'
-#' Pearson and Spearman: Student's t with n - 2 degrees of freedom. Kendall: the
+#' Pearson and Spearman: Student's t with n - 2 degrees of freedom, less what covariates take, or with those that `df`
+#' says: see [gpucor-measures]. Kendall: the
 #' normal approximation with the variance that the ties of the two columns give.
 #' Tails are computed as such, never as a difference from one: a p value is right
 #' down to 1e-300, and with `log.p = TRUE` beyond.
@@ -79,7 +80,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param n_perm How many permutations to compute for that.
 #' @return A list of class `gpuCorTest`: `coefficient`, `n`, `statistic`,
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
-#'   and `method`, `use`, `alternative`, `log.p`; with
+#'   `df` where weights, covariates, options or `df` are given, and `method`, `use`, `alternative`, `log.p`; with
 #'   `adjust` also `p.adjusted`, in the shape of `p.value`, which like that is a
 #'   logarithm with `log.p`. `as.data.frame()` gives a row for each pair. `NA`
 #'   where the coefficient is `NA` or n is below 3.
@@ -129,7 +130,8 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
             call. = FALSE)
   }
   structure(
-    c(list(coefficient = r), found[c("n", "statistic", "p.value")], tested_df(found, method, settings$design, counted$common),
+    c(list(coefficient = r), found[c("n", "statistic", "p.value")],
+      tested_df(found, method, settings$design, counted$common),
       if (adjust == "maxT") {
         list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, settings))
       },
@@ -144,8 +146,8 @@ check_exact <- function(exact, method, design) {
   exact <- if (is.null(exact)) NULL else check_flag(exact, "exact")
   if (is_designed(design)) {
     if (isTRUE(exact)) {
-      fail("exact = TRUE: there is no exact distribution with 'weights' other than 0 and 1, 'covariates', 'bandpass' or ",
-           "'df'; use exact = FALSE")
+      fail("exact = TRUE: with 'weights' other than 0 and 1, 'covariates', 'bandpass' or 'df' there is no exact ",
+           "distribution; use exact = FALSE")
     }
     return(0)
   }
@@ -161,8 +163,8 @@ is_designed <- function(design) {
 # Permuted observations are neither regressed nor weighted as the data are.
 check_permutable <- function(adjust, design) {
   if (adjust == "maxT" && is_designed(design)) {
-    fail("adjust = \"maxT\" permutes observations, which with 'weights' other than 0 and 1, 'covariates', 'bandpass' or ",
-         "'df' do not stand for one another; leave these or 'adjust' out")
+    fail("adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
+         "and 1, 'covariates', 'bandpass' or 'df'; leave these or 'adjust' out")
   }
 }
 

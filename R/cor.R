@@ -43,12 +43,14 @@
 #'   `SummarizedExperiment` the first assay, or the one that `assay` names; its rows, the genes, are the variables.
 #' @param y `NULL`, or a second matrix, data frame or vector with as many rows, or another of these.
 #' @param use What to do with missing values, see Details. May be abbreviated.
-#' @param method `"pearson"`, `"kendall"` or `"spearman"`. May be abbreviated.
+#' @param method `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` (biweight midcorrelation) or `"cosine"`: see
+#'   [gpucor-measures]. May be abbreviated.
 #' @param output `"dist"`: an object of class `gpuCor`, which holds each pair
 #'   once; `"matrix"`: the matrix that `cor()` gives. With `y` always a matrix.
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: the name or number of a
-#'   `SummarizedExperiment`'s assay that is to be taken instead of the first one.
+#'   `SummarizedExperiment`'s assay that is to be taken instead of the first one. `weights`, `covariates`, `data`,
+#'   `bandpass`, `tr`, `df`, and the options of measures: see [gpucor-measures].
 #'
 #' @param precision `"single"` or `"double"`, see Details. May be abbreviated.
 #'

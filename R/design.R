@@ -19,7 +19,7 @@ designed <- function(settings, method, use, n_obs, complete, each_column, tests)
   asked <- settings$asked
   if (!length(asked)) return(settings)
   measure <- measure_of(method)
-  design <- list(weights = check_weights(asked$weights, n_obs), basis = NULL, keeps = FALSE,
+  design <- list(weights = check_weights(asked$weights, n_obs), basis = NULL, keeps = FALSE, raw = NULL, ranked = 0,
                  option = check_options(asked, method), df = check_df(asked$df, method, tests), lost = 0)
   settings$design <- design
   regressors <- regressors_of(asked, measure, n_obs)
@@ -186,16 +186,19 @@ place_of <- function(z, at) {
 
 # The discrete cosines whose frequency is outside of the band: orthogonal columns of length 1.
 stopped_cosines <- function(bandpass, tr, n_obs) {
-  ok <- is.numeric(bandpass) && length(bandpass) == 2L && !anyNA(bandpass) && bandpass[1L] >= 0 &&
-    bandpass[1L] < bandpass[2L]
-  if (!ok) fail("'bandpass' must be two frequencies in Hz, the lower one first, not ", show_value(bandpass))
-  if (!(is.numeric(tr) && length(tr) == 1L && is.finite(tr) && tr > 0)) {
-    fail("'tr' must be the seconds from one observation to the next, not ", show_value(tr))
-  }
+  check_band(bandpass, tr)
   number <- seq_len(max(n_obs, 1L) - 1L)
   frequency <- number / (2 * n_obs * tr)
   list(stopped = cosines_of(number[frequency < bandpass[1L] | frequency > bandpass[2L]], n_obs),
        passed = cosines_of(number[frequency >= bandpass[1L] & frequency <= bandpass[2L]], n_obs))
+}
+
+check_band <- function(bandpass, tr) {
+  ok <- is.numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
+  if (!ok) fail("'bandpass' must be two frequencies in Hz, the lower one first, not ", show_value(bandpass))
+  if (!(is.numeric(tr) && length(tr) == 1L && is.finite(tr) && tr > 0)) {
+    fail("'tr' must be the seconds from one observation to the next, not ", show_value(tr))
+  }
 }
 
 cosines_of <- function(number, n_obs) {
@@ -215,10 +218,12 @@ regressed <- function(regressors, settings, use, complete) {
     counts <- counts & complete(settings)
   }
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
-  basis <- basis_of(regressors, design$weights, counts, uses[use] != "pairwise.complete.obs")
+  is_pairwise <- uses[use] == "pairwise.complete.obs"
+  basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
   design$lost <- basis$rank
   check_left(sum(counts) - regressors$centred - basis$rank, sum(counts), basis$rank)
   design[c("basis", "keeps")] <- basis[c("basis", "keeps")]
+  if (regressors$ranked && is_pairwise) design[c("raw", "ranked")] <- raw_regressors(regressors)
   design
 }
 
@@ -258,6 +263,13 @@ basis_of <- function(regressors, weights, counts, may_keep) {
   basis <- matrix(0, length(counts), if (keeps) ncol(found$outside) else rank)
   basis[counts, ] <- if (keeps) found$outside else found$inside
   list(basis = basis, rank = rank, keeps = keeps)
+}
+
+# For pairs, which rank covariates among their own observations: as they are, but for those that do not count.
+raw_regressors <- function(regressors) {
+  z <- regressors$covariates
+  z[is.na(z)] <- 0
+  list(cbind(z, regressors$cosines$stopped), max(0, ncol(z)))
 }
 
 # Ranked where columns are, centred where they are, of a size near 1.

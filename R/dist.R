@@ -6,7 +6,8 @@
 #' @inheritParams gpuCor
 #' @param x A numeric, integer or logical matrix or data frame, an entity in
 #'   each row; or a sparse matrix, a `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
-#' @param method `"spearman"`, `"pearson"` or `"kendall"`. May be abbreviated.
+#' @param method `"spearman"`, `"pearson"`, `"kendall"`, `"bicor"` or `"cosine"`: see [gpucor-measures]. May be
+#'   abbreviated.
 #' @return A plain object of class `dist`, values from 0 (same order) to 2
 #'   (opposite). Missing values and ties are treated as in [gpuCor()]; a row of
 #'   equal values has `NA` to every other one, with a warning.
@@ -17,8 +18,8 @@
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
-gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine"), use = "everything", backend = NULL, ...,
-                    precision = c("single", "double")) {
+gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine"), use = "everything",
+                    backend = NULL, ..., precision = c("single", "double")) {
   method <- check_method(method, first = "spearman")
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision, distance = TRUE)

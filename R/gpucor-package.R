@@ -1,9 +1,10 @@
 #' gpucor: correlation of all pairs of columns on a GPU
 #'
-#' Pearson's correlation, Spearman's rho or Kendall's tau-b of every pair of
+#' Pearson's correlation, Spearman's rho, Kendall's tau-b, the biweight midcorrelation or the cosine of every pair of
 #' columns of a matrix, on an NVIDIA GPU or on all cores of the processor, with
 #' the answers of [stats::cor()].
 #'
+#' * [gpucor-measures]: the measures, weights of observations, covariates, frequency bands, degrees of freedom
 #' * [gpuCor()]: coefficients of all pairs, as a `dist` or as a matrix
 #' * [gpuCorTriangle()]: the same as a plain vector, in either triangle order
 #' * [gpuDist()]: distances `1 - coefficient` between rows

@@ -13,7 +13,8 @@
 #' * `k`: each column's k strongest neighbours, ties going to the earlier
 #'   column. An edge is there if either of its two columns has the other among
 #'   its own, with `mutual = TRUE` if both have.
-#' * `p.value`: the two-sided p value of [gpuCorTest()], not adjusted.
+#' * `p.value`: the two-sided p value of [gpuCorTest()], not adjusted; with weights, covariates or `df` too
+#'   ([gpucor-measures]).
 #' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have
 #'   a coefficient.
 #'
@@ -31,7 +32,7 @@
 #' these as values.
 #'
 #' P values of Kendall's tau-b with ties, and of pairs of which each has its own
-#' complete observations, do not follow from the coefficient alone: they are
+#' complete observations or degrees of freedom, do not follow from the coefficient alone: they are
 #' computed for all pairs that may be edges, which are kept in memory meanwhile.
 #'
 #' `file`: the edges go to an HDF5 file as they are found, in the layout of
@@ -99,8 +100,9 @@
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), output = c("matrix", "edges"), file = NULL,
-                          backend = NULL, ..., shards = NULL, compression = 0, precision = c("single", "double")) {
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
+                          output = c("matrix", "edges"), file = NULL, backend = NULL, ..., shards = NULL,
+                          compression = 0, precision = c("single", "double")) {
   if (!is.null(shards)) {
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                   mutual = mutual, use = use, method = method, output = output, precision = precision)

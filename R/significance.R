@@ -138,7 +138,8 @@ keep_by_scores <- function(rows, task, significance, cut) {
   rows
 }
 
-# Where all pairs have the same observations and degrees of freedom, |z|; otherwise -log(p). significance$score() makes either of a p value.
+# Where all pairs have the same observations and degrees of freedom, |z|; otherwise -log(p). significance$score() makes
+# either of a p value.
 edge_scores <- function(rows, task, significance) {
   settings <- task$settings
   if (significance$one_by_one) {

@@ -24,7 +24,7 @@ static double lay_out(const estimation *e, char *room, const double *x, double *
     int64_t n = 0;
     double norm = gcor_pair_norm(&pair, x, &flags);
     memset(series, 0, e->column_bytes);
-    if (!(norm > 0) || flags & GCOR_INFINITE) return 0;
+    if (!(norm > 0)) return 0;
     for (int64_t k = 0; k < columns->n_obs; k++) n += x[k] == x[k];
     for (int64_t k = 0; k < n; k++) {
         int32_t row = pair.rows[k];

@@ -27,30 +27,39 @@ int gcor_is_designed(const gcor_design *design) {
     return design && (design->n_basis > 0 || design->root || has_weights(design));
 }
 
+static void pick_columns(const double *columns, int64_t n, int64_t n_rows, const int32_t *observed, int64_t n_obs,
+                         double *out) {
+    for (int64_t q = 0; q < n; q++)
+        for (int64_t k = 0; k < n_obs; k++) out[q * n_obs + k] = columns[q * n_rows + place(observed, k)];
+}
+
 /* All in one piece, behind the struct. */
 gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, const int32_t *observed, int64_t n_obs,
                              gcor_design **picked) {
     *picked = NULL;
     if (!design || n_obs == 0) return GCOR_OK;
     int weighted = has_weights(design);
-    int64_t values = n_obs * (2 * weighted + design->n_basis);
+    int64_t values = n_obs * (2 * weighted + design->n_basis + design->n_raw);
     gcor_design *own = gcor_alloc(context, (int64_t)sizeof *own + values * (int64_t)sizeof(double), 1,
                                   "weights of observations and covariates");
     if (!own) return GCOR_NO_MEMORY;
     double *weight = (double *)(own + 1), *root = weight + weighted * n_obs, *basis = root + weighted * n_obs;
+    double *raw = basis + design->n_basis * n_obs;
     for (int64_t k = 0; weighted && k < n_obs; k++) {
         weight[k] = design->weight[place(observed, k)];
         root[k] = sqrt(weight[k]);
     }
-    for (int64_t q = 0; q < design->n_basis; q++)
-        for (int64_t k = 0; k < n_obs; k++)
-            basis[q * n_obs + k] = design->basis[q * design->n_rows + place(observed, k)];
+    pick_columns(design->basis, design->n_basis, design->n_rows, observed, n_obs, basis);
+    pick_columns(design->raw, design->n_raw, design->n_rows, observed, n_obs, raw);
     *own = (gcor_design){.weight = weighted ? weight : NULL,
                          .root = weighted ? root : NULL,
                          .basis = basis,
                          .n_basis = design->n_basis,
                          .n_rows = n_obs,
                          .keeps = design->keeps,
+                         .raw = design->raw ? raw : NULL,
+                         .n_raw = design->n_raw,
+                         .n_ranked = design->n_ranked,
                          .option = design->option};
     *picked = own;
     return GCOR_OK;

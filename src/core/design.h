@@ -20,6 +20,10 @@ struct gcor_design {
     int64_t n_basis;
     int keeps; /* columns are replaced by what they have in common with the basis, instead of by the rest: the same
                 * where that is the rest's, and sooner done where it is small */
+    /* What the basis is of, as it was before columns were ranked, n_raw columns of which the first n_ranked are to be:
+     * for pairs with observations of their own. NULL: these go by the basis, as no ranks change. */
+    const double *raw;
+    int64_t n_raw, n_ranked;
     const double *option; /* the measure's, as its row lists them; NULL: their defaults */
 };
 

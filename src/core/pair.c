@@ -8,8 +8,13 @@
 
 enum { COLUMNS = 4, WEIGHTS = 2 };
 
+/* How many columns the basis of a pair is made of. */
+static int64_t regressors_of(const gcor_design *design) {
+    return design->raw ? design->n_raw : design->n_basis;
+}
+
 static size_t double_count(const gcor_design *design, int64_t n_obs) {
-    int64_t columns = COLUMNS + (design ? WEIGHTS + design->n_basis : 0);
+    int64_t columns = COLUMNS + (design ? WEIGHTS + regressors_of(design) : 0);
     return (size_t)(columns * n_obs);
 }
 
@@ -74,6 +79,25 @@ static int64_t make_orthonormal(const double *root, int is_centred, double *basi
     return kept;
 }
 
+/* A column of `raw` as that of a basis: weighted, and before that perhaps ranked. */
+static void weigh_regressor(const gcor_pair *pair, const gcor_design *own, int is_ranked, double *column, int64_t n) {
+    int64_t tied;
+    if (is_ranked) (void)gcor_scores(&pair->ranks, n, gcor_rank(column, n, &pair->ranks, &tied), column);
+    if (is_ranked && own->weight) gcor_weighted_scores(&pair->ranks, own->weight, n, column);
+    for (int64_t k = 0; own->root && k < n; k++) column[k] *= own->root[k];
+}
+
+/* Those of the common observations, ranked anew where they were ranked. */
+static void gather_regressors(const gcor_pair *pair, const gcor_design *own, int64_t n) {
+    const gcor_design *all = pair->design;
+    const double *from = all->raw ? all->raw : all->basis;
+    for (int64_t q = 0; q < regressors_of(all); q++, from += all->n_rows) {
+        double *column = pair->basis + q * n;
+        for (int64_t k = 0; k < n; k++) column[k] = from[pair->rows[k]];
+        if (all->raw) weigh_regressor(pair, own, q < all->n_ranked, column, n);
+    }
+}
+
 /* Of the n common observations; where these are all, the design as it is. */
 static gcor_design design_of(const gcor_pair *pair, int64_t n) {
     const gcor_design *all = pair->design;
@@ -84,19 +108,20 @@ static gcor_design design_of(const gcor_pair *pair, int64_t n) {
         pair->root[k] = all->root[pair->rows[k]];
     }
     if (all->root) own.weight = pair->weight, own.root = pair->root;
-    for (int64_t q = 0; q < all->n_basis; q++)
-        for (int64_t k = 0; k < n; k++) pair->basis[q * n + k] = all->basis[q * all->n_rows + pair->rows[k]];
-    own.n_basis = make_orthonormal(own.root, pair->measure->angle != GCOR_AS_IS, pair->basis, all->n_basis, n);
+    gather_regressors(pair, &own, n);
+    own.n_basis = make_orthonormal(own.root, pair->measure->angle != GCOR_AS_IS, pair->basis, regressors_of(all), n);
     return own;
 }
 
 /* ---- a pair --------------------------------------------------------------------------------------------- */
 
-static int64_t gather_common(const gcor_pair *pair, const double *x, const double *y, int *flags) {
+/* Also whether either has infinite values among them. */
+static int64_t gather_common(const gcor_pair *pair, const double *x, const double *y, int *x_flags, int *y_flags) {
     int64_t n = 0;
     for (int64_t k = 0; k < pair->n_obs; k++) {
         if (x[k] != x[k] || y[k] != y[k]) continue;
-        if (isinf(x[k]) || isinf(y[k])) *flags |= GCOR_INFINITE;
+        if (isinf(x[k])) *x_flags |= GCOR_INFINITE;
+        if (isinf(y[k])) *y_flags |= GCOR_INFINITE;
         pair->x[n] = x[k];
         pair->y[n] = y[k];
         pair->rows[n++] = (int32_t)k;
@@ -109,34 +134,34 @@ static int has_room(const gcor_pair *pair, const gcor_design *design, int64_t n)
     return !design || design->n_basis == 0 || n - design->n_basis - (pair->measure->angle != GCOR_AS_IS) > 1;
 }
 
+/* Returns the norm, NaN where infinite values leave nothing. */
+static double make_ready(const gcor_pair *pair, const gcor_design *design, double *x, int64_t n, int *flags,
+                         double *out) {
+    double norm = gcor_prepare_double(pair->measure, design, x, n, flags, &pair->ranks, out);
+    return *flags & GCOR_INFINITE && pair->measure->infinite == GCOR_INFINITE_IS_NAN ? (double)NAN : norm;
+}
+
 double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const double *y) {
-    const gcor_measure *measure = pair->measure;
-    int flags = 0;
-    int64_t n = gather_common(pair, x, y, &flags);
+    int x_flags = 0, y_flags = 0;
+    int64_t n = gather_common(pair, x, y, &x_flags, &y_flags);
     if (n < 2) return GCOR_NO_VALUE;
-    if (flags & GCOR_INFINITE && measure->infinite == GCOR_INFINITE_IS_NAN) return NAN;
     gcor_design own = {0};
     if (pair->design) own = design_of(pair, n);
     const gcor_design *design = pair->design ? &own : NULL;
     if (!has_room(pair, design, n)) return GCOR_NO_VALUE;
-    double norm_x = gcor_prepare_double(measure, design, pair->x, n, &flags, &pair->ranks, pair->own_x);
-    double norm_y = gcor_prepare_double(measure, design, pair->y, n, &flags, &pair->ranks, pair->own_y);
+    double norm_x = make_ready(pair, design, pair->x, n, &x_flags, pair->own_x);
+    double norm_y = make_ready(pair, design, pair->y, n, &y_flags, pair->own_y);
     return gcor_coefficient(gcor_double_dot(pair->own_x, pair->own_y, n), norm_x, norm_y);
 }
 
 double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags) {
     int found = 0;
-    int64_t n = gather_common(pair, x, x, &found);
+    int64_t n = gather_common(pair, x, x, &found, &found);
     if (n < 2) return 0;
-    if (found & GCOR_INFINITE && pair->measure->infinite == GCOR_INFINITE_IS_NAN) {
-        *flags |= GCOR_INFINITE;
-        return 1;
-    }
     if (pair->design && pair->design->keeps && n < pair->n_obs) return 0; /* what it keeps is of all observations */
     gcor_design own = {0};
     if (pair->design) own = design_of(pair, n);
-    double norm = gcor_prepare_double(pair->measure, pair->design ? &own : NULL, pair->x, n, &found, &pair->ranks,
-                                      pair->own_x);
+    double norm = make_ready(pair, pair->design ? &own : NULL, pair->x, n, &found, pair->own_x);
     *flags |= found & GCOR_FELL_BACK;
     return norm;
 }

@@ -28,8 +28,8 @@ gcor_pair gcor_pair_at(void *memory, const gcor_measure *measure, const gcor_des
 /* The coefficient of two columns, NaN where a value is missing, or a value above 1 that says why there is none, as
  * gcor_coefficient() has them. */
 double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const double *y);
-/* The norm of a column by itself, 0 if it has no coefficients; *flags gets GCOR_FELL_BACK. own_x, as far as the column
- * has values, is what it is then made of, and rows says of which. */
+/* The norm of a column by itself, 0 if it has no coefficients, NaN if infinite values keep it from any; *flags gets
+ * GCOR_FELL_BACK. own_x, as far as the column has values, is what it is then made of, and rows says of which. */
 double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags);
 
 #ifdef __cplusplus

@@ -46,14 +46,21 @@ static const double *parse_numbers(SEXP values, const char *name, int64_t n) {
     return REAL(values);
 }
 
+static int64_t count_columns(SEXP matrix) {
+    return Rf_isNull(matrix) ? 0 : Rf_ncols(matrix);
+}
+
 gcor_design r_design_parse(SEXP design, int64_t n_obs) {
-    SEXP basis = r_element(design, "basis");
-    int64_t n_basis = Rf_isNull(basis) ? 0 : Rf_ncols(basis);
+    SEXP basis = r_element(design, "basis"), raw = r_element(design, "raw");
+    int64_t n_basis = count_columns(basis), n_raw = count_columns(raw);
     return (gcor_design){.n_rows = n_obs,
                          .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
                          .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
                          .n_basis = n_basis,
                          .keeps = Rf_asLogical(r_element(design, "keeps")),
+                         .raw = parse_numbers(raw, "covariates", n_obs * n_raw),
+                         .n_raw = n_raw,
+                         .n_ranked = (int64_t)Rf_asReal(r_element(design, "ranked")),
                          .option = parse_numbers(r_element(design, "option"), "options", 1)};
 }
 

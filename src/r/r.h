@@ -266,8 +266,8 @@ typedef struct {
     r_call call;
 } r_job;
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
-/* list(weights: one for each observation, or NULL; basis: a matrix of a row for each, or NULL; option: numbers, or
- * NULL), which stay R's. */
+/* list(weights: one for each observation, or NULL; basis: a matrix of a row for each, or NULL; keeps; raw: as basis;
+ * ranked; option: numbers, or NULL), which stay R's: see gcor_design. */
 gcor_design r_design_parse(SEXP design, int64_t n_obs);
 /* The design's list has for p values: df: NULL, a number, or any text: estimated; lost. */
 gcor_df_rule r_df_parse(SEXP design);

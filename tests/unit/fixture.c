@@ -150,6 +150,7 @@ gcor_status unit_run_in(gcor_session *session, unit_problem *p, gcor_sink *sink)
     p->job = (gcor_job){.x = p->x,
                         .y = p->y,
                         .measure = p->measure,
+                        .design = p->design,
                         .use = p->use,
                         .sink = sink,
                         .share = p->share,

@@ -38,6 +38,7 @@ typedef struct {
     int64_t memory;
     gcor_source *x, *y; /* y NULL: x with itself */
     const gcor_measure *measure;
+    const gcor_design *design; /* NULL: none */
     gcor_use use;
     gcor_share share;
     int (*check)(void *user, double share); /* the monitor's; NULL: none */

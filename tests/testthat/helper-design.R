@@ -1,0 +1,66 @@
+# Coefficients of weighted, regressed columns by their definitions, pair by pair.
+
+more_methods <- c("pearson", "spearman", "bicor", "cosine")
+
+# The weight of what is smaller, and half of that of what is equal.
+weighted_midrank <- function(x, w) vapply(x, function(v) sum(w[x < v]) + sum(w[x == v]) / 2, 0)
+
+# Of complete values: differences from the median, weighed; those from the mean where there is no deviation.
+biweight <- function(x) {
+  deviation <- mad(x, constant = 1)
+  if (deviation == 0) return(x - mean(x))
+  u <- (x - median(x)) / (9 * deviation)
+  (x - median(x)) * (1 - u^2)^2 * (abs(u) < 1)
+}
+
+# What is compared of x: ranked, freed of z by lm(), weighted. NULL: nothing is left.
+compared <- function(x, w, z, method) {
+  if (method != "cosine" && all(x == x[1])) return(NULL)
+  if (method != "spearman" && any(is.infinite(x))) return(NaN)
+  if (method == "spearman") {
+    x <- weighted_midrank(x, w)
+    if (!is.null(z)) z <- apply(z, 2, weighted_midrank, w)
+  }
+  if (method != "cosine") x <- x - x[1]
+  centred <- if (method == "cosine") x else x - sum(w * x) / sum(w)
+  left <- centred
+  if (!is.null(z)) {
+    if (method != "cosine") z <- cbind(1, sweep(z, 2, colSums(w * z) / sum(w)))
+    left <- lm.wfit(z, centred, w)$residuals
+    if (sum(w * left^2) <= 1e-18 * sum(w * centred^2)) return(NULL)
+  }
+  if (method == "bicor") left <- biweight(left)
+  if (all(left == 0)) NULL else sqrt(w) * left / max(abs(left))
+}
+
+designed_pair <- function(x, y, w, z, method) {
+  if (length(x) < 2) return(NA_real_)
+  x <- compared(x, w, z, method)
+  y <- compared(y, w, z, method)
+  if (is.null(x) || is.null(y)) NA_real_ else sum(x * y) / sqrt(sum(x^2) * sum(y^2)) # NaN if infinite
+}
+
+# The matrix of all coefficients of x, for "everything", "complete.obs" and "pairwise.complete.obs".
+designed_cor <- function(x, method, use = "everything", weights = NULL, z = NULL) {
+  w <- if (is.null(weights)) rep(1, nrow(x)) else weights
+  known <- if (is.null(z)) rep(TRUE, nrow(x)) else rowSums(is.na(z)) == 0
+  counts <- w > 0 & known
+  if (use == "complete.obs") counts <- counts & rowSums(is.na(x)) == 0
+  one <- function(i, j) {
+    rows <- counts & !is.na(x[, i]) & !is.na(x[, j])
+    if (use != "pairwise.complete.obs" && any(rows != counts)) return(NA_real_)
+    designed_pair(x[rows, i], x[rows, j], w[rows], z[rows, , drop = FALSE], method)
+  }
+  outer(seq_len(ncol(x)), seq_len(ncol(x)), Vectorize(one))
+}
+
+off_diagonal <- function(m) m[upper.tri(m)]
+
+# Ours against the definition: values, and where there are none.
+expect_designed <- function(x, method, use, backend, ..., weights = NULL, z = NULL, covariates = z, within = 1e-6) {
+  ours <- suppressWarnings(gpuCor(x, use = use, method = method, output = "matrix", backend = backend,
+                                  weights = weights, covariates = covariates, ...))
+  truth <- designed_cor(x, method, use, weights, z)
+  wrong <- differences(off_diagonal(ours), off_diagonal(truth), within)
+  expect(length(wrong) == 0, paste(c(backend, method, use, list(...), wrong), collapse = " "))
+}

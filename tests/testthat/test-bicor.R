@@ -1,0 +1,78 @@
+# The biweight midcorrelation, beside WGCNA's.
+
+# Outliers, ties, a large mean, a constant, two columns without a median absolute deviation.
+heavy_tails <- function(n_obs, n_var) {
+  set.seed(6)
+  x <- matrix(rt(n_obs * n_var, 2), n_obs) + rnorm(n_obs)
+  x[, 2] <- x[, 2] + 1e6
+  x[, 3] <- round(x[, 3])
+  x[, 4] <- 7
+  x[, 5] <- c(rep(0, n_obs - n_obs %/% 3), rnorm(n_obs %/% 3))
+  x[, 6] <- rep(c(1, 1, 1, 0), length.out = n_obs)
+  x
+}
+
+ours_and_theirs <- function(x, ..., use = "all.obs", backend = "cpu", precision = "single") {
+  list(ours = suppressWarnings(gpuCor(x, ..., use = use, method = "bicor", output = "matrix", backend = backend,
+                                      precision = precision)),
+       theirs = suppressWarnings(WGCNA::bicor(x, ..., use = use)))
+}
+
+expect_like_wgcna <- function(..., within = 1e-6) {
+  both <- ours_and_theirs(...)
+  wrong <- differences(off_diagonal(both$ours), off_diagonal(both$theirs), within)
+  expect(length(wrong) == 0, paste(c(wrong, list(...)[-1]), collapse = " "))
+}
+
+test_that("coefficients are WGCNA's, whatever its arguments", {
+  skip_if_not_installed("WGCNA")
+  x <- heavy_tails(61, 12)
+  for (backend in backends()) for (outliers in c(1, 0.27, 0.1, 0)) for (fallback in c("individual", "none", "all")) {
+    for (precision in c("single", "double")) {
+      expect_like_wgcna(x, maxPOutliers = outliers, pearsonFallback = fallback, backend = backend,
+                        precision = precision)
+    }
+  }
+  expect_like_wgcna(x[, -(4:6)], pearsonFallback = "all") # all have a deviation
+  for (n_obs in c(4, 5, 64, 127, 1001)) expect_like_wgcna(heavy_tails(n_obs, 9), maxPOutliers = 0.05)
+})
+
+test_that("and so are those of pairs with observations of their own", {
+  skip_if_not_installed("WGCNA")
+  x <- with_missing(heavy_tails(50, 10), 0.2)
+  for (backend in backends()) for (outliers in c(1, 0.1)) for (fallback in c("individual", "none", "all")) {
+    expect_like_wgcna(x, maxPOutliers = outliers, pearsonFallback = fallback, use = "pairwise.complete.obs",
+                      backend = backend, within = 1e-7) # theirs of a large mean
+  }
+})
+
+test_that("coefficients are those of the definition for every kind of data and rule for missing values", {
+  data <- kinds_of_data(21, 8)
+  for (backend in backends()) for (name in c("infinite_and_constants", "missing", "mostly_missing", "empty_column")) {
+    for (use in c("everything", "pairwise.complete.obs")) expect_designed(data[[name]], "bicor", use, backend)
+  }
+  expect_designed(data$missing_in_some_rows, "bicor", "complete.obs", "cpu", precision = "double", within = 1e-12)
+  expect_nothing_live()
+})
+
+test_that("a column without a deviation is told of, in every function", {
+  x <- heavy_tails(40, 8)
+  told <- "median absolute deviation is zero.*2 of 8 columns of 'x': 5, 6"
+  expect_warning(expect_warning(gpuCor(x, method = "bicor"), told), "standard deviation is zero.*1 of 8")
+  expect_warning(gpuCor(x[, -4], method = "bicor"), "2 of 7 columns of 'x': 4, 5", fixed = TRUE)
+  expect_warning(gpuCorNetwork(x[, -4], threshold = 0.5, method = "bicor"), "2 of 7 columns", fixed = TRUE)
+  expect_warning(gpuConnectivity(x[, -4], power = 2, method = "bicor"), "2 of 7 columns", fixed = TRUE)
+  expect_warning(gpuDist(t(x[, -4]), method = "bicor"), "2 of 7 rows", fixed = TRUE)
+  expect_silent(gpuCor(x[, 7:8], method = "bicor"))
+  none <- suppressWarnings(gpuCor(x, method = "bicor", pearsonFallback = "none", output = "matrix"))
+  expect_true(all(is.na(none[4:6, -(4:6)])))
+})
+
+test_that("options belong to their method, and have bounds", {
+  x <- normal(10, 3)
+  expect_error(gpuCor(x, maxPOutliers = 0.1), "method = \"pearson\" takes no 'maxPOutliers'", fixed = TRUE)
+  expect_error(gpuCor(x, method = "bicor", maxPOutliers = 2), "'maxPOutliers' must be a number between 0 and 1",
+               fixed = TRUE)
+  expect_error(gpuCor(x, method = "bicor", pearsonFallback = "some"), "'pearsonFallback' must be one of", fixed = TRUE)
+  expect_identical(gpuCorTriangle(x, method = "bicor", quick = 0.5), gpuCorTriangle(x, method = "bicor"))
+})

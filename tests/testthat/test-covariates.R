@@ -1,0 +1,201 @@
+# What columns are freed of: residuals of lm(), of ranks, and of what is outside of a band of frequencies.
+
+confounds <- function(n_obs, seed = 7) {
+  set.seed(seed)
+  cbind(drift = seq_len(n_obs), motion = rnorm(n_obs), far = 1e8 + rnorm(n_obs), ties = sample(3, n_obs, TRUE))
+}
+
+# Some of a regressor in every column, a large mean, ties, a constant, and a column of nothing but regressors.
+confounded <- function(n_obs, n_var, z = confounds(n_obs)) {
+  x <- normal(n_obs, n_var) + z[, "drift"] %o% (seq_len(n_var) / n_obs)
+  x[, 1] <- x[, 1] + 1e8
+  x[, 2] <- 7
+  x[, 3] <- round(x[, 3])
+  x[, 4] <- 3 * z[, "drift"] - 2 * z[, "motion"] + 5
+  x
+}
+
+# Of residuals, with what is nothing but roundings missing.
+residual_cor <- function(residuals, weights = 1, none = NULL) {
+  residuals <- residuals * sqrt(weights)
+  r <- crossprod(residuals) / sqrt(outer(colSums(residuals^2), colSums(residuals^2)))
+  r[none, ] <- r[, none] <- NA
+  r
+}
+
+expect_residual <- function(x, of_residuals, label, ..., within = 1e-6) {
+  ours <- suppressWarnings(gpuCor(x, ..., output = "matrix"))
+  wrong <- differences(unname(off_diagonal(ours)), unname(off_diagonal(of_residuals)), within)
+  expect(length(wrong) == 0, paste(c(label, wrong), collapse = " "))
+}
+
+test_that("coefficients are those of lm()'s residuals", {
+  for (backend in backends()) for (n_obs in c(12, 63, 65, 200)) for (precision in c("single", "double")) {
+    z <- confounds(n_obs)
+    x <- confounded(n_obs, 9)
+    w <- seq_len(n_obs) %% 4
+    about <- sweep(z, 2, colMeans(z)) # lm() drops what is nearly the intercept
+    within <- c(single = 1e-6, double = 1e-7)[[precision]] # lm() of a mean of 1e8
+    say <- paste(backend, n_obs, precision)
+    expect_residual(x, residual_cor(residuals(lm(x ~ about)), none = c(2, 4)), say, covariates = z, backend = backend,
+                    precision = precision, within = within)
+    fit <- lm(x ~ about, weights = w)
+    expect_residual(x, residual_cor(residuals(fit), w, c(2, 4)), paste(say, "weights"), covariates = z, weights = w,
+                    backend = backend, precision = precision, within = within)
+  }
+})
+
+test_that("a matrix, a vector, a data frame with factors and a formula are what lm() makes of them", {
+  x <- normal(30, 6)
+  d <- data.frame(age = rexp(30), batch = gl(3, 10, labels = c("a", "b", "c")), site = rep(c("u", "v"), 15))
+  d$site[30] <- "v"
+  own <- function(...) gpuCor(x, ..., output = "matrix", precision = "double")
+  truth <- function(formula) unname(cor(residuals(lm(formula, d))))
+  expect_equal(own(covariates = d$age), truth(x ~ age))
+  expect_equal(own(covariates = d$batch), truth(x ~ batch))
+  expect_equal(own(covariates = d), truth(x ~ age + batch + site))
+  expect_equal(own(covariates = ~ log(age) * batch, data = d), truth(x ~ log(age) * batch))
+  expect_equal(own(covariates = ~ age - 1, data = d), truth(x ~ age)) # an intercept there is
+  age <- d$age
+  expect_equal(own(covariates = ~ age), truth(x ~ age))
+  expect_equal(own(covariates = cbind(d$age, 2 * d$age, 1, 0)), truth(x ~ age))
+  expect_equal(own(covariates = rep(1, 30)), unname(cor(x)))
+  expect_equal(own(covariates = d$age > 1), truth(x ~ I(age > 1)))
+  cosine <- residuals(lm(x ~ age + batch - 1, d))
+  expect_equal(own(method = "cosine", covariates = ~ age + batch, data = d), residual_cor(unname(cosine)))
+})
+
+test_that("every method that takes them, every kind of data and rule for missing values: by the definition", {
+  data <- kinds_of_data(24, 7)[c("normal", "heavy_ties", "constants", "infinite", "missing_in_some_rows", "missing",
+                                 "mostly_missing", "empty_column")]
+  z <- confounds(24)[, c("motion", "ties")]
+  z[5, 1] <- NA
+  w <- rep(c(1, 2, 0.5), 8)
+  for (method in more_methods) for (name in names(data)) {
+    weights <- if (method != "bicor") w
+    uses <- c("complete.obs", "pairwise.complete.obs")
+    if (anyNA(data[[name]][-5, ]) && name != "missing_in_some_rows") uses <- "pairwise.complete.obs"
+    for (use in uses) {
+      # Pairs of few observations have one dimension left, or none, of which the definition knows nothing.
+      if (name == "mostly_missing") next
+      expect_designed(data[[name]], method, use, "cpu", weights = weights, z = z)
+    }
+    weights <- replace(rep(1, 24), 5, 0)
+    expect_designed(data[[name]], method, "everything", backends()[1], weights = weights, z = z)
+  }
+  z <- cbind(z[, "motion"], sqrt(seq_len(24)))
+  few <- suppressWarnings(gpuCor(data$mostly_missing, covariates = z, use = "pairwise", output = "matrix"))
+  known <- !is.na(data$mostly_missing) & !is.na(z[, 1])
+  expect_true(all(is.na(off_diagonal(few)[off_diagonal(crossprod(known)) < 5])))
+  expect_nothing_live()
+})
+
+test_that("Spearman's partial rho is of ranks regressed on ranks", {
+  x <- rounded(40, 8)
+  z <- confounds(40)[, c("motion", "ties")]
+  ranks <- apply(x, 2, rank)
+  truth <- cor(residuals(lm(ranks ~ apply(z, 2, rank))))
+  for (backend in backends()) {
+    expect_residual(x, truth, backend, method = "spearman", covariates = z, backend = backend)
+  }
+  all <- solve(cor(apply(cbind(x[, 1:2], z), 2, rank))) # by the inverse, as packages for partial correlations have it
+  expect_equal(truth[1, 2], -all[1, 2] / sqrt(all[1, 1] * all[2, 2]))
+})
+
+test_that("regression on many columns keeps what is small of what is large", {
+  set.seed(8)
+  z <- matrix(rnorm(300 * 30), 300)
+  small <- normal(300, 5)
+  x <- 1e5 * z %*% matrix(rnorm(150), 30) + small
+  expect_residual(x, cor(residuals(lm(small ~ z))), "small", covariates = z, precision = "double", within = 1e-9)
+})
+
+test_that("bandpass regresses on the cosines outside of the band, together with what else there is", {
+  n <- 60
+  x <- apply(normal(n, 6), 2, cumsum)
+  z <- confounds(n)[, "motion"]
+  cosines <- cos(outer(seq_len(n) - 0.5, seq_len(n - 1)) * pi / n)
+  frequency <- seq_len(n - 1) / (2 * n * 2)
+  for (backend in backends()) for (band in list(c(0.01, 0.1), c(0, 0.05), c(0.03, Inf), c(0.005, 0.24))) {
+    out <- cosines[, frequency < band[1] | frequency > band[2], drop = FALSE]
+    say <- paste(backend, band[1], band[2])
+    expect_residual(x, cor(residuals(lm(x ~ out))), say, bandpass = band, tr = 2, backend = backend)
+    expect_residual(x, cor(residuals(lm(x ~ out + z))), paste(say, "covariate"), bandpass = band, tr = 2,
+                    covariates = z, backend = backend, precision = "double", within = 1e-10)
+    keep <- seq_len(n) %% 9 > 0
+    censored <- lm(x ~ out, subset = keep)
+    if (ncol(out) < sum(keep) - 3) {
+      expect_residual(x, cor(residuals(censored)), paste(say, "censored"), bandpass = band, tr = 2, weights = keep,
+                      backend = backend)
+    }
+  }
+  expect_identical(off_diagonal(gpuCor(x, bandpass = c(0, 1), tr = 2, output = "matrix", precision = "double")) -
+                     off_diagonal(cor(x)) < 1e-13, rep(TRUE, 15)) # nothing is outside
+})
+
+test_that("results are the same to the last bit on every back end, by any threads, in all functions", {
+  z <- confounds(50)
+  x <- confounded(50, 90)
+  for (method in more_methods) {
+    quiet <- function(f, ...) suppressWarnings(f(..., method = method, covariates = z[, -3]))
+    truth <- quiet(gpuCor, x, output = "matrix", backend = "cpu", threads = 1)
+    for (backend in backends()) {
+      expect_identical(quiet(gpuCor, x, output = "matrix", backend = backend, memory = 1), truth)
+      expect_identical(quiet(gpuCor, x[, 1:30], x[, 31:90], backend = backend), truth[1:30, 31:90])
+      expect_identical(as.vector(quiet(gpuDist, t(x), backend = backend)), 1 - t(truth)[lower.tri(truth)])
+      expect_equal(quiet(gpuCorNetwork, x, threshold = 0.3, backend = backend)@edges,
+                   sum(abs(off_diagonal(truth)) >= 0.3, na.rm = TRUE))
+    }
+  }
+  holes <- replace(x, 3, NA)
+  distances <- suppressWarnings(gpuDist(t(holes), use = "complete", covariates = z))
+  r <- suppressWarnings(gpuCor(holes, use = "complete", covariates = z, method = "spearman"))
+  expect_identical(as.vector(distances), as.vector(1 - r))
+})
+
+test_that("what is nothing but regressors is constant, with the warning", {
+  x <- confounded(40, 6)
+  expect_warning(r <- gpuCor(x, covariates = confounds(40), output = "matrix"), "2 of 6 columns of 'x': 2, 4",
+                 fixed = TRUE)
+  expect_true(all(is.na(r[c(2, 4), -c(2, 4)])))
+  expect_false(anyNA(r[-c(2, 4), -c(2, 4)]))
+})
+
+test_that("what is wrong with covariates is said", {
+  x <- normal(9, 3)
+  z <- confounds(9)
+  expect_error(gpuCor(x, covariates = z[1:8, ]), "'covariates' has 8 rows; there are 9 observations", fixed = TRUE)
+  expect_error(gpuCor(x, covariates = replace(z, 12, NA)), "'covariates' is missing in column \"motion\", row 3",
+               fixed = TRUE)
+  expect_error(gpuCor(x, covariates = replace(z, 12, Inf)), "'covariates' is infinite in column \"motion\", row 3",
+               fixed = TRUE)
+  expect_error(gpuCor(x, covariates = z, method = "kendall"), "use method = \"spearman\"", fixed = TRUE)
+  expect_error(gpuCor(x, covariates = y ~ z), "without a left side", fixed = TRUE)
+  expect_error(gpuCor(x, covariates = ~ nowhere), "'covariates': .*nowhere")
+  expect_error(gpuCor(x, covariates = list(1)), "must be a numeric matrix, a data frame or a formula", fixed = TRUE)
+  expect_error(gpuCor(x, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)
+  expect_error(gpuCor(x, covariates = z, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)
+  expect_error(gpuCor(x[1:6, ], covariates = z[1:6, ]),
+               "take 4 degrees of freedom, and of 6 observations nothing is left", fixed = TRUE)
+  expect_error(gpuCor(x, bandpass = c(0.1, 0.2)), "'bandpass' and 'tr' belong together", fixed = TRUE)
+  expect_error(gpuCor(x, bandpass = c(0.2, 0.1), tr = 2), "'bandpass' must be two frequencies", fixed = TRUE)
+  expect_error(gpuCor(x, bandpass = c(0.1, 0.2), tr = 0), "'tr' must be the seconds", fixed = TRUE)
+  expect_error(gpuCor(x, bandpass = c(0.2, 0.201), tr = 2), "or pass a wider band", fixed = TRUE)
+})
+
+test_that("whatever fails, nothing is left behind", {
+  x <- rounded(14, 12)
+  holes <- with_missing(x, 0.1)
+  z <- confounds(14)[, 1:2]
+  for (backend in backends()) for (resource in resources_of(backend)) {
+    runs <- list(
+      regressed = function() gpuCorTriangle(x, method = "spearman", covariates = z, weights = 1:14, backend = backend),
+      pairwise = function() gpuCorTriangle(holes[, 1:5], use = "pairwise", covariates = z, backend = backend),
+      estimated = function() gpuCorTest(x, covariates = z, df = "bartlett", backend = backend)$p.value
+    )
+    for (name in names(runs)) {
+      messages <- walk_failures(function() suppressWarnings(runs[[name]]()), resource, paste(backend, name))
+      expect_match(unique(messages), ways_out[[resource]])
+    }
+  }
+})

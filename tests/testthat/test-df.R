@@ -1,0 +1,114 @@
+# Degrees of freedom: what regression takes, what is given, and what autocorrelation leaves.
+
+series <- function(n_obs, n_var) {
+  x <- apply(normal(n_obs, n_var, seed = 9), 2, function(e) as.numeric(filter(e, 0.6, "recursive")))
+  x[, 2] <- x[, 1] + x[, 2]
+  x
+}
+
+p_of <- function(r, df) 2 * pt(-abs(r) * sqrt(df / (1 - r^2)), df)
+
+tested <- function(...) gpuCorTest(..., output = "matrix", precision = "double")
+
+# Bartlett's, of columns as they are compared; n of them count.
+bartlett_df <- function(u, n = nrow(u), taken = 2) {
+  lags <- seq_len(nrow(u) %/% 4)
+  autocorrelation <- apply(u, 2, function(v) acf(v, max(lags), plot = FALSE, demean = FALSE)$acf[-1])
+  n / pmax(1 + 2 * crossprod(autocorrelation * sqrt(1 - lags / nrow(u))), 1) - taken
+}
+
+centred <- function(x) sweep(x, 2, colMeans(x))
+
+test_that("p values are those of a regression on both", {
+  x <- series(80, 12)
+  z <- normal(80, 2, seed = 3)
+  for (backend in backends()) {
+    ours <- tested(x, covariates = cbind(z, z[, 1]), backend = backend)
+    expect_equal(ours$df, 76)
+    expect_equal(ours$p.value[1, 2], summary(lm(x[, 2] ~ x[, 1] + z))$coefficients[2, 4])
+    expect_equal(off_diagonal(ours$p.value), p_of(off_diagonal(cor(residuals(lm(x ~ z)))), 76))
+    dropped <- replace(rep(1, 80), c(4, 9, 30), 0)
+    ours <- tested(x, covariates = z, weights = dropped, backend = backend)
+    expect_equal(c(ours$n[1, 2], ours$df), c(77, 73))
+    expect_equal(ours$p.value[3, 7], summary(lm(x[, 7] ~ x[, 3] + z, subset = dropped > 0))$coefficients[2, 4])
+    ranks <- apply(x, 2, rank)
+    expect_equal(tested(x, covariates = z, method = "spearman", backend = backend)$p.value[3, 7],
+                 summary(lm(ranks[, 7] ~ ranks[, 3] + apply(z, 2, rank)))$coefficients[2, 4])
+  }
+  expect_equal(tested(x, weights = 1:80)$df, 78)
+  expect_null(tested(x)$df)
+  expect_equal(tested(x, bandpass = c(0.01, 0.1), tr = 2)$df, 78 - sum(!(0:78 + 1) / 320 <= 0.1 | 1:79 / 320 < 0.01))
+})
+
+test_that("degrees of freedom can be given", {
+  x <- series(80, 40)
+  r <- off_diagonal(cor(x))
+  for (df in c(1, 20.5, 500)) {
+    expect_equal(off_diagonal(tested(x, df = df)$p.value), p_of(r, df))
+    expect_equal(off_diagonal(tested(x, df = df)$statistic), r * sqrt(df / (1 - r^2)))
+  }
+  expect_equal(tested(x, df = 30)$df, 30)
+  holes <- with_missing(x, 0.1)
+  pairwise <- tested(holes, df = 30, use = "pairwise")
+  expect_equal(off_diagonal(pairwise$p.value), p_of(off_diagonal(cor(holes, use = "pairwise")), 30))
+})
+
+test_that("Bartlett's degrees of freedom are those written out", {
+  x <- series(80, 12)
+  z <- normal(80, 2, seed = 3)
+  for (backend in backends()) {
+    ours <- tested(x, df = "bartlett", backend = backend)
+    expect_equal(off_diagonal(ours$df), off_diagonal(bartlett_df(centred(x))))
+    expect_equal(off_diagonal(ours$p.value), p_of(off_diagonal(cor(x)), off_diagonal(ours$df)))
+    expect_lt(min(off_diagonal(ours$df)), 60)
+    expect_lte(max(off_diagonal(ours$df)), 78)
+  }
+  regressed <- residuals(lm(x ~ z))
+  expect_equal(off_diagonal(tested(x, df = "bartlett", covariates = z)$df), off_diagonal(bartlett_df(regressed)))
+  ranks <- centred(apply(x, 2, rank))
+  expect_equal(off_diagonal(tested(x, df = "bartlett", method = "spearman")$df), off_diagonal(bartlett_df(ranks)))
+  expect_equal(unname(tested(x[, 1:3], x[, 4:9], df = "bartlett")$df), bartlett_df(centred(x))[1:3, 4:9])
+  keep <- replace(rep(1, 80), c(5, 9, 30), 0) # those that do not count keep their places
+  gaps <- sweep(x, 2, colMeans(x[keep > 0, ])) * keep
+  expect_equal(off_diagonal(tested(x, df = "bartlett", weights = keep)$df), off_diagonal(bartlett_df(gaps, 77)))
+  holes <- x
+  holes[c(5, 9, 30), ] <- NA
+  expect_equal(tested(holes, df = "bartlett", use = "pairwise")$df, tested(x, df = "bartlett", weights = keep)$df)
+  white <- tested(normal(400, 5), df = "bartlett")$df
+  expect_gt(min(off_diagonal(white)), 330)
+})
+
+test_that("networks by p value and false discovery rate have the edges of the tests", {
+  x <- series(60, 50)
+  z <- normal(60, 3, seed = 4)
+  holes <- with_missing(x, 0.05)
+  cases <- list(list(x, covariates = z), list(x, df = 15), list(x, df = "bartlett"), list(x, weights = 1:60),
+                list(x, covariates = z, df = "bartlett", method = "spearman"),
+                list(holes, df = "bartlett", use = "pairwise"), list(holes, df = 15, use = "pairwise"))
+  for (backend in backends()) for (case in cases) {
+    own <- function(f, ...) suppressWarnings(do.call(f, c(case, list(..., backend = backend, precision = "double"))))
+    p <- own(gpuCorTest)$p.value
+    expect_gt(sum(p <= 0.05, na.rm = TRUE), 5)
+    expect_equal(own(gpuCorNetwork, p.value = 0.05)@edges, sum(p <= 0.05, na.rm = TRUE))
+    expect_equal(own(gpuCorNetwork, fdr = 0.3)@edges, sum(p.adjust(p, "BH") <= 0.3, na.rm = TRUE))
+  }
+  positive <- gpuCorNetwork(x, fdr = 0.3, df = "bartlett", sign = "positive", precision = "double")
+  test <- gpuCorTest(x, df = "bartlett", precision = "double")
+  expect_equal(positive@edges, sum(p.adjust(test$p.value, "BH") <= 0.3 & test$coefficient > 0))
+})
+
+test_that("where there are no p values, or none of Student's t, 'df' is an error", {
+  x <- series(20, 4)
+  expect_error(gpuCor(x, df = 10), "gpuCorTest() and gpuCorNetwork() with 'p.value' or 'fdr'", fixed = TRUE)
+  expect_error(gpuCorNetwork(x, density = 0.1, df = 10), "'df' says what p values are of", fixed = TRUE)
+  expect_error(gpuConnectivity(x, threshold = 0.1, df = "bartlett"), "'df' says what p values are of", fixed = TRUE)
+  expect_error(gpuDist(x, df = 10), "'df' says what p values are of", fixed = TRUE)
+  expect_error(gpuCorTest(x, df = 10, method = "kendall"), "follow from a normal distribution", fixed = TRUE)
+  expect_error(gpuCorTest(x, df = 0), "'df' must be a number of at least 1, or \"bartlett\"", fixed = TRUE)
+  expect_error(gpuCorTest(x, df = "welch"), "'df' must be a number of at least 1, or \"bartlett\"", fixed = TRUE)
+  expect_error(gpuCorTest(x, covariates = 1:20, adjust = "maxT"), "adjust = \"maxT\" permutes", fixed = TRUE)
+  expect_error(gpuCorTest(x, df = 10, method = "spearman", exact = TRUE), "there is no exact distribution",
+               fixed = TRUE)
+  expect_error(gpuCorNetwork(x[1:4, ], covariates = c(1, 2, 4, 8), p.value = 0.1, weights = c(1, 1, 1, 0)),
+               "nothing is left", fixed = TRUE)
+})
