@@ -24,7 +24,8 @@ window_attributes <- function(task, keep, time) {
 
 # Those of a `dist`.
 moment_attributes <- function(task) {
-  list(Size = ncol(task$x), Labels = colnames(task$x), Diag = FALSE, Upper = FALSE, method = task$method, class = "dist")
+  list(Size = ncol(task$x), Labels = colnames(task$x), Diag = FALSE, Upper = FALSE, method = task$method,
+       class = "dist")
 }
 
 window_frame <- function(plan, time) {

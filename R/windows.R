@@ -256,8 +256,19 @@ window_bytes <- function(task, keep) {
   data <- if (is.matrix(task$x) && !is_freed(task)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
   data + switch(keep,
     dist = 8 * task$pairs * n,
+    network = 24 * n * edges_of_window(task), # where they are found, and in R
     connectivity = 16 * ncol(task$x) * n,
     moments = if (is.null(task$criterion)) 36 * task$pairs else 0,
+    0
+  )
+}
+
+# As far as it is known before.
+edges_of_window <- function(task) {
+  value <- task$criterion$value
+  switch(task$criterion$name,
+    density = edges_of_density(value, task$pairs),
+    k = if (task$mutual) 0 else min(task$pairs, ncol(task$x) * value / 2),
     0
   )
 }
@@ -277,7 +288,9 @@ check_window_memory <- function(task, keep) {
 }
 
 window_ways_out <- function(task, keep, free) {
-  if (keep == "connectivity") return("a larger 'step' makes fewer windows")
+  fewer <- "a larger 'step' makes fewer windows"
+  if (keep == "connectivity") return(fewer)
+  if (keep == "network") return(paste0(fewer, ", and keep = \"connectivity\" keeps no edge of them"))
   most <- floor(free / (8 * task$pairs)) # windows that fit
   step <- floor((nrow(task$x) - task$windows$width) / most) + 1
   paste0(if (keep == "dist" && most >= 1) paste0("step = ", step, " makes windows that fit, "),

@@ -3,18 +3,16 @@
 #   Rscript inst/bench/windows.R [--record] [row ...]
 #
 # Rows, of which the second needs a GPU to end within minutes:
-#   regions  94 regions x 1,200 volumes, width 60, step 1: 1,141 windows, all coefficients; one call of gpuCor() a window,
-#            and stats::cor() a window, beside it
+#   regions  94 regions x 1,200 volumes, width 60, step 1: 1,141 windows, all coefficients; one call of gpuCor() a
+#            window, and stats::cor() a window, beside it
 #   maps     90,112 voxels x 165 volumes, width 30, step 1: 136 windows, degree maps, by threshold and by density
 #   spread   20,000 of these voxels, the most variable 0.1 % of the pairs over the 136 windows
 #
-# floor: the slower of what has to be moved and what has to be multiplied. On a processor nothing is said. On a GPU a
-#   window's columns go through the wire, at the rate of this run (two bytes for one that is filtered in half precision
-#   are not counted: 4 bytes a value), and its products are at the rate that one run over all pairs of 90,112 x 30 has,
-#   beyond which there is only what runs have in common.
-# GPU-DFC (Eslami and Saeed 2019, https://github.com/pcdslab/GPU-DFC) keeps the windows' correlations above a threshold. Its
-# authors report twice the speed of earlier GPU code, and more than 40 times that of a sequential one; they give no rate
-# that could be had beside ours. `one by one` below is one call a window on this machine, as that earlier code has it.
+# floor, on a GPU: for each window the slower of its columns on the wire, 4 bytes a value at 50 GB/s, and its products,
+# as long as they take in one call for 90,112 x 30.
+# GPU-DFC (Eslami and Saeed 2019, https://github.com/pcdslab/GPU-DFC) keeps the windows' correlations above a threshold.
+# Its authors report twice the speed of earlier GPU code, and more than 40 times that of a sequential one; they give no
+# rate that could be had beside ours. `one by one` below is one call a window on this machine.
 #
 # --record writes the output to results/windows.txt beside this script.
 suppressPackageStartupMessages(library(gpucor))
@@ -53,7 +51,8 @@ run_regions <- function() {
   one_by_one <- function(f) for (k in starts) f(x[k:(k + 59), ])
   say("regions: 94 x 1,200, width 60, step 1: 1,141 windows")
   say("  %-34s %7.3f s", "gpuCorWindows()", seconds(function() gpuCorWindows(x, 60), 10))
-  say("  %-34s %7.3f s", "gpuCorWindows(keep = \"moments\")", seconds(function() gpuCorWindows(x, 60, keep = "moments"), 10))
+  moments <- function() gpuCorWindows(x, 60, keep = "moments")
+  say("  %-34s %7.3f s", "gpuCorWindows(keep = \"moments\")", seconds(moments, 10))
   degrees <- function() gpuCorWindows(x, 60, keep = "connectivity", threshold = 0.3)
   say("  %-34s %7.3f s", "gpuCorWindows(keep = \"connectivity\")", seconds(degrees, 10))
   say("  %-34s %7.3f s", "one by one, gpuCor()", seconds(function() one_by_one(gpuCor)))
