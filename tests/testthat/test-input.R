@@ -237,8 +237,8 @@ test_that("choices may be abbreviated as in R, and others are listed", {
   expect_identical(matrix_of(x, backend = "cp"), matrix_of(x, backend = "cpu"))
   expect_identical(gpuCorTriangle(x, order = "c"), gpuCorTriangle(x, order = "column"))
 
-  expect_error(gpuCor(x, method = "tau"), '\'method\' must be one of "pearson", "kendall", "spearman", not "tau"',
-               fixed = TRUE)
+  expect_error(gpuCor(x, method = "tau"), fixed = TRUE,
+               '\'method\' must be one of "pearson", "kendall", "spearman", "bicor", "cosine", not "tau"')
   expect_error(gpuCor(x, method = c("kendall", "pearson")), "'method' must be one of")
   expect_error(gpuCor(x, method = NA), "'method' must be one of .*, not NA")
   expect_error(gpuCor(x, method = 2), "'method' must be one of .*, not 2")
@@ -260,9 +260,9 @@ test_that("settings are checked", {
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
-  expect_error(gpuCor(x, thread = 2), fixed = TRUE,
-               "further arguments are 'threads', 'memory', 'progress', 'devices', 'assay'; there is no 'thread'")
-  unnamed <- "further arguments are 'threads', 'memory', 'progress', 'devices', 'assay'; .*named"
+  known <- "further arguments are 'threads', 'memory', 'progress', 'devices', 'assay', 'weights', 'covariates', .*; "
+  expect_error(gpuCor(x, thread = 2), paste0(known, "there is no 'thread'"))
+  unnamed <- paste0(known, ".*named")
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2, threads = 1), unnamed)
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "there is no 'cores'")
