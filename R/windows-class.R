@@ -36,13 +36,21 @@ window_frame <- function(plan, time) {
   list2DF(frame)
 }
 
+# The first one is made, the others are like it: it takes longer to make one than to find its edges.
 networks_of <- function(result, task) {
   by_k <- task$criterion$name == "k"
-  lapply(seq_along(result$stores), function(w) {
+  rows_of <- function(w) {
     edges <- list(store = result$stores[[w]], n_obs = result$n_obs[w])
     least <- result$least[w]
-    new_network(take_rows(kept_edges(edges, least, if (by_k) NA_real_ else least), task), task)
-  })
+    take_rows(kept_edges(edges, least, if (by_k) NA_real_ else least), task)
+  }
+  network <- new_network(rows_of(1L), task)
+  c(list(network), lapply(seq_along(result$stores)[-1L], function(w) {
+    rows <- rows_of(w)
+    own <- c(rows[c("p", "i", "x")], network_details(rows, task)[c("threshold", "edges", "n_obs")])
+    for (name in names(own)) attr(network, name) <- own[[name]]
+    network
+  }))
 }
 
 degrees_of <- function(result, task) {

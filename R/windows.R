@@ -20,7 +20,7 @@
 #' Moments are over the windows in which the pair has a coefficient.
 #'
 #' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows, as confounds of
-#' an image are; `weights`, of all observations, count in each window (see `...` of [gpuCor()]).
+#' an image are; `weights`, of all observations, count in each window (see [gpucor-measures]).
 #'
 #' Small windows are shared out over the processor's threads, each of which does whole windows; large ones, and those on
 #' a GPU, come one after the other. Where no back end is asked for, windows that are too small for a GPU stay on the
@@ -34,7 +34,7 @@
 #'   from one observation to the next, the result has the times of the windows' centres, too.
 #' @param width Observations of a window, at least 3.
 #' @param step From the beginning of a window to that of the next one.
-#' @param taper What observations of a window weigh, as `weights` (see [gpuCor()]) do, beside such weights: `"none"`:
+#' @param taper What observations of a window weigh, as `weights` ([gpucor-measures]) do, beside such weights: `"none"`:
 #'   all the same. `"gaussian"`: a rectangle convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT
 #'   have it; the rectangle ends three standard deviations before the window does, so that weights fall to nothing
 #'   within it (theirs, a rectangle of 22 volumes and a standard deviation of 3, is `width = 40, shape = 0.075`).
