@@ -134,7 +134,10 @@ check_combination <- function(given) {
 
 count_of <- function(x, n, name) {
   if (is.function(x)) {
-    if (is.null(n)) fail("'", name, "' is a function; say by 'subjects' of how many it returns the data")
+    if (is.null(n)) {
+      fail("'", name, "' must be numeric, not of class function; if it returns subjects' data, say by 'subjects' of how ",
+           "many")
+    }
     return(check_whole(n, "subjects", 1, 1e6))
   }
   if (!is.null(n) && !identical(as.numeric(n), as.numeric(length(x)))) {
