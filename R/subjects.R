@@ -89,8 +89,8 @@ check_data <- function(x, y, use, method, settings) {
 # The input with subjects' data in the place of matrices; of one subject, its own.
 check_subjects <- function(x, y, use, method, settings, given) {
   rule <- check_combination(given)
-  if (!is.null(y) && !is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
   n <- count_of(x, given$subjects, "x")
+  if (!is.null(y) && !is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
   if (!is.null(y) && count_of(y, given$subjects, "y") != n) {
     fail("'x' has ", n, " subjects, and 'y' has ", count_of(y, given$subjects, "y"))
   }

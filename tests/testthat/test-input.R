@@ -260,9 +260,10 @@ test_that("settings are checked", {
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
-  expect_error(gpuCor(x, thread = 2), fixed = TRUE,
-               "further arguments are 'threads', 'memory', 'progress', 'devices', 'assay'; there is no 'thread'")
-  unnamed <- "further arguments are 'threads', 'memory', 'progress', 'devices', 'assay'; .*named"
+  known <- paste("further arguments are 'threads', 'memory', 'progress', 'devices', 'assay', 'combine', 'subjects',",
+                 "'subject_weights', 'probs', 'na.rm'; ")
+  expect_error(gpuCor(x, thread = 2), fixed = TRUE, paste0(known, "there is no 'thread'"))
+  unnamed <- paste0(known, ".*named")
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2, threads = 1), unnamed)
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "there is no 'cores'")
