@@ -52,7 +52,7 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 # Many subjects' data are taken where they are asked for.
 check_one <- function(x, name) {
   if (!is_subjects(x)) return(invisible())
-  fail("'", name, "' must be numeric, not a ", if (is.function(x)) "function" else "list",
+  fail("'", name, "' must be numeric, not of class ", class(x)[1L],
        "; many subjects' data are for gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
 }
 

@@ -91,8 +91,8 @@ check_data <- function(x, y, use, method, settings) {
 # The input with subjects' data in the place of matrices; of one subject, its own.
 check_subjects <- function(x, y, use, method, settings, given) {
   rule <- check_combination(given)
-  if (!is.null(y) && !is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
   n <- count_of(x, given$subjects, "x")
+  if (!is.null(y) && !is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
   if (!is.null(y) && count_of(y, given$subjects, "y") != n) {
     fail("'x' has ", n, " subjects, and 'y' has ", count_of(y, given$subjects, "y"))
   }
@@ -170,7 +170,10 @@ check_combination <- function(given) {
 
 count_of <- function(x, n, name) {
   if (is.function(x)) {
-    if (is.null(n)) fail("'", name, "' is a function; say by 'subjects' of how many it returns the data")
+    if (is.null(n)) {
+      fail("'", name, "' must be numeric, not of class function; if it returns subjects' data, say by 'subjects' of how ",
+           "many")
+    }
     return(check_whole(n, "subjects", 1, 1e6))
   }
   if (!is.null(n) && !identical(as.numeric(n), as.numeric(length(x)))) {

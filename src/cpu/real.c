@@ -121,11 +121,11 @@ static void pairs_of_set(const cpu_operand *a, const cpu_operand *b, int64_t row
 
 void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
                const int32_t *k, int64_t n, double *r) {
-    enum { FEW = 16 };
+    enum { FEW = 16, AHEAD = 3 };
     const cpu_operand *const *a = (const cpu_operand *const *)rows, *const *b = (const cpu_operand *const *)cols;
     for (int64_t s = 0; s < sets; s++) {
-        if (s == 0 && n <= FEW) fetch_columns(a[s], b[s], row, col, k, n);
-        if (s + 1 < sets && n <= FEW) fetch_columns(a[s + 1], b[s + 1], row, col, k, n);
+        for (int64_t next = s == 0 ? 0 : s + AHEAD; n <= FEW && next <= s + AHEAD && next < sets; next++)
+            fetch_columns(a[next], b[next], row, col, k, n);
         pairs_of_set(a[s], b[s], row, col, k, n, r + s * n);
     }
 }

@@ -131,36 +131,30 @@ TARGET static void NAME(dots)(const float *x, const float *columns, int64_t stri
     }
 }
 
-/* Of some columns, which share the loads of x, slice by slice as slices() adds them up. */
-static inline __attribute__((always_inline)) TARGET void NAME(slice_group)(const float *x, const float *const *y,
-                                                                           int pairs, int64_t n, double *out) {
-    double sum[4] = {0};
-    for (int64_t k = 0; k < n; k += GCOR_OBS_SLICE) {
-        float slice[4] = {0};
-        if (k + GCOR_OBS_SLICE <= n) {
-            UNROLL for (int l = 0; l < GCOR_OBS_SLICE; l++) UNROLL for (int p = 0; p < pairs; p++)
-                slice[p] = NAME(fuse_single)(x[k + l], y[p][k + l], slice[p]);
-        } else {
-            for (int64_t l = k; l < n; l++)
-                UNROLL for (int p = 0; p < pairs; p++) slice[p] = NAME(fuse_single)(x[l], y[p][l], slice[p]);
-        }
-        UNROLL for (int p = 0; p < pairs; p++) sum[p] += slice[p];
+/* Slice by slice as slices() adds them up, some slices at the same time. */
+static inline __attribute__((always_inline)) TARGET double NAME(slice_dot)(const float *x, const float *y, int64_t n) {
+    enum { AT_ONCE = 6 };
+    double sum = 0;
+    int64_t k = 0;
+    for (; k + AT_ONCE * GCOR_OBS_SLICE <= n; k += AT_ONCE * GCOR_OBS_SLICE) {
+        float slice[AT_ONCE] = {0};
+        for (int l = 0; l < GCOR_OBS_SLICE; l++)
+            UNROLL for (int s = 0; s < AT_ONCE; s++)
+                slice[s] = NAME(fuse_single)(x[k + s * GCOR_OBS_SLICE + l], y[k + s * GCOR_OBS_SLICE + l], slice[s]);
+        UNROLL for (int s = 0; s < AT_ONCE; s++) sum += slice[s];
     }
-    UNROLL for (int p = 0; p < pairs; p++) out[p] = sum[p];
+    while (k < n) {
+        int64_t end = n - k < GCOR_OBS_SLICE ? n : k + GCOR_OBS_SLICE;
+        float slice = 0;
+        for (; k < end; k++) slice = NAME(fuse_single)(x[k], y[k], slice);
+        sum += slice;
+    }
+    return sum;
 }
 
 TARGET static void NAME(slice_dots)(const float *x, const float *columns, int64_t stride, const int32_t *which,
                                     int64_t count, int64_t n, double *out) {
-    const float *y[4];
-    int64_t k = 0;
-    for (; k + 4 <= count; k += 4) {
-        UNROLL for (int p = 0; p < 4; p++) y[p] = columns + which[k + p] * stride;
-        NAME(slice_group)(x, y, 4, n, out + k);
-    }
-    for (; k < count; k++) {
-        y[0] = columns + which[k] * stride;
-        NAME(slice_group)(x, y, 1, n, out + k);
-    }
+    for (int64_t p = 0; p < count; p++) out[p] = NAME(slice_dot)(x, columns + which[p] * stride, n);
 }
 
 /* ---- from sums to coefficients -------------------------------------------------------------------- */

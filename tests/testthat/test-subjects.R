@@ -246,7 +246,7 @@ test_that("errors name the subject, and what is to be done", {
   expect_error(gpuCor(x, x[1]), "'x' has 2 subjects, and 'y' has 1")
   expect_error(gpuCor(x, list(x[[1]], x[[1]][1:3, ])), "subject 2: incompatible dimensions")
   expect_error(gpuCor(list()), "no subjects")
-  expect_error(gpuCor(function(i) x[[i]]), "say by 'subjects'")
+  expect_error(gpuCor(function(i) x[[i]]), "subjects' data, say by 'subjects'")
   expect_error(gpuCor(function(i) stop("no file"), subjects = 2), "subject 1: no file")
   expect_error(gpuCor(x, subjects = 3), "'subjects' is 3, and 'x' is a list of 2")
   expect_error(gpuCor(x, combine = "median"), "'combine' must be one of")

@@ -1,0 +1,74 @@
+# The network of many subjects' mean z, beside as many networks of one of them.
+#
+#   Rscript inst/bench/subjects.R [backend] [N] [n_obs] [subjects] [density] [--list]
+#
+# By default 7 subjects of 12,000 variables x 200 on a processor, and 100 of 91,282 x 300 on a GPU, at 0.1 %. Subjects
+# are made one by one, by a function of R, as they would be read from files; --list: they are a list in memory.
+#
+# made     seconds that making all subjects' data takes by itself, where a function makes them
+# floor    seconds of as many networks, of one subject each: of all of them on a processor, of the first one times
+#          their number on a GPU
+# seconds  of the network of all: with a function, less what making them takes; ratio: over the floor
+# CPU      the same by the processor's time, user and system: what counts where others use the machine, too
+# Of each the best of three, on a GPU of two, as its first run starts the driver.
+arguments <- commandArgs(TRUE)
+suppressPackageStartupMessages(library(gpucor))
+
+of_list <- "--list" %in% arguments
+arguments <- setdiff(arguments, "--list")
+given <- function(k, default) if (length(arguments) >= k) as.numeric(arguments[k]) else default
+backend <- if (length(arguments)) arguments[1L] else gpuInfo()$backends[1L]
+on_gpu <- backend == "cuda"
+n_var <- given(2L, if (on_gpu) 91282 else 12000)
+n_obs <- given(3L, if (on_gpu) 300 else 200)
+n <- given(4L, if (on_gpu) 100 else 7)
+density <- given(5L, 0.001)
+times <- if (on_gpu) 2L else 3L
+
+# Noise that is another one in each subject, as its columns are moved on, and signals that all have in common.
+set.seed(1)
+noise <- matrix(rnorm(n_obs * n_var), n_obs)
+loading <- matrix(rnorm(5 * n_var, sd = 0.3), 5)
+make_subject <- function(i) {
+  moved <- (seq_len(n_var) + 997 * i - 1) %% n_var + 1
+  noise[, moved] + matrix(rnorm(5 * n_obs), n_obs) %*% loading
+}
+
+# Elapsed, and the processor's.
+seconds_of <- function(work) {
+  best <- c(elapsed = Inf, cpu = Inf)
+  for (k in seq_len(times)) {
+    gc()
+    used <- system.time(work())
+    best <- pmin(best, c(used[["elapsed"]], sum(used[c("user.self", "sys.self")])))
+  }
+  best
+}
+
+network <- function(x, ...) gpuCorNetwork(x, density = density, backend = backend, ...)
+
+subjects <- if (of_list || !on_gpu) lapply(seq_len(n), make_subject)
+invisible(network(make_subject(1)[, seq_len(min(n_var, 5000))]))
+one <- if (on_gpu) make_subject(1)
+floor <- if (on_gpu) n * seconds_of(function() network(one)) else seconds_of(function() for (x in subjects) network(x))
+made <- if (of_list) c(elapsed = 0, cpu = 0) else seconds_of(function() for (i in seq_len(n)) make_subject(i))
+
+net <- NULL
+ours <- seconds_of(function() {
+  net <<- if (of_list) {
+    network(subjects, combine = "fisher")
+  } else {
+    network(make_subject, combine = "fisher", subjects = n)
+  }
+})
+stages <- .Call(gpucor:::r_stages)
+
+cat(n, " subjects of ", n_var, " variables x ", n_obs, ", ", backend, ": mean z, density ", density, ": ", net@edges,
+    " edges, |r| >= ", format(net@threshold, digits = 6), "\n", sep = "")
+line <- function(...) cat(sprintf("%-8s %9.2f %9.2f %9.2f %7.2f\n", ...))
+cat(sprintf("%-8s %9s %9s %9s %7s\n", "", "made", "floor", "seconds", "ratio"))
+line("elapsed", made[["elapsed"]], floor[["elapsed"]], ours[["elapsed"]] - made[["elapsed"]],
+     (ours[["elapsed"]] - made[["elapsed"]]) / floor[["elapsed"]])
+line("CPU", made[["cpu"]], floor[["cpu"]], ours[["cpu"]] - made[["cpu"]], (ours[["cpu"]] - made[["cpu"]]) / floor[["cpu"]])
+cat(sprintf("last pass: %.2f s preparing, %.2f s multiplying and delivering, %.2f s in all; %.1f GB on the device\n",
+            stages[1L], stages[2L], stages[3L], stages[4L] / 1e9))
