@@ -61,8 +61,8 @@
 #' Lohmann G et al. (2010). Eigenvector centrality mapping for analyzing connectivity patterns in fMRI data of the human
 #' brain. *PLoS ONE* 5, e10232.
 #'
-#' Wink AM et al. (2012). Fast eigenvector centrality mapping of voxel-wise connectivity in functional magnetic resonance
-#' imaging. *Brain Connectivity* 2, 265-274.
+#' Wink AM et al. (2012). Fast eigenvector centrality mapping of voxel-wise connectivity in functional magnetic
+#' resonance imaging. *Brain Connectivity* 2, 265-274.
 #' @seealso [pickPower()], [voxelImage()]
 #' @examples
 #' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8), histogram = TRUE)
@@ -129,7 +129,9 @@ check_levels <- function(threshold, density) {
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density))
   if (!length(given)) return(NULL)
   most <- constant("most levels")
-  if (length(given[[1L]]) > most) fail("'", names(given), "' has ", length(given[[1L]]), " values; ask for at most ", most)
+  if (length(given[[1L]]) > most) {
+    fail("'", names(given), "' has ", length(given[[1L]]), " values; ask for at most ", most)
+  }
   check_criterion(given)
 }
 
@@ -243,7 +245,8 @@ new_connectivity <- function(sums, task, wanted, breaks) {
   named <- function(values) if (is.null(labels)) values else stats::setNames(values, labels)
   by_level <- function(m) {
     if (length(values) <= 1L) return(named(as.vector(m)))
-    structure(m, dim = c(ncol(task$x), length(values)), dimnames = list(labels, vapply(values, format, "", digits = 15)))
+    structure(m, dim = c(ncol(task$x), length(values)),
+              dimnames = list(labels, vapply(values, format, "", digits = 15)))
   }
   result <- list()
   if (!is.null(sums$threshold)) {

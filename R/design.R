@@ -147,7 +147,7 @@ check_covariates <- function(covariates, data, measure, n_obs) {
     fail("'covariates' has ", format_count(nrow(z)), " rows; there are ", format_count(n_obs), " observations")
   }
   infinite <- which(is.infinite(z), arr.ind = TRUE)
-  if (nrow(infinite)) fail("'covariates' is infinite ", place_of(z, infinite))
+  if (nrow(infinite)) fail("'covariates' is infinite ", spot_of(z, infinite))
   z
 }
 
@@ -177,7 +177,7 @@ formula_matrix <- function(formula, data, centred) {
   z[, colnames(z) != "(Intercept)", drop = FALSE]
 }
 
-place_of <- function(z, at) {
+spot_of <- function(z, at) {
   column <- if (is.null(colnames(z))) at[1L, 2L] else paste0("\"", colnames(z)[at[1L, 2L]], "\"")
   paste0("in column ", column, ", row ", at[1L, 1L])
 }
@@ -233,7 +233,7 @@ with_covariates <- function(z, counts, use) {
   missing <- if (is.null(z)) FALSE else is.na(z) & counts
   if (!any(missing)) return(counts)
   if (uses[use] %in% c("everything", "all.obs")) {
-    fail("'covariates' is missing ", place_of(z, which(missing, arr.ind = TRUE)), "; leave such observations out by ",
+    fail("'covariates' is missing ", spot_of(z, which(missing, arr.ind = TRUE)), "; leave such observations out by ",
          "use = \"complete.obs\" or by 'weights' of 0")
   }
   counts & rowSums(missing) == 0

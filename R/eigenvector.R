@@ -41,7 +41,8 @@ lanczos <- function(product, v) {
     v <- as.vector(v) / beside[k]
   }
   small <- diag(diagonal[1:k], k)
-  small[cbind(seq_len(k - 1L), seq_len(k)[-1L])] <- small[cbind(seq_len(k)[-1L], seq_len(k - 1L))] <- beside[seq_len(k - 1L)]
+  next_to <- cbind(seq_len(k - 1L), seq_len(k)[-1L])
+  small[next_to] <- small[next_to[, 2:1, drop = FALSE]] <- beside[seq_len(k - 1L)]
   best <- eigen(small, symmetric = TRUE)
   list(vector = as.vector(basis[, 1:k, drop = FALSE] %*% best$vectors[, 1L]), value = best$values[1L],
        error = abs(beside[k] * best$vectors[k, 1L]))

@@ -14,7 +14,8 @@
 #' on chromosomes: a data frame, in which one column is called `chromosome`, `chr`, `chrom` or `seqnames`, or is not
 #' numeric, and the others are numbers. Pairs of two groups are farther than any distance.
 #'
-#' A column without a label, or without a place, is in no pair: `NA`.
+#' A column without a label, or without a place, is in no pair: `NA`. Packages dplyr and data.table have a `between()`
+#' of their own, beside which it is `gpucor::between()`.
 #'
 #' The columns need not be in any order: they are put in one while the pairs are computed, and the result is that of all
 #' pairs of which the others are left out, to the last bit. Data that are read by blocks of columns (HDF5,

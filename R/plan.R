@@ -70,7 +70,7 @@ make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FA
   if ("pairs" %in% names(given)) fail("'pairs' cannot be in a plan; call ", verb, "() on one machine")
   is_setting <- names(given) %in% c(SETTINGS, "assay")
   settings <- do.call(own_settings, c(list(backend), given[is_setting]))
-  check_verb_arguments(given[!is_setting], verb, y)
+  check_verb_arguments(given[!is_setting], verb)
   check_has_assay(x, y, given$assay)
   x <- plan_data(x, "x", given$assay)
   y <- if (!is.null(y)) plan_data(y, "y", given$assay)
@@ -115,12 +115,11 @@ check_new_folder <- function(path) {
   file.path(normalizePath(folder), basename(path))
 }
 
-check_verb_arguments <- function(given, verb, y) {
+check_verb_arguments <- function(given, verb) {
   known <- setdiff(names(formals(verb)), c("x", "y", "backend", "...", "file", "compression", "shards"))
   unknown <- setdiff(names(given), known)
   if (is.null(names(given)) && length(given)) unknown <- "an argument without a name"
   if (length(unknown)) fail(verb, "() takes no ", show_value(unknown[1L]), " in a plan; it takes ", toString(known))
-  if (!is.null(y) && !"y" %in% names(formals(verb))) fail("'y' is given, and ", verb, "() takes none")
 }
 
 # A matrix, for the verb and for the file.

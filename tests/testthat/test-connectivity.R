@@ -384,9 +384,10 @@ test_that("it prints in a few lines", {
 
 test_that("wrong arguments are errors that say what is right", {
   x <- normal(10, 5)
-  expect_error(gpuConnectivity(x), "what is to be summed\\? give 'threshold', 'density', 'power', 'maps' or histogram = TRUE")
+  expect_error(gpuConnectivity(x),
+               "what is to be summed\\? give 'threshold', 'density', 'power', 'maps' or histogram = TRUE")
   expect_error(gpuConnectivity(x, threshold = 0.1, density = 0.1), "give only one of 'threshold' and 'density'")
-  for (bad in list(-0.1, 1.1, NA, "0.5", c(0.1, 0.2))) {
+  for (bad in list(-0.1, 1.1, NA, "0.5", c(0.1, 1.2))) {
     expect_error(gpuConnectivity(x, threshold = bad), "'threshold' must be a number in \\[0, 1\\], not ")
     expect_error(gpuConnectivity(x, density = bad), "'density' must be a number above 0 and up to 1, not ")
   }

@@ -26,7 +26,8 @@ for (backend in backends()) for (method in all_methods) {
   test_that(paste(backend, method, "has the means of all coefficients"), {
     maps <- c("mean", "z", "icc")
     data <- list(normal = normal(25, 257), ties = heavy_ties(12, 65), constants = with_constants(normal(20, 64)),
-                 duplicates = with_duplicates(normal(20, 40)), missing = with_missing(normal(20, 40), 0.05), one = normal(9, 1))
+                 duplicates = with_duplicates(normal(20, 40)), missing = with_missing(normal(20, 40), 0.05),
+                 one = normal(9, 1))
     for (name in names(data)) {
       x <- data[[name]]
       use <- if (name == "missing") "pairwise.complete.obs" else "everything"
@@ -130,8 +131,8 @@ centrality <- function(weights) {
 }
 
 groups <- function(n_obs, n_var) {
-  x <- normal(n_obs, n_var)
-  x + normal(n_obs, 4, seed = 4)[, rep(1:4, length.out = n_var)] * rep(c(2, 0.5), each = n_var %/% 2, length.out = n_var)
+  strength <- rep(c(2, 0.5), each = n_var %/% 2, length.out = n_var)
+  normal(n_obs, n_var) + normal(n_obs, 4, seed = 4)[, rep(1:4, length.out = n_var)] * strength
 }
 
 test_that("eigenvector centrality of all pairs is igraph's", {

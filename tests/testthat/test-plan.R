@@ -234,7 +234,6 @@ test_that("a plan says what is wrong with it when it is made", {
   expect_error(plan(path, x, threshold = 0.5, densty = 1), "gpuCorNetwork\\(\\) takes no \"densty\" in a plan")
   expect_error(plan(path, x, threshold = 0.5, shards = 0), "'shards' must be a whole number between 1 and")
   expect_error(plan(path, x, threshold = 0.5, shards = 1e6), "'shards' must be .*tiles")
-  expect_error(plan(path, x, x, threshold = 0.5, verb = "gpuConnectivity"), "'y' is given")
   expect_error(plan(path, letters, threshold = 0.5), "'x' must be numeric")
   expect_error(plan(file.path(path, "deeper"), x, threshold = 0.5), "there is no folder")
   expect_error(plan(c("a", "b"), x, threshold = 0.5), "'path' must be one string")

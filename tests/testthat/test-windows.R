@@ -266,10 +266,13 @@ for (backend in backends()) {
 
   test_that(paste(backend, "windows stop at once when interrupted"), {
     skip_without_children()
+    n_var <- if (backend == "cpu") list(dist = 120, moments = 1500) else list(dist = 8000, moments = 6000)
     for (keep in c("dist", "moments")) {
-      work <- if (keep == "dist") function(x, folder) gpuCorWindows(x, 300, method = "kendall")
-      else function(x, folder) gpuCorWindows(x, 300, method = "kendall", keep = "moments", density = 0.01)
-      child <- start_work(work, list(n_obs = 1200, n_var = if (keep == "dist") 120 else 1500), backend)
+      work <- if (keep == "dist" && backend == "cpu") function(x, folder) gpuCorWindows(x, 300, method = "kendall")
+      else if (keep == "dist") function(x, folder) {
+        gpuCorWindows(x, 300, method = "kendall", keep = "connectivity", threshold = 0.5)
+      } else function(x, folder) gpuCorWindows(x, 300, method = "kendall", keep = "moments", density = 0.01)
+      child <- start_work(work, list(n_obs = 1200, n_var = n_var[[keep]]), backend)
       on.exit(child$process$kill())
       expect_true(wait_until(function() file.exists(child$files$ready), 60))
       Sys.sleep(0.5)
