@@ -183,7 +183,7 @@ test_that("errors name the argument", {
   expect_error(pickPower(x, c(1, 2, NA)), "number 3 is NA", fixed = TRUE)
   expect_error(pickPower(x, Inf), "number 1 is Inf", fixed = TRUE)
   expect_error(pickPower(x, type = "weighted"), "'type' must be one of", fixed = TRUE)
-  expect_error(pickPower(x, method = "cosine"), "'method' must be one of", fixed = TRUE)
+  expect_error(pickPower(x, method = "cosines"), "'method' must be one of", fixed = TRUE)
   expect_error(pickPower(x, r_squared = 2), "'r_squared' must be a number between 0 and 1, not 2", fixed = TRUE)
   expect_error(pickPower(x, r_squared = NA), "'r_squared' must be", fixed = TRUE)
   expect_error(pickPower(x, breaks = 1), "'breaks' must be a whole number", fixed = TRUE)
