@@ -263,5 +263,6 @@ test_that("errors name the subject, and what is to be done", {
   expect_error(gpuDist(x), "matrix-like|many subjects")
   folder <- tempfile()
   expect_error(gpuCorPlan(folder, x, verb = "gpuCorNetwork", threshold = 0.5), "many subjects' data are for")
+  skip_if_not_installed("future")
   expect_error(gpuCorNetwork(x, threshold = 0.5, shards = 2), "many subjects' data are for")
 })
