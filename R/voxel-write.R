@@ -77,6 +77,7 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0) {
   img <- if (is_map(values)) values else voxelImage(values, need_reference(reference), outside)
   header <- map_header(img, reference)
   if (!is.null(header$cifti)) return(invisible(write_scalars(img, check_map_file(file, TRUE), header$cifti)))
+  if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
   invisible(write_image(as_image(img, "values"), check_map_file(file, FALSE), header))
 }
 
@@ -117,6 +118,13 @@ check_map_file <- function(file, cifti) {
 PLACE_FIELDS <- c("qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d", "qoffset_x", "qoffset_y",
                   "qoffset_z", "srow_x", "srow_y", "srow_z")
 
+# Of an image whose volumes are maps, not times.
+without_time <- function(header) {
+  if (!is.null(header$pixdim)) header$pixdim[-(1:4)] <- 1
+  if (!is.null(header$xyzt_units)) header$xyzt_units <- bitwAnd(as.integer(header$xyzt_units), 7L)
+  header
+}
+
 write_image <- function(img, file, header) {
   if (isTRUE(header$reoriented)) {
     fail("the image was turned by oro.nifti, whose affine is not that of its array; read it with reorient = FALSE")
@@ -127,8 +135,8 @@ write_image <- function(img, file, header) {
   code <- if (is.double(values)) 64L else if (typeof(img) == "logical") 2L else 8L
   size <- dim(img)
   pixdim <- if (is.null(header$pixdim)) rep(1, 8) else as.numeric(header$pixdim)
-  pixdim[-(1:4)] <- 1 # volumes are maps, not times
-  units <- if (is.null(header$xyzt_units)) 0L else bitwAnd(as.integer(header$xyzt_units), 7L)
+  pixdim[pixdim == 0] <- 1
+  units <- if (is.null(header$xyzt_units)) 0L else as.integer(header$xyzt_units)
   fields <- list(dim = c(length(size), size, rep(1L, 7L - length(size))), datatype = code, pixdim = pixdim,
                  scl_slope = 1, xyzt_units = units, descrip = "gpucor")
   write_nifti(file, c(fields, header[intersect(PLACE_FIELDS, names(header))]), if (max(size) > 32767L) 2L else 1L,

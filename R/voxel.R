@@ -120,7 +120,8 @@ voxelImage <- function(values, mask, outside = 0) {
   for (k in seq_len(if (is.null(volumes)) 1L else volumes)) {
     img[inside + (k - 1) * places] <- .subset(values, seq_along(inside) + (k - 1) * length(inside))
   }
-  as_reference(img, mask$header, colnames(values))
+  header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
+  as_reference(img, header, colnames(values))
 }
 
 check_outside_value <- function(outside) {

@@ -231,3 +231,20 @@ test_that("filtered_func_data: the file is the image", {
   x <- voxelMatrix(file, mask)
   expect_identical(unclass(x)[, ], unclass(voxelMatrix(img, mask))[, ])
 })
+
+test_that("a series keeps the time between its volumes, and maps have none", {
+  header <- list(pixdim = c(1, 2, 3, 4, 2.5, 0, 0, 0), xyzt_units = 10, sform_code = 1, srow_x = c(2, 0, 0, 0),
+                 srow_y = c(0, 3, 0, 0), srow_z = c(0, 0, 4, 0))
+  img <- structure(array(rnorm(5 * 4 * 3 * 6), c(5, 4, 3, 6)), header = header)
+  file <- tempfile(fileext = ".nii.gz")
+  writeVoxels(img, file)
+  x <- voxelMatrix(file)
+  expect_equal(attr(x, "tr"), 2.5)
+  expect_equal(readVoxels(file), img, ignore_attr = TRUE)
+  maps <- tempfile(fileext = ".nii")
+  writeVoxels(t(x[1:2, ]), maps, reference = x)
+  expect_null(attr(voxelMatrix(maps), "tr"))
+  again <- tempfile(fileext = ".nii")
+  writeVoxels(voxelImage(t(x[1:2, ]), x), again)
+  expect_identical(readBin(again, "raw", 1e5), readBin(maps, "raw", 1e5))
+})
