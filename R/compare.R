@@ -98,8 +98,8 @@ compare_task <- function(x, y, sign, use, method, backend, ...) {
   counted$groups <- lengths(groups)
   weights <- difference_weights(fisher_weights(counted$n), rep(c(TRUE, FALSE), counted$groups))
   rule <- list(how = "fisher", share = 0.5, skips = FALSE)
-  task <- list(x = new_subjects(data, rule, weights, 1, counted, designs), y = NULL, sign = sign, use = use, method = method,
-               settings = settings)
+  all <- new_subjects(data, rule, weights, 1, counted, designs)
+  task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
   task$pairs <- count_pairs(task$x, NULL)
   task
 }

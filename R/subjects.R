@@ -39,13 +39,13 @@
 #'
 #' `density`, `threshold` and `k` are of combined coefficients. `p.value` and `fdr` take `combine = "fisher"`: the mean
 #' z has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, which is `1 / sqrt(sum(n - 3))` with the weights that
-#' it has by itself; n is less by the degrees of freedom that covariates take; of Spearman's rho the variance of a z is 1.06 / (n - 3) (Fieller and others 1957). Other
-#' combinations, Kendall's tau-b, pairs with observations of their own and `na.rm = TRUE` have no standard error that is
-#' the same for all pairs, and are errors.
+#' it has by itself; n is less by the degrees of freedom that covariates take; of Spearman's rho the variance of a z is
+#' 1.06 / (n - 3) (Fieller and others 1957). Other combinations, Kendall's tau-b, pairs with observations of their own
+#' and `na.rm = TRUE` have no standard error that is the same for all pairs, and are errors.
 #'
 #' Memory and time: prepared columns of all subjects stay where they are used: on the GPU, at some 6 bytes a value, or
-#' on the processor, at 8, in up to a quarter of the memory that is free, if `memory` does not say how much it may be. Where they
-#' do not fit they are made ready again for each band of tiles, from the matrices.
+#' on the processor, at 8, in up to a quarter of the memory that is free, if `memory` does not say how much it may be.
+#' Where they do not fit they are made ready again for each band of tiles, from the matrices.
 #'
 #' @section Errors: a subject's number is part of the message: other columns, or other names of them, than the first
 #'   one; other rows than its `y`; everything that is an error for a single matrix. `gpuCorPlan()` and `shards` take one
@@ -171,8 +171,8 @@ check_combination <- function(given) {
 count_of <- function(x, n, name) {
   if (is.function(x)) {
     if (is.null(n)) {
-      fail("'", name, "' must be numeric, not of class function; if it returns subjects' data, say by 'subjects' of how ",
-           "many")
+      fail("'", name, "' must be numeric, not of class function; if it returns subjects' data, say by 'subjects' of ",
+           "how many")
     }
     return(check_whole(n, "subjects", 1, 1e6))
   }

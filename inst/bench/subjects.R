@@ -69,6 +69,7 @@ line <- function(...) cat(sprintf("%-8s %9.2f %9.2f %9.2f %7.2f\n", ...))
 cat(sprintf("%-8s %9s %9s %9s %7s\n", "", "made", "floor", "seconds", "ratio"))
 line("elapsed", made[["elapsed"]], floor[["elapsed"]], ours[["elapsed"]] - made[["elapsed"]],
      (ours[["elapsed"]] - made[["elapsed"]]) / floor[["elapsed"]])
-line("CPU", made[["cpu"]], floor[["cpu"]], ours[["cpu"]] - made[["cpu"]], (ours[["cpu"]] - made[["cpu"]]) / floor[["cpu"]])
+own <- ours[["cpu"]] - made[["cpu"]]
+line("CPU", made[["cpu"]], floor[["cpu"]], own, own / floor[["cpu"]])
 cat(sprintf("last pass: %.2f s preparing, %.2f s multiplying and delivering, %.2f s in all; %.1f GB on the device\n",
             stages[1L], stages[2L], stages[3L], stages[4L] / 1e9))
