@@ -148,13 +148,13 @@ check_compression <- function(compression, file) {
 
 signs <- c("absolute", "positive", "negative")
 
-# Everything that the passes over the data need to know.
-network_task <- function(x, y, criterion, sign, use, method, backend, ...) {
+# Everything that the passes over the data need to know. takes_all: many subjects, and some pairs only, may be given.
+network_task <- function(x, y, criterion, sign, use, method, backend, ..., takes_all = TRUE) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ..., takes_subjects = TRUE, takes_pairs = TRUE)
-  input <- check_data(x, y, use, method, settings)
+  settings <- settings_of(backend, ..., takes_subjects = takes_all, takes_pairs = takes_all)
+  input <- if (takes_all) check_data(x, y, use, method, settings) else check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = isTRUE(criterion$name %in% c("p.value", "fdr")))
   settings["pairs"] <- list(check_pairs(settings$pairs, input$x, input$y))
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,

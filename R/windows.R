@@ -87,7 +87,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   check_matrix_like(x, COLUMNS)
-  task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision)
+  task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision, takes_all = FALSE)
   time <- time_of(x, task$settings$asked$tr)
   task$mutual <- mutual
   task$call <- sys.call()

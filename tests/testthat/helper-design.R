@@ -64,3 +64,8 @@ expect_designed <- function(x, method, use, backend, ..., weights = NULL, z = NU
   wrong <- differences(off_diagonal(ours), off_diagonal(truth), within)
   expect(length(wrong) == 0, paste(c(backend, method, use, list(...), wrong), collapse = " "))
 }
+
+confounds <- function(n_obs, seed = 7) {
+  set.seed(seed)
+  cbind(drift = seq_len(n_obs), motion = rnorm(n_obs), far = 1e8 + rnorm(n_obs), ties = sample(3, n_obs, TRUE))
+}

@@ -1,10 +1,5 @@
 # What columns are freed of: residuals of lm(), of ranks, and of what is outside of a band of frequencies.
 
-confounds <- function(n_obs, seed = 7) {
-  set.seed(seed)
-  cbind(drift = seq_len(n_obs), motion = rnorm(n_obs), far = 1e8 + rnorm(n_obs), ties = sample(3, n_obs, TRUE))
-}
-
 # Some of a regressor in every column, a large mean, ties, a constant, and a column of nothing but regressors.
 confounded <- function(n_obs, n_var, z = confounds(n_obs)) {
   x <- normal(n_obs, n_var) + z[, "drift"] %o% (seq_len(n_var) / n_obs)

@@ -266,3 +266,33 @@ test_that("errors name the subject, and what is to be done", {
   skip_if_not_installed("future")
   expect_error(gpuCorNetwork(x, threshold = 0.5, shards = 2), "many subjects' data are for")
 })
+
+test_that("each subject has its own weights and covariates", {
+  x <- list(normal(30, 9), rounded(25, 9), normal(21, 9))
+  z <- list(confounds(30), confounds(25)[, 1:2], confounds(21)[, 3, drop = FALSE])
+  w <- lapply(x, function(own) rep_len(c(1, 2, 0, 3), nrow(own)))
+  left <- Map(function(own, z) stats::residuals(stats::lm(own ~ scale(z, scale = FALSE))), x, z)
+  lost <- vapply(z, function(z) qr(scale(z, scale = FALSE))$rank, 0L)
+  for (backend in backends()) {
+    r <- gpuCor(x, covariates = z, combine = "mean", precision = "double", output = "matrix", backend = backend)
+    expect_equal(r, Reduce(`+`, lapply(left, cor)) / 3, tolerance = 1e-8)
+    r <- gpuCor(x, weights = function(i) w[[i]], combine = "mean", output = "matrix", backend = backend)
+    expect_equal(r, Reduce(`+`, Map(function(x, w) cov.wt(x, w, cor = TRUE)$cor, x, w)) / 3, tolerance = 1e-6)
+    r <- gpuCor(x, covariates = z, combine = "fisher", backend = backend)
+    n <- vapply(x, nrow, 0L) - lost - 3
+    means <- Reduce(`+`, Map(function(r, n) n * z_of(cor(r)), left, n)) / sum(n)
+    expect_equal(as.vector(r), tanh(means)[lower.tri(means)], tolerance = 1e-6)
+    net <- gpuCorNetwork(x, p.value = 0.2, covariates = z, combine = "fisher", backend = backend)
+    p <- 2 * stats::pnorm(-abs(means) * sqrt(sum(n)))
+    expect_identical(unname(as.matrix(net) != 0), unname(p <= 0.2 & row(p) != col(p)))
+    one <- gpuCor(x[1], covariates = z[1], weights = w[1], backend = backend)
+    expect_identical(as.vector(one), as.vector(gpuCor(x[[1]], covariates = z[[1]], weights = w[[1]], backend = backend)))
+    differing <- gpuCorCompare(x[1:2], x[3], covariates = z, backend = backend, precision = "double")
+    expect_s3_class(differing, "gpuCorCompare")
+  }
+  expect_error(gpuCor(x, covariates = z[1:2]), "'covariates' is a list of 2, and there are 3 subjects", fixed = TRUE)
+  expect_error(gpuCor(x, weights = list(1:30, 1:25, 1:20)), "subject 3: 'weights' has 20 values", fixed = TRUE)
+  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", df = 3), "'df' is of one subject", fixed = TRUE)
+  expect_error(gpuCorNetwork(x, threshold = 0.1, pairs = within(1:9)), "'pairs' is of one subject", fixed = TRUE)
+  expect_error(gpuConnectivity(x, maps = "eigenvector"), "is of one subject", fixed = TRUE)
+})

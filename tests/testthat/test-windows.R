@@ -393,3 +393,10 @@ test_that("methods show, sum up and convert", {
   }
   expect_error(w[[4]], "'i' must be a whole number between 1 and 3")
 })
+
+test_that("windows are of one subject and of all pairs", {
+  x <- normal(20, 5)
+  expect_error(gpuCorWindows(list(x, x), 10), "many subjects' data are for gpuCor()", fixed = TRUE)
+  expect_error(gpuCorWindows(x, 10, combine = "mean"), "there is no 'combine'", fixed = TRUE)
+  expect_error(gpuCorWindows(x, 10, pairs = within(1:5)), "'pairs'", fixed = TRUE)
+})
