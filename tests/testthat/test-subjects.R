@@ -286,7 +286,8 @@ test_that("each subject has its own weights and covariates", {
     p <- 2 * stats::pnorm(-abs(means) * sqrt(sum(n)))
     expect_identical(unname(as.matrix(net) != 0), unname(p <= 0.2 & row(p) != col(p)))
     one <- gpuCor(x[1], covariates = z[1], weights = w[1], backend = backend)
-    expect_identical(as.vector(one), as.vector(gpuCor(x[[1]], covariates = z[[1]], weights = w[[1]], backend = backend)))
+    alone <- gpuCor(x[[1]], covariates = z[[1]], weights = w[[1]], backend = backend)
+    expect_identical(as.vector(one), as.vector(alone))
     differing <- gpuCorCompare(x[1:2], x[3], covariates = z, backend = backend, precision = "double")
     expect_s3_class(differing, "gpuCorCompare")
   }
