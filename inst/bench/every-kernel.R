@@ -77,7 +77,8 @@ for (combine in c("mean", "fisher", "min")) {
   alike(gpuCor, subjects, combine = combine)
   same(gpuCorNetwork, subjects, density = 0.02, combine = combine, method = "kendall")
 }
-alike(gpuConnectivity, ties, threshold = c(0.1, 0.2), maps = c("mean", "z", "icc"), take = function(r) r$z, within = 1e-6)
+alike(gpuConnectivity, ties, threshold = c(0.1, 0.2), maps = c("mean", "z", "icc"), take = function(r) r$z,
+      within = 1e-6)
 same(gpuCorNetwork, distinct, threshold = 0.1, pairs = within(rep_len(1:3, ncol(distinct))))
 alike(gpuCorWindows, ties, width = 20, step = 5, keep = "moments", take = function(r) as.vector(r$sd))
 same(gpuCorNetwork, distinct, threshold = 0.1, method = "bicor")
