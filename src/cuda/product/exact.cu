@@ -25,6 +25,7 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return multiply_pairwise(state, rows, cols, out);
     case GCOR_REAL:
+    case GCOR_PAIR_COMMON: /* the processor's */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("coefficients of columns of that kind");
