@@ -125,6 +125,16 @@ with_options <- function(new, code) {
   force(code)
 }
 
+# The same to the last bit however the work of run(...) is divided: between threads, rounds and workers.
+expect_same_divided <- function(run) {
+  truth <- run(threads = 1)
+  expect_identical(run(threads = 2), truth)
+  expect_identical(run(memory = 1), truth)
+  .Call(gpucor:::r_set_shared_steps, 1)
+  on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+  with_options(list(gpucor.workers_per_device = 3L), expect_identical(run(), truth))
+}
+
 # NA unsets a variable.
 with_env <- function(new, code) {
   old <- Sys.getenv(names(new), unset = NA, names = TRUE)

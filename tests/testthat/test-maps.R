@@ -94,12 +94,7 @@ for (backend in backends()) {
     run <- function(...) {
       gpuConnectivity(x, threshold = c(0.3, 0.6), maps = c("mean", "z", "icc"), backend = backend, ...)
     }
-    truth <- run(threads = 1)
-    expect_identical(run(threads = 2), truth)
-    expect_identical(run(memory = 1), truth)
-    .Call(gpucor:::r_set_shared_steps, 1)
-    with_options(list(gpucor.workers_per_device = 3L), expect_identical(run(), truth))
-    .Call(gpucor:::r_set_shared_steps, 0)
+    expect_same_divided(run)
   })
 
   test_that(paste(backend, "has maps of the pairs that count, and of plans"), {

@@ -196,12 +196,7 @@ for (backend in backends()) {
                if (n < 100) slots_of(gpuCorNetwork(x, k = 2, backend = backend, pairs = rule$pairs, ...)),
                gpuConnectivity(x, threshold = 0.95, backend = backend, pairs = rule$pairs, ...)$strength)
         }
-        truth <- run(threads = 1)
-        expect_identical(run(threads = 2), truth)
-        expect_identical(run(memory = 1), truth)
-        .Call(gpucor:::r_set_shared_steps, 1)
-        with_options(list(gpucor.workers_per_device = 3L), expect_identical(run(), truth))
-        .Call(gpucor:::r_set_shared_steps, 0)
+        expect_same_divided(run)
       }
     }
     expect_nothing_left()
