@@ -68,7 +68,8 @@ SAMPLE_LEAST <- 128
 SAMPLE_EDGES <- 2^17
 
 # The sampled bound should leave more than k edges: by this share where a single column is sampled, which falls with
-# the root of their number, as what columns have in common is sampled by columns; and so many more of the sample's own.
+# the root of their number, as what columns have in common is sampled by columns; and by so many more of the sample's
+# own, at most, four times the root of their number.
 # On genes and factor models a bound for k itself leaves 0.78 k to 1.9 k, and the margin is twice what that asks for.
 SAMPLE_MARGIN <- 25
 SAMPLE_MORE <- 64
@@ -90,7 +91,7 @@ sampled_least <- function(task, k) {
   wanted <- k / task$pairs * sample$pairs
   bins <- weight_bins(histogram_pass(sample, part_of(task$settings, 0, SAMPLE_WORK)), task$sign)
   bins$error <- 0 # cheap values err to both sides, and the margin is wider
-  rank_range(bins, (1 + SAMPLE_MARGIN / sqrt(sample$size)) * wanted + SAMPLE_MORE)$low
+  rank_range(bins, (1 + SAMPLE_MARGIN / sqrt(sample$size)) * wanted + min(SAMPLE_MORE, 4 * sqrt(wanted) + 8))$low
 }
 
 # The task with some of its columns; NULL if that spares nothing. Not where the
@@ -135,27 +136,23 @@ sample_columns <- function(m, size) {
 
 # ---- histograms of weights
 
-# Counts of weights between `lower` and `upper`, strongest first; a weight is outside its bin by at
-# most `error`.
+# Counts of weights, strongest first: bin b's are at most `error` outside of 1 - b * width to 1 - (b - 1) * width.
 weight_bins <- function(histogram, sign) {
   counts <- histogram$counts
   width <- 2 / length(counts)
-  edges <- (seq_along(counts) - 1) * width - 1
   if (sign == "absolute") {
     half <- seq_len(length(counts) / 2)
-    counts <- counts[length(counts) / 2 + half] + rev(counts[half])
-    edges <- edges[length(edges) / 2 + half]
-  } else if (sign == "negative") {
+    counts <- counts[half] + counts[length(counts) + 1 - half]
+  } else if (sign == "positive") {
     counts <- rev(counts)
   }
-  list(counts = rev(counts), lower = rev(edges), upper = rev(edges) + width, error = histogram$error + 1e-9,
-       total = sum(counts))
+  list(counts = counts, width = width, error = histogram$error + 1e-9)
 }
 
 # Where the k-th largest weight is. Without that many, everything from 0 on.
 rank_range <- function(bins, k) {
   at <- which(cumsum(bins$counts) >= k)[1L]
   if (is.na(at)) return(list(low = 0, high = 0))
-  low <- max(0, bins$lower[at] - bins$error)
-  list(low = low, high = max(low, bins$upper[at] + bins$error))
+  low <- max(0, 1 - at * bins$width - bins$error)
+  list(low = low, high = max(low, 1 - (at - 1) * bins$width + bins$error))
 }

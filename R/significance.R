@@ -76,13 +76,14 @@ significant_edges <- function(task) {
 # The threshold lies between `low` and `high`, the fixed points of Benjamini and Hochberg's rule with
 # the histogram's upper and lower counts.
 fdr_range <- function(bins, fdr, least) {
-  tests <- bins$total
+  counts <- cumsum(bins$counts)
+  tests <- counts[length(counts)]
+  lower <- 1 - seq_along(counts) * bins$width
   count <- function(edges) {
-    counts <- cumsum(bins$counts)
     function(r) if (any(edges >= r)) counts[sum(edges >= r)] else 0
   }
-  low <- fixed_point(tests, fdr, least, count(bins$upper + bins$error))
-  high <- fixed_point(tests, fdr, least, count(bins$lower - bins$error))
+  low <- fixed_point(tests, fdr, least, count(lower + bins$width + bins$error))
+  high <- fixed_point(tests, fdr, least, count(lower - bins$error))
   list(low = max(0, low), high = max(0, high), tests = tests)
 }
 

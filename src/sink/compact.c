@@ -10,8 +10,9 @@
 #include <emmintrin.h>
 #endif
 
-/* What a thread touches, and copies, at a time: a large page. */
-enum { PIECE_BYTES = 2 << 20 };
+/* What a thread touches at a time, a large page, and copies: a small part of what lands at once, for all to have some.
+ */
+enum { PAGE_BYTES = 2 << 20, PIECE_BYTES = 256 << 10 };
 
 static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
     return sink->shape == GCOR_LOWER ? gcor_column_position(col, row) : gcor_row_position(row, col, sink->n_col);
@@ -93,7 +94,7 @@ static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *t
 /* All that is fresh when the first values come. Pages that come into being between copies from a device take three
  * times as long. */
 static void touch(gcor_compact_sink *own, gcor_context *context) {
-    gcor_fresh memory = {own->to->values, own->to->n * GCOR_COMPACT_BYTES, PIECE_BYTES};
+    gcor_fresh memory = {own->to->values, own->to->n * GCOR_COMPACT_BYTES, PAGE_BYTES};
     if (!own->is_touched) gcor_touch(context, &memory);
     own->is_touched = 1;
 }

@@ -1,6 +1,8 @@
 /* From a segment of coefficients to the edges among them, in a list of the thread's. */
 #include "edges.h"
 
+#include <string.h>
+
 /* The least weight of the segment's row. Where none is known yet, the k-th largest weight in the
  * segment, to within a bin, is one: or all of a variable's first pairs would be edges. */
 static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment) {
@@ -18,7 +20,7 @@ static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment)
     return 0;
 }
 
-enum { STRIP = 32 };
+enum { STRIP = 32, FEW = 4 };
 
 /* Which of n elements of cheap floats, at most STRIP, have a weight of `low` at least: -1 in `may`. Returns how many
  * do. Vectors of one width, and no branch. */
@@ -60,29 +62,51 @@ static int count_own(const gcor_edge_rule *rule, const gcor_segment *segment, do
     return found;
 }
 
-/* The elements of a strip that may be edges, as above. */
-static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
-                       int32_t *may) {
+/* What a value of the segment must be at least: of floats a float, and below what it stands for. */
+static double least_value(const gcor_edge_rule *rule, const gcor_segment *segment) {
     double low = rule->least - segment->error;
+    return segment->floats ? nextafterf((float)low, -INFINITY) : low;
+}
+
+/* The elements of a strip that may be edges, as above. */
+static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, double own, double low, int64_t k,
+                       int64_t n, int32_t *may) {
     if (rule->row_least) return count_own(rule, segment, own, k, n, may);
     if (segment->doubles) return count_doubles(rule->side, segment->doubles + k, low, n, may);
-    return count_floats(rule->side, segment->floats + k, nextafterf((float)low, -INFINITY), n, may);
+    return count_floats(rule->side, segment->floats + k, (float)low, n, may);
+}
+
+/* Most of a strip's elements may be no edges: looked at by twos. Beyond the odd last one there is place for another. */
+static void note_few(int32_t *may, int n, int32_t from, int32_t *next) {
+    if (n % 2) may[n] = 0;
+    for (int l = 0; l < n; l += 2) {
+        int64_t two;
+        memcpy(&two, may + l, sizeof two);
+        if (two == 0) continue;
+        *next = from + l;
+        next -= may[l];
+        *next = from + l + 1;
+        next -= may[l + 1];
+    }
 }
 
 /* The elements from..to-1 that may be edges. */
 static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
                                int64_t to, int32_t *k) {
+    const double low = least_value(rule, segment);
     int64_t found = 0;
     for (; from < to; from += STRIP) {
-        int32_t may[STRIP];
+        int32_t may[STRIP + 1];
         int n = to - from < STRIP ? (int)(to - from) : STRIP;
-        int edges = count_strip(rule, segment, own, from, n, may);
+        int edges = count_strip(rule, segment, own, low, from, n, may);
         int32_t *next = k + found;
         found += edges;
         if (edges == n)
             for (int l = 0; l < n; l++) next[l] = (int32_t)from + l;
-        else
-            for (int l = 0; edges > 0 && l < n; l++, next -= may[l - 1]) *next = (int32_t)from + l;
+        else if (edges > FEW)
+            for (int l = 0; l < n; l++, next -= may[l - 1]) *next = (int32_t)from + l;
+        else if (edges > 0)
+            note_few(may, n, (int32_t)from, next);
     }
     return found;
 }

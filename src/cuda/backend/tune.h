@@ -20,12 +20,14 @@ enum {
     PLACE_COL_BITS = 17,
 
     /* A band of rows whose values go to the host as they are: enough rows for a block, and some bands to be at work on.
-     * BAND_BYTES go at a time: some milliseconds on the way, and a large page for each of the host's threads. The bits
-     * of all columns are more than the second-level cache holds, and are read again for each band. */
+     * The bits of all columns are more than the second-level cache holds, and are read again for each band.
+     * LANDING_BYTES go at a time; with less than 48 MB of landings in turn the wire waits for the host's caches. */
     BAND_BYTES = 32 << 20,
     SIGN_BAND_BYTES = 256 << 20,
     BAND_ROWS_LEAST = 128,
     BANDS = 8,
+    LANDING_BYTES = 16 << 20,
+    LANDINGS = 6,
     BAND_OBS = 16384, /* beyond, several devices may share the work by squares (core/run.c) */
 
     /* Values on their way to the host: one tile being computed, one copied, one delivered. */

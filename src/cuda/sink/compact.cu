@@ -33,7 +33,7 @@ class Compact : public DeviceSink {
 
   private:
     Band bands[2];
-    Landing landings[RING_SLOTS];
+    Landing landings[LANDINGS];
     int next_band = 0, next_landing = 0;
 
     void reserve(Band &band, const gcor_tile &tile, gcor_form form);
@@ -90,7 +90,8 @@ void Compact::send(Band &band) {
     band.full = false;
     check(cudaStreamWaitEvent(state->copy.handle, band.computed.handle, 0), "ordering streams");
     const gcor_tile &tile = band.packed.tile;
-    int64_t some = std::max<int64_t>(1, BAND_BYTES / (tile.n_col * value_bytes(band.packed)));
+    int64_t turns = 1 + tile.n_row * tile.n_col * value_bytes(band.packed) / LANDING_BYTES;
+    int64_t some = 1 + tile.n_row / turns;
     for (int64_t row = 0; row < tile.n_row; row += some)
         send_rows(band.packed, {tile.row + row, std::min(some, tile.n_row - row), tile.col, tile.n_col});
     band.sent.record(state->copy);
@@ -99,7 +100,7 @@ void Compact::send(Band &band) {
 /* The landing's turn: what was in it is delivered. */
 void Compact::send_rows(const Packed &packed, const gcor_tile &rows) {
     Landing &landing = landings[next_landing];
-    next_landing = (next_landing + 1) % RING_SLOTS;
+    next_landing = (next_landing + 1) % LANDINGS;
     deliver(landing);
     int64_t first = gcor_tile_offset(&packed.tile, packed.shape, rows.row) * value_bytes(packed);
     int64_t bytes = gcor_tile_pairs(&rows, packed.shape) * value_bytes(packed);
@@ -127,7 +128,7 @@ void Compact::deliver(Landing &landing) {
 
 void Compact::finish() {
     for (Band &band : bands) send(band);
-    for (int k = 0; k < RING_SLOTS; k++) deliver(landings[(next_landing + k) % RING_SLOTS]);
+    for (int k = 0; k < LANDINGS; k++) deliver(landings[(next_landing + k) % LANDINGS]);
 }
 
 void Compact::trim() {
