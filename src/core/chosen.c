@@ -37,7 +37,8 @@ static gcor_status prepare(gcor_context *context, const gcor_job *job, chosen *c
                                         &c->pairs);
     if (!status) c->x_flags = new_flags(context, sink->n_col);
     if (!status && job->y) c->y_flags = new_flags(context, sink->n_row);
-    if (status || !c->x_flags || (job->y && !c->y_flags)) return GCOR_NO_MEMORY;
+    if (status) return status;
+    if (!c->x_flags || (job->y && !c->y_flags)) return GCOR_NO_MEMORY;
     c->x = gcor_picked_source(job->x, gcor_pairs_cols(c->pairs));
     if (job->y) c->y = gcor_picked_source(job->y, gcor_pairs_rows(c->pairs));
     c->filter = gcor_filter_of(job->sink, c->pairs);

@@ -1,5 +1,5 @@
-/* The loops for one instruction set; included by combine_loops.c with SET, the suffix of its functions, SET_NAME and
- * TARGET, their attribute or nothing. */
+/* The loops for one instruction set; included by combine_loops.c with SET, the suffix of its functions, SET_NAME,
+ * TARGET, their attribute or nothing, and IS_FUSED, whether it multiplies and adds at once. */
 TARGET static void NAME(add_mean)(double *sum, const double *value, double w, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
@@ -39,7 +39,7 @@ TARGET static int NAME(add_cheap_fisher)(float *sum, const float *value, float w
         beyond |= fabsf(r) > most;
         r = r > most ? most : r;
         r = r < -most ? -most : r;
-        sum[k] += w * cheap_artanh(r);
+        sum[k] = multiply_add(w, cheap_artanh(r, IS_FUSED), sum[k], IS_FUSED);
     }
     return beyond;
 }
@@ -78,3 +78,4 @@ static const gcor_combine_loops NAME(loops) = {
 #undef SET
 #undef SET_NAME
 #undef TARGET
+#undef IS_FUSED

@@ -10,9 +10,8 @@
 #include <emmintrin.h>
 #endif
 
-/* What a thread touches at a time, a large page, and copies: a small part of what lands at once, for all to have some.
- */
-enum { PAGE_BYTES = 2 << 20, PIECE_BYTES = 256 << 10 };
+/* What a thread touches at a time, a large page, and copies: so little of what lands that all end together. */
+enum { PAGE_BYTES = 2 << 20, PIECE_BYTES = 64 << 10 };
 
 static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
     return sink->shape == GCOR_LOWER ? gcor_column_position(col, row) : gcor_row_position(row, col, sink->n_col);

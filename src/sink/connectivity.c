@@ -224,31 +224,14 @@ const gcor_sink_type gcor_degrees_type = {
     .free = release,
 };
 
-const gcor_sink_type gcor_connectivity_type = {
-    .name = "connectivity",
-    .take = take,
-    .begin_tile = begin_tile,
-    .end_tile = end_tile,
-    .fork = fork_sink,
-    .merge = merge,
-    .save = save,
-    .load = load,
-    .rename = rename_variables,
-    .free = release,
-};
-
-const gcor_sink_type gcor_maps_type = {
-    .name = "maps",
-    .take = take,
-    .begin_tile = begin_tile,
-    .end_tile = end_tile,
-    .fork = fork_sink,
-    .merge = merge,
-    .save = save,
-    .load = load,
-    .rename = rename_variables,
-    .free = release,
-};
+/* Of sums over all pairs; the device knows the first of the two by its address. */
+#define TYPE_OF_SUMS(its_name) \
+    { \
+        .name = its_name, .take = take, .begin_tile = begin_tile, .end_tile = end_tile, .fork = fork_sink, \
+        .merge = merge, .save = save, .load = load, .rename = rename_variables, .free = release \
+    }
+const gcor_sink_type gcor_connectivity_type = TYPE_OF_SUMS("connectivity");
+const gcor_sink_type gcor_maps_type = TYPE_OF_SUMS("maps");
 
 /* The rule's own fields, one by one: it is compared byte by byte, and what lies between them is 0. */
 static void copy_rule(const gcor_sums_rule *rule, gcor_sums_rule *to) {
