@@ -50,16 +50,16 @@ static inline __attribute__((always_inline)) TARGET void NAME(add_slice)(NAME(si
     sum[1] = high + NAME(high)(slice);
 }
 
-/* As a GPU has them (cuda/product/float.cuh): slices in single precision, a product and a sum rounded once, and these
- * added in double. */
-TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n, int add, double *sums) {
+/* Slices of so many products in single precision, a product and a sum rounded once, and these added in double. */
+static inline __attribute__((always_inline)) TARGET void
+NAME(sum_slices)(const float *rows, const float *cols, int64_t n, int64_t slice, int add, double *sums) {
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
     for (int part = 0; part < CPU_KERNEL_ROWS / REAL_ROWS * (VECTORS / REAL_VECTORS); part++) {
         int first = part / (VECTORS / REAL_VECTORS) * REAL_ROWS, from = part % (VECTORS / REAL_VECTORS) * REAL_VECTORS;
         double *out = sums + first * CPU_BLOCK_COLS + from * EACH;
         int64_t k = 0;
         do {
-            int64_t end = n - k < GCOR_OBS_SLICE ? n : k + GCOR_OBS_SLICE;
+            int64_t end = n - k < slice ? n : k + slice;
             int later = add || k > 0;
             NAME(singles) sum[REAL_ROWS][REAL_VECTORS];
             UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
@@ -74,6 +74,15 @@ TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n,
                 NAME(add_slice)(sum[r][v], later, out + r * CPU_BLOCK_COLS + v * EACH);
         } while (k < n);
     }
+}
+
+/* As a GPU has them (cuda/product/float.cuh). */
+TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n, int add, double *sums) {
+    NAME(sum_slices)(rows, cols, n, GCOR_OBS_SLICE, add, sums);
+}
+
+TARGET static void NAME(overlaps)(const float *rows, const float *cols, int64_t n, int add, double *sums) {
+    NAME(sum_slices)(rows, cols, n, CPU_OVERLAP_SLICE, add, sums);
 }
 
 /* ---- one pair ---------------------------------------------------------------------------------------- */
@@ -253,6 +262,7 @@ static const cpu_kernels NAME(kernels) = {
     .floats = NAME(floats),
     .doubles = NAME(doubles),
     .slices = NAME(slices),
+    .overlaps = NAME(overlaps),
     .fused = NAME(fused),
     .dots = NAME(dots),
     .slice_dots = NAME(slice_dots),
