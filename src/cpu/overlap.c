@@ -8,7 +8,7 @@
 #include "../core/triangle.h"
 #include "../sink/adjacency.h"
 
-enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 128, COLS = CPU_BLOCK_COLS, CHUNK = 8 * CPU_OVERLAP_SLICE };
+enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 128, COLS = CPU_BLOCK_COLS, CHUNK = 2 * CPU_OVERLAP_RUN };
 _Static_assert(WIDTH * sizeof(float) == CPU_SLIVER_BYTES, "slivers as kernels have them");
 
 /* What is made of a tile. */
@@ -22,6 +22,10 @@ typedef struct {
 
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
 }
 
 /* Sums of sizes, one after the other. */
@@ -48,12 +52,28 @@ static int64_t count_blocks(const gcor_tile *tile) {
     return (tile->n_row + ROWS - 1) / ROWS * ((tile->n_col + COLS - 1) / COLS);
 }
 
-/* Adjacencies first .. first+n-1 of all pairs that count. */
-static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, double *sums) {
+/* Part `at` of `of` of n adjacencies of some variables: they are on their way to the second-level cache, while those
+ * before are multiplied. */
+static void fetch(const overlaps *o, int64_t var, int64_t n_var, int64_t first, int64_t n, int64_t at, int64_t of) {
+    enum { LINE = 64 };
+    const int64_t slivers = (n_var + WIDTH - 1) / WIDTH, lines = n * CPU_SLIVER_BYTES / LINE;
+    for (int64_t l = slivers * lines * at / of; l < slivers * lines * (at + 1) / of; l++) {
+        const float *from = gcor_adjacency_row(o->of, first, var / WIDTH + l / lines);
+        __builtin_prefetch((const char *)from + l % lines * LINE, 0, 2);
+    }
+}
+
+/* Adjacencies first .. first+n-1 of all pairs that count, `next` more of which are then wanted. */
+static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, int64_t next,
+                           double *sums) {
+    int64_t parts = (block->n_col + WIDTH - 1) / WIDTH * ((block->n_row + CPU_KERNEL_ROWS - 1) / CPU_KERNEL_ROWS);
+    int64_t at = 0;
     for (int64_t c = 0; c < block->n_col; c += WIDTH) {
         const float *cols = gcor_adjacency_row(o->of, first, (block->col + c) / WIDTH);
-        for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
+        for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS, at++) {
             gcor_tile part = {block->row + r, CPU_KERNEL_ROWS, block->col + c, WIDTH};
+            fetch(o, block->row, block->n_row, first + n, next, at, parts);
+            fetch(o, block->col, block->n_col, first + n, next, at, parts);
             if (gcor_tile_pairs(&part, o->state->sink->shape) == 0) continue;
             const float *rows = gcor_adjacency_row(o->of, first, part.row / WIDTH) + part.row % WIDTH;
             o->state->kernels->overlaps(rows, cols, n, first > 0, sums + r * COLS + c);
@@ -84,7 +104,7 @@ static void work_on_block(const overlaps *o, const gcor_tile *block) {
     double *sums = o->sums + (int64_t)thread * ROWS * COLS;
     if (gcor_tile_pairs(block, o->state->sink->shape) == 0) return;
     for (int64_t first = 0; first < n && !gcor_stop(o->state->context); first += CHUNK)
-        multiply_chunk(o, block, first, smaller(CHUNK, n - first), sums);
+        multiply_chunk(o, block, first, smaller(CHUNK, n - first), smaller(CHUNK, larger(0, n - first - CHUNK)), sums);
     if (!gcor_stop(o->state->context)) deliver(o, thread, block, sums);
 }
 
