@@ -32,9 +32,15 @@ print.gpuTOM <- function(x, digits = 3L, ...) {
 #' @exportClass gpuTOMNetwork
 setClass("gpuTOMNetwork", contains = "gpuCorNetwork")
 
+show_tom_network <- function(object) {
+  cat("Topological overlap, in the place of r\n")
+  show_edges(object, "overlap")
+}
+
 #' @rdname gpuCorNetwork-class
 #' @export
-setMethod("show", "gpuTOMNetwork", function(object) {
-  cat("Topological overlap, by\n")
-  show_edges(object, "overlap")
-})
+setMethod("show", "gpuTOMNetwork", show_tom_network)
+
+#' @rdname gpuCorNetwork-class
+#' @export
+setMethod("print", "gpuTOMNetwork", function(x, ...) show_tom_network(x))

@@ -177,6 +177,7 @@ tom_network <- function(x, criterion, rule, method, use, backend, call, ...) {
   check_matrix_like(x, COLUMNS)
   task <- network_task(x, NULL, criterion, "absolute", use, method, backend, ..., takes_all = FALSE)
   task$settings$overlap <- rule
+  task$mutual <- FALSE
   task$call <- call
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), NULL)

@@ -149,6 +149,13 @@ static gcor_status run_share(request *q, SEXP result) {
     return status;
 }
 
+/* Overlaps are there for all pairs; a constant column is to be warned of nevertheless. */
+static double count_constant(const request *q) {
+    double n = 0;
+    for (int64_t j = 0; j < q->job.job.x->n_var; j++) n += (q->job.job.x_flags[j] & GCOR_CONSTANT) != 0;
+    return n;
+}
+
 static gcor_status run_request(request *q, SEXP result) {
     if (q->job.call.context.error.status) return q->job.call.context.error.status; /* no memory for the values */
     if (q->job.part.save) return run_share(q, result);
@@ -175,6 +182,7 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     q.compact = r_compact_of(values);
     q.values = q.compact ? NULL : REAL(values);
     gcor_status status = run_request(&q, result);
+    if (!status && q.job.job.overlap) REAL(VECTOR_ELT(result, 4))[0] = count_constant(&q);
     if (!status) set_attributes(values, attributes, &q, VECTOR_ELT(result, 0));
     SET_VECTOR_ELT(result, 5, Rf_ScalarLogical(fell_back(VECTOR_ELT(result, 1)) || fell_back(VECTOR_ELT(result, 2))));
     if (status && q.compact) r_compact_drop(values);
