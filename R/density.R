@@ -95,9 +95,9 @@ sampled_least <- function(task, k) {
 }
 
 # The task with some of its columns; NULL if that spares nothing. Not where the
-# observations that count depend on all columns.
+# observations that count, or the values, depend on all columns.
 sample_task <- function(task, k) {
-  if (drops_observations(task) || task$pairs == 0) return(NULL)
+  if (drops_observations(task) || task$pairs == 0 || !is.null(task$settings$overlap)) return(NULL)
   share <- k / task$pairs
   sizes <- vapply(list(task$x, task$y), sample_size, 0, share)
   pairs <- if (is.null(task$y)) pairs_of(sizes[1L]) else prod(sizes)

@@ -87,8 +87,9 @@ as.matrix.gpuCor <- function(x, ...) {
 
 # What arithmetic makes of coefficients are distances or the like: a plain dist.
 as_plain_dist <- function(x) {
-  if (inherits(x, "gpuCor")) {
+  if (inherits(x, c("gpuCor", "gpuTOM"))) {
     attr(x, "n_obs") <- attr(x, "diagonal") <- NULL
+    if (inherits(x, "gpuTOM")) for (name in c("power", "type", "TOMType", "TOMDenom")) attr(x, name) <- NULL
     class(x) <- "dist"
   }
   x
@@ -127,6 +128,12 @@ shorten <- function(text, width) {
 print.gpuCor <- function(x, digits = 3L, ...) {
   n <- size_of(x)
   cat(describe_pairs(attr(x, "method"), n, attr(x, "n_obs")), "\n", sep = "")
+  print_corner(x, digits)
+}
+
+# The first variables, as many as fit a line.
+print_corner <- function(x, digits) {
+  n <- size_of(x)
   labels <- attr(x, "Labels")
   labels <- if (is.null(labels)) as.character(seq_len(min(n, 8L))) else shorten(utils::head(labels, 8L), 12L)
   column <- max(nchar(labels, "width"), digits + 3L, 0L) + 1L

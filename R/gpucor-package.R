@@ -14,6 +14,7 @@
 #' * [gpuCorWindows()]: the same in windows that slide over the observations, and moments over the windows
 #' * [subjects]: many subjects' coefficients combined, in each of these; [gpuCorCompare()]: where two groups differ
 #' * [pickPower()]: the scale-free topology table
+#' * [gpuTOM()]: topological overlap of all pairs, for modules
 #' * [gpuCorFile()]: data in a file, larger than memory, in the place of a matrix
 #' * [voxelMatrix()], [voxelImage()]: from images to matrices and back; [readVoxels()], [writeVoxels()]: their files
 #' * [gpuInfo()], [chooseGpu()], [getGpuId()]: what the machine has

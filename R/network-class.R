@@ -40,9 +40,9 @@ setClass("gpuCorNetworkXY", contains = "dgCMatrix", slots = network_slots)
 
 # rows: compressed rows of the lower triangle, which are the columns of the upper one; or of y. The slots are set
 # one by one: new() would have the validity of every entry checked, which takes longer than to make them.
-new_network <- function(rows, task) {
+new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
   symmetric <- is.null(task$y)
-  network <- methods::new(if (symmetric) "gpuCorNetwork" else "gpuCorNetworkXY")
+  network <- methods::new(class)
   slots <- c(list(Dim = c(ncol(task$x), ncol(if (symmetric) task$x else task$y)), Dimnames = network_names(task)),
              rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"), network_details(rows, task),
              list(call = task$call))

@@ -63,6 +63,7 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     combination = given[intersect(names(given), COMBINATION)],
     pairs = given$pairs,
     in_double = precision == "double",
+    overlap = NULL, # of coefficients: see overlap_rule()
     distance = distance,
     share = c(0, 1), # all pairs, to be returned: see src/r/r.h
     save = character(),

@@ -83,6 +83,11 @@ same(gpuCorNetwork, distinct, threshold = 0.1, pairs = within(rep_len(1:3, ncol(
 alike(gpuCorWindows, ties, width = 20, step = 5, keep = "moments", take = function(r) as.vector(r$sd))
 same(gpuCorNetwork, distinct, threshold = 0.1, method = "bicor")
 alike(gpuCor, distinct, covariates = distinct[, 1:2], method = "spearman")
+# Topological overlap: adjacencies, and the product of these by bands, to a result and to a sink of the host.
+within_rounding <- function(...) alike(gpuTOM, ..., within = 1e-6)
+for (type in c("unsigned", "signed Nowick", "signed 2")) within_rounding(distinct, TOMType = type)
+within_rounding(blocks, type = "signed", TOMDenom = "mean", replaceMissingAdjacencies = TRUE)
+within_rounding(blocks, output = "network", k = 3, method = "kendall", take = function(net) net@x)
 # Two workers on the GPU, at the same time, for each sink.
 .Call(gpucor:::r_set_shared_steps, 1)
 options(gpucor.workers_per_device = 2L)

@@ -29,7 +29,7 @@ double gcor_seconds(void) {
 
 gcor_monitor gcor_watch(int (*check)(void *user, double share), void *user) {
     return (gcor_monitor){
-        .check = check, .user = user, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
+        .check = check, .user = user, .part = 1, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
 }
 
 /* Only here check() is called. */
@@ -39,7 +39,8 @@ static void ask(const gcor_context *context, gcor_monitor *monitor) {
     double done = (double)__atomic_load_n(&monitor->pairs_done, __ATOMIC_RELAXED);
     done += context->tile_share * (double)context->tile_pairs;
     monitor->last_check = now;
-    if (monitor->check(monitor->user, monitor->pairs > 0 ? done / (double)monitor->pairs : 0))
+    double share = monitor->pairs > 0 ? done / (double)monitor->pairs : 0;
+    if (monitor->check(monitor->user, monitor->before + monitor->part * share))
         __atomic_store_n(&monitor->stopped, 1, __ATOMIC_RELAXED);
 }
 

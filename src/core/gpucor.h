@@ -64,6 +64,7 @@ typedef struct {
     int (*check)(void *user, double share); /* non-zero: stop; NULL: never stop */
     void *user;
     int64_t pairs, pairs_done; /* pairs_done: added to by all workers */
+    double before, part;       /* of what is asked for as one, what runs before this one were, and what it is */
     double last_check;         /* seconds, gcor_seconds() */
     int stopped;               /* set once, read by all threads */
     uintptr_t owner;           /* the thread that may call check() */
@@ -259,6 +260,8 @@ gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file);
 
 /* ---- back ends ------------------------------------------------------------------ */
 
+typedef struct gcor_adjacency gcor_adjacency; /* sink/adjacency.h */
+
 typedef struct gcor_state gcor_state; /* a back end's own: one for each device of a session */
 
 typedef struct {
@@ -302,6 +305,12 @@ typedef struct {
      * wants to know. Any thread. NULL: this back end has no cheap values for take(). */
     void (*pairs)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
                   int64_t col, const int32_t *k, int64_t n, double *r);
+
+    /* The second product (overlap.h): the topological overlap of every pair to `sink`, as floats, from the adjacencies
+     * that a run on this device has made, in the host's memory or, of a back end that keeps_adjacency, where that run
+     * has left them. Not between begin() and end(). */
+    gcor_status (*overlap)(gcor_state *state, gcor_context *context, gcor_adjacency *adjacency, gcor_sink *sink);
+    int keeps_adjacency;
 } gcor_backend;
 
 /* Number k of the back ends, from 0, and the one of a name (src/backends.c); NULL: there is none. */
@@ -327,6 +336,8 @@ typedef struct {
                                                  * NULL: one */
     int in_double;                              /* columns and products of real numbers are */
     gcor_use use;
+    const struct gcor_overlap_rule *overlap; /* overlap.h: what goes to the sink is the topological overlap of the
+                                              * coefficients; y is NULL then. NULL: they do themselves */
     gcor_sink *sink;
     gcor_share share;
     const gcor_pair_rule *pairs; /* which pairs count, of all shares, for a sink that does not keep all; NULL: all */

@@ -95,8 +95,7 @@ int gcor_is_common(gcor_kind kind) {
     return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON || kind == GCOR_PAIR_COMMON;
 }
 
-/* What pairs are made ready by, in double: prepare_double(), or ranks alone. */
-static int has_double(const gcor_measure *m) {
+int gcor_has_double(const gcor_measure *m) {
     return m->kind == GCOR_REAL && (m->prepare_double || !m->prepare);
 }
 
@@ -110,7 +109,7 @@ static int is_usable(const gcor_measure *m) {
     if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title) return 0;
     if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
     if (m->common != GCOR_NO_KIND && !gcor_is_common(m->common)) return 0;
-    if (m->common == GCOR_PAIR_COMMON && !has_double(m)) return 0;
+    if (m->common == GCOR_PAIR_COMMON && !gcor_has_double(m)) return 0;
     if (count_options(m) > GCOR_MOST_OPTIONS) return 0;
     return m->ranked || (m->kind == GCOR_REAL && m->prepare);
 }
@@ -128,7 +127,7 @@ int gcor_add_measure(const gcor_measure *measure) {
 /* Columns that are weighted or freed of anything have no moments in common that could be summed up. */
 gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *design) {
     if (!gcor_is_designed(design) || measure->kind != GCOR_REAL) return measure->common;
-    return has_double(measure) ? GCOR_PAIR_COMMON : GCOR_NO_KIND;
+    return gcor_has_double(measure) ? GCOR_PAIR_COMMON : GCOR_NO_KIND;
 }
 
 const char *gcor_refusal(const gcor_measure *measure) {
@@ -152,7 +151,7 @@ gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, con
     *kind = common ? gcor_common_kind(measure, design) : measure->kind;
     if (*kind == GCOR_REAL && in_double) {
         *kind = GCOR_DOUBLE;
-        if (!has_double(measure))
+        if (!gcor_has_double(measure))
             return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" has no precision = \"double\"; use \"single\"",
                              measure->name);
     }

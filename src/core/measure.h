@@ -18,6 +18,8 @@ int gcor_add_measure(const gcor_measure *measure);
  * their own; an error names a measure that has none, or that does not take what the design has. */
 gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int common,
                          int in_double, gcor_kind *kind);
+/* Whether it has a form in double precision: prepare_double(), or ranks alone. */
+int gcor_has_double(const gcor_measure *measure);
 /* The kind for pairs with observations of their own. */
 gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *design);
 /* Whether pairs have observations of their own. Any thread. */

@@ -4,6 +4,7 @@
 #include "combine.h"
 #include "measure.h"
 #include "missing.h"
+#include "overlap.h"
 #include "session.h"
 #include "workers.h"
 
@@ -120,6 +121,7 @@ static gcor_status look_at_all(gcor_context *context, gcor_job *job, gcor_data *
 }
 
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
+    if (job->overlap) return gcor_run_overlap(session, context, job);
     return job->pairs ? gcor_run_chosen(session, context, job) : gcor_run_all(session, context, job);
 }
 

@@ -110,4 +110,5 @@ const gcor_backend gcor_cpu = {
     .multiply = cpu_multiply,
     .finish = cpu_finish,
     .pairs = cpu_pairs,
+    .overlap = cpu_overlap,
 };

@@ -7,7 +7,8 @@
  *                         instruction set_*.h
  *   kendall.c           a tile of signs pair by pair, where that is cheaper
  *     knight.c levels.c   by sorting, and by a table of levels
- *   pairwise.c          a tile of pairs that have observations of their own, but for signs */
+ *   pairwise.c          a tile of pairs that have observations of their own, but for signs
+ *   overlap.c           the product of adjacencies (core/overlap.h) */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
@@ -116,6 +117,9 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
 /* real.c: gcor_backend's pairs(). */
 void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
                const int32_t *k, int64_t n, double *r);
+
+/* overlap.c: gcor_backend's overlap(). */
+gcor_status cpu_overlap(gcor_state *state, gcor_context *context, gcor_adjacency *adjacency, gcor_sink *sink);
 
 /* kendall.c: whether a tile of signs is sooner done by cpu_multiply_by_pairs() than by planes of that mode. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,

@@ -16,6 +16,10 @@ enum { CPU_SLIVER_BYTES = 128, CPU_KERNEL_ROWS = 8, CPU_ALIGNMENT = 64, CPU_PADD
  * stay in the second-level cache. */
 enum { CPU_BLOCK_ROWS = 64, CPU_BLOCK_COLS = 256, CPU_BLOCK_PAIRS = CPU_BLOCK_ROWS * CPU_BLOCK_COLS };
 
+/* Products of adjacencies are summed in single precision slice by slice, slices run by run, and runs in double. Of
+ * numbers that are all the same, whose roundings go one way, a sum is off by 12 2^-24, 7e-7 of it, at most. */
+enum { CPU_OVERLAP_SLICE = 16, CPU_OVERLAP_RUN = 256 };
+
 /* Panels of sign bits, 64 pairs of observations to a word. Those not needed are NULL. */
 typedef struct {
     uint64_t *greater; /* x[k] > x[q] */
@@ -44,6 +48,8 @@ typedef struct cpu_kernels {
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
     /* The same of floats, GCOR_OBS_SLICE products at a time in single precision (coefficient.h). */
     void (*slices)(const float *rows, const float *cols, int64_t n, int add, double *sums);
+    /* The same in slices and runs of them. */
+    void (*overlaps)(const float *rows, const float *cols, int64_t n, int add, double *sums);
     /* The same of doubles with each product and sum rounded together, on every machine: products of these round. */
     void (*fused)(const double *rows, const double *cols, int64_t n, int add, double *sums);
     /* gcor_dot(), to the last bit, of x and of the columns which[0 .. count-1] of those that are `stride` floats apart.

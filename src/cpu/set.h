@@ -76,6 +76,48 @@ TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n,
     }
 }
 
+/* n products in single precision, a product and a sum rounded once. */
+static inline __attribute__((always_inline)) TARGET void
+NAME(sum_singles)(const float *rows, const float *cols, int64_t n, NAME(singles) sum[REAL_ROWS][REAL_VECTORS]) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float) };
+    UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
+        sum[r][v] = (NAME(singles)){0};
+    UNROLL for (int64_t k = 0; k < n; k++) {
+        const float *row = rows + k * WIDTH;
+        const NAME(singles) *col = (const NAME(singles) *)(cols + k * WIDTH);
+        UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
+            sum[r][v] = NAME(fuse_singles)(row[r] - (NAME(singles)){0}, col[v], sum[r][v]);
+    }
+}
+
+/* A run of n products at most, slice after slice, and then to the block's sums. */
+static inline __attribute__((always_inline)) TARGET void NAME(overlap_run)(const float *rows, const float *cols,
+                                                                           int64_t n, int add, double *out) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
+    NAME(singles) run[REAL_ROWS][REAL_VECTORS], sum[REAL_ROWS][REAL_VECTORS];
+    UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
+        run[r][v] = (NAME(singles)){0};
+    for (int64_t k = 0; k < n; k += CPU_OVERLAP_SLICE) {
+        if (n - k >= CPU_OVERLAP_SLICE)
+            NAME(sum_singles)(rows + k * WIDTH, cols + k * WIDTH, CPU_OVERLAP_SLICE, sum);
+        else
+            NAME(sum_singles)(rows + k * WIDTH, cols + k * WIDTH, n - k, sum);
+        UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++) run[r][v] += sum[r][v];
+    }
+    UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
+        NAME(add_slice)(run[r][v], add, out + r * CPU_BLOCK_COLS + v * EACH);
+}
+
+TARGET static void NAME(overlaps)(const float *rows, const float *cols, int64_t n, int add, double *sums) {
+    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
+    for (int part = 0; part < CPU_KERNEL_ROWS / REAL_ROWS * (VECTORS / REAL_VECTORS); part++) {
+        int first = part / (VECTORS / REAL_VECTORS) * REAL_ROWS, from = part % (VECTORS / REAL_VECTORS) * REAL_VECTORS;
+        for (int64_t k = 0; k < n; k += CPU_OVERLAP_RUN) NAME(overlap_run)
+        (rows + k * WIDTH + first, cols + k * WIDTH + from * EACH, n - k < CPU_OVERLAP_RUN ? n - k : CPU_OVERLAP_RUN,
+         add || k > 0, sums + first * CPU_BLOCK_COLS + from * EACH);
+    }
+}
+
 /* ---- one pair ---------------------------------------------------------------------------------------- */
 
 /* gcor_fold_lanes(): whole vectors, as long as there are two, and then elements. */
@@ -253,6 +295,7 @@ static const cpu_kernels NAME(kernels) = {
     .floats = NAME(floats),
     .doubles = NAME(doubles),
     .slices = NAME(slices),
+    .overlaps = NAME(overlaps),
     .fused = NAME(fused),
     .dots = NAME(dots),
     .slice_dots = NAME(slice_dots),

@@ -20,18 +20,21 @@ typedef struct {
 
 /* What products are asked for: no more than there is to be known of columns in single precision. */
 static gcor_form product_form(const request *q) {
-    return q->job.job.in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
+    return q->job.job.in_double && !q->job.job.overlap ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
 }
 
-/* How the values are kept: as doubles in a matrix, which nobody looks at by elements; where pairs may have
- * observations, and so norms, of their own; where they are several subjects' combined; where real numbers are
- * multiplied in double; where a numerator may be too long; and where they are read from files. */
+/* How the values are kept, but for overlaps, which are floats: as doubles in a matrix, which nobody looks at by
+ * elements; where pairs may have observations, and so norms, of their own; where they are several subjects' combined;
+ * where real numbers are multiplied in double; where a numerator may be too long; and where they are read from files.
+ */
 static gcor_form form_of(const request *q) {
     const gcor_source *x = &q->job.x.source;
     int is_triangle = q->layout == GCOR_TRIANGLE_ROWS || q->layout == GCOR_TRIANGLE_COLUMNS;
     if (q->job.part.save || q->job.part.parts || q->job.job.combination || !is_triangle ||
-        q->job.job.use == GCOR_PAIRWISE || gcor_triangular(x->n_var - 1) < COMPACT_LEAST)
+        gcor_triangular(x->n_var - 1) < COMPACT_LEAST)
         return GCOR_AS_DOUBLES;
+    if (q->job.job.overlap) return GCOR_AS_FLOATS;
+    if (q->job.job.use == GCOR_PAIRWISE) return GCOR_AS_DOUBLES;
     if (q->job.job.measure->kind == GCOR_REAL) return product_form(q);
     return x->n_obs <= GCOR_COMPACT_OBS ? GCOR_AS_COUNTS : GCOR_AS_DOUBLES;
 }
@@ -54,6 +57,7 @@ static SEXP allocate_values(request *q) {
 /* A variable with itself, as stats::cor has it: looked at only where pairs are. */
 static double diagonal(const gcor_job *job, int64_t j, double n_obs) {
     int flags = job->x_flags[j];
+    if (job->overlap) return 1;
     if (job->use != GCOR_PAIRWISE || job->combination) return n_obs >= 2 ? 1 : NA_REAL;
     if (flags & (GCOR_CONSTANT | GCOR_FEW)) return NA_REAL;
     return flags & GCOR_INFINITE && job->measure->infinite == GCOR_INFINITE_IS_NAN ? R_NaN : 1;
@@ -145,6 +149,13 @@ static gcor_status run_share(request *q, SEXP result) {
     return status;
 }
 
+/* Overlaps are there for all pairs; a constant column is to be warned of nevertheless. */
+static double count_constant(const request *q) {
+    double n = 0;
+    for (int64_t j = 0; j < q->job.job.x->n_var; j++) n += (q->job.job.x_flags[j] & GCOR_CONSTANT) != 0;
+    return n;
+}
+
 static gcor_status run_request(request *q, SEXP result) {
     if (q->job.call.context.error.status) return q->job.call.context.error.status; /* no memory for the values */
     if (q->job.part.save) return run_share(q, result);
@@ -171,6 +182,7 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     q.compact = r_compact_of(values);
     q.values = q.compact ? NULL : REAL(values);
     gcor_status status = run_request(&q, result);
+    if (!status && q.job.job.overlap) REAL(VECTOR_ELT(result, 4))[0] = count_constant(&q);
     if (!status) set_attributes(values, attributes, &q, VECTOR_ELT(result, 0));
     SET_VECTOR_ELT(result, 5, Rf_ScalarLogical(fell_back(VECTOR_ELT(result, 1)) || fell_back(VECTOR_ELT(result, 2))));
     if (status && q.compact) r_compact_drop(values);

@@ -16,6 +16,7 @@
 #include "../core/pool.h"
 #include "../core/mapped.h"
 #include "../core/missing.h"
+#include "../core/overlap.h"
 #include "../core/pairs.h"
 #include "../core/session.h"
 #include "../core/source.h"
@@ -28,8 +29,8 @@
  * subjects' (R/subjects.R), y possibly NULL;
  * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
  * progress, keep, pass, devices, pairs: see r_pairs_parse(), design: NULL or as in r_design_parse(), and of a part of a
- * run share, save, parts: see r_part). The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that
- * says why devices were, or after an error list(status, message).
+ * run share, save, parts: see r_part; overlap: see r_overlap_parse()). The result is list(n_obs, x_flags, y_flags,
+ * ...), with an attribute "lost" that says why devices were, or after an error list(status, message).
  */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column, fell_back: whether any column's flag says so. settings
@@ -204,6 +205,13 @@ SEXP r_stages(void);
 /* pairs.c: how many of n_row x n_col pairs, or of the triangle's, count by the settings' `pairs`. */
 SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings);
 
+/* overlap.c: of each edge of a symmetric network the topological overlap by that rule. edge_p, edge_i: compressed
+ * columns of the edges above the diagonal; p, i, x: of all, with adjacencies. */
+SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP overlap, SEXP threads);
+/* Overlaps of several data sets as one, pair by pair: a quantile of each, as R has it, NULL: the mean. size: of
+ * variables; attributes: a named list. */
+SEXP r_combine_overlaps(SEXP overlaps, SEXP share, SEXP size, SEXP attributes, SEXP threads);
+
 /* gram.c: columns made ready for products of all their coefficients with a vector: ... gram, a pointer that owns them,
  * known: a logical for each column that has coefficients. The product of r + 1 of those, and 0 of the others, with a
  * vector. The pointer's end before R finds that nobody has it. */
@@ -277,11 +285,16 @@ void r_part_parse(r_part *part, SEXP settings);
 /* Which pairs count by the settings' `pairs`, which stays R's: the rule, or NULL where all do. */
 const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs);
 
+/* The settings' `overlap`, list(similarity, power, keeps_sign, is_absolute, is_halved, is_mean, replaces_missing): the
+ * rule, or NULL where coefficients are wanted. */
+const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap);
+
 /* A job from its arguments; the data stay R's. Must not move: its parts point to one another. */
 typedef struct {
     r_source x, y;                /* of many subjects, those of the first */
     gcor_combination combination; /* of many subjects */
     gcor_pair_rule pairs;
+    gcor_overlap_rule overlap;
     gcor_job job;
     gcor_design design;
     gcor_df_rule df;

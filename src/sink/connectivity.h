@@ -4,6 +4,7 @@
 #ifndef GPUCOR_CONNECTIVITY_H
 #define GPUCOR_CONNECTIVITY_H
 
+#include "../core/similarity.h"
 #include "edge_sums.h"
 #include "edges.h"
 #include "histogram.h"
@@ -11,26 +12,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum { GCOR_UNSIGNED, GCOR_SIGNED, GCOR_HYBRID } gcor_similarity; /* |r|, (1 + r) / 2, max(r, 0) */
-
-GCOR_INLINE double gcor_base(gcor_similarity similarity, double r) {
-    return similarity == GCOR_UNSIGNED ? fabs(r) : similarity == GCOR_SIGNED ? (1 + r) / 2 : r > 0 ? r : 0;
-}
-
-/* Whether base^power is multiplied out: small whole numbers, as the steps from one power to the next mostly are, and
- * halves. */
-GCOR_INLINE int gcor_is_multiplied(double power) {
-    return power <= 32 && 2 * power == (double)(int)(2 * power);
-}
-
-/* base^power; a root rounds alike on every back end, as pow() does not. */
-GCOR_INLINE double gcor_raise(double base, double power) {
-    if (!gcor_is_multiplied(power)) return pow(base, power);
-    double value = power == (double)(int)power ? 1 : sqrt(base);
-    for (int p = (int)power; p > 0; p--) value *= base;
-    return value;
-}
 
 enum { GCOR_MOST_POWERS = 32, GCOR_MOST_LEVELS = 32 };
 

@@ -11,11 +11,13 @@ long_jobs <- list(
   cpu = list(
     kendall = list(n_obs = 2000, n_var = 3000, method = "kendall"),
     `kendall, long columns` = list(n_obs = 60000, n_var = 300, method = "kendall"),
-    `spearman, pairwise` = list(n_obs = 2000, n_var = 6000, method = "spearman", missing = TRUE)
+    `spearman, pairwise` = list(n_obs = 2000, n_var = 6000, method = "spearman", missing = TRUE),
+    `topological overlap` = list(n_obs = 50, n_var = 14000, method = "pearson", overlap = TRUE)
   ),
   cuda = list(
     kendall = list(n_obs = 20000, n_var = 10000, method = "kendall"),
-    `kendall, pairwise` = list(n_obs = 10000, n_var = 10000, method = "kendall", missing = TRUE)
+    `kendall, pairwise` = list(n_obs = 10000, n_var = 10000, method = "kendall", missing = TRUE),
+    `topological overlap` = list(n_obs = 50, n_var = 60000, method = "pearson", overlap = TRUE)
   )
 )
 
@@ -33,7 +35,8 @@ start_child <- function(job, backend, progress = NULL) {
     gpuCor(small)
     file.create(ready)
     ended <- tryCatch({
-      gpuCor(x, method = job$method, use = if (isTRUE(job$missing)) "pairwise" else "everything", progress = progress)
+      f <- if (isTRUE(job$overlap)) gpuTOM else gpuCor
+      f(x, method = job$method, use = if (isTRUE(job$missing)) "pairwise" else "everything", progress = progress)
       "finished"
     }, interrupt = function(condition) "interrupted")
     time <- as.numeric(Sys.time())

@@ -1,6 +1,7 @@
 /* The CUDA back end's table: every call of the engine comes in here, and exceptions end here. */
 #include "info.h"
 #include "state.cuh"
+#include "../../sink/adjacency.h"
 
 #include <algorithm>
 
@@ -146,8 +147,23 @@ static gcor_status cuda_finish(gcor_state *state) {
     return entered(state, [&] { state->device_sink->finish(); });
 }
 
+/* A run of its own: what a sink has here is not asked, as all values are taken by the host. */
+static gcor_status cuda_overlap(gcor_state *state, gcor_context *context, gcor_adjacency *adjacency, gcor_sink *sink) {
+    if (!adjacency->device) return GCOR_OK; /* there are no pairs */
+    state->context = context;
+    state->sink = sink;
+    gcor_status status = entered(state, [&] { cuda_multiply_adjacencies(state, adjacency); });
+    cuda_end(state);
+    return status;
+}
+
 extern "C" const gcor_backend gcor_cuda = {
-    "cuda",       cuda_count_gpus, cuda_open,         cuda_close,     cuda_begin,
-    cuda_end,     cuda_memory,     cuda_column_bytes, cuda_tile_size, cuda_prepare_entry,
-    cuda_release, cuda_multiply,   cuda_finish,       nullptr,
+    "cuda",         cuda_count_gpus,
+    cuda_open,      cuda_close,
+    cuda_begin,     cuda_end,
+    cuda_memory,    cuda_column_bytes,
+    cuda_tile_size, cuda_prepare_entry,
+    cuda_release,   cuda_multiply,
+    cuda_finish,    nullptr,
+    cuda_overlap,   1,
 };

@@ -4,6 +4,7 @@
 #define GPUCOR_CUDA_STATE_CUH
 
 #include "../prepare/prepare.cuh"
+#include "../product/blas.cuh"
 #include "../product/product.cuh"
 #include "../sink/device_sink.cuh"
 
@@ -27,6 +28,7 @@ struct gcor_state {
     ColumnBuffers columns;
     ProductBuffers products;
     DeviceSinks sinks;
+    std::unique_ptr<Blas> blas; /* when it was first wanted */
 
     /* The run at hand, from begin() to end(). */
     gcor_context *context = nullptr;
@@ -41,6 +43,9 @@ std::unique_ptr<gcor_state> open_state(int device);
 /* A run begins or is over, whatever happened in it. */
 void begin_run(gcor_state *state);
 void end_run(gcor_state *state);
+
+/* product/overlap.cu: the overlap of every pair to state->sink. */
+void cuda_multiply_adjacencies(gcor_state *state, const gcor_adjacency *adjacency);
 
 /* Wait for an event, asking now and then whether to stop. */
 void wait_for(gcor_context *context, const Event &event);

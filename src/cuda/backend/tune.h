@@ -30,6 +30,12 @@ enum {
     LANDINGS = 6,
     BAND_OBS = 16384, /* beyond, several devices may share the work by squares (core/run.c) */
 
+    /* Rows of a band of topological overlaps: a product of so many by all fills the GPU, and a sixteenth of them makes
+     * the part of squares at the diagonal that is not wanted as small. */
+    OVERLAP_ROWS_LEAST = 256,
+    OVERLAP_ROWS = 2048,
+    OVERLAP_BANDS = 16,
+
     /* Values on their way to the host: one tile being computed, one copied, one delivered. */
     RING_SLOTS = 3,
     EDGE_SLOTS = 4, /* edges: one more that is being sorted */

@@ -39,6 +39,7 @@ std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state);
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
 std::unique_ptr<DeviceSink> make_combine(gcor_state *state);
 std::unique_ptr<DeviceSink> make_compact(gcor_state *state);
+std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state);
 std::unique_ptr<DeviceSink> make_ring(gcor_state *state); /* backend/ring.cu */
 
 /* Those of a session, each with who made it. */

@@ -1,5 +1,6 @@
 /* The table of sinks that have a half on the device. Whoever adds one writes a row here. */
 #include "../backend/state.cuh"
+#include "../../sink/adjacency.h"
 #include "../../sink/combine.h"
 #include "../../sink/compact.h"
 #include "../../sink/connectivity.h"
@@ -18,6 +19,7 @@ static const struct {
     {&gcor_maximum_type, make_maximum},
     {&gcor_combine_type, make_combine},
     {&gcor_compact_type, make_compact},
+    {&gcor_adjacency_type, make_adjacency},
 };
 
 static SinkMaker maker_of(const gcor_sink_type *type) {

@@ -1,0 +1,46 @@
+# Methods of class c("gpuTOM", "dist"): those of gpuCor(), whose values lie in the same order; and of its networks.
+
+#' @rdname gpuCor-class
+#' @export
+`[.gpuTOM` <- `[.gpuCor`
+
+#' @rdname gpuCor-class
+#' @export
+as.matrix.gpuTOM <- as.matrix.gpuCor
+
+#' @export
+Ops.gpuTOM <- Ops.gpuCor
+
+#' @export
+Math.gpuTOM <- Math.gpuCor
+
+describe_tom <- function(d) {
+  paste0("of ", method_title(d$method), ", ", format_count(d$n_obs), " observations; power ", format(d$power), ", ",
+         d$type, "; TOMType \"", d$TOMType, "\", TOMDenom \"", d$TOMDenom, "\"")
+}
+
+#' @rdname gpuCor-class
+#' @method print gpuTOM
+#' @export
+print.gpuTOM <- function(x, digits = 3L, ...) {
+  n <- size_of(x)
+  cat("Topological overlap of ", format_count(n), " variables: ", format_count(pairs_of(n)), " pairs\n",
+      describe_tom(attributes(x)), "\n", sep = "")
+  print_corner(x, digits)
+}
+
+#' @exportClass gpuTOMNetwork
+setClass("gpuTOMNetwork", contains = "gpuCorNetwork")
+
+show_tom_network <- function(object) {
+  cat("Topological overlap, in the place of r\n")
+  show_edges(object, "overlap")
+}
+
+#' @rdname gpuCorNetwork-class
+#' @export
+setMethod("show", "gpuTOMNetwork", show_tom_network)
+
+#' @rdname gpuCorNetwork-class
+#' @export
+setMethod("print", "gpuTOMNetwork", function(x, ...) show_tom_network(x))

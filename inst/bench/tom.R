@@ -1,0 +1,129 @@
+# Topological overlap to the finished dist, beside the machine's own rate and WGCNA.
+#
+#   Rscript inst/bench/tom.R [backend] [N] [n_obs] [--record] [--peers]
+#
+# By default N = 8,000 x 100 on a processor, 20,000 and 60,000 on a GPU. --peers: WGCNA::TOMsimilarityFromExpr(), too,
+# which has the correlations and the overlap, with each BLAS of the folders in GPUCOR_BENCH_BLAS (separated by colons; by
+# default those that Debian has), each in a process of its own. --record writes the output to results/tom.txt beside
+# this script.
+#
+# floor   half of all products of the N x N adjacencies: on a processor in single precision at the rate of
+#         multiply-adds of this run, on a GPU in double at 64 Tflop/s, which cuBLAS reaches on an H200, and 4 bytes a
+#         pair over the wire at 55 GB/s
+# ours    seconds from the call to the finished object: the best of some runs; CPU: of user and system, all threads
+# ratio   to the floor; of a peer: how often ours fits into it, elapsed and by CPU
+# off     the largest difference from WGCNA of the pairs of a sample of the columns
+arguments <- commandArgs(TRUE)
+script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(script)
+folder <- tempdir()
+for (file in c("gpu-report.R", "gpu-build.R")) source(file.path(here, file))
+part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: where WGCNA's result goes
+positional <- grep("^--", arguments, value = TRUE, invert = TRUE)
+given <- function(k, default) if (length(positional) >= k) as.numeric(positional[k]) else default
+
+# Groups of columns, as modules of genes.
+make_data <- function(n_obs, n_var) {
+  set.seed(1)
+  group <- seq_len(n_var) %% 50
+  common <- matrix(rnorm(n_obs * 50), n_obs)[, group + 1] * rep(group > 10, each = n_obs)
+  matrix(rnorm(n_obs * n_var), n_obs) + common
+}
+
+seconds_of <- function(work, times) {
+  best <- c(elapsed = Inf, cpu = Inf)
+  for (k in seq_len(times)) {
+    gc()
+    used <- system.time(work())
+    best <- pmin(best, c(used[["elapsed"]], sum(used[c("user.self", "sys.self")])))
+  }
+  best
+}
+
+SAMPLE <- c(1, 2, 51, 60, 61, 110, 111, 999)
+
+# ---- WGCNA, in a process of its own
+
+peer_part <- function() {
+  suppressPackageStartupMessages(library(WGCNA))
+  threads <- as.integer(Sys.getenv("GPUCOR_THREADS", "2"))
+  invisible(capture.output(enableWGCNAThreads(threads)))
+  x <- make_data(given(3, 100), given(2, 8000))
+  tom <- NULL
+  invisible(capture.output(seconds <- seconds_of(function() {
+    tom <<- TOMsimilarityFromExpr(x, TOMType = "unsigned", nThreads = threads, verbose = 0)
+  }, 1)))
+  saveRDS(list(seconds = seconds, blas = extSoftVersion()[["BLAS"]], sample = tom[, SAMPLE]), part)
+}
+
+peer <- function(blas, n_var, n_obs) {
+  result <- tempfile("wgcna")
+  environment <- paste0("LD_LIBRARY_PATH=", paste(c(blas, Sys.getenv("LD_LIBRARY_PATH")), collapse = ":"))
+  status <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), "cpu", n_var, n_obs),
+                    env = c(environment, paste0("GPUCOR_BENCH_PART=", result)), stdout = FALSE, stderr = FALSE)
+  if (status == 0) readRDS(result)
+}
+
+blas_folders <- function() {
+  given <- Sys.getenv("GPUCOR_BENCH_BLAS")
+  if (nzchar(given)) return(strsplit(given, ":")[[1]])
+  all <- Sys.glob("/usr/lib/*/*/libblas.so.3")
+  unique(dirname(all))
+}
+
+# ---- the machine
+
+# Multiply-adds a second, of all threads.
+single_rate <- function(threads) {
+  file.copy(file.path(here, "cpu-rates.c"), folder, overwrite = TRUE)
+  build("cpu-rates", paste("PKG_CFLAGS='-O3 -march=native -fopenmp' PKG_LIBS=-fopenmp", r_command(),
+                           "CMD SHLIB cpu-rates.c"))
+  dyn.load(file.path(folder, "cpu-rates.so"))
+  .C("rate_float", as.integer(threads), 0)[[2]]
+}
+
+floor_of <- function(backend, n_var, threads) {
+  pairs <- n_var * (n_var - 1) / 2
+  if (backend == "cpu") pairs * n_var / single_rate(threads) else pairs * n_var * 2 / 64e12 + 4 * pairs / 55e9
+}
+
+# ---- the table
+
+LINE <- "%-34s %9s %9s %9s %9s %9s"
+
+measure <- function(backend, n_var, n_obs) {
+  threads <- gpucor::gpuInfo()$threads
+  x <- make_data(n_obs, n_var)
+  invisible(gpucor::gpuTOM(x[, 1:1000], backend = backend))
+  tom <- NULL
+  ours <- seconds_of(function() tom <<- gpucor::gpuTOM(x, backend = backend), if (n_var > 30000) 2 else 3)
+  floor <- floor_of(backend, n_var, threads)
+  emit(sprintf(LINE, paste0("gpuTOM(), ", backend, ", N = ", number(n_var, 8)), number(floor), number(ours[["elapsed"]]),
+               number(ours[["cpu"]]), number(ours[["elapsed"]] / floor), ""))
+  if (!"--peers" %in% arguments) return(invisible())
+  own <- vapply(SAMPLE, function(j) c(tom[seq_len(n_var), j]), numeric(n_var))
+  rm(tom)
+  for (blas in blas_folders()) {
+    found <- peer(blas, n_var, n_obs)
+    if (is.null(found)) {
+      emit("WGCNA with the BLAS in ", blas, " failed")
+      next
+    }
+    emit(sprintf(LINE, paste("WGCNA,", basename(dirname(found$blas))), "", number(found$seconds[["elapsed"]]),
+                 number(found$seconds[["cpu"]]),
+                 paste0(number(found$seconds[["elapsed"]] / ours[["elapsed"]]), " / ",
+                        number(found$seconds[["cpu"]] / ours[["cpu"]])),
+                 sprintf("%.1e", max(abs(own - found$sample)))))
+  }
+}
+
+main <- function() {
+  backend <- if (length(positional)) positional[1] else gpucor::gpuInfo()$default
+  open_record("tom.txt")
+  emit("Topological overlap, n_obs = ", given(3, 100), ", ", gpucor::gpuInfo()$threads, " threads")
+  emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "off"))
+  for (n_var in given(2, if (backend == "cpu") 8000 else c(20000, 60000))) measure(backend, n_var, given(3, 100))
+  close_record()
+}
+
+if (nzchar(part)) peer_part() else invisible(main())

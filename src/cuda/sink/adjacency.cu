@@ -1,0 +1,103 @@
+#include "adjacency.cuh"
+#include "../backend/state.cuh"
+#include "../../sink/adjacency.h"
+
+namespace {
+
+enum { SIDE = 32, HIGH = 8, STRIDE = 32 };
+
+/* Of a tile's coefficients, SIDE x SIDE of them a block: to both places of each pair, both times row by row. */
+__global__ void __launch_bounds__(SIDE *HIGH)
+    put_adjacencies(const double *coefficients, gcor_tile tile, gcor_shape shape, gcor_overlap_rule rule,
+                    double *matrix, int64_t stride, unsigned long long *missing) {
+    __shared__ double part[SIDE][SIDE + 1];
+    int64_t first_row = tile.row + (int64_t)blockIdx.y * SIDE, first_col = tile.col + (int64_t)blockIdx.x * SIDE;
+    int absent = 0;
+    for (int r = threadIdx.y; r < SIDE; r += HIGH) {
+        int64_t row = first_row + r, col = first_col + threadIdx.x, begin = 0, n = 0;
+        double a = -2; /* no pair that counts */
+        if (row < tile.row + tile.n_row) gcor_tile_segment(&tile, shape, row, &begin, &n);
+        if (col >= begin && col < begin + n) {
+            double coefficient = coefficients[gcor_tile_offset(&tile, shape, row) + (col - begin)];
+            absent += !(coefficient <= 1);
+            a = gcor_adjacency_of(&rule, coefficient);
+            matrix[row * stride + col] = a;
+        }
+        part[r][threadIdx.x] = a;
+    }
+    __syncthreads();
+    for (int c = threadIdx.y; c < SIDE; c += HIGH) {
+        double a = part[threadIdx.x][c];
+        if (a >= -1) matrix[(first_col + c) * stride + first_row + threadIdx.x] = a;
+    }
+    if (absent > 0) atomicAdd(missing, (unsigned long long)absent);
+}
+
+/* The GPU is the calling thread's again only when the next run begins. */
+void free_matrix(void *device) {
+    AdjacencyMatrix *matrix = (AdjacencyMatrix *)device;
+    (void)cudaSetDevice(matrix->device);
+    delete matrix;
+    gcor_count_live(GCOR_HOST_MEMORY, -1);
+}
+
+class DeviceAdjacency : public DeviceSink {
+  public:
+    using DeviceSink::DeviceSink;
+    SinkNeeds begin() override { return {false, false}; }
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void finish() override;
+    void trim() override {}
+
+  private:
+    gcor_adjacency *adjacency() const { return (gcor_adjacency *)state->sink; }
+    AdjacencyMatrix *matrix();
+};
+
+/* Cleared when it is first asked for. It is the sink's, and stays after the run. */
+AdjacencyMatrix *DeviceAdjacency::matrix() {
+    gcor_adjacency *own = adjacency();
+    if (own->device) return (AdjacencyMatrix *)own->device;
+    std::unique_ptr<AdjacencyMatrix> fresh(new AdjacencyMatrix);
+    fresh->device = state->device;
+    fresh->n_var = own->sink.n_col;
+    fresh->stride = (fresh->n_var + STRIDE - 1) / STRIDE * STRIDE;
+    int64_t all = fresh->n_var * fresh->stride;
+    fresh->values.reserve(all, "the adjacencies of all pairs");
+    fresh->missing.reserve(1, "the adjacencies of all pairs");
+    check(cudaMemsetAsync(fresh->values.data, 0, (size_t)all * sizeof(double), state->compute.handle),
+          "clearing adjacencies");
+    check(cudaMemsetAsync(fresh->missing.data, 0, sizeof *fresh->missing.data, state->compute.handle),
+          "clearing adjacencies");
+    own->free_device = free_matrix;
+    own->device = fresh.release();
+    gcor_count_live(GCOR_HOST_MEMORY, 1);
+    return (AdjacencyMatrix *)own->device;
+}
+
+void DeviceAdjacency::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    AdjacencyMatrix *to = matrix();
+    Packed values = multiply_in_place(state, rows, cols, tile);
+    dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
+    put_adjacencies<<<grid, dim3(SIDE, HIGH), 0, state->compute.handle>>>(
+        values.doubles, tile, values.shape, adjacency()->rule, to->values.data, to->stride, to->missing.data);
+    check_launch("making adjacencies");
+}
+
+void DeviceAdjacency::finish() {
+    AdjacencyMatrix *own = (AdjacencyMatrix *)adjacency()->device;
+    if (!own) return;
+    PinnedArray<char> &staged = state->columns.staged[0];
+    staged.reserve(sizeof(unsigned long long), "the adjacencies of all pairs");
+    check(cudaMemcpyAsync(staged.data, own->missing.data, sizeof(unsigned long long), cudaMemcpyDeviceToHost,
+                          state->compute.handle),
+          "counting adjacencies");
+    wait_for_compute(state);
+    adjacency()->missing = (int64_t) * (const unsigned long long *)staged.data;
+}
+
+} // namespace
+
+std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new DeviceAdjacency(state));
+}

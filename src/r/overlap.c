@@ -1,0 +1,178 @@
+/* gpuTOM: the rule; the overlaps of a sparse network's edges; several data sets' overlaps combined. */
+#include "r.h"
+
+#include "../core/alloc.h"
+#include "../core/threads.h"
+#include "../core/triangle.h"
+
+const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap) {
+    if (Rf_isNull(overlap)) return NULL;
+    *rule = (gcor_overlap_rule){.similarity = (gcor_similarity)Rf_asInteger(r_element(overlap, "similarity")),
+                                .power = Rf_asReal(r_element(overlap, "power")),
+                                .keeps_sign = Rf_asLogical(r_element(overlap, "keeps_sign")),
+                                .is_absolute = Rf_asLogical(r_element(overlap, "is_absolute")),
+                                .is_halved = Rf_asLogical(r_element(overlap, "is_halved")),
+                                .is_mean = Rf_asLogical(r_element(overlap, "is_mean")),
+                                .replaces_missing = Rf_asLogical(r_element(overlap, "replaces_missing"))};
+    return rule;
+}
+
+/* ---- a sparse network ------------------------------------------------------------------------------- */
+
+/* Compressed columns: those of the edges above the diagonal, and all neighbours of each, with adjacencies. */
+typedef struct {
+    const gcor_overlap_rule *rule;
+    int64_t n;
+    const int *edge_begin, *edge, *begin, *neighbour;
+    const double *a, *connectivity;
+    double *out;
+} sparse_overlap;
+
+static double sum_sizes(const sparse_overlap *s, int64_t j) {
+    double sum = 0;
+    for (int64_t e = s->begin[j]; e < s->begin[j + 1]; e++)
+        if (s->neighbour[e] != j) sum += fabs(s->a[e]);
+    return sum;
+}
+
+/* Of variable j's edges; own: its adjacencies with all, 0 before and after. */
+static void overlap_column(const sparse_overlap *s, int64_t j, double *own) {
+    for (int64_t e = s->begin[j]; e < s->begin[j + 1]; e++)
+        if (s->neighbour[e] != j) own[s->neighbour[e]] = s->a[e];
+    for (int64_t e = s->edge_begin[j]; e < s->edge_begin[j + 1]; e++) {
+        int64_t i = s->edge[e];
+        double shared = 0;
+        for (int64_t k = s->begin[i]; k < s->begin[i + 1]; k++)
+            if (s->neighbour[k] != i) shared += s->a[k] * own[s->neighbour[k]];
+        s->out[e] = i == j ? 1 : gcor_overlap_of(s->rule, shared, own[i], s->connectivity[i], s->connectivity[j]);
+    }
+    for (int64_t e = s->begin[j]; e < s->begin[j + 1]; e++) own[s->neighbour[e]] = 0;
+}
+
+static gcor_status overlap_columns(const sparse_overlap *s, gcor_context *context, double *connectivity, double *rows) {
+    memset(rows, 0, (size_t)(context->threads * s->n) * sizeof *rows);
+    for (int64_t j = 0; j < s->n; j++) connectivity[j] = sum_sizes(s, j);
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 16)
+    for (int64_t j = 0; j < s->n; j++)
+        if (!gcor_stop(context)) overlap_column(s, j, rows + omp_get_thread_num() * s->n);
+    return context->error.status;
+}
+
+SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP overlap, SEXP threads) {
+    gcor_overlap_rule rule;
+    r_progress progress;
+    gcor_monitor monitor = r_monitor(&progress, 0);
+    gcor_context own = {.threads = r_threads(threads), .monitor = &monitor}, *context = &own;
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(edge_i)));
+    int64_t n = Rf_xlength(p) - 1;
+    double *connectivity = gcor_alloc(context, n, sizeof *connectivity, "connectivities");
+    double *rows = gcor_alloc(context, context->threads * n, sizeof *rows, "adjacencies of a column");
+    sparse_overlap s = {.rule = r_overlap_parse(&rule, overlap),
+                        .n = n,
+                        .edge_begin = INTEGER(edge_p),
+                        .edge = INTEGER(edge_i),
+                        .begin = INTEGER(p),
+                        .neighbour = INTEGER(i),
+                        .a = REAL(x),
+                        .connectivity = connectivity,
+                        .out = REAL(result)};
+    gcor_status status = connectivity && rows ? overlap_columns(&s, context, connectivity, rows)
+                                              : context->error.status;
+    gcor_free(connectivity);
+    gcor_free(rows);
+    UNPROTECT(1);
+    return status ? r_failure(&context->error) : result;
+}
+
+/* ---- several data sets ------------------------------------------------------------------------------- */
+
+enum { BLOCK = 4096 };
+
+/* How those of a pair become one: the mean, or a quantile as R has it, type 7. */
+typedef struct {
+    int64_t sets;
+    const gcor_values *values;
+    int is_mean;
+    double share;
+} overlap_combination;
+
+static void sort_few(double *x, int64_t n) {
+    for (int64_t k = 1; k < n; k++) {
+        double own = x[k];
+        int64_t at = k;
+        for (; at > 0 && x[at - 1] > own; at--) x[at] = x[at - 1];
+        x[at] = own;
+    }
+}
+
+static double combine_few(const overlap_combination *c, double *x) {
+    if (c->is_mean) {
+        double sum = 0;
+        for (int64_t s = 0; s < c->sets; s++) sum += x[s];
+        return sum / (double)c->sets;
+    }
+    double place = (double)(c->sets - 1) * c->share;
+    int64_t below = (int64_t)place;
+    sort_few(x, c->sets);
+    return below + 1 < c->sets ? x[below] + (place - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
+}
+
+/* Pairs first .. first+n-1; room: for BLOCK values of each set and one of each. */
+static void combine_block(const overlap_combination *c, int64_t first, int64_t n, double *room, float *floats,
+                          double *doubles) {
+    double *few = room + c->sets * BLOCK;
+    for (int64_t s = 0; s < c->sets; s++) {
+        const double *read = gcor_read_values(&c->values[s], first, n, room + s * BLOCK);
+        if (read != room + s * BLOCK) memcpy(room + s * BLOCK, read, (size_t)n * sizeof *read);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        for (int64_t s = 0; s < c->sets; s++) few[s] = room[s * BLOCK + k];
+        float value = (float)combine_few(c, few);
+        if (floats)
+            floats[first + k] = value;
+        else
+            doubles[first + k] = value;
+    }
+}
+
+static gcor_status combine_all(const overlap_combination *c, gcor_context *context, int64_t n, float *floats,
+                               double *doubles) {
+    int64_t each = c->sets * (BLOCK + 1);
+    double *room = gcor_alloc(context, context->threads * each, sizeof *room, "overlaps of several data sets");
+    if (!room) return GCOR_NO_MEMORY;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t first = 0; first < n; first += BLOCK)
+        if (!gcor_stop(context))
+            combine_block(c, first, n - first < BLOCK ? n - first : BLOCK, room + omp_get_thread_num() * each, floats,
+                          doubles);
+    gcor_free(room);
+    return context->error.status;
+}
+
+static void set_all_attributes(SEXP x, SEXP attributes) {
+    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
+    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++)
+        Rf_setAttrib(x, Rf_installTrChar(STRING_ELT(names, k)), VECTOR_ELT(attributes, k));
+}
+
+SEXP r_combine_overlaps(SEXP overlaps, SEXP share, SEXP size, SEXP attributes, SEXP threads) {
+    r_progress progress;
+    gcor_monitor monitor = r_monitor(&progress, 0);
+    gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
+    int64_t n_var = (int64_t)Rf_asReal(size), n = gcor_triangular(n_var - 1), sets = Rf_xlength(overlaps);
+    gcor_values *values = (gcor_values *)R_alloc((size_t)sets, sizeof *values);
+    for (int64_t s = 0; s < sets; s++) values[s] = r_values(VECTOR_ELT(overlaps, s));
+    int is_compact = values[0].compact != NULL;
+    SEXP result = PROTECT(is_compact ? r_compact_new(&context, GCOR_AS_FLOATS, GCOR_UPPER, n_var, 0)
+                                     : Rf_allocVector(REALSXP, n));
+    const gcor_compact *compact = r_compact_of(result);
+    overlap_combination c = {sets, values, Rf_isNull(share), Rf_isNull(share) ? 0 : Rf_asReal(share)};
+    gcor_status status = context.error.status;
+    if (!status) status = combine_all(&c, &context, n, compact ? compact->values : NULL, compact ? NULL : REAL(result));
+    for (int64_t j = 0; compact && j < n_var; j++) compact->norm[j] = 1;
+    if (!status && compact) r_compact_complete(result);
+    if (!status) set_all_attributes(result, attributes);
+    if (status) result = r_failure(&context.error);
+    UNPROTECT(1);
+    return result;
+}
