@@ -65,8 +65,8 @@ within_modules <- function(colours, job) {
 #'   `kME` with its own module's eigengene, and `kWithin`; both are `NA` for a gene in no module. `summary()`: a list of
 #'   class `summary.gpuModules` with `modules`, a data frame of each module's number of `genes`, `explained` share of
 #'   variance, and `hub`, the gene of the largest `kWithin`; when printed it says how they were found, in words for a
-#'   methods section. `plot()`: the tree with the modules' colours below it, and the numbers of those that are wide
-#'   enough. Neighbours among the colours differ in lightness for few eyes; the numbers are there for all.
+#'   methods section. `plot()`: the tree, below it the modules' colours and,
+#'   for those who cannot tell these apart, their numbers, each below the widest run of its genes.
 #'
 #'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns, of one block: `colors`,
 #'   `unmergedColors`, `MEs` in its order, `goodSamples`, `goodGenes`, `dendrograms`, `TOMFiles`, `blockGenes`,
@@ -149,10 +149,10 @@ plot.gpuModules <- function(x, main = NULL, ...) {
     graphics::layout(1)
     graphics::par(old)
   })
-  graphics::layout(matrix(1:2), heights = c(4, 1))
-  graphics::par(mar = c(0.3, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1)
+  graphics::layout(matrix(1:2), heights = c(3, 1))
+  graphics::par(mar = c(0.3, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1, cex = 0.9)
   plot_tree(x$tree, main)
-  graphics::par(mar = c(1.6, 4.2, 0.2, 0.8))
+  graphics::par(mar = c(1.8, 4.2, 0.2, 0.8), cex = 0.9)
   plot_bar(x)
   invisible(x)
 }
@@ -186,32 +186,46 @@ tree_lines <- function(tree) {
   list(x0 = c(x, x[, 1L]), y0 = c(y, top), x1 = c(x, x[, 2L]), y1 = c(top, top, top))
 }
 
-# Genes in the order of the tree, their modules' colours, and numbers in those runs that have room for them.
+# Genes in the order of the tree, their modules' colours, and below each module's number.
 plot_bar <- function(x) {
   at <- x$tree$order
   colours <- unname(x$colours[x$genes])[at]
-  labels <- unname(x$labels[x$genes])[at]
-  runs <- rle(labels)
+  runs <- rle(unname(x$labels[x$genes])[at])
   end <- cumsum(runs$lengths)
   start <- end - runs$lengths
   graphics::plot.default(c(0.5, length(at) + 0.5), 0:1, type = "n", axes = FALSE, xlab = "", ylab = "", xaxs = "i",
                          yaxs = "i")
-  fill <- sub("[.][0-9]+$", "", colours[end])
-  graphics::rect(start + 0.5, 0, end + 0.5, 1, col = fill, border = NA)
-  graphics::mtext("module", 2L, line = 0.5, las = 1)
-  widest <- numeric(max(labels, 0))
-  for (run in which(runs$values > 0)) widest[runs$values[run]] <- max(widest[runs$values[run]], runs$lengths[run])
-  shown <- runs$values > 0 & runs$lengths == c(NA, widest)[runs$values + 1L] & !duplicated(
-    paste(runs$values, runs$lengths)) & runs$lengths > 1.2 * graphics::strwidth("00", cex = 0.8)
-  graphics::text((start + end)[shown] / 2 + 0.5, 0.5, runs$values[shown], cex = 0.8, col = ink_on(fill[shown]))
-  graphics::mtext(paste(format_count(length(at)), "genes, in the order of the tree; grey: in no module"), 1L, line = 0.3,
-                  cex = 0.8)
+  graphics::rect(start + 0.5, BAR_BOTTOM, end + 0.5, 1, col = sub("[.][0-9]+$", "", colours[end]), border = NA)
+  graphics::mtext("module", 2L, line = 0.5, at = (1 + BAR_BOTTOM) / 2)
+  graphics::mtext(paste(format_count(length(at)), "genes in the order of the tree; grey: in no module"), 1L,
+                  line = 0.5)
+  plot_numbers(runs$values, (start + end + 1) / 2, runs$lengths)
 }
 
-# Black or white, whichever can be read on a colour.
-ink_on <- function(colours) {
-  light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114))
-  ifelse(light > 140, "black", "white")
+# What of the bar's panel is below it, for numbers.
+BAR_BOTTOM <- 0.5
+
+# Of each module, below the widest of its runs; numbers that would overlap stand side by side, as long as there is room.
+plot_numbers <- function(module, middle, width) {
+  widest <- order(-width)
+  widest <- widest[module[widest] > 0]
+  widest <- sort(widest[!duplicated(module[widest])])
+  if (!length(widest)) return(invisible())
+  range <- graphics::par("usr")[1:2]
+  room <- 1.25 * graphics::strwidth(max(module), cex = 0.8)
+  cex <- 0.8 * min(1, diff(range) / (room * length(widest)))
+  if (cex < 0.4) return(invisible()) # nobody could read them
+  place <- side_by_side(middle[widest], room * cex / 0.8, range)
+  graphics::segments(middle[widest], BAR_BOTTOM, place, 0.28, lwd = 0.5)
+  graphics::text(place, 0.12, module[widest], cex = cex, xpd = NA)
+}
+
+# Ascending places, moved by the least squares that it takes to be `room` apart, within the range.
+side_by_side <- function(place, room, range) {
+  step <- room * (seq_along(place) - 1)
+  place <- stats::isoreg(place - step)$yf + step
+  place <- pmin(place, range[2L] - room * rev(seq_along(place) - 0.5))
+  pmax(place, range[1L] + room / 2 + step)
 }
 
 # ---- to WGCNA
