@@ -8,7 +8,7 @@ new_modules <- function(found, job, data, deepSplit, call) {
   colours[job$genes] <- found$colours
   unmerged[job$genes] <- found$unmerged
   sizes <- sort(table(found$colours[found$colours != "grey"]), decreasing = TRUE)
-  order <- WGCNA::labels2colors(seq_len(length(sizes))) # that of their numbers
+  order <- if (length(sizes)) WGCNA::labels2colors(seq_along(sizes)) else character() # that of their numbers
   own <- eigengenes_of(found$colours, c(order, if (any(found$colours == "grey")) "grey"), job)
   result <- list(
     colours = colours, labels = stats::setNames(match(colours, order, nomatch = 0L), genes), unmerged = unmerged,
