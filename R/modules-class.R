@@ -44,8 +44,8 @@ within_modules <- function(colours, job) {
   label[label == "grey"] <- NA
   if (all(is.na(label))) return(sums)
   pairs <- new_pairs("within", traits_of_labels(label, NULL))
-  soft <- with_settings(gpuConnectivity, list(job$x, power = job$power, type = job$type, use = job$use,
-                                              method = job$method, pairs = pairs), job)$soft
+  soft <- suppressWarnings(with_settings(gpuConnectivity, list(job$x, power = job$power, type = job$type, use = job$use,
+                                                               method = job$method, pairs = pairs), job)$soft)
   sums[job$genes] <- ifelse(is.na(label), NA, soft[, 1L])
   sums
 }

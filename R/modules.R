@@ -259,7 +259,8 @@ usual_power <- function(n_obs, type) {
   (9 - findInterval(n_obs, c(20, 30, 40.5))) * if (type == "signed") 2 else 1
 }
 
-with_settings <- function(f, arguments, job) do.call(f, c(arguments, job$further), quote = TRUE)
+# Of sparse data it has been told that they are.
+with_settings <- function(f, arguments, job) suppressMessages(do.call(f, c(arguments, job$further), quote = TRUE))
 
 # ---- the steps
 
@@ -296,13 +297,12 @@ membership <- function(genes, eigengenes, job) {
   if (job$type == "unsigned") abs(kme) else kme
 }
 
-# In the precision that WGCNA has, where the measure has it.
-kme_of <- function(genes, eigengenes, job) {
-  with_settings(gpuCor, list(pick_columns(job$x, genes), eigengenes, use = job$use, method = job$method,
-                             precision = if (has_double(job$method)) "double" else "single"), job)
-}
+kme_of <- function(genes, eigengenes, job) coefficients_of(list(pick_columns(job$x, genes), eigengenes), job)
 
-has_double <- function(method) method %in% c("pearson", "spearman")
+# In the precision that WGCNA has. Of columns that a measure could not be had of, the overlap has warned.
+coefficients_of <- function(data, job) {
+  suppressWarnings(with_settings(gpuCor, c(data, list(use = job$use, method = job$method, precision = "double")), job))
+}
 
 # Step 4: list(labels, eigengenes), those of the modules that are left, before genes left them.
 kept_members <- function(labels, job) {
@@ -328,7 +328,8 @@ reassigned <- function(found, job) {
   own <- kme[cbind(seq_along(genes), match(labels[genes], numbers))]
   at <- max.col(replace(kme, is.na(kme), -Inf), ties.method = "first")
   best <- kme[cbind(seq_along(genes), at)]
-  gain <- WGCNA::corPvalueFisher(best, nrow(job$x)) / WGCNA::corPvalueFisher(own, nrow(job$x))
+  n <- length(job$samples) # as WGCNA counts them
+  gain <- WGCNA::corPvalueFisher(best, n) / WGCNA::corPvalueFisher(own, n)
   moves <- which(own < best & is.finite(gain) & gain < job$reassignThreshold)
   left <- tabulate(labels, max(numbers)) - tabulate(labels[genes[moves]], max(numbers))
   small <- setdiff(which(left < job$minModuleSize), which(tabulate(labels[genes[moves]], max(numbers)) == 0))
@@ -343,9 +344,7 @@ merged_modules <- function(colours, job) {
     modules <- module_colours(colours)
     if (length(modules) < 2L) return(colours)
     eigengenes <- eigengenes_of(colours, modules, job)$values
-    similar <- with_settings(gpuCor, list(eigengenes, use = job$use, method = job$method,
-                                          precision = if (has_double(job$method)) "double" else "single"), job)
-    tree <- fastcluster::hclust(1 - similar, method = "average")
+    tree <- fastcluster::hclust(1 - coefficients_of(list(eigengenes), job), method = "average")
     branch <- stats::cutree(tree, h = job$mergeCutHeight)
     if (!anyDuplicated(branch)) return(colours)
     first <- modules[tree$order][match(branch, branch[tree$order])]

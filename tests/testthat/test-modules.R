@@ -94,7 +94,7 @@ test_that("eigengenes, kME and kWithin are those of WGCNA's functions", {
 test_that("a gene moves to the module that it goes with", {
   x <- genes_of_factors(sizes = c(30, 30, 10), seed = 4)
   job <- list(x = x, use = "everything", method = "pearson", type = "unsigned", minModuleSize = 5,
-              reassignThreshold = 1e-6)
+              reassignThreshold = 1e-6, samples = rep(TRUE, nrow(x)))
   of <- function(genes) eigengene(x[, genes])$values
   labels <- rep(c(3L, 5L, 0L), c(30, 30, 10)) # modules of other numbers are gone
   strong <- which.max(abs(cor(x[, 1:30], of(1:30))))
@@ -174,7 +174,8 @@ test_that("genes that nothing joins are in no module", {
 
 test_that("what is not installed or makes no sense is an error that says so", {
   expect_error(need_packages(c("stats", "no.such", "nor.this"), "gpuModules()"),
-               "takes packages no.such and nor.this, not installed here: BiocManager::install\\(c\\(\"no.such\", \"nor.this\"\\)\\)")
+               "packages no.such and nor.this, not installed here: BiocManager::install(c(\"no.such\", \"nor.this\"))",
+               fixed = TRUE)
   skip_without_wgcna()
   x <- genes_of_factors()
   expect_error(gpuModules(x, covariates = 1:50), "Give it the residuals")
