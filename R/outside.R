@@ -3,29 +3,6 @@
 
 is_outside <- function(x) inherits(x, c("gpuCorFile", "DelayedMatrix", "big.matrix"))
 
-# Whether its variables are in rows: a SummarizedExperiment, SingleCellExperiment and so on.
-is_experiment <- function(x) isS4(x) && inherits(x, "SummarizedExperiment")
-
-# Its assay of this name or number, the first one for NULL; variables in rows.
-picked_assay <- function(x, name, assay) {
-  what <- paste0("'", name, "' is a ", class(x)[1L])
-  need_package("SummarizedExperiment", paste0(what, ", which"))
-  names <- SummarizedExperiment::assayNames(x)
-  all <- seq_along(SummarizedExperiment::assays(x, withDimnames = FALSE))
-  if (!length(all)) fail(what, " without an assay")
-  if (is.null(assay)) assay <- 1L
-  if (length(assay) != 1L || !(assay %in% names || (is.numeric(assay) && assay %in% all))) {
-    fail("'assay' is ", show_value(assay), ", which '", name, "' does not have; it has ",
-         if (length(names)) paste0('"', names, '"', collapse = ", ") else paste("1 to", length(all), "without names"))
-  }
-  SummarizedExperiment::assay(x, assay)
-}
-
-check_has_assay <- function(x, y, assay) {
-  if (is.null(assay) || is_experiment(x) || is_experiment(y)) return(invisible())
-  fail("'assay' is ", show_value(assay), ", and there is no SummarizedExperiment to take it from; leave it out")
-}
-
 # `what` needs the package.
 need_package <- function(package, what) {
   if (requireNamespace(package, quietly = TRUE)) return(invisible())

@@ -1,0 +1,244 @@
+#' Association of variables with traits
+#'
+#' Tests every column of `x` against every trait, freed of covariates: genes and clinical traits, as
+#' `WGCNA::corPvalueStudent()` has them; transcripts and genotypes, as Matrix eQTL screens them, where the pairs below
+#' a p value are kept and no other is stored; module eigengenes and anything.
+#'
+#' The p value of a pair by Pearson's correlation is that of the trait in `lm(gene ~ trait + covariates)`, and so is the
+#' statistic, t; both are the same with the two exchanged. By Spearman's rho it is that of the regression of ranks on
+#' ranks. See [gpuCorTest()] for what the other measures have, and [gpucor-measures] for covariates.
+#'
+#' Traits may be a data frame. A factor, or a column of text, with two levels becomes 0 and 1, as in [stats::lm()], whose
+#' name for it it gets: the second level, at the end, is 1. One with more levels is an error, as one coefficient cannot
+#' tell what several do; the message says what can.
+#'
+#' With `p.value` or `fdr` the pairs are found as those of [gpuCorNetwork()] are, and memory grows with their number.
+#' Without either, all pairs are tested, and take 40 bytes each.
+#'
+#' @inheritParams gpuCor
+#' @param x Variables in columns, observations in rows: as in [gpuCor()], of one subject.
+#' @param traits As many rows as `x`: a numeric or logical matrix or vector, a factor, a data frame of all of these; or
+#'   whatever else `x` may be, such as genotypes in a file. Of an experiment ([gpucor-containers]): also the names of
+#'   some of its samples' variables.
+#' @param covariates What both sides are freed of: a numeric matrix or vector, a data frame, or a formula without a left
+#'   side, with `data =`.
+#' @param p.value,fdr Keep the pairs up to this p value, or those that have this false discovery rate by Benjamini and
+#'   Hochberg. Only one of them.
+#' @param output `"edges"`: a pair in each row; `"matrix"`: all pairs, as matrices.
+#' @param use What to do with missing values, see [gpuCor()]. Unless said otherwise a pair has the observations that
+#'   neither of the two, nor a covariate, misses, as in [stats::lm()].
+#' @param precision `"double"`, with coefficients within 1e-13; `"single"` takes a half to a third of the time, with
+#'   p values that may differ by some 1e-5 of themselves. May be abbreviated.
+#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `assay`: see [gpucor-containers];
+#'   `data`, `weights`, `bandpass`, `tr`, `df` and options of measures: see [gpucor-measures].
+#' @return `output = "edges"`: a data frame, the smallest p value first, of `from` (column of `x`), `to` (trait), `r`,
+#'   `statistic` (t; Kendall: z), `p.value`, `fdr`; names where there are names, otherwise numbers. Attribute `tests` is
+#'   how many pairs have a coefficient. `fdr` is `p.adjust(p.value, "BH")` with all of these counted; with `p.value`, as
+#'   in Matrix eQTL, among the pairs that were kept, which for the last of them may be more than among all.
+#'
+#'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`, `p.value`,
+#'   `fdr`, and `n`, `df` (a number where all pairs have as many, `NULL` by Kendall), `tests`, `method`. `as.data.frame()`
+#'   makes the above of it.
+#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Rows of
+#'   `traits` that are named as those of `x`, but are in another order. `df = "bartlett"` with `p.value` or `fdr`.
+#' @references
+#' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28, 1353-1358.
+#'
+#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
+#' 9, 559.
+#' @seealso [gpuCorTest()], [gpuCorNetwork()], [gpuModules()]
+#' @examples
+#' set.seed(1)
+#' traits <- data.frame(age = round(runif(60, 20, 70)), sex = rep(c("f", "m"), 30))
+#' genes <- matrix(rnorm(60 * 200), 60, dimnames = list(NULL, paste0("gene", 1:200)))
+#' genes[, 1:5] <- genes[, 1:5] + traits$age / 20
+#' gpuAssociation(genes, traits, fdr = 0.05)
+#' gpuAssociation(genes, traits["age"], covariates = ~ sex, data = traits, p.value = 1e-4)
+#' summary(lm(genes[, "gene1"] ~ age + sex, traits))$coefficients["age", ] # the same t and p
+#' gpuAssociation(genes, traits, output = "matrix")
+#' @export
+gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = NULL, output = c("edges", "matrix"),
+                           use = "pairwise.complete.obs",
+                           method = c("pearson", "kendall", "spearman", "bicor", "cosine"), backend = NULL, ...,
+                           precision = c("double", "single")) {
+  output <- check_choice(output, c("edges", "matrix"), "output")
+  precision <- check_choice(precision, c("double", "single"), "precision")
+  method <- check_method(method)
+  if (is_variables(x) && is.null(dim(x))) x <- as.matrix(x)
+  check_matrix_like(x, COLUMNS)
+  traits <- trait_columns(traits, x)
+  given <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
+  if (!length(given)) {
+    test <- gpuCorTest(x, traits, use = use, method = method, backend = backend, covariates = covariates, ...,
+                       precision = precision)
+    tested <- new_association(test)
+    return(if (output == "matrix") tested else as.data.frame(tested))
+  }
+  if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
+  if (identical(list(...)$df, "bartlett")) {
+    fail("df = \"bartlett\" has degrees of freedom for each pair; leave out '", names(given)[1L], "', and choose ",
+         "among all pairs")
+  }
+  task <- network_task(x, traits, check_criterion(given), "absolute", use, method, backend, covariates = covariates, ...,
+                       precision = precision, takes_all = FALSE)
+  significant_pairs(task)
+}
+
+# ---- traits
+
+# What the engine takes: numbers, a trait in each column, with names.
+trait_columns <- function(traits, x) {
+  if (is.character(traits) && is.null(dim(traits)) && is_experiment(x)) traits <- sample_variables(traits, x)
+  if (is.character(traits) && !is.null(dim(traits))) traits <- as.data.frame(traits)
+  if (is.factor(traits) || is.character(traits)) traits <- list2DF(list(trait = traits))
+  if (isS4(traits) && inherits(traits, "DataFrame")) traits <- as.data.frame(traits, optional = TRUE)
+  check_same_rows(traits, x)
+  if (!is.data.frame(traits)) return(traits)
+  numbers <- Map(as_trait, traits, names(traits))
+  values <- do.call(cbind, lapply(numbers, `[[`, "values"))
+  if (is.null(values)) fail("'traits' has no columns")
+  colnames(values) <- vapply(numbers, `[[`, "", "name")
+  values
+}
+
+sample_variables <- function(names, x) {
+  all <- experiment_of(x)$samples(x)
+  absent <- setdiff(names, colnames(all))
+  if (length(absent)) {
+    fail("'traits' has \"", absent[1L], "\", which the samples of 'x' do not have; they have ",
+         paste0('"', colnames(all), '"', collapse = ", "))
+  }
+  as.data.frame(all, optional = TRUE)[names]
+}
+
+# list(values, name) of a column.
+as_trait <- function(trait, name) {
+  if (is_variables(trait) && is.null(dim(trait))) return(list(values = as.numeric(trait), name = name))
+  if (!is.factor(trait) && !is.character(trait)) {
+    fail("'traits' must be numbers or of two levels; column \"", name, "\" is of class ", class(trait)[1L])
+  }
+  trait <- droplevels(as.factor(trait))
+  if (nlevels(trait) != 2L) {
+    fail("'traits' has column \"", name, "\" of ", format_count(nlevels(trait)), " levels; ",
+         if (nlevels(trait) > 2L) {
+           paste0("give a column for each, model.matrix(~ 0 + ", name, "), which are tested one by one, or numbers if ",
+                  "they have an order, as.numeric(factor(", name, ", levels = ...))")
+         } else {
+           "leave it out"
+         })
+  }
+  list(values = as.numeric(trait) - 1, name = paste0(name, levels(trait)[2L]))
+}
+
+# As many, and where both have names, the same ones.
+check_same_rows <- function(traits, x) {
+  is_turned <- is_experiment(x)
+  n <- if (is_turned) ncol(x) else nrow(x)
+  n_traits <- if (is_experiment(traits)) ncol(traits) else NROW(traits)
+  if (n_traits != n) {
+    fail("'traits' has ", format_count(n_traits), " rows, and 'x' has ", format_count(n), " observations")
+  }
+  if (is_experiment(traits)) return(invisible())
+  ours <- if (is_turned) colnames(x) else rownames(x)
+  theirs <- if (is.data.frame(traits) && .row_names_info(traits) < 0L) NULL else rownames(traits)
+  if (is.null(ours) || is.null(theirs) || identical(ours, theirs) || !setequal(ours, theirs)) return(invisible())
+  at <- which(ours != theirs)[1L]
+  fail("'traits' has the rows of 'x' in another order: number ", at, " is \"", theirs[at], "\" there and \"", ours[at],
+       "\" in 'x'; give traits[", if (is_turned) "colnames" else "rownames", "(x), ]")
+}
+
+# ---- pairs below a p value
+
+# The network's edges, with the statistic and the p value of each.
+significant_pairs <- function(task) {
+  rows <- network_rows(task)
+  warn_constant(rows, colnames(task$x), colnames(task$y))
+  warn_without(rows, task)
+  rows$to <- row_numbers(rows$p)
+  found <- pair_tests(rows, task)
+  tests <- count_tests(rows, task, found$one_by_one)
+  first <- order(found$p.value, -abs(rows$x))
+  names <- network_names(task)
+  name <- function(number, names) if (is.null(names)) number else names[number]
+  frame <- list2DF(list(from = name(rows$i[first] + 1L, names[[1L]]), to = name(rows$to[first], names[[2L]]),
+                        r = rows$x[first], statistic = found$statistic[first], p.value = found$p.value[first]))
+  frame$fdr <- stats::p.adjust(frame$p.value, "BH", n = max(tests, nrow(frame)))
+  structure(frame, tests = tests)
+}
+
+# list(statistic, p.value, one_by_one) of the entries of rows.
+pair_tests <- function(rows, task) {
+  if (!length(rows$x)) return(list(statistic = numeric(), p.value = numeric(), one_by_one = FALSE))
+  significance <- significance_of(task)
+  if (significance$one_by_one) return(c(tests_by_trait(rows, task), one_by_one = TRUE))
+  if (is_t_distributed(task$method)) {
+    df <- degrees_of_freedom(task, significance$n)$most
+    statistic <- .Call(r_t_scores, rows$x, df)
+    return(list(statistic = statistic, p.value = 2 * stats::pt(abs(statistic), df, lower.tail = FALSE),
+                one_by_one = FALSE))
+  }
+  z <- edge_scores(rows, task, significance)
+  list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE), one_by_one = FALSE)
+}
+
+# Where a pair has its own observations: those of each trait with the columns of x that it has an edge with.
+tests_by_trait <- function(rows, task) {
+  found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
+  rule <- list(alternative = 0L, log = FALSE, exact = 0, triangle = FALSE)
+  for (at in split(seq_along(rows$x), rows$to)) {
+    x <- pick_columns(task$x, rows$i[at] + 1L)
+    y <- pick_columns(task$y, rows$to[at[1L]])
+    counted <- count_observations(x, y, task$method, task$use, task$settings)
+    r <- matrix(rows$x[at], ncol = 1L)
+    tested <- tested_pairs(r, list(x = x, y = y), task$method, task$use, counted, rule, task$settings)
+    found$statistic[at] <- tested$statistic
+    found$p.value[at] <- tested$p.value
+  }
+  found
+}
+
+# How many pairs have a coefficient; the flags of columns tell, but for pairs that have their own observations.
+count_tests <- function(rows, task, one_by_one) {
+  if (one_by_one) return(weight_bins(histogram_pass(task, task$settings), "absolute")$total)
+  none <- as.raw(constant("constant")) | as.raw(constant("few"))
+  if (uses[task$use] == "everything") none <- none | as.raw(constant("missing"))
+  with_any <- function(flags) as.numeric(sum((flags & none) == 0))
+  with_any(rows$x_flags) * with_any(rows$y_flags)
+}
+
+# ---- all pairs
+
+new_association <- function(test) {
+  p <- test$p.value
+  adjusted <- structure(stats::p.adjust(p, "BH"), dim = dim(p), dimnames = dimnames(p))
+  common <- length(test$n) > 0L && all(test$n == test$n[1L])
+  df <- test$df
+  if (is.null(df) && is_t_distributed(test$method)) df <- test$n - measure_of(test$method)$df_taken
+  structure(list(r = test$coefficient, statistic = test$statistic, p.value = p, fdr = adjusted,
+                 n = if (common) test$n[1L] else test$n,
+                 df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df,
+                 tests = sum(!is.na(test$coefficient)), method = test$method), class = "gpuAssociation")
+}
+
+#' @rdname gpuAssociation
+#' @param row.names,optional As in [base::as.data.frame()].
+#' @export
+as.data.frame.gpuAssociation <- function(x, row.names = NULL, optional = FALSE, ...) {
+  at <- order(x$p.value, -abs(x$r))
+  pairs <- arrayInd(at, dim(x$r))
+  name <- function(side) if (is.null(dimnames(x$r)[[side]])) pairs[, side] else dimnames(x$r)[[side]][pairs[, side]]
+  frame <- list2DF(list(from = name(1L), to = name(2L), r = x$r[at], statistic = x$statistic[at],
+                        p.value = x$p.value[at], fdr = x$fdr[at]))
+  structure(frame, tests = x$tests)
+}
+
+#' @rdname gpuAssociation
+#' @param digits Significant digits to print.
+#' @method print gpuAssociation
+#' @export
+print.gpuAssociation <- function(x, digits = 4L, ...) {
+  cat(method_title(x$method), " of ", format_count(nrow(x$r)), " variables and ", format_count(ncol(x$r)), " traits, ",
+      format_count(x$tests), " tests; smallest p:\n", sep = "")
+  print(utils::head(as.data.frame(x), 6L), digits = digits, row.names = FALSE)
+  invisible(x)
+}

@@ -1,0 +1,29 @@
+# Eigengenes: a module's genes in one number for each sample.
+
+# list(values: matrix, sample x module, with the modules as names of its columns; explained: of each the share of
+# variance). labels: of each gene, whatever modules are called by.
+eigengenes_of <- function(labels, modules, job) {
+  found <- lapply(modules, function(module) eigengene(as.matrix(pick_columns(job$x, which(labels == module)))))
+  values <- vapply(found, `[[`, numeric(nrow(job$x)), "values")
+  list(values = matrix(values, nrow(job$x), dimnames = list(rownames(job$x), modules)),
+       explained = stats::setNames(vapply(found, `[[`, 0, "explained"), modules))
+}
+
+# The first principal component of scaled columns, of length 1, with the sign of their mean.
+eigengene <- function(values) {
+  scaled <- scale(if (anyNA(values)) imputed(values) else values)
+  first <- svd(scaled, nu = 1L, nv = 0L)
+  component <- first$u[, 1L]
+  along <- sum(component * rowMeans(scaled))
+  list(values = if (along < 0) -component else component, explained = first$d[1L]^2 / sum(first$d^2))
+}
+
+# As WGCNA has it, in the same state of random numbers as before.
+imputed <- function(values) {
+  if (ncol(values) < 2L) return(values)
+  need_packages("impute", "'x' has missing values, and an eigengene of them")
+  random <- globalenv()
+  seed <- random$.Random.seed
+  on.exit(if (is.null(seed)) rm(".Random.seed", envir = random) else random$.Random.seed <- seed)
+  t(impute::impute.knn(t(values), k = min(10, ncol(values) - 1))$data)
+}

@@ -1,0 +1,188 @@
+# gpuModules() beside WGCNA::blockwiseModules().
+
+skip_without_wgcna <- function() {
+  for (package in c("WGCNA", "fastcluster", "dynamicTreeCut")) skip_if_not_installed(package)
+}
+
+# WGCNA's function with all genes in a block, but for the collecting of garbage that it spends seconds on. It looks for
+# its correlation where packages are attached.
+blockwise <- function(x, ...) {
+  if (!"package:WGCNA" %in% search()) {
+    utils::capture.output(suppressPackageStartupMessages(attachNamespace("WGCNA")))
+    on.exit(detach("package:WGCNA"))
+  }
+  collect <- WGCNA::collectGarbage
+  utils::assignInNamespace("collectGarbage", function() NULL, "WGCNA")
+  on.exit(utils::assignInNamespace("collectGarbage", collect, "WGCNA"), add = TRUE)
+  utils::capture.output(found <- WGCNA::blockwiseModules(x, maxBlockSize = ncol(x), ...))
+  found
+}
+
+# Genes that follow one of some factors, and genes that follow none.
+genes_of_factors <- function(n_obs = 50, sizes = c(80, 60, 40, 20, 40), seed = 1) {
+  set.seed(seed)
+  factors <- cbind(matrix(rnorm(n_obs * (length(sizes) - 1)), n_obs), 0)
+  follows <- rexp(sum(sizes), 0.5)
+  x <- matrix(rnorm(n_obs * sum(sizes)), n_obs) +
+    factors[, rep(seq_along(sizes), sizes)] * rep(follows, each = n_obs)
+  dimnames(x) <- list(paste0("s", seq_len(n_obs)), paste0("g", seq_len(sum(sizes))))
+  x
+}
+
+expect_same_modules <- function(ours, theirs) {
+  expect_identical(ours$colours, theirs$colors)
+  expect_identical(ours$unmerged, theirs$unmergedColors)
+  list <- as_blockwiseModules(ours)
+  expect_named(list, names(theirs))
+  same <- c("MEs", "goodSamples", "goodGenes", "TOMFiles", "blockGenes", "blocks", "MEsOK")
+  expect_equal(list[same], theirs[same])
+  expect_equal(list$dendrograms[[1]]$order, theirs$dendrograms[[1]]$order)
+}
+
+test_that("modules, eigengenes and the tree are those of blockwiseModules()", {
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  expect_same_modules(gpuModules(x, power = 6), blockwise(x, power = 6))
+  expect_same_modules(
+    gpuModules(x, power = 10, type = "signed", method = "bicor", TOMType = "unsigned", TOMDenom = "mean",
+               deepSplit = 4, minModuleSize = 8, mergeCutHeight = 0.4),
+    blockwise(x, power = 10, networkType = "signed", corType = "bicor", TOMType = "unsigned", TOMDenom = "mean",
+              deepSplit = 4, minModuleSize = 8, mergeCutHeight = 0.4))
+})
+
+test_that("genes and samples with too many missing values take no part, as in WGCNA", {
+  skip_without_wgcna()
+  skip_if_not_installed("impute")
+  x <- genes_of_factors()
+  x[sample(length(x), 200)] <- NA
+  x[, 5] <- 3
+  x[1:40, 9] <- NA
+  x[7, 1:200] <- NA
+  set.seed(8)
+  utils::capture.output(ours <- gpuModules(x, power = 5, use = "pairwise.complete.obs"))
+  random <- runif(1)
+  set.seed(8)
+  expect_identical(random, runif(1)) # imputation leaves the state of random numbers alone
+  expect_same_modules(ours, blockwise(x, power = 5))
+  expect_equal(which(!ours$genes), c(5L, 9L))
+  expect_equal(which(!ours$samples), 7L)
+  expect_true(all(is.na(ours$kME[c(5, 9), ])))
+  expect_error(gpuModules(x, power = 5), "\"pairwise.complete.obs\" leaves them out")
+  expect_error(gpuModules(x, power = 5, use = "complete.obs"), "leave incomplete samples out yourself")
+})
+
+test_that("eigengenes, kME and kWithin are those of WGCNA's functions", {
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  for (backend in backends()) {
+    m <- gpuModules(x, power = 7, type = "signed hybrid", backend = backend)
+    theirs <- WGCNA::moduleEigengenes(x, m$colours)
+    expect_equal(m$eigengenes, theirs$eigengenes[names(m$eigengenes)])
+    expect_equal(unname(m$explained), unname(unlist(theirs$varExplained))[match(names(m$eigengenes),
+                                                                               names(theirs$eigengenes))])
+    own <- m$eigengenes[seq_len(ncol(m$kME))]
+    expect_equal(unname(m$kME), unname(as.matrix(WGCNA::signedKME(x, own))))
+    adjacency <- WGCNA::adjacency(x, type = "signed hybrid", power = 7)
+    within <- WGCNA::intramodularConnectivity(adjacency, m$colours)$kWithin
+    expect_equal(m$kWithin[m$labels > 0], setNames(within, colnames(x))[m$labels > 0], tolerance = 1e-5)
+    expect_true(all(is.na(m$kWithin[m$labels == 0])))
+    sizes <- tabulate(m$labels)
+    expect_false(is.unsorted(rev(sizes)))
+  }
+})
+
+test_that("a gene moves to the module that it goes with", {
+  x <- genes_of_factors(sizes = c(30, 30, 10), seed = 4)
+  job <- list(x = x, use = "everything", method = "pearson", type = "unsigned", minModuleSize = 5,
+              reassignThreshold = 1e-6, samples = rep(TRUE, nrow(x)))
+  of <- function(genes) eigengene(x[, genes])$values
+  labels <- rep(c(3L, 5L, 0L), c(30, 30, 10)) # modules of other numbers are gone
+  strong <- which.max(abs(cor(x[, 1:30], of(1:30))))
+  labels[strong] <- 5L
+  moved <- reassigned(list(labels = labels, eigengenes = cbind(`3` = of(1:30), `5` = of(31:60))), job)
+  expect_equal(moved[strong], 3L)
+  expect_equal(moved[-strong], labels[-strong])
+  job$minModuleSize <- 31
+  gone <- reassigned(list(labels = labels, eigengenes = cbind(`3` = of(1:30), `5` = of(31:60))), job)
+  expect_equal(unique(gone[labels == 5L & seq_along(labels) != strong]), 0L) # too few are left
+})
+
+test_that("the power is the lowest that fits and falls, or the usual one", {
+  expect_equal(usual_power(c(10, 25, 35, 50), "unsigned"), c(9, 8, 7, 6))
+  expect_equal(usual_power(50, "signed"), 12)
+  skip_without_wgcna()
+  m <- gpuModules(genes_of_factors())
+  fits <- m$fit$fitIndices
+  expect_equal(m$power, fits$Power[fits$SFT.R.sq > 0.85 & fits$slope < 0][1])
+  expect_warning(m <- gpuModules(genes_of_factors(sizes = c(30, 0)), type = "signed"), "12 is taken, which is usual")
+  expect_equal(m$power, 12)
+})
+
+test_that("sparse data, experiments and files have the modules of the matrix", {
+  skip_without_wgcna()
+  x <- round(pmax(genes_of_factors(), 0), 1)
+  dense <- gpuModules(x, power = 4)
+  parts <- c("colours", "eigengenes", "kME", "kWithin")
+  suppressMessages(sparse <- gpuModules(Matrix::Matrix(x, sparse = TRUE), power = 4))
+  expect_equal(sparse[parts], dense[parts])
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(as.vector(x), file)
+  mapped <- gpuModules(gpuCorFile(file, dim(x), dimnames = dimnames(x)), power = 4)
+  expect_equal(mapped[parts], dense[parts])
+  skip_if_not_installed("SummarizedExperiment")
+  se <- SummarizedExperiment::SummarizedExperiment(list(other = t(x) * 0, log = t(x)))
+  m <- gpuModules(se, power = 4, assay = "log")
+  expect_equal(m[parts], dense[parts])
+  SummarizedExperiment::rowData(se)[c("module", "kME")] <- as.data.frame(m)[c("colour", "kME")]
+  expect_identical(SummarizedExperiment::rowData(se)$module, unname(m$colours))
+})
+
+test_that("modules are printed, summed up, drawn, and made a data frame of", {
+  skip_without_wgcna()
+  m <- gpuModules(genes_of_factors(), power = 6)
+  expect_output(print(m), "of 240 genes, 50 samples")
+  frame <- as.data.frame(m)
+  expect_named(frame, c("gene", "module", "colour", "kME", "kWithin"))
+  expect_equal(frame$kME[3], m$kME[3, m$labels[3]])
+  summary <- summary(m)
+  expect_equal(summary$modules$genes, as.vector(table(m$labels[m$labels > 0])))
+  expect_equal(frame$gene[frame$module == 1][which.max(frame$kWithin[frame$module == 1])], summary$modules$hub[1])
+  expect_output(print(summary), "dynamic hybrid tree cut .deepSplit = 2, at least\\s20 genes.")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  before <- graphics::par("mar")
+  expect_silent(plot(m, main = "modules"))
+  expect_equal(graphics::par("mar"), before)
+  lines <- tree_lines(hclust(dist(c(1, 2, 4, 8)), "single"))
+  expect_equal(lines$y1[1:3], c(1, 2, 4))
+  expect_equal(side_by_side(c(5, 5.1, 9), 1, c(0, 10)), c(4.55, 5.55, 9))
+  by_number <- as_blockwiseModules(m, numeric = TRUE)
+  expect_equal(by_number$colors, m$labels)
+  expect_equal(by_number$MEs$ME1, m$eigengenes$MEturquoise)
+})
+
+test_that("genes that nothing joins are in no module", {
+  skip_without_wgcna()
+  m <- gpuModules(normal(30, 60), power = 12)
+  expect_equal(unname(m$labels), rep(0L, 60))
+  expect_equal(ncol(m$kME), 0)
+  expect_named(m$eigengenes, "MEgrey")
+  expect_output(print(m), "0 modules of 0 of 60 genes")
+  expect_equal(nrow(summary(m)$modules), 0)
+})
+
+test_that("what is not installed or makes no sense is an error that says so", {
+  expect_error(need_packages(c("stats", "no.such", "nor.this"), "gpuModules()"),
+               "packages no.such and nor.this, not installed here: BiocManager::install(c(\"no.such\", \"nor.this\"))",
+               fixed = TRUE)
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  expect_error(gpuModules(x, covariates = 1:50), "Give it the residuals")
+  expect_error(gpuModules(x, power = 40), "'power' must be a number between 1 and 30")
+  expect_error(gpuModules(x, power = 4, cut = list(depth = 3)), "'cut' has \"depth\"; it may have maxCoreScatter")
+  expect_error(gpuModules(x, power = 4, mergeCutHeight = "low"), "'mergeCutHeight' must be a number")
+  expect_error(gpuModules(x[, 1:2], power = 4), "at least 3 genes")
+  expect_error(gpuModules(x, power = 4, depth = 1), "there is no 'depth'")
+  expect_error(as_blockwiseModules(1), "must be what gpuModules\\(\\) returned")
+})
