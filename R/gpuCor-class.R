@@ -20,12 +20,16 @@
 #'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
 #'   `mean`, `quantiles` (those of [stats::quantile()], of all pairs) and
 #'   `strongest`, a data frame of `from`, `to` and `r`, of equal ones the earlier first.
+#'   `as.data.frame()`: a row for each pair, in the order of the values, with `from`, `to` (names where the columns have
+#'   names, otherwise numbers) and `r`. `dim()`, `dimnames()`, `diag()` and `t()` are those of the N x N matrix;
+#'   `length()` is the number of pairs, as of any `dist`.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' r[1, 2]
 #' r[c("mpg", "wt"), ]
 #' summary(r)
 #' as.matrix(r)[1:3, 1:3]
+#' head(as.data.frame(r))
 #' @name gpuCor-class
 NULL
 
