@@ -34,13 +34,13 @@ as_igraph <- function(net) {
          "; edges in a data frame become a graph by igraph::graph_from_data_frame(edges, FALSE, vertices = ",
          "colnames(x))")
   }
-  need_package("igraph", "as_igraph()")
+  need_cran_package("igraph", "as_igraph()")
   graph_of(net)
 }
 
 is_network <- function(x) isS4(x) && (is(x, "gpuCorNetwork") || is(x, "gpuCorNetworkXY"))
 
-need_package <- function(package, what) {
+need_cran_package <- function(package, what) {
   if (requireNamespace(package, quietly = TRUE)) return(invisible())
   fail(what, " takes package ", package, ": install.packages(\"", package, "\")")
 }

@@ -207,26 +207,46 @@ describe_estimate <- function(x) {
 }
 
 #' @rdname pickPower
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.gpuCorPower <- function(x, row.names = NULL, optional = FALSE, ...) x$fitIndices
+
+#' @rdname pickPower
 #' @export
 plot.gpuCorPower <- function(x, ...) {
-  old <- graphics::par(mfrow = c(1L, 2L), mar = c(4.2, 4.2, 2, 1))
-  on.exit(graphics::par(old))
-  table <- x$fitIndices
-  signed <- -sign(table$slope) * table$SFT.R.sq # a line that rises is no scale-free network
-  plot_powers(x, signed, ylim = range(0, 1, signed, na.rm = TRUE), ylab = expression("signed " * R^2),
-              main = "Scale-free fit")
-  graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "firebrick")
-  plot_powers(x, table$mean.k., log = if (all(table$mean.k. > 0)) "y" else "", ylab = "mean connectivity",
-              main = "Connectivity")
+  with_panels(1L, 2L, {
+    draw_power_fit(x)
+    draw_power_connectivity(x)
+  })
   invisible(x)
 }
 
-# A power is marked by its number, the estimate in red.
-plot_powers <- function(x, values, ...) {
+signed_fit <- function(table) -sign(table$slope) * table$SFT.R.sq # a line that rises is no scale-free network
+
+draw_power_fit <- function(x) {
+  values <- signed_fit(x$fitIndices)
+  draw_powers(x, values, range(0, 1, values, na.rm = TRUE),
+              list(ylab = expression("signed " * R^2), main = "Scale-free fit"))
+  graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "grey40")
+  estimate <- x$powerEstimate
+  cut <- attr(x, "r_squared")
+  note(if (is.na(estimate)) bquote("no power has" ~ R^2 > .(cut)) else bquote("power" ~ .(estimate) * ":" ~ R^2 > .(cut)))
+}
+
+draw_power_connectivity <- function(x) {
+  values <- x$fitIndices$mean.k.
+  is_log <- all(values > 0)
+  draw_powers(x, values, range(values), c(list(ylab = "mean connectivity", main = "Connectivity"),
+                                          if (is_log) list(log = "y", yaxt = "n")))
+  if (is_log) log_axis(2L, values)
+}
+
+# A dot for each power; the estimate stands out.
+draw_powers <- function(x, values, ylim, parameters) {
   powers <- x$fitIndices$Power
-  graphics::plot.default(powers, values, type = "n", xlab = "power", yaxt = "n", ...)
-  ticks <- graphics::axTicks(2L)
-  graphics::axis(2L, ticks, vapply(ticks, format, ""))
-  graphics::text(powers, values, labels = powers, cex = 0.7,
-                 col = ifelse(powers %in% x$powerEstimate, "firebrick", "black"))
+  start_plot(range(powers), ylim, c(list(xlab = "power"), parameters))
+  graphics::lines(powers, values, col = BLUE)
+  chosen <- powers %in% x$powerEstimate
+  graphics::abline(v = powers[chosen], lty = 3L, col = VERMILION)
+  graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, VERMILION, BLUE))
 }
