@@ -16,9 +16,11 @@ plot.gpuCorTest <- function(x, type = c("auto", "p.value", "volcano"), ...) {
 #' @export
 plot.gpuCorCompare <- function(x, type = c("auto", "p.value", "volcano"), ...) {
   difference <- as.vector(x$difference)
-  log_p <- log(2) + stats::pnorm(-abs(as.vector(x$statistic)), log.p = TRUE)
-  draw_tests(x, type, difference, log_p, "difference of z", range(0, difference, finite = TRUE), ...)
+  draw_tests(x, type, difference, log_p_of_z(x$statistic), "difference of z", range(0, difference, finite = TRUE), ...)
 }
+
+# Two-sided, and not 0 where p itself would be.
+log_p_of_z <- function(z) log(2) + stats::pnorm(-abs(as.vector(z)), log.p = TRUE)
 
 draw_tests <- function(x, type, effect, log_p, xlab, xlim, ...) {
   panels <- list(p.value = function(...) draw_p_values(log_p, ...),
