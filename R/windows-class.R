@@ -110,6 +110,7 @@ count_windows <- function(x) nrow(attr(x, "windows"))
 
 #' @rdname gpuCorWindows
 #' @param object An object of class `gpuCorWindows`.
+#' @method summary gpuCorWindows
 #' @export
 summary.gpuCorWindows <- function(object, ...) {
   switch(attr(object, "keep"),
