@@ -84,7 +84,9 @@ pickPower <- function(x, powers = 1:20, type = c("unsigned", "signed", "signed h
   if (ncol(task$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(task$x))
   warn_missing(task)
 
-  table <- fit_table(soft_connectivity(task, type, powers), powers, breaks)
+  soft <- soft_connectivity(task, type, powers)
+  doing(task$settings, "scale-free fits")
+  table <- fit_table(soft, powers, breaks)
   fits <- which(table$SFT.R.sq > r_squared)
   structure(
     list(powerEstimate = if (length(fits)) powers[fits[1L]] else powers[NA_integer_], fitIndices = table),
@@ -104,7 +106,7 @@ soft_connectivity <- function(task, type, powers) {
   parts <- split(powers, (seq_along(powers) - 1L) %/% constant("most powers"))
   passes <- lapply(seq_along(parts), function(p) {
     wanted <- list(type = type, power = parts[[p]], histogram = FALSE, maps = NULL)
-    connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts)))
+    connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts), "powers"))
   })
   warn_constant(passes[[1L]], colnames(task$x), NULL)
   do.call(cbind, lapply(passes, `[[`, "soft"))

@@ -3,6 +3,7 @@
 # Values of all windows have their attributes already.
 new_windows <- function(result, task, keep, time) {
   if (keep == "dist") return(result$values)
+  doing(task$settings, "results of the windows")
   value <- switch(keep,
     network = networks_of(result, task),
     connectivity = degrees_of(result, task),
