@@ -71,9 +71,12 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   task <- compare_task(x, y, sign, use, method, backend, ..., precision = precision)
   task$call <- call_of(sys.call())
+  work <- compare_work(task$settings, n_perm)
+  task$settings <- work$permutations
   error <- combined_error(task$x, task$method)
   if (length(given)) task <- compare_criterion(task, given)
   maxima <- if (n_perm > 0) permuted_differences(task, n_perm, error)
+  task$settings <- work$coefficients
   if (!length(given)) return(compare_all(task, error, maxima))
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), NULL)
@@ -155,9 +158,17 @@ compare_criterion <- function(task, given) {
 
 # ---- what is returned
 
+# The parts of the work, for the progress bar: permutations come first, and p values and rates take three times as long
+# as the differences.
+compare_work <- function(settings, n_perm) {
+  units <- 4 + n_perm
+  list(permutations = part_of(settings, 0, n_perm / units, "permutation", n_perm),
+       coefficients = part_of(settings, n_perm / units, 4 / units, "differences"))
+}
+
 compare_all <- function(task, error, maxima) {
   attributes <- dist_attributes(task$x, task$method, task$call)
-  value <- run(task$x, NULL, task$method, task$use, "row", task$settings, attributes)
+  value <- run(task$x, NULL, task$method, task$use, "row", part_of(task$settings, 0, 0.25), attributes)
   shape <- plain_attributes(value)
   shape$call <- NULL
   shaped <- function(values) {
@@ -165,7 +176,9 @@ compare_all <- function(task, error, maxima) {
     values
   }
   difference <- atanh(as.vector(value))
+  doing(part_of(task$settings, 0.25, 0.25), "p values")
   p <- two_sided(difference / error)
+  doing(part_of(task$settings, 0.5, 0.5), "false discovery rates")
   structure(
     c(list(difference = shaped(difference), statistic = shaped(difference / error), p.value = shaped(p),
            fdr = shaped(stats::p.adjust(p, "BH"))),
@@ -257,7 +270,8 @@ permuted_rows <- function(task, n_perm) {
     order <- sample.int(nrow(all))
     x$data <- list(all[order[seq_len(n)], , drop = FALSE], all[order[-seq_len(n)], , drop = FALSE])
     settings <- task$settings
-    task$settings <- at_pass(settings, b, n_perm)
+    task$settings <- at_pass(settings, b, n_perm, paste("permutation", format_count(b), "of", format_count(n_perm)))
+    report_progress(task$settings, 0) # a pass may be too short for the engine to tell of it
     group_maxima(x, weights, task)
   })
   list(maxima = maxima, errors = combined_error(x, task$method))

@@ -223,8 +223,8 @@ even_steps <- function(steps) {
 density_sums <- function(task, wanted) {
   if (are_few(task) && is.null(task$y) && !is_any_pair_wanted(wanted)) return(edge_sums(task))
   settings <- task$settings
-  task$settings <- at_pass(settings, 1, 2)
-  connectivity_pass(task, density_thresholds(task), wanted, at_pass(settings, 2, 2))
+  task$settings <- at_pass(settings, 1, 2, "threshold of the density")
+  connectivity_pass(task, density_thresholds(task), wanted, at_pass(settings, 2, 2, "sums"))
 }
 
 edge_sums <- function(task) {

@@ -119,12 +119,13 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   settings <- designed_input(settings, input, method, use, tests = TRUE)
   most_exact <- check_exact(exact, method, settings$design)
   check_permutable(adjust, settings$design)
-  r <- all_coefficients(input, method, use, output, settings, call_of(sys.call()))
+  work <- test_work(settings, if (adjust == "maxT") n_perm else 0)
+  r <- all_coefficients(input, method, use, output, work$coefficients, call_of(sys.call()))
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
   # What the engine is told about the tests.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, exact = most_exact,
                triangle = inherits(r, "dist"))
-  found <- tested_pairs(r, input, method, use, counted, rule, settings)
+  found <- tested_pairs(r, input, method, use, counted, rule, work$tests)
   if (isTRUE(exact) && found$tied > 0) {
     warning("ties: ", format_count(found$tied), " of ", format_count(length(r)), " pairs have no exact p value",
             call. = FALSE)
@@ -133,11 +134,21 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
     c(list(coefficient = r), found[c("n", "statistic", "p.value")],
       tested_df(found, method, settings$design, counted$common),
       if (adjust == "maxT") {
-        list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, settings))
+        list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm,
+                                   work$permutations))
       },
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
     class = "gpuCorTest"
   )
+}
+
+# The parts of the work, for the progress bar: p values take ten times as long as coefficients, which each permutation
+# has anew.
+test_work <- function(settings, n_perm) {
+  units <- 11 + n_perm
+  list(coefficients = part_of(settings, 0, 1 / units, "coefficients"),
+       tests = part_of(settings, 1 / units, 10 / units, "p values"),
+       permutations = part_of(settings, 11 / units, n_perm / units, "permutation", n_perm))
 }
 
 # Up to how many observations p values are to be exact, as far as there are any; cor.test() has a limit of its own for

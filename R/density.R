@@ -23,7 +23,8 @@ strongest_edges <- function(task, k, least, settings) {
 
 # Where the k-th largest weight of all pairs is, by the first of two passes.
 counted_range <- function(task, k) {
-  rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2)), task$sign), k)
+  rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2, "histogram of the coefficients")), task$sign),
+             k)
 }
 
 # The thresholds alone, one for each density. Edges are stored for them only where they are few: more take two passes
@@ -41,7 +42,7 @@ density_thresholds <- function(task) {
 many_threshold <- function(task, density) {
   k <- edges_of_density(density, task$pairs)
   range <- counted_range(task, k)
-  pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, 2))
+  pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, 2, "threshold"))
   store_rank(pass, k, task)
 }
 
@@ -81,7 +82,7 @@ SAMPLE_WORK <- 0.02
 sampled_edges <- function(task, k) {
   least <- sampled_least(task, k)
   if (is.null(least)) return(NULL)
-  strongest_edges(task, k, least, part_of(task$settings, SAMPLE_WORK, 1 - SAMPLE_WORK))
+  strongest_edges(task, k, least, part_of(task$settings, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"))
 }
 
 # A weight from which on there should be some more than k pairs, judging by a sample; NULL: there is none.
@@ -89,7 +90,7 @@ sampled_least <- function(task, k) {
   sample <- sample_task(task, k)
   if (is.null(sample)) return(NULL)
   wanted <- k / task$pairs * sample$pairs
-  bins <- weight_bins(histogram_pass(sample, part_of(task$settings, 0, SAMPLE_WORK)), task$sign)
+  bins <- weight_bins(histogram_pass(sample, part_of(task$settings, 0, SAMPLE_WORK, "sample of the columns")), task$sign)
   bins$error <- 0 # cheap values err to both sides, and the margin is wider
   rank_range(bins, (1 + SAMPLE_MARGIN / sqrt(sample$size)) * wanted + min(SAMPLE_MORE, 4 * sqrt(wanted) + 8))$low
 }

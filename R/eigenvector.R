@@ -50,6 +50,7 @@ lanczos <- function(product, v) {
 
 # Of r + 1 of all pairs. NA for columns without coefficients.
 eigenvector_of_all <- function(task) {
+  doing(task$settings, "eigenvector")
   found <- checked(.Call(r_gram_new, task$x, method_code(task$method), task$use, task$settings))
   on.exit(.Call(r_gram_free, found$gram))
   product <- function(v) checked(.Call(r_gram_times, found$gram, v, task$settings))
@@ -63,6 +64,7 @@ eigenvectors_of_networks <- function(task, levels) {
   least <- min(levels)
   task$stays <- "rows"
   rows <- take_rows(kept_edges(edge_pass(task, least), least), task)
+  doing(task$settings, "eigenvector")
   n <- ncol(task$x)
   vapply(levels, FUN.VALUE = numeric(n), function(level) {
     own <- stronger_rows(rows, level, task)

@@ -19,13 +19,18 @@
 #'   `summary()`: a list of
 #'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
 #'   `mean`, `quantiles` (those of [stats::quantile()], of all pairs) and
-#'   `strongest`, a data frame of `from`, `to` and `r`, of equal ones the earlier first.
+#'   `strongest`, a data frame of `from`, `to` and `r`, of equal ones the earlier first, and `methods`, a sentence for a
+#'   paper's methods.
+#'   `as.data.frame()`: a row for each pair, in the order of the values, with `from`, `to` (names where the columns have
+#'   names, otherwise numbers) and `r`. `dim()`, `dimnames()`, `diag()` and `t()` are those of the N x N matrix;
+#'   `length()` is the number of pairs, as of any `dist`.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' r[1, 2]
 #' r[c("mpg", "wt"), ]
 #' summary(r)
 #' as.matrix(r)[1:3, 1:3]
+#' head(as.data.frame(r))
 #' @name gpuCor-class
 NULL
 
@@ -157,6 +162,7 @@ pairs_at <- function(x, at) {
 }
 
 #' @rdname gpuCor-class
+#' @method summary gpuCor
 #' @export
 summary.gpuCor <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
@@ -169,7 +175,10 @@ summary.gpuCor <- function(object, n = 6L, ...) {
     list(n_var = n_var, n_obs = attr(object, "n_obs"), method = attr(object, "method"), pairs = length(object),
          missing = found$missing, mean = found$mean,
          quantiles = stats::setNames(found$quantiles, paste0(100 * shares, "%")),
-         strongest = pairs_at(object, found$strongest)),
+         strongest = pairs_at(object, found$strongest),
+         methods = paste0(method_title(attr(object, "method")), " was computed ", with_gpucor(), " for ",
+                          number_of(length(object), "pair"), " of ", number_of(n_var, "variable"), " from ",
+                          number_of(attr(object, "n_obs"), "observation"), ".")),
     class = "summary.gpuCor"
   )
 }
@@ -185,5 +194,7 @@ print.summary.gpuCor <- function(x, digits = 4L, ...) {
     cat("strongest pairs:\n")
     print(x$strongest, digits = digits, row.names = FALSE)
   }
+  cat("for the methods:\n")
+  print_methods(x)
   invisible(x)
 }

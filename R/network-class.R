@@ -6,10 +6,11 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' Networks
 #'
 #' What [gpuCorNetwork()] returns: a sparse matrix of package Matrix, to be used as
-#' such, with slots that tell how it came about (and go on telling that where arithmetic has
-#' changed the values). `gpuCorNetwork` is a symmetric
+#' such, with slots that tell how it came about. `gpuCorNetwork` is a symmetric
 #' `dsCMatrix`, `gpuCorNetworkXY` (variables of `x` against those of `y`) a
-#' `dgCMatrix`.
+#' `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` makes other values of the coefficients and gives a plain sparse
+#' matrix of these classes, as it gives a plain `dist` of coefficients of all pairs. `t()`, `diag()`, `rowSums()`,
+#' `colSums()` and the means work whether Matrix is attached or not.
 #'
 #' @slot method,sign,call The arguments, and the call.
 #' @slot criterion,value Which argument chose the edges, and its value.
@@ -19,13 +20,12 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' @slot edges,pairs How many edges there are, of how many pairs.
 #' @slot n_obs Observations used.
 #' @param x,object A network.
+#' @param na.rm,dims As in [Matrix::rowSums()].
 #' @param row.names,optional,... Not used.
 #' @return `as.data.frame()`: a data frame `from`, `to`, `r`, an edge in each row,
 #'   strongest first, then by `from` and `to` in the order of the columns; names where the
 #'   columns have names, otherwise numbers. A column of names takes 4 bytes an edge until it is
-#'   changed or sorted. It is what `igraph::graph_from_data_frame()` takes;
-#'   `igraph::graph_from_adjacency_matrix(net, mode = "undirected", weighted = TRUE)`
-#'   takes the network itself.
+#'   changed or sorted. Variables without an edge are not in it: for a graph with all of them see [as_igraph()].
 #' @examples
 #' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
 #' net@edges

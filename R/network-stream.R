@@ -9,6 +9,7 @@ network_to_file <- function(task, file, compression) {
   task$to_file <- TRUE
   task$spool <- spool_beside(h5$file)
   edges <- network_edges(task)
+  doing(task$settings, "writing the file")
   details <- if (is.null(edges$store)) write_whole(h5, edges, task) else write_bands(h5, edges, task)
   details <- Filter(Negate(anyNA), details)
   close_network_file(h5, details)

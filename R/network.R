@@ -136,6 +136,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 network_output <- function(rows, task, output) {
   if (output == "matrix") return(new_network(rows, task))
   names <- network_names(task)
+  doing(task$settings, "sorting the edges")
   edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
 }
 
@@ -233,6 +234,7 @@ store_free <- function(pass) invisible(.Call(r_store_free, pass$store))
 
 # Kept edges as compressed rows p, i, x, with what else the pass found; the store has ended.
 take_rows <- function(edges, task) {
+  doing(task$settings, "rows of the network")
   n_row <- if (is.null(task$y)) ncol(task$x) else ncol(task$y)
   rows <- checked(.Call(r_store_rows, edges$store, edges$least, n_row, task$settings))
   c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold")])

@@ -28,6 +28,7 @@ replayed_pass <- function(replay, entry, task, arguments, settings) {
   finished <- finished_shares(replay$plan, round$number)
   if (nrow(finished) < replay$plan$shards || !all(are_sound(finished))) stop(round_needed(round))
   settings$parts <- parts_of(finished)
+  settings$doing <- list(text = "part", of = nrow(finished), rated = FALSE)
   call_engine(entry, task, arguments, settings)
 }
 

@@ -11,7 +11,10 @@ gpuCorRun <- function(path, shard = NULL, backend = NULL, ...) {
   y <- stored_data(plan, "y")
   round <- advance(plan, x, y, own_settings(backend, ...))
   if (!is.null(wanted)) {
-    for (share in wanted) run_once(plan, round, share, x, y, settings)
+    for (k in seq_along(wanted)) {
+      label <- paste("share", wanted[k], "of", plan$shards)
+      run_once(plan, round, wanted[k], x, y, at_pass(settings, k, length(wanted), label))
+    }
   } else {
     run_free(plan, round, x, y, settings, own_settings(backend, ...))
   }
@@ -86,7 +89,9 @@ run_free <- function(plan, round, x, y, settings, own) {
           }
           sign_claim(claim_folder(plan, round$number, share))
         }
-        run_claimed(plan, round, share, x, y, settings)
+        done <- nrow(finished_shares(plan, round$number))
+        run_claimed(plan, round, share, x, y, at_pass(settings, min(done + 1, plan$shards), plan$shards,
+                                                      paste("share", share, "of", plan$shards)))
       }
     }
     following <- advance(plan, x, y, own)

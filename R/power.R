@@ -84,7 +84,9 @@ pickPower <- function(x, powers = 1:20, type = c("unsigned", "signed", "signed h
   if (ncol(task$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(task$x))
   warn_missing(task)
 
-  table <- fit_table(soft_connectivity(task, type, powers), powers, breaks)
+  soft <- soft_connectivity(task, type, powers)
+  doing(task$settings, "scale-free fits")
+  table <- fit_table(soft, powers, breaks)
   fits <- which(table$SFT.R.sq > r_squared)
   structure(
     list(powerEstimate = if (length(fits)) powers[fits[1L]] else powers[NA_integer_], fitIndices = table),
@@ -104,7 +106,7 @@ soft_connectivity <- function(task, type, powers) {
   parts <- split(powers, (seq_along(powers) - 1L) %/% constant("most powers"))
   passes <- lapply(seq_along(parts), function(p) {
     wanted <- list(type = type, power = parts[[p]], histogram = FALSE, maps = NULL)
-    connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts)))
+    connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts), "powers"))
   })
   warn_constant(passes[[1L]], colnames(task$x), NULL)
   do.call(cbind, lapply(passes, `[[`, "soft"))
@@ -207,26 +209,46 @@ describe_estimate <- function(x) {
 }
 
 #' @rdname pickPower
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.gpuCorPower <- function(x, row.names = NULL, optional = FALSE, ...) x$fitIndices
+
+#' @rdname pickPower
 #' @export
 plot.gpuCorPower <- function(x, ...) {
-  old <- graphics::par(mfrow = c(1L, 2L), mar = c(4.2, 4.2, 2, 1))
-  on.exit(graphics::par(old))
-  table <- x$fitIndices
-  signed <- -sign(table$slope) * table$SFT.R.sq # a line that rises is no scale-free network
-  plot_powers(x, signed, ylim = range(0, 1, signed, na.rm = TRUE), ylab = expression("signed " * R^2),
-              main = "Scale-free fit")
-  graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "firebrick")
-  plot_powers(x, table$mean.k., log = if (all(table$mean.k. > 0)) "y" else "", ylab = "mean connectivity",
-              main = "Connectivity")
+  with_panels(1L, 2L, {
+    draw_power_fit(x)
+    draw_power_connectivity(x)
+  })
   invisible(x)
 }
 
-# A power is marked by its number, the estimate in red.
-plot_powers <- function(x, values, ...) {
+signed_fit <- function(table) -sign(table$slope) * table$SFT.R.sq # a line that rises is no scale-free network
+
+draw_power_fit <- function(x) {
+  values <- signed_fit(x$fitIndices)
+  draw_powers(x, values, range(0, 1, values, na.rm = TRUE),
+              list(ylab = expression("signed " * R^2), main = "Scale-free fit"))
+  graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "grey40")
+  estimate <- x$powerEstimate
+  cut <- attr(x, "r_squared")
+  note(if (is.na(estimate)) bquote("no power has" ~ R^2 > .(cut)) else bquote("power" ~ .(estimate) * ":" ~ R^2 > .(cut)))
+}
+
+draw_power_connectivity <- function(x) {
+  values <- x$fitIndices$mean.k.
+  is_log <- all(values > 0)
+  draw_powers(x, values, range(values), c(list(ylab = "mean connectivity", main = "Connectivity"),
+                                          if (is_log) list(log = "y", yaxt = "n")))
+  if (is_log) log_axis(2L, values)
+}
+
+# A dot for each power; the estimate stands out.
+draw_powers <- function(x, values, ylim, parameters) {
   powers <- x$fitIndices$Power
-  graphics::plot.default(powers, values, type = "n", xlab = "power", yaxt = "n", ...)
-  ticks <- graphics::axTicks(2L)
-  graphics::axis(2L, ticks, vapply(ticks, format, ""))
-  graphics::text(powers, values, labels = powers, cex = 0.7,
-                 col = ifelse(powers %in% x$powerEstimate, "firebrick", "black"))
+  start_plot(range(powers), ylim, c(list(xlab = "power"), parameters))
+  graphics::lines(powers, values, col = BLUE)
+  chosen <- powers %in% x$powerEstimate
+  graphics::abline(v = powers[chosen], lty = 3L, col = VERMILION)
+  graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, VERMILION, BLUE))
 }

@@ -49,14 +49,16 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
   if (!is.null(backend)) given$backend <- backend
   found <- run_settings(given)
   backend <- choose_backend(found$backend)
+  progress <- choose_progress(found$progress)
   list(
     backend = backend,
     devices = choose_devices(found$devices, backend),
     threads = choose_threads(found$threads, found),
     memory = choose_memory(found$memory),
-    progress = choose_progress(found$progress),
+    progress = progress,
     keep = choose_keep(found$keep),
-    pass = c(0, 1),
+    pass = if (is.environment(progress)) progress$part else c(0, 1),
+    doing = NULL,
     assay = given$assay,
     asked = if (length(given)) asked_design(given), # see designed()
     design = NULL,
@@ -87,11 +89,15 @@ check_further <- function(given, known) {
   }
 }
 
-# For the progress bar: this is pass number `pass` of `passes` that the work is cut into.
-at_pass <- function(settings, pass, passes) part_of(settings, (pass - 1) / passes, 1 / passes)
+# For the progress bar: this is pass number `pass` of `passes` that the work is cut into. what: a label, see
+# describe_doing(); of: how many things like it the pass goes through.
+at_pass <- function(settings, pass, passes, what = NULL, of = NULL) {
+  part_of(settings, (pass - 1) / passes, 1 / passes, what, of)
+}
 
-part_of <- function(settings, from, width) {
+part_of <- function(settings, from, width, what = NULL, of = NULL) {
   settings$pass <- c(settings$pass[1L] + from * settings$pass[2L], width * settings$pass[2L])
+  if (!is.null(what)) settings$doing <- list(text = what, of = of)
   settings
 }
 
@@ -157,11 +163,9 @@ choose_memory <- function(memory) {
 
 # Bytes of results' memory that stay for the next result, -1: as the engine decides.
 choose_keep <- function(keep) {
+  keep <- if (is.numeric(keep)) keep else as_flag(keep)
   if (is.null(keep) || isTRUE(keep)) return(-1)
   if (isFALSE(keep)) return(0)
   check_whole(keep, "keep", 0, 2^60, " (bytes), or TRUE or FALSE")
 }
 
-choose_progress <- function(progress) {
-  if (is.null(progress)) interactive() else check_flag(progress, "progress")
-}

@@ -62,12 +62,13 @@ significant_edges <- function(task) {
     rows <- take_rows(edges, task)
     return(keep_by_scores(rows, task, significance, function(count, n) significance$score(task$criterion$value)))
   }
-  histogram <- histogram_pass(task, at_pass(task$settings, 1, 2))
+  passes <- if (significance$single && task$sign != "absolute") 3 else 2
+  histogram <- histogram_pass(task, at_pass(task$settings, 1, passes, "histogram of the coefficients"))
   range <- fdr_range(weight_bins(histogram, "absolute"), task$criterion$value, significance$least)
   if (significance$single) return(fdr_edges(task, range, significance))
   two_sided <- task
   two_sided$sign <- "absolute" # both signs count among the tests
-  pass <- edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2))
+  pass <- edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2, "edges"))
   rows <- take_rows(kept_edges(pass, range$low), two_sided)
   keep_by_scores(rows, task, significance,
                  function(count, n) fixed_point(range$tests, task$criterion$value, significance$score, count, n))
@@ -105,14 +106,14 @@ fdr_edges <- function(task, range, significance) {
   two_sided <- task
   two_sided$sign <- "absolute"
   if (task$sign != "absolute") {
-    pass <- edge_pass(two_sided, range$low, range$high, at_pass(task$settings, 2, 3))
+    pass <- edge_pass(two_sided, range$low, range$high, at_pass(task$settings, 2, 3, "threshold"))
   } else {
-    pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2))
+    pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2, "edges"))
   }
   threshold <- fdr_threshold(pass, range, task, significance)
   if (task$sign != "absolute") {
     store_free(pass)
-    pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 3))
+    pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 3, "edges"))
   }
   kept_edges(pass, threshold)
 }

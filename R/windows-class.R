@@ -3,6 +3,7 @@
 # Values of all windows have their attributes already.
 new_windows <- function(result, task, keep, time) {
   if (keep == "dist") return(result$values)
+  doing(task$settings, "results of the windows")
   value <- switch(keep,
     network = networks_of(result, task),
     connectivity = degrees_of(result, task),
@@ -110,6 +111,7 @@ count_windows <- function(x) nrow(attr(x, "windows"))
 
 #' @rdname gpuCorWindows
 #' @param object An object of class `gpuCorWindows`.
+#' @method summary gpuCorWindows
 #' @export
 summary.gpuCorWindows <- function(object, ...) {
   switch(attr(object, "keep"),

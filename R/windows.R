@@ -307,6 +307,7 @@ format_bytes <- function(bytes) {
 
 # rule: list(), or what r_window_networks() and its like take.
 call_windows <- function(entry, task, ...) {
+  task$settings$doing <- list(text = "window", of = task$windows$n, rated = FALSE)
   checked(do.call(.Call, list(entry, task$x, method_code(task$method), task$use, task$windows, ..., task$settings)))
 }
 

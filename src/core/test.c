@@ -178,10 +178,15 @@ static int64_t test_line(const pair_lists *lists, int64_t j) {
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r, double *n,
                             double *df, double *statistic, double *p) {
     const pair_lists lists = {test, is_triangle, r, n, df, statistic, p};
-    int64_t tied = 0;
+    int64_t tied = 0, n_x = test->x->n_var, n_y = test->y->n_var;
+    context->monitor->pairs = is_triangle ? gcor_triangular(n_x - 1) : n_x * n_y;
+    context->monitor->pairs_done = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : tied)
-    for (int64_t j = 0; j < test->y->n_var; j++)
-        if (!gcor_stop(context)) tied += test_line(&lists, j);
+    for (int64_t j = 0; j < n_y; j++) {
+        if (gcor_stop(context)) continue;
+        tied += test_line(&lists, j);
+        __atomic_fetch_add(&context->monitor->pairs_done, is_triangle ? n_x - 1 - j : n_x, __ATOMIC_RELAXED);
+    }
     test->tied = tied;
     return context->error.status;
 }

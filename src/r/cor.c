@@ -208,7 +208,8 @@ SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
     int64_t n = unfolded_size(values, n_var, diagonal);
     const double *own = Rf_isNull(diagonal) ? NULL : REAL(diagonal);
     r_progress progress;
-    gcor_monitor monitor = r_monitor(&progress, 0);
+    gcor_monitor monitor;
+    r_monitor(&monitor, &progress, NULL);
     gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
     double *out = REAL(result);

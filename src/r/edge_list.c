@@ -16,7 +16,8 @@ SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads) {
     const char *names[] = {"from", "to", "r", ""};
     check_rows(p, i, x);
     r_progress progress;
-    gcor_monitor monitor = r_monitor(&progress, 0);
+    gcor_monitor monitor;
+    r_monitor(&monitor, &progress, NULL);
     gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_allocVector(INTSXP, Rf_xlength(x)));

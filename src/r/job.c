@@ -5,20 +5,17 @@
 #include "../core/measure.h"
 
 void r_call_parse(r_call *call, SEXP settings) {
-    const double *pass = REAL(r_element(settings, "pass"));
-    call->monitor = r_monitor(&call->progress, Rf_asLogical(r_element(settings, "progress")));
+    r_monitor(&call->monitor, &call->progress, settings);
     call->context = (gcor_context){
         .threads = r_threads(r_element(settings, "threads")),
         .memory = (int64_t)Rf_asReal(r_element(settings, "memory")),
         .monitor = &call->monitor,
     };
-    call->progress.before = pass[0];
-    call->progress.width = pass[1];
 }
 
 void r_quiet_call_parse(r_call *call, SEXP settings) {
     r_call_parse(call, settings);
-    call->progress.show = 0;
+    call->progress.settings = NULL;
 }
 
 static void parse_devices(r_job *q, SEXP settings) {

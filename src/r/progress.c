@@ -1,47 +1,72 @@
-/* Ctrl-C without a jump through the engine, and the progress line. */
+/* Ctrl-C without a jump through the engine, and word to R of how far the work is: R/progress.R shows it. */
 #include "r.h"
 
-static const double QUIET_SECONDS = 2, REPRINT_SECONDS = 0.2;
+#include <setjmp.h>
 
 static void check_interrupt(void *unused) {
     (void)unused;
     R_CheckUserInterrupt();
 }
 
-static void format_time(double seconds, char *text, size_t size) {
-    if (seconds < 60)
-        snprintf(text, size, "%.0f s", seconds);
-    else if (seconds < 3600)
-        snprintf(text, size, "%.0f min %02.0f s", floor(seconds / 60), floor(fmod(seconds, 60)));
-    else
-        snprintf(text, size, "%.0f h %02.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
+typedef struct {
+    SEXP settings;
+    double share, pairs;
+} report;
+
+static SEXP call_report(void *user) {
+    const report *q = user;
+    SEXP name = PROTECT(Rf_mkString("gpucor")), namespace = PROTECT(R_FindNamespace(name));
+    SEXP share = PROTECT(Rf_ScalarReal(q->share)), pairs = PROTECT(Rf_ScalarReal(q->pairs));
+    SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->settings, share, pairs));
+    Rf_eval(call, namespace);
+    UNPROTECT(5);
+    return R_NilValue;
 }
 
-/* own: the share of this pass that is done. */
-static void print_progress(r_progress *progress, double own) {
-    enum { WIDTH = 40 };
-    char bar[WIDTH + 1], left[64] = "?";
-    double now = gcor_seconds(), elapsed = now - progress->started, share = progress->before + own * progress->width;
-    if (elapsed < QUIET_SECONDS || now - progress->printed < REPRINT_SECONDS) return;
-    progress->printed = now;
-    for (int k = 0; k < WIDTH; k++) bar[k] = k < share * WIDTH ? '=' : ' ';
-    bar[WIDTH] = 0;
-    if (own > 0) format_time(elapsed * (1 - share) / (own * progress->width), left, sizeof left);
-    REprintf("\r[%s] %3.0f %%, %s left   ", bar, 100 * share, left);
+/* Where a jump out of R goes on from, R's own; there is one at a time. */
+static SEXP jump_token(void) {
+    static SEXP token = NULL;
+    if (!token) R_PreserveObject(token = R_MakeUnwindCont());
+    return token;
+}
+
+static void land(void *place, Rboolean jumps) {
+    if (jumps) longjmp(*(jmp_buf *)place, 1);
+}
+
+/* Whoever handles R's conditions may leave by a jump: it comes to rest here, the engine stops, and the jump goes on in
+ * r_progress_end(), when all is freed. So handlers are those of the call, which R_ToplevelExec() would hide. */
+static void tell(r_progress *progress, double share) {
+    report q = {progress->settings, progress->before + share * progress->width,
+                (double)progress->monitor->pairs / progress->width};
+    SEXP token = jump_token();
+    jmp_buf place;
+    if (setjmp(place))
+        progress->jumps = 1;
+    else
+        R_UnwindProtect(call_report, &q, land, &place, token);
 }
 
 static int check(void *user, double share) {
     r_progress *progress = user;
-    if (progress->show) print_progress(progress, share);
-    return !R_ToplevelExec(check_interrupt, NULL);
+    double now = gcor_seconds();
+    if (progress->settings && now - progress->told >= progress->interval) {
+        progress->told = now;
+        tell(progress, share);
+    }
+    return progress->jumps || !R_ToplevelExec(check_interrupt, NULL);
 }
 
-gcor_monitor r_monitor(r_progress *progress, int show) {
-    *progress = (r_progress){.show = show, .started = gcor_seconds(), .width = 1};
-    return gcor_watch(check, progress);
+void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings) {
+    SEXP job = settings ? r_element(settings, "progress") : R_NilValue;
+    *progress = (r_progress){.monitor = monitor, .told = gcor_seconds(), .width = 1};
+    if (TYPEOF(job) == ENVSXP) {
+        progress->settings = settings;
+        progress->interval = Rf_asReal(Rf_findVarInFrame(job, Rf_install("interval")));
+    }
+    *monitor = gcor_watch(check, progress);
 }
 
-/* Wipe the line, if there is one. */
 void r_progress_end(r_progress *progress) {
-    if (progress->printed > 0) REprintf("\r%79s\r", "");
+    if (progress->jumps) R_ContinueUnwind(jump_token());
 }

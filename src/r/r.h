@@ -254,13 +254,17 @@ typedef union {
 } r_source;
 r_source r_source_of(SEXP x, int by_row);
 
-/* Ctrl-C and the progress line. Work of several passes: those before make up the share `before`,
+/* Ctrl-C, and how far the work is. Of work that one call does in several runs those before make up the share `before`,
  * this one `width`. */
 typedef struct {
-    int show;
-    double started, printed, before, width;
+    SEXP settings; /* of the call, for R's report_progress(); NULL: nobody is told */
+    const gcor_monitor *monitor;
+    double interval, told, before, width; /* seconds between reports, and of the last one */
+    int jumps; /* a jump out of R waits for the engine's end */
 } r_progress;
-gcor_monitor r_monitor(r_progress *progress, int show);
+/* Neither must move. settings: the call's, or NULL. */
+void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings);
+/* When all is freed: does not return where R wanted to jump. */
 void r_progress_end(r_progress *progress);
 
 /* A context with what it points to. Must not move. */

@@ -92,7 +92,7 @@ SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settin
     gcor_observations counted;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     gcor_context *context = &q.call.context;
-    q.call.progress.show = 0;
+    q.call.progress.settings = NULL;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(r_element(rows, "x"))));
     if (!gcor_observations_of(context, &q.job, &counted)) {
         score_rows(&q, &counted, rows, REAL(result));

@@ -7,7 +7,7 @@
 /* A call without settings, and its values. */
 static gcor_values begin(r_call *call, SEXP x, SEXP threads) {
     if (TYPEOF(x) != REALSXP) Rf_error("values must be doubles, not of type %s", Rf_type2char(TYPEOF(x)));
-    call->monitor = r_monitor(&call->progress, 0);
+    r_monitor(&call->monitor, &call->progress, NULL);
     call->context = (gcor_context){.threads = r_threads(threads), .monitor = &call->monitor};
     return r_values(x);
 }

@@ -68,14 +68,13 @@ SEXP r_subject_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SE
     r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
     gcor_subject *subjects = (gcor_subject *)q.combination.subjects; /* r_subjects_parse()'s, and this call's */
     int64_t n = q.combination.n, times = Rf_ncols(weights);
-    double before = q.call.progress.before, width = q.call.progress.width;
     gcor_status status = GCOR_OK;
     if (!q.job.combination || Rf_nrows(weights) != n) Rf_error("a weight is needed for each subject");
     SEXP result = PROTECT(r_job_result(&q, names)), maxima = Rf_allocVector(REALSXP, times);
     SET_VECTOR_ELT(result, 3, maxima);
     for (int64_t b = 0; b < times && !status; b++) {
-        q.call.progress.before = before + width * (double)b / (double)times;
-        q.call.progress.width = width / (double)times;
+        q.call.progress.before = (double)b / (double)times;
+        q.call.progress.width = 1 / (double)times;
         for (int64_t s = 0; s < n; s++) subjects[s].weight = REAL(weights)[b * n + s];
         status = run_maximum(&q, (gcor_side)Rf_asInteger(side), result, REAL(maxima) + b);
         if (!status && gcor_stop(&q.call.context)) status = q.call.context.error.status;

@@ -75,7 +75,6 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
     const gcor_compact *compact = r_compact_of(r);
     request q = {.r = compact ? NULL : REAL(r), .counted = r_counted(counted)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
-    q.job.call.progress.show = 0;
     q.rule = (gcor_test_rule){q.job.job.measure,
                               (gcor_alternative)Rf_asInteger(r_element(rule, "alternative")),
                               Rf_asLogical(r_element(rule, "log")),
@@ -97,6 +96,7 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
     for (int k = 0; !status && k < 3; k++) set_attributes(VECTOR_ELT(result, k), attributes);
     if (!status && q.df) set_attributes(VECTOR_ELT(result, 4), attributes);
     SET_VECTOR_ELT(result, 3, Rf_ScalarReal(q.tied));
+    result = r_job_end(&q.job, status, result);
     UNPROTECT(1);
-    return status ? r_failure(&q.job.call.context.error) : result;
+    return result;
 }

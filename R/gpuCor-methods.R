@@ -1,0 +1,47 @@
+# Of class gpuCor, what a matrix has: the answers are those of as.matrix(x), without making it.
+
+methods::setOldClass(c("gpuCor", "dist"))
+
+#' @rdname gpuCor-class
+#' @export
+dim.gpuCor <- function(x) rep(as.integer(size_of(x)), 2L)
+
+#' @rdname gpuCor-class
+#' @export
+dimnames.gpuCor <- function(x) {
+  labels <- attr(x, "Labels")
+  if (!is.null(labels)) list(labels, labels)
+}
+
+#' @rdname gpuCor-class
+#' @method t gpuCor
+#' @export
+t.gpuCor <- function(x) x
+
+# base::diag() asks no class: it would make a matrix of as many rows as there are pairs.
+#' @rdname gpuCor-class
+#' @param nrow,ncol,names As in [base::diag()]; the first two are not used.
+#' @importMethodsFrom Matrix diag
+#' @exportClass gpuCor
+#' @export
+setMethod("diag", "gpuCor", function(x = 1, nrow, ncol, names = TRUE) {
+  diagonal <- attr(x, "diagonal")
+  if (is.null(diagonal)) diagonal <- rep(1, size_of(x))
+  stats::setNames(diagonal, if (names) attr(x, "Labels"))
+})
+
+#' @rdname gpuCor-class
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.gpuCor <- function(x, row.names = NULL, optional = FALSE, ...) {
+  pairs <- pair_numbers(size_of(x))
+  labels <- attr(x, "Labels")
+  name_edges(pairs$from, pairs$to, as.vector(x), labels, labels)
+}
+
+# The variables of all pairs in the order of a dist.
+pair_numbers <- function(n) {
+  if (n < 2) return(list(from = integer(), to = integer()))
+  others <- as.integer(n) - seq_len(n - 1)
+  list(from = rep.int(seq_len(n - 1), others), to = sequence(others, from = 2:n))
+}

@@ -1,0 +1,73 @@
+#' A network as a graph of igraph
+#'
+#' All variables become vertices, those without an edge too, and every edge keeps its coefficient.
+#' `igraph::graph_from_data_frame(as.data.frame(net))` would lose the variables that have no edge, and the weights.
+#'
+#' Methods that look for communities take weights that are not negative: Louvain's and Leiden's refuse others, and
+#' shortest paths with them have no meaning. So `weight` is the size of the coefficient, whatever its sign, and `r` the
+#' coefficient itself. Where only edges of one sign are to join communities, leave out the others:
+#' `igraph::delete_edges(g, igraph::E(g)[r < 0])`, or ask for the network with `sign = "positive"`. For paths, which
+#' take a weight to be a length, `igraph::E(g)$weight <- 1 - igraph::E(g)$weight`.
+#'
+#' For tidygraph: `tidygraph::as_tbl_graph(as_igraph(net))`. For ggraph, Cytoscape (`RCy3`) and others that take graphs
+#' of igraph: `as_igraph(net)`.
+#'
+#' @param net What [gpuCorNetwork()] or [gpuCorCompare()] returns with `output = "matrix"`.
+#' @return An undirected graph of package igraph. Vertices have the attribute `name` where the columns have names, in the
+#'   order of the columns; edges have `weight`, the size of the coefficient, and `r`, with its sign (`difference` for a
+#'   network of differences). Of a network of `x` against `y` the graph is bipartite: the vertex attribute `type` is
+#'   `FALSE` for columns of `x` and `TRUE` for those of `y`, which follow; where both have a name, the names are
+#'   preceded by `x.` and `y.`.
+#' @section Errors: without package igraph; of anything but a network.
+#' @seealso [gpuCorNetwork-class]
+#' @examples
+#' net <- gpuCorNetwork(mtcars, threshold = 0.8)
+#' if (requireNamespace("igraph", quietly = TRUE)) {
+#'   g <- as_igraph(net)
+#'   print(igraph::degree(g))
+#'   igraph::membership(igraph::cluster_louvain(g))
+#' }
+#' @export
+as_igraph <- function(net) {
+  if (!is_network(net)) {
+    fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L],
+         "; edges in a data frame become a graph by igraph::graph_from_data_frame(edges, FALSE, vertices = ",
+         "colnames(x))")
+  }
+  need_cran_package("igraph", "as_igraph()")
+  graph_of(net)
+}
+
+is_network <- function(x) isS4(x) && (is(x, "gpuCorNetwork") || is(x, "gpuCorNetworkXY"))
+
+need_cran_package <- function(package, what) {
+  if (requireNamespace(package, quietly = TRUE)) return(invisible())
+  fail(what, " takes package ", package, ": install.packages(\"", package, "\")")
+}
+
+graph_of <- function(net) {
+  symmetric <- is(net, "gpuCorNetwork")
+  size <- dim(net)
+  ends <- network_ends(net)
+  graph <- igraph::make_graph(rbind(ends$from, ends$to + if (symmetric) 0 else size[1L]),
+                              n = if (symmetric) size[1L] else sum(size), directed = FALSE)
+  names <- vertex_names(net@Dimnames, size, symmetric)
+  if (!is.null(names)) graph <- igraph::set_vertex_attr(graph, "name", value = names)
+  if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
+  graph <- igraph::set_edge_attr(graph, "weight", value = abs(net@x))
+  igraph::set_edge_attr(graph, value_name(net), value = net@x)
+}
+
+# Of each entry its variables, by number.
+network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))
+
+# What the entries of a network are called.
+value_name <- function(net) if (is(net, "gpuCorDifference")) "difference" else "r"
+
+vertex_names <- function(names, size, symmetric) {
+  if (symmetric) return(names[[1L]])
+  if (is.null(names[[1L]]) && is.null(names[[2L]])) return(NULL)
+  for (side in 1:2) if (is.null(names[[side]])) names[[side]] <- as.character(seq_len(size[side]))
+  if (anyDuplicated(unlist(names))) names <- Map(paste0, c("x.", "y."), names)
+  unlist(names, use.names = FALSE)
+}

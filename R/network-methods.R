@@ -1,0 +1,86 @@
+# Networks as matrices: what works though Matrix is not attached, and what is no network any more.
+
+# Matrix's own generics, which gpucor exports: the functions of base know no sparse matrix.
+
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix t
+#' @export
+setMethod("t", "gpuCorNetwork", function(x) Matrix::t(as_plain_sparse(x)))
+
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix rowSums
+#' @export
+setMethod("rowSums", "gpuCorNetwork", function(x, na.rm = FALSE, dims = 1, ...) {
+  Matrix::rowSums(as_plain_sparse(x), na.rm, dims, ...)
+})
+
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix colSums
+#' @export
+setMethod("colSums", "gpuCorNetwork", function(x, na.rm = FALSE, dims = 1, ...) {
+  Matrix::colSums(as_plain_sparse(x), na.rm, dims, ...)
+})
+
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix rowMeans
+#' @export
+setMethod("rowMeans", "gpuCorNetwork", function(x, na.rm = FALSE, dims = 1, ...) {
+  Matrix::rowMeans(as_plain_sparse(x), na.rm, dims, ...)
+})
+
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix colMeans
+#' @export
+setMethod("colMeans", "gpuCorNetwork", function(x, na.rm = FALSE, dims = 1, ...) {
+  Matrix::colMeans(as_plain_sparse(x), na.rm, dims, ...)
+})
+
+#' @method t gpuCorNetwork
+#' @export
+t.gpuCorNetwork <- function(x) Matrix::t(as_plain_sparse(x))
+
+#' @method t gpuCorNetworkXY
+#' @export
+t.gpuCorNetworkXY <- t.gpuCorNetwork
+
+# ---- arithmetic
+
+# Values that are no coefficients any more: without what a network tells of them.
+as_plain_sparse <- function(x) {
+  for (class in c("dsCMatrix", "dgCMatrix")) if (is(x, class)) return(as(x, class))
+}
+
+# Matrix keeps the class where the pattern of the entries stays.
+#' @importMethodsFrom Matrix Arith Math Math2
+#' @exportMethod Arith
+#' @exportMethod Math
+#' @exportMethod Math2
+#' @aliases Arith,gpuCorNetwork,numeric-method
+#' @name gpuCorNetwork-class
+NULL
+
+for (class in c("gpuCorNetwork", "gpuCorNetworkXY")) {
+  for (other in c("numeric", "logical")) {
+    setMethod("Arith", c(class, other), function(e1, e2) {
+      e1 <- as_plain_sparse(e1)
+      methods::callGeneric()
+    })
+    setMethod("Arith", c(other, class), function(e1, e2) {
+      e2 <- as_plain_sparse(e2)
+      methods::callGeneric()
+    })
+  }
+  setMethod("Arith", c(class, "missing"), function(e1, e2) {
+    e1 <- as_plain_sparse(e1)
+    methods::callGeneric(e1)
+  })
+  setMethod("Math", class, function(x) {
+    x <- as_plain_sparse(x)
+    methods::callGeneric(x)
+  })
+  setMethod("Math2", c(class, "ANY"), function(x, digits) {
+    x <- as_plain_sparse(x)
+    if (missing(digits)) methods::callGeneric(x) else methods::callGeneric(x, digits)
+  })
+}
+rm(class, other)

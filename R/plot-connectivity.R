@@ -1,0 +1,213 @@
+# Pictures of sums over each variable's pairs, of fits of powers, and of windows.
+
+#' @rdname gpuConnectivity
+#' @param type Of `plot()`: `"fit"`, the share of variables with a connectivity against it, both logarithmic, in ten bins
+#'   with the line of [pickPower()] and its R^2; `"hubs"`, the variables of the highest connectivity, or with `coords` a
+#'   map of all in space; `"histogram"`, of all coefficients, if they have been counted. `"auto"`: all of them.
+#' @param measure Of `plot()`: a column of `as.data.frame()`. `NULL`: the first power's connectivity, else the degree,
+#'   else the first map.
+#' @param coords Of `plot()`: `NULL`, or a place for each variable in 2 or 3 columns, such as [voxelCoords()] gives, for
+#'   a map of hubs, seen from each side.
+#' @param hubs Of `plot()`: how many hubs to show.
+#' @export
+plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram"), measure = NULL, coords = NULL,
+                                 hubs = 20, ...) {
+  panels <- list(fit = function(...) draw_fit(values, name, ...),
+                 hubs = function(...) draw_hubs(values, name, coords, hubs, ...),
+                 histogram = if (!is.null(x$histogram)) function(...) draw_counts(x$histogram, ...))
+  type <- check_panel(type, c("fit", "hubs", "histogram"))
+  frame <- as.data.frame(x)
+  name <- check_measure(measure, frame)
+  hubs <- check_whole(hubs, "hubs", 1, 200)
+  values <- stats::setNames(frame[[name]], if (is.character(attr(frame, "row.names"))) row.names(frame))
+  if (!is.null(coords)) coords <- check_coords(coords, length(values))
+  if (type == "histogram" && is.null(x$histogram)) {
+    fail("type = \"histogram\": 'x' has none; gpuConnectivity(histogram = TRUE) counts coefficients")
+  }
+  panels <- Filter(Negate(is.null), panels)
+  if (type == "auto" && !can_fit(values)) panels$fit <- NULL
+  draw_panels(panels, type, ...)
+  invisible(x)
+}
+
+check_measure <- function(measure, frame) {
+  if (is.null(measure)) {
+    first <- c(grep("^power", names(frame)), grep("^degree", names(frame)), 1L)[1L]
+    return(names(frame)[first])
+  }
+  check_choice(measure, names(frame), "measure")
+}
+
+check_coords <- function(coords, n) {
+  coords <- as.matrix(coords)
+  if (!is.numeric(coords) || nrow(coords) != n || !ncol(coords) %in% 2:3) {
+    fail("'coords' must have a row for each of the ", format_count(n), " variables and 2 or 3 numeric columns, not ",
+         nrow(coords), " x ", ncol(coords))
+  }
+  coords
+}
+
+can_fit <- function(values) {
+  values <- values[is.finite(values)]
+  length(values) > 2L && all(values >= 0) && !is_constant(values)
+}
+
+# The points and the line that pickPower() fits.
+scale_free_points <- function(values, breaks = 10) {
+  values <- values[is.finite(values)]
+  bins <- bin_connectivity(values, breaks)
+  line <- stats::lm.fit(cbind(1, log10(bins$k)), log10(bins$share + 1e-9))
+  list(k = bins$k, share = bins$share, intercept = line$coefficients[[1L]], slope = line$coefficients[[2L]],
+       r_squared = fit_r_squared(line))
+}
+
+draw_fit <- function(values, name, ...) {
+  if (!can_fit(values)) fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere")
+  fit <- scale_free_points(values)
+  there <- fit$share > 0 # empty bins stand at 1e-9 in the fit
+  start_plot(fit$k[there], fit$share[there], list(xlab = paste0("connectivity k (", name, ")"),
+                                                  ylab = "share of variables p(k)", main = "Scale-free fit",
+                                                  log = "xy", axes = FALSE), ...)
+  log_axis(1L, fit$k[there])
+  log_axis(2L, fit$share[there])
+  graphics::box(bty = "l")
+  at <- 10^seq(log10(min(fit$k[there])), log10(max(fit$k[there])), length.out = 50L)
+  graphics::lines(at, 10^(fit$intercept + fit$slope * log10(at)), col = VERMILION, lwd = 2)
+  graphics::points(fit$k[there], fit$share[there], pch = 19, col = BLUE)
+  empty <- if (!all(there)) paste0("; ", sum(!there), " of ", length(there), " bins empty")
+  note(bquote(R^2 == .(format(round(fit$r_squared, 2), nsmall = 2)) * ", slope" ~ .(signif(fit$slope, 3)) * .(empty)))
+}
+
+draw_hubs <- function(values, name, coords, hubs, ...) {
+  if (!is.null(coords)) return(draw_map(values, name, coords, ...))
+  names <- names(values)
+  if (is.null(names)) names <- as.character(seq_along(values))
+  best <- utils::head(order(-values, na.last = NA), hubs)
+  place <- rev(seq_along(best))
+  names <- shorten(names[best], 16L)
+  old <- graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
+  on.exit(graphics::par(old))
+  start_plot(range(0, values[best]), range(place), list(xlab = paste0("connectivity (", name, ")"),
+                                                        main = paste("The", length(best), "strongest hubs"),
+                                                        yaxt = "n"), ...)
+  graphics::axis(2L, place, names, las = 1, cex.axis = 0.8, tick = FALSE, mgp = c(3, 0.3, 0))
+  graphics::segments(0, place, values[best], place, col = FAINT)
+  graphics::points(values[best], place, pch = 19, col = BLUE)
+}
+
+# From each side, side by side in one coordinate system, the strongest on top.
+draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
+  axes <- colnames(coords)
+  if (is.null(axes)) axes <- c("x", "y", "z")[seq_len(ncol(coords))]
+  views <- if (ncol(coords) == 2L) list(1:2) else list(1:2, c(1L, 3L), 2:3)
+  limits <- range(values, finite = TRUE)
+  if (diff(limits) == 0) limits <- limits + c(-0.5, 0.5)
+  colours <- sequential()[-(1:15)] # the lightest could not be seen
+  order <- order(values, na.last = FALSE)
+  coords <- sweep(coords, 2L, apply(coords, 2L, min))
+  size <- apply(coords, 2L, max)
+  step <- apply(coords, 2L, place_step)
+  widths <- vapply(views, function(view) size[[view[1L]]], 0)
+  gap <- 0.15 * max(widths)
+  left <- cumsum(c(0, widths + gap))
+  high <- max(size[vapply(views, `[`, 0L, 2L)])
+  old <- graphics::par(mar = c(2, 1, 3.2, 4.4))
+  on.exit(graphics::par(old))
+  graphics::plot.default(c(0, sum(widths) + gap * (length(views) - 1)), c(-0.1, 1) * high, type = "n", asp = 1,
+                         axes = FALSE, ann = FALSE, ...)
+  graphics::title(main = main, line = 1.4)
+  for (v in seq_along(views)) {
+    at <- coords[order, views[[v]], drop = FALSE]
+    half <- step[views[[v]]] / 2
+    graphics::rect(left[v] + at[, 1L] - half[1L], at[, 2L] - half[2L], left[v] + at[, 1L] + half[1L],
+                   at[, 2L] + half[2L], col = colours_of(values[order], limits, colours), border = NA)
+    graphics::text(left[v] + widths[v] / 2, -0.1 * high, paste0(axes[views[[v]][2L]], " over ", axes[views[[v]][1L]]),
+                   cex = 0.9, xpd = NA)
+  }
+  draw_key(limits, colours, name)
+}
+
+# How far places are from one another in a direction: a voxel's width, or where there is no grid something to be seen.
+place_step <- function(at) {
+  steps <- diff(sort(unique(at)))
+  max(if (length(steps)) stats::median(steps), diff(range(at)) / 100)
+}
+
+# A histogram that the engine has counted.
+draw_counts <- function(counted, ...) {
+  draw_bars(counted$breaks, counted$counts, "pairs", list(xlab = counted$xname, main = "Coefficients"), ...)
+  graphics::abline(v = 0, lty = 3L)
+}
+
+# ---- windows
+
+#' @rdname gpuCorWindows
+#' @param most Of `plot()`: rows of the carpet at most; more are averaged in as many blocks.
+#' @section Pictures: `plot()` draws a carpet: a column for each window, a row for each pair (`keep = "dist"`: the
+#'   coefficient) or variable (`"network"`, `"connectivity"`: the degree), in the order of their means over the windows.
+#'   Of `"moments"` it draws the histograms of the pairs' means and standard deviations, or of the latter alone.
+#' @export
+plot.gpuCorWindows <- function(x, most = 500, main = "", ...) {
+  most <- check_whole(most, "most", 1, 1e4)
+  if (attr(x, "keep") == "moments") {
+    draw_moments(x, ...)
+    return(invisible(x))
+  }
+  carpet <- carpet_of(x, most)
+  draw_carpet(carpet, main, ...)
+  invisible(x)
+}
+
+# list(values: rows x windows, the row of the highest mean first; time, unit, limits, colours, title, rows).
+carpet_of <- function(x, most) {
+  of_pairs <- attr(x, "keep") == "dist"
+  values <- if (of_pairs) {
+    unclass(x)[drawn_places(nrow(x), 20000), , drop = FALSE]
+  } else if (attr(x, "keep") == "connectivity") {
+    x$degree
+  } else {
+    vapply(unclass(x), function(net) as.numeric(unlist(degrees_of_network(net))), numeric(attr(x, "Size")))
+  }
+  values <- matrix(as.vector(values), ncol = count_windows(x))
+  values <- values[order(-rowMeans(values, na.rm = TRUE)), , drop = FALSE]
+  n <- if (of_pairs) nrow(x) else nrow(values)
+  values <- reduce_rows(values, most)
+  windows <- attr(x, "windows")
+  list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
+       xlab = if (is.null(windows$time)) "centre of the window (observation)" else "centre of the window (time)",
+       ylab = paste0(number_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
+       limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
+       colours = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
+}
+
+draw_carpet <- function(carpet, main, ...) {
+  rows <- nrow(carpet$values)
+  half <- if (length(carpet$time) > 1L) diff(carpet$time[1:2]) / 2 else 0.5
+  span <- range(carpet$time) + c(-half, half)
+  old <- graphics::par(mar = c(3.8, 3, 3.2, 4.2))
+  on.exit(graphics::par(old))
+  graphics::plot.default(span, c(0.5, rows + 0.5), type = "n", xaxs = "i", yaxs = "i", yaxt = "n", ann = FALSE, ...)
+  draw_cells(carpet$values, carpet$limits, carpet$colours, span, c(0.5, rows + 0.5))
+  graphics::box()
+  graphics::title(main = main, line = 1.4)
+  graphics::title(xlab = carpet$xlab, line = 2.2)
+  graphics::title(ylab = carpet$ylab, line = 1)
+  draw_key(carpet$limits, carpet$colours, carpet$title)
+}
+
+draw_moments <- function(x, ...) {
+  sd <- if (isS4(x$sd)) x$sd@x else as.vector(x$sd)
+  draw_sd <- function(...) {
+    values <- sd[drawn_places(length(sd))]
+    draw_histogram(values, pretty(range(0, values, na.rm = TRUE), 40L), "pairs", length(sd),
+                   list(xlab = "sd over the windows", main = number_of(length(sd), "pair")), ...)
+  }
+  if (isS4(x$sd)) return(draw_sd(...))
+  draw_mean <- function(...) {
+    values <- as.vector(x$mean)[drawn_places(length(x$mean))]
+    draw_histogram(values, seq(-1, 1, length.out = 81L), "pairs", length(x$mean),
+                   list(xlab = "mean over the windows", main = number_of(length(x$mean), "pair")), ...)
+    graphics::abline(v = 0, lty = 3L)
+  }
+  draw_panels(list(mean = draw_mean, sd = draw_sd), "auto", ...)
+}

@@ -1,0 +1,164 @@
+# Pictures of networks.
+
+#' @rdname gpuCorNetwork-class
+#' @param type Which panel to draw: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
+#'   edges, or the `"layout"` of the graph, which takes package igraph. `"auto"`: all of them, the layout only of networks
+#'   of up to `most` variables with edges.
+#' @param most The most variables with edges of a network whose layout is drawn.
+#' @param labels How many of the best connected variables to name in the layout, as far as there is room.
+#' @section Pictures: `plot()` uses package graphics, and igraph for the layout (by Fruchterman and Reingold, with an own
+#'   seed; the session's random numbers go on as if nothing had happened). Positive edges are blue, negative ones
+#'   vermilion, stronger ones thicker; the area of a dot goes with its degree. Variables without an edge are not in the
+#'   layout. With `type` other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`. Where
+#'   ggplot2 is installed, `ggplot2::autoplot()` draws the panels `"degree"` and `"weight"`.
+#' @export
+plot.gpuCorNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), most = 300, labels = 20, ...) {
+  panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
+                 layout = function(...) draw_layout(x, labels, ...))
+  type <- check_panel(type, names(panels))
+  most <- check_whole(most, "most", 1, 1e5)
+  labels <- check_whole(labels, "labels", 0, 1000)
+  size <- sum(unlist(degrees_of_network(x)) > 0)
+  if (type == "layout") check_layout(size, most)
+  if (type != "auto") return(invisible(panels[[type]](...)))
+  if (size == 0 || size > most || !requireNamespace("igraph", quietly = TRUE)) {
+    draw_panels(panels[1:2], "auto", ...)
+  } else {
+    old <- graphics::par(c("mar", "mfrow"))
+    graphics::layout(matrix(c(1L, 2L, 3L, 3L), 2L), widths = c(1, 1.5))
+    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.8)
+    on.exit({
+      graphics::layout(1)
+      graphics::par(old)
+    })
+    for (panel in panels) panel(...)
+  }
+  invisible(x)
+}
+
+#' @rdname gpuCorNetwork-class
+#' @export
+plot.gpuCorNetworkXY <- plot.gpuCorNetwork
+
+check_layout <- function(size, most) {
+  need_cran_package("igraph", "type = \"layout\"")
+  if (size == 0) fail("the network has no edge, and no layout")
+  if (size > most) {
+    fail("a layout of ", format_count(size), " variables with edges would be a ball of wool; 'most' is ",
+         format_count(most), ": raise it, or ask for fewer edges")
+  }
+}
+
+# How many edges each variable has: one vector, or those of x and of y.
+degrees_of_network <- function(net) {
+  ends <- network_ends(net)
+  rows <- tabulate(ends$from, nrow(net))
+  columns <- tabulate(ends$to, ncol(net))
+  if (is(net, "gpuCorNetwork")) list(rows + columns) else list(x = rows, y = columns)
+}
+
+degree_counts <- function(degree) {
+  counts <- table(degree[degree > 0])
+  data.frame(degree = as.numeric(names(counts)), variables = as.vector(counts))
+}
+
+draw_degrees <- function(net, ...) {
+  degrees <- degrees_of_network(net)
+  counts <- lapply(degrees, degree_counts)
+  all <- do.call(rbind, counts)
+  if (!nrow(all)) return(draw_nothing("no edges", "degree", "variables", ...))
+  span <- function(values) range(values, if (length(unique(values)) == 1L) values * c(0.5, 2))
+  start_plot(span(all$degree), span(all$variables),
+             list(xlab = "degree", ylab = "variables", main = "Degrees", log = "xy", axes = FALSE), ...)
+  log_axis(1L, span(all$degree))
+  log_axis(2L, span(all$variables))
+  graphics::box(bty = "l")
+  for (side in seq_along(counts)) {
+    graphics::points(counts[[side]]$degree, counts[[side]]$variables, pch = c(19, 17)[side], cex = 0.8,
+                     col = c(BLUE, VERMILION)[side])
+  }
+  if (length(counts) > 1L) {
+    graphics::legend("topright", names(counts), pch = c(19, 17), col = c(BLUE, VERMILION), bty = "n", cex = 0.8)
+  }
+  without <- sum(unlist(degrees) == 0)
+  if (without > 0) note(paste(format_count(without), "without edges"))
+}
+
+draw_nothing <- function(text, xlab, ylab, ...) {
+  start_plot(0:1, 0:1, list(xlab = xlab, ylab = ylab, axes = FALSE), ...)
+  graphics::box(bty = "l")
+  graphics::text(0.5, 0.5, text)
+}
+
+# What the entries are, as an axis has it.
+value_title <- function(net) if (is(net, "gpuCorDifference")) "difference of z" else method_title(net@method)
+
+draw_weights <- function(net, ...) {
+  at <- drawn_places(length(net@x))
+  values <- net@x[at]
+  if (!length(values)) return(draw_nothing("no edges", value_title(net), "edges", ...))
+  limits <- if (is(net, "gpuCorDifference")) c(-1, 1) * max(abs(pretty(range(net@x)))) else c(-1, 1)
+  draw_histogram(values, seq(limits[1L], limits[2L], length.out = 81L), "edges", length(net@x),
+                 list(xlab = value_title(net), main = number_of(length(net@x), "edge")), ...)
+  if (is.finite(net@threshold)) {
+    graphics::abline(v = net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1), lty = 2L,
+                     col = VERMILION)
+  }
+}
+
+# ---- layout
+
+# Where the vertices of a graph stand; the session's random numbers go on as before.
+graph_layout <- function(graph) {
+  global <- globalenv()
+  seed <- global$.Random.seed
+  on.exit(if (is.null(seed)) rm(".Random.seed", envir = global) else assign(".Random.seed", seed, envir = global))
+  set.seed(1L)
+  igraph::layout_components(graph, layout = igraph::layout_with_fr)
+}
+
+# Edges of the strength of the weakest thin, of the strongest thick.
+edge_widths <- function(weight) {
+  range <- range(weight)
+  0.6 + 2.2 * (weight - range[1L]) / max(diff(range), 1e-12)
+}
+
+draw_layout <- function(net, labels, main = "", ...) {
+  graph <- graph_of(net)
+  degree <- igraph::degree(graph)
+  graph <- igraph::induced_subgraph(graph, which(degree > 0))
+  degree <- unname(degree[degree > 0])
+  at <- graph_layout(graph)
+  ends <- igraph::as_edgelist(graph, names = FALSE)
+  value <- igraph::edge_attr(graph, value_name(net))
+  old <- graphics::par(mar = c(2.6, 0.6, 2, 0.6))
+  on.exit(graphics::par(old))
+  graphics::plot.default(extend(at[, 1L]), extend(at[, 2L]), type = "n", axes = FALSE, ann = FALSE, ...)
+  graphics::title(main = main, line = 0.8)
+  shade <- if (length(value) > 1000L) 0.3 else 0.65
+  strongest_last <- order(abs(value))
+  colours <- ifelse(value > 0, grDevices::adjustcolor(BLUE, shade), grDevices::adjustcolor(VERMILION, shade))
+  from <- at[ends[strongest_last, 1L], , drop = FALSE]
+  to <- at[ends[strongest_last, 2L], , drop = FALSE]
+  graphics::segments(from[, 1L], from[, 2L], to[, 1L], to[, 2L], col = colours[strongest_last],
+                     lwd = edge_widths(abs(value))[strongest_last])
+  is_y <- if (is.null(igraph::V(graph)$type)) rep(FALSE, length(degree)) else igraph::V(graph)$type
+  graphics::points(at, pch = ifelse(is_y, 22, 21), bg = ifelse(is_y, "white", "grey35"), col = "black", lwd = 0.5,
+                   cex = (if (length(degree) > 60L) 0.7 else 1) * (0.6 + 1.4 * sqrt(degree / max(degree))))
+  names <- igraph::V(graph)$name
+  if (is.null(names)) names <- as.character(which(unlist(degrees_of_network(net)) > 0))
+  best <- utils::head(order(-degree), labels)
+  draw_labels(at[best, 1L], at[best, 2L], shorten(names[best], 16L), at[, 1L], at[, 2L])
+  layout_legend(value_name(net), value, any(is_y))
+}
+
+extend <- function(values) range(values) + c(-0.06, 0.06) * max(diff(range(values)), 1)
+
+layout_legend <- function(name, value, has_y) {
+  there <- c(any(value > 0), any(value < 0))
+  text <- paste0(name, c(" > 0  ", " < 0  "))[there] # legend() leaves little room behind a text
+  graphics::legend("bottom", c(text, if (has_y) c("x", "y")), horiz = TRUE, inset = c(0, -0.06), xpd = NA, bty = "n",
+                   cex = 0.8, col = c(c(BLUE, VERMILION)[there], if (has_y) c("black", "black")),
+                   lty = c(rep(1, sum(there)), if (has_y) c(NA, NA)), lwd = 2,
+                   pch = c(rep(NA, sum(there)), if (has_y) c(21, 22)), pt.bg = c(rep(NA, sum(there)), if (has_y) c("grey35", "white")), pt.lwd = 0.5)
+}

@@ -1,0 +1,63 @@
+# Pictures of tests: of coefficients, and of differences between two groups.
+
+#' @rdname gpuCorTest
+#' @param type Of `plot()`: `"p.value"`, the histogram of the p values with what it would be if no pair were correlated,
+#'   or `"volcano"`, p on a logarithmic axis against the coefficient. `"auto"`: both. Of many pairs a sample is drawn, in
+#'   the volcano besides the smallest p values.
+#' @export
+plot.gpuCorTest <- function(x, type = c("auto", "p.value", "volcano"), ...) {
+  p <- as.vector(x$p.value)
+  draw_tests(x, type, as.vector(x$coefficient), if (x$log.p) p else log(p), method_title(x$method), c(-1, 1), ...)
+}
+
+#' @rdname gpuCorCompare
+#' @param type Of `plot()`: `"p.value"`, the histogram of the p values with what it would be if no pair differed, or
+#'   `"volcano"`, p on a logarithmic axis against the difference. `"auto"`: both.
+#' @export
+plot.gpuCorCompare <- function(x, type = c("auto", "p.value", "volcano"), ...) {
+  difference <- as.vector(x$difference)
+  draw_tests(x, type, difference, log_p_of_z(x$statistic), "difference of z", range(0, difference, finite = TRUE), ...)
+}
+
+# Two-sided, and not 0 where p itself would be.
+log_p_of_z <- function(z) log(2) + stats::pnorm(-abs(as.vector(z)), log.p = TRUE)
+
+draw_tests <- function(x, type, effect, log_p, xlab, xlim, ...) {
+  panels <- list(p.value = function(...) draw_p_values(log_p, ...),
+                 volcano = function(...) draw_volcano(effect, log_p, xlab, xlim, ...))
+  type <- check_panel(type, names(panels))
+  if (!any(is.finite(effect) & !is.na(log_p))) fail("there is no p value to plot")
+  draw_panels(panels, type, ...)
+  invisible(x)
+}
+
+draw_p_values <- function(log_p, ...) {
+  at <- drawn_places(length(log_p))
+  p <- exp(log_p[at])
+  total <- length(log_p) * mean(!is.na(p))
+  breaks <- seq(0, 1, 0.05)
+  unit <- draw_histogram(p, breaks, "pairs", total,
+                         list(xlab = "p value", main = number_of(length(log_p), "test")), ...)
+  graphics::abline(h = total / (length(breaks) - 1) / unit, lty = 2L, col = VERMILION)
+  note("dashed: as many if all were chance")
+}
+
+# Places of the tests to draw: a sample, and the smallest p values.
+volcano_places <- function(log_p, most = 20000, smallest = 1000) {
+  n <- length(log_p)
+  if (n <= most) return(seq_len(n))
+  bound <- sort(log_p[!is.na(log_p)], partial = smallest)[smallest]
+  unique(c(drawn_places(n, most), utils::head(which(log_p <= bound), 2 * smallest)))
+}
+
+draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
+  at <- volcano_places(log_p)
+  y <- -log_p[at] / log(10)
+  top <- max(y[is.finite(y)], 1)
+  start_plot(xlim, c(0, 1.04 * top), list(xlab = xlab, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i"),
+             ...)
+  colours <- grDevices::adjustcolor(c(VERMILION, BLUE), 0.5)
+  graphics::points(effect[at], pmin(y, top), pch = 16, cex = if (length(at) > 2000L) 0.4 else 0.7,
+                   col = colours[1L + (effect[at] > 0)])
+  graphics::abline(v = 0, lty = 3L)
+}

@@ -1,0 +1,247 @@
+# What all pictures have in common: colours that are told apart without red and green, axes, labels that do not
+# overlap, samples of what is too much to be drawn.
+
+# Okabe and Ito's blue and vermilion: what is positive, and what is negative or stands out.
+BLUE <- "#0072B2"
+VERMILION <- "#D55E00"
+FAINT <- "grey70"
+
+diverging <- function(n = 101L) grDevices::hcl.colors(n, "Blue-Red 3")
+sequential <- function(n = 101L) rev(grDevices::hcl.colors(n, "Blues 3"))
+
+# Values that a picture is made of at most.
+MOST_DRAWN <- 2e5
+
+# Up to `most` places among n, spread evenly and in step with no pattern: as density.R has its columns.
+drawn_places <- function(n, most = MOST_DRAWN) {
+  if (n <= most) return(seq_len(n))
+  floor((seq_len(most) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
+}
+
+# Several panels on a page; `code` draws them.
+with_panels <- function(rows, columns, code) {
+  old <- graphics::par(mfrow = c(rows, columns), mar = c(3.8, 4.6, 3.2, 1))
+  on.exit(graphics::par(old))
+  graphics::par(cex = if (rows * columns > 2L) 0.7 else 0.85) # mfrow has set its own
+  code
+  invisible()
+}
+
+# An argument `type` of a method that draws all its panels unless told which.
+check_panel <- function(type, panels) check_choice(type, c("auto", panels), "type")
+
+# The panels of a list that are wanted, each a function of the graphical parameters.
+draw_panels <- function(panels, type, ..., columns = length(panels)) {
+  if (type != "auto") return(invisible(panels[[type]](...)))
+  with_panels(ceiling(length(panels) / columns), columns, for (panel in panels) panel(...))
+}
+
+# ---- axes
+
+# An empty plot, its titles where numbers that stand upright leave room for them. parameters: xlab, ylab, main and others;
+# what the user gave comes before them.
+start_plot <- function(x, y, parameters, ...) {
+  given <- list(...)
+  parameters[names(given)] <- given
+  titles <- c("xlab", "ylab", "main")
+  usual <- list(bty = "l", las = 1)
+  own <- parameters[setdiff(names(parameters), titles)]
+  usual[names(own)] <- own
+  do.call(graphics::plot.default, c(list(x, y, type = "n", ann = FALSE), usual))
+  graphics::title(main = parameters$main, line = 1.4)
+  graphics::title(xlab = parameters$xlab, line = 2.2)
+  graphics::title(ylab = parameters$ylab, line = 3.1)
+}
+
+# A line between the title and the plot.
+note <- function(text) graphics::mtext(text, 3L, 0.3, cex = 0.75 * graphics::par("cex"))
+
+# "1 pair", "2 pairs".
+number_of <- function(n, what) paste0(format_count(n), " ", what, if (n != 1) "s")
+
+# Counts as they can stand at an axis: 1, 2, ... million.
+count_unit <- function(largest) {
+  units <- c(1, 1e3, 1e6, 1e9)
+  names(units) <- c("", " (thousands)", " (millions)", " (billions)")
+  units[max(1L, findInterval(largest / 2, units))]
+}
+
+# Ticks of a logarithmic axis in equal steps; of less than a decade those of a linear one.
+log_ticks <- function(values) {
+  range <- range(values)
+  decades <- diff(log10(range))
+  if (decades < 1) return(pretty(range, 4L))
+  step <- ceiling(decades / 6)
+  exponents <- seq(floor(log10(range[1L])), ceiling(log10(range[2L])), by = if (decades < 2.5) 0.5 else step)
+  signif(10^exponents, 1L)
+}
+
+log_axis <- function(side, values) {
+  ticks <- log_ticks(values)
+  graphics::axis(side, ticks, vapply(ticks, format, "", digits = 3L, big.mark = ",", scientific = max(ticks) > 1e6),
+                 las = 1)
+}
+
+# Bars of counts; total: of how many values these are a sample.
+draw_histogram <- function(values, breaks, what, total, parameters, ...) {
+  values <- values[is.finite(values)]
+  found <- graphics::hist(values, breaks, plot = FALSE)
+  draw_bars(breaks, found$counts / max(1, length(values)) * total, what, parameters, ...)
+}
+
+# Returns the unit of the axis.
+draw_bars <- function(breaks, counts, what, parameters, ...) {
+  unit <- count_unit(max(counts, 1))
+  parameters$ylab <- paste0(what, names(unit))
+  start_plot(range(breaks), c(0, 1.05 * max(counts, 1) / unit), c(parameters, list(yaxs = "i", bty = "n")), ...)
+  graphics::rect(breaks[-length(breaks)], 0, breaks[-1L], counts / unit, col = FAINT,
+                 border = if (length(counts) <= 50L) "white" else NA)
+  invisible(unit)
+}
+
+# ---- colours for numbers
+
+colours_of <- function(values, limits, colours) {
+  share <- (values - limits[1L]) / max(diff(limits), .Machine$double.xmin)
+  found <- colours[1L + round(pmin(pmax(share, 0), 1) * (length(colours) - 1))]
+  found[is.na(values)] <- "grey85"
+  found
+}
+
+# Beside the plot, in its right margin, which colour is which number. at: ticks; label: of a tick's number.
+draw_key <- function(limits, colours, title, at = pretty(limits, 5L), labels = format(at, digits = 2L)) {
+  usr <- graphics::par("usr")
+  inch <- diff(usr[1:2]) / graphics::par("pin")[1L]
+  left <- usr[2L] + 0.12 * inch
+  right <- left + 0.14 * inch
+  y <- function(share) usr[3L] + share * diff(usr[3:4])
+  edges <- y(seq(0, 1, length.out = length(colours) + 1L))
+  graphics::rect(left, edges[-length(edges)], right, edges[-1L], col = colours, border = NA, xpd = NA)
+  graphics::rect(left, edges[1L], right, edges[length(edges)], border = "grey40", xpd = NA)
+  keep <- at >= limits[1L] & at <= limits[2L]
+  graphics::text(right + 0.05 * inch, y((at[keep] - limits[1L]) / diff(limits)), labels[keep], adj = c(0, 0.5),
+                 cex = 0.75, xpd = NA)
+  graphics::text(left, y(1) + 0.17 * diff(usr[3:4]) / graphics::par("pin")[2L], title, adj = c(0, 0.5), cex = 0.8,
+                 xpd = NA)
+}
+
+# Means of blocks of rows, up to so many of them: more are not seen.
+reduce_rows <- function(m, most) {
+  if (nrow(m) <= most) return(m)
+  block <- ceiling(seq_len(nrow(m)) / nrow(m) * most)
+  there <- !is.na(m)
+  m[!there] <- 0
+  rowsum(m, block) / rowsum(there + 0, block)
+}
+
+reduce_matrix <- function(m, most) t(reduce_rows(t(reduce_rows(m, most)), most))
+
+# A matrix as an image, its first row at the top.
+draw_cells <- function(m, limits, colours, x = c(0.5, ncol(m) + 0.5), y = c(nrow(m) + 0.5, 0.5)) {
+  m <- reduce_matrix(m, 600L)
+  found <- matrix(colours_of(m, limits, colours), nrow(m))
+  if (length(found) > 2500L) {
+    graphics::rasterImage(grDevices::as.raster(found), x[1L], y[1L], x[2L], y[2L], interpolate = FALSE)
+  } else { # sharp in files of vectors
+    at_x <- seq(x[1L], x[2L], length.out = ncol(m) + 1L)
+    at_y <- seq(y[2L], y[1L], length.out = nrow(m) + 1L)
+    graphics::rect(at_x[col(m)], at_y[row(m)], at_x[col(m) + 1L], at_y[row(m) + 1L], col = found, border = NA)
+  }
+}
+
+# Names as they stand at cells, and how much room they take, in lines of a margin.
+cell_names <- function(names) if (is.null(names)) NULL else shorten(names, 14L)
+
+names_margin <- function(names, least) {
+  if (is.null(names)) return(least)
+  max(least, 0.8 + max(graphics::strwidth(names, "inches", cex = 0.8)) / graphics::par("cin")[2L] / graphics::par("mex"))
+}
+
+# How large names can be beside cells of so many inches; 0: too small to be read.
+names_size <- function(names, inches) {
+  size <- min(0.8, 0.8 * inches / graphics::strheight("M", "inches", cex = 1))
+  if (is.null(names) || size < 0.35) 0 else size
+}
+
+name_cells <- function(side, names, size) {
+  graphics::axis(side, seq_along(names), names, tick = FALSE, las = 2L, cex.axis = size, mgp = c(3, 0.2, 0))
+}
+
+# ---- labels of points
+
+# Where labels can stand beside their points, those first in order first: a list of x and y, the middle of each label,
+# NA where there is no room. Neither another label nor one of the points is covered.
+place_labels <- function(x, y, labels, points_x, points_y, cex) {
+  em <- graphics::strheight("M", cex = cex)
+  wide <- graphics::strwidth(labels, cex = cex) / 2 + 0.15 * em
+  high <- 0.75 * em
+  ring <- expand.grid(turn = c(90, 270, 0, 180, 45, 135, 225, 315) * pi / 180, far = c(1, 1.8, 2.8))
+  across <- cos(ring$turn)
+  up <- sin(ring$turn) * (high + 0.6 * ring$far * em)
+  aspect <- graphics::strwidth("M", cex = cex) / em
+  found <- list(x = rep(NA_real_, length(x)), y = rep(NA_real_, length(x)))
+  usr <- graphics::par("usr")
+  for (k in seq_along(x)) {
+    at_x <- x[k] + across * (wide[k] + 0.6 * ring$far * em * aspect)
+    at_y <- y[k] + up
+    free <- at_x - wide[k] > usr[1L] & at_x + wide[k] < usr[2L] & at_y - high > usr[3L] & at_y + high < usr[4L]
+    covers <- function(at) {
+      any(abs(points_x - at_x[at]) < wide[k] & abs(points_y - at_y[at]) < high) ||
+        any(abs(found$x - at_x[at]) < wide + wide[k] & abs(found$y - at_y[at]) < 2 * high, na.rm = TRUE)
+    }
+    at <- Find(Negate(covers), which(free))
+    if (is.null(at)) next
+    found$x[k] <- at_x[at]
+    found$y[k] <- at_y[at]
+  }
+  found
+}
+
+draw_labels <- function(x, y, labels, points_x = x, points_y = y, cex = 0.7) {
+  at <- place_labels(x, y, labels, points_x, points_y, cex)
+  there <- which(!is.na(at$x))
+  if (!length(there)) return(invisible())
+  graphics::segments(x[there], y[there], at$x[there], at$y[there], col = "grey50", lwd = 0.6)
+  halo <- graphics::strheight("M", cex = cex) * 0.12
+  sideways <- graphics::strwidth("M", cex = cex) * 0.12
+  for (turn in seq(0, 2 * pi, length.out = 9L)[-1L]) {
+    graphics::text(at$x[there] + cos(turn) * sideways, at$y[there] + sin(turn) * halo, labels[there], cex = cex,
+                   col = "white")
+  }
+  graphics::text(at$x[there], at$y[there], labels[there], cex = cex)
+}
+
+# ---- trees
+
+# The order of variables by average linkage, which puts those that are alike next to one another.
+order_by_tree <- function(d) {
+  d[is.na(d)] <- max(1, d[!is.na(d)]) # none known: far apart
+  attr(d, "Size") <- as.integer(attr(d, "Size")) # fastcluster takes no other
+  if (attr(d, "Size") < 3L) return(list(order = seq_len(attr(d, "Size"))))
+  linkage <- if (requireNamespace("fastcluster", quietly = TRUE)) fastcluster::hclust else stats::hclust
+  linkage(d, method = "average")
+}
+
+# As lines over places 1, 2, ...: also of thousands of leaves, for which plot() of a dendrogram recurses too deep.
+draw_tree <- function(tree, ylab) {
+  n <- length(tree$order)
+  leaf <- match(seq_len(n), tree$order)
+  at <- numeric(n - 1L)
+  ends <- matrix(0, n - 1L, 4L)
+  for (k in seq_len(n - 1L)) {
+    children <- tree$merge[k, ]
+    x <- ifelse(children < 0, leaf[abs(children)], at[abs(children)])
+    low <- ifelse(children < 0, 0, tree$height[abs(children)])
+    at[k] <- mean(x)
+    ends[k, ] <- c(x, low)
+  }
+  # Leaves hang a little: lines down to 0 would be a black field.
+  hang <- 0.04 * diff(range(tree$height, min(tree$height) - 1e-3))
+  lowest <- ifelse(tree$merge < 0, tree$height - hang, ends[, 3:4])
+  graphics::plot.default(c(0.5, n + 0.5), range(lowest, tree$height), type = "n", xaxs = "i", axes = FALSE, ann = FALSE)
+  graphics::title(ylab = ylab, line = 3.4)
+  graphics::axis(2L, las = 1)
+  width <- if (n > 500L) 0.5 else 1
+  graphics::segments(ends[, 1L], tree$height, ends[, 2L], tree$height, lwd = width)
+  for (side in 1:2) graphics::segments(ends[, side], lowest[, side], ends[, side], tree$height, lwd = width)
+}

@@ -1,0 +1,306 @@
+# summary() of results: numbers, and sentences that can stand in a paper's methods.
+
+#' Summaries of results
+#'
+#' What a result is, in sentences for a paper's methods and in the numbers that are reported with it. Sentences and numbers
+#' are of the result itself; what was done to the data before, such as covariates and filters, is for its author to add.
+#'
+#' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()] or
+#'   [gpuCorCompare()] returns. For [gpuCor()] see [gpuCor-class], for windows [gpuCorWindows()].
+#' @param n How many of the best connected variables, or of the smallest p values, to list.
+#' @param level The level of significance.
+#' @param x A summary.
+#' @param digits Significant digits to print.
+#' @param ... Not used.
+#' @return A list with `methods`, the sentences, and
+#'   * of a network `variables`, `observations`, `pairs`, `edges`, `density` (edges of all pairs), `threshold`, `positive`
+#'     (share of the edges), `isolated` (variables without an edge), `degree` and `weight` (quantiles), `hubs` (a data frame
+#'     of `variable`, `degree`, `strength`, which is the sum of the sizes of its coefficients);
+#'   * of connectivity `quantiles`, a column for each of its measures, `fit`, for each power the R^2 and slope of the
+#'     scale-free fit in ten bins, and `hubs` by the first measure;
+#'   * of powers `estimate` and its row of the table, `fit`;
+#'   * of tests and comparisons `tests`, `missing` (without a p value), `significant` (how many p values are at most
+#'     `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that was asked for)
+#'     and `strongest`, the rows of `as.data.frame()` with the smallest p values.
+#' @examples
+#' summary(gpuCorNetwork(mtcars, threshold = 0.8))
+#' summary(gpuCorTest(mtcars))
+#' @name summary.gpuCorNetwork
+NULL
+
+with_gpucor <- function() paste0("with gpucor ", package_version_text(), " for R ", getRversion())
+
+percent <- function(share) paste0(format(signif(100 * share, 3)), " %")
+
+# Sentences in the width of the screen.
+print_methods <- function(x) cat(strwrap(x$methods, 0.9 * getOption("width")), sep = "\n")
+
+# ---- networks
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuCorNetwork
+#' @export
+summary.gpuCorNetwork <- function(object, n = 6L, ...) {
+  n <- check_whole(n, "n", 0, 1e6)
+  degrees <- degrees_of_network(object)
+  all <- unlist(degrees)
+  found <- list(variables = if (length(degrees) > 1L) lengths(degrees) else length(all), observations = object@n_obs,
+                pairs = object@pairs, edges = object@edges, density = object@edges / object@pairs,
+                threshold = object@threshold, positive = mean(object@x > 0), isolated = sum(all == 0),
+                degree = stats::quantile(all), weight = stats::quantile(object@x), hubs = best_connected(object, n))
+  structure(c(list(methods = network_sentences(object, found)), found), class = "summary.gpuCorNetwork")
+}
+
+#' @method summary gpuCorNetworkXY
+#' @export
+summary.gpuCorNetworkXY <- summary.gpuCorNetwork
+
+# Matrix has a method of its own, which lists the entries: where Matrix is attached it would be taken.
+#' @rdname summary.gpuCorNetwork
+#' @importMethodsFrom Matrix summary
+#' @export
+setMethod("summary", "gpuCorNetwork", function(object, ...) summary.gpuCorNetwork(object, ...))
+
+#' @rdname summary.gpuCorNetwork
+#' @export
+setMethod("summary", "gpuCorNetworkXY", function(object, ...) summary.gpuCorNetwork(object, ...))
+
+best_connected <- function(net, n) {
+  ends <- network_ends(net)
+  size <- dim(net)
+  symmetric <- is(net, "gpuCorNetwork")
+  sum_by <- function(at, length) as.vector(tapply(abs(net@x), factor(at, seq_len(length)), sum, default = 0))
+  strength <- list(sum_by(ends$from, size[1L]), sum_by(ends$to, size[2L]))
+  strength <- if (symmetric) strength[[1L]] + strength[[2L]] else unlist(strength)
+  degree <- unlist(degrees_of_network(net), use.names = FALSE)
+  names <- vertex_names(net@Dimnames, size, symmetric)
+  best <- utils::head(order(-degree, -strength), n)
+  best <- best[degree[best] > 0]
+  data.frame(variable = if (is.null(names)) best else names[best], degree = degree[best], strength = strength[best])
+}
+
+network_sentences <- function(net, found) {
+  sizes <- format_count(found$variables)
+  pairs <- if (length(sizes) > 1L) {
+    paste(sizes[1L], "variables with", sizes[2L], "others")
+  } else {
+    paste(sizes, "variables")
+  }
+  what <- if (is(net, "gpuCorDifference")) {
+    paste0("The difference of Fisher's z between two groups, of ", method_title(net@method), ",")
+  } else {
+    method_title(net@method)
+  }
+  observations <- if (!is(net, "gpuCorDifference")) paste(" from", number_of(net@n_obs, "observation"))
+  hub <- if (nrow(found$hubs)) paste0(" (", found$hubs$variable[1L], ")")
+  connected <- sum(found$variables) - found$isolated
+  of_connected <- if (connected > 0) {
+    degree <- unlist(degrees_of_network(net))
+    paste0(format_count(connected), " of the ", format_count(sum(found$variables)), " variables (",
+           percent(connected / sum(found$variables)), ") have an edge; their median degree is ",
+           format(stats::median(degree[degree > 0])), ", the highest ", format_count(max(degree)), hub, ". ",
+           percent(found$positive), " of the edges are positive.")
+  }
+  paste0(what, " was computed ", with_gpucor(), " for ", number_of(net@pairs, "pair"), " of ", pairs, observations, ". ",
+         edge_sentence(net), " ", of_connected)
+}
+
+edge_sentence <- function(net) {
+  weight <- weight_names[[net@sign]]
+  if (is(net, "gpuCorDifference")) weight <- sub("r", "difference", weight)
+  value <- format(net@value[1L])
+  least <- if (is.finite(net@threshold)) paste(weight, ">=", format(net@threshold, digits = 4L))
+  by <- switch(net@criterion,
+    threshold = paste("those with", least),
+    density = paste0("the strongest ", percent(net@value[1L]), " of the pairs, those with ", least),
+    k = paste0("of each variable its ", value, " strongest neighbours by ", weight),
+    p.value = paste0("those with p <= ", value, if (!is.null(least)) paste0(" (", least, ")")),
+    fdr = paste0("those found at a false discovery rate of ", value, " (Benjamini and Hochberg",
+                 if (!is.null(least)) paste0("; ", least), ")")
+  )
+  paste0(number_of(net@edges, "pair"), if (net@pairs > 0) paste0(" (", percent(net@edges / net@pairs), ")"),
+         if (net@edges == 1) " is an edge" else " are edges", " of the network: ", by, ".")
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method print summary.gpuCorNetwork
+#' @export
+print.summary.gpuCorNetwork <- function(x, digits = 4L, ...) {
+  print_methods(x)
+  if (x$edges > 0) {
+    print(rbind(degree = x$degree, weight = x$weight), digits = digits)
+    if (nrow(x$hubs)) {
+      cat("best connected:\n")
+      print(x$hubs, digits = digits, row.names = FALSE)
+    }
+  }
+  invisible(x)
+}
+
+# ---- connectivity and powers
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuConnectivity
+#' @export
+summary.gpuConnectivity <- function(object, n = 6L, ...) {
+  n <- check_whole(n, "n", 0, 1e6)
+  frame <- as.data.frame(object)
+  first <- check_measure(NULL, frame)
+  best <- utils::head(order(-frame[[first]], na.last = NA), n)
+  names <- if (is.character(attr(frame, "row.names"))) row.names(frame) else seq_len(nrow(frame))
+  fit <- lapply(stats::setNames(nm = colnames(object$soft)), function(name) {
+    if (!can_fit(frame[[name]])) return(c(r_squared = NA_real_, slope = NA_real_))
+    unlist(scale_free_points(frame[[name]])[c("r_squared", "slope")])
+  })
+  found <- list(quantiles = vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE), fit = do.call(rbind, fit),
+                hubs = stats::setNames(data.frame(names[best], frame[[first]][best]), c("variable", first)))
+  structure(c(list(methods = connectivity_sentences(object, frame, fit)), found), class = "summary.gpuConnectivity")
+}
+
+connectivity_sentences <- function(x, frame, fit) {
+  level <- function(k) {
+    paste0(number_of(x$edges[k], "pair"), " with ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 4L),
+           " (median degree ", format(stats::median(as.matrix(x$degree)[, k])), ", highest ",
+           format_count(max(as.matrix(x$degree)[, k])), ")")
+  }
+  adjacency <- c(unsigned = "|r|", signed = "(1 + r) / 2", "signed hybrid" = "r where positive")[[x$type]]
+  power <- function(k) {
+    paste0("power ", format(x$power[k]), if (!anyNA(fit[[k]])) {
+      paste0(" (scale-free fit R^2 ", format(round(fit[[k]][["r_squared"]], 2), nsmall = 2), ", slope ",
+             signif(fit[[k]][["slope"]], 3), ")")
+    })
+  }
+  maps <- c(mean = "the mean coefficient", z = "the mean of Fisher's z", icc = "the mean squared coefficient",
+            eigenvector = "eigenvector centrality")[intersect(map_names, names(x))]
+  paste0(method_title(x$method), " of ", format_count(nrow(frame)), " variables was computed ", with_gpucor(), " from ",
+         number_of(max(x$n_obs), "observation"), ": ", number_of(x$pairs, "pair"), ". ",
+         if (length(x$threshold)) {
+           paste0("Degree and strength count ", paste(vapply(seq_along(x$threshold), level, ""), collapse = "; "), ". ")
+         },
+         if (length(x$power)) {
+           paste0("Soft connectivity is the sum of adjacencies, ", adjacency, " (", x$type, ") raised to ",
+                  paste(vapply(seq_along(x$power), power, ""), collapse = ", "), ". ")
+         },
+         if (length(maps)) paste0("Of each variable's pairs ", paste(maps, collapse = ", "), " was taken."))
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method print summary.gpuConnectivity
+#' @export
+print.summary.gpuConnectivity <- function(x, digits = 4L, ...) {
+  print_methods(x)
+  print(x$quantiles, digits = digits)
+  if (nrow(x$hubs)) {
+    cat("best connected:\n")
+    print(x$hubs, digits = digits, row.names = FALSE)
+  }
+  invisible(x)
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuCorPower
+#' @export
+summary.gpuCorPower <- function(object, ...) {
+  table <- object$fitIndices
+  row <- table[match(object$powerEstimate, table$Power), ]
+  tried <- paste0("Of ", nrow(table), " powers from ", format(min(table$Power)), " to ", format(max(table$Power)), ", ")
+  cut <- attr(object, "r_squared")
+  text <- if (is.na(object$powerEstimate)) {
+    paste0(tried, "none had a scale-free fit of R^2 above ", cut, ".")
+  } else {
+    paste0(tried, format(object$powerEstimate), " was the lowest with a scale-free fit of R^2 above ", cut, " (R^2 ",
+           format(round(row$SFT.R.sq, 2), nsmall = 2), ", slope ", signif(row$slope, 3), "; mean connectivity ",
+           signif(row$mean.k., 3), ")", if (row$slope > 0) ", but with a rising line: that network is not scale-free", ".")
+  }
+  text <- paste0(method_title(attr(object, "method")), " of ", format_count(attr(object, "n_var")),
+                 " variables was computed ", with_gpucor(), " for ", attr(object, "type"), " networks. ", text)
+  structure(list(methods = text, estimate = object$powerEstimate, fit = row), class = "summary.gpuCorPower")
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method print summary.gpuCorPower
+#' @export
+print.summary.gpuCorPower <- function(x, ...) {
+  print_methods(x)
+  invisible(x)
+}
+
+# ---- tests
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuCorTest
+#' @export
+summary.gpuCorTest <- function(object, level = 0.05, n = 6L, ...) {
+  p <- as.vector(object$p.value)
+  adjusted <- object$p.adjusted
+  if (object$log.p) {
+    p <- exp(p)
+    if (!is.null(adjusted)) adjusted <- exp(adjusted)
+  }
+  tested <- if (is_t_distributed(object$method)) "Student's t" else "the normal distribution or exactly"
+  observations <- unique(range(object$n))
+  what <- paste0(method_title(object$method), " was tested ", with_gpucor(), " by ", tested, " (",
+                 c(two.sided = "two-sided", less = "one-sided, less", greater = "one-sided, greater")[[object$alternative]],
+                 "; ", paste(vapply(observations, format_count, ""), collapse = " to "), " observations)")
+  summarise_tests(object, p, adjusted, what, level, n)
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuCorCompare
+#' @export
+summary.gpuCorCompare <- function(object, level = 0.05, n = 6L, ...) {
+  what <- paste0("The difference of Fisher's z between two groups (", describe_groups(object$n), "), of ",
+                 method_title(object$method), ", was tested ", with_gpucor(), " by the normal distribution (two-sided)")
+  summarise_tests(object, as.vector(object$p.value), object$p.adjusted, what, level, n)
+}
+
+summarise_tests <- function(object, p, adjusted, what, level, n) {
+  level <- check_share(level, "level", zero = FALSE)
+  n <- check_whole(n, "n", 0, 1e6)
+  sorted <- sort(p)
+  tests <- length(sorted)
+  significant <- c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
+                   fdr = max(0, which(sorted <= level * seq_len(tests) / tests)))
+  if (!is.null(adjusted)) significant[["permutation"]] <- sum(adjusted <= level, na.rm = TRUE)
+  share <- function(name) paste0(format_count(significant[[name]]), " (", percent(significant[[name]] / max(1, tests)), ")")
+  text <- paste0(what, " for ", number_of(length(p), "pair"), ". ", "At ", format(level), ", ", share("p.value"),
+                 " are significant by themselves, ", share("bonferroni"), " after Bonferroni's correction and ", share("fdr"),
+                 " at a false discovery rate as high (Benjamini and Hochberg)",
+                 if (!is.null(adjusted)) paste0("; ", share("permutation"), " by the maximum over permutations"), ".")
+  smallest <- utils::head(which(p <= sorted[min(max(n, 1), tests)]), 10 * n + 10)
+  smallest <- utils::head(smallest[order(p[smallest])], n)
+  structure(list(methods = text, tests = length(p), missing = length(p) - tests, significant = significant, level = level,
+                 strongest = test_rows(object, smallest)), class = "summary.gpuCorTest")
+}
+
+# Some rows of as.data.frame(), without the others.
+test_rows <- function(x, at) {
+  effect <- if (inherits(x, "gpuCorCompare")) "difference" else "coefficient"
+  r <- x[[effect]]
+  columns <- intersect(c(effect, if (effect == "coefficient") "n", "statistic", "p.value", "fdr", "p.adjusted"), names(x))
+  if (inherits(r, "dist")) {
+    pairs <- if (length(at)) triangleIndex(at, size_of(r)) else matrix(0, 0L, 2L)
+    labels <- list(attr(r, "Labels"), attr(r, "Labels"))
+  } else {
+    r <- as.matrix(r)
+    pairs <- arrayInd(at, dim(r))
+    labels <- dimnames(r)
+  }
+  name <- function(side) if (is.null(labels[[side]])) pairs[, side] else labels[[side]][pairs[, side]]
+  list2DF(c(list(from = name(1L), to = name(2L)), lapply(unclass(x)[columns], function(values) {
+    as.vector(if (length(values) > 1L) .subset(values, at) else rep(values, length(at)))
+  })))
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method print summary.gpuCorTest
+#' @export
+print.summary.gpuCorTest <- function(x, digits = 4L, ...) {
+  print_methods(x)
+  if (x$missing > 0) cat(number_of(x$missing, "test"), "without a p value\n")
+  if (nrow(x$strongest)) {
+    cat("smallest p:\n")
+    print(x$strongest, digits = digits, row.names = FALSE)
+  }
+  invisible(x)
+}

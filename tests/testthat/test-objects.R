@@ -1,0 +1,133 @@
+# Results as matrices, data frames and graphs: what a matrix of all coefficients would answer.
+
+x <- as.matrix(mtcars)
+r <- gpuCor(x)
+net <- gpuCorNetwork(x, threshold = 0.6)
+against <- gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.6)
+
+# Code of a user's, in an R where nothing but gpucor is attached.
+in_plain_session <- function(code) {
+  file <- tempfile(fileext = ".R")
+  on.exit(unlink(file))
+  writeLines(c("suppressMessages(library(gpucor))", "x <- as.matrix(mtcars)", code), file)
+  library <- paste(.libPaths(), collapse = ":")
+  suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", file), stdout = TRUE, stderr = TRUE,
+                           env = paste0("R_LIBS=", library)))
+}
+
+test_that("coefficients have the matrix's dimensions, transpose, diagonal and corner", {
+  full <- as.matrix(r)
+  expect_identical(dim(r), c(11L, 11L))
+  expect_identical(c(nrow(r), ncol(r)), c(11L, 11L))
+  expect_identical(dimnames(r), dimnames(full))
+  expect_null(dimnames(gpuCor(unname(x))))
+  expect_length(r, 55)
+  expect_identical(t(r), r)
+  expect_identical(diag(r), diag(full))
+  expect_identical(diag(r, names = FALSE), rep(1, 11))
+  few <- gpuCor(x[1, , drop = FALSE])
+  expect_identical(diag(few), diag(as.matrix(few)))
+  expect_identical(utils::head(r, 3), full[1:3, ])
+  expect_identical(apply(r, 1, max), apply(full, 1, max))
+})
+
+test_that("a dimension leaves what is made of a dist as it was", {
+  expect_identical(stats::hclust(1 - r)$merge, stats::hclust(stats::as.dist(1 - as.matrix(r)))$merge)
+  expect_s3_class(1 - r, "dist", exact = TRUE)
+  expect_false(is.matrix(r))
+  expect_equal(stats::cmdscale(sqrt(1 - r^2)), stats::cmdscale(sqrt(1 - as.matrix(r)^2)))
+  expect_identical(sort(r), sort(as.vector(r)))
+  expect_output(utils::str(r), "gpuCor")
+})
+
+test_that("as.data.frame() of coefficients has all pairs in their order", {
+  frame <- as.data.frame(r)
+  expect_identical(names(frame), c("from", "to", "r"))
+  expect_identical(frame$r, as.vector(r))
+  expect_identical(frame$r, as.matrix(r)[cbind(frame$from, frame$to)])
+  pairs <- triangleIndex(1:55, 11)
+  expect_identical(match(frame$from, colnames(x)), as.integer(pairs[, "i"]))
+  bare <- as.data.frame(gpuCor(unname(x)))
+  expect_identical(bare$to, as.integer(pairs[, "j"]))
+  for (n in 0:2) expect_identical(nrow(as.data.frame(gpuCor(x[, seq_len(n), drop = FALSE]))), as.integer(n == 2))
+})
+
+test_that("sums, transpose and diagonal of networks need no other package", {
+  plain <- in_plain_session(c(
+    "net <- gpuCorNetwork(x, threshold = 0.6)",
+    "against <- gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.6)",
+    "for (n in list(net, against)) {",
+    "  cat(all.equal(rowSums(n), rowSums(as.matrix(n))), all.equal(colSums(n), colSums(as.matrix(n))),",
+    "      all.equal(rowMeans(n), rowMeans(as.matrix(n))), all.equal(colMeans(n), colMeans(as.matrix(n))),",
+    "      all.equal(as.matrix(t(n)), t(as.matrix(n))), all.equal(as.matrix(base::t(n)), t(as.matrix(n))), '\\n')",
+    "}",
+    "cat(diag(net), '\\n')",
+    "cat(dim(rowsum(mtcars, mtcars$cyl)), sum(diag(3)), rowSums(matrix(1:4, 2)))" # others are as they were
+  ))
+  expect_identical(plain, c(rep(paste(c(rep("TRUE", 6), ""), collapse = " "), 2), paste0(strrep("0 ", 11)),
+                            "3 11 3 4 6"))
+})
+
+test_that("attaching the package masks nothing of R's", {
+  said <- in_plain_session("")
+  expect_identical(said, character())
+  said <- in_plain_session("detach('package:gpucor'); library(gpucor)")
+  expect_identical(said, character())
+})
+
+test_that("arithmetic makes a plain sparse matrix of a network", {
+  full <- as.matrix(net)
+  of_full <- list(net^2, net * 2, 2 * net, -net, atanh(net), abs(net), round(net, 1), signif(net, 2),
+                  net * TRUE, sign(net))
+  truth <- list(full^2, full * 2, 2 * full, -full, atanh(full), abs(full), round(full, 1), signif(full, 2), full,
+                sign(full))
+  for (k in seq_along(truth)) {
+    expect_s4_class(of_full[[k]], "dsCMatrix")
+    expect_false(is(of_full[[k]], "gpuCorNetwork"))
+    expect_equal(as.matrix(of_full[[k]]), truth[[k]])
+  }
+  expect_identical(class(against^2)[1], "dgCMatrix")
+  expect_identical(class(round(abs(against)))[1], "dgCMatrix")
+  expect_equal(as.matrix(2 * against), 2 * as.matrix(against))
+  expect_false(any(grepl("threshold|Pearson", suppressMessages(utils::capture.output(net^2)))))
+  difference <- gpuCorCompare(x[x[, "am"] == 0, 1:6], x[x[, "am"] == 1, 1:6], threshold = 0.5)
+  expect_identical(class(difference / 2)[1], "dsCMatrix")
+})
+
+# ---- igraph
+
+test_that("as_igraph() keeps all variables, weights and signs", {
+  skip_if_not_installed("igraph")
+  net <- gpuCorNetwork(x, threshold = 0.82)
+  g <- as_igraph(net)
+  expect_identical(igraph::V(g)$name, colnames(x))
+  expect_true(any(igraph::degree(g) == 0))
+  expect_false(igraph::is_directed(g))
+  expect_equal(igraph::degree(g), rowSums(net != 0))
+  expect_equal(igraph::as_adjacency_matrix(g, attr = "r", sparse = FALSE), as.matrix(net))
+  expect_identical(igraph::E(g)$weight, abs(igraph::E(g)$r))
+  expect_true(any(igraph::E(g)$r < 0))
+  expect_silent(igraph::cluster_louvain(g))
+  bare <- as_igraph(gpuCorNetwork(unname(x), threshold = 0.6))
+  expect_null(igraph::V(bare)$name)
+  expect_equal(igraph::vcount(bare), 11)
+  difference <- gpuCorCompare(x[x[, "am"] == 0, 1:6], x[x[, "am"] == 1, 1:6], threshold = 0.5)
+  expect_identical(abs(igraph::E(as_igraph(difference))$difference), igraph::E(as_igraph(difference))$weight)
+})
+
+test_that("as_igraph() of x against y is bipartite", {
+  skip_if_not_installed("igraph")
+  g <- as_igraph(against)
+  expect_identical(igraph::V(g)$name, colnames(x))
+  expect_identical(igraph::V(g)$type, rep(c(FALSE, TRUE), c(4, 7)))
+  full <- igraph::as_adjacency_matrix(g, attr = "r", sparse = FALSE)
+  expect_equal(full[1:4, 5:11], as.matrix(against))
+  expect_equal(sum(full[1:4, 1:4]^2), 0)
+  same <- igraph::V(as_igraph(gpuCorNetwork(x[, 1:2], x[, 2:3], threshold = 0)))$name
+  expect_identical(same, c("x.mpg", "x.cyl", "y.cyl", "y.disp"))
+})
+
+test_that("as_igraph() says what it takes", {
+  expect_error(as_igraph(as.data.frame(net)), "'net' must be a network .*vertices = colnames")
+  expect_error(as_igraph(r), "not of class gpuCor")
+})

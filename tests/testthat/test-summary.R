@@ -1,0 +1,85 @@
+# summary(): sentences for a paper's methods, and numbers that agree with the result.
+
+x <- as.matrix(mtcars)
+net <- gpuCorNetwork(x, threshold = 0.8)
+
+methods_of <- function(...) gsub("\n", " ", paste(utils::capture.output(print(summary(...))), collapse = " "))
+
+test_that("a network's summary has its degrees, weights and hubs", {
+  s <- summary(net)
+  full <- as.matrix(net)
+  degree <- rowSums(full != 0)
+  expect_s3_class(s, "summary.gpuCorNetwork")
+  expect_identical(s$edges, net@edges)
+  expect_equal(s$density, net@edges / 55)
+  expect_identical(s$isolated, sum(degree == 0))
+  expect_equal(s$degree, quantile(degree))
+  expect_equal(s$weight, quantile(full[upper.tri(full) & full != 0]))
+  expect_equal(s$positive, mean(full[full != 0] > 0))
+  expect_identical(s$hubs$variable[1], "cyl")
+  expect_equal(s$hubs$degree, unname(degree[s$hubs$variable]))
+  expect_equal(s$hubs$strength, unname(rowSums(abs(full))[s$hubs$variable]))
+  text <- methods_of(net)
+  expect_match(text, "Pearson's correlation was computed with gpucor .* for 55 pairs of 11 variables from 32 observations")
+  expect_match(text, "7 pairs (12.7 %) are edges of the network: those with |r| >= 0.8", fixed = TRUE)
+  expect_false(grepl("Length|Class", text))
+  expect_identical(nrow(summary(net, n = 0)$hubs), 0L)
+})
+
+test_that("every way to choose edges, and a network without any, has its sentence", {
+  expect_match(summary(gpuCorNetwork(x, density = 0.1))$methods, "the strongest 10 % of the pairs, those with |r| >=", fixed = TRUE)
+  expect_match(summary(gpuCorNetwork(x, k = 2, sign = "negative"))$methods, "its 2 strongest neighbours by -r", fixed = TRUE)
+  expect_match(summary(gpuCorNetwork(x, p.value = 0.01))$methods, "those with p <= 0.01 (|r| >=", fixed = TRUE)
+  expect_match(summary(gpuCorNetwork(x, fdr = 0.01))$methods, "at a false discovery rate of 0.01", fixed = TRUE)
+  expect_match(summary(gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.5))$methods, "4 variables with 7 others")
+  none <- summary(gpuCorNetwork(x, threshold = 1))
+  expect_identical(c(none$isolated, nrow(none$hubs)), c(11L, 0L))
+  expect_match(methods_of(gpuCorNetwork(x, threshold = 1)), "0 pairs \\(0 %\\) are edges")
+  one <- summary(gpuCorNetwork(x, threshold = 0.9))$methods
+  expect_match(one, "1 pair (1.82 %) is an edge", fixed = TRUE)
+})
+
+test_that("Matrix, when it is attached, does not take the summary away", {
+  expect_s3_class(Matrix::summary(net), "summary.gpuCorNetwork")
+  expect_s3_class(Matrix::summary(gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.5)), "summary.gpuCorNetwork")
+})
+
+test_that("connectivity and powers are summed up", {
+  con <- gpuConnectivity(x, threshold = c(0.5, 0.8), power = c(2, 6), maps = "mean")
+  s <- summary(con)
+  expect_identical(colnames(s$quantiles), names(as.data.frame(con)))
+  expect_identical(rownames(s$fit), c("power2", "power6"))
+  expect_match(s$methods, "7 pairs with |r| >= 0.8 (median degree 1, highest 4)", fixed = TRUE)
+  expect_match(s$methods, "raised to power 2 (scale-free fit R^2", fixed = TRUE)
+  expect_equal(s$hubs$power2, unname(sort(con$soft[, 1], decreasing = TRUE)[1:6]))
+  fit <- suppressWarnings(pickPower(x, 1:8))
+  expect_equal(s$fit["power2", "r_squared"], fit$fitIndices$SFT.R.sq[2])
+  expect_match(summary(fit)$methods, if (is.na(fit$powerEstimate)) "none had" else "was the lowest")
+  expect_identical(as.data.frame(fit), fit$fitIndices)
+})
+
+test_that("tests and comparisons count what is significant", {
+  test <- gpuCorTest(x)
+  s <- summary(test, level = 0.01)
+  p <- as.vector(test$p.value)
+  truth <- c(p.value = sum(p <= 0.01), bonferroni = sum(p.adjust(p, "bonferroni") <= 0.01),
+             fdr = sum(p.adjust(p, "BH") <= 0.01))
+  expect_equal(s$significant, truth)
+  frame <- as.data.frame(test)
+  expect_equal(s$strongest, frame[order(frame$p.value), ][1:6, ], ignore_attr = TRUE)
+  expect_equal(summary(gpuCorTest(x, log.p = TRUE), level = 0.01)$significant, truth)
+  expect_match(s$methods, "Student's t (two-sided; 32 observations) for 55 pairs. At 0.01, ", fixed = TRUE)
+  against <- gpuCorTest(x[, 1:3], x[, 4:6], method = "kendall", adjust = "maxT", n_perm = 19)
+  expect_identical(names(summary(against)$significant), c("p.value", "bonferroni", "fdr", "permutation"))
+  expect_equal(summary(against)$strongest$p.value, sort(as.vector(against$p.value))[1:6])
+  with_constant <- suppressWarnings(gpuCorTest(cbind(x, constant = 1)))
+  expect_identical(summary(with_constant)$missing, 11L)
+  compared <- gpuCorCompare(x[x[, "am"] == 0, 1:6], x[x[, "am"] == 1, 1:6])
+  expect_equal(summary(compared)$significant[["fdr"]], sum(compared$fdr <= 0.05))
+  expect_match(summary(compared)$methods, "19 observations against 13 observations")
+  expect_error(summary(test, level = 2), "'level' must be a number")
+})
+
+test_that("coefficients have a sentence of their own", {
+  expect_match(methods_of(gpuCor(x, method = "kendall")), "Kendall's tau-b was computed with gpucor .* from 32 observations")
+})
