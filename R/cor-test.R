@@ -8,7 +8,7 @@
 #'   `goodPairs - 2` degrees of freedom. `NA` where a coefficient is `NA` or there
 #'   are fewer than three pairs.
 #' @section Errors: a coefficient outside \[-1, 1\], lengths that do not match.
-#' @source The function of this name in the former package gputools.
+#' @source The function of this name in package gputools.
 #' @seealso [gpuCorTest()] for p values.
 #' @examples
 #' r <- cor(mtcars)
@@ -210,7 +210,7 @@ tested_pairs <- function(r, input, method, use, counted, rule, settings) {
 plain_attributes <- function(r) {
   all <- attributes(r)
   if (inherits(r, "gpuCor")) {
-    all[c("n_obs", "diagonal")] <- NULL
+    all[OWN_ATTRIBUTES] <- NULL
     all$class <- "dist"
   }
   all

@@ -104,6 +104,7 @@ count_windows <- function(x) nrow(attr(x, "windows"))
   attributes(values) <- list(Size = attr(x, "Size"), Labels = attr(x, "Labels"), Diag = FALSE, Upper = FALSE,
                              method = attr(x, "method"), n_obs = n_obs,
                              diagonal = if (n_obs < 2) rep(NA_real_, attr(x, "Size")), call = attr(x, "call"),
+                             untestable = "the observations of a window may have the weights of a taper",
                              class = c("gpuCor", "dist"))
   values
 }
