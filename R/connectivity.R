@@ -85,6 +85,8 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
     threshold <- y
     y <- NULL
   }
+  check_names(...names(), further_names())
+  check_not_threshold(x, y)
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   wanted <- list(type = check_choice(type, types, "type"), power = check_powers(power),
                  histogram = check_flag(histogram, "histogram"), maps = check_maps(maps))

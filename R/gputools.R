@@ -8,14 +8,21 @@ OWN_ATTRIBUTES <- c("n_obs", "diagonal", "absent", "untestable", "tests")
 # its own; untestable: why there are no p values without the data.
 tested_attributes <- function(x, use, settings) {
   if (is_combined(x)) return(list(untestable = "these are coefficients of many subjects combined"))
-  if (length(settings$asked)) {
+  design <- settings$design
+  if (is_designed(design)) {
     return(list(untestable = paste("with", paste0("'", names(settings$asked), "'", collapse = ", "),
                                    "the number of observations does not tell")))
   }
   if (uses[use] != "pairwise.complete.obs") return(list())
-  if (!is.matrix(x)) return(list(untestable = "pairs have observations of their own, and the data are not in memory"))
-  absent <- if (anyNA(x)) which(is.na(x))
-  if (length(absent)) list(absent = absent) else list()
+  absent <- if (!is.matrix(x) || anyNA(x)) which_absent(x, design$weights)
+  if (is.character(absent)) list(untestable = absent) else list(absent = absent)[length(absent) > 0L]
+}
+
+# Or why they are not known.
+which_absent <- function(x, weights) {
+  if (is.matrix(x) && is.null(weights)) return(which(is.na(x)))
+  paste("pairs have observations of their own, and", if (is.null(weights)) "the data are not in memory" else
+    "some have no weight")
 }
 
 # ---- what gputools' results are called
@@ -142,6 +149,7 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pearson", absolute = TRUE, test = FALSE,
                         limit = 1e7, tile = NULL, precision = c("single", "double"), use = "everything",
                         backend = NULL, ...) {
+  check_not_threshold(x, y)
   if (is.null(threshold) == is.null(top)) fail("which pairs? give one of 'threshold' and 'top'")
   test <- check_flag(test, "test")
   if (!is_number(limit) || is.na(limit)) fail("'limit' must be a number, not ", show_value(limit))
