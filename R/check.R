@@ -123,8 +123,9 @@ check_input <- function(x, y, use, method, assay = NULL) {
     return(list(x = x, y = NULL, scalar = FALSE))
   }
   check_has_assay(x, y, assay)
-  if (is.null(y) && is_tall(x)) warn_transposed(x)
+  given <- x
   x <- check_variables(x, "x", assay)
+  if (is.null(y) && is_tall(given)) warn_transposed(given)
   if (!is.null(y)) y <- check_variables(y, "y", assay)
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'", other_way_in(x, "x"))
   scalar <- !is_matrix(x) && !is_matrix(y)

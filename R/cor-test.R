@@ -126,7 +126,8 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, input, method, use, counted, rule, settings)
   if (isTRUE(exact) && found$tied > 0) {
-    warning("ties: ", format_count(found$tied), " of ", format_count(length(r)), " pairs have no exact p value",
+    warning("ties: ", format_count(found$tied), " of ", n_of(length(r), "pair"), if (found$tied == 1) " has" else " have",
+            " no exact p value",
             call. = FALSE)
   }
   structure(
@@ -240,7 +241,7 @@ as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...)
 #' @export
 print.gpuCorTest <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
-  cat(method_title(x$method), ", ", format_count(nrow(frame)), " tests, alternative ", x$alternative,
+  cat(method_title(x$method), ", ", n_of(nrow(frame), "test"), ", alternative ", x$alternative,
       "; smallest ", if (x$log.p) "log p" else "p", ":\n", sep = "")
   print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
   invisible(x)

@@ -110,11 +110,14 @@ Math.gpuCor <- function(x, ...) {
 }
 
 describe_pairs <- function(method, n_var, n_obs) {
-  paste0(method_title(method), " of ", format_count(n_var), " variables: ", format_count(pairs_of(n_var)),
-         " pairs, ", format_count(n_obs), " observations")
+  paste0(method_title(method), " of ", n_of(n_var, "variable"), ": ", n_of(pairs_of(n_var), "pair"), ", ",
+         n_of(n_obs, "observation"))
 }
 
 format_count <- function(n) format(n, big.mark = ",", scientific = FALSE)
+
+# "1 edge", "2 edges".
+n_of <- function(n, thing) paste0(format_count(n), " ", thing, if (n != 1) "s")
 
 # Long names would break the corner that is printed into many pieces; their ends tell them apart.
 shorten <- function(text, width) {
@@ -141,7 +144,7 @@ print.gpuCor <- function(x, digits = 3L, ...) {
     corner[upper.tri(corner, diag = TRUE)] <- ""
     print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
   }
-  if (n > length(shown)) cat("... and ", format_count(n - length(shown)), " more variables\n", sep = "")
+  if (n > length(shown)) cat("... and ", n_of(n - length(shown), "more variable"), "\n", sep = "")
   invisible(x)
 }
 
@@ -175,7 +178,7 @@ summary.gpuCor <- function(object, n = 6L, ...) {
 #' @export
 print.summary.gpuCor <- function(x, digits = 4L, ...) {
   cat(describe_pairs(x$method, x$n_var, x$n_obs), "\n", sep = "")
-  if (x$missing > 0) cat(format_count(x$missing), "pairs are NA\n")
+  if (x$missing > 0) cat(n_of(x$missing, "pair"), if (x$missing == 1) "is NA\n" else "are NA\n")
   cat("mean ", format(x$mean, digits = digits), ", quantiles:\n", sep = "")
   print(x$quantiles, digits = digits)
   if (nrow(x$strongest)) {

@@ -6,7 +6,7 @@ TALL_ROWS <- 1000
 TALL_RATIO <- 10
 
 is_tall <- function(x) {
-  size <- dim(x)
+  size <- if (is.matrix(x) || is.data.frame(x)) dim(x)
   length(size) == 2L && size[1L] >= TALL_ROWS && size[1L] >= TALL_RATIO * size[2L] && size[2L] > 2L
 }
 

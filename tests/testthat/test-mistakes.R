@@ -87,3 +87,38 @@ test_that("variables in rows are warned of, and nothing else is", {
   expect_no_warning(gpuCor(genes, genes[, 1:2]))
   expect_no_warning(gpuCor(`rownames<-`(genes, 1:2000)))
 })
+
+# ---- words
+
+test_that("one thing is said in the singular", {
+  expect_output(print(gpuCorNetwork(x[, 1:2], threshold = 0)), "1 edge of 1 pair \\(100 %\\)")
+  expect_output(print(gpuCorTest(x[, 1:2])), ", 1 test, alternative")
+  expect_output(print(gpuCor(x[, 1:2])), "of 2 variables: 1 pair, 20 observations")
+  expect_output(print(summary(gpuCor(x[, 1:2]))), "1 pair, 20 observations")
+  expect_output(print(gpuConnectivity(x[, 1:2], threshold = 0)), "1 pair, 20 observations\n1 edge, ")
+  expect_output(print(gpuCorNetwork(x[, 1:3], k = 1)), "each one's strongest neighbour\n")
+  expect_output(print(gpuCorNetwork(x, threshold = 0.1)), "edges of 45 pairs")
+})
+
+test_that("the package is cited with its year and version", {
+  text <- expect_no_warning(format(citation("gpucor"), style = "text"))
+  expect_match(text, "(2026)", fixed = TRUE)
+  expect_match(text, as.character(packageVersion("gpucor")), fixed = TRUE)
+  expect_no_match(text, "????", fixed = TRUE)
+})
+
+test_that("the example says with what it was computed", {
+  skip_if_not_installed("multtest")
+  skip_without_children()
+  folder <- tempfile("golub")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  told <- callr::r(function() {
+    options(warn = 2, warnPartialMatchDollar = TRUE, warnPartialMatchArgs = TRUE, warnPartialMatchAttr = TRUE)
+    utils::capture.output(source(system.file("examples", "golub.R", package = "gpucor")))
+  }, wd = folder)
+  facts <- grep("^  (genes|samples|pairs|seconds|back end) ", told, value = TRUE)
+  expect_length(facts, 5L)
+  expect_no_match(facts, "[, ]$")
+  expect_gt(file.size(file.path(folder, "golub-kendall.png")), 1e4)
+})
