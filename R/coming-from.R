@@ -37,8 +37,7 @@
 #' | `signumAdjacencyFunction(abs(cor(x)), 0.8)` | `gpuCorNetwork(x, threshold = 0.8)` |
 #'
 #' *What differs.* Missing values count as in [stats::cor()], `use = "everything"`, unless said otherwise. Every gene is
-#' taken with every other one, without blocks. `softConnectivity()` has `type = "unsigned"`, too, and counts each gene's
-#' own adjacency of 1 out.
+#' taken with every other one, without blocks.
 #'
 #' @section Hmisc::rcorr and psych::corr.test:
 #' | there | gpucor, with `test <- gpuCorTest(x, use = "pairwise", output = "matrix")` |

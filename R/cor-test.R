@@ -101,7 +101,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' test
 #' head(as.data.frame(test))
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
-#' gpuCorTest(mtcars$wt[1:8], mtcars$disp[1:8], method = "spearman", exact = TRUE)$p.value
+#' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export
 gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
