@@ -11,6 +11,8 @@
 #   make lint      the style of C, CUDA, R and the shell's scripts
 #   make format    puts C and CUDA into that style
 #   make doc       NAMESPACE and man/ from the comments in R/
+#   make claims    what the documentation says of speed and accuracy, against the recorded results
+#   make site      the help, the vignettes and the records as a site, in build/site
 #   make clean
 #
 # CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, check, fuzz and bench.
@@ -44,7 +46,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo check unit fuzz bench asan asan-fuzz valgrind cluster lint format doc clean
+.PHONY: demo check unit claims fuzz bench asan asan-fuzz valgrind cluster lint format doc site clean
 
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
@@ -98,7 +100,7 @@ demo:
 
 # R CMD build compiles, too, for the vignettes, and throws that away: for one architecture only.
 # A check needs no network: it asks an empty repository what other packages there are.
-check: unit
+check: unit claims
 	$(call need,$(CHECK_NEEDS))
 	mkdir -p '$(BUILD)'
 	cd '$(BUILD)'
@@ -117,6 +119,10 @@ check: unit
 unit:
 	$(call need,$(UNIT_NEEDS))
 	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
+
+claims:
+	$(call need,r-base-core)
+	Rscript --vanilla inst/bench/claims.R
 
 fuzz:
 	$(call need,$(FUZZ_NEEDS))
