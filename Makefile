@@ -39,6 +39,7 @@ BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
 UNIT_NEEDS = gcc libc6-dev
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
+SITE_NEEDS = $(CHECK_NEEDS) r-cran-pkgdown
 LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-lintr clang-format shellcheck devscripts
 
 # Each recipe is one bash script that ends at its first error.
@@ -184,6 +185,15 @@ doc:
 	$(call need,$(TEST_NEEDS) r-cran-roxygen2)
 	$(call install,--configure-args='$(CONFIGURE)')
 	Rscript --vanilla -e 'roxygen2::roxygenise(load_code = "installed")'
+
+site: CONFIGURE = --without-cuda
+site:
+	$(call need,$(SITE_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	rm -rf '$(BUILD)/site'
+	Rscript --vanilla .ci/site.R '$(BUILD)/site' > '$(BUILD)/site.log' 2>&1 || { tail -n 20 '$(BUILD)/site.log'; exit 1; }
+	.ci/site-links '$(BUILD)/site'
+	echo 'the site is in $(BUILD)/site'
 
 clean:
 	./cleanup
