@@ -39,8 +39,8 @@
 #' *What differs.* Missing values count as in [stats::cor()], `use = "everything"`, unless said otherwise. Every gene is
 #' taken with every other one, without blocks.
 #'
-#' @section Hmisc::rcorr and psych::corr.test:
-#' | there | gpucor, with `test <- gpuCorTest(x, use = "pairwise", output = "matrix")` |
+#' @section Hmisc and psych:
+#' | `Hmisc::rcorr()`, `psych::corr.test()` | gpucor, with `test <- gpuCorTest(x, use = "pairwise", output = "matrix")` |
 #' |---|---|
 #' | `rcorr(x, type = "spearman")` | `gpuCorTest(x, method = "spearman", ...)` |
 #' | `$r`, `$n`, `$P` of `rcorr()` | `test$coefficient`, `test$n`, `test$p.value` |
