@@ -11,6 +11,8 @@
 #   make lint      the style of C, CUDA, R and the shell's scripts
 #   make format    puts C and CUDA into that style
 #   make doc       NAMESPACE and man/ from the comments in R/
+#   make claims    what the documentation says of speed and accuracy, against the recorded results
+#   make site      the help, the vignettes and the records as a site, in build/site
 #   make clean
 #
 # CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, check, fuzz and bench.
@@ -38,6 +40,7 @@ BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
 UNIT_NEEDS = gcc libc6-dev
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
+SITE_NEEDS = $(CHECK_NEEDS) r-cran-pkgdown
 LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-lintr clang-format shellcheck devscripts
 
 # Each recipe is one bash script that ends at its first error.
@@ -45,7 +48,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo check unit fuzz bench asan asan-fuzz valgrind cluster lint format doc clean
+.PHONY: demo check unit claims fuzz bench asan asan-fuzz valgrind cluster lint format doc site clean
 
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
@@ -99,7 +102,7 @@ demo:
 
 # R CMD build compiles, too, for the vignettes, and throws that away: for one architecture only.
 # A check needs no network: it asks an empty repository what other packages there are.
-check: unit
+check: unit claims
 	$(call need,$(CHECK_NEEDS))
 	mkdir -p '$(BUILD)'
 	cd '$(BUILD)'
@@ -118,6 +121,10 @@ check: unit
 unit:
 	$(call need,$(UNIT_NEEDS))
 	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
+
+claims:
+	$(call need,r-base-core)
+	Rscript --vanilla inst/bench/claims.R
 
 fuzz:
 	$(call need,$(FUZZ_NEEDS))
@@ -179,6 +186,15 @@ doc:
 	$(call need,$(TEST_NEEDS) r-cran-roxygen2)
 	$(call install,--configure-args='$(CONFIGURE)')
 	Rscript --vanilla -e 'roxygen2::roxygenise(load_code = "installed")'
+
+site: CONFIGURE = --without-cuda
+site:
+	$(call need,$(SITE_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	rm -rf '$(BUILD)/site'
+	Rscript --vanilla .ci/site.R '$(BUILD)/site' > '$(BUILD)/site.log' 2>&1 || { tail -n 20 '$(BUILD)/site.log'; exit 1; }
+	.ci/site-links '$(BUILD)/site'
+	echo 'the site is in $(BUILD)/site'
 
 clean:
 	./cleanup

@@ -69,7 +69,7 @@ check_variables <- function(x, name, assay = NULL) {
     check_no_names(x, bad, name)
     if (any(bad)) {
       fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
-           class(x[[which(bad)[1L]]])[1L], "; leave it out")
+           class(x[[which(bad)[1L]]])[1L], "; leave it out", if (is_tall(x)) transposed_way_out(x, name, bad))
     }
     return(as.matrix(x))
   }
@@ -78,7 +78,7 @@ check_variables <- function(x, name, assay = NULL) {
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
   if (isS4(x) && is(x, "Matrix")) x <- as.matrix(x)
-  if (!is_variables(x)) fail("'", name, "' must be numeric, not of class ", class(x)[1L])
+  if (!is_variables(x)) fail("'", name, "' must be numeric, not of class ", class(x)[1L], other_way_in(x, name))
   x
 }
 
@@ -101,7 +101,7 @@ check_matrix_like <- function(x, variables) {
   size <- dim(x)
   if (!is_variables(x) || length(size) == 2L) return(invisible()) # check_variables() sees to the rest
   fail("'x' must be matrix-like, with ", variables, "; it ",
-       if (is.null(size)) "is a vector" else paste("has", length(size), "dimensions"))
+       if (is.null(size)) "is a vector" else paste("has", length(size), "dimensions"), other_way_in(x, "x"))
 }
 
 as_column <- function(x) if (is_matrix(x)) x else matrix(x, ncol = 1L)
@@ -129,13 +129,16 @@ is_alone_and_plain <- function(x, y, assay) {
 # x and y as matrices ready for the engine; scalar: both were vectors. assay: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
   if (is_alone_and_plain(x, y, assay)) {
+    if (is_tall(x)) warn_transposed(x)
     check_filled(nrow(x), ncol(x), NULL, use, method)
     return(list(x = x, y = NULL, scalar = FALSE))
   }
   check_has_assay(x, y, assay)
+  given <- x
   x <- check_variables(x, "x", assay)
+  if (is.null(y) && is_tall(given)) warn_transposed(given)
   if (!is.null(y)) y <- check_variables(y, "y", assay)
-  if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'")
+  if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'", other_way_in(x, "x"))
   scalar <- !is_matrix(x) && !is_matrix(y)
   x <- as_column(x)
   if (!is.null(y)) y <- as_column(y)

@@ -213,7 +213,7 @@ as.data.frame.gpuCorCompare <- function(x, row.names = NULL, optional = FALSE, .
 
 describe_groups <- function(n) {
   group <- function(n) {
-    if (length(n) == 1L) return(paste(format_count(n), "observations"))
+    if (length(n) == 1L) return(n_of(n, "observation"))
     paste(length(n), "subjects of", format_count(sum(n)), "observations")
   }
   paste0(group(n$x), " against ", group(n$y))

@@ -85,6 +85,8 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
     threshold <- y
     y <- NULL
   }
+  check_names(...names(), further_names())
+  check_not_threshold(x, y)
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   wanted <- list(type = check_choice(type, types, "type"), power = check_powers(power),
                  histogram = check_flag(histogram, "histogram"), maps = check_maps(maps))
@@ -302,10 +304,10 @@ as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE,
 #' @export
 print.gpuConnectivity <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
-  cat("Connectivity of ", format_count(nrow(frame)), " variables by ", method_title(x$method), ": ",
-      format_count(x$pairs), " pairs, ", format_count(x$n_obs), " observations\n", sep = "")
+  cat("Connectivity of ", n_of(nrow(frame), "variable"), " by ", method_title(x$method), ": ", n_of(x$pairs, "pair"),
+      ", ", n_of(x$n_obs, "observation"), "\n", sep = "")
   for (k in seq_along(x$threshold)) {
-    cat(format_count(x$edges[k]), " edges, ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 6), "\n",
+    cat(n_of(x$edges[k], "edge"), ", ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 6), "\n",
         sep = "")
   }
   if (length(x$power)) cat("powers of the ", x$type, " similarity\n", sep = "")

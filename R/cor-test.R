@@ -8,7 +8,7 @@
 #'   `goodPairs - 2` degrees of freedom. `NA` where a coefficient is `NA` or there
 #'   are fewer than three pairs.
 #' @section Errors: a coefficient outside \[-1, 1\], lengths that do not match.
-#' @source The function of this name in the former package gputools.
+#' @source The function of this name in package gputools.
 #' @seealso [gpuCorTest()] for p values.
 #' @examples
 #' r <- cor(mtcars)
@@ -101,7 +101,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' test
 #' head(as.data.frame(test))
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
-#' gpuCorTest(mtcars$wt[1:8], mtcars$disp[1:8], method = "spearman", exact = TRUE)$p.value
+#' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export
 gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                        alternative = c("two.sided", "less", "greater"), log.p = FALSE,
@@ -127,7 +127,8 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, input, method, use, counted, rule, work$tests)
   if (isTRUE(exact) && found$tied > 0) {
-    warning("ties: ", format_count(found$tied), " of ", format_count(length(r)), " pairs have no exact p value",
+    warning("ties: ", format_count(found$tied), " of ", n_of(length(r), "pair"), if (found$tied == 1) " has" else " have",
+            " no exact p value",
             call. = FALSE)
   }
   structure(
@@ -221,7 +222,7 @@ tested_pairs <- function(r, input, method, use, counted, rule, settings) {
 plain_attributes <- function(r) {
   all <- attributes(r)
   if (inherits(r, "gpuCor")) {
-    all[c("n_obs", "diagonal")] <- NULL
+    all[OWN_ATTRIBUTES] <- NULL
     all$class <- "dist"
   }
   all
@@ -251,7 +252,7 @@ as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...)
 #' @export
 print.gpuCorTest <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
-  cat(method_title(x$method), ", ", format_count(nrow(frame)), " tests, alternative ", x$alternative,
+  cat(method_title(x$method), ", ", n_of(nrow(frame), "test"), ", alternative ", x$alternative,
       "; smallest ", if (x$log.p) "log p" else "p", ":\n", sep = "")
   print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
   invisible(x)

@@ -47,7 +47,9 @@
 #' @param method `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` (biweight midcorrelation) or `"cosine"`: see
 #'   [gpucor-measures]. May be abbreviated.
 #' @param output `"dist"`: an object of class `gpuCor`, which holds each pair
-#'   once; `"matrix"`: the matrix that `cor()` gives. With `y` always a matrix.
+#'   once; `"matrix"`: the matrix that `cor()` gives. With `y` a matrix, too. `"list"`: the list of matrices
+#'   `coefficients`, `pairs` and `ts` that package gputools returns; option `gpucor.output` makes it the default: see
+#'   [coming-from].
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: the name or number of a
 #'   `SummarizedExperiment`'s assay that is to be taken instead of the first one. `weights`, `covariates`, `data`,
@@ -56,6 +58,9 @@
 #'   [subjects].
 #'
 #' @param precision `"single"` or `"double"`, see Details. May be abbreviated.
+#' @param test `TRUE`: the tests of [gpuCorTest()] are found, too: `r$ts`, `r$p.value` and `r$pairs` of any measure and
+#'   `use`, three matrices that are kept with the coefficients. With `y` or `output = "matrix"` the result is the list
+#'   of `output = "list"` with `p.value`.
 #'
 #' @return With `y = NULL` and `output = "dist"` an object of class
 #'   `c("gpuCor", "dist")`: the `N (N - 1) / 2` coefficients of N columns in the
@@ -92,14 +97,27 @@
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' @export
 gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                   output = c("dist", "matrix"), backend = NULL, ..., precision = c("single", "double")) {
+                   output = c("dist", "matrix", "list"), backend = NULL, ..., precision = c("single", "double"),
+                   test = FALSE) {
+  output <- check_output(output)
+  test <- check_flag(test, "test")
+  if (test || output == "list") {
+    return(cor_with_tests(x, y, use, method, output, backend, ..., precision = precision, test = test,
+                          call = call_of(sys.call())))
+  }
   method <- check_method(method)
-  output <- check_choice(output, c("dist", "matrix"), "output")
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision, takes_subjects = TRUE)
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   all_coefficients(input, method, use, output, settings, call_of(sys.call()))
+}
+
+# The option is for code that expects what gputools' function of this name returns.
+check_output <- function(output) {
+  kinds <- c("dist", "matrix", "list")
+  if (identical(output, kinds)) output <- getOption("gpucor.output", "dist")
+  check_choice(output, kinds, "output")
 }
 
 # Of checked arguments; call: the one that the result shows.
@@ -109,7 +127,8 @@ all_coefficients <- function(input, method, use, output, settings, call) {
   if (output == "matrix") {
     return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
   }
-  run(input$x, NULL, method, use, "row", settings, dist_attributes(input$x, method, call))
+  run(input$x, NULL, method, use, "row", settings,
+      c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings)))
 }
 
 matrix_attributes <- function(rows, columns) {

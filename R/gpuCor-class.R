@@ -16,6 +16,9 @@
 #'   dimension is dropped. `as.matrix()`: the N x N matrix, with dimnames if `x`
 #'   had column names. The diagonal is that of [stats::cor()]: 1, but `NA` with
 #'   fewer than two observations, and by pairs also for a constant column.
+#'   `x$coefficients`, `x$pairs` (how many observations each pair has), `x$ts` (Student's t) and `x$p.value` (two-sided):
+#'   N x N matrices, as package gputools names them, computed when asked for; t and p follow from the coefficients, but
+#'   for Kendall's tau and with weights, covariates and the like, where `gpuCor(test = TRUE)` has found them.
 #'   `summary()`: a list of
 #'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
 #'   `mean`, `quantiles` (those of [stats::quantile()], of all pairs) and
@@ -28,6 +31,7 @@
 #' r <- gpuCor(as.matrix(mtcars))
 #' r[1, 2]
 #' r[c("mpg", "wt"), ]
+#' r$p.value["mpg", "wt"]
 #' summary(r)
 #' as.matrix(r)[1:3, 1:3]
 #' head(as.data.frame(r))
@@ -93,8 +97,7 @@ as.matrix.gpuCor <- function(x, ...) {
 # What arithmetic makes of coefficients are distances or the like: a plain dist.
 as_plain_dist <- function(x) {
   if (inherits(x, c("gpuCor", "gpuTOM"))) {
-    attr(x, "n_obs") <- attr(x, "diagonal") <- NULL
-    if (inherits(x, "gpuTOM")) for (name in c("power", "type", "TOMType", "TOMDenom")) attr(x, name) <- NULL
+    for (name in c(OWN_ATTRIBUTES, "power", "type", "TOMType", "TOMDenom")) attr(x, name) <- NULL
     class(x) <- "dist"
   }
   x
@@ -112,11 +115,14 @@ Math.gpuCor <- function(x, ...) {
 }
 
 describe_pairs <- function(method, n_var, n_obs) {
-  paste0(method_title(method), " of ", format_count(n_var), " variables: ", format_count(pairs_of(n_var)),
-         " pairs, ", format_count(n_obs), " observations")
+  paste0(method_title(method), " of ", n_of(n_var, "variable"), ": ", n_of(pairs_of(n_var), "pair"), ", ",
+         n_of(n_obs, "observation"))
 }
 
 format_count <- function(n) format(n, big.mark = ",", scientific = FALSE)
+
+# "1 edge", "2 edges".
+n_of <- function(n, thing) paste0(format_count(n), " ", thing, if (n != 1) "s")
 
 # Long names would break the corner that is printed into many pieces; their ends tell them apart.
 shorten <- function(text, width) {
@@ -149,7 +155,7 @@ print_corner <- function(x, digits) {
     corner[upper.tri(corner, diag = TRUE)] <- ""
     print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
   }
-  if (n > length(shown)) cat("... and ", format_count(n - length(shown)), " more variables\n", sep = "")
+  if (n > length(shown)) cat("... and ", n_of(n - length(shown), "more variable"), "\n", sep = "")
   invisible(x)
 }
 
@@ -187,7 +193,7 @@ summary.gpuCor <- function(object, n = 6L, ...) {
 #' @export
 print.summary.gpuCor <- function(x, digits = 4L, ...) {
   cat(describe_pairs(x$method, x$n_var, x$n_obs), "\n", sep = "")
-  if (x$missing > 0) cat(format_count(x$missing), "pairs are NA\n")
+  if (x$missing > 0) cat(n_of(x$missing, "pair"), if (x$missing == 1) "is NA\n" else "are NA\n")
   cat("mean ", format(x$mean, digits = digits), ", quantiles:\n", sep = "")
   print(x$quantiles, digits = digits)
   if (nrow(x$strongest)) {

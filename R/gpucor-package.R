@@ -17,6 +17,8 @@
 #' * [gpuTOM()]: topological overlap of all pairs, for modules
 #' * [gpuCorFile()]: data in a file, larger than memory, in the place of a matrix
 #' * [voxelMatrix()], [voxelImage()]: from images to matrices and back; [readVoxels()], [writeVoxels()]: their files
+#' * [gpuCorPairs()], [gpuCorPerm()]: functions of package gputools; [coming-from]: its calls and those of others beside
+#'   these
 #' * [gpuInfo()], [chooseGpu()], [getGpuId()]: what the machine has
 #'
 #' Settings, each with an argument of the computing functions, an option and an

@@ -88,13 +88,13 @@ weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
 
 describe_network <- function(d) {
   chosen <- switch(d$criterion,
-    k = paste0("each one's ", d$value, " strongest neighbours"),
+    k = if (d$value == 1) "each one's strongest neighbour" else paste0("each one's ", d$value, " strongest neighbours"),
     paste0(d$criterion, " = ", format(d$value))
   )
-  share <- if (d$pairs > 0) paste0(" of ", format_count(d$pairs), " pairs (", signif(100 * d$edges / d$pairs, 3), " %)")
+  share <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
   least <- if (is.finite(d$threshold)) paste0(": ", weight_names[[d$sign]], " >= ", format(d$threshold, digits = 6))
-  paste0(method_title(d$method), " of ", format_count(d$n_obs), " observations, ", chosen, least, "\n",
-         format_count(d$edges), " edges", share)
+  paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, least, "\n",
+         n_of(d$edges, "edge"), share)
 }
 
 show_network <- function(object) show_edges(object, "r")
@@ -102,7 +102,8 @@ show_network <- function(object) show_edges(object, "r")
 # value: what the entries are called.
 show_edges <- function(object, value) {
   d <- sapply(names(network_slots), function(name) methods::slot(object, name), simplify = FALSE)
-  cat("Network of ", paste(unique(vapply(dim(object), format_count, "")), collapse = " x "), " variables\n",
+  cat("Network of ", paste(unique(vapply(dim(object), format_count, "")), collapse = " x "),
+      if (identical(unique(dim(object)), 1L)) " variable\n" else " variables\n",
       describe_network(d), "\n", sep = "")
   top <- checked(.Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads"))))
   if (!length(top)) return(invisible(object))

@@ -168,7 +168,7 @@ describe_plan <- function(plan, round, expected) {
   seconds <- expected[["seconds"]]
   bytes <- sum(plan$x$bytes, plan$y$bytes)
   cat("Plan of ", plan$verb, "() in ", plan$path, "\n", sep = "")
-  cat(format_count(plan$pairs), " pairs of ", format_count(plan$x$dim[1L]), " observations in ", plan$shards,
+  cat(n_of(plan$pairs, "pair"), " of ", n_of(plan$x$dim[1L], "observation"), " in ", plan$shards,
       if (plan$shards > 1) " shares of " else " share of ", format_count(ceiling(plan$pairs / plan$shards)),
       "; data of ", show_bytes(bytes), "\n", sep = "")
   if (!is.na(seconds)) {
@@ -176,7 +176,7 @@ describe_plan <- function(plan, round, expected) {
         show_seconds(seconds * plan$shards), "\n", sep = "")
   }
   all <- sum(plan$x$dim[2L], plan$y$dim[2L])
-  cat("a share reads ", format_count(ceiling(expected[["columns"]])), " columns, all shares read the data ",
+  cat("a share reads ", n_of(ceiling(expected[["columns"]]), "column"), ", all shares read the data ",
       format(expected[["columns"]] * plan$shards / all, digits = 2), " times over; prepared, the columns of a share ",
       "take up to ", show_bytes(expected[["memory"]]), "\n", sep = "")
   if (round$entry == "r_cor") cat("a share holds ", show_bytes(8 * plan$pairs / plan$shards), " of results\n", sep = "")

@@ -187,7 +187,7 @@ print.gpuCorPower <- function(x, digits = 3L, ...) {
   table <- x$fitIndices
   fit <- format(round(table[2:4], digits), nsmall = digits)
   k <- lapply(table[5:7], function(values) vapply(signif(values, digits), format, "", digits = digits))
-  cat("Scale-free fit of ", attr(x, "type"), " networks of ", format_count(attr(x, "n_var")), " variables by ",
+  cat("Scale-free fit of ", attr(x, "type"), " networks of ", n_of(attr(x, "n_var"), "variable"), " by ",
       method_title(attr(x, "method")), "\n", sep = "")
   print(data.frame(Power = table$Power, fit, k), row.names = FALSE)
   cat(describe_estimate(x), "\n", sep = "")

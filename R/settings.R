@@ -5,7 +5,17 @@ setting <- function(argument, name) {
   value <- getOption(paste0("gpucor.", name))
   if (!is.null(value)) return(value)
   value <- Sys.getenv(paste0("GPUCOR_", toupper(name)))
-  if (nzchar(value)) utils::type.convert(value, as.is = TRUE)
+  if (nzchar(value)) from_environment(value, name)
+}
+
+# A variable's text as the argument that it stands for. What is on or off is written in many ways.
+from_environment <- function(text, name) {
+  if (name %in% c("progress", "keep")) {
+    if (tolower(text) %in% c("true", "t", "yes", "on")) return(TRUE)
+    if (tolower(text) %in% c("false", "f", "no", "off")) return(FALSE)
+    if (name == "progress" && text %in% c("0", "1")) return(text == "1")
+  }
+  utils::type.convert(text, as.is = TRUE)
 }
 
 # Those of every run, by the names of their options and variables, and what the environment may say of threads: asked
@@ -21,7 +31,7 @@ RUN_VARIABLES <- c(paste0("GPUCOR_", toupper(RUN_SETTINGS)), THREAD_LIMITS)
 run_settings <- function(given) {
   found <- .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)
   for (k in attr(found, "variables")) {
-    if (k <= length(RUN_SETTINGS)) found[[k]] <- utils::type.convert(found[[k]], as.is = TRUE)
+    if (k <= length(RUN_SETTINGS)) found[[k]] <- from_environment(found[[k]], RUN_SETTINGS[k])
   }
   if (length(given)) {
     given <- given[!vapply(given, is.null, NA)]
@@ -43,8 +53,7 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
   given <- list(...)
   if (length(given)) {
     if (!takes_pairs) refuse_pairs(given)
-    check_further(given, c(SETTINGS, if (takes_data) c("assay", DESIGN, option_names()),
-                           if (takes_subjects) COMBINATION, if (takes_pairs) "pairs"))
+    check_names(if (is.null(names(given))) "" else names(given), further_names(takes_data, takes_subjects, takes_pairs))
   }
   if (!is.null(backend)) given$backend <- backend
   found <- run_settings(given)
@@ -73,19 +82,15 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
   )
 }
 
+further_names <- function(takes_data = TRUE, takes_subjects = TRUE, takes_pairs = TRUE) {
+  c(SETTINGS, if (takes_data) c("assay", DESIGN, option_names()), if (takes_subjects) COMBINATION,
+    if (takes_pairs) "pairs")
+}
+
 refuse_pairs <- function(given) {
   if ("pairs" %in% names(given)) {
     fail("'pairs' is for networks and sums over pairs; here all pairs have a place in the result. ",
          "gpuCorNetwork(threshold = 0, sign =, pairs =) gives those that count, of one sign or both")
-  }
-}
-
-check_further <- function(given, known) {
-  names <- if (is.null(names(given))) rep("", length(given)) else names(given)
-  unknown <- names[!names %in% known]
-  if (length(unknown)) {
-    what <- if (nzchar(unknown[1L])) paste0("there is no '", unknown[1L], "'") else "one is unnamed"
-    fail("further arguments are ", paste0("'", known, "'", collapse = ", "), "; ", what)
   }
 }
 

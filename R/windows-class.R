@@ -105,6 +105,7 @@ count_windows <- function(x) nrow(attr(x, "windows"))
   attributes(values) <- list(Size = attr(x, "Size"), Labels = attr(x, "Labels"), Diag = FALSE, Upper = FALSE,
                              method = attr(x, "method"), n_obs = n_obs,
                              diagonal = if (n_obs < 2) rep(NA_real_, attr(x, "Size")), call = attr(x, "call"),
+                             untestable = "the observations of a window may have the weights of a taper",
                              class = c("gpuCor", "dist"))
   values
 }
@@ -200,14 +201,14 @@ frame_of_moments <- function(x) {
 describe_windows <- function(x) {
   plan <- attr(x, "windows")
   taper <- attr(x, "taper")
-  paste0(method_title(attr(x, "method")), " of ", format_count(attr(x, "Size")), " variables in ",
-         format_count(nrow(plan)), " windows of ", format_count(attr(x, "width")), " observations, ",
+  paste0(method_title(attr(x, "method")), " of ", n_of(attr(x, "Size"), "variable"), " in ",
+         n_of(nrow(plan), "window"), " of ", n_of(attr(x, "width"), "observation"), ", ",
          if (taper != "none") paste0(taper, " taper, "), "step ", format_count(attr(x, "step")))
 }
 
 describe_kept <- function(x) {
   switch(attr(x, "keep"),
-    dist = paste("coefficients of", format_count(nrow(x)), "pairs; [[k]] is window k"),
+    dist = paste0("coefficients of ", n_of(nrow(x), "pair"), "; [[k]] is window k"),
     network = paste0("networks of ", format_range(summary_of_networks(x)$edges), " edges; [[k]] is that of window k"),
     connectivity = "$degree and $strength, variables x windows",
     moments = if (isS4(x$sd)) {
@@ -229,6 +230,6 @@ print.gpuCorWindows <- function(x, digits = 3L, ...) {
   cat(describe_windows(x), "\n", describe_kept(x), "\n", sep = "")
   frame <- summary(x)
   print(utils::head(frame, 7L), digits = digits)
-  if (nrow(frame) > 7L) cat("... and ", format_count(nrow(frame) - 7L), " more windows\n", sep = "")
+  if (nrow(frame) > 7L) cat("... and ", n_of(nrow(frame) - 7L, "more window"), "\n", sep = "")
   invisible(x)
 }

@@ -18,7 +18,7 @@ if (info$default == "cuda") {
   where <- paste0("CUDA, ", gpu$name)
   opening <- system.time(gpuCor(genes[, 1:2]))[["elapsed"]] # once in a session
 } else {
-  where <- paste0("CPU, ", info$threads, " threads, ", info$popcount)
+  where <- paste0("CPU, ", info$threads, " threads, ", info$instructions[1])
 }
 seconds <- system.time(tau <- gpuCor(genes, method = "kendall"))[["elapsed"]]
 

@@ -158,3 +158,28 @@ test_that("a driver that answers with errors is no GPU", {
   expect_match(child$error, paste0("backend = \"cuda\" cannot be used: ", child$info$reason), fixed = TRUE)
   expect_identical(child$live, list(host = 0, device = 0))
 })
+
+# The reason that there is no GPU, in a process whose driver is the library of this code; without any, none is found.
+reason_with_driver <- function(code = NULL) {
+  folder <- tempfile("driver")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  if (!is.null(code)) {
+    writeLines(code, file.path(folder, "driver.c"))
+    compiler <- strsplit(callr::rcmd("config", "CC")$stdout, "[ \n]+")[[1]]
+    system2(compiler[1], c(compiler[-1], "-shared", "-fPIC", "-o", file.path(folder, "libcuda.so.1"),
+                           file.path(folder, "driver.c")))
+  }
+  callr::r(function() gpucor::gpuInfo()$reason, env = c(callr::rcmd_safe_env(), LD_LIBRARY_PATH = folder))
+}
+
+test_that("a driver that is missing or too old is said to be", {
+  skip_if(!no_gpu, "a machine with a GPU")
+  skip_if(grepl("built without CUDA", gpuInfo()$reason), "built without CUDA")
+  skip_without_children()
+  skip_if(file.exists("/proc/driver/nvidia"), "a machine with a driver")
+  expect_identical(reason_with_driver(), "this machine has no NVIDIA driver, which a GPU needs to be used")
+  old <- c("int cuDriverGetVersion(int *version) { *version = 11040; return 0; }",
+           "int cuInit(unsigned flags) { (void)flags; return 0; }")
+  expect_match(reason_with_driver(old), "the NVIDIA driver is for CUDA 11.4, and .* update the driver")
+})

@@ -12,8 +12,8 @@
  *
  * Not as there, where it would be wrong:
  * - Ties: a pair of observations tied in one column or both is neither concordant nor discordant, and tau-b's
- *   divisor leaves it out, as R does. gputools counts those tied in both columns as concordant, and those tied in
- *   one as discordant.
+ *   divisor leaves it out, as R does. gputools 1 counted those tied in both columns as concordant, and those tied in
+ *   one as discordant; version 2 has tau-b.
  * - Indices have 64 bits (32 wrap from 46,341 columns on), and blocks loop over rows and columns beyond the grid.
  *
  * Left open, and chosen: 64 threads a block, with which an SM's 32 blocks fill it; a thread's share of Kendall's

@@ -18,6 +18,23 @@ static bool is_forked() {
     return first != own;
 }
 
+/* CUDA calls it an insufficient driver, too, where there is none. */
+static void say_why(cudaError_t error, char *reason, size_t size) {
+    int driver = 0, runtime = 0;
+    bool known = cudaDriverGetVersion(&driver) == cudaSuccess && cudaRuntimeGetVersion(&runtime) == cudaSuccess;
+    (void)cudaGetLastError();
+    if (error != cudaErrorInsufficientDriver || !known) {
+        snprintf(reason, size, "%s", cudaGetErrorString(error));
+    } else if (driver == 0) {
+        snprintf(reason, size, "this machine has no NVIDIA driver, which a GPU needs to be used");
+    } else {
+        snprintf(reason, size,
+                 "the NVIDIA driver is for CUDA %d.%d, and the package was built with CUDA %d.%d; update the driver, or "
+                 "build with an older CUDA Toolkit: --with-cuda=DIR",
+                 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    }
+}
+
 extern "C" int cuda_count_gpus(char *reason, size_t size) {
     int n = 0, major = 0;
     reason[0] = 0;
@@ -28,7 +45,7 @@ extern "C" int cuda_count_gpus(char *reason, size_t size) {
     cudaError_t error = cudaGetDeviceCount(&n);
     (void)cudaGetLastError();
     if (error != cudaSuccess) {
-        snprintf(reason, size, "%s", cudaGetErrorString(error));
+        say_why(error, reason, size);
         return 0;
     }
     if (n > 0 && cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
