@@ -17,7 +17,7 @@ check_consensus <- function(x, combine, probs, output) {
   list(how = combine, share = if (combine == "min") 0 else probs)
 }
 
-check_same_columns <- function(sets) {
+check_same_variables <- function(sets) {
   first <- sets[[1L]]
   for (s in seq_along(sets)[-1L]) {
     if (ncol(sets[[s]]) != ncol(first)) {
@@ -32,7 +32,7 @@ check_same_columns <- function(sets) {
 consensus_overlap <- function(x, how, rule, method, use, output, backend, call, ...) {
   settings <- settings_of(backend, ...)
   sets <- lapply(x, function(set) check_input(set, NULL, check_use(use), method, settings$assay)$x)
-  check_same_columns(sets)
+  check_same_variables(sets)
   overlaps <- lapply(seq_along(sets), function(s) {
     tom_of_all(sets[[s]], rule, method, use, "dist", at_pass(settings, s, length(sets)), call)
   })

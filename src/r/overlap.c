@@ -61,7 +61,8 @@ static gcor_status overlap_columns(const sparse_overlap *s, gcor_context *contex
 SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP overlap, SEXP threads) {
     gcor_overlap_rule rule;
     r_progress progress;
-    gcor_monitor monitor = r_monitor(&progress, 0);
+    gcor_monitor monitor;
+    r_monitor(&monitor, &progress, NULL);
     gcor_context own = {.threads = r_threads(threads), .monitor = &monitor}, *context = &own;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(edge_i)));
     int64_t n = Rf_xlength(p) - 1;
@@ -157,7 +158,8 @@ static void set_all_attributes(SEXP x, SEXP attributes) {
 
 SEXP r_combine_overlaps(SEXP overlaps, SEXP share, SEXP size, SEXP attributes, SEXP threads) {
     r_progress progress;
-    gcor_monitor monitor = r_monitor(&progress, 0);
+    gcor_monitor monitor;
+    r_monitor(&monitor, &progress, NULL);
     gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
     int64_t n_var = (int64_t)Rf_asReal(size), n = gcor_triangular(n_var - 1), sets = Rf_xlength(overlaps);
     gcor_values *values = (gcor_values *)R_alloc((size_t)sets, sizeof *values);
