@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 128, COLS = CPU_BLOCK_COLS, CHUNK = CPU_OVERLAP_RUN };
+enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 64, COLS = CPU_BLOCK_COLS, CHUNK = CPU_OVERLAP_RUN };
 _Static_assert(WIDTH * sizeof(float) == CPU_SLIVER_BYTES, "slivers as kernels have them");
 
 /* What is made of a tile. */
