@@ -78,8 +78,8 @@
 #' Nowick K, Gernat T, Almaas E, Stubbs L (2009). Differences in human and chimpanzee gene expression patterns define an
 #' evolving network of transcription factors in brain. *PNAS* 106, 22358-22363.
 #'
-#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics* 9,
-#' 559.
+#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC
+#' Bioinformatics* 9, 559.
 #' @seealso [pickPower()], [gpuConnectivity()]
 #' @examples
 #' x <- as.matrix(mtcars)

@@ -3,8 +3,8 @@
 #   Rscript inst/bench/tom.R [backend] [N] [n_obs] [--record] [--peers]
 #
 # By default N = 8,000 x 100 on a processor, 20,000 and 60,000 on a GPU. --peers: WGCNA::TOMsimilarityFromExpr(), too,
-# which has the correlations and the overlap, with each BLAS of the folders in GPUCOR_BENCH_BLAS (separated by colons; by
-# default those that Debian has), each in a process of its own. --record writes the output to results/tom.txt beside
+# which has the correlations and the overlap, with each BLAS of the folders in GPUCOR_BENCH_BLAS (separated by colons;
+# by default those that Debian has), each in a process of its own. --record writes the output to results/tom.txt beside
 # this script.
 #
 # floor   half of all products of the N x N adjacencies: on a processor in single precision at the rate of
@@ -98,8 +98,9 @@ measure <- function(backend, n_var, n_obs) {
   tom <- NULL
   ours <- seconds_of(function() tom <<- gpucor::gpuTOM(x, backend = backend), if (n_var > 30000) 2 else 3)
   floor <- floor_of(backend, n_var, threads)
-  emit(sprintf(LINE, paste0("gpuTOM(), ", backend, ", N = ", number(n_var, 8)), number(floor), number(ours[["elapsed"]]),
-               number(ours[["cpu"]]), number(ours[["elapsed"]] / floor), ""))
+  what <- paste0("gpuTOM(), ", backend, ", N = ", number(n_var, 8))
+  emit(sprintf(LINE, what, number(floor), number(ours[["elapsed"]]), number(ours[["cpu"]]),
+               number(ours[["elapsed"]] / floor), ""))
   if (!"--peers" %in% arguments) return(invisible())
   own <- vapply(SAMPLE, function(j) c(tom[seq_len(n_var), j]), numeric(n_var))
   rm(tom)

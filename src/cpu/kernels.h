@@ -48,7 +48,7 @@ typedef struct cpu_kernels {
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
     /* The same of floats, GCOR_OBS_SLICE products at a time in single precision (coefficient.h). */
     void (*slices)(const float *rows, const float *cols, int64_t n, int add, double *sums);
-    /* The same in slices and runs of them. */
+    /* The same in slices and runs of them; rows: of CPU_KERNEL_ROWS variables alone, side by side. */
     void (*overlaps)(const float *rows, const float *cols, int64_t n, int add, double *sums);
     /* The same of doubles with each product and sum rounded together, on every machine: products of these round. */
     void (*fused)(const double *rows, const double *cols, int64_t n, int add, double *sums);

@@ -8,7 +8,9 @@
 #include "../core/triangle.h"
 #include "../sink/adjacency.h"
 
-enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 128, COLS = CPU_BLOCK_COLS, CHUNK = 2 * CPU_OVERLAP_RUN };
+#include <string.h>
+
+enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 64, COLS = CPU_BLOCK_COLS, CHUNK = CPU_OVERLAP_RUN };
 _Static_assert(WIDTH * sizeof(float) == CPU_SLIVER_BYTES, "slivers as kernels have them");
 
 /* What is made of a tile. */
@@ -18,6 +20,7 @@ typedef struct {
     const double *connectivity;
     gcor_tile tile;
     double *sums; /* ROWS x COLS of each thread */
+    float *rows;  /* ROWS x CHUNK of each thread */
 } overlaps;
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -63,11 +66,22 @@ static void fetch(const overlaps *o, int64_t var, int64_t n_var, int64_t first, 
     }
 }
 
+/* n adjacencies of a block's rows, those of CPU_KERNEL_ROWS variables side by side: as many of them fit the first-level
+ * cache beside a sliver of columns. */
+static void pack(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, float *out) {
+    for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
+        const float *from = gcor_adjacency_row(o->of, first, (block->row + r) / WIDTH) + (block->row + r) % WIDTH;
+        for (int64_t k = 0; k < n; k++)
+            memcpy(out + (r * CHUNK + k * CPU_KERNEL_ROWS), from + k * WIDTH, CPU_KERNEL_ROWS * sizeof *out);
+    }
+}
+
 /* Adjacencies first .. first+n-1 of all pairs that count, `next` more of which are then wanted. */
 static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, int64_t next,
-                           double *sums) {
+                           float *packed, double *sums) {
     int64_t parts = (block->n_col + WIDTH - 1) / WIDTH * ((block->n_row + CPU_KERNEL_ROWS - 1) / CPU_KERNEL_ROWS);
     int64_t at = 0;
+    pack(o, block, first, n, packed);
     for (int64_t c = 0; c < block->n_col; c += WIDTH) {
         const float *cols = gcor_adjacency_row(o->of, first, (block->col + c) / WIDTH);
         for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS, at++) {
@@ -75,10 +89,18 @@ static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t fi
             fetch(o, block->row, block->n_row, first + n, next, at, parts);
             fetch(o, block->col, block->n_col, first + n, next, at, parts);
             if (gcor_tile_pairs(&part, o->state->sink->shape) == 0) continue;
-            const float *rows = gcor_adjacency_row(o->of, first, part.row / WIDTH) + part.row % WIDTH;
-            o->state->kernels->overlaps(rows, cols, n, first > 0, sums + r * COLS + c);
+            o->state->kernels->overlaps(packed + r * CHUNK, cols, n, first > 0, sums + r * COLS + c);
         }
     }
+}
+
+/* Those of n columns of one sliver, from number `col` on. */
+static void find_overlaps(const overlaps *o, int64_t row, int64_t col, int64_t n, const double *shared, float *out) {
+    const gcor_overlap_rule rule = o->of->rule;
+    const float *a = gcor_adjacency_row(o->of, row, col / WIDTH) + col % WIDTH;
+    const double own = o->connectivity[row], *others = o->connectivity + col;
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++) out[k] = (float)gcor_overlap_of(&rule, shared[k], a[k], own, others[k]);
 }
 
 static void deliver(const overlaps *o, int thread, const gcor_tile *block, const double *sums) {
@@ -87,14 +109,13 @@ static void deliver(const overlaps *o, int thread, const gcor_tile *block, const
     for (int64_t r = 0; r < block->n_row; r++) {
         segment.row = block->row + r;
         gcor_tile_segment(block, o->state->sink->shape, segment.row, &segment.col, &segment.n);
-        if (segment.n == 0) continue;
-        const double *shared = sums + r * COLS + (segment.col - block->col), own = o->connectivity[segment.row];
-        for (int64_t k = 0; k < segment.n; k++) {
-            int64_t col = segment.col + k;
-            double a = gcor_adjacency_row(o->of, segment.row, col / WIDTH)[col % WIDTH];
-            values[k] = (float)gcor_overlap_of(&o->of->rule, shared[k], a, own, o->connectivity[col]);
+        const double *shared = sums + r * COLS + (segment.col - block->col);
+        for (int64_t k = 0; k < segment.n;) {
+            int64_t some = smaller(WIDTH - (segment.col + k) % WIDTH, segment.n - k);
+            find_overlaps(o, segment.row, segment.col + k, some, shared + k, values + k);
+            k += some;
         }
-        cpu_deliver(o->state, thread, segment);
+        if (segment.n > 0) cpu_deliver(o->state, thread, segment);
     }
 }
 
@@ -102,9 +123,11 @@ static void work_on_block(const overlaps *o, const gcor_tile *block) {
     const int64_t n = o->of->sink.n_col;
     int thread = omp_get_thread_num();
     double *sums = o->sums + (int64_t)thread * ROWS * COLS;
+    float *packed = o->rows + (int64_t)thread * ROWS * CHUNK;
     if (gcor_tile_pairs(block, o->state->sink->shape) == 0) return;
     for (int64_t first = 0; first < n && !gcor_stop(o->state->context); first += CHUNK)
-        multiply_chunk(o, block, first, smaller(CHUNK, n - first), smaller(CHUNK, larger(0, n - first - CHUNK)), sums);
+        multiply_chunk(o, block, first, smaller(CHUNK, n - first), smaller(CHUNK, larger(0, n - first - CHUNK)), packed,
+                       sums);
     if (!gcor_stop(o->state->context)) deliver(o, thread, block, sums);
 }
 
@@ -151,10 +174,11 @@ gcor_status cpu_overlap(gcor_state *state, gcor_context *context, gcor_adjacency
     gcor_status status = gcor_cpu.begin(state, context, sink);
     if (status) return status;
     overlaps o = {.state = state, .of = adjacency};
-    gcor_adjacency_complete(adjacency);
+    gcor_adjacency_complete(adjacency, context);
     o.sums = cpu_room(context, &state->sums, context->threads, ROWS * COLS * sizeof(double));
+    o.rows = cpu_room(context, &state->rows.memory, context->threads, ROWS * CHUNK * sizeof(float));
     double *connectivity = cpu_room(context, &state->work, adjacency->sink.n_col, sizeof(double));
-    status = o.sums && connectivity ? work(&o, connectivity) : GCOR_NO_MEMORY;
+    status = o.sums && o.rows && connectivity ? work(&o, connectivity) : GCOR_NO_MEMORY;
     gcor_cpu.end(state);
     return status;
 }

@@ -83,7 +83,7 @@ NAME(sum_singles)(const float *rows, const float *cols, int64_t n, NAME(singles)
     UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
         sum[r][v] = (NAME(singles)){0};
     UNROLL for (int64_t k = 0; k < n; k++) {
-        const float *row = rows + k * WIDTH;
+        const float *row = rows + k * CPU_KERNEL_ROWS;
         const NAME(singles) *col = (const NAME(singles) *)(cols + k * WIDTH);
         UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
             sum[r][v] = NAME(fuse_singles)(row[r] - (NAME(singles)){0}, col[v], sum[r][v]);
@@ -99,9 +99,9 @@ static inline __attribute__((always_inline)) TARGET void NAME(overlap_run)(const
         run[r][v] = (NAME(singles)){0};
     for (int64_t k = 0; k < n; k += CPU_OVERLAP_SLICE) {
         if (n - k >= CPU_OVERLAP_SLICE)
-            NAME(sum_singles)(rows + k * WIDTH, cols + k * WIDTH, CPU_OVERLAP_SLICE, sum);
+            NAME(sum_singles)(rows + k * CPU_KERNEL_ROWS, cols + k * WIDTH, CPU_OVERLAP_SLICE, sum);
         else
-            NAME(sum_singles)(rows + k * WIDTH, cols + k * WIDTH, n - k, sum);
+            NAME(sum_singles)(rows + k * CPU_KERNEL_ROWS, cols + k * WIDTH, n - k, sum);
         UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++) run[r][v] += sum[r][v];
     }
     UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)

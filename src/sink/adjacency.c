@@ -8,39 +8,54 @@ enum { WIDTH = GCOR_ADJACENCY_WIDTH, SOME = 256 };
 
 /* As gcor_raise(), in whole vectors where it is multiplied out. */
 static void raise_all(double power, int64_t n, const double *base, double *out) {
+    const int is_whole = power == (double)(int)power;
     if (!gcor_is_multiplied(power)) {
         for (int64_t k = 0; k < n; k++) out[k] = pow(base[k], power);
         return;
     }
-    for (int64_t k = 0; k < n; k++) out[k] = power == (double)(int)power ? 1 : sqrt(base[k]);
-    for (int p = (int)power; p > 0; p--)
+    for (int64_t k = 0; k < n; k++) out[k] = is_whole ? 1 : sqrt(base[k]);
+    for (int p = (int)power; p > 0; p--) {
+#pragma omp simd
         for (int64_t k = 0; k < n; k++) out[k] *= base[k];
+    }
 }
 
-/* gcor_adjacency_of() of SOME values at most; returns how many are no coefficients. */
-static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, int64_t n, float *out) {
-    double base[SOME], a[SOME], least = gcor_least_adjacency(rule);
-    gcor_similarity similarity = rule->keeps_sign ? GCOR_UNSIGNED : rule->similarity;
+/* gcor_base() of what is a coefficient, and 0 of others; returns how many those are. */
+static int64_t find_bases(gcor_similarity similarity, const double *r, int64_t n, double *base) {
     int64_t missing = 0;
+#pragma omp simd reduction(+ : missing)
     for (int64_t k = 0; k < n; k++) {
-        int is_there = r[k] <= 1;
-        missing += !is_there;
-        base[k] = is_there ? gcor_base(similarity, r[k]) : 0;
-    }
-    raise_all(rule->power, n, base, a);
-    for (int64_t k = 0; k < n; k++) {
-        double size = a[k] < least ? 0 : a[k];
-        out[k] = (float)(rule->keeps_sign && r[k] < 0 ? -size : size);
+        double own = similarity == GCOR_UNSIGNED ? fabs(r[k]) : similarity == GCOR_SIGNED ? (1 + r[k]) / 2 : r[k];
+        int64_t is_none = !(r[k] <= 1);
+        missing += is_none;
+        base[k] = is_none || own < 0 ? 0 : own;
     }
     return missing;
 }
 
-/* Those of a variable with n others from number `col` on, to both places of each. */
+/* gcor_adjacency_of() of SOME values at most; returns how many are no coefficients. */
+static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, int64_t n, float *out) {
+    double base[SOME], a[SOME];
+    const double least = gcor_least_adjacency(rule);
+    int64_t missing = find_bases(rule->keeps_sign ? GCOR_UNSIGNED : rule->similarity, r, n, base);
+    raise_all(rule->power, n, base, a);
+    if (rule->keeps_sign) {
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) a[k] = copysign(a[k], r[k]);
+    }
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++) out[k] = (float)(fabs(a[k]) < least ? 0 : a[k]);
+    return missing;
+}
+
+/* Those of variable `row` with n others from number `col` on, to one of the two places of each: the row's. */
 static void put(gcor_adjacency *to, int64_t row, int64_t col, int64_t n, const float *a) {
-    const int64_t stride = to->sink.n_col * WIDTH;
-    float *own = to->values + row / WIDTH * stride + row % WIDTH, *others = to->values + row * WIDTH;
-    for (int64_t k = 0; k < n; k++) own[(col + k) * WIDTH] = a[k];
-    for (int64_t k = 0; k < n; k++) others[(col + k) / WIDTH * stride + (col + k) % WIDTH] = a[k];
+    for (int64_t k = 0; k < n;) {
+        int64_t from = (col + k) % WIDTH, some = WIDTH - from < n - k ? WIDTH - from : n - k;
+        float *out = to->values + ((col + k) / WIDTH * to->sink.n_col + row) * WIDTH + from;
+        memcpy(out, a + k, (size_t)some * sizeof *out);
+        k += some;
+    }
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
@@ -59,13 +74,34 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-void gcor_adjacency_complete(gcor_adjacency *adjacency) {
-    const int64_t n = adjacency->sink.n_col, slivers = (n + WIDTH - 1) / WIDTH, beyond = slivers * WIDTH - n;
-    for (int64_t i = 0; i < n; i++) {
-        float *last = adjacency->values + ((slivers - 1) * n + i) * WIDTH;
-        memset(last + WIDTH - beyond, 0, (size_t)beyond * sizeof *last);
-        adjacency->values[(i / WIDTH * n + i) * WIDTH + i % WIDTH] = 0;
-    }
+/* WIDTH rows from r WIDTH on of the columns from c WIDTH on: what counts there, to where its other place is. */
+static void mirror(gcor_adjacency *of, int64_t r, int64_t c) {
+    const int64_t n = of->sink.n_col, n_row = n - r * WIDTH < WIDTH ? n - r * WIDTH : WIDTH;
+    const int64_t n_col = n - c * WIDTH < WIDTH ? n - c * WIDTH : WIDTH;
+    const int is_upper = of->sink.shape == GCOR_UPPER;
+    const float *from = of->values + (c * n + r * WIDTH) * WIDTH;
+    float *to = of->values + (r * n + c * WIDTH) * WIDTH;
+    for (int64_t j = 0; j < n_col; j++)
+        for (int64_t i = 0; i < n_row; i++)
+            if (r != c || (is_upper ? i < j : i > j)) to[j * WIDTH + i] = from[i * WIDTH + j];
+}
+
+/* Of the variables from c WIDTH on, all rows that are not there; and zeros. */
+static void complete(gcor_adjacency *of, int64_t c) {
+    const int64_t n = of->sink.n_col, slivers = (n + WIDTH - 1) / WIDTH;
+    const int64_t beyond = c + 1 == slivers ? slivers * WIDTH - n : 0;
+    int is_upper = of->sink.shape == GCOR_UPPER;
+    for (int64_t r = is_upper ? c : 0; r < (is_upper ? slivers : c + 1); r++) mirror(of, c, r);
+    for (int64_t k = 0; k < n && beyond > 0; k++)
+        memset(of->values + (c * n + k + 1) * WIDTH - beyond, 0, (size_t)beyond * sizeof(float));
+    for (int64_t k = c * WIDTH; k < n && k < (c + 1) * WIDTH; k++) of->values[(c * n + k) * WIDTH + k % WIDTH] = 0;
+}
+
+void gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *context) {
+    const int64_t slivers = (adjacency->sink.n_col + WIDTH - 1) / WIDTH;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t c = 0; c < slivers; c++)
+        if (!gcor_stop(context)) complete(adjacency, c);
 }
 
 /* ---- forks --------------------------------------------------------------------------------------- */

@@ -32,8 +32,9 @@ extern const gcor_sink_type gcor_adjacency_type;
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
                                int in_memory, gcor_adjacency **adjacency);
 
-/* After a run: what is not a pair is 0. In memory only. */
-void gcor_adjacency_complete(gcor_adjacency *adjacency);
+/* After a run, in memory only: the other half of the matrix, and zeros where there is no pair. By context->threads
+ * threads. */
+void gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *context);
 
 /* Row i of the variables from 32 c on, as many of them. */
 static inline const float *gcor_adjacency_row(const gcor_adjacency *adjacency, int64_t i, int64_t c) {

@@ -19,7 +19,8 @@ overlap_of <- function(a, TOMType = "unsigned", TOMDenom = "min", at = seq_len(n
   own <- a[, at, drop = FALSE]
   shared <- crossprod(a, own)
   others <- f - abs(own)
-  value <- if (endsWith(TOMType, "2")) (own + ifelse(others > 0, shared / others, 0)) / 2 else (own + shared) / (others + 1)
+  halved <- endsWith(TOMType, "2")
+  value <- if (halved) (own + ifelse(others > 0, shared / others, 0)) / 2 else (own + shared) / (others + 1)
   if (TOMType %in% c("signed", "signed 2")) value <- abs(value)
   value[cbind(at, seq_along(at))] <- 1
   value
@@ -210,7 +211,8 @@ test_that("several data sets' overlaps are combined pair by pair", {
   expect_identical(gpuTOM(sets, combine = "min", output = "matrix"), as.matrix(gpuTOM(sets, combine = "min")))
   expect_error(gpuTOM(sets), "say how to combine")
   expect_error(gpuTOM(sets[[1]], combine = "min"), "'x' is one")
-  expect_error(gpuTOM(c(sets, list(modules(12, 3))), combine = "min"), "data set 5 has 3 columns, and the first one 140")
+  sets[[5]] <- modules(12, 3)
+  expect_error(gpuTOM(sets, combine = "min"), "data set 5 has 3 columns, and the first one 140")
 })
 
 test_that("what gpuTOM() cannot do is an error that says so", {
