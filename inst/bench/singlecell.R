@@ -3,8 +3,8 @@
 #
 #   Rscript inst/bench/singlecell.R [--record] [genes] [cells]
 #
-# Ten minutes on two cores. --record writes the output to results/singlecell.txt beside this script. The counts are those
-# of simulate_cells() (inst/examples/singlecell.R). Needs WGCNA and pcaPP, and leaves out what is not installed.
+# Ten minutes on two cores. --record writes the output to results/singlecell.txt beside this script. The counts are
+# those of simulate_cells() (inst/examples/singlecell.R). Needs WGCNA and pcaPP, and leaves out what is not installed.
 #
 # Every measurement has a process of its own, with one call; gpucor and WGCNA have two threads.
 #
@@ -53,7 +53,7 @@ ways <- list(
 measure <- function(way, data) {
   x <- Matrix::t(readRDS(data))
   if (!is.null(way$genes)) x <- x[, seq_len(min(way$genes, ncol(x)))]
-  invisible(suppressWarnings(suppressMessages(way[[3L]](x[seq_len(min(500, nrow(x))), 1:3])))) # what the first call loads
+  suppressWarnings(suppressMessages(way[[3L]](x[seq_len(min(500, nrow(x))), 1:3]))) # what the first call loads
   gc()
   before <- status_mb("VmRSS")
   writeLines("5", "/proc/self/clear_refs") # the peak is from now on
