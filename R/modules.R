@@ -113,8 +113,8 @@
 #'   x <- matrix(rnorm(50 * 240), 50) + factors[, rep(1:5, c(80, 60, 40, 20, 40))] * 2
 #'   colnames(x) <- paste0("gene", 1:240)
 #'   modules <- gpuModules(x, power = 6)
-#'   modules
-#'   head(as.data.frame(modules))
+#'   print(modules)
+#'   print(head(as.data.frame(modules)))
 #'   plot(modules)
 #' }
 #' @export
