@@ -39,11 +39,22 @@
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. Of the result `colours` go wherever WGCNA
 #' takes `colors`, and `eigengenes` where it takes `MEs`. Whether modules are preserved in other data, `test`, with the
-#' same genes as `x`:
+#' same genes as `x` (WGCNA's functions want it attached):
 #'
 #' ```
-#' WGCNA::modulePreservation(list(here = list(data = x), there = list(data = test)),
-#'                           list(here = modules$colours), networkType = modules$type)
+#' library(WGCNA)
+#' modulePreservation(list(here = list(data = x), there = list(data = test)),
+#'                    list(here = modules$colours), networkType = modules$type)
+#' ```
+#'
+#' Consensus modules of several data sets with the same genes, `x1` and `x2`, as `blockwiseConsensusModules()` finds them
+#' with `networkCalibration = "none"` and without a least kME:
+#'
+#' ```
+#' distance <- 1 - gpuTOM(list(x1, x2), power, TOMType = "signed", combine = "min")
+#' tree <- fastcluster::hclust(distance, "average")
+#' labels <- dynamicTreeCut::cutreeDynamic(tree, distM = as.matrix(distance), cutHeight = 0.995, deepSplit = 2)
+#' WGCNA::mergeCloseModules(list(list(data = x1), list(data = x2)), labels, cutHeight = 0.15, relabel = TRUE)
 #' ```
 #'
 #' @section Experiments:
