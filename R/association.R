@@ -8,9 +8,9 @@
 #' statistic, t; both are the same with the two exchanged. By Spearman's rho it is that of the regression of ranks on
 #' ranks. See [gpuCorTest()] for what the other measures have, and [gpucor-measures] for covariates.
 #'
-#' Traits may be a data frame. A factor, or a column of text, with two levels becomes 0 and 1, as in [stats::lm()], whose
-#' name for it it gets: the second level, at the end, is 1. One with more levels is an error, as one coefficient cannot
-#' tell what several do; the message says what can.
+#' Traits may be a data frame. A factor, or a column of text, with two levels becomes 0 and 1, as in [stats::lm()], and
+#' is called as there: the second level, which ends its name, is 1. One with more levels is an error, as one coefficient
+#' cannot tell what several do; the message says what can.
 #'
 #' With `p.value` or `fdr` the pairs are found as those of [gpuCorNetwork()] are, and memory grows with their number.
 #' Without either, all pairs are tested, and take 40 bytes each.
@@ -36,13 +36,14 @@
 #'   how many pairs have a coefficient. `fdr` is `p.adjust(p.value, "BH")` with all of these counted; with `p.value`, as
 #'   in Matrix eQTL, among the pairs that were kept, which for the last of them may be more than among all.
 #'
-#'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`, `p.value`,
-#'   `fdr`, and `n`, `df` (a number where all pairs have as many, `NULL` by Kendall), `tests`, `method`. `as.data.frame()`
-#'   makes the above of it.
+#'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
+#'   `p.value`, `fdr`, and `n`, `df` (a number where all pairs have as many, `NULL` by Kendall), `tests`, `method`.
+#'   `as.data.frame()` makes the above of it.
 #' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Rows of
 #'   `traits` that are named as those of `x`, but are in another order. `df = "bartlett"` with `p.value` or `fdr`.
 #' @references
-#' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28, 1353-1358.
+#' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28,
+#' 1353-1358.
 #'
 #' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
 #' 9, 559.
@@ -79,8 +80,8 @@ gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = N
     fail("df = \"bartlett\" has degrees of freedom for each pair; leave out '", names(given)[1L], "', and choose ",
          "among all pairs")
   }
-  task <- network_task(x, traits, check_criterion(given), "absolute", use, method, backend, covariates = covariates, ...,
-                       precision = precision, takes_all = FALSE)
+  task <- network_task(x, traits, check_criterion(given), "absolute", use, method, backend, covariates = covariates,
+                       ..., precision = precision, takes_all = FALSE)
   significant_pairs(task)
 }
 
@@ -132,19 +133,24 @@ as_trait <- function(trait, name) {
 
 # As many, and where both have names, the same ones.
 check_same_rows <- function(traits, x) {
-  is_turned <- is_experiment(x)
-  n <- if (is_turned) ncol(x) else nrow(x)
-  n_traits <- if (is_experiment(traits)) ncol(traits) else NROW(traits)
-  if (n_traits != n) {
-    fail("'traits' has ", format_count(n_traits), " rows, and 'x' has ", format_count(n), " observations")
+  ours <- observations_of(x)
+  theirs <- observations_of(traits)
+  if (theirs$n != ours$n) {
+    fail("'traits' has ", format_count(theirs$n), " rows, and 'x' has ", format_count(ours$n), " observations")
   }
-  if (is_experiment(traits)) return(invisible())
-  ours <- if (is_turned) colnames(x) else rownames(x)
-  theirs <- if (is.data.frame(traits) && .row_names_info(traits) < 0L) NULL else rownames(traits)
-  if (is.null(ours) || is.null(theirs) || identical(ours, theirs) || !setequal(ours, theirs)) return(invisible())
-  at <- which(ours != theirs)[1L]
-  fail("'traits' has the rows of 'x' in another order: number ", at, " is \"", theirs[at], "\" there and \"", ours[at],
-       "\" in 'x'; give traits[", if (is_turned) "colnames" else "rownames", "(x), ]")
+  if (!length(ours$names) || identical(ours$names, theirs$names) || !setequal(ours$names, theirs$names)) {
+    return(invisible())
+  }
+  at <- which(ours$names != theirs$names)[1L]
+  fail("'traits' has the observations of 'x' in another order: number ", at, " is \"", theirs$names[at],
+       "\" there and \"", ours$names[at], "\" in 'x'; give traits[", if (is_experiment(x)) "col" else "row",
+       "names(x), ]")
+}
+
+# list(n, names); a data frame that was given none has none.
+observations_of <- function(x) {
+  if (is_experiment(x)) return(list(n = ncol(x), names = colnames(x)))
+  list(n = NROW(x), names = if (!is.data.frame(x) || .row_names_info(x) > 0L) rownames(x))
 }
 
 # ---- pairs below a p value

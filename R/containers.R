@@ -3,11 +3,11 @@
 #' `x` (and `y`) of every function that takes data may be one of Bioconductor's experiments, or a Seurat object. Their
 #' genes are in rows and their samples, or cells, in columns; genes are the variables, and their names are kept.
 #'
-#' | class | `assay` | unless said otherwise |
-#' |---|---|---|
-#' | `SummarizedExperiment`, `SingleCellExperiment` and others that are one | name or number of an assay | the first |
-#' | `ExpressionSet` (Biobase) | name of an element of its `assayData` | `"exprs"` |
-#' | `Seurat` (SeuratObject) | name of an assay, or of an assay and one of its layers (slots), `c("RNA", "counts")` | the default assay, `"data"` |
+#' * `SummarizedExperiment`, `SingleCellExperiment` and others that are one: `assay` is the name or the number of an
+#'   assay; unless said otherwise, the first.
+#' * `ExpressionSet` of Biobase: the name of an element of its `assayData`; `"exprs"`.
+#' * `Seurat` of SeuratObject: the name of an assay, or of an assay and one of its layers (slots), as
+#'   `c("RNA", "counts")`; the default assay, and `"data"`.
 #'
 #' An assay that is sparse (`dgCMatrix`) stays so: its columns are made dense a block at a time. One that is in a file
 #' (`DelayedMatrix`) stays there, see [gpuCorFile()]. Other samples or genes are chosen as in any experiment, `se[genes,

@@ -40,7 +40,8 @@
 #'   rows and variables in columns; or a vector, with `y`. A sparse matrix of
 #'   package Matrix is taken too and made dense by blocks of columns. Data larger than memory: a file
 #'   ([gpuCorFile()]), a `DelayedMatrix` or a `big.matrix`, which are read by blocks of columns. Of a
-#'   `SummarizedExperiment` the first assay, or the one that `assay` names; its rows, the genes, are the variables.
+#'   `SummarizedExperiment`, `ExpressionSet` or Seurat object the genes, in its rows, are the variables, see
+#'   [gpucor-containers].
 #'   Many subjects' data: a list of these, or a function, see [subjects].
 #' @param y `NULL`, or a second matrix, data frame or vector with as many rows, or another of these.
 #' @param use What to do with missing values, see Details. May be abbreviated.
@@ -51,8 +52,8 @@
 #'   `coefficients`, `pairs` and `ts` that package gputools returns; option `gpucor.output` makes it the default: see
 #'   [coming-from].
 #' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: the name or number of a
-#'   `SummarizedExperiment`'s assay that is to be taken instead of the first one. `weights`, `covariates`, `data`,
+#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: what of a
+#'   `SummarizedExperiment` or the like is to be taken, see [gpucor-containers]. `weights`, `covariates`, `data`,
 #'   `bandpass`, `tr`, `df`, and the options of measures: see [gpucor-measures]. `combine` and others, of
 #'   `gpuCor()`, `gpuCorNetwork()` and `gpuConnectivity()`, say how many subjects' coefficients are combined: see
 #'   [subjects].

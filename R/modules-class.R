@@ -77,8 +77,8 @@ within_modules <- function(colours, job) {
 #'   factors <- matrix(rnorm(50 * 3), 50)
 #'   x <- matrix(rnorm(50 * 150), 50) + factors[, rep(1:3, c(60, 50, 40))] * 2
 #'   modules <- gpuModules(x, power = 6)
-#'   summary(modules)
-#'   table(modules$labels)
+#'   print(summary(modules))
+#'   print(table(modules$labels))
 #'   blocks <- as_blockwiseModules(modules)
 #'   WGCNA::plotDendroAndColors(blocks$dendrograms[[1]], blocks$colors[blocks$blockGenes[[1]]], dendroLabels = FALSE)
 #' }

@@ -39,11 +39,22 @@
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. Of the result `colours` go wherever WGCNA
 #' takes `colors`, and `eigengenes` where it takes `MEs`. Whether modules are preserved in other data, `test`, with the
-#' same genes as `x`:
+#' same genes as `x` (WGCNA's functions want it attached):
 #'
 #' ```
-#' WGCNA::modulePreservation(list(here = list(data = x), there = list(data = test)),
-#'                           list(here = modules$colours), networkType = modules$type)
+#' library(WGCNA)
+#' modulePreservation(list(here = list(data = x), there = list(data = test)),
+#'                    list(here = modules$colours), networkType = modules$type)
+#' ```
+#'
+#' Consensus modules of several data sets with the same genes, `x1` and `x2`, as `blockwiseConsensusModules()` finds them
+#' with `networkCalibration = "none"` and without a least kME:
+#'
+#' ```
+#' distance <- 1 - gpuTOM(list(x1, x2), power, TOMType = "signed", combine = "min")
+#' tree <- fastcluster::hclust(distance, "average")
+#' labels <- dynamicTreeCut::cutreeDynamic(tree, distM = as.matrix(distance), cutHeight = 0.995, deepSplit = 2)
+#' WGCNA::mergeCloseModules(list(list(data = x1), list(data = x2)), labels, cutHeight = 0.15, relabel = TRUE)
 #' ```
 #'
 #' @section Experiments:
@@ -73,17 +84,17 @@
 #' @param reassignThreshold See step 5; 0: no gene moves.
 #' @param mergeCutHeight See step 6.
 #' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpucor-containers]. Options
-#'   of a measure: see [gpucor-measures].
+#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpucor-containers].
+#'   Options of a measure: see [gpucor-measures].
 #'
 #' @return A list of class `gpuModules`:
 #' \item{colours, labels}{of each gene its module, as WGCNA's colour (`"grey"`: none) and as a number (0: none)}
 #' \item{unmerged}{the colours before step 6}
-#' \item{eigengenes}{data frame of a row for each sample and a column for each module, `MEturquoise` and so on; `MEgrey`,
-#'   that of the genes in no module, comes last. `NA` for samples that took no part}
+#' \item{eigengenes}{data frame of a row for each sample and a column for each module, `MEturquoise` and so on;
+#'   `MEgrey`, that of the genes in no module, comes last. `NA` for samples that took no part}
 #' \item{explained}{the share of its genes' variance that an eigengene explains}
-#' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene, with its sign; `NA` for genes that
-#'   took no part}
+#' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene, with its sign; `NA` for genes
+#'   that took no part}
 #' \item{kWithin}{the sum of a gene's adjacencies with the others of its module; `NA` for genes in none}
 #' \item{tree}{the tree, of class [stats::hclust], of the genes that took part}
 #' \item{genes, samples}{which took part}
@@ -113,8 +124,8 @@
 #'   x <- matrix(rnorm(50 * 240), 50) + factors[, rep(1:5, c(80, 60, 40, 20, 40))] * 2
 #'   colnames(x) <- paste0("gene", 1:240)
 #'   modules <- gpuModules(x, power = 6)
-#'   modules
-#'   head(as.data.frame(modules))
+#'   print(modules)
+#'   print(head(as.data.frame(modules)))
 #'   plot(modules)
 #' }
 #' @export
@@ -126,7 +137,8 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = 0.3, reassignThreshold = 1e-6,
                        mergeCutHeight = 0.15, cut = list(), backend = NULL, ...) {
   need_packages(c("fastcluster", "dynamicTreeCut", "WGCNA"), "gpuModules()")
-  job <- list(type = check_choice(type, types, "type"), TOMType = check_choice(TOMType, eval(formals()$TOMType), "TOMType"),
+  job <- list(type = check_choice(type, types, "type"),
+              TOMType = check_choice(TOMType, eval(formals()$TOMType), "TOMType"),
               TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
               use = uses[check_use(use)], minCoreKME = check_within(minCoreKME, "minCoreKME", -1, 1),
               minKMEtoStay = check_within(minKMEtoStay, "minKMEtoStay", -1, 1),
@@ -135,12 +147,10 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   job$further <- module_settings(backend, ...)
   data <- module_data(x, job$use, list(...)$assay)
   job[c("x", "genes", "samples")] <- data[c("x", "genes", "samples")]
-  job$minModuleSize <- if (is.null(minModuleSize)) min(20, ncol(job$x) / 2) else {
-    check_within(minModuleSize, "minModuleSize", 1, Inf)
-  }
-  job$minCoreKMESize <- if (is.null(minCoreKMESize)) job$minModuleSize / 3 else {
-    check_within(minCoreKMESize, "minCoreKMESize", 0, Inf)
-  }
+  if (is.null(minModuleSize)) minModuleSize <- min(20, ncol(job$x) / 2)
+  job$minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
+  if (is.null(minCoreKMESize)) minCoreKMESize <- job$minModuleSize / 3
+  job$minCoreKMESize <- check_within(minCoreKMESize, "minCoreKMESize", 0, Inf)
   job$cut <- c(list(deepSplit = deepSplit, cutHeight = detectCutHeight, minClusterSize = job$minModuleSize,
                     pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
@@ -187,8 +197,8 @@ module_settings <- function(backend, ...) {
   given <- list(...)
   refused <- intersect(names(given), DESIGN)
   if (length(refused)) {
-    fail("'", refused[1L], "' is not for gpuModules(): eigengenes would not know of it. Give it the residuals, such as ",
-         "residuals(lm(x ~ z))")
+    fail("'", refused[1L], "' is not for gpuModules(): eigengenes would not know of it. Give it the residuals, such ",
+         "as residuals(lm(x ~ z))")
   }
   check_names(if (is.null(names(given))) "" else names(given), c(SETTINGS, "assay", option_names()))
   given$assay <- NULL

@@ -162,6 +162,15 @@ test_that("modules are printed, summed up, drawn, and made a data frame of", {
   expect_equal(by_number$MEs$ME1, m$eigengenes$MEturquoise)
 })
 
+test_that("the tree with its modules looks as it did", {
+  skip_if_not_installed("vdiffr")
+  place <- c(seq(0, 1, length.out = 12)^2, 3 + seq(0, 1, length.out = 9)^2, 5, 8, 11.5)
+  colours <- rep(c("turquoise", "blue", "grey"), c(12, 9, 3))
+  m <- structure(list(tree = hclust(dist(place), "average"), genes = rep(TRUE, 24), colours = colours,
+                      labels = rep(c(1L, 2L, 0L), c(12, 9, 3))), class = "gpuModules")
+  vdiffr::expect_doppelganger("tree of two modules", function() plot(m, main = "two modules"), cran = TRUE)
+})
+
 test_that("genes that nothing joins are in no module", {
   skip_without_wgcna()
   m <- gpuModules(normal(30, 60), power = 12)
