@@ -100,6 +100,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
 #' head(as.data.frame(test))
+#' plot(test)
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
 #' gpuCorTest(mtcars$wt[1:8], mtcars$disp[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export

@@ -31,6 +31,7 @@
 #' summary(r)
 #' as.matrix(r)[1:3, 1:3]
 #' head(as.data.frame(r))
+#' plot(r)
 #' @name gpuCor-class
 NULL
 

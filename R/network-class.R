@@ -31,6 +31,7 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' net@edges
 #' net@threshold
 #' head(as.data.frame(net))
+#' plot(net, "weight")
 #' @aliases gpuCorNetworkXY-class
 #' @exportClass gpuCorNetwork
 setClass("gpuCorNetwork", contains = "dsCMatrix", slots = network_slots)

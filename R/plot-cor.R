@@ -82,6 +82,17 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 #' @param ... Not used.
 #' @return `x`, invisibly.
 #' @section Errors: more than `most` variables.
+#' @references Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC
+#'   Bioinformatics* 9, 559.
+#' @examples
+#' # overlaps of 30 variables, by hand
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 30), 40) + matrix(rnorm(40 * 3), 40)[, rep(1:3, 10)]
+#' a <- abs(cor(x))^4
+#' diag(a) <- 0
+#' k <- rowSums(a)
+#' overlap <- (a %*% a + a) / (outer(k, k, pmin) + 1 - a)
+#' plot(structure(overlap[lower.tri(overlap)], Size = 30L, class = c("gpuTOM", "dist")))
 #' @export
 plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap", ...) {
   most <- check_whole(most, "most", 2, 20000)

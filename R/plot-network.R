@@ -68,7 +68,8 @@ draw_degrees <- function(net, ...) {
   all <- do.call(rbind, counts)
   if (!nrow(all)) return(draw_nothing("no edges", "degree", "variables", ...))
   span <- function(values) range(values, if (length(unique(values)) == 1L) values * c(0.5, 2))
-  start_plot(span(all$degree), span(all$variables),
+  room <- if (length(counts) > 1L) 4 else 1 # for the legend
+  start_plot(span(all$degree), span(all$variables) * c(1, room),
              list(xlab = "degree", ylab = "variables", main = "Degrees", log = "xy", axes = FALSE), ...)
   log_axis(1L, span(all$degree))
   log_axis(2L, span(all$variables))
@@ -78,7 +79,8 @@ draw_degrees <- function(net, ...) {
                      col = c(BLUE, VERMILION)[side])
   }
   if (length(counts) > 1L) {
-    graphics::legend("topright", names(counts), pch = c(19, 17), col = c(BLUE, VERMILION), bty = "n", cex = 0.8)
+    graphics::legend("topright", names(counts), pch = c(19, 17), col = c(BLUE, VERMILION), bty = "n", horiz = TRUE,
+                     cex = 0.9)
   }
   without <- sum(unlist(degrees) == 0)
   if (without > 0) note(paste(format_count(without), "without edges"))
