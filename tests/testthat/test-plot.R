@@ -86,7 +86,7 @@ test_that("a map of hubs takes places in two or three dimensions", {
   places <- as.matrix(expand.grid(x = 1:4, y = 1:5, z = 1:3))
   draw(plot(con, "hubs", coords = places))
   draw(plot(con, "hubs", coords = places[, 1:2]))
-  expect_error(draw(plot(con, "hubs", coords = places[1:10, ])), "'coords' must have a row for each of the 60 variables")
+  expect_error(draw(plot(con, "hubs", coords = places[1:10, ])), "'coords' must have a row for each of the 60 variab")
 })
 
 test_that("a layout leaves the session's random numbers alone", {
