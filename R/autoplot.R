@@ -2,17 +2,20 @@
 
 utils::globalVariables(".data")
 
+# nolint start: object_name_linter. The generics are not imported, and so not known.
+
 #' Pictures of results by ggplot2
 #'
-#' Methods of `ggplot2::autoplot()` that draw what `plot()` draws, as a plot of ggplot2 to which layers, scales and themes
-#' can be added; and of `ggplot2::fortify()`, by which `ggplot2::ggplot()` takes the results themselves, as their
+#' Methods of `ggplot2::autoplot()` that draw what `plot()` draws, as a plot of ggplot2 to which layers, scales and
+#' themes can be added; and of `ggplot2::fortify()`, by which `ggplot2::ggplot()` takes the results themselves, as their
 #' `as.data.frame()`.
 #'
 #' @param object,model A result of this package.
 #' @param type Which panel, see the `plot()` method of the class.
 #' @param most,measure,hubs As in the `plot()` method.
 #' @param data,... Not used.
-#' @return `autoplot()`: a plot of class `ggplot`. `fortify()`: a data frame; of sums over pairs with a column `variable`.
+#' @return `autoplot()`: a plot of class `ggplot`. `fortify()`: a data frame; of sums over pairs with a column
+#'   `variable`.
 #' @examples
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'   r <- gpuCor(mtcars)
@@ -51,7 +54,7 @@ fortify.gpuConnectivity <- function(model, data, ...) {
   cbind(variable = row.names(frame), frame)
 }
 
-# ---- autoplot()
+# ---- pictures
 
 #' @rdname autoplot.gpuCor
 #' @exportS3Method ggplot2::autoplot
@@ -209,3 +212,4 @@ gg_tests <- function(type, effect, log_p, xlab) {
     ggplot2::scale_colour_manual(values = c("FALSE" = VERMILION, "TRUE" = BLUE), guide = "none") +
     ggplot2::labs(x = xlab, y = expression(-log[10] * " p")) + ggplot2::theme_classic()
 }
+# nolint end

@@ -70,6 +70,7 @@
 #' con$degree
 #' con$soft
 #' plot(con$histogram)
+#' plot(con, "hubs")
 #'
 #' maps <- gpuConnectivity(mtcars, threshold = c(0.5, 0.7), maps = c("mean", "z", "icc"))
 #' as.data.frame(maps)

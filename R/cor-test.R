@@ -100,6 +100,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
 #' head(as.data.frame(test))
+#' plot(test)
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman", exact = TRUE)$p.value
 #' @export

@@ -23,8 +23,8 @@ strongest_edges <- function(task, k, least, settings) {
 
 # Where the k-th largest weight of all pairs is, by the first of two passes.
 counted_range <- function(task, k) {
-  rank_range(weight_bins(histogram_pass(task, at_pass(task$settings, 1, 2, "histogram of the coefficients")), task$sign),
-             k)
+  settings <- at_pass(task$settings, 1, 2, "histogram of the coefficients")
+  rank_range(weight_bins(histogram_pass(task, settings), task$sign), k)
 }
 
 # The thresholds alone, one for each density. Edges are stored for them only where they are few: more take two passes
@@ -90,7 +90,8 @@ sampled_least <- function(task, k) {
   sample <- sample_task(task, k)
   if (is.null(sample)) return(NULL)
   wanted <- k / task$pairs * sample$pairs
-  bins <- weight_bins(histogram_pass(sample, part_of(task$settings, 0, SAMPLE_WORK, "sample of the columns")), task$sign)
+  settings <- part_of(task$settings, 0, SAMPLE_WORK, "sample of the columns")
+  bins <- weight_bins(histogram_pass(sample, settings), task$sign)
   bins$error <- 0 # cheap values err to both sides, and the margin is wider
   rank_range(bins, (1 + SAMPLE_MARGIN / sqrt(sample$size)) * wanted + min(SAMPLE_MORE, 4 * sqrt(wanted) + 8))$low
 }

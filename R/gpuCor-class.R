@@ -35,6 +35,7 @@
 #' summary(r)
 #' as.matrix(r)[1:3, 1:3]
 #' head(as.data.frame(r))
+#' plot(r)
 #' @name gpuCor-class
 NULL
 

@@ -13,10 +13,10 @@
 #' of igraph: `as_igraph(net)`.
 #'
 #' @param net What [gpuCorNetwork()] or [gpuCorCompare()] returns with `output = "matrix"`.
-#' @return An undirected graph of package igraph. Vertices have the attribute `name` where the columns have names, in the
-#'   order of the columns; edges have `weight`, the size of the coefficient, and `r`, with its sign (`difference` for a
-#'   network of differences). Of a network of `x` against `y` the graph is bipartite: the vertex attribute `type` is
-#'   `FALSE` for columns of `x` and `TRUE` for those of `y`, which follow; where both have a name, the names are
+#' @return An undirected graph of package igraph. Vertices have the attribute `name` where the columns have names, in
+#'   the order of the columns; edges have `weight`, the size of the coefficient, and `r`, with its sign (`difference`
+#'   for a network of differences). Of a network of `x` against `y` the graph is bipartite: the vertex attribute `type`
+#'   is `FALSE` for columns of `x` and `TRUE` for those of `y`, which follow; where both have a name, the names are
 #'   preceded by `x.` and `y.`.
 #' @section Errors: without package igraph; of anything but a network.
 #' @seealso [gpuCorNetwork-class]

@@ -8,9 +8,9 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' What [gpuCorNetwork()] returns: a sparse matrix of package Matrix, to be used as
 #' such, with slots that tell how it came about. `gpuCorNetwork` is a symmetric
 #' `dsCMatrix`, `gpuCorNetworkXY` (variables of `x` against those of `y`) a
-#' `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` makes other values of the coefficients and gives a plain sparse
-#' matrix of these classes, as it gives a plain `dist` of coefficients of all pairs. `t()`, `diag()`, `rowSums()`,
-#' `colSums()` and the means work whether Matrix is attached or not.
+#' `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` makes other values of the coefficients and gives a plain
+#' sparse matrix of these classes, as it gives a plain `dist` of coefficients of all pairs. `t()`, `diag()`,
+#' `rowSums()`, `colSums()` and the means work whether Matrix is attached or not.
 #'
 #' @slot method,sign,call The arguments, and the call.
 #' @slot criterion,value Which argument chose the edges, and its value.
@@ -31,6 +31,7 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' net@edges
 #' net@threshold
 #' head(as.data.frame(net))
+#' plot(net, "weight")
 #' @aliases gpuCorNetworkXY-class
 #' @exportClass gpuCorNetwork
 setClass("gpuCorNetwork", contains = "dsCMatrix", slots = network_slots)

@@ -6,10 +6,11 @@
 #'   alone where there are more than `most` variables.
 #' @param most The most variables that a heat map is drawn of.
 #' @section Pictures: `plot()` uses package graphics alone; colours are told apart without red and green, and missing
-#'   coefficients are light grey. Of more than 200,000 values a histogram is drawn by as many of them, spread evenly, its
-#'   counts being those of all. With `type` other than `"auto"` there is one panel, `par()` stays as it is, and `...` are
-#'   graphical parameters such as `main` and `xlab`. Where ggplot2 is installed, `ggplot2::autoplot()` draws the same
-#'   (one panel) and `ggplot2::fortify()`, and so `ggplot2::ggplot()`, takes the objects by their `as.data.frame()`.
+#'   coefficients are light grey. Of more than 200,000 values a histogram is drawn by as many of them, spread evenly,
+#'   its counts being those of all. With `type` other than `"auto"` there is one panel, `par()` stays as it is, and
+#'   `...` are graphical parameters such as `main` and `xlab`. Where ggplot2 is installed, `ggplot2::autoplot()` draws
+#'   the same (one panel) and `ggplot2::fortify()`, and so `ggplot2::ggplot()`, takes the objects by their
+#'   `as.data.frame()`.
 #' @export
 plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap"), most = 1000, ...) {
   n <- size_of(x)
@@ -38,7 +39,6 @@ draw_coefficients <- function(x, ...) {
 }
 
 draw_heatmap <- function(x, main = "", ...) {
-  n <- size_of(x)
   tree <- order_by_tree(1 - x)
   values <- as.matrix(x)[tree$order, tree$order]
   draw_square(values, c(-1, 1), diverging(), "r", main, tree$labels[tree$order], ...)
@@ -82,6 +82,17 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 #' @param ... Not used.
 #' @return `x`, invisibly.
 #' @section Errors: more than `most` variables.
+#' @references Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC
+#'   Bioinformatics* 9, 559.
+#' @examples
+#' # overlaps of 30 variables, by hand
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 30), 40) + matrix(rnorm(40 * 3), 40)[, rep(1:3, 10)]
+#' a <- abs(cor(x))^4
+#' diag(a) <- 0
+#' k <- rowSums(a)
+#' overlap <- (a %*% a + a) / (outer(k, k, pmin) + 1 - a)
+#' plot(structure(overlap[lower.tri(overlap)], Size = 30L, class = c("gpuTOM", "dist")))
 #' @export
 plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap", ...) {
   most <- check_whole(most, "most", 2, 20000)

@@ -1,16 +1,16 @@
 # Pictures of networks.
 
 #' @rdname gpuCorNetwork-class
-#' @param type Which panel to draw: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
-#'   edges, or the `"layout"` of the graph, which takes package igraph. `"auto"`: all of them, the layout only of networks
-#'   of up to `most` variables with edges.
+#' @param type Which panel to draw: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of
+#'   the edges, or the `"layout"` of the graph, which takes package igraph. `"auto"`: all of them, the layout only of
+#'   networks of up to `most` variables with edges.
 #' @param most The most variables with edges of a network whose layout is drawn.
 #' @param labels How many of the best connected variables to name in the layout, as far as there is room.
-#' @section Pictures: `plot()` uses package graphics, and igraph for the layout (by Fruchterman and Reingold, with an own
-#'   seed; the session's random numbers go on as if nothing had happened). Positive edges are blue, negative ones
+#' @section Pictures: `plot()` uses package graphics, and igraph for the layout (by Fruchterman and Reingold, with an
+#'   own seed; the session's random numbers go on as if nothing had happened). Positive edges are blue, negative ones
 #'   vermilion, stronger ones thicker; the area of a dot goes with its degree. Variables without an edge are not in the
-#'   layout. With `type` other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`. Where
-#'   ggplot2 is installed, `ggplot2::autoplot()` draws the panels `"degree"` and `"weight"`.
+#'   layout. With `type` other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
+#'   Where ggplot2 is installed, `ggplot2::autoplot()` draws the panels `"degree"` and `"weight"`.
 #' @export
 plot.gpuCorNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), most = 300, labels = 20, ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
@@ -68,7 +68,8 @@ draw_degrees <- function(net, ...) {
   all <- do.call(rbind, counts)
   if (!nrow(all)) return(draw_nothing("no edges", "degree", "variables", ...))
   span <- function(values) range(values, if (length(unique(values)) == 1L) values * c(0.5, 2))
-  start_plot(span(all$degree), span(all$variables),
+  room <- if (length(counts) > 1L) 4 else 1 # for the legend
+  start_plot(span(all$degree), span(all$variables) * c(1, room),
              list(xlab = "degree", ylab = "variables", main = "Degrees", log = "xy", axes = FALSE), ...)
   log_axis(1L, span(all$degree))
   log_axis(2L, span(all$variables))
@@ -78,7 +79,8 @@ draw_degrees <- function(net, ...) {
                      col = c(BLUE, VERMILION)[side])
   }
   if (length(counts) > 1L) {
-    graphics::legend("topright", names(counts), pch = c(19, 17), col = c(BLUE, VERMILION), bty = "n", cex = 0.8)
+    graphics::legend("topright", names(counts), pch = c(19, 17), col = c(BLUE, VERMILION), bty = "n", horiz = TRUE,
+                     cex = 0.9)
   }
   without <- sum(unlist(degrees) == 0)
   if (without > 0) note(paste(format_count(without), "without edges"))
@@ -160,5 +162,6 @@ layout_legend <- function(name, value, has_y) {
   graphics::legend("bottom", c(text, if (has_y) c("x", "y")), horiz = TRUE, inset = c(0, -0.06), xpd = NA, bty = "n",
                    cex = 0.8, col = c(c(BLUE, VERMILION)[there], if (has_y) c("black", "black")),
                    lty = c(rep(1, sum(there)), if (has_y) c(NA, NA)), lwd = 2,
-                   pch = c(rep(NA, sum(there)), if (has_y) c(21, 22)), pt.bg = c(rep(NA, sum(there)), if (has_y) c("grey35", "white")), pt.lwd = 0.5)
+                   pch = c(rep(NA, sum(there)), if (has_y) c(21, 22)), pt.lwd = 0.5,
+                   pt.bg = c(rep(NA, sum(there)), if (has_y) c("grey35", "white")))
 }

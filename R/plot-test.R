@@ -2,8 +2,8 @@
 
 #' @rdname gpuCorTest
 #' @param type Of `plot()`: `"p.value"`, the histogram of the p values with what it would be if no pair were correlated,
-#'   or `"volcano"`, p on a logarithmic axis against the coefficient. `"auto"`: both. Of many pairs a sample is drawn, in
-#'   the volcano besides the smallest p values.
+#'   or `"volcano"`, p on a logarithmic axis against the coefficient. `"auto"`: both. Of many pairs a sample is drawn,
+#'   in the volcano besides the smallest p values.
 #' @export
 plot.gpuCorTest <- function(x, type = c("auto", "p.value", "volcano"), ...) {
   p <- as.vector(x$p.value)
@@ -54,8 +54,8 @@ draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
   at <- volcano_places(log_p)
   y <- -log_p[at] / log(10)
   top <- max(y[is.finite(y)], 1)
-  start_plot(xlim, c(0, 1.04 * top), list(xlab = xlab, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i"),
-             ...)
+  parameters <- list(xlab = xlab, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i")
+  start_plot(xlim, c(0, 1.04 * top), parameters, ...)
   colours <- grDevices::adjustcolor(c(VERMILION, BLUE), 0.5)
   graphics::points(effect[at], pmin(y, top), pch = 16, cex = if (length(at) > 2000L) 0.4 else 0.7,
                    col = colours[1L + (effect[at] > 0)])

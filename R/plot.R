@@ -38,8 +38,8 @@ draw_panels <- function(panels, type, ..., columns = length(panels)) {
 
 # ---- axes
 
-# An empty plot, its titles where numbers that stand upright leave room for them. parameters: xlab, ylab, main and others;
-# what the user gave comes before them.
+# An empty plot, its titles where numbers that stand upright leave room for them. parameters: xlab, ylab, main and
+# others; what the user gave comes before them.
 start_plot <- function(x, y, parameters, ...) {
   given <- list(...)
   parameters[names(given)] <- given
@@ -154,7 +154,8 @@ cell_names <- function(names) if (is.null(names)) NULL else shorten(names, 14L)
 
 names_margin <- function(names, least) {
   if (is.null(names)) return(least)
-  max(least, 0.8 + max(graphics::strwidth(names, "inches", cex = 0.8)) / graphics::par("cin")[2L] / graphics::par("mex"))
+  line <- graphics::par("cin")[2L] * graphics::par("mex")
+  max(least, 0.8 + max(graphics::strwidth(names, "inches", cex = 0.8)) / line)
 }
 
 # How large names can be beside cells of so many inches; 0: too small to be read.
@@ -216,8 +217,9 @@ draw_labels <- function(x, y, labels, points_x = x, points_y = y, cex = 0.7) {
 # The order of variables by average linkage, which puts those that are alike next to one another.
 order_by_tree <- function(d) {
   d[is.na(d)] <- max(1, d[!is.na(d)]) # none known: far apart
-  attr(d, "Size") <- as.integer(attr(d, "Size")) # fastcluster takes no other
-  if (attr(d, "Size") < 3L) return(list(order = seq_len(attr(d, "Size"))))
+  n <- attr(d, "Size")
+  if (n < 3) return(list(order = seq_len(n)))
+  d <- structure(d, Size = as.integer(n)) # fastcluster takes no other
   linkage <- if (requireNamespace("fastcluster", quietly = TRUE)) fastcluster::hclust else stats::hclust
   linkage(d, method = "average")
 }

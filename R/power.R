@@ -232,7 +232,8 @@ draw_power_fit <- function(x) {
   graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "grey40")
   estimate <- x$powerEstimate
   cut <- attr(x, "r_squared")
-  note(if (is.na(estimate)) bquote("no power has" ~ R^2 > .(cut)) else bquote("power" ~ .(estimate) * ":" ~ R^2 > .(cut)))
+  what <- if (is.na(estimate)) "no power has" else paste0("power ", format(estimate), ":")
+  note(bquote(.(what) ~ R^2 > .(cut)))
 }
 
 draw_power_connectivity <- function(x) {

@@ -1,6 +1,6 @@
-# How far a job is: one bar over all passes of the function that the user called, whatever it calls itself. The engine says
-# what share of a pass is done (src/r/progress.c), functions say which part of the job a pass is (at_pass()) and what R is
-# at (doing()).
+# How far a job is: one bar over all passes of the function that the user called, whatever it calls itself. The engine
+# says what share of a pass is done (src/r/progress.c), functions say which part of the job a pass is (at_pass()) and
+# what R is at (doing()).
 
 # Seconds before anything is shown, between reports of the engine, and between lines of a log: options set the first and
 # the last, for tests.
@@ -34,8 +34,8 @@ as_flag <- function(value) {
 running_job <- function() {
   if (!is.null(state$job)) return(state$job)
   interval <- min(REPORT_SECONDS, getOption("gpucor.progress_quiet", REPORT_SECONDS)) # of the engine's reports
-  job <- list2env(list(started = now(), interval = interval, shown = -Inf, share = 0, rate = NA_real_, seen = 0, done = Inf,
-                       part = c(0, 1)), parent = emptyenv())
+  job <- list2env(list(started = now(), interval = interval, part = c(0, 1), share = 0, seen = 0, done = Inf,
+                       rate = NA_real_, shown = -Inf), parent = emptyenv())
   state$job <- job
   own <- quote(end_job(!identical(returnValue(end_job), end_job))) # what is returned, or after an error the default
   do.call(on.exit, list(own, add = TRUE), envir = outermost_frame())
@@ -149,7 +149,8 @@ show_rate <- function(rate) {
 choose_display <- function() {
   kind <- getOption("gpucor.progress_display")
   if (is.null(kind)) {
-    kind <- if (is_heard_by_progressr()) "progressr" else if (!has_terminal()) "log" else if (has_cli()) "cli" else "bar"
+    on_screen <- if (has_cli()) "cli" else "bar"
+    kind <- if (is_heard_by_progressr()) "progressr" else if (has_terminal()) on_screen else "log"
   }
   switch(kind, progressr = display_progressr(), cli = display_cli(), bar = display_bar(), log = display_log())
 }
@@ -182,9 +183,9 @@ display_cli <- function() {
     old <- options(cli.progress_show_after = 0)
     on.exit(options(old))
     job$frame <- new.env(parent = topenv()) # where cli evaluates the format
-    job$bar <- cli::cli_progress_bar(total = 1000, extra = list(text = ""), auto_terminate = FALSE, clear = TRUE,
-                                     format = "{cli::pb_bar} {cli::pb_percent} {cli::pb_extra$text}", .auto_close = FALSE,
-                                     .envir = job$frame)
+    format <- "{cli::pb_bar} {cli::pb_percent} {cli::pb_extra$text}"
+    job$bar <- cli::cli_progress_bar(total = 1000, format = format, extra = list(text = ""), auto_terminate = FALSE,
+                                     clear = TRUE, .auto_close = FALSE, .envir = job$frame)
   }, show = function(job, text) {
     cli::cli_progress_update(set = 1000 * job$share, extra = list(text = text), force = TRUE, id = job$bar,
                              .envir = job$frame)

@@ -173,4 +173,3 @@ choose_keep <- function(keep) {
   if (isFALSE(keep)) return(0)
   check_whole(keep, "keep", 0, 2^60, " (bytes), or TRUE or FALSE")
 }
-

@@ -2,8 +2,9 @@
 
 #' Summaries of results
 #'
-#' What a result is, in sentences for a paper's methods and in the numbers that are reported with it. Sentences and numbers
-#' are of the result itself; what was done to the data before, such as covariates and filters, is for its author to add.
+#' What a result is, in sentences for a paper's methods and in the numbers that are reported with it. Sentences and
+#' numbers are of the result itself; what was done to the data before, such as covariates and filters, is for its author
+#' to add.
 #'
 #' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()] or
 #'   [gpuCorCompare()] returns. For [gpuCor()] see [gpuCor-class], for windows [gpuCorWindows()].
@@ -13,15 +14,15 @@
 #' @param digits Significant digits to print.
 #' @param ... Not used.
 #' @return A list with `methods`, the sentences, and
-#'   * of a network `variables`, `observations`, `pairs`, `edges`, `density` (edges of all pairs), `threshold`, `positive`
-#'     (share of the edges), `isolated` (variables without an edge), `degree` and `weight` (quantiles), `hubs` (a data frame
-#'     of `variable`, `degree`, `strength`, which is the sum of the sizes of its coefficients);
+#'   * of a network `variables`, `observations`, `pairs`, `edges`, `density` (edges of all pairs), `threshold`,
+#'     `positive` (share of the edges), `isolated` (variables without an edge), `degree` and `weight` (quantiles),
+#'     `hubs` (a data frame of `variable`, `degree`, `strength`, which is the sum of the sizes of its coefficients);
 #'   * of connectivity `quantiles`, a column for each of its measures, `fit`, for each power the R^2 and slope of the
 #'     scale-free fit in ten bins, and `hubs` by the first measure;
 #'   * of powers `estimate` and its row of the table, `fit`;
 #'   * of tests and comparisons `tests`, `missing` (without a p value), `significant` (how many p values are at most
-#'     `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that was asked for)
-#'     and `strongest`, the rows of `as.data.frame()` with the smallest p values.
+#'     `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that was asked
+#'     for) and `strongest`, the rows of `as.data.frame()` with the smallest p values.
 #' @examples
 #' summary(gpuCorNetwork(mtcars, threshold = 0.8))
 #' summary(gpuCorTest(mtcars))
@@ -101,8 +102,8 @@ network_sentences <- function(net, found) {
            format(stats::median(degree[degree > 0])), ", the highest ", format_count(max(degree)), hub, ". ",
            percent(found$positive), " of the edges are positive.")
   }
-  paste0(what, " was computed ", with_gpucor(), " for ", number_of(net@pairs, "pair"), " of ", pairs, observations, ". ",
-         edge_sentence(net), " ", of_connected)
+  paste0(what, " was computed ", with_gpucor(), " for ", number_of(net@pairs, "pair"), " of ", pairs, observations,
+         ". ", edge_sentence(net), " ", of_connected)
 }
 
 edge_sentence <- function(net) {
@@ -210,7 +211,8 @@ summary.gpuCorPower <- function(object, ...) {
   } else {
     paste0(tried, format(object$powerEstimate), " was the lowest with a scale-free fit of R^2 above ", cut, " (R^2 ",
            format(round(row$SFT.R.sq, 2), nsmall = 2), ", slope ", signif(row$slope, 3), "; mean connectivity ",
-           signif(row$mean.k., 3), ")", if (row$slope > 0) ", but with a rising line: that network is not scale-free", ".")
+           signif(row$mean.k., 3), ")",
+           if (row$slope > 0) ", but with a rising line: that network is not scale-free", ".")
   }
   text <- paste0(method_title(attr(object, "method")), " of ", format_count(attr(object, "n_var")),
                  " variables was computed ", with_gpucor(), " for ", attr(object, "type"), " networks. ", text)
@@ -238,10 +240,9 @@ summary.gpuCorTest <- function(object, level = 0.05, n = 6L, ...) {
     if (!is.null(adjusted)) adjusted <- exp(adjusted)
   }
   tested <- if (is_t_distributed(object$method)) "Student's t" else "the normal distribution or exactly"
-  observations <- unique(range(object$n))
   what <- paste0(method_title(object$method), " was tested ", with_gpucor(), " by ", tested, " (",
-                 c(two.sided = "two-sided", less = "one-sided, less", greater = "one-sided, greater")[[object$alternative]],
-                 "; ", paste(vapply(observations, format_count, ""), collapse = " to "), " observations)")
+                 switch(object$alternative, two.sided = "two-sided", paste("one-sided,", object$alternative)), "; ",
+                 format_range(object$n), " observations)")
   summarise_tests(object, p, adjusted, what, level, n)
 }
 
@@ -262,22 +263,26 @@ summarise_tests <- function(object, p, adjusted, what, level, n) {
   significant <- c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
                    fdr = max(0, which(sorted <= level * seq_len(tests) / tests)))
   if (!is.null(adjusted)) significant[["permutation"]] <- sum(adjusted <= level, na.rm = TRUE)
-  share <- function(name) paste0(format_count(significant[[name]]), " (", percent(significant[[name]] / max(1, tests)), ")")
+  share <- function(name) {
+    count <- significant[[name]]
+    paste0(format_count(count), " (", percent(count / max(1, tests)), ")")
+  }
   text <- paste0(what, " for ", number_of(length(p), "pair"), ". ", "At ", format(level), ", ", share("p.value"),
-                 " are significant by themselves, ", share("bonferroni"), " after Bonferroni's correction and ", share("fdr"),
-                 " at a false discovery rate as high (Benjamini and Hochberg)",
+                 " are significant by themselves, ", share("bonferroni"), " after Bonferroni's correction and ",
+                 share("fdr"), " at a false discovery rate as high (Benjamini and Hochberg)",
                  if (!is.null(adjusted)) paste0("; ", share("permutation"), " by the maximum over permutations"), ".")
   smallest <- utils::head(which(p <= sorted[min(max(n, 1), tests)]), 10 * n + 10)
   smallest <- utils::head(smallest[order(p[smallest])], n)
-  structure(list(methods = text, tests = length(p), missing = length(p) - tests, significant = significant, level = level,
-                 strongest = test_rows(object, smallest)), class = "summary.gpuCorTest")
+  structure(list(methods = text, tests = length(p), missing = length(p) - tests, significant = significant,
+                 level = level, strongest = test_rows(object, smallest)), class = "summary.gpuCorTest")
 }
 
 # Some rows of as.data.frame(), without the others.
 test_rows <- function(x, at) {
   effect <- if (inherits(x, "gpuCorCompare")) "difference" else "coefficient"
   r <- x[[effect]]
-  columns <- intersect(c(effect, if (effect == "coefficient") "n", "statistic", "p.value", "fdr", "p.adjusted"), names(x))
+  columns <- c(effect, if (effect == "coefficient") "n", "statistic", "p.value", "fdr", "p.adjusted")
+  columns <- intersect(columns, names(x))
   if (inherits(r, "dist")) {
     pairs <- if (length(at)) triangleIndex(at, size_of(r)) else matrix(0, 0L, 2L)
     labels <- list(attr(r, "Labels"), attr(r, "Labels"))

@@ -260,7 +260,7 @@ typedef struct {
     SEXP settings; /* of the call, for R's report_progress(); NULL: nobody is told */
     const gcor_monitor *monitor;
     double interval, told, before, width; /* seconds between reports, and of the last one */
-    int jumps; /* a jump out of R waits for the engine's end */
+    int jumps;                            /* a jump out of R waits for the engine's end */
 } r_progress;
 /* Neither must move. settings: the call's, or NULL. */
 void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings);

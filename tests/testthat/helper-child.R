@@ -27,7 +27,7 @@ start_child <- function(job, backend, progress = NULL) {
   files <- list(ready = tempfile("ready"), stdout = tempfile("stdout"), stderr = tempfile("stderr"))
   process <- callr::r_bg(function(job, backend, progress, ready) {
     library(gpucor)
-    options(gpucor.threads = 2L, gpucor.backend = backend)
+    options(gpucor.threads = 2L, gpucor.backend = backend, gpucor.progress_display = "bar") # its stderr is a file
     values <- rep_len(sample.int(1e6L), as.numeric(job$n_obs) * job$n_var)
     x <- matrix(values, job$n_obs, job$n_var)
     if (isTRUE(job$missing)) x[1, ] <- NA

@@ -26,7 +26,7 @@ for (backend in backends()) {
     expect_true(wait_until(function() file.exists(child$files$ready), 60))
     Sys.sleep(1)
     expect_identical(trimws(stderr_of(child)), "")
-    shown <- function() grepl("\\[=* *\\] +[0-9]+ %, ([0-9]+ (s|min|h) )+left", stderr_of(child))
+    shown <- function() grepl("\\[=* *\\] +[0-9]+ %, pairs, .*([0-9]+ (s|min|h) )+left", stderr_of(child))
     expect_true(wait_until(shown, 6), label = paste("a bar with the time left in", dQuote(stderr_of(child), FALSE)))
     result <- interrupt_child(child)
     expect_identical(result$ended, "interrupted")

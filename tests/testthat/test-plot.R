@@ -1,0 +1,189 @@
+# Pictures of results: what they look like, what they refuse, and that they leave the session as it was.
+
+x <- as.matrix(mtcars)
+r <- gpuCor(x)
+net <- gpuCorNetwork(x, threshold = 0.7)
+against <- gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.6)
+
+# Genes that follow three factors more or less.
+genes <- local({
+  set.seed(4)
+  weight <- rep(c(2, 1, 0.5, 0), each = 15)
+  m <- normal(30, 60, 5) + normal(30, 3, 6)[, rep(1:3, 20)] * rep(weight, each = 30)
+  colnames(m) <- paste0("gene", 1:60)
+  m
+})
+con <- gpuConnectivity(genes, threshold = 0.4, power = c(2, 6), histogram = TRUE)
+fit <- pickPower(genes, 1:12)
+test <- gpuCorTest(genes)
+compared <- gpuCorCompare(genes[1:15, 1:20], genes[16:30, 1:20])
+windows <- function(...) gpuCorWindows(genes[, 1:12], 12, step = 2, ...)
+
+overlap <- local({
+  a <- abs(as.matrix(gpuCor(genes)))^2
+  diag(a) <- 0
+  k <- rowSums(a)
+  tom <- (a %*% a + a) / (outer(k, k, pmin) + 1 - a)
+  structure(tom[lower.tri(tom)], Size = 60L, Labels = colnames(genes), class = c("gpuTOM", "dist"))
+})
+
+# `code` draws on a device that keeps nothing; what it leaves of the device's settings.
+draw <- function(code, width = 7, height = 5) {
+  grDevices::pdf(NULL, width, height)
+  on.exit(grDevices::dev.off())
+  before <- graphics::par(c("mfrow", "mar", "las", "pty", "mgp"))
+  force(code)
+  expect_identical(graphics::par(c("mfrow", "mar", "las", "pty", "mgp")), before)
+}
+
+plot_returns <- function(x) {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  plot(x)
+}
+
+# ---- what they look like
+
+test_that("pictures are as they were looked at", {
+  skip_if_not_installed("vdiffr")
+  skip_if_not(getRversion() >= "4.2.0" && getRversion() < "4.3.0", "the graphics engine of R 4.2")
+  same <- function(title, code) vdiffr::expect_doppelganger(title, code, cran = TRUE)
+  same("coefficients", function() plot(r))
+  same("network, weights", function() plot(net, "weight"))
+  same("x against y, degrees", function() plot(against, "degree"))
+  same("connectivity", function() plot(con))
+  same("powers", function() plot(fit))
+  same("windows", function() plot(gpuCorWindows(genes[, 1:6], 12, step = 3)))
+  same("tests", function() plot(gpuCorTest(x)))
+  same("overlap", function() plot(overlap))
+})
+
+test_that("every result has a picture, and the device stays as it was", {
+  for (type in c("auto", "histogram", "heatmap")) draw(plot(r, type))
+  draw(plot(gpuCor(unname(x))))
+  draw(plot(suppressWarnings(gpuCor(cbind(x, constant = 1)))))
+  draw(plot(gpuCor(x[, 1:2])))
+  for (type in c("auto", "degree", "weight")) for (n in list(net, against)) draw(plot(n, type))
+  draw(plot(gpuCorNetwork(x, threshold = 1)))
+  draw(plot(gpuCorCompare(genes[1:15, ], genes[16:30, ], threshold = 1.2)))
+  for (type in c("auto", "fit", "hubs", "histogram")) draw(plot(con, type))
+  draw(plot(con, measure = "strength"))
+  draw(plot(gpuConnectivity(unname(genes), maps = c("mean", "z")), measure = "z"))
+  draw(plot(gpuConnectivity(x, threshold = 0))) # every degree the same: hubs alone
+  draw(plot(fit))
+  draw(plot(suppressWarnings(pickPower(x, c(1, 30)))))
+  for (keep in c("dist", "moments")) draw(plot(windows(keep = keep)))
+  for (keep in c("network", "connectivity")) draw(plot(windows(keep = keep, threshold = 0.5)))
+  draw(plot(windows(keep = "moments", k = 3)))
+  for (tests in list(test, gpuCorTest(x, log.p = TRUE), gpuCorTest(x[, 1:2], x[, 3:5]), compared)) {
+    for (type in c("auto", "p.value", "volcano")) draw(plot(tests, type))
+  }
+  draw(plot(overlap, main = "modules"))
+  expect_identical(plot_returns(r), r)
+})
+
+test_that("a map of hubs takes places in two or three dimensions", {
+  places <- as.matrix(expand.grid(x = 1:4, y = 1:5, z = 1:3))
+  draw(plot(con, "hubs", coords = places))
+  draw(plot(con, "hubs", coords = places[, 1:2]))
+  expect_error(draw(plot(con, "hubs", coords = places[1:10, ])), "'coords' must have a row for each of the 60 variab")
+})
+
+test_that("a layout leaves the session's random numbers alone", {
+  skip_if_not_installed("igraph")
+  set.seed(3)
+  truth <- runif(2)
+  set.seed(3)
+  first <- runif(1)
+  draw(plot(net, "layout"))
+  draw(plot(against, "layout", labels = 0))
+  draw(plot(gpuCorNetwork(unname(x), threshold = 0.7)))
+  expect_identical(c(first, runif(1)), truth)
+})
+
+test_that("what cannot be seen is refused, with a way out", {
+  expect_error(draw(plot(r, "heatmap", most = 5)), "a heat map of 11 variables .* 'most' is 5: raise it, or draw some")
+  draw(plot(r, most = 5)) # the histogram alone
+  expect_error(draw(plot(r, "heat map")), "'type' must be one of \"auto\", \"histogram\", \"heatmap\"")
+  expect_error(draw(plot(gpuCor(x[, 1, drop = FALSE]))), "there is no pair to plot: 'x' has 1 variable$")
+  expect_error(draw(plot(overlap, most = 50)), "a heat map of 60 variables")
+  expect_error(draw(plot(overlap, tree = stats::hclust(1 - r))), "'tree' has 11 leaves, and 'x' 60 variables")
+  expect_error(draw(plot(con, measure = "degre0")), "'measure' must be one of \"degree\"")
+  expect_error(draw(plot(gpuConnectivity(x, threshold = 0.5), "histogram")), "gpuConnectivity\\(histogram = TRUE\\)")
+  expect_error(draw(plot(gpuConnectivity(x, maps = "mean"), "fit")), "\"fit\": 'mean' is negative somewhere")
+  skip_if_not_installed("igraph")
+  expect_error(draw(plot(net, "layout", most = 3)), "a layout of [0-9]+ variables with edges .*'most' is 3")
+  expect_error(draw(plot(gpuCorNetwork(x, threshold = 1), "layout")), "the network has no edge, and no layout")
+})
+
+# ---- parts
+
+test_that("labels cover neither one another nor a point", {
+  draw({
+    graphics::plot.default(0:1, 0:1, type = "n")
+    set.seed(1)
+    at <- list(x = runif(60), y = runif(60))
+    labels <- paste0("variable", 1:60)
+    placed <- gpucor:::place_labels(at$x, at$y, labels, at$x, at$y, 0.6)
+    there <- which(!is.na(placed$x))
+    expect_gt(length(there), 10)
+    wide <- graphics::strwidth(labels, cex = 0.6) / 2
+    high <- graphics::strheight(labels, cex = 0.6) / 2
+    for (k in there) {
+      others <- setdiff(there, k)
+      expect_false(any(abs(placed$x[others] - placed$x[k]) < wide[others] + wide[k] &
+                         abs(placed$y[others] - placed$y[k]) < high[others] + high[k]))
+      expect_false(any(abs(at$x - placed$x[k]) < wide[k] & abs(at$y - placed$y[k]) < high[k]))
+    }
+  })
+})
+
+test_that("ticks of a logarithmic axis are even", {
+  even <- function(values) {
+    steps <- diff(log10(gpucor:::log_ticks(values)))
+    expect_lt(max(steps) / min(steps), 1.2)
+  }
+  even(c(0.02, 600)) # was: 0.05, 0.5, 5.0, 50.0, 500.0 or 0.1, 1, 5, 50
+  even(c(1e-9, 300))
+  even(c(2, 40))
+  expect_true(all(diff(gpucor:::log_ticks(c(300, 900))) > 0))
+})
+
+test_that("of many values a sample is drawn, of many rows means", {
+  places <- gpucor:::drawn_places(1e9, 1000)
+  expect_identical(anyDuplicated(places), 0L)
+  expect_true(all(places >= 1 & places <= 1e9) && abs(mean(places) - 5e8) < 1e7)
+  expect_identical(gpucor:::drawn_places(7), 1:7)
+  m <- matrix(c(1, 3, 5, NA), 4, 2)
+  expect_equal(unname(gpucor:::reduce_rows(m, 2)), matrix(c(2, 5), 2, 2))
+  log_p <- -(1:50000)
+  at <- gpucor:::volcano_places(log_p)
+  expect_true(all(49001:50000 %in% at) && length(at) < 22000)
+})
+
+test_that("a tree is drawn by its merges", {
+  tree <- stats::hclust(1 - r, "average")
+  draw(gpucor:::draw_tree(tree, "height"))
+  expect_identical(gpucor:::order_by_tree(1 - r)$order, tree$order)
+})
+
+# ---- ggplot2
+
+test_that("ggplot2 has the same pictures, and takes results as data", {
+  skip_if_not_installed("ggplot2")
+  built <- function(object, ...) expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(object, ...)), "ggplot_built")
+  for (type in c("histogram", "heatmap")) built(r, type)
+  for (type in c("degree", "weight")) {
+    built(net, type)
+    built(against, type)
+  }
+  for (type in c("fit", "hubs")) built(con, type)
+  built(fit)
+  for (keep in c("dist", "moments")) built(windows(keep = keep))
+  for (tests in list(test, compared)) for (type in c("volcano", "p.value")) built(tests, type)
+  expect_error(ggplot2::autoplot(r, "heatmap", most = 5), "'most' is 5")
+  expect_identical(ggplot2::fortify(r), as.data.frame(r))
+  expect_identical(ggplot2::fortify(net)$r, as.data.frame(net)$r)
+  expect_identical(ggplot2::fortify(con)$variable, colnames(genes))
+  expect_s3_class(ggplot2::ggplot(test, ggplot2::aes(coefficient)), "ggplot")
+})
