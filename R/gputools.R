@@ -45,7 +45,7 @@ GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")
 }
 
 #' @importFrom utils .DollarNames
-#' @exportS3Method utils::.DollarNames
+#' @rawNamespace S3method(.DollarNames, gpuCor)
 .DollarNames.gpuCor <- function(x, pattern = "") grep(pattern, GPUTOOLS_PARTS, value = TRUE)
 
 need_tests <- function(why, part) {
