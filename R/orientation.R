@@ -38,5 +38,5 @@ other_way_in <- function(x, name) {
   }
   if (!is.character(x) || length(x) != 1L) return(NULL)
   if (grepl("[.]nii([.]gz)?$", x)) return("; voxelMatrix() reads this file")
-  if (grepl("[.](h5|h5ad|hdf5|loom|bin|raw)$", x, ignore.case = TRUE)) return("; gpuCorFile() stands for a file of data")
+  if (grepl("[.](h5|h5ad|hdf5|loom|bin|raw)$", x, ignore.case = TRUE)) "; gpuCorFile() stands for a file of data"
 }
