@@ -64,14 +64,7 @@ check_variables <- function(x, name, assay = NULL) {
   if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
-  if (is.data.frame(x)) {
-    bad <- !vapply(x, is_variables, NA)
-    if (any(bad)) {
-      fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
-           class(x[[which(bad)[1L]]])[1L], "; leave it out", if (is_tall(x)) transposed_way_out(x, name, bad))
-    }
-    return(as.matrix(x))
-  }
+  if (is.data.frame(x)) return(check_frame(x, name))
   if (isS4(x) && is(x, "sparseMatrix")) {
     message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
@@ -79,6 +72,15 @@ check_variables <- function(x, name, assay = NULL) {
   if (isS4(x) && is(x, "Matrix")) x <- as.matrix(x)
   if (!is_variables(x)) fail("'", name, "' must be numeric, not of class ", class(x)[1L], other_way_in(x, name))
   x
+}
+
+check_frame <- function(x, name) {
+  bad <- !vapply(x, is_variables, NA)
+  if (any(bad)) {
+    fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
+         class(x[[which(bad)[1L]]])[1L], "; leave it out", if (is_tall(x)) transposed_way_out(name, bad))
+  }
+  as.matrix(x)
 }
 
 is_matrix <- function(x) is.matrix(x) || is_outside(x) || (isS4(x) && is(x, "dgCMatrix"))

@@ -46,7 +46,9 @@ GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")
 
 #' @importFrom utils .DollarNames
 #' @rawNamespace S3method(.DollarNames, gpuCor)
-.DollarNames.gpuCor <- function(x, pattern = "") grep(pattern, GPUTOOLS_PARTS, value = TRUE)
+.DollarNames.gpuCor <- function(x, pattern = "") { # nolint: object_name_linter.
+  grep(pattern, GPUTOOLS_PARTS, value = TRUE)
+}
 
 need_tests <- function(why, part) {
   fail("there is no $", part, " of these coefficients: ", why, "; gpuCor(..., test = TRUE) finds it with them")
@@ -154,8 +156,10 @@ gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pea
   test <- check_flag(test, "test")
   if (!is_number(limit) || is.na(limit)) fail("'limit' must be a number, not ", show_value(limit))
   sign <- if (check_flag(absolute, "absolute")) "absolute" else "positive"
-  run <- function(...) gpuCorNetwork(x, y, sign = sign, use = use, method = method, backend = backend, ...,
-                                     precision = precision, output = "edges")
+  run <- function(...) {
+    gpuCorNetwork(x, y, sign = sign, use = use, method = method, backend = backend, ..., precision = precision,
+                  output = "edges")
+  }
   edges <- if (is.null(top)) run(threshold = threshold, ...) else run(k = top, ...)
   if (!is.null(top) && !is.null(y)) edges <- edges[is_among_first(edges$to, top), , drop = FALSE]
   if (nrow(edges) > limit) {

@@ -84,9 +84,12 @@ test_that("variables in rows are warned of, and nothing else is", {
   expect_no_warning(gpuCor(unname(genes)))
   expect_no_warning(gpuCor(t(genes)))
   expect_no_warning(gpuCor(genes[1:900, ]))
-  expect_no_warning(gpuCor(data.frame(matrix(1:30000, 2000)))) # counts or scores of observations
+  expect_warning(gpuCor(data.frame(matrix(rnorm(40000), 2000))), "2,000 rows and 20 columns, and the columns are")
+  expect_no_warning(gpuCor(data.frame(matrix(rnorm(20000), 2000)))) # what ten sensors have measured
+  expect_no_warning(gpuCor(data.frame(matrix(1:40000, 2000)))) # counts or scores of observations
   expect_no_warning(gpuCor(genes, genes[, 1:2]))
   expect_no_warning(gpuCor(`rownames<-`(genes, 1:2000)))
+  expect_no_warning(gpuCor(`rownames<-`(genes, format(as.Date("2020-01-01") + 1:2000))))
 })
 
 # ---- words
