@@ -2,7 +2,8 @@
 #
 #   make demo      install what is missing, build, run the example on real data
 #   make check     make unit, R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
-#   make unit      the engine's tests without R: plain, with ASan and UBSan, with TSan; half a minute
+#   make unit      what configure makes of false toolkits; the engine's tests without R: plain, with ASan and UBSan, with
+#                  TSan; half a minute
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
 #   make fuzz      random calls against cor(), exact fractions and brute force: SECONDS=60 SEED=1
 #   make asan      the tests with AddressSanitizer and UBSan; make asan-fuzz: the random calls
@@ -37,7 +38,7 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
 FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
-UNIT_NEEDS = gcc libc6-dev
+UNIT_NEEDS = gcc libc6-dev r-base-core
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
 SITE_NEEDS = $(CHECK_NEEDS) r-cran-pkgdown
@@ -120,6 +121,7 @@ check: unit claims
 
 unit:
 	$(call need,$(UNIT_NEEDS))
+	tests/configure
 	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
 
 claims:

@@ -64,15 +64,7 @@ check_variables <- function(x, name, assay = NULL) {
   if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
-  if (is.data.frame(x)) {
-    bad <- !vapply(x, is_variables, NA)
-    check_no_names(x, bad, name)
-    if (any(bad)) {
-      fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
-           class(x[[which(bad)[1L]]])[1L], "; leave it out", if (is_tall(x)) transposed_way_out(x, name, bad))
-    }
-    return(as.matrix(x))
-  }
+  if (is.data.frame(x)) return(check_frame(x, name))
   if (isS4(x) && is(x, "sparseMatrix")) {
     message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
@@ -90,6 +82,16 @@ check_no_names <- function(x, bad, name) {
        show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name, " <- data.frame(", name,
        "[-1], row.names = ", unique, name, "[[1]]", if (nzchar(unique)) "))", "). If they are the variables', then t(",
        name, "), as variables go by columns")
+}
+
+check_frame <- function(x, name) {
+  bad <- !vapply(x, is_variables, NA)
+  check_no_names(x, bad, name)
+  if (any(bad)) {
+    fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
+         class(x[[which(bad)[1L]]])[1L], "; leave it out", if (is_tall(x)) transposed_way_out(name, bad))
+  }
+  as.matrix(x)
 }
 
 is_matrix <- function(x) is.matrix(x) || is_outside(x) || (isS4(x) && is(x, "dgCMatrix"))

@@ -86,7 +86,7 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
     threshold <- y
     y <- NULL
   }
-  check_names(...names(), further_names())
+  if (...length()) check_names(...names(), further_names())
   check_not_threshold(x, y)
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   wanted <- list(type = check_choice(type, types, "type"), power = check_powers(power),

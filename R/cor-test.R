@@ -128,9 +128,8 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, input, method, use, counted, rule, work$tests)
   if (isTRUE(exact) && found$tied > 0) {
-    warning("ties: ", format_count(found$tied), " of ", n_of(length(r), "pair"), if (found$tied == 1) " has" else " have",
-            " no exact p value",
-            call. = FALSE)
+    warning("ties: ", format_count(found$tied), " of ", n_of(length(r), "pair"),
+            if (found$tied == 1) " has" else " have", " no exact p value", call. = FALSE)
   }
   structure(
     c(list(coefficient = r), found[c("n", "statistic", "p.value")],

@@ -45,8 +45,10 @@ GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")
 }
 
 #' @importFrom utils .DollarNames
-#' @exportS3Method utils::.DollarNames
-.DollarNames.gpuCor <- function(x, pattern = "") grep(pattern, GPUTOOLS_PARTS, value = TRUE)
+#' @rawNamespace S3method(.DollarNames, gpuCor)
+.DollarNames.gpuCor <- function(x, pattern = "") { # nolint: object_name_linter.
+  grep(pattern, GPUTOOLS_PARTS, value = TRUE)
+}
 
 need_tests <- function(why, part) {
   fail("there is no $", part, " of these coefficients: ", why, "; gpuCor(..., test = TRUE) finds it with them")
@@ -116,12 +118,12 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 #' pairs of which either column has the other among its own, each once.
 #'
 #' `gpuCorPerm()`: the rows of `y`, or of a copy of `x`, are put into another order by [base::sample.int()], `B` times
-#' after another, all columns by the same order; so [set.seed()] determines the permutations. The p value of a pair is the
-#' share of the orders, the one of the data being one of them, by which its coefficient is at least as large in size; the
-#' adjusted one is the share of those by which the largest coefficient of all pairs is (Westfall and Young's single step).
-#' The same up to `r gpucor:::SAME_COEFFICIENT` counts as as large, 1e-10 with `precision = "double"`. Each permutation's
-#' coefficients are looked at by R, which takes longer than to compute them: where adjusted p values are all that is
-#' wanted, [gpuCorTest()] with `adjust = "maxT"` is faster by far, as it keeps the largest coefficient only.
+#' after another, all columns by the same order; so [set.seed()] determines the permutations. The p value of a pair is
+#' the share of the orders, the one of the data being one of them, by which its coefficient is at least as large in
+#' size; the adjusted one is the share of those by which the largest coefficient of all pairs is (Westfall and Young's
+#' single step). The same up to `r gpucor:::SAME_COEFFICIENT` counts as as large, 1e-10 with `precision = "double"`.
+#' Each permutation's coefficients are looked at by R: where adjusted p values are all that is wanted, [gpuCorTest()]
+#' with `adjust = "maxT"` finds the largest ones where they are computed.
 #'
 #' @inheritParams gpuCor
 #' @param threshold Keep the pairs whose coefficient is at least this.
@@ -132,8 +134,8 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 #' @param tile Of gputools; without a meaning here.
 #' @param ... As in [gpuCorNetwork()].
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and
-#'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal of
-#'   the latter two is `NA`.
+#'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal
+#'   of the latter two is `NA`.
 #' @section Errors: as [gpuCorNetwork()]; neither or both of `threshold` and `top`; more than `limit` pairs.
 #'   `gpuCorPerm()`: missing values, fewer than 3 rows.
 #' @references
@@ -154,8 +156,10 @@ gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pea
   test <- check_flag(test, "test")
   if (!is_number(limit) || is.na(limit)) fail("'limit' must be a number, not ", show_value(limit))
   sign <- if (check_flag(absolute, "absolute")) "absolute" else "positive"
-  run <- function(...) gpuCorNetwork(x, y, sign = sign, use = use, method = method, backend = backend, ...,
-                                     precision = precision, output = "edges")
+  run <- function(...) {
+    gpuCorNetwork(x, y, sign = sign, use = use, method = method, backend = backend, ..., precision = precision,
+                  output = "edges")
+  }
   edges <- if (is.null(top)) run(threshold = threshold, ...) else run(k = top, ...)
   if (!is.null(top) && !is.null(y)) edges <- edges[is_among_first(edges$to, top), , drop = FALSE]
   if (nrow(edges) > limit) {
@@ -193,8 +197,8 @@ tested_edges <- function(edges, x, y, use, method, backend, ...) {
 #' @rdname gpuCorPairs
 #' @param B How many permutations.
 #' @export
-gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c("single", "double"), # nolint: object_name_linter.
-                       backend = NULL, ...) {
+gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c("single", "double"), backend = NULL,
+                       ...) {
   method <- check_method(method)
   precision <- check_choice(precision, precisions, "precision")
   n_perm <- check_whole(B, "B", 1, 1e9)
@@ -219,8 +223,8 @@ check_shuffled <- function(x, y) {
   if (nrow(x) < 3L) fail("'x' has ", nrow(x), " rows (observations); permutations need at least 3")
 }
 
-# Of `n_perm` orders of the rows of y: by how many a pair's coefficient is as large as `strength`, and the largest one of
-# all pairs. Several orders' columns stand side by side, so that each call computes BLOCK_VALUES coefficients.
+# Of `n_perm` orders of the rows of y: by how many a pair's coefficient is as large as `strength`, and the largest one
+# of all pairs. Several orders' columns stand side by side, so that each call computes BLOCK_VALUES coefficients.
 shuffled_counts <- function(y, strength, n_perm, cor_of) {
   counts <- strength * 0
   maxima <- numeric(n_perm)

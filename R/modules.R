@@ -200,7 +200,9 @@ module_settings <- function(backend, ...) {
     fail("'", refused[1L], "' is not for gpuModules(): eigengenes would not know of it. Give it the residuals, such ",
          "as residuals(lm(x ~ z))")
   }
-  check_names(if (is.null(names(given))) "" else names(given), c(SETTINGS, "assay", option_names()))
+  if (length(given)) {
+    check_names(if (is.null(names(given))) "" else names(given), c(SETTINGS, "assay", option_names()))
+  }
   given$assay <- NULL
   c(list(backend = backend), given)
 }

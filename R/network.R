@@ -110,7 +110,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                           output = c("matrix", "edges"), file = NULL, backend = NULL, ..., shards = NULL,
                           compression = 0, precision = c("single", "double")) {
-  check_names(...names(), further_names())
+  if (...length()) check_names(...names(), further_names())
   check_not_threshold(x, y)
   if (!is.null(shards)) {
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,

@@ -4,18 +4,21 @@
 # samples.
 TALL_ROWS <- 1000
 TALL_RATIO <- 10
+# Of a data frame without names, which may be what sensors have measured: as many columns as there are samples.
+SAMPLES_LEAST <- 20
 
 is_tall <- function(x) {
   size <- if (is.matrix(x) || is.data.frame(x)) dim(x)
   length(size) == 2L && size[1L] >= TALL_ROWS && size[1L] >= TALL_RATIO * size[2L] && size[2L] > 2L
 }
 
-# Observations seldom have names, and genes always do: in the row names, or in a column that had to be left out, after
-# which a data frame of measurements is left. A matrix without names of rows is taken as it is.
+# Observations seldom have names but for dates and numbers, and genes always do: in the row names, or in a column that
+# had to be left out, after which a data frame of measurements is left. A matrix without names of rows is taken as it
+# is.
 warn_transposed <- function(x) {
   if (identical(getOption("gpucor.orientation"), "columns")) return(invisible())
-  named <- !is.null(rownames(x)) && !(is.data.frame(x) && .row_names_info(x) < 0L) && !are_numbers(rownames(x)[1:10])
-  measured <- is.data.frame(x) && all(vapply(x, is.double, NA))
+  named <- !is.null(rownames(x)) && !(is.data.frame(x) && .row_names_info(x) < 0L) && !are_times(rownames(x)[1:10])
+  measured <- is.data.frame(x) && ncol(x) >= SAMPLES_LEAST && all(vapply(x, is.double, NA))
   if (!named && !measured) return(invisible())
   warning("'x' has ", format_count(nrow(x)), " rows and ", format_count(ncol(x)), " columns, and the columns are ",
           "correlated", if (named) paste0("; rows are named, as \"", rownames(x)[1L], "\" is"),
@@ -23,10 +26,11 @@ warn_transposed <- function(x) {
           "); options(gpucor.orientation = \"columns\") ends this warning", call. = FALSE)
 }
 
-are_numbers <- function(text) all(grepl("^[0-9]+$", text))
+# Numbers, dates, times.
+are_times <- function(text) all(grepl("^[0-9][-0-9 :./+TZ]*$", text))
 
 # After the message that a column of a data frame is no variable.
-transposed_way_out <- function(x, name, bad) {
+transposed_way_out <- function(name, bad) {
   paste0("; or if the rows are the variables, such as genes, t(", name, "[-", which(bad)[1L],
          "]) has them in columns as gpucor wants them")
 }
@@ -38,5 +42,5 @@ other_way_in <- function(x, name) {
   }
   if (!is.character(x) || length(x) != 1L) return(NULL)
   if (grepl("[.]nii([.]gz)?$", x)) return("; voxelMatrix() reads this file")
-  if (grepl("[.](h5|h5ad|hdf5|loom|bin|raw)$", x, ignore.case = TRUE)) return("; gpuCorFile() stands for a file of data")
+  if (grepl("[.](h5|h5ad|hdf5|loom|bin|raw)$", x, ignore.case = TRUE)) "; gpuCorFile() stands for a file of data"
 }

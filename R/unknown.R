@@ -41,7 +41,8 @@ meant <- function(name, verb, known) {
   near <- nearest(name, here)
   if (length(near)) return(paste0("; did you mean '", near, "'?"))
   having <- having_argument(name)
-  if (length(having)) paste0(", which ", paste0(having, "()", collapse = ", "), if (length(having) > 1L) " have" else " has")
+  if (!length(having)) return(NULL)
+  paste0(", which ", paste0(having, "()", collapse = ", "), if (length(having) > 1L) " have" else " has")
 }
 
 # The most similar of `names`, if it is similar: a third of the letters may differ.

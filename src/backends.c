@@ -1,12 +1,14 @@
 /* The back ends of this build, the one first that is to be taken where it can be used. Here, above all of them. */
 #include "core/gpucor.h"
 
+#include "configured.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #ifndef GPUCOR_CUDA
 static int count_none(char *reason, size_t size) {
-    snprintf(reason, size, "the package was built without CUDA (no nvcc was found, or --without-cuda was given)");
+    snprintf(reason, size, "the package was built without CUDA: %s", GPUCOR_WITHOUT_CUDA);
     return 0;
 }
 

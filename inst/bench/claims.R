@@ -38,12 +38,14 @@ documents <- c("README.md", file.path("vignettes", list.files(file.path(root, "v
 
 # What looks like a statement of speed, memory or accuracy.
 NUMBER <- "[0-9][0-9,]*(?:[.][0-9]+)?(?:e-?[0-9]+)?"
-WORD <- "(?:half|twice|third|quarter|tenth|hundredth|thousandth|two|three|four|five|six|seven|eight|nine|ten|forty|hundred)"
+WORD <- paste0("(?:half|twice|third|quarter|tenth|hundredth|thousandth|two|three|four|five|six|seven|eight|nine|ten|",
+               "forty|hundred)")
 LOOKS <- c(paste0(NUMBER, " (?:s|ms|seconds?|minutes?|min|hours?|microseconds?|milliseconds?|nanoseconds?)\\b"),
            paste0(NUMBER, " (?:KB|MB|GB|TB)\\b"),
            paste0("(?:", NUMBER, "|", WORD, ")(?: times)? as (?:fast|long|much memory)"),
            paste0("\\b", WORD, " (?:of )?the (?:time|memory)\\b"),
-           paste0("\\b(?:(?:a|an|some|", WORD, ") (?:minutes?|hours?|microseconds?|milliseconds?)|(?:some|", WORD, ") seconds)\\b"),
+           paste0("\\b(?:a|an|some|", WORD, ") (?:minutes?|hours?|microseconds?|milliseconds?)\\b"),
+           paste0("\\b(?:some|", WORD, ") seconds\\b"),
            "within 1e-[0-9]+", paste0(NUMBER, " million pairs a second"))
 
 spans <- function(pattern, text, ...) {
@@ -115,7 +117,8 @@ fault_of <- function(k) {
   if (length(shown) != length(value)) return(paste(length(shown), "numbers, and the record has", length(value)))
   how <- if (is.null(entry(k, "Holds"))) "=" else entry(k, "Holds")
   wrong <- which(!mapply(holds, value, shown, how))
-  if (length(wrong)) paste0("says ", shown[wrong[1]], "; ", entry(k, "Record"), " has ", format(value[wrong[1]], digits = 6))
+  if (!length(wrong)) return(NULL)
+  paste0("says ", shown[wrong[1]], "; ", entry(k, "Record"), " has ", format(value[wrong[1]], digits = 6))
 }
 
 texts <- stats::setNames(lapply(documents, words_of), documents)

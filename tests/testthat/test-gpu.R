@@ -34,6 +34,12 @@ test_that("gpuInfo() says what there is", {
   expect_nothing_live()
 })
 
+test_that("a build without CUDA repeats why", {
+  skip_if_not(grepl("built without CUDA", gpuInfo()$reason), "built with CUDA")
+  expect_match(gpuInfo()$reason, "^the package was built without CUDA: .{10}")
+  expect_output(print(gpuInfo()), gpuInfo()$reason, fixed = TRUE)
+})
+
 test_that("without a GPU, CUDA is refused with the reason and auto takes the CPU", {
   skip_if_not(no_gpu, "a machine without a GPU")
   reason <- gpuInfo()$reason

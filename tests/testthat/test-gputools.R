@@ -89,8 +89,8 @@ test_that("with y the parts are a list, and an option makes lists of all results
 })
 
 test_that("gpuCorPairs() by threshold has the pairs of cor()", {
-  for (method in c("pearson", "spearman", "kendall")) for (absolute in c(TRUE, FALSE)) for (precision in c("single", "double")) {
-    for (other in list(NULL, y)) {
+  for (method in all_methods) for (absolute in c(TRUE, FALSE)) {
+    for (precision in c("single", "double")) for (other in list(NULL, y)) {
       r <- cor(x, other, method = method)
       strength <- if (absolute) abs(r) else r
       if (is.null(other)) strength[lower.tri(strength, TRUE)] <- NA

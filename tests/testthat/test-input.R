@@ -260,7 +260,8 @@ test_that("settings are checked", {
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
-  known <- "further arguments of gpuCor\\(\\) are 'threads', 'memory', 'progress', 'devices', 'assay', 'weights', 'covariates'"
+  known <- paste0("further arguments of gpuCor\\(\\) are 'threads', 'memory', 'progress', 'devices', 'assay', ",
+                  "'weights', 'covariates'")
   expect_error(gpuCor(x, thread = 2), paste0("there is no 'thread'; did you mean 'threads'\\?; ", known))
   unnamed <- paste0("unnamed; ", known)
   expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)

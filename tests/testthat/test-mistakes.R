@@ -45,8 +45,8 @@ test_that("a second matrix of gpuConnectivity() is answered about what is missin
 
 test_that("images and files are pointed to what reads them", {
   image <- array(rnorm(2 * 3 * 4 * 5), c(2, 3, 4, 5))
-  for (f in list(gpuCor, function(...) gpuCorNetwork(..., threshold = 0.5), function(...) gpuConnectivity(..., threshold = 0.5),
-                 function(...) pickPower(...), gpuCorTriangle, gpuCorTest)) {
+  for (f in list(gpuCor, function(...) gpuCorNetwork(..., threshold = 0.5), pickPower, gpuCorTriangle, gpuCorTest,
+                 function(...) gpuConnectivity(..., threshold = 0.5))) {
     expect_error(f(image), "voxelMatrix\\(x\\)")
   }
   expect_error(gpuCor("bold.nii.gz"), "voxelMatrix\\(\\) reads this file")
@@ -75,7 +75,8 @@ test_that("variables in rows are warned of, and nothing else is", {
   expect_warning(pickPower(genes, 1:2), told)
   expect_warning(gpuCor(as.data.frame(genes)), "give t\\(as.matrix\\(x\\)\\)")
   expect_warning(gpuCor(frame[-1]), "2,000 rows and 15 columns")
-  expect_error(gpuCor(frame), "column 1 \\(id\\) is of class character; leave it out; or if the rows .*, t\\(x\\[-1\\]\\)")
+  expect_error(gpuCor(frame),
+               "column 1 \\(id\\) is of class character; leave it out; or if the rows .*, t\\(x\\[-1\\]\\)")
   expect_identical(dim(t(frame[-1])), c(15L, 2000L))
   old <- options(gpucor.orientation = "columns")
   expect_no_warning(gpuCor(genes))
@@ -83,9 +84,12 @@ test_that("variables in rows are warned of, and nothing else is", {
   expect_no_warning(gpuCor(unname(genes)))
   expect_no_warning(gpuCor(t(genes)))
   expect_no_warning(gpuCor(genes[1:900, ]))
-  expect_no_warning(gpuCor(data.frame(matrix(1:30000, 2000)))) # counts or scores of observations
+  expect_warning(gpuCor(data.frame(matrix(rnorm(40000), 2000))), "2,000 rows and 20 columns, and the columns are")
+  expect_no_warning(gpuCor(data.frame(matrix(rnorm(20000), 2000)))) # what ten sensors have measured
+  expect_no_warning(gpuCor(data.frame(matrix(1:40000, 2000)))) # counts or scores of observations
   expect_no_warning(gpuCor(genes, genes[, 1:2]))
   expect_no_warning(gpuCor(`rownames<-`(genes, 1:2000)))
+  expect_no_warning(gpuCor(`rownames<-`(genes, format(as.Date("2020-01-01") + 1:2000))))
 })
 
 # ---- words

@@ -198,7 +198,7 @@ test_that("print() shows the smallest p values first", {
   best <- frame[which.min(frame$p.value), ]
   expect_match(text[3], paste(best$from, "*", best$to))
   expect_output(print(gpuCorTest(x, log.p = TRUE)), "smallest log p")
-  expect_output(print(gpuCorTest(x[, 1], x[, 2])), "1 tests")
+  expect_output(print(gpuCorTest(x[, 1], x[, 2])), "1 test, ")
 })
 
 test_that("gpuTtest() gives t scores in the shape of the coefficients", {

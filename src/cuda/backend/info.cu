@@ -28,10 +28,11 @@ static void say_why(cudaError_t error, char *reason, size_t size) {
     } else if (driver == 0) {
         snprintf(reason, size, "this machine has no NVIDIA driver, which a GPU needs to be used");
     } else {
-        snprintf(reason, size,
-                 "the NVIDIA driver is for CUDA %d.%d, and the package was built with CUDA %d.%d; update the driver, or "
-                 "build with an older CUDA Toolkit: --with-cuda=DIR",
-                 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+        snprintf(
+            reason, size,
+            "the NVIDIA driver is for CUDA %d.%d, and the package was built with CUDA %d.%d; update the driver, or "
+            "build with an older CUDA Toolkit: --with-cuda=DIR",
+            driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     }
 }
 
