@@ -205,7 +205,7 @@ tests_by_trait <- function(rows, task) {
 
 # How many pairs have a coefficient; the flags of columns tell, but for pairs that have their own observations.
 count_tests <- function(rows, task, one_by_one) {
-  if (one_by_one) return(weight_bins(histogram_pass(task, task$settings), "absolute")$total)
+  if (one_by_one) return(sum(histogram_pass(task, task$settings)$counts))
   none <- as.raw(constant("constant")) | as.raw(constant("few"))
   if (uses[task$use] == "everything") none <- none | as.raw(constant("missing"))
   with_any <- function(flags) as.numeric(sum((flags & none) == 0))

@@ -16,18 +16,9 @@ choose_progress <- function(progress) {
   wanted <- if (is.null(progress)) {
     interactive() || is_heard_by_progressr()
   } else {
-    check_flag(as_flag(progress), "progress")
+    check_flag(progress, "progress")
   }
   if (wanted) running_job() else FALSE
-}
-
-# TRUE and FALSE as people write them in the environment.
-as_flag <- function(value) {
-  if (is.character(value) && length(value) == 1L) {
-    found <- match(tolower(value), c("true", "yes", "on", "false", "no", "off"))
-    if (!is.na(found)) return(found <= 3L)
-  }
-  if (is.numeric(value) && length(value) == 1L && value %in% 0:1) value == 1 else value
 }
 
 # The job of the outermost function of the package on the stack; it ends with that function, however it ends.

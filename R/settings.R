@@ -168,7 +168,7 @@ choose_memory <- function(memory) {
 
 # Bytes of results' memory that stay for the next result, -1: as the engine decides.
 choose_keep <- function(keep) {
-  keep <- if (is.numeric(keep)) keep else as_flag(keep)
+  keep <- if (is.numeric(keep)) keep else keep
   if (is.null(keep) || isTRUE(keep)) return(-1)
   if (isFALSE(keep)) return(0)
   check_whole(keep, "keep", 0, 2^60, " (bytes), or TRUE or FALSE")

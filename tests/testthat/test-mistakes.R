@@ -54,14 +54,14 @@ test_that("images and files are pointed to what reads them", {
 })
 
 test_that("a switch in the environment may be written as people write them", {
-  value <- function(text, name = "progress") {
+  is_wanted <- function(text) {
     Sys.setenv(GPUCOR_PROGRESS = text)
     on.exit(Sys.unsetenv("GPUCOR_PROGRESS"))
-    gpucor:::settings_of("cpu")$progress
+    is.environment(gpucor:::settings_of("cpu")$progress)
   }
-  for (text in c("TRUE", "true", "True", "yes", "on", "1", "T")) expect_true(value(text), label = text)
-  for (text in c("FALSE", "false", "no", "off", "0", "F")) expect_false(value(text), label = text)
-  expect_error(value("maybe"), "'progress' must be TRUE or FALSE, not \"maybe\"")
+  for (text in c("TRUE", "true", "True", "yes", "on", "1", "T")) expect_true(is_wanted(text), label = text)
+  for (text in c("FALSE", "false", "no", "off", "0", "F")) expect_false(is_wanted(text), label = text)
+  expect_error(is_wanted("maybe"), "'progress' must be TRUE or FALSE, not \"maybe\"")
 })
 
 # ---- input
@@ -75,8 +75,7 @@ test_that("variables in rows are warned of, and nothing else is", {
   expect_warning(pickPower(genes, 1:2), told)
   expect_warning(gpuCor(as.data.frame(genes)), "give t\\(as.matrix\\(x\\)\\)")
   expect_warning(gpuCor(frame[-1]), "2,000 rows and 15 columns")
-  expect_error(gpuCor(frame),
-               "column 1 \\(id\\) is of class character; leave it out; or if the rows .*, t\\(x\\[-1\\]\\)")
+  expect_error(gpuCor(frame), "its first column \\(id\\) is names, .* If they are the variables', then t\\(x\\)")
   expect_identical(dim(t(frame[-1])), c(15L, 2000L))
   old <- options(gpucor.orientation = "columns")
   expect_no_warning(gpuCor(genes))
