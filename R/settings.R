@@ -57,7 +57,8 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     memory = choose_memory(found$memory),
     progress = progress,
     keep = choose_keep(found$keep),
-    pass = if (is.environment(progress)) progress$part else c(0, 1),
+    started = if (progress > 0) now(),
+    pass = c(0, 1),
     doing = NULL,
     assay = given$assay,
     asked = if (length(given)) asked_design(given), # see designed()

@@ -27,9 +27,9 @@
 /* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, or many
  * subjects' (R/subjects.R), y possibly NULL;
  * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
- * progress, keep, pass, devices, pairs: see r_pairs_parse(), design: NULL or as in r_design_parse(), and of a part of a
- * run share, save, parts: see r_part). The result is list(n_obs, x_flags, y_flags, ...), with an attribute "lost" that
- * says why devices were, or after an error list(status, message).
+ * progress: seconds between reports, 0: none, keep, pass, devices, pairs: see r_pairs_parse(), design: NULL or as in
+ * r_design_parse(), and of a part of a run share, save, parts: see r_part). The result is list(n_obs, x_flags, y_flags,
+ * ...), with an attribute "lost" that says why devices were, or after an error list(status, message).
  */
 
 /* All pairs: ... values, zero_sd: pairs with a constant column, fell_back: whether any column's flag says so. settings
