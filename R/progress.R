@@ -33,8 +33,8 @@ as_flag <- function(value) {
 }
 
 # The job that settings are of, which begins with its first report: that of the outermost function of the package on the
-# stack, with which it ends, however that ends. Where that calls a function that makes settings of its own, the bar begins
-# anew.
+# stack, with which it ends, however that ends. Where that calls a function that makes settings of its own, the bar
+# begins anew.
 job_of <- function(settings) {
   job <- state$job
   if (is.null(job)) {
