@@ -51,11 +51,18 @@ as_plain_sparse <- function(x) {
 }
 
 # Matrix keeps the class where the pattern of the entries stays.
+
 #' @importMethodsFrom Matrix Arith Math Math2
 #' @exportMethod Arith
 #' @exportMethod Math
 #' @exportMethod Math2
-#' @aliases Arith,gpuCorNetwork,numeric-method
+#' @aliases Arith,gpuCorNetwork,numeric-method Arith,numeric,gpuCorNetwork-method
+#' @aliases Arith,gpuCorNetwork,logical-method Arith,logical,gpuCorNetwork-method
+#' @aliases Arith,gpuCorNetwork,missing-method Math,gpuCorNetwork-method
+#' @aliases Math2,gpuCorNetwork-method Arith,gpuCorNetworkXY,numeric-method
+#' @aliases Arith,numeric,gpuCorNetworkXY-method Arith,gpuCorNetworkXY,logical-method
+#' @aliases Arith,logical,gpuCorNetworkXY-method Arith,gpuCorNetworkXY,missing-method
+#' @aliases Math,gpuCorNetworkXY-method Math2,gpuCorNetworkXY-method
 #' @name gpuCorNetwork-class
 NULL
 

@@ -46,7 +46,9 @@ draw_p_values <- function(log_p, ...) {
 volcano_places <- function(log_p, most = 20000, smallest = 1000) {
   n <- length(log_p)
   if (n <= most) return(seq_len(n))
-  bound <- sort(log_p[!is.na(log_p)], partial = smallest)[smallest]
+  known <- log_p[!is.na(log_p)]
+  if (length(known) <= most) return(which(!is.na(log_p)))
+  bound <- sort(known, partial = smallest)[smallest]
   unique(c(drawn_places(n, most), utils::head(which(log_p <= bound), 2 * smallest)))
 }
 

@@ -11,25 +11,33 @@ REDRAW_SECONDS <- 0.04
 
 # ---- the job
 
-# For argument `progress`: the job's environment, or FALSE.
+# For argument `progress`: seconds between reports of the engine, 0 for none.
 choose_progress <- function(progress) {
   wanted <- if (is.null(progress)) {
     interactive() || is_heard_by_progressr()
   } else {
     check_flag(progress, "progress")
   }
-  if (wanted) running_job() else FALSE
+  if (wanted) min(REPORT_SECONDS, max(0.001, quiet_seconds())) else 0
 }
 
-# The job of the outermost function of the package on the stack; it ends with that function, however it ends.
-running_job <- function() {
-  if (!is.null(state$job)) return(state$job)
-  interval <- min(REPORT_SECONDS, getOption("gpucor.progress_quiet", REPORT_SECONDS)) # of the engine's reports
-  job <- list2env(list(started = now(), interval = interval, part = c(0, 1), share = 0, seen = 0, done = Inf,
-                       rate = NA_real_, shown = -Inf), parent = emptyenv())
-  state$job <- job
-  own <- quote(end_job(!identical(returnValue(end_job), end_job))) # what is returned, or after an error the default
-  do.call(on.exit, list(own, add = TRUE), envir = outermost_frame())
+quiet_seconds <- function() getOption("gpucor.progress_quiet", QUIET_SECONDS)
+
+# The job that settings are of, which begins with its first report: that of the outermost function of the package on the
+# stack, with which it ends, however that ends. Where that calls a function that makes settings of its own, the bar
+# begins anew.
+job_of <- function(settings) {
+  job <- state$job
+  if (is.null(job)) {
+    job <- list2env(list(started = settings$started, shown = -Inf), parent = emptyenv())
+    state$job <- job
+    own <- quote(end_job(!identical(returnValue(end_job), end_job))) # what is returned, or after an error the default
+    do.call(on.exit, list(own, add = TRUE), envir = outermost_frame())
+  }
+  if (!identical(job$of, settings$started)) {
+    fresh <- list(of = settings$started, share = 0, seen = 0, done = Inf, rate = NA_real_, speed = NULL)
+    list2env(fresh, job)
+  }
   job
 }
 
@@ -51,8 +59,8 @@ now <- function() proc.time()[["elapsed"]]
 
 # What R is at while no engine runs: shown at once, without a time left, as nobody knows it.
 doing <- function(settings, what) {
-  if (!is.environment(settings$progress)) return(invisible())
-  job <- settings$progress
+  if (settings$progress == 0 || now() - settings$started < quiet_seconds()) return(invisible())
+  job <- job_of(settings)
   job$share <- max(job$share, settings$pass[1L])
   job$rate <- NA_real_
   show_job(job, what, left = FALSE, at_once = TRUE)
@@ -61,8 +69,8 @@ doing <- function(settings, what) {
 # The engine's word, and that of loops in R: share of the pass that the settings are of; pairs: how many it has, 0 where
 # that is not what is counted.
 report_progress <- function(settings, share, pairs = 0) {
-  job <- settings$progress
-  if (!is.environment(job)) return(invisible())
+  if (settings$progress == 0) return(invisible())
+  job <- job_of(settings)
   share <- min(max(share, 0), 1)
   job$share <- min(1, max(job$share, settings$pass[1L] + share * settings$pass[2L]))
   count_pace(job, settings$doing, if (isFALSE(settings$doing$rated)) 0 else share * pairs)
@@ -93,7 +101,7 @@ describe_doing <- function(what, share) {
 
 show_job <- function(job, what, left = TRUE, at_once = FALSE) {
   time <- now()
-  if (time - job$started < getOption("gpucor.progress_quiet", QUIET_SECONDS)) return(invisible())
+  if (time - job$started < quiet_seconds()) return(invisible())
   if (!at_once && time - job$shown < REDRAW_SECONDS) return(invisible())
   job$shown <- time
   note_speed(job, time)

@@ -66,7 +66,8 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     memory = choose_memory(found$memory),
     progress = progress,
     keep = choose_keep(found$keep),
-    pass = if (is.environment(progress)) progress$part else c(0, 1),
+    started = if (progress > 0) now(),
+    pass = c(0, 1),
     doing = NULL,
     assay = given$assay,
     asked = if (length(given)) asked_design(given), # see designed()
@@ -168,7 +169,6 @@ choose_memory <- function(memory) {
 
 # Bytes of results' memory that stay for the next result, -1: as the engine decides.
 choose_keep <- function(keep) {
-  keep <- if (is.numeric(keep)) keep else keep
   if (is.null(keep) || isTRUE(keep)) return(-1)
   if (isFALSE(keep)) return(0)
   check_whole(keep, "keep", 0, 2^60, " (bytes), or TRUE or FALSE")

@@ -174,8 +174,9 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
         SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)observations.n_obs));
         SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));
     }
+    result = r_job_end(&q, status, result);
     UNPROTECT(2);
-    return status ? r_failure(&q.call.context.error) : result;
+    return result;
 }
 
 gcor_observations r_counted(SEXP observations) {

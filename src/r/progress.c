@@ -58,12 +58,12 @@ static int check(void *user, double share) {
 }
 
 void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings) {
-    SEXP job = settings ? r_element(settings, "progress") : R_NilValue;
-    *progress = (r_progress){.monitor = monitor, .told = gcor_seconds(), .width = 1};
-    if (TYPEOF(job) == ENVSXP) {
-        progress->settings = settings;
-        progress->interval = Rf_asReal(Rf_findVarInFrame(job, Rf_install("interval")));
-    }
+    double interval = settings ? Rf_asReal(r_element(settings, "progress")) : 0;
+    *progress = (r_progress){.settings = interval > 0 ? settings : NULL,
+                             .monitor = monitor,
+                             .interval = interval,
+                             .told = gcor_seconds(),
+                             .width = 1};
     *monitor = gcor_watch(check, progress);
 }
 

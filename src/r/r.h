@@ -28,8 +28,9 @@
 /* Everywhere: x, y: numeric, integer or logical matrix, dgCMatrix, or what R/outside.R reads, or many
  * subjects' (R/subjects.R), y possibly NULL;
  * `by_row`: the variables are x's rows. method: a measure's number, from 0. settings: list(backend, threads, memory,
- * progress, keep, pass, devices, pairs: see r_pairs_parse(), design: NULL or as in r_design_parse(), and of a part of a
- * run share, save, parts: see r_part; overlap: see r_overlap_parse()). The result is list(n_obs, x_flags, y_flags,
+ * progress: seconds between reports, 0: none, keep, pass, devices, pairs: see r_pairs_parse(), design: NULL or as in
+ * r_design_parse(), and of a part of a run share, save, parts: see r_part; overlap: see r_overlap_parse()). The result
+ * is list(n_obs, x_flags, y_flags,
  * ...), with an attribute "lost" that says why devices were, or after an error list(status, message).
  */
 

@@ -37,8 +37,9 @@ SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP s
     gcor_status status = find_quotients(context, q.job.x, &observations, VECTOR_ELT(result, 0));
     if (!status && q.job.y) status = find_quotients(context, q.job.y, &observations, VECTOR_ELT(result, 1));
     if (!status && !q.job.y) SET_VECTOR_ELT(result, 1, VECTOR_ELT(result, 0));
+    result = r_job_end(&q, status, result);
     UNPROTECT(1);
-    return status ? r_failure(&context->error) : result;
+    return result;
 }
 
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads) {
