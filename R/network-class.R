@@ -31,7 +31,7 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' net@edges
 #' net@threshold
 #' head(as.data.frame(net))
-#' @aliases gpuCorNetworkXY-class
+#' @aliases gpuCorNetworkXY-class gpuTOMNetwork-class
 #' @exportClass gpuCorNetwork
 setClass("gpuCorNetwork", contains = "dsCMatrix", slots = network_slots)
 
