@@ -32,7 +32,7 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' net@threshold
 #' head(as.data.frame(net))
 #' plot(net, "weight")
-#' @aliases gpuCorNetworkXY-class
+#' @aliases gpuCorNetworkXY-class gpuTOMNetwork-class
 #' @exportClass gpuCorNetwork
 setClass("gpuCorNetwork", contains = "dsCMatrix", slots = network_slots)
 

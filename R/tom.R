@@ -33,8 +33,9 @@
 #' within 1e-6 between processor and GPU.
 #'
 #' Memory: an adjacency for each pair of columns in both orders, 4 bytes each in main memory, or 8 bytes each on the
-#' GPU, from where they do not come to main memory: some 40,000 columns take 6.4 GB, or 12.8 GB on the GPU. Where this
-#' is not to be had the error says how much it was. The result takes 4 bytes a pair, as that of [gpuCor()].
+#' GPU, from where they do not come to main memory: 40,000 columns take 6.4 GB, or 12.8 GB on the GPU. Where this
+#' is not to be had the error says how much it was. The result takes 4 bytes a pair, as that of [gpuCor()]. On a GPU
+#' they are multiplied by cuBLAS, which is a part of the CUDA Toolkit.
 #'
 #' [stats::hclust()] and `fastcluster::hclust()` take at most 65,536 columns. With more, `output = "network"` keeps the
 #' strong overlaps.

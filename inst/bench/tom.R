@@ -58,7 +58,7 @@ peer_part <- function() {
 
 peer <- function(blas, n_var, n_obs) {
   result <- tempfile("wgcna")
-  environment <- paste0("LD_LIBRARY_PATH=", paste(c(blas, Sys.getenv("LD_LIBRARY_PATH")), collapse = ":"))
+  environment <- paste0("R_LD_LIBRARY_PATH=", blas, ":", file.path(R.home("lib"))) # R puts it before any other
   status <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), "cpu", n_var, n_obs),
                     env = c(environment, paste0("GPUCOR_BENCH_PART=", result)), stdout = FALSE, stderr = FALSE)
   if (status == 0) readRDS(result)

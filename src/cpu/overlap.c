@@ -18,7 +18,6 @@ typedef struct {
     gcor_state *state;
     const gcor_adjacency *of;
     const double *connectivity;
-    gcor_tile tile;
     double *sums; /* ROWS x COLS of each thread */
     float *rows;  /* ROWS x CHUNK of each thread */
 } overlaps;

@@ -112,9 +112,12 @@ TARGET static void NAME(overlaps)(const float *rows, const float *cols, int64_t 
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
     for (int part = 0; part < CPU_KERNEL_ROWS / REAL_ROWS * (VECTORS / REAL_VECTORS); part++) {
         int first = part / (VECTORS / REAL_VECTORS) * REAL_ROWS, from = part % (VECTORS / REAL_VECTORS) * REAL_VECTORS;
-        for (int64_t k = 0; k < n; k += CPU_OVERLAP_RUN) NAME(overlap_run)
-        (rows + k * WIDTH + first, cols + k * WIDTH + from * EACH, n - k < CPU_OVERLAP_RUN ? n - k : CPU_OVERLAP_RUN,
-         add || k > 0, sums + first * CPU_BLOCK_COLS + from * EACH);
+        for (int64_t k = 0; k < n; k += CPU_OVERLAP_RUN) {
+            int64_t some = n - k < CPU_OVERLAP_RUN ? n - k : CPU_OVERLAP_RUN;
+            NAME(overlap_run)
+            (rows + k * CPU_KERNEL_ROWS + first, cols + k * WIDTH + from * EACH, some, add || k > 0,
+             sums + first * CPU_BLOCK_COLS + from * EACH);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 #include "adjacency.h"
 
 #include "../core/alloc.h"
+#include "../core/available.h"
 
 #include <string.h>
 
@@ -140,6 +141,20 @@ const gcor_sink_type gcor_adjacency_type = {
     .free = release,
 };
 
+/* The system would give address space for more than it has memory, and end the process when that is written to. */
+static gcor_status take_memory(gcor_adjacency *own, gcor_context *context, int64_t bytes) {
+    int64_t available = gcor_available_memory(), kept = gcor_pool_kept();
+    if (bytes - kept > available)
+        return gcor_fail(
+            context, GCOR_NO_MEMORY,
+            "there is no memory for the adjacencies of all pairs: %.1f GB wanted, %.1f GB free; take fewer "
+            "columns, or close other programs",
+            (double)bytes / 1e9, ((double)available + (double)kept) / 1e9);
+    own->memory = gcor_pool_take(context, bytes, "the adjacencies of all pairs");
+    own->values = own->memory.at;
+    return own->values ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
                                int in_memory, gcor_adjacency **adjacency) {
     int64_t slivers = (n_var + WIDTH - 1) / WIDTH, bytes = slivers * WIDTH * n_var * (int64_t)sizeof(float);
@@ -148,10 +163,9 @@ gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *r
     *own = (gcor_adjacency){.sink = {.type = &gcor_adjacency_type, .shape = shape, .n_row = n_var, .n_col = n_var},
                             .rule = *rule};
     if (!in_memory) return GCOR_OK;
-    own->memory = gcor_pool_take(context, bytes, "the adjacencies of all pairs");
-    own->values = own->memory.at;
-    if (own->values) return GCOR_OK;
+    gcor_status status = take_memory(own, context, bytes);
+    if (!status) return GCOR_OK;
     release(&own->sink);
     *adjacency = NULL;
-    return GCOR_NO_MEMORY;
+    return status;
 }

@@ -223,4 +223,5 @@ test_that("what gpuTOM() cannot do is an error that says so", {
   expect_error(gpuTOM(x, output = "network"), "one of 'threshold', 'density' and 'k'")
   expect_error(gpuTOM(x, output = "network", k = 1:2), "'k' must be one number")
   expect_error(gpuTOM(x, pairs = 1), "'pairs' is for networks")
+  expect_error(gpuTOM(matrix(runif(2e6), 2), backend = "cpu"), "4000.0 GB wanted, [0-9.]+ GB free; take fewer columns")
 })
