@@ -66,7 +66,7 @@ check_variables <- function(x, name, assay = NULL) {
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) {
     bad <- !vapply(x, is_variables, NA)
-    check_no_names(x, bad, name)
+    if (any(bad)) check_no_names(x, bad, name)
     if (any(bad)) {
       fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
            class(x[[which(bad)[1L]]])[1L], "; leave it out")
@@ -84,7 +84,8 @@ check_variables <- function(x, name, assay = NULL) {
 
 # A first column of names, as files have it.
 check_no_names <- function(x, bad, name) {
-  if (length(x) < 2L || !bad[1L] || any(bad[-1L]) || !(is.character(x[[1L]]) || is.factor(x[[1L]]))) return(invisible())
+  is_text <- bad[1L] && (is.character(x[[1L]]) || is.factor(x[[1L]]))
+  if (length(x) < 2L || !is_text || any(bad[-1L]) || mean(duplicated(x[[1L]])) > 0.5) return(invisible())
   unique <- if (anyDuplicated(x[[1L]])) "make.unique(as.character(" else ""
   fail("'", name, "' must be numeric, and its first column (", names(x)[1L], ") is names, such as ",
        show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name, " <- data.frame(", name,

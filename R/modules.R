@@ -32,9 +32,9 @@
 #' WGCNA's authors for so many samples, with a warning: 9, 8, 7 or 6 for fewer than 20, 30, 40 and for more; with
 #' `type = "signed"` twice as much. `plot()` of the result's `fit` shows the choice.
 #'
-#' Memory: beside the data, the overlap of N genes takes 4 N^2 bytes, the dissimilarities that the cut wants 8 N^2, and
-#' the tree some 8 N^2 meanwhile. The tree holds up to 65,536 genes; for more take the most variable ones, or the
-#' communities of a network, `gpuTOM(output = "network")`.
+#' Memory: beside the data, 24 bytes for each pair of genes in both orders, most of them while the tree is cut: 10 GB of
+#' 20,000 genes. The tree holds up to 65,536 genes; for more take the most variable ones, or the communities of a network,
+#' `gpuTOM(output = "network")`.
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. Of the result `colours` go wherever WGCNA
