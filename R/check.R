@@ -64,15 +64,7 @@ check_variables <- function(x, name, assay = NULL) {
   if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
-  if (is.data.frame(x)) {
-    bad <- !vapply(x, is_variables, NA)
-    if (any(bad)) check_no_names(x, bad, name)
-    if (any(bad)) {
-      fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
-           class(x[[which(bad)[1L]]])[1L], "; leave it out")
-    }
-    return(as.matrix(x))
-  }
+  if (is.data.frame(x)) return(frame_variables(x, name))
   if (isS4(x) && is(x, "sparseMatrix")) {
     message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
@@ -82,10 +74,18 @@ check_variables <- function(x, name, assay = NULL) {
   x
 }
 
+frame_variables <- function(x, name) {
+  bad <- which(!vapply(x, is_variables, NA))
+  if (!length(bad)) return(as.matrix(x))
+  check_no_names(x, bad, name)
+  fail("'", name, "' must be numeric: column ", bad[1L], " (", names(x)[bad[1L]], ") is of class ",
+       class(x[[bad[1L]]])[1L], "; leave it out")
+}
+
 # A first column of names, as files have it.
 check_no_names <- function(x, bad, name) {
-  is_text <- bad[1L] && (is.character(x[[1L]]) || is.factor(x[[1L]]))
-  if (length(x) < 2L || !is_text || any(bad[-1L]) || mean(duplicated(x[[1L]])) > 0.5) return(invisible())
+  is_text <- is.character(x[[1L]]) || is.factor(x[[1L]])
+  if (!identical(unname(bad), 1L) || length(x) < 2L || !is_text || mean(duplicated(x[[1L]])) > 0.5) return(invisible())
   unique <- if (anyDuplicated(x[[1L]])) "make.unique(as.character(" else ""
   fail("'", name, "' must be numeric, and its first column (", names(x)[1L], ") is names, such as ",
        show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name, " <- data.frame(", name,

@@ -33,8 +33,8 @@
 #' `type = "signed"` twice as much. `plot()` of the result's `fit` shows the choice.
 #'
 #' Memory: beside the data, 24 bytes for each pair of genes in both orders, most of them while the tree is cut: 10 GB of
-#' 20,000 genes. The tree holds up to 65,536 genes; for more take the most variable ones, or the communities of a network,
-#' `gpuTOM(output = "network")`.
+#' 20,000 genes. The tree holds up to 65,536 genes; for more take the most variable ones, or the communities of a
+#' network, `gpuTOM(output = "network")`.
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. Of the result `colours` go wherever WGCNA
