@@ -76,7 +76,8 @@ check_variables <- function(x, name, assay = NULL) {
 
 # A first column of names, as files have it.
 check_no_names <- function(x, bad, name) {
-  if (length(x) < 2L || !bad[1L] || any(bad[-1L]) || !(is.character(x[[1L]]) || is.factor(x[[1L]]))) return(invisible())
+  is_text <- is.character(x[[1L]]) || is.factor(x[[1L]])
+  if (!identical(unname(bad), 1L) || length(x) < 2L || !is_text || mean(duplicated(x[[1L]])) > 0.5) return(invisible())
   unique <- if (anyDuplicated(x[[1L]])) "make.unique(as.character(" else ""
   fail("'", name, "' must be numeric, and its first column (", names(x)[1L], ") is names, such as ",
        show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name, " <- data.frame(", name,
@@ -85,13 +86,11 @@ check_no_names <- function(x, bad, name) {
 }
 
 check_frame <- function(x, name) {
-  bad <- !vapply(x, is_variables, NA)
+  bad <- which(!vapply(x, is_variables, NA))
+  if (!length(bad)) return(as.matrix(x))
   check_no_names(x, bad, name)
-  if (any(bad)) {
-    fail("'", name, "' must be numeric: column ", which(bad)[1L], " (", names(x)[bad][1L], ") is of class ",
-         class(x[[which(bad)[1L]]])[1L], "; leave it out", if (is_tall(x)) transposed_way_out(name, bad))
-  }
-  as.matrix(x)
+  fail("'", name, "' must be numeric: column ", bad[1L], " (", names(x)[bad[1L]], ") is of class ",
+       class(x[[bad[1L]]])[1L], "; leave it out", if (is_tall(x)) transposed_way_out(name, bad))
 }
 
 is_matrix <- function(x) is.matrix(x) || is_outside(x) || (isS4(x) && is(x, "dgCMatrix"))

@@ -31,7 +31,7 @@ are_times <- function(text) all(grepl("^[0-9][-0-9 :./+TZ]*$", text))
 
 # After the message that a column of a data frame is no variable.
 transposed_way_out <- function(name, bad) {
-  paste0("; or if the rows are the variables, such as genes, t(", name, "[-", which(bad)[1L],
+  paste0("; or if the rows are the variables, such as genes, t(", name, "[-", bad[1L],
          "]) has them in columns as gpucor wants them")
 }
 

@@ -1,0 +1,101 @@
+# The steps from the overlap to modules; their numbers are those of gpuModules()'s help. job: the data, and what was
+# asked for.
+
+# list(colours, unmerged, tree).
+found_modules <- function(job) {
+  cut <- cut_tree(job)
+  labels <- cut$labels
+  if (any(labels > 0)) labels <- reassigned(kept_members(labels, job), job)
+  unmerged <- WGCNA::labels2colors(labels)
+  list(colours = by_size(merged_modules(unmerged, job)), unmerged = unmerged, tree = cut$tree)
+}
+
+# The tree of the dissimilarity, and the numbers of its branches, 0 for genes on none.
+cut_tree <- function(job) {
+  distance <- 1 - with_settings(gpuTOM, list(job$x, power = job$power, type = job$type, TOMType = job$TOMType,
+                                             TOMDenom = job$TOMDenom, method = job$method, use = job$use), job)
+  if (anyNA(distance)) {
+    fail("some pairs of genes have no coefficient, as too few samples have both; leave out genes with many missing ",
+         "values")
+  }
+  tree <- fastcluster::hclust(distance, method = "average")
+  n <- ncol(job$x)
+  square <- .Call(r_unfold, distance, n, numeric(n), choose_threads(setting(job$further$threads, "threads")))
+  if (is.list(square)) stop_run(square)
+  rm(distance)
+  arguments <- c(list(dendro = tree, distM = square, method = "hybrid"), job$cut)
+  if (is.null(arguments$verbose)) arguments$verbose <- 0
+  list(tree = tree, labels = as.integer(do.call(dynamicTreeCut::cutreeDynamic, arguments, quote = TRUE)))
+}
+
+# kME of some genes, a row each, with some eigengenes, as modules are judged by it.
+membership <- function(genes, eigengenes, job) {
+  kme <- kme_of(genes, eigengenes, job)
+  if (job$type == "unsigned") abs(kme) else kme
+}
+
+kme_of <- function(genes, eigengenes, job) coefficients_of(list(pick_columns(job$x, genes), eigengenes), job)
+
+# In the precision that WGCNA has. Of columns that a measure could not be had of, the overlap has warned.
+coefficients_of <- function(data, job) {
+  suppressWarnings(with_settings(gpuCor, c(data, list(use = job$use, method = job$method, precision = "double")), job))
+}
+
+# Step 4: list(labels, eigengenes), those of the modules that are left, before genes left them.
+kept_members <- function(labels, job) {
+  eigengenes <- eigengenes_of(labels, seq_len(max(labels)), job)$values
+  for (module in seq_len(ncol(eigengenes))) {
+    genes <- which(labels == module)
+    kme <- membership(genes, eigengenes[, module, drop = FALSE], job)
+    stays <- sum(kme > job$minCoreKME) >= job$minCoreKMESize
+    leaves <- kme < job$minKMEtoStay
+    if (stays && any(leaves)) stays <- sum(!leaves) >= job$minModuleSize
+    labels[if (stays) genes[leaves] else genes] <- 0L
+  }
+  list(labels = labels, eigengenes = eigengenes[, sort(unique(labels[labels > 0])), drop = FALSE])
+}
+
+# Step 5; the columns of the eigengenes are called by the modules' numbers.
+reassigned <- function(found, job) {
+  labels <- found$labels
+  genes <- which(labels > 0)
+  if (!length(genes)) return(labels)
+  numbers <- as.integer(colnames(found$eigengenes))
+  kme <- membership(genes, found$eigengenes, job)
+  own <- kme[cbind(seq_along(genes), match(labels[genes], numbers))]
+  at <- max.col(replace(kme, is.na(kme), -Inf), ties.method = "first")
+  best <- kme[cbind(seq_along(genes), at)]
+  n <- length(job$samples) # as WGCNA counts them
+  gain <- WGCNA::corPvalueFisher(best, n) / WGCNA::corPvalueFisher(own, n)
+  moves <- which(own < best & is.finite(gain) & gain < job$reassignThreshold)
+  left <- tabulate(labels, max(numbers)) - tabulate(labels[genes[moves]], max(numbers))
+  small <- setdiff(which(left < job$minModuleSize), which(tabulate(labels[genes[moves]], max(numbers)) == 0))
+  labels[genes[moves]] <- numbers[at[moves]]
+  labels[labels %in% small] <- 0L
+  labels
+}
+
+# Step 6. A module that several have become is called by that of them which comes first in the tree.
+merged_modules <- function(colours, job) {
+  repeat {
+    modules <- module_colours(colours)
+    if (length(modules) < 2L) return(colours)
+    eigengenes <- eigengenes_of(colours, modules, job)$values
+    tree <- fastcluster::hclust(1 - coefficients_of(list(eigengenes), job), method = "average")
+    branch <- stats::cutree(tree, h = job$mergeCutHeight)
+    if (!anyDuplicated(branch)) return(colours)
+    first <- modules[tree$order][match(branch, branch[tree$order])]
+    is_in <- colours != "grey"
+    colours[is_in] <- first[match(colours[is_in], modules)]
+  }
+}
+
+module_colours <- function(colours) sort(setdiff(unique(colours), "grey"))
+
+# Step 7.
+by_size <- function(colours) {
+  modules <- module_colours(colours)
+  size <- as.vector(table(factor(colours, modules)))
+  labels <- match(colours, modules[order(-size)], nomatch = 0L)
+  WGCNA::labels2colors(labels)
+}
