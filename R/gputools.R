@@ -14,15 +14,24 @@ tested_attributes <- function(x, use, settings) {
                                    "the number of observations does not tell")))
   }
   if (uses[use] != "pairwise.complete.obs") return(list())
-  absent <- if (!is.matrix(x) || anyNA(x)) which_absent(x, design$weights)
-  if (is.character(absent)) list(untestable = absent) else list(absent = absent)[length(absent) > 0L]
+  absent <- which_absent(x)
+  if (is.character(absent)) return(list(untestable = absent))
+  if (!length(absent)) return(list())
+  if (is.null(design$weights)) return(list(absent = absent))
+  list(untestable = "pairs have observations of their own, and some have no weight")
 }
 
-# Or why they are not known.
-which_absent <- function(x, weights) {
-  if (is.matrix(x) && is.null(weights)) return(which(is.na(x)))
-  paste("pairs have observations of their own, and", if (is.null(weights)) "the data are not in memory" else
-    "some have no weight")
+# Or why they are not known. A file that is mapped, as a plan's is, is as good as memory.
+which_absent <- function(x) {
+  if (is.matrix(x)) return(if (anyNA(x)) which(is.na(x)))
+  if (!inherits(x, "gpuCorFile") || x$kind != "raw") {
+    return("pairs have observations of their own, and the data are not in memory")
+  }
+  places <- lapply(block_columns(x), function(columns) {
+    which(is.na(dense_columns(x, columns))) + (columns[1L] - 1) * nrow(x)
+  })
+  places <- as.numeric(unlist(places))
+  if (prod(dim(x)) < 2^31) as.integer(places) else places
 }
 
 # ---- what gputools' results are called

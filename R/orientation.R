@@ -17,7 +17,7 @@ is_tall <- function(x) {
 # is.
 warn_transposed <- function(x) {
   if (identical(getOption("gpucor.orientation"), "columns")) return(invisible())
-  named <- !is.null(rownames(x)) && !(is.data.frame(x) && .row_names_info(x) < 0L) && !are_times(rownames(x)[1:10])
+  named <- !is.null(rownames(x)) && !(is.data.frame(x) && .row_names_info(x) < 0L) && !are_moments(rownames(x)[1:10])
   measured <- is.data.frame(x) && ncol(x) >= SAMPLES_LEAST && all(vapply(x, is.double, NA))
   if (!named && !measured) return(invisible())
   warning("'x' has ", format_count(nrow(x)), " rows and ", format_count(ncol(x)), " columns, and the columns are ",
@@ -27,7 +27,7 @@ warn_transposed <- function(x) {
 }
 
 # Numbers, dates, times.
-are_times <- function(text) all(grepl("^[0-9][-0-9 :./+TZ]*$", text))
+are_moments <- function(text) all(grepl("^[0-9][-0-9 :./+TZ]*$", text))
 
 # After the message that a column of a data frame is no variable.
 transposed_way_out <- function(name, bad) {
