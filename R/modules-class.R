@@ -112,6 +112,7 @@ as.data.frame.gpuModules <- function(x, row.names = NULL, optional = FALSE, ...)
 }
 
 #' @rdname gpuModules-methods
+#' @method summary gpuModules
 #' @export
 summary.gpuModules <- function(object, ...) {
   modules <- seq_len(ncol(object$kME))
