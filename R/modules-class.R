@@ -155,8 +155,8 @@ as_blockwiseModules <- function(modules, numeric = FALSE) {
   unmerged <- modules$unmerged
   own <- modules$eigengenes
   if (numeric) {
-    unmerged <- stats::setNames(match(unmerged, WGCNA::labels2colors(seq_along(unique(unmerged))), nomatch = 0L),
-                                names(unmerged))
+    known <- suppressWarnings(WGCNA::labels2colors(seq_along(unmerged))) # more than there can be
+    unmerged <- stats::setNames(match(unmerged, known, nomatch = 0L), names(unmerged))
     names(own) <- paste0("ME", match(names(own), paste0("ME", colnames(modules$kME)), nomatch = 0L))
   }
   if (.row_names_info(own) < 0L) rownames(own) <- paste0("Row.", seq_len(nrow(own))) # as WGCNA calls them

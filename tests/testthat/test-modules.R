@@ -160,6 +160,8 @@ test_that("modules are printed, summed up, drawn, and made a data frame of", {
   by_number <- as_blockwiseModules(m, numeric = TRUE)
   expect_equal(by_number$colors, m$labels)
   expect_equal(by_number$MEs$ME1, m$eigengenes$MEturquoise)
+  m$unmerged[1:3] <- WGCNA::labels2colors(c(5, 9, 0)) # of modules whose numbers are not in a row
+  expect_equal(unname(as_blockwiseModules(m, numeric = TRUE)$unmergedColors[1:3]), c(5, 9, 0))
 })
 
 test_that("the tree with its modules looks as it did", {
