@@ -15,18 +15,14 @@ tested_attributes <- function(x, use, settings) {
   }
   if (uses[use] != "pairwise.complete.obs") return(list())
   absent <- which_absent(x)
-  if (is.character(absent)) return(list(untestable = absent))
   if (!length(absent)) return(list())
   if (is.null(design$weights)) return(list(absent = absent))
   list(untestable = "pairs have observations of their own, and some have no weight")
 }
 
-# Or why they are not known. A file that is mapped, as a plan's is, is as good as memory.
+# What is not in memory is read for it once more, which is little beside what pairs take that leave out their own.
 which_absent <- function(x) {
   if (is.matrix(x)) return(if (anyNA(x)) which(is.na(x)))
-  if (!inherits(x, "gpuCorFile") || x$kind != "raw") {
-    return("pairs have observations of their own, and the data are not in memory")
-  }
   places <- lapply(block_columns(x), function(columns) {
     which(is.na(dense_columns(x, columns))) + (columns[1L] - 1) * nrow(x)
   })
