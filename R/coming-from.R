@@ -35,6 +35,11 @@
 #' | `pickSoftThreshold(x, powerVector, networkType, RsquaredCut, nBreaks)` | `pickPower(x, powers, type, r_squared, breaks)` |
 #' | `softConnectivity(x, power = 6)` | `gpuConnectivity(x, power = 6)$soft` |
 #' | `signumAdjacencyFunction(abs(cor(x)), 0.8)` | `gpuCorNetwork(x, threshold = 0.8)` |
+#' | `TOMsimilarityFromExpr(x, power, TOMType, TOMDenom)` | `gpuTOM(x, power, TOMType =, TOMDenom =, output = "matrix")` |
+#' | `1 - TOMsimilarityFromExpr(x)` for a tree | `1 - gpuTOM(x)`, a `dist` |
+#' | `blockwiseModules(x, maxBlockSize = ncol(x))` | [gpuModules()], and `as_blockwiseModules()` of it |
+#' | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
+#' | `corPvalueStudent(cor(x, traits), n)` | [gpuAssociation()] |
 #'
 #' *What differs.* Missing values count as in [stats::cor()], `use = "everything"`, unless said otherwise. Every gene is
 #' taken with every other one, without blocks.
