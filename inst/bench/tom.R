@@ -121,6 +121,7 @@ measure <- function(backend, n_var, n_obs) {
 main <- function() {
   backend <- if (length(positional)) positional[1] else gpucor::gpuInfo()$default
   open_record("tom.txt")
+  emit("gpucor ", as.character(utils::packageVersion("gpucor")), ", ", backend, ", ", format(Sys.Date()))
   emit("Topological overlap, n_obs = ", given(3, 100), ", ", gpucor::gpuInfo()$threads, " threads")
   emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "off"))
   for (n_var in given(2, if (backend == "cpu") 8000 else c(20000, 60000))) measure(backend, n_var, given(3, 100))

@@ -92,6 +92,7 @@ test_that("eigengenes, kME and kWithin are those of WGCNA's functions", {
 })
 
 test_that("a gene moves to the module that it goes with", {
+  skip_without_wgcna()
   x <- genes_of_factors(sizes = c(30, 30, 10), seed = 4)
   job <- list(x = x, use = "everything", method = "pearson", type = "unsigned", minModuleSize = 5,
               reassignThreshold = 1e-6, samples = rep(TRUE, nrow(x)))

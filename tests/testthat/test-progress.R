@@ -2,11 +2,12 @@
 
 x <- normal(40, 2500)
 
-# What is shown of a call, as a log would have it if it were written all the time.
+# What is shown of a call, as a log would have it if it were written all the time. On a processor: a GPU is done before
+# there is anything to show.
 shown_of <- function(call, display = "log") {
   lines <- character()
   with_options(list(gpucor.progress_quiet = 0, gpucor.progress_log = 0, gpucor.progress_display = display,
-                    gpucor.threads = 1), {
+                    gpucor.threads = 1, gpucor.backend = "cpu"), {
     withCallingHandlers(call, message = function(condition) {
       lines <<- c(lines, conditionMessage(condition))
       invokeRestart("muffleMessage")
