@@ -34,7 +34,8 @@
 #'   counts <- matrix(rpois(50 * 20, 5), 50, dimnames = list(paste0("gene", 1:50), NULL))
 #'   se <- SummarizedExperiment::SummarizedExperiment(list(counts = counts, log = log1p(counts)))
 #'   gpuCorNetwork(se, density = 0.01, method = "spearman", assay = "counts")
-#'   SummarizedExperiment::rowData(se)$degree <- gpuConnectivity(se, threshold = 0.5, assay = "log")$degree
+#'   degree <- gpuConnectivity(se, threshold = 0.5, assay = "log")$degree
+#'   SummarizedExperiment::rowData(se)$degree <- degree
 #' }
 #' @name gpucor-containers
 NULL

@@ -80,7 +80,8 @@ within_modules <- function(colours, job) {
 #'   print(summary(modules))
 #'   print(table(modules$labels))
 #'   blocks <- as_blockwiseModules(modules)
-#'   WGCNA::plotDendroAndColors(blocks$dendrograms[[1]], blocks$colors[blocks$blockGenes[[1]]], dendroLabels = FALSE)
+#'   colours <- blocks$colors[blocks$blockGenes[[1]]]
+#'   WGCNA::plotDendroAndColors(blocks$dendrograms[[1]], colours, dendroLabels = FALSE)
 #' }
 #' @name gpuModules-methods
 NULL

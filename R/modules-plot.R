@@ -3,7 +3,7 @@
 #' @rdname gpuModules-methods
 #' @export
 plot.gpuModules <- function(x, main = NULL, ...) {
-  old <- graphics::par(no.readonly = TRUE)
+  old <- graphics::par("mar", "las", "cex")
   on.exit({
     graphics::layout(1)
     graphics::par(old)
