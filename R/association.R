@@ -27,8 +27,8 @@
 #' @param output `"edges"`: a pair in each row; `"matrix"`: all pairs, as matrices.
 #' @param use What to do with missing values, see [gpuCor()]. Unless said otherwise a pair has the observations that
 #'   neither of the two, nor a covariate, misses, as in [stats::lm()].
-#' @param precision `"double"`, as [gpuCor()] has it; `"single"` is faster, with p values that may differ by some 1e-5 of
-#'   themselves. May be abbreviated.
+#' @param precision `"double"`, as [gpuCor()] has it; `"single"` is faster, with p values that may differ by some
+#'   1e-5 of themselves. May be abbreviated.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `assay`: see [gpucor-containers];
 #'   `data`, `weights`, `bandpass`, `tr`, `df` and options of measures: see [gpucor-measures].
 #' @return `output = "edges"`: a data frame, the smallest p value first, of `from` (column of `x`), `to` (trait), `r`,

@@ -18,8 +18,8 @@
 #'   fewer than two observations, and by pairs also for a constant column.
 #'   `x$coefficients`, `x$pairs` (how many observations each pair has), `x$ts` (Student's t) and `x$p.value`
 #'   (two-sided): N x N matrices, as package gputools names them, computed when asked for; t and p follow from the
-#'   coefficients, but for Kendall's tau and with weights, covariates and the like, where `gpuCor(test = TRUE)` has found
-#'   them.
+#'   coefficients, but for Kendall's tau and with weights, covariates and the like, where `gpuCor(test = TRUE)` has
+#'   found them.
 #'   `summary()`: a list of
 #'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
 #'   `mean`, `quantiles` (those of [stats::quantile()], of all pairs) and
