@@ -165,9 +165,8 @@ significant_pairs <- function(task) {
   tests <- count_tests(rows, task, found$one_by_one)
   first <- order(found$p.value, -abs(rows$x))
   names <- network_names(task)
-  name <- function(number, names) if (is.null(names)) number else names[number]
-  frame <- list2DF(list(from = name(rows$i[first] + 1L, names[[1L]]), to = name(rows$to[first], names[[2L]]),
-                        r = rows$x[first], statistic = found$statistic[first], p.value = found$p.value[first]))
+  edges <- name_edges(rows$i[first] + 1L, rows$to[first], rows$x[first], names[[1L]], names[[2L]])
+  frame <- list2DF(c(edges, list(statistic = found$statistic[first], p.value = found$p.value[first])))
   frame$fdr <- stats::p.adjust(frame$p.value, "BH", n = max(tests, nrow(frame)))
   structure(frame, tests = tests)
 }
@@ -232,9 +231,8 @@ new_association <- function(test) {
 as.data.frame.gpuAssociation <- function(x, row.names = NULL, optional = FALSE, ...) {
   at <- order(x$p.value, -abs(x$r))
   pairs <- arrayInd(at, dim(x$r))
-  name <- function(side) if (is.null(dimnames(x$r)[[side]])) pairs[, side] else dimnames(x$r)[[side]][pairs[, side]]
-  frame <- list2DF(list(from = name(1L), to = name(2L), r = x$r[at], statistic = x$statistic[at],
-                        p.value = x$p.value[at], fdr = x$fdr[at]))
+  edges <- name_edges(pairs[, 1L], pairs[, 2L], x$r[at], rownames(x$r), colnames(x$r))
+  frame <- list2DF(c(edges, list(statistic = x$statistic[at], p.value = x$p.value[at], fdr = x$fdr[at])))
   structure(frame, tests = x$tests)
 }
 

@@ -69,8 +69,7 @@ SAMPLE_LEAST <- 128
 SAMPLE_EDGES <- 2^17
 
 # The sampled bound should leave more than k edges: by this share where a single column is sampled, which falls with
-# the root of their number, as what columns have in common is sampled by columns; and by so many more of the sample's
-# own, at most, four times the root of their number.
+# the root of their number, as what columns have in common is sampled by columns; and so many more of the sample's own.
 # On genes and factor models a bound for k itself leaves 0.78 k to 1.9 k, and the margin is twice what that asks for.
 SAMPLE_MARGIN <- 25
 SAMPLE_MORE <- 64
@@ -93,7 +92,7 @@ sampled_least <- function(task, k) {
   settings <- part_of(task$settings, 0, SAMPLE_WORK, "sample of the columns")
   bins <- weight_bins(histogram_pass(sample, settings), task$sign)
   bins$error <- 0 # cheap values err to both sides, and the margin is wider
-  rank_range(bins, (1 + SAMPLE_MARGIN / sqrt(sample$size)) * wanted + min(SAMPLE_MORE, 4 * sqrt(wanted) + 8))$low
+  rank_range(bins, (1 + SAMPLE_MARGIN / sqrt(sample$size)) * wanted + SAMPLE_MORE)$low
 }
 
 # The task with some of its columns; NULL if that spares nothing. Not where the

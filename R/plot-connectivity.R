@@ -57,7 +57,7 @@ can_fit <- function(values) {
 scale_free_points <- function(values, breaks = 10) {
   values <- values[is.finite(values)]
   bins <- bin_connectivity(values, breaks)
-  line <- stats::lm.fit(cbind(1, log10(bins$k)), log10(bins$share + 1e-9))
+  line <- fit_shares(bins)
   list(k = bins$k, share = bins$share, intercept = line$coefficients[[1L]], slope = line$coefficients[[2L]],
        r_squared = fit_r_squared(line))
 }

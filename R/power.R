@@ -149,12 +149,13 @@ is_constant <- function(k) max(k) - min(k) <= 1e-6 * max(k)
 fit_scale_free <- function(k, breaks) {
   if (is_constant(k)) return(rep(NA_real_, 3L))
   bins <- bin_connectivity(k, breaks)
-  log_k <- log10(bins$k)
-  log_share <- log10(bins$share + 1e-9)
-  line <- stats::lm.fit(cbind(1, log_k), log_share)
-  truncated <- stats::lm.fit(cbind(1, log_k, bins$k), log_share)
+  line <- fit_shares(bins)
+  truncated <- fit_shares(bins, bins$k)
   c(fit_r_squared(line), line$coefficients[[2L]], adjusted_r_squared(truncated))
 }
+
+# The shares by the connectivities, both as logarithms, and by what else there is; an empty bin stands at 1e-9.
+fit_shares <- function(bins, ...) stats::lm.fit(cbind(1, log10(bins$k), ...), log10(bins$share + 1e-9))
 
 # A bin holds what is above its lower edge up to its upper one, the first also its lower edge.
 bin_connectivity <- function(k, breaks) {

@@ -13,6 +13,7 @@
 # Of each the best of three, on a GPU of two, as its first run starts the driver.
 arguments <- commandArgs(TRUE)
 suppressPackageStartupMessages(library(gpucor))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "seconds.R"))
 
 of_list <- "--list" %in% arguments
 arguments <- setdiff(arguments, "--list")
@@ -34,24 +35,14 @@ make_subject <- function(i) {
   noise[, moved] + matrix(rnorm(5 * n_obs), n_obs) %*% loading
 }
 
-# Elapsed, and the processor's.
-seconds_of <- function(work) {
-  best <- c(elapsed = Inf, cpu = Inf)
-  for (k in seq_len(times)) {
-    gc()
-    used <- system.time(work())
-    best <- pmin(best, c(used[["elapsed"]], sum(used[c("user.self", "sys.self")])))
-  }
-  best
-}
-
 network <- function(x, ...) gpuCorNetwork(x, density = density, backend = backend, ...)
 
 subjects <- if (of_list || !on_gpu) lapply(seq_len(n), make_subject)
 invisible(network(make_subject(1)[, seq_len(min(n_var, 5000))]))
 one <- if (on_gpu) make_subject(1)
-floor <- if (on_gpu) n * seconds_of(function() network(one)) else seconds_of(function() for (x in subjects) network(x))
-made <- if (of_list) c(elapsed = 0, cpu = 0) else seconds_of(function() for (i in seq_len(n)) make_subject(i))
+floor <- if (on_gpu) n * seconds_of(function() network(one), times) else
+  seconds_of(function() for (x in subjects) network(x), times)
+made <- if (of_list) c(elapsed = 0, cpu = 0) else seconds_of(function() for (i in seq_len(n)) make_subject(i), times)
 
 net <- NULL
 ours <- seconds_of(function() {
@@ -60,7 +51,7 @@ ours <- seconds_of(function() {
   } else {
     network(make_subject, combine = "fisher", subjects = n)
   }
-})
+}, times)
 stages <- .Call(gpucor:::r_stages)
 
 cat(n, " subjects of ", n_var, " variables x ", n_obs, ", ", backend, ": mean z, density ", density, ": ", net@edges,

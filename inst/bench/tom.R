@@ -17,7 +17,7 @@ arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 here <- dirname(script)
 folder <- tempdir()
-for (file in c("gpu-report.R", "gpu-build.R")) source(file.path(here, file))
+for (file in c("gpu-report.R", "gpu-build.R", "seconds.R")) source(file.path(here, file))
 part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: where WGCNA's result goes
 positional <- grep("^--", arguments, value = TRUE, invert = TRUE)
 given <- function(k, default) if (length(positional) >= k) as.numeric(positional[k]) else default
@@ -28,16 +28,6 @@ make_data <- function(n_obs, n_var) {
   group <- seq_len(n_var) %% 50
   common <- matrix(rnorm(n_obs * 50), n_obs)[, group + 1] * rep(group > 10, each = n_obs)
   matrix(rnorm(n_obs * n_var), n_obs) + common
-}
-
-seconds_of <- function(work, times) {
-  best <- c(elapsed = Inf, cpu = Inf)
-  for (k in seq_len(times)) {
-    gc()
-    used <- system.time(work())
-    best <- pmin(best, c(used[["elapsed"]], sum(used[c("user.self", "sys.self")])))
-  }
-  best
 }
 
 SAMPLE <- c(1, 2, 51, 60, 61, 110, 111, 999)
