@@ -91,7 +91,7 @@ peers_part <- function() {
   heading("Against other packages")
   describe_peers()
   peer_titles()
-  compare("Pearson, all pairs", "dist", "pearson", large, must = c("WGCNA::cor" = 5))
+  compare("Pearson, all pairs", "dist", "pearson", large, must = c("WGCNA::cor" = 9))
   compare("Kendall, all pairs, no ties", "dist", "kendall", large, must = c("pcaPP::cor.fk" = 1000), rate = 93)
   compare("Kendall, all pairs, ties", "dist", "kendall", large, data = "ties", must = c("pcaPP::cor.fk" = 350))
   compare("Pearson, network by threshold", "network", "pearson", large, must = c("WGCNA::cor" = 10))

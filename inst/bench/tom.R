@@ -2,7 +2,8 @@
 #
 #   Rscript inst/bench/tom.R [backend] [N] [n_obs] [--record] [--peers]
 #
-# By default N = 8,000 x 100 on a processor, 20,000 and 60,000 on a GPU. --peers: WGCNA::TOMsimilarityFromExpr(), too,
+# By default N = 8,000 x 100 on a processor; 20,000, 60,000 and 140,000, whose adjacencies an H200 has no room for, on a
+# GPU, and 60,000 on all GPUs where there are several. --peers: WGCNA::TOMsimilarityFromExpr(), too,
 # which has the correlations and the overlap, with each BLAS of the folders in GPUCOR_BENCH_BLAS (separated by colons;
 # by default those that Debian has), each in a process of its own. --record writes the output to results/tom.txt beside
 # this script.
@@ -81,14 +82,16 @@ floor_of <- function(backend, n_var, threads) {
 
 LINE <- "%-34s %9s %9s %9s %9s %9s"
 
-measure <- function(backend, n_var, n_obs) {
+# devices: of this session.
+measure <- function(backend, n_var, n_obs, devices = 1) {
   threads <- gpucor::gpuInfo()$threads
   x <- make_data(n_obs, n_var)
   invisible(gpucor::gpuTOM(x[, 1:1000], backend = backend))
   tom <- NULL
-  ours <- seconds_of(function() tom <<- gpucor::gpuTOM(x, backend = backend), if (n_var > 30000) 2 else 3)
-  floor <- floor_of(backend, n_var, threads)
-  what <- paste0("gpuTOM(), ", backend, ", N = ", number(n_var, 8))
+  times <- if (n_var > 1e5) 1 else if (n_var > 30000) 2 else 3
+  ours <- seconds_of(function() tom <<- gpucor::gpuTOM(x, backend = backend), times)
+  floor <- floor_of(backend, n_var, threads) / devices
+  what <- paste0("gpuTOM(), ", backend, ", N = ", number(n_var, 8), if (devices > 1) paste0(", ", devices, " GPUs"))
   emit(sprintf(LINE, what, number(floor), number(ours[["elapsed"]]), number(ours[["cpu"]]),
                number(ours[["elapsed"]] / floor), ""))
   if (!"--peers" %in% arguments) return(invisible())
@@ -114,7 +117,13 @@ main <- function() {
   emit("gpucor ", as.character(utils::packageVersion("gpucor")), ", ", backend, ", ", format(Sys.Date()))
   emit("Topological overlap, n_obs = ", given(3, 100), ", ", gpucor::gpuInfo()$threads, " threads")
   emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "off"))
-  for (n_var in given(2, if (backend == "cpu") 8000 else c(20000, 60000))) measure(backend, n_var, given(3, 100))
+  default <- if (backend == "cpu") 8000 else c(20000, 60000, 140000)
+  for (n_var in given(2, default)) measure(backend, n_var, given(3, 100))
+  gpus <- NROW(gpucor::gpuInfo()$devices)
+  if (backend != "cpu" && gpus > 1) {
+    options(gpucor.devices = "all")
+    measure(backend, given(2, 60000), given(3, 100), gpus)
+  }
   close_record()
 }
 

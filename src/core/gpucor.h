@@ -239,6 +239,7 @@ struct gcor_sink {
     int in_turns; /* the same operands come again and again, others between them: what a back end has opened of them is
                    * worth keeping */
     const gcor_pairs *pairs; /* of a run: those that count, no others need be handed over. NULL: all do */
+    int of_overlaps;         /* of a run: what comes is a second product (overlap.h), not coefficients */
 };
 
 /* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
@@ -261,6 +262,14 @@ gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file);
 /* ---- back ends ------------------------------------------------------------------ */
 
 typedef struct gcor_adjacency gcor_adjacency; /* sink/adjacency.h */
+
+/* Of a second product. */
+typedef struct {
+    int64_t n_row, n_col; /* of a tile, at most */
+    int64_t bytes;        /* of the adjacencies of a variable with all others */
+    int64_t memory;       /* for adjacencies */
+    int64_t operands;     /* for operands of the first product */
+} gcor_overlap_plan;
 
 typedef struct gcor_state gcor_state; /* a back end's own: one for each device of a session */
 
@@ -306,10 +315,16 @@ typedef struct {
     void (*pairs)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
                   int64_t col, const int32_t *k, int64_t n, double *r);
 
-    /* The second product (overlap.h): the topological overlap of every pair to `sink`, as floats, from the adjacencies
-     * that a run on this device has made, in the host's memory or, of a back end that keeps_adjacency, where that run
-     * has left them. Not between begin() and end(). */
-    gcor_status (*overlap)(gcor_state *state, gcor_context *context, gcor_adjacency *adjacency, gcor_sink *sink);
+    /* The second product (overlap.h), in a run whose sink has of_overlaps: the topological overlap of every pair of a
+     * tile, as floats, now or later. Of all variables of its rows and of its columns the adjacencies are there, in the
+     * host's memory or, of a back end that keeps_adjacency, where a run on this device has left them; they stay until
+     * finish(). The tile is one that plan_overlap() asks for. */
+    gcor_status (*overlap)(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
+                           const gcor_tile *tile);
+    /* The side of squares of pairs that may be done apart without another result, a power of two of 32 at least. */
+    int64_t (*overlap_side)(int64_t n_var);
+    /* How such a run of n_var variables goes about it, by what is free. */
+    gcor_status (*plan_overlap)(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
     int keeps_adjacency;
 } gcor_backend;
 

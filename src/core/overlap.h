@@ -1,6 +1,7 @@
 /* Topological overlap: how much of their neighbours two variables have in common (Zhang and Horvath 2005). A product of
  * the second kind: of the columns of the matrix of adjacencies, which is made of the first product, in tiles, and stays
- * where it is multiplied. */
+ * where it is multiplied. Where there is no room for all of it, it is two slabs of it that stay, each the columns of
+ * some variables: for every pair of slabs the first product is done again, which is short beside the second. */
 #ifndef GPUCOR_OVERLAP_H
 #define GPUCOR_OVERLAP_H
 

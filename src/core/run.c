@@ -40,7 +40,9 @@ static gcor_status fill_work(gcor_work *work, gcor_context *context) {
         return gcor_fail(context, GCOR_BAD_INPUT, "a sink for %.0f x %.0f variables, and there are %.0f x %.0f",
                          (double)job->sink->n_row, (double)job->sink->n_col, (double)work->rows.source->n_var,
                          (double)work->cols.source->n_var);
-    work->grid = gcor_grid_of(shape, work->rows.source->n_var, work->cols.source->n_var);
+    work->grid = work->of_overlaps
+                     ? gcor_grid_of_side(shape, job->x->n_var, work->session->backend->overlap_side(job->x->n_var))
+                     : gcor_grid_of(shape, work->rows.source->n_var, work->cols.source->n_var);
     return gcor_queue_fill(&work->queue, context, &work->grid, &job->share);
 }
 
@@ -58,11 +60,12 @@ static int is_shared(const gcor_work *work, double steps) {
 
 static gcor_status run_work(gcor_work *work, gcor_context *context) {
     double variables = (double)(work->grid.n_row + work->grid.n_col), n_obs = (double)work->cols.n_obs;
-    double steps = (double)work->queue.pairs * steps_of_pair(work->kind, work->cols.n_obs) + 8 * variables * n_obs;
+    double each = steps_of_pair(work->kind, work->cols.n_obs) + (work->of_overlaps ? (double)work->grid.n_col : 0);
+    double steps = (double)work->queue.pairs * each + 8 * variables * n_obs;
     int threads = context->threads;
     steps *= (double)count_subjects(work);
     if (steps < STEPS_OF_A_THREAD) context->threads = 1;
-    context->monitor->pairs = work->queue.pairs * count_subjects(work);
+    context->monitor->pairs = work->queue.pairs * count_subjects(work) * gcor_overlap_weight(work);
     context->monitor->pairs_done = 0;
     gcor_status status = gcor_share_out(work, context, is_shared(work, steps) ? work->session->n_devices : 1);
     context->threads = threads;
@@ -131,7 +134,8 @@ gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job 
                       .job = job,
                       .row_flags = job->y ? job->y_flags : job->x_flags,
                       .col_flags = job->x_flags,
-                      .col_norm = job->combination ? NULL : job->x_norm};
+                      .col_norm = job->combination ? NULL : job->x_norm,
+                      .of_overlaps = job->overlap != NULL};
     job->devices_lost = 0;
     gcor_data *data = gcor_alloc(context, n, sizeof *data, "what is known of the data");
     if (!data) return GCOR_NO_MEMORY;

@@ -17,6 +17,12 @@ gcor_grid gcor_grid_of(gcor_shape shape, int64_t n_row, int64_t n_col) {
     return grid;
 }
 
+gcor_grid gcor_grid_of_side(gcor_shape shape, int64_t n_var, int64_t side) {
+    gcor_grid grid = {.shape = shape, .n_row = n_var, .n_col = n_var, .side = side};
+    while (grid.side << grid.levels < n_var) grid.levels++;
+    return grid;
+}
+
 gcor_tile gcor_square_tile(const gcor_grid *grid, const gcor_square *square) {
     gcor_tile tile = {square->row, gcor_clamp(grid->n_row - square->row, 0, square->side), square->col,
                       gcor_clamp(grid->n_col - square->col, 0, square->side)};

@@ -19,6 +19,8 @@ typedef struct {
 } gcor_grid;
 
 gcor_grid gcor_grid_of(gcor_shape shape, int64_t n_row, int64_t n_col);
+/* Of n_var variables, with smallest squares of that side, a power of two. */
+gcor_grid gcor_grid_of_side(gcor_shape shape, int64_t n_var, int64_t side);
 
 /* A square at (row, col); beyond the last variable there is nothing. */
 typedef struct {

@@ -32,6 +32,7 @@ struct gcor_worker {
     gcor_state *state;
     gcor_sink *sink;       /* what the back end delivers to */
     gcor_combine *combine; /* that, where there are several subjects; owned */
+    gcor_slabs *slabs;     /* where the work is of overlaps, which then do all that follows; owned */
     int64_t tile_rows, tile_cols;
     int64_t panel; /* variables in a panel, a power of two */
     int64_t clock; /* counts what is wanted */
@@ -142,6 +143,7 @@ static gcor_status plan(gcor_worker *w) {
 }
 
 static void release(gcor_worker *w) {
+    gcor_slabs_close(w->slabs);
     gcor_sink_free(w->combine ? &w->combine->sink : NULL);
     gcor_free(w->slots);
     gcor_free(w);
@@ -154,6 +156,12 @@ gcor_status gcor_worker_open(gcor_context *context, gcor_work *work, gcor_state 
     *worker = NULL;
     if (!w) return GCOR_NO_MEMORY;
     *w = (gcor_worker){.backend = backend, .context = context, .work = work, .state = state, .sink = sink};
+    if (work->of_overlaps) {
+        gcor_status status = gcor_slabs_open(context, work, state, sink, &w->slabs);
+        if (status) release(w);
+        *worker = status ? NULL : w;
+        return status;
+    }
     gcor_status status = allocate(w, sink);
     if (!status) status = backend->begin(state, context, w->sink);
     if (status) {
@@ -174,12 +182,12 @@ void gcor_worker_close(gcor_worker *w) {
     if (!w) return;
     for (int64_t s = 0; s < w->n_slots; s++)
         if (w->slots[s].operand) w->backend->release(w->state, w->slots[s].operand);
-    w->backend->end(w->state);
+    if (!w->slabs) w->backend->end(w->state);
     release(w);
 }
 
 int64_t gcor_worker_least_side(const gcor_worker *w) {
-    return w->tile_cols;
+    return w->slabs ? gcor_slabs_least_side(w->slabs) : w->tile_cols;
 }
 
 /* ---- panels ------------------------------------------------------------------------- */
@@ -306,7 +314,7 @@ static gcor_status multiply_tiles(gcor_worker *w, const panel_pair *panels, cons
 }
 
 /* What a rectangle and a pair of panels have in common. */
-static gcor_tile overlap(const gcor_tile *tile, int64_t row, int64_t col, int64_t panel) {
+static gcor_tile common(const gcor_tile *tile, int64_t row, int64_t col, int64_t panel) {
     int64_t row_begin = larger(tile->row, row), row_end = smaller(tile->row + tile->n_row, row + panel);
     int64_t col_begin = larger(tile->col, col), col_end = smaller(tile->col + tile->n_col, col + panel);
     return (gcor_tile){row_begin, row_end - row_begin, col_begin, col_end - col_begin};
@@ -335,19 +343,25 @@ static gcor_status multiply_panels(gcor_worker *w, const gcor_tile *part, int64_
     return status;
 }
 
-gcor_status gcor_worker_multiply(gcor_worker *w, const gcor_square *square) {
-    gcor_tile all = gcor_square_tile(&w->work->grid, square);
+gcor_status gcor_worker_multiply_tile(gcor_worker *w, const gcor_tile *all) {
     gcor_status status = GCOR_OK;
-    for (int64_t row = all.row / w->panel * w->panel; !status && row < all.row + all.n_row; row += w->panel)
-        for (int64_t col = all.col / w->panel * w->panel; !status && col < all.col + all.n_col; col += w->panel) {
-            gcor_tile part = overlap(&all, row, col, w->panel);
+    if (w->slabs) return gcor_slabs_multiply(w->slabs, all);
+    for (int64_t row = all->row / w->panel * w->panel; !status && row < all->row + all->n_row; row += w->panel)
+        for (int64_t col = all->col / w->panel * w->panel; !status && col < all->col + all->n_col; col += w->panel) {
+            gcor_tile part = common(all, row, col, w->panel);
             if (gcor_tile_pairs(&part, w->sink->shape) > 0) status = multiply_panels(w, &part, row, col);
         }
     return status;
 }
 
+gcor_status gcor_worker_multiply(gcor_worker *w, const gcor_square *square) {
+    gcor_tile all = gcor_square_tile(&w->work->grid, square);
+    return gcor_worker_multiply_tile(w, &all);
+}
+
 gcor_status gcor_worker_finish(gcor_worker *w) {
     double started = gcor_seconds();
+    if (w->slabs) return gcor_slabs_finish(w->slabs);
     gcor_status status = w->backend->finish(w->state);
     w->context->seconds_multiplying += gcor_seconds() - started;
     return status;
@@ -368,7 +382,7 @@ static gcor_status prepare_all(gcor_worker *w) {
 
 gcor_status gcor_worker_multiply_all(gcor_worker *w) {
     gcor_status status = GCOR_OK;
-    if (w->work->queue.pairs == 0) return prepare_all(w);
+    if (w->work->queue.pairs == 0) return w->slabs ? gcor_slabs_prepare(w->slabs) : prepare_all(w);
     for (;;) {
         gcor_square square;
         int found;

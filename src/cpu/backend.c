@@ -111,4 +111,6 @@ const gcor_backend gcor_cpu = {
     .finish = cpu_finish,
     .pairs = cpu_pairs,
     .overlap = cpu_overlap,
+    .overlap_side = cpu_overlap_side,
+    .plan_overlap = cpu_plan_overlap,
 };

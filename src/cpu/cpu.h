@@ -118,8 +118,11 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
 void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
                const int32_t *k, int64_t n, double *r);
 
-/* overlap.c: gcor_backend's overlap(). */
-gcor_status cpu_overlap(gcor_state *state, gcor_context *context, gcor_adjacency *adjacency, gcor_sink *sink);
+/* overlap.c: gcor_backend's functions of these names. */
+gcor_status cpu_overlap(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
+                        const gcor_tile *tile);
+int64_t cpu_overlap_side(int64_t n_var);
+gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
 /* kendall.c: whether a tile of signs is sooner done by cpu_multiply_by_pairs() than by planes of that mode. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,

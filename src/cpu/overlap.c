@@ -4,6 +4,7 @@
 #include "cpu.h"
 
 #include "../core/overlap.h"
+#include "../core/share.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
 #include "../sink/adjacency.h"
@@ -16,8 +17,7 @@ _Static_assert(WIDTH * sizeof(float) == CPU_SLIVER_BYTES, "slivers as kernels ha
 /* What is made of a tile. */
 typedef struct {
     gcor_state *state;
-    const gcor_adjacency *of;
-    const double *connectivity;
+    const gcor_adjacency *row_slab, *col_slab;
     double *sums; /* ROWS x COLS of each thread */
     float *rows;  /* ROWS x CHUNK of each thread */
 } overlaps;
@@ -30,15 +30,9 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Sums of sizes, one after the other. */
-static void connect(const gcor_adjacency *of, int64_t sliver, double *connectivity) {
-    const int64_t n = of->sink.n_col, first = sliver * WIDTH, some = smaller(WIDTH, n - first);
-    double sum[WIDTH] = {0};
-    for (int64_t k = 0; k < n; k++) {
-        const float *row = gcor_adjacency_row(of, k, sliver);
-        for (int v = 0; v < WIDTH; v++) sum[v] += fabsf(row[v]);
-    }
-    for (int64_t v = 0; v < some; v++) connectivity[first + v] = sum[v];
+/* Element k of the variables from `var` on, which is a multiple of WIDTH. */
+static const float *element(const gcor_adjacency *slab, int64_t k, int64_t var) {
+    return gcor_adjacency_row(slab, k, (var - slab->first) / WIDTH);
 }
 
 /* ---- a block ------------------------------------------------------------------------------------- */
@@ -56,11 +50,12 @@ static int64_t count_blocks(const gcor_tile *tile) {
 
 /* Part `at` of `of` of n adjacencies of some variables: they are on their way to the second-level cache, while those
  * before are multiplied. */
-static void fetch(const overlaps *o, int64_t var, int64_t n_var, int64_t first, int64_t n, int64_t at, int64_t of) {
+static void fetch(const gcor_adjacency *slab, int64_t var, int64_t n_var, int64_t first, int64_t n, int64_t at,
+                  int64_t of) {
     enum { LINE = 64 };
     const int64_t slivers = (n_var + WIDTH - 1) / WIDTH, lines = n * CPU_SLIVER_BYTES / LINE;
     for (int64_t l = slivers * lines * at / of; l < slivers * lines * (at + 1) / of; l++) {
-        const float *from = gcor_adjacency_row(o->of, first, var / WIDTH + l / lines);
+        const float *from = element(slab, first, var / WIDTH * WIDTH + l / lines * WIDTH);
         __builtin_prefetch((const char *)from + l % lines * LINE, 0, 2);
     }
 }
@@ -69,7 +64,7 @@ static void fetch(const overlaps *o, int64_t var, int64_t n_var, int64_t first, 
  * cache beside a sliver of columns. */
 static void pack(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, float *out) {
     for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
-        const float *from = gcor_adjacency_row(o->of, first, (block->row + r) / WIDTH) + (block->row + r) % WIDTH;
+        const float *from = element(o->row_slab, first, (block->row + r) / WIDTH * WIDTH) + (block->row + r) % WIDTH;
         for (int64_t k = 0; k < n; k++)
             memcpy(out + (r * CHUNK + k * CPU_KERNEL_ROWS), from + k * WIDTH, CPU_KERNEL_ROWS * sizeof *out);
     }
@@ -82,11 +77,11 @@ static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t fi
     int64_t at = 0;
     pack(o, block, first, n, packed);
     for (int64_t c = 0; c < block->n_col; c += WIDTH) {
-        const float *cols = gcor_adjacency_row(o->of, first, (block->col + c) / WIDTH);
+        const float *cols = element(o->col_slab, first, block->col + c);
         for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS, at++) {
             gcor_tile part = {block->row + r, CPU_KERNEL_ROWS, block->col + c, WIDTH};
-            fetch(o, block->row, block->n_row, first + n, next, at, parts);
-            fetch(o, block->col, block->n_col, first + n, next, at, parts);
+            fetch(o->row_slab, block->row, block->n_row, first + n, next, at, parts);
+            fetch(o->col_slab, block->col, block->n_col, first + n, next, at, parts);
             if (gcor_tile_pairs(&part, o->state->sink->shape) == 0) continue;
             o->state->kernels->overlaps(packed + r * CHUNK, cols, n, first > 0, sums + r * COLS + c);
         }
@@ -95,9 +90,10 @@ static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t fi
 
 /* Those of n columns of one sliver, from number `col` on. */
 static void find_overlaps(const overlaps *o, int64_t row, int64_t col, int64_t n, const double *shared, float *out) {
-    const gcor_overlap_rule rule = o->of->rule;
-    const float *a = gcor_adjacency_row(o->of, row, col / WIDTH) + col % WIDTH;
-    const double own = o->connectivity[row], *others = o->connectivity + col;
+    const gcor_overlap_rule rule = o->row_slab->rule;
+    const float *a = element(o->col_slab, row, col / WIDTH * WIDTH) + col % WIDTH;
+    const double own = o->row_slab->connectivity[row - o->row_slab->first];
+    const double *others = o->col_slab->connectivity + (col - o->col_slab->first);
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) out[k] = (float)gcor_overlap_of(&rule, shared[k], a[k], own, others[k]);
 }
@@ -119,7 +115,7 @@ static void deliver(const overlaps *o, int thread, const gcor_tile *block, const
 }
 
 static void work_on_block(const overlaps *o, const gcor_tile *block) {
-    const int64_t n = o->of->sink.n_col;
+    const int64_t n = o->row_slab->sink.n_col;
     int thread = omp_get_thread_num();
     double *sums = o->sums + (int64_t)thread * ROWS * COLS;
     float *packed = o->rows + (int64_t)thread * ROWS * CHUNK;
@@ -134,50 +130,35 @@ static void work_on_block(const overlaps *o, const gcor_tile *block) {
 
 static gcor_status work_on_tile(overlaps *o, const gcor_tile *tile) {
     gcor_context *context = o->state->context;
-    gcor_sink *sink = o->state->sink;
-    int64_t pairs = gcor_tile_pairs(tile, sink->shape);
-    if (pairs == 0) return GCOR_OK;
-    gcor_status status = gcor_begin_tile(sink, context, tile);
+    gcor_status status = gcor_begin_tile(o->state->sink, context, tile);
     if (status) return status;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t b = 0; b < count_blocks(tile); b++) {
         gcor_tile block = block_of(tile, b);
         work_on_block(o, &block);
-        __atomic_fetch_add(&context->monitor->pairs_done, gcor_tile_pairs(&block, sink->shape), __ATOMIC_RELAXED);
     }
-    return context->error.status ? context->error.status : gcor_end_tile(sink, context, tile);
+    return context->error.status ? context->error.status : gcor_end_tile(o->state->sink, context, tile);
 }
 
-static gcor_status work_on_tiles(overlaps *o) {
-    const int64_t n = o->of->sink.n_col;
-    gcor_status status = GCOR_OK;
-    for (int64_t row = 0; !status && row < n; row += TILE)
-        for (int64_t col = 0; !status && col < n; col += TILE) {
-            gcor_tile tile = {row, smaller(TILE, n - row), col, smaller(TILE, n - col)};
-            status = work_on_tile(o, &tile);
-        }
-    return status;
-}
-
-static gcor_status work(overlaps *o, double *connectivity) {
-    gcor_context *context = o->state->context;
-    int64_t slivers = (o->of->sink.n_col + WIDTH - 1) / WIDTH;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t s = 0; s < slivers; s++)
-        if (!gcor_stop(context)) connect(o->of, s, connectivity);
-    o->connectivity = connectivity;
-    return context->error.status ? context->error.status : work_on_tiles(o);
-}
-
-gcor_status cpu_overlap(gcor_state *state, gcor_context *context, gcor_adjacency *adjacency, gcor_sink *sink) {
-    gcor_status status = gcor_cpu.begin(state, context, sink);
-    if (status) return status;
-    overlaps o = {.state = state, .of = adjacency};
-    gcor_adjacency_complete(adjacency, context);
+gcor_status cpu_overlap(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
+                        const gcor_tile *tile) {
+    gcor_context *context = state->context;
+    overlaps o = {.state = state, .row_slab = rows, .col_slab = cols};
     o.sums = cpu_room(context, &state->sums, context->threads, ROWS * COLS * sizeof(double));
     o.rows = cpu_room(context, &state->rows.memory, context->threads, ROWS * CHUNK * sizeof(float));
-    double *connectivity = cpu_room(context, &state->work, adjacency->sink.n_col, sizeof(double));
-    status = o.sums && o.rows && connectivity ? work(&o, connectivity) : GCOR_NO_MEMORY;
-    gcor_cpu.end(state);
-    return status;
+    return o.sums && o.rows ? work_on_tile(&o, tile) : GCOR_NO_MEMORY;
+}
+
+/* As many as other products are cut into. */
+int64_t cpu_overlap_side(int64_t n_var) {
+    return gcor_grid_of(GCOR_UPPER, n_var, n_var).side;
+}
+
+/* Half of what is free is for two slabs, as the result is written at the same time; all of it for one slab. */
+gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
+    const int64_t bytes = gcor_adjacency_bytes(n_var), available = gcor_adjacency_memory();
+    *plan = (gcor_overlap_plan){.n_row = TILE, .n_col = TILE, .bytes = bytes, .operands = gcor_cpu.memory(state)};
+    plan->memory = context->memory;
+    if (context->memory == 0) plan->memory = available / larger(1, n_var) >= bytes ? available : available / 2;
+    return GCOR_OK;
 }

@@ -3,9 +3,13 @@
 #include "../core/alloc.h"
 #include "../core/available.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, SOME = 256 };
+
+/* Several workers have slabs, and the pool is for one at a time. */
+static pthread_mutex_t pool_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* As gcor_raise(), in whole vectors where it is multiplied out. */
 static void raise_all(double power, int64_t n, const double *base, double *out) {
@@ -49,7 +53,8 @@ static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, 
     return missing;
 }
 
-/* Those of variable `row` with n others from number `col` on, to one of the two places of each: the row's. */
+/* Those of variable `row` with n others from number `col` of the slab on, to one of the two places of each: the row's.
+ */
 static void put(gcor_adjacency *to, int64_t row, int64_t col, int64_t n, const float *a) {
     for (int64_t k = 0; k < n;) {
         int64_t from = (col + k) % WIDTH, some = WIDTH - from < n - k ? WIDTH - from : n - k;
@@ -57,6 +62,13 @@ static void put(gcor_adjacency *to, int64_t row, int64_t col, int64_t n, const f
         memcpy(out, a + k, (size_t)some * sizeof *out);
         k += some;
     }
+}
+
+/* Of both orders of a pair one counts, and no variable with itself. */
+static int64_t count_missing(int64_t row, int64_t col, int64_t n, const double *r) {
+    int64_t missing = 0;
+    for (int64_t k = 0; k < n; k++) missing += col + k > row && !(r[k] <= 1);
+    return missing;
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
@@ -68,8 +80,9 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     for (int64_t from = 0; from < segment->n; from += SOME) {
         int64_t n = segment->n - from < SOME ? segment->n - from : SOME;
         for (int64_t k = 0; k < n; k++) r[k] = gcor_value(segment, from + k);
-        missing += find_adjacencies(&to->rule, r, n, a);
-        put(to, segment->row, segment->col + from, n, a);
+        int64_t of_all = find_adjacencies(&to->rule, r, n, a);
+        missing += sink->shape == GCOR_FULL ? count_missing(segment->row, segment->col + from, n, r) : of_all;
+        put(to, segment->row, segment->col + from - to->first, n, a);
     }
     if (missing > 0) __atomic_fetch_add(&to->missing, missing, __ATOMIC_RELAXED);
     return GCOR_OK;
@@ -87,83 +100,85 @@ static void mirror(gcor_adjacency *of, int64_t r, int64_t c) {
             if (r != c || (is_upper ? i < j : i > j)) to[j * WIDTH + i] = from[i * WIDTH + j];
 }
 
-/* Of the variables from c WIDTH on, all rows that are not there; and zeros. */
+/* Of the slab's variables from c WIDTH on, all rows that are not there; and zeros. */
 static void complete(gcor_adjacency *of, int64_t c) {
-    const int64_t n = of->sink.n_col, slivers = (n + WIDTH - 1) / WIDTH;
-    const int64_t beyond = c + 1 == slivers ? slivers * WIDTH - n : 0;
-    int is_upper = of->sink.shape == GCOR_UPPER;
-    for (int64_t r = is_upper ? c : 0; r < (is_upper ? slivers : c + 1); r++) mirror(of, c, r);
+    const int64_t n = of->sink.n_col, slivers = (of->n + WIDTH - 1) / WIDTH;
+    const int64_t beyond = c + 1 == slivers ? slivers * WIDTH - of->n : 0;
+    int64_t begin = of->sink.shape == GCOR_UPPER ? c : 0, end = of->sink.shape == GCOR_LOWER ? c + 1 : slivers;
+    for (int64_t r = begin; of->sink.shape != GCOR_FULL && r < end; r++) mirror(of, c, r);
     for (int64_t k = 0; k < n && beyond > 0; k++)
         memset(of->values + (c * n + k + 1) * WIDTH - beyond, 0, (size_t)beyond * sizeof(float));
-    for (int64_t k = c * WIDTH; k < n && k < (c + 1) * WIDTH; k++) of->values[(c * n + k) * WIDTH + k % WIDTH] = 0;
+    for (int64_t v = c * WIDTH; v < of->n && v < (c + 1) * WIDTH; v++)
+        of->values[(c * n + of->first + v) * WIDTH + v % WIDTH] = 0;
 }
 
-void gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *context) {
-    const int64_t slivers = (adjacency->sink.n_col + WIDTH - 1) / WIDTH;
+/* Sums of sizes, one after the other. */
+static void connect(gcor_adjacency *of, int64_t c) {
+    const int64_t some = of->n - c * WIDTH < WIDTH ? of->n - c * WIDTH : WIDTH;
+    double sum[WIDTH] = {0};
+    for (int64_t k = 0; k < of->sink.n_col; k++) {
+        const float *row = gcor_adjacency_row(of, k, c);
+        for (int v = 0; v < WIDTH; v++) sum[v] += fabsf(row[v]);
+    }
+    for (int64_t v = 0; v < some; v++) of->connectivity[c * WIDTH + v] = sum[v];
+}
+
+gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *context) {
+    const int64_t slivers = (adjacency->n + WIDTH - 1) / WIDTH;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t c = 0; c < slivers; c++)
         if (!gcor_stop(context)) complete(adjacency, c);
-}
-
-/* ---- forks --------------------------------------------------------------------------------------- */
-
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    gcor_adjacency *fresh = gcor_alloc(context, 1, sizeof *fresh, "a worker's adjacencies");
-    *other = NULL;
-    if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = *(const gcor_adjacency *)sink;
-    fresh->missing = 0;
-    fresh->memory = (gcor_block){0};
-    *other = &fresh->sink;
-    return GCOR_OK;
-}
-
-/* The adjacencies are where they belong: forks write to the same memory, each its own pairs. */
-static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    (void)context;
-    ((gcor_adjacency *)sink)->missing += ((gcor_adjacency *)other)->missing;
-    ((gcor_adjacency *)other)->missing = 0;
-    return GCOR_OK;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t c = 0; c < slivers; c++)
+        if (!gcor_stop(context)) connect(adjacency, c);
+    return context->error.status;
 }
 
 static void release(gcor_sink *sink) {
     gcor_adjacency *adjacency = (gcor_adjacency *)sink;
     if (adjacency->device) adjacency->free_device(adjacency->device);
+    pthread_mutex_lock(&pool_mutex);
     gcor_pool_give(&adjacency->memory);
+    pthread_mutex_unlock(&pool_mutex);
+    gcor_free(adjacency->connectivity);
     gcor_free(adjacency);
 }
 
-const gcor_sink_type gcor_adjacency_type = {
-    .name = "adjacency",
-    .take = take,
-    .fork = fork_sink,
-    .merge = merge,
-    .free = release,
-};
+/* Of one worker: neither forked nor merged. */
+const gcor_sink_type gcor_adjacency_type = {.name = "adjacency", .take = take, .free = release};
 
-/* The system would give address space for more than it has memory, and end the process when that is written to. */
-static gcor_status take_memory(gcor_adjacency *own, gcor_context *context, int64_t bytes) {
+/* ---- memory --------------------------------------------------------------------------------------- */
+
+int64_t gcor_adjacency_bytes(int64_t n_var) {
+    return n_var * (int64_t)sizeof(float);
+}
+
+int64_t gcor_adjacency_memory(void) {
     int64_t available = gcor_available_memory(), kept = gcor_pool_kept();
-    if (bytes - kept > available)
-        return gcor_fail(
-            context, GCOR_NO_MEMORY,
-            "there is no memory for the adjacencies of all pairs: %.1f GB wanted, %.1f GB free; take fewer "
-            "columns, or close other programs",
-            (double)bytes / 1e9, ((double)available + (double)kept) / 1e9);
-    own->memory = gcor_pool_take(context, bytes, "the adjacencies of all pairs");
+    return available < INT64_MAX - kept ? available + kept : available;
+}
+
+static gcor_status take_memory(gcor_adjacency *own, gcor_context *context) {
+    const int64_t slivers = (own->n + WIDTH - 1) / WIDTH;
+    own->connectivity = gcor_alloc(context, own->n, sizeof *own->connectivity, "connectivities");
+    if (!own->connectivity) return GCOR_NO_MEMORY;
+    pthread_mutex_lock(&pool_mutex);
+    own->memory = gcor_pool_take(context, slivers * WIDTH * gcor_adjacency_bytes(own->sink.n_col),
+                                 "the adjacencies of all pairs");
+    pthread_mutex_unlock(&pool_mutex);
     own->values = own->memory.at;
     return own->values ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
-                               int in_memory, gcor_adjacency **adjacency) {
-    int64_t slivers = (n_var + WIDTH - 1) / WIDTH, bytes = slivers * WIDTH * n_var * (int64_t)sizeof(float);
+                               int64_t first, int64_t n, int in_memory, gcor_adjacency **adjacency) {
     gcor_adjacency *own = *adjacency = gcor_alloc(context, 1, sizeof *own, "the adjacencies");
     if (!own) return GCOR_NO_MEMORY;
     *own = (gcor_adjacency){.sink = {.type = &gcor_adjacency_type, .shape = shape, .n_row = n_var, .n_col = n_var},
-                            .rule = *rule};
-    if (!in_memory) return GCOR_OK;
-    gcor_status status = take_memory(own, context, bytes);
+                            .rule = *rule,
+                            .first = first,
+                            .n = n};
+    gcor_status status = in_memory ? take_memory(own, context) : GCOR_OK;
     if (!status) return GCOR_OK;
     release(&own->sink);
     *adjacency = NULL;

@@ -93,6 +93,20 @@ for (backend in backends()) {
     })
   })
 
+  # A GPU's squares have 1,024 columns with so many variables.
+  test_that(paste(backend, "makes slabs of adjacencies in rounds"), {
+    x <- modules(15, 1090)
+    expect_same_divided(function(...) c(gpuTOM(x, 2.5, type = "signed", backend = backend, ...)))
+    x[, 1087] <- 1
+    expect_error(gpuTOM(x, backend = backend, memory = 1), "at least [0-9]+ pairs have no coeff.*column 1087 is constant")
+    tom <- function(...) {
+      suppressWarnings(gpuTOM(x, TOMType = "signed Nowick", replaceMissingAdjacencies = TRUE, backend = backend, ...))
+    }
+    whole <- tom()
+    expect_true(all(whole[-1087, 1087] == 0))
+    for (memory in c(1, 3e6)) expect_identical(c(tom(memory = memory)), c(whole))
+  })
+
   test_that(paste(backend, "keeps the strong overlaps as a network"), {
     x <- modules(15, 150)
     colnames(x) <- paste0("gene", 1:150)
@@ -223,5 +237,10 @@ test_that("what gpuTOM() cannot do is an error that says so", {
   expect_error(gpuTOM(x, output = "network"), "one of 'threshold', 'density' and 'k'")
   expect_error(gpuTOM(x, output = "network", k = 1:2), "'k' must be one number")
   expect_error(gpuTOM(x, pairs = 1), "'pairs' is for networks")
-  expect_error(gpuTOM(matrix(runif(2e6), 2), backend = "cpu"), "4000.0 GB wanted, [0-9.]+ GB free; take fewer columns")
+})
+
+test_that("slabs of adjacencies that do not fit are an error before anything is computed", {
+  total <- grep("^MemTotal:", if (file.exists("/proc/meminfo")) readLines("/proc/meminfo"), value = TRUE)
+  skip_if(!length(total) || as.numeric(gsub("[^0-9]", "", total)) > 1.5e8, "there may be memory for them")
+  expect_error(gpuTOM(matrix(runif(1e7), 2), backend = "cpu"), "81.9 GB wanted, [0-9.]+ GB free; take fewer columns")
 })

@@ -147,23 +147,21 @@ static gcor_status cuda_finish(gcor_state *state) {
     return entered(state, [&] { state->device_sink->finish(); });
 }
 
-/* A run of its own: what a sink has here is not asked, as all values are taken by the host. */
-static gcor_status cuda_overlap(gcor_state *state, gcor_context *context, gcor_adjacency *adjacency, gcor_sink *sink) {
-    if (!adjacency->device) return GCOR_OK; /* there are no pairs */
+static gcor_status cuda_overlap(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
+                                const gcor_tile *tile) {
+    return entered(state, [&] { state->device_sink->overlap(rows, cols, *tile); });
+}
+
+/* Before a run, which sets its own context. */
+static gcor_status cuda_plan_entry(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     state->context = context;
-    state->sink = sink;
-    gcor_status status = entered(state, [&] { cuda_multiply_adjacencies(state, adjacency); });
-    cuda_end(state);
+    gcor_status status = entered(state, [&] { cuda_plan_overlap(state, context, n_var, plan); });
+    state->context = nullptr;
     return status;
 }
 
 extern "C" const gcor_backend gcor_cuda = {
-    "cuda",         cuda_count_gpus,
-    cuda_open,      cuda_close,
-    cuda_begin,     cuda_end,
-    cuda_memory,    cuda_column_bytes,
-    cuda_tile_size, cuda_prepare_entry,
-    cuda_release,   cuda_multiply,
-    cuda_finish,    nullptr,
-    cuda_overlap,   1,
+    "cuda",      cuda_count_gpus,   cuda_open,      cuda_close,         cuda_begin,      cuda_end,
+    cuda_memory, cuda_column_bytes, cuda_tile_size, cuda_prepare_entry, cuda_release,    cuda_multiply,
+    cuda_finish, nullptr,           cuda_overlap,   cuda_overlap_side,  cuda_plan_entry, 1,
 };

@@ -43,7 +43,7 @@ static bool find_wgmma(const gcor_state *state) {
 #endif
 }
 
-static void ask_memory(gcor_state *state) {
+void ask_memory(gcor_state *state) {
     size_t free_bytes = 0, total = 0;
     check(cudaMemGetInfo(&free_bytes, &total), "asking the GPU");
     state->free_memory = (int64_t)free_bytes;

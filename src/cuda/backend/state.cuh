@@ -40,12 +40,15 @@ struct gcor_state {
 
 /* Open a GPU, which is the calling thread's afterwards. */
 std::unique_ptr<gcor_state> open_state(int device);
+/* How much memory is free. */
+void ask_memory(gcor_state *state);
 /* A run begins or is over, whatever happened in it. */
 void begin_run(gcor_state *state);
 void end_run(gcor_state *state);
 
-/* product/overlap.cu: the overlap of every pair to state->sink. */
-void cuda_multiply_adjacencies(gcor_state *state, const gcor_adjacency *adjacency);
+/* product/overlap.cu: gcor_backend's functions of these names. */
+int64_t cuda_overlap_side(int64_t n_var);
+void cuda_plan_overlap(gcor_state *state, const gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
 /* Wait for an event, asking now and then whether to stop. */
 void wait_for(gcor_context *context, const Event &event);

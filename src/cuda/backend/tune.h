@@ -35,6 +35,9 @@ enum {
     OVERLAP_ROWS_LEAST = 256,
     OVERLAP_ROWS = 2048,
     OVERLAP_BANDS = 16,
+    OVERLAP_SIDE_BANDS = 4,    /* bands of a square that a device does at a time */
+    OVERLAP_OPERANDS_PART = 8, /* of free memory, for the first product's columns */
+    OVERLAP_RESERVE = 1 << 30,
 
     /* Values on their way to the host: one tile being computed, one copied, one delivered. */
     RING_SLOTS = 3,

@@ -12,32 +12,17 @@ namespace {
 
 enum { THREADS = 256, ALIGNED = 32 };
 
-/* Sums of sizes, a block for each variable. */
-__global__ void __launch_bounds__(THREADS)
-    connect(const double *matrix, int64_t n_var, int64_t stride, double *connectivity) {
-    __shared__ double sums[THREADS / 32];
-    const double *row = matrix + blockIdx.x * stride;
-    double sum = 0;
-    for (int64_t k = threadIdx.x; k < n_var; k += THREADS) sum += fabs(row[k]);
-    sum = sum_lanes(sum);
-    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x > 0) return;
-    for (int w = 1; w < THREADS / 32; w++) sum += sums[w];
-    connectivity[blockIdx.x] = sum;
-}
-
 /* The pairs of a band that count; a row of blocks for each of its rows. shared: sums of products, rows from sums_stride
- * to sums_stride. */
+ * to sums_stride; matrix: the first row's adjacencies; the connectivities of the first row and the first column. */
 __global__ void __launch_bounds__(THREADS)
     make_overlaps(const double *shared, int64_t sums_stride, gcor_tile tile, gcor_shape shape, gcor_overlap_rule rule,
-                  const double *matrix, int64_t stride, const double *connectivity, float *out) {
+                  const double *matrix, int64_t stride, const double *of_rows, const double *of_cols, float *out) {
     int64_t row = tile.row + blockIdx.y, col = tile.col + blockIdx.x * (int64_t)THREADS + threadIdx.x, begin, n;
     gcor_tile_segment(&tile, shape, row, &begin, &n);
     if (col < begin || col >= begin + n) return;
     double sum = shared[blockIdx.y * sums_stride + (col - tile.col)];
     out[gcor_tile_offset(&tile, shape, row) + (col - begin)] = (float)gcor_overlap_of(
-        &rule, sum, matrix[row * stride + col], connectivity[row], connectivity[col]);
+        &rule, sum, matrix[blockIdx.y * stride + col], of_rows[blockIdx.y], of_cols[col - tile.col]);
 }
 
 /* Rows of a band: enough for a product to fill the GPU, and few against all, as half of a band's square is not wanted.
@@ -48,63 +33,85 @@ int64_t band_rows(int64_t n_var) {
     return rows;
 }
 
-class Overlap {
+class Overlaps : public DeviceSink {
   public:
-    Overlap(gcor_state *owner, const gcor_adjacency *adjacency)
-        : state(owner), rule(adjacency->rule), matrix(*(const AdjacencyMatrix *)adjacency->device), bands(owner) {}
-    /* Nothing may still use what is freed now. */
-    ~Overlap() {
-        (void)cudaStreamSynchronize(state->compute.handle);
-        (void)cudaStreamSynchronize(state->copy.handle);
+    explicit Overlaps(gcor_state *owner) : DeviceSink(owner), bands(owner) {}
+    SinkNeeds begin() override;
+    void multiply(const Operand &, const Operand &, const gcor_tile &) override {
+        fail_impossible("coefficients where there are overlaps");
     }
-    void work();
+    void overlap(const gcor_adjacency *rows, const gcor_adjacency *cols, const gcor_tile &tile) override;
+    void finish() override { bands.finish(); }
+    void trim() override;
 
   private:
-    gcor_state *state;
-    gcor_overlap_rule rule;
-    const AdjacencyMatrix &matrix;
-    DeviceArray<double> connectivity, sums;
+    DeviceArray<double> sums;
     Bands bands;
 
-    void multiply(const gcor_tile &tile);
+    void multiply_rows(const AdjacencyMatrix &rows, const AdjacencyMatrix &cols, const gcor_tile &tile, int64_t stride);
 };
 
-void Overlap::multiply(const gcor_tile &tile) {
+SinkNeeds Overlaps::begin() {
+    if (!state->blas) state->blas.reset(new Blas);
+    bands.begin();
+    return {false, false};
+}
+
+void Overlaps::trim() {
+    sums.trim();
+    bands.trim();
+}
+
+/* What cuBLAS does may depend on how much it is asked for at a time: always for the same columns, which are those up to
+ * the next multiple of a side, however the work is divided. */
+void Overlaps::multiply_rows(const AdjacencyMatrix &rows, const AdjacencyMatrix &cols, const gcor_tile &tile,
+                             int64_t stride) {
+    const int64_t side = cuda_overlap_side(rows.n_var), end = tile.col + tile.n_col;
+    for (int64_t col = tile.col; col < end;) {
+        int64_t n = std::min(side - col % side, end - col);
+        state->blas->multiply_rows(state->compute, rows.row(tile.row), tile.n_row, cols.row(col), n, rows.n_var,
+                                   rows.stride, sums.data + (col - tile.col), stride);
+        col += n;
+    }
+}
+
+/* A band, of which the columns that count are multiplied. */
+void Overlaps::overlap(const gcor_adjacency *row_slab, const gcor_adjacency *col_slab, const gcor_tile &band) {
+    const AdjacencyMatrix &rows = *(const AdjacencyMatrix *)row_slab->device;
+    const AdjacencyMatrix &cols = *(const AdjacencyMatrix *)col_slab->device;
+    gcor_tile tile = band;
+    int64_t end = band.col + band.n_col;
+    if (state->sink->shape == GCOR_LOWER) end = std::min(end, band.row + band.n_row);
+    if (state->sink->shape == GCOR_UPPER) tile.col = std::max(band.col, band.row);
+    tile.n_col = end - tile.col;
     int64_t stride = (tile.n_col + ALIGNED - 1) / ALIGNED * ALIGNED;
+    sums.reserve(tile.n_row * stride, "a band of sums");
     const Packed &out = bands.next(tile, GCOR_AS_FLOATS);
-    state->blas->multiply_rows(state->compute, matrix.values.data + tile.row * matrix.stride, tile.n_row,
-                               matrix.values.data + tile.col * matrix.stride, tile.n_col, matrix.n_var, matrix.stride,
-                               sums.data, stride);
+    multiply_rows(rows, cols, tile, stride);
     dim3 grid(blocks_for(tile.n_col, THREADS), (unsigned)tile.n_row);
     make_overlaps<<<grid, THREADS, 0, state->compute.handle>>>(
-        sums.data, stride, tile, out.shape, rule, matrix.values.data, matrix.stride, connectivity.data, out.floats);
+        sums.data, stride, tile, out.shape, row_slab->rule, rows.row(tile.row), rows.stride,
+        rows.connectivity.data + (tile.row - rows.first), cols.connectivity.data + (tile.col - cols.first), out.floats);
     check_launch("making overlaps");
     bands.computed();
 }
 
-/* Of each band the columns that count. */
-void Overlap::work() {
-    int64_t n = matrix.n_var, rows = band_rows(n), done = 0;
-    bool is_lower = state->sink->shape == GCOR_LOWER;
-    if (!state->blas) state->blas.reset(new Blas);
-    connectivity.reserve(n, "connectivities");
-    sums.reserve(std::min(rows, n) * matrix.stride, "a band of sums");
-    connect<<<(unsigned)n, THREADS, 0, state->compute.handle>>>(matrix.values.data, n, matrix.stride,
-                                                                connectivity.data);
-    check_launch("summing adjacencies");
-    bands.begin();
-    for (int64_t row = 0; row < n; row += rows) {
-        int64_t some = std::min(rows, n - row), end = is_lower ? row + some : n, begin = is_lower ? 0 : row;
-        gcor_tile tile{row, some, begin, end - begin};
-        __atomic_fetch_add(&state->context->monitor->pairs_done, done, __ATOMIC_RELAXED);
-        done = gcor_tile_pairs(&tile, state->sink->shape);
-        if (done > 0) multiply(tile);
-    }
-    bands.finish();
-}
-
 } // namespace
 
-void cuda_multiply_adjacencies(gcor_state *state, const gcor_adjacency *adjacency) {
-    Overlap(state, adjacency).work();
+std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new Overlaps(state));
+}
+
+int64_t cuda_overlap_side(int64_t n_var) {
+    return OVERLAP_SIDE_BANDS * band_rows(n_var);
+}
+
+/* A run of all pairs leaves room for its largest band of sums and two of overlaps, and for the columns. */
+void cuda_plan_overlap(gcor_state *state, const gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
+    ask_memory(state);
+    const int64_t row_bytes = adjacency_stride(n_var) * (int64_t)sizeof(double), rows = band_rows(n_var);
+    const int64_t bands = 2 * rows * row_bytes, operands = state->free_memory / OVERLAP_OPERANDS_PART;
+    *plan = gcor_overlap_plan{rows, n_var, row_bytes, context->memory, operands};
+    if (context->memory == 0)
+        plan->memory = std::max<int64_t>(0, state->free_memory - bands - operands - OVERLAP_RESERVE);
 }

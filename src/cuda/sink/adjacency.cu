@@ -1,15 +1,17 @@
 #include "adjacency.cuh"
+#include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 #include "../../sink/adjacency.h"
 
 namespace {
 
-enum { SIDE = 32, HIGH = 8, STRIDE = 32 };
+enum { SIDE = 32, HIGH = 8, STRIDE = 32, THREADS = 256 };
 
-/* Of a tile's coefficients, SIDE x SIDE of them a block: to both places of each pair, both times row by row. */
+/* Of a tile's coefficients, SIDE x SIDE of them a block: to both places of each pair, both times row by row; of a slab,
+ * for which every pair of its columns comes, to the columns' place. */
 __global__ void __launch_bounds__(SIDE *HIGH)
     put_adjacencies(const double *coefficients, gcor_tile tile, gcor_shape shape, gcor_overlap_rule rule,
-                    double *matrix, int64_t stride, unsigned long long *missing) {
+                    double *matrix, int64_t first, int64_t stride, unsigned long long *missing) {
     __shared__ double part[SIDE][SIDE + 1];
     int64_t first_row = tile.row + (int64_t)blockIdx.y * SIDE, first_col = tile.col + (int64_t)blockIdx.x * SIDE;
     int absent = 0;
@@ -19,18 +21,33 @@ __global__ void __launch_bounds__(SIDE *HIGH)
         if (row < tile.row + tile.n_row) gcor_tile_segment(&tile, shape, row, &begin, &n);
         if (col >= begin && col < begin + n) {
             double coefficient = coefficients[gcor_tile_offset(&tile, shape, row) + (col - begin)];
-            absent += !(coefficient <= 1);
-            a = gcor_adjacency_of(&rule, coefficient);
-            matrix[row * stride + col] = a;
+            absent += !(coefficient <= 1) && (shape != GCOR_FULL || col > row);
+            a = row == col ? 0 : gcor_adjacency_of(&rule, coefficient);
+            if (shape != GCOR_FULL) matrix[row * stride + col] = a;
         }
         part[r][threadIdx.x] = a;
     }
     __syncthreads();
     for (int c = threadIdx.y; c < SIDE; c += HIGH) {
         double a = part[threadIdx.x][c];
-        if (a >= -1) matrix[(first_col + c) * stride + first_row + threadIdx.x] = a;
+        if (a >= -1) matrix[(first_col + c - first) * stride + first_row + threadIdx.x] = a;
     }
     if (absent > 0) atomicAdd(missing, (unsigned long long)absent);
+}
+
+/* Sums of sizes, a block for each row. */
+__global__ void __launch_bounds__(THREADS)
+    connect(const double *matrix, int64_t n_var, int64_t stride, double *connectivity) {
+    __shared__ double sums[THREADS / 32];
+    const double *row = matrix + blockIdx.x * stride;
+    double sum = 0;
+    for (int64_t k = threadIdx.x; k < n_var; k += THREADS) sum += fabs(row[k]);
+    sum = sum_lanes(sum);
+    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    for (int w = 1; w < THREADS / 32; w++) sum += sums[w];
+    connectivity[blockIdx.x] = sum;
 }
 
 /* The GPU is the calling thread's again only when the next run begins. */
@@ -60,10 +77,13 @@ AdjacencyMatrix *DeviceAdjacency::matrix() {
     if (own->device) return (AdjacencyMatrix *)own->device;
     std::unique_ptr<AdjacencyMatrix> fresh(new AdjacencyMatrix);
     fresh->device = state->device;
+    fresh->first = own->first;
+    fresh->n = own->n;
     fresh->n_var = own->sink.n_col;
-    fresh->stride = (fresh->n_var + STRIDE - 1) / STRIDE * STRIDE;
-    int64_t all = fresh->n_var * fresh->stride;
+    fresh->stride = adjacency_stride(fresh->n_var);
+    int64_t all = fresh->n * fresh->stride;
     fresh->values.reserve(all, "the adjacencies of all pairs");
+    fresh->connectivity.reserve(fresh->n, "connectivities");
     fresh->missing.reserve(1, "the adjacencies of all pairs");
     check(cudaMemsetAsync(fresh->values.data, 0, (size_t)all * sizeof(double), state->compute.handle),
           "clearing adjacencies");
@@ -79,14 +99,18 @@ void DeviceAdjacency::multiply(const Operand &rows, const Operand &cols, const g
     AdjacencyMatrix *to = matrix();
     Packed values = multiply_in_place(state, rows, cols, tile);
     dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
-    put_adjacencies<<<grid, dim3(SIDE, HIGH), 0, state->compute.handle>>>(
-        values.doubles, tile, values.shape, adjacency()->rule, to->values.data, to->stride, to->missing.data);
+    put_adjacencies<<<grid, dim3(SIDE, HIGH), 0, state->compute.handle>>>(values.doubles, tile, values.shape,
+                                                                          adjacency()->rule, to->values.data, to->first,
+                                                                          to->stride, to->missing.data);
     check_launch("making adjacencies");
 }
 
 void DeviceAdjacency::finish() {
     AdjacencyMatrix *own = (AdjacencyMatrix *)adjacency()->device;
     if (!own) return;
+    connect<<<(unsigned)own->n, THREADS, 0, state->compute.handle>>>(own->values.data, own->n_var, own->stride,
+                                                                     own->connectivity.data);
+    check_launch("summing adjacencies");
     PinnedArray<char> &staged = state->columns.staged[0];
     staged.reserve(sizeof(unsigned long long), "the adjacencies of all pairs");
     check(cudaMemcpyAsync(staged.data, own->missing.data, sizeof(unsigned long long), cudaMemcpyDeviceToHost,
@@ -97,6 +121,10 @@ void DeviceAdjacency::finish() {
 }
 
 } // namespace
+
+int64_t adjacency_stride(int64_t n_var) {
+    return (n_var + STRIDE - 1) / STRIDE * STRIDE;
+}
 
 std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state) {
     return std::unique_ptr<DeviceSink>(new DeviceAdjacency(state));

@@ -23,6 +23,10 @@ class DeviceSink {
     /* A run into state->sink begins: forget whatever the last one has left. */
     virtual SinkNeeds begin() = 0;
     virtual void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) = 0;
+    /* Of a sink of_overlaps only, in the place of multiply(): a tile that plan_overlap() asks for. */
+    virtual void overlap(const gcor_adjacency *, const gcor_adjacency *, const gcor_tile &) {
+        fail_impossible("overlaps where there are coefficients");
+    }
     /* Everything to state->sink; more tiles may follow. */
     virtual void finish() = 0;
     /* After a run, nothing being in flight: give back what is too large to be kept. */
@@ -40,7 +44,8 @@ std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
 std::unique_ptr<DeviceSink> make_combine(gcor_state *state);
 std::unique_ptr<DeviceSink> make_compact(gcor_state *state);
 std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state);
-std::unique_ptr<DeviceSink> make_ring(gcor_state *state); /* backend/ring.cu */
+std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state); /* product/overlap.cu */
+std::unique_ptr<DeviceSink> make_ring(gcor_state *state);     /* backend/ring.cu */
 
 /* Those of a session, each with who made it. */
 typedef std::vector<std::pair<SinkMaker, std::unique_ptr<DeviceSink>>> DeviceSinks;

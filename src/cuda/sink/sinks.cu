@@ -22,14 +22,16 @@ static const struct {
     {&gcor_adjacency_type, make_adjacency},
 };
 
-static SinkMaker maker_of(const gcor_sink_type *type) {
+/* Of overlaps every value goes to the host. */
+static SinkMaker maker_of(const gcor_sink *sink) {
+    if (sink->of_overlaps) return make_overlaps;
     for (const auto &row : TABLE)
-        if (row.type == type) return row.make;
+        if (row.type == sink->type) return row.make;
     return make_ring;
 }
 
 DeviceSink *device_sink_of(gcor_state *state) {
-    SinkMaker make = maker_of(state->sink->type);
+    SinkMaker make = maker_of(state->sink);
     for (const auto &made : state->sinks)
         if (made.first == make) return made.second.get();
     state->sinks.emplace_back(make, make(state));
