@@ -99,7 +99,7 @@ as.matrix.gpuCor <- function(x, ...) {
 # What arithmetic makes of coefficients are distances or the like: a plain dist.
 as_plain_dist <- function(x) {
   if (inherits(x, c("gpuCor", "gpuTOM"))) {
-    for (name in c(OWN_ATTRIBUTES, "power", "type", "TOMType", "TOMDenom")) attr(x, name) <- NULL
+    for (name in c(OWN_ATTRIBUTES, TOM_ATTRIBUTES)) attr(x, name) <- NULL
     class(x) <- "dist"
   }
   x

@@ -14,9 +14,13 @@ Ops.gpuTOM <- Ops.gpuCor
 #' @export
 Math.gpuTOM <- Math.gpuCor
 
+# What arithmetic takes away.
+TOM_ATTRIBUTES <- c("power", "type", "TOMType", "TOMDenom", "combine", "scales")
+
 describe_tom <- function(d) {
-  paste0("of ", method_title(d$method), ", ", format_count(d$n_obs), " observations; power ", format(d$power), ", ",
-         d$type, "; TOMType \"", d$TOMType, "\", TOMDenom \"", d$TOMDenom, "\"")
+  paste0("of ", method_title(d$method), ", ", n_of(d$n_obs, "observation"), "; ",
+         if (length(d$power) > 1L) "powers " else "power ", toString(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
+         "\", TOMDenom \"", d$TOMDenom, "\"", if (!is.null(d$combine)) paste0("; combine \"", d$combine, "\""))
 }
 
 #' @rdname gpuCor-class
