@@ -139,7 +139,9 @@ describe_sets <- function(x) {
 #' @export
 as.data.frame.gpuModules <- function(x, row.names = NULL, optional = FALSE, ...) {
   several <- inherits(x, "gpuConsensusModules")
-  own <- if (several) c(kME = lapply(x$kME, own_kme, x), kWithin = x$kWithin) else {
+  own <- if (several) {
+    c(kME = lapply(x$kME, own_kme, x), kWithin = x$kWithin)
+  } else {
     list(kME = own_kme(x$kME, x), kWithin = x$kWithin)
   }
   frame <- c(list(gene = names(x$labels), module = unname(x$labels), colour = unname(x$colours)), lapply(own, unname))

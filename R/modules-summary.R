@@ -39,19 +39,21 @@ module_sentences <- function(x, sizes) {
   versions <- vapply(packages, function(name) as.character(utils::packageVersion(name)), "")
   unassigned <- sum(x$labels == 0)
   paste0(
-    if (several) "Consensus modules" else "Modules", " of co-expressed genes were sought ", with_gpucor(), " (",
+    if (several) "Consensus modules" else "Modules", " of co-expressed genes were identified ", with_gpucor(), " (",
     paste(packages, versions, collapse = ", "), ") among ", n_of(sum(x$genes), "gene"), " in ", describe_sets(x),
     ". The adjacency of two genes was ", describe_adjacency(x), " (", x$type, " network; r: ", method_title(x$method),
-    "), and their dissimilarity 1 less the topological overlap (TOMType \"", x$TOMType, "\", denominator \"", x$TOMDenom,
-    "\")", if (several) describe_combination(x), ". The tree by average linkage was cut by the dynamic hybrid method at ",
-    x$detectCutHeight, " (deepSplit = ", x$deepSplit, ", at least ", n_of(x$minModuleSize, "gene"),
+    "), and their dissimilarity 1 less the topological overlap (TOMType \"", x$TOMType, "\", denominator \"",
+    x$TOMDenom, "\")", if (several) describe_combination(x), ". The tree by average linkage was cut by the dynamic ",
+    "hybrid method at ", x$detectCutHeight, " (deepSplit = ", x$deepSplit, ", at least ", n_of(x$minModuleSize, "gene"),
     "). Modules stayed if at least ", n_of(ceiling(x$minCoreKMESize), "gene"), " had a ", kme, " above ", x$minCoreKME,
     ", without their genes of a ", kme, " below ", x$minKMEtoStay, if (several) describe_least(x), "; ",
     if (x$reassignThreshold > 0) {
       paste0("genes moved to another module if its p value was lower by a factor of ", x$reassignThreshold, "; ")
     }, "modules whose eigengenes had a correlation above ", 1 - x$mergeCutHeight, if (several) describe_least(x),
-    " were merged. ", describe_found(sizes), "; ", format_count(unassigned), " of ", n_of(length(x$genes), "gene"),
-    if (unassigned == 1) " is" else " are", " in no module.")
+    " were merged. ", describe_found(sizes), "; ", if (unassigned == 0) "every gene is in one." else {
+      paste0(format_count(unassigned), " of ", n_of(length(x$genes), "gene"), if (unassigned == 1) " is" else " are",
+             " in no module.")
+    })
 }
 
 describe_found <- function(sizes) {
@@ -67,11 +69,11 @@ describe_adjacency <- function(x) {
 
 describe_combination <- function(x) {
   scaled <- if (!is.null(x$scales)) {
-    paste0(", after each was raised to a power (", toString(signif(x$scales, 3)), ") by which all have the same ",
+    paste0(", after they were raised to the powers ", toString(signif(x$scales, 3)), ", by which all sets have the same ",
            x$calibrationQuantile, " quantile")
   }
-  what <- switch(x$combine, min = "the smallest one", mean = "the mean", quantile = paste("the", x$probs, "quantile"))
-  paste0(", ", what, " of the data sets", scaled)
+  paste0(", over the data sets combined by ", switch(x$combine, min = "the minimum", mean = "the mean",
+                                                     quantile = paste("the", x$probs, "quantile")), scaled)
 }
 
 # Of kME and of eigengenes' correlations.

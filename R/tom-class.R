@@ -17,9 +17,8 @@ Math.gpuTOM <- Math.gpuCor
 # What arithmetic takes away.
 TOM_ATTRIBUTES <- c("power", "type", "TOMType", "TOMDenom", "combine", "scales")
 
-describe_tom <- function(d) {
-  paste0("of ", method_title(d$method), ", ", n_of(d$n_obs, "observation"), "; ",
-         if (length(d$power) > 1L) "powers " else "power ", toString(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
+describe_rule <- function(d) {
+  paste0(if (length(d$power) > 1L) "powers " else "power ", toString(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
          "\", TOMDenom \"", d$TOMDenom, "\"", if (!is.null(d$combine)) paste0("; combine \"", d$combine, "\""))
 }
 
@@ -29,15 +28,42 @@ describe_tom <- function(d) {
 print.gpuTOM <- function(x, digits = 3L, ...) {
   n <- size_of(x)
   cat("Topological overlap of ", format_count(n), " variables: ", format_count(pairs_of(n)), " pairs\n",
-      describe_tom(attributes(x)), "\n", sep = "")
+      "of ", method_title(attr(x, "method")), ", ", n_of(attr(x, "n_obs"), "observation"), "; ",
+      describe_rule(attributes(x)), "\n", sep = "")
   print_corner(x, digits)
 }
 
+#' @rdname gpuCor-class
+#' @method summary gpuTOM
+#' @export
+summary.gpuTOM <- function(object, n = 6L, ...) {
+  found <- summary.gpuCor(object, n)
+  names(found$strongest)[3L] <- "overlap"
+  found$methods <- paste0(
+    "Topological overlap was computed ", with_gpucor(), " for ", n_of(length(object), "pair"), " of ",
+    n_of(size_of(object), "variable"), " from ", n_of(attr(object, "n_obs"), "observation"), ", in the ",
+    overlap_words(attributes(object)), ".")
+  class(found) <- c("summary.gpuTOM", "summary.gpuCor")
+  found
+}
+
+# What a sentence says of the network that overlaps are of; d: their attributes, or a network's slots.
+overlap_words <- function(d) {
+  several <- if (!is.null(d$combine)) {
+    paste0("; several data sets, pair by pair combined by ", if (d$combine == "min") "the minimum" else {
+      paste("the", d$combine)
+    }, if (!is.null(d$scales)) paste0(", after their overlaps were raised to the powers ", toString(signif(d$scales, 3))))
+  }
+  paste0(d$type, " network of ", method_title(d$method), " raised to ", if (length(d$power) > 1L) "the powers " else {
+    "the power "
+  }, toString(d$power), " (TOMType \"", d$TOMType, "\", denominator \"", d$TOMDenom, "\"", several, ")")
+}
+
 #' @exportClass gpuTOMNetwork
-setClass("gpuTOMNetwork", contains = "gpuCorNetwork")
+setClass("gpuTOMNetwork", contains = "gpuCorNetwork", slots = c(overlap = "list"))
 
 show_tom_network <- function(object) {
-  cat("Topological overlap, in the place of r\n")
+  cat("Topological overlap, in the place of r: ", describe_rule(object@overlap), "\n", sep = "")
   show_edges(object, "overlap")
 }
 

@@ -224,7 +224,8 @@ test_that("consensus modules have eigengenes, kME and kWithin of each set, and a
   expect_equal(first$gene[which.max(pmin(abs(first$kME.first), abs(first$kME.second)))], summary$modules$hub[1])
   expect_match(summary$methods, "first (40 samples), second (30 samples)", fixed = TRUE)
   expect_match(summary$methods, "|r|^6 (first), |r|^5 (second) (unsigned network", fixed = TRUE)
-  expect_match(summary$methods, "the smallest one of the data sets, after each was raised to a power (1, ", fixed = TRUE)
+  expect_match(summary$methods, "over the data sets combined by the minimum, after they were raised to the powers 1, ",
+               fixed = TRUE)
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_silent(plot(m))
