@@ -37,7 +37,6 @@ module_sentences <- function(x, sizes) {
   kme <- if (x$type == "unsigned") "|kME|" else "kME"
   packages <- c("fastcluster", "dynamicTreeCut", "WGCNA")
   versions <- vapply(packages, function(name) as.character(utils::packageVersion(name)), "")
-  unassigned <- sum(x$labels == 0)
   paste0(
     if (several) "Consensus modules" else "Modules", " of co-expressed genes were identified ", with_gpucor(), " (",
     paste(packages, versions, collapse = ", "), ") among ", n_of(sum(x$genes), "gene"), " in ", describe_sets(x),
@@ -50,16 +49,19 @@ module_sentences <- function(x, sizes) {
     if (x$reassignThreshold > 0) {
       paste0("genes moved to another module if its p value was lower by a factor of ", x$reassignThreshold, "; ")
     }, "modules whose eigengenes had a correlation above ", 1 - x$mergeCutHeight, if (several) describe_least(x),
-    " were merged. ", describe_found(sizes), "; ", if (unassigned == 0) "every gene is in one." else {
-      paste0(format_count(unassigned), " of ", n_of(length(x$genes), "gene"), if (unassigned == 1) " is" else " are",
-             " in no module.")
-    })
+    " were merged. ", describe_found(sizes), "; ", describe_unassigned(sum(x$labels == 0), length(x$genes)))
 }
 
 describe_found <- function(sizes) {
   if (!length(sizes)) return("No module was found")
   if (length(sizes) == 1L) return(paste("1 module of", n_of(sizes, "gene"), "was found"))
   paste(n_of(length(sizes), "module"), "of", format_count(min(sizes)), "to", n_of(max(sizes), "gene"), "were found")
+}
+
+describe_unassigned <- function(unassigned, genes) {
+  if (unassigned == 0) return("every gene is in one.")
+  paste0(format_count(unassigned), " of ", n_of(genes, "gene"), if (unassigned == 1) " is" else " are",
+         " in no module.")
 }
 
 describe_adjacency <- function(x) {
@@ -69,8 +71,8 @@ describe_adjacency <- function(x) {
 
 describe_combination <- function(x) {
   scaled <- if (!is.null(x$scales)) {
-    paste0(", after they were raised to the powers ", toString(signif(x$scales, 3)), ", by which all sets have the same ",
-           x$calibrationQuantile, " quantile")
+    paste0(", after they were raised to the powers ", toString(signif(x$scales, 3)),
+           ", by which all sets have the same ", x$calibrationQuantile, " quantile")
   }
   paste0(", over the data sets combined by ", switch(x$combine, min = "the minimum", mean = "the mean",
                                                      quantile = paste("the", x$probs, "quantile")), scaled)

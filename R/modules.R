@@ -34,7 +34,8 @@
 #'
 #' Memory: beside the data, 24 bytes for each pair of genes in both orders, most of them while the tree is cut: 10 GB of
 #' 20,000 genes; before that, 2 bytes for each data set. The tree holds up to 65,536 genes; for more take the most
-#' variable ones, or the communities of a network, `gpuTOM(output = "network")`.
+#' variable ones, or the communities of a network, `gpuTOM(output = "network")`. An interrupt (Ctrl-C) is heard at once,
+#' but for while fastcluster makes the tree: 0.5 s with 5,000 genes, by the square of their number.
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. Of the result `colours` go wherever WGCNA

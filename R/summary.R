@@ -21,9 +21,9 @@
 #'   * of connectivity `quantiles`, a column for each of its measures, `fit`, for each power the R^2 and slope of the
 #'     scale-free fit in ten bins, and `hubs` by the first measure;
 #'   * of powers `estimate` and its row of the table, `fit`;
-#'   * of tests, comparisons and associations `tests`, `missing` (without a p value), `significant` (how many p values are at most
-#'     `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that was asked
-#'     for) and `strongest`, the rows of `as.data.frame()` with the smallest p values.
+#'   * of tests, comparisons and associations `tests`, `missing` (without a p value), `significant` (how many p values
+#'     are at most `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that
+#'     was asked for) and `strongest`, the rows of `as.data.frame()` with the smallest p values.
 #' @examples
 #' summary(gpuCorNetwork(mtcars, threshold = 0.8))
 #' summary(gpuCorTest(mtcars))
@@ -123,8 +123,8 @@ edge_sentence <- function(net) {
     density = paste0("the strongest ", percent(net@value[1L]), " of the pairs, ", those, " ", least),
     k = paste0("of each variable its ", value, " strongest neighbours by ", weight),
     p.value = paste0(those, " p <= ", value, if (!is.null(least)) paste0(" (", least, ")")),
-    fdr = paste0(if (net@edges == 1) "the one" else "those", " found at a false discovery rate of ", value, " (Benjamini and Hochberg",
-                 if (!is.null(least)) paste0("; ", least), ")")
+    fdr = paste0(if (net@edges == 1) "the one" else "those", " found at a false discovery rate of ", value,
+                 " (Benjamini and Hochberg", if (!is.null(least)) paste0("; ", least), ")")
   )
   paste0(number_of(net@edges, "pair"), if (net@pairs > 0) paste0(" (", percent(net@edges / net@pairs), ")"),
          if (net@edges == 1) " is an edge" else " are edges", " of the network: ", by, ".")

@@ -49,14 +49,14 @@ summary.gpuTOM <- function(object, n = 6L, ...) {
 
 # What a sentence says of the network that overlaps are of; d: their attributes, or a network's slots.
 overlap_words <- function(d) {
-  several <- if (!is.null(d$combine)) {
-    paste0("; several data sets, pair by pair combined by ", if (d$combine == "min") "the minimum" else {
-      paste("the", d$combine)
-    }, if (!is.null(d$scales)) paste0(", after their overlaps were raised to the powers ", toString(signif(d$scales, 3))))
+  powers <- if (length(d$power) > 1L) "the powers " else "the power "
+  how <- if (identical(d$combine, "min")) "the minimum" else paste("the", d$combine)
+  combined <- if (!is.null(d$combine)) paste0("; several data sets, pair by pair combined by ", how)
+  scaled <- if (!is.null(d$scales)) {
+    paste0(", after their overlaps were raised to the powers ", toString(signif(d$scales, 3)))
   }
-  paste0(d$type, " network of ", method_title(d$method), " raised to ", if (length(d$power) > 1L) "the powers " else {
-    "the power "
-  }, toString(d$power), " (TOMType \"", d$TOMType, "\", denominator \"", d$TOMDenom, "\"", several, ")")
+  paste0(d$type, " network of ", method_title(d$method), " raised to ", powers, toString(d$power), " (TOMType \"",
+         d$TOMType, "\", denominator \"", d$TOMDenom, "\"", combined, scaled, ")")
 }
 
 #' @exportClass gpuTOMNetwork

@@ -73,8 +73,8 @@
 #'   `call`; of several data sets also `combine`, and where they were scaled `scales`, the power of each. `1 - tom` is
 #'   a plain `dist`, ready for [stats::hclust()]; `as.matrix()` and `tom[i, j]` are those of [gpuCor()]'s results.
 #'   `"matrix"`: the N x N matrix, with ones in its diagonal, as WGCNA has it. `"network"`: a symmetric sparse matrix of
-#'   class `gpuTOMNetwork`, which is a [gpuCorNetwork-class] with the slot `overlap`, a list of `power`, `type`, `TOMType`
-#'   and `TOMDenom`. Of a sparse network: a `dsCMatrix`.
+#'   class `gpuTOMNetwork`, which is a [gpuCorNetwork-class] with the slot `overlap`, a list of `power`, `type`,
+#'   `TOMType` and `TOMDenom`. Of a sparse network: a `dsCMatrix`.
 #'
 #' @section Errors: as [gpuCor()]. Pairs without a coefficient, see Details. Memory that is not there.
 #' @references

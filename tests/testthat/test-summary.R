@@ -102,7 +102,7 @@ test_that("topological overlap and associations are summed up as what they are",
   found <- gpuAssociation(x[, 2:11], x[, 1], output = "matrix")
   s <- summary(found, level = 0.01)
   expect_equal(s$significant[["bonferroni"]], sum(p.adjust(found$p.value, "bonferroni") <= 0.01))
-  expect_equal(s$strongest[c("from", "r", "p.value", "fdr")], as.data.frame(found)[1:6, c("from", "r", "p.value", "fdr")],
-               ignore_attr = TRUE)
-  expect_match(s$methods, "of 10 variables with 1 trait was tested with .* Student's t .two-sided; 30 degrees of freedom")
+  columns <- c("from", "r", "p.value", "fdr")
+  expect_equal(s$strongest[columns], as.data.frame(found)[1:6, columns], ignore_attr = TRUE)
+  expect_match(s$methods, "of 10 variables with 1 trait was tested with .* Student's t .two-sided; 30 degrees of free")
 })
