@@ -72,12 +72,14 @@
 #'
 #' @inheritParams gpuCor
 #' @param x Expression values, samples in rows and genes in columns: as in [gpuCor()], of one subject. Of an experiment
-#'   its genes are taken from its rows. Or a list of several data sets with the same genes, with `combine`: see below.
+#'   its genes are taken from its rows. Or a list of several data sets with the same genes, with `combine`: see section
+#'   Several data sets.
 #' @param power What similarities are raised to; `NULL`: see Details. Of several data sets one for all or one for each.
 #' @param type `"unsigned"`, `"signed"` or `"signed hybrid"`: how a coefficient becomes an adjacency, see
 #'   [pickPower()]. WGCNA's `networkType`.
 #' @param TOMType,TOMDenom The kind of overlap, and of its denominator, see [gpuTOM()]. `TOMType` is `"signed"`
-#'   unless said otherwise, as in `blockwiseModules()`.
+#'   unless said otherwise, as in `blockwiseModules()`; of several data sets `"unsigned"`, as in
+#'   `blockwiseConsensusModules()`.
 #' @param use `"everything"` and `"all.obs"`: missing values are an error. `"pairwise.complete.obs"`: each pair has its
 #'   own observations, as in WGCNA.
 #' @param deepSplit 0 to 4: how readily branches are split.
@@ -92,7 +94,8 @@
 #' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpucor-containers].
 #'   Options of a measure: see [gpucor-measures].
-#' @param combine,probs,calibration,calibrationQuantile Of several data sets: see below, and [gpuTOM()].
+#' @param combine,probs,calibration,calibrationQuantile Of several data sets: see the section of that name, and
+#'   [gpuTOM()].
 #'
 #' @return A list of class `gpuModules`:
 #' \item{colours, labels}{of each gene its module, as WGCNA's colour (`"grey"`: none) and as a number (0: none)}
@@ -106,8 +109,8 @@
 #' \item{tree}{the tree, of class [stats::hclust], of the genes that took part}
 #' \item{genes, samples}{which took part}
 #' \item{power, fit}{the power, and what [pickPower()] found, or `NULL`}
-#' \item{type, TOMType, TOMDenom, method, use, mergeCutHeight, minModuleSize, minCoreKME, minCoreKMESize, minKMEtoStay,
-#'   reassignThreshold, deepSplit, detectCutHeight, n_obs, call}{what was asked for, and the number of samples}
+#' \item{type, TOMType, ...}{the arguments, as they were used, by their names}
+#' \item{n_obs, call}{how many samples took part; the call}
 #'
 #' Of several data sets it is of class `c("gpuConsensusModules", "gpuModules")`: `eigengenes`, `explained`, `kME`,
 #' `kWithin`, `samples` and `fit` are lists with an element for each set, by its name (`set1`, `set2` if the list has

@@ -95,7 +95,7 @@
 #' plot(hclust(1 - tom, method = "average"))
 #'
 #' gpuTOM(x, type = "signed", power = 12, output = "network", density = 0.2)
-#' gpuTOM(gpuCorNetwork(x, threshold = 0.6), power = 3)
+#' gpuTOM(gpuCorNetwork(x, threshold = 0.6), power = 3)[1:4, 1:4]
 #' gpuTOM(list(x[1:16, ], x[17:32, ]), power = c(3, 4), combine = "min", calibration = "single quantile")
 #' @export
 gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid"),
