@@ -45,22 +45,25 @@ module_sentences <- function(x, sizes) {
     x$TOMDenom, "\")", if (several) describe_combination(x), ". The tree by average linkage was cut by the dynamic ",
     "hybrid method at ", x$detectCutHeight, " (deepSplit = ", x$deepSplit, ", at least ", n_of(x$minModuleSize, "gene"),
     "). Modules stayed if at least ", n_of(ceiling(x$minCoreKMESize), "gene"), " had a ", kme, " above ", x$minCoreKME,
-    ", without their genes of a ", kme, " below ", x$minKMEtoStay, if (several) describe_least(x), "; ",
+    if (several) describe_least(x, "in each data set"), ", without their genes of a ", kme, " below ", x$minKMEtoStay,
+    if (several) describe_least(x, "in any"), "; ",
     if (x$reassignThreshold > 0) {
       paste0("genes moved to another module if its p value was lower by a factor of ", x$reassignThreshold, "; ")
-    }, "modules whose eigengenes had a correlation above ", 1 - x$mergeCutHeight, if (several) describe_least(x),
-    " were merged. ", describe_found(sizes), "; ", describe_unassigned(sum(x$labels == 0), length(x$genes)))
+    }, "modules whose eigengenes had a correlation above ", 1 - x$mergeCutHeight,
+    if (several) describe_least(x, "in each data set"), " were merged. ", describe_found(sizes, length(x$genes)))
 }
 
-describe_found <- function(sizes) {
-  if (!length(sizes)) return("No module was found")
-  if (length(sizes) == 1L) return(paste("1 module of", n_of(sizes, "gene"), "was found"))
-  paste(n_of(length(sizes), "module"), "of", format_count(min(sizes)), "to", n_of(max(sizes), "gene"), "were found")
-}
-
-describe_unassigned <- function(unassigned, genes) {
-  if (unassigned == 0) return("every gene is in one.")
-  paste0(format_count(unassigned), " of ", n_of(genes, "gene"), if (unassigned == 1) " is" else " are",
+# sizes: genes of each module; genes: of all.
+describe_found <- function(sizes, genes) {
+  if (!length(sizes)) return("No module was found.")
+  modules <- if (length(sizes) == 1L) {
+    paste("1 module of", n_of(sizes, "gene"), "was found")
+  } else {
+    paste(n_of(length(sizes), "module"), "of", format_count(min(sizes)), "to", n_of(max(sizes), "gene"), "were found")
+  }
+  without <- genes - sum(sizes)
+  if (without == 0) return(paste0(modules, "; every gene is in one."))
+  paste0(modules, "; ", format_count(without), " of ", n_of(genes, "gene"), if (without == 1) " is" else " are",
          " in no module.")
 }
 
@@ -78,9 +81,9 @@ describe_combination <- function(x) {
                                                      quantile = paste("the", x$probs, "quantile")), scaled)
 }
 
-# Of kME and of eigengenes' correlations.
-describe_least <- function(x) {
-  if (x$combine == "quantile") paste0(" (the ", x$probs, " quantile of the data sets)") else " in each data set"
+# Of which kME or correlation it is; where: if the smallest one counts.
+describe_least <- function(x, where) {
+  if (x$combine == "quantile") paste0(" (the ", x$probs, " quantile of the data sets)") else paste0(" ", where)
 }
 
 #' @method print summary.gpuModules

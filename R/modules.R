@@ -250,12 +250,8 @@ module_settings <- function(backend, ...) {
 # sets: a list of data. list(sets: of each x, with the genes and samples that take part only, these samples, and the
 # names of all; genes: that take part; names: of all).
 module_data <- function(sets, use, assay) {
-  sets <- lapply(sets, function(x) {
-    check_has_assay(x, NULL, assay)
-    x <- check_variables(x, "x", assay)
-    check_matrix_like(x, "a gene in each column")
-    x
-  })
+  several <- !is.null(names(sets))
+  sets <- if (several) Map(genes_of_set, sets, seq_along(sets), list(assay)) else lapply(sets, genes_of, assay)
   if (!use %in% c("everything", "all.obs", "pairwise.complete.obs")) {
     fail("'use' is \"", use, "\", which gpuModules() does not take; leave incomplete samples out yourself, ",
          "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
@@ -266,6 +262,18 @@ module_data <- function(sets, use, assay) {
     fail("'x' must have at least 3 genes whose values are there and differ, not ", sum(good$genes))
   }
   list(sets = Map(data_set, sets, good$samples, list(good$genes)), genes = good$genes, names = colnames(sets[[1L]]))
+}
+
+genes_of <- function(x, assay) {
+  check_has_assay(x, NULL, assay)
+  x <- check_variables(x, "x", assay)
+  check_matrix_like(x, "a gene in each column")
+  x
+}
+
+# An error says of which data set it is.
+genes_of_set <- function(x, number, assay) {
+  tryCatch(genes_of(x, assay), error = function(e) fail("data set ", number, ": ", conditionMessage(e)))
 }
 
 data_set <- function(x, samples, genes) {

@@ -235,6 +235,7 @@ test_that("consensus modules have eigengenes, kME and kWithin of each set, and a
   expect_error(gpuModules(sets, power = 1:3, combine = "min"), "one for each of the 2 data sets")
   expect_error(gpuModules(sets, combine = "min", reassignThreshold = 0.1), "no gene moves to another module")
   expect_error(gpuModules(sets[[1]], power = 6, combine = "min"), "'x' is one")
+  expect_error(gpuModules(list(sets$first, letters), combine = "min"), "data set 2: 'x' must be numeric, not of class")
   colnames(sets$second)[3] <- "other"
   expect_error(gpuModules(sets, power = 6, combine = "min"), "data set 2 has other column names")
 })
@@ -282,6 +283,11 @@ test_that("genes that nothing joins are in no module", {
   expect_named(m$eigengenes, "MEgrey")
   expect_output(print(m), "0 modules of 0 of 60 genes")
   expect_equal(nrow(summary(m)$modules), 0)
+  expect_match(summary(m)$methods, "were merged. No module was found.", fixed = TRUE)
+  two <- gpuModules(list(normal(30, 60), normal(25, 60, 2)), power = 12, combine = "min")
+  expect_equal(unname(two$labels), rep(0L, 60))
+  expect_named(as.data.frame(two)[0, ], c("gene", "module", "colour", "kME.set1", "kME.set2", "kWithin.set1",
+                                          "kWithin.set2"))
 })
 
 test_that("what is not installed or makes no sense is an error that says so", {
