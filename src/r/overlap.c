@@ -120,8 +120,8 @@ static double combine_few(const overlap_combination *c, double *x) {
     return below + 1 < c->sets ? x[below] + (place - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
 }
 
-static double raised(double x, double power) {
-    return power == 1 ? x : pow(x, power);
+static void raise_to(double power, double *x, int64_t n) {
+    for (int64_t k = 0; power != 1 && k < n; k++) x[k] = pow(x[k], power);
 }
 
 /* Pairs first .. first+n-1; room: for BLOCK values of each set and one of each. */
@@ -131,9 +131,10 @@ static void combine_block(const overlap_combination *c, int64_t first, int64_t n
     for (int64_t s = 0; s < c->sets; s++) {
         const double *read = gcor_read_values(&c->values[s], first, n, room + s * BLOCK);
         if (read != room + s * BLOCK) memcpy(room + s * BLOCK, read, (size_t)n * sizeof *read);
+        raise_to(c->powers[s], room + s * BLOCK, n);
     }
     for (int64_t k = 0; k < n; k++) {
-        for (int64_t s = 0; s < c->sets; s++) few[s] = raised(room[s * BLOCK + k], c->powers[s]);
+        for (int64_t s = 0; s < c->sets; s++) few[s] = room[s * BLOCK + k];
         float value = (float)combine_few(c, few);
         if (floats)
             floats[first + k] = value;
