@@ -35,7 +35,7 @@
 #' Memory: beside the data, 24 bytes for each pair of genes in both orders, most of them while the tree is cut: 10 GB of
 #' 20,000 genes; before that, 2 bytes for each data set. The tree holds up to 65,536 genes; for more take the most
 #' variable ones, or the communities of a network, `gpuTOM(output = "network")`. An interrupt (Ctrl-C) is heard at once,
-#' but for while fastcluster makes the tree: 0.5 s with 5,000 genes, by the square of their number.
+#' but not while fastcluster makes the tree.
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. Of the result `colours` go wherever WGCNA
@@ -207,7 +207,7 @@ check_within <- function(value, name, least, most) {
   as.numeric(value)
 }
 
-# Steps 4 and 5 have other defaults with several data sets, and there is no step 5.
+# With several data sets step 4 has another default, and there is no step 5.
 check_members <- function(minKMEtoStay, reassignThreshold, consensus) {
   several <- !is.null(consensus)
   if (several && !is.null(reassignThreshold) && !identical(as.numeric(reassignThreshold), 0)) {

@@ -15,7 +15,7 @@ Ops.gpuTOM <- Ops.gpuCor
 Math.gpuTOM <- Math.gpuCor
 
 # What arithmetic takes away.
-TOM_ATTRIBUTES <- c("power", "type", "TOMType", "TOMDenom", "combine", "scales")
+TOM_ATTRIBUTES <- c("power", "type", "TOMType", "TOMDenom", "combine", "probs", "scales")
 
 describe_rule <- function(d) {
   paste0(if (length(d$power) > 1L) "powers " else "power ", toString(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
@@ -50,7 +50,7 @@ summary.gpuTOM <- function(object, n = 6L, ...) {
 # What a sentence says of the network that overlaps are of; d: their attributes, or a network's slots.
 overlap_words <- function(d) {
   powers <- if (length(d$power) > 1L) "the powers " else "the power "
-  how <- if (identical(d$combine, "min")) "the minimum" else paste("the", d$combine)
+  how <- if (identical(d$combine, "min")) "the minimum" else paste(c("the", d$probs, d$combine), collapse = " ")
   combined <- if (!is.null(d$combine)) paste0("; several data sets, pair by pair combined by ", how)
   scaled <- if (!is.null(d$scales)) {
     paste0(", after their overlaps were raised to the powers ", toString(signif(d$scales, 3)))

@@ -72,6 +72,7 @@ consensus_attributes <- function(overlaps, rules, how, scales) {
   powers <- vapply(rules, `[[`, 0, "power")
   attributes$power <- if (all(powers == powers[1L])) powers[1L] else powers
   attributes$combine <- how$how
+  attributes$probs <- if (how$how == "quantile") how$share
   attributes$scales <- if (any(scales != 1)) scales
   attributes
 }

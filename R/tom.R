@@ -70,8 +70,9 @@
 #'
 #' @return `output = "dist"`: an object of class `c("gpuTOM", "dist")`, the overlap of each pair in the order of
 #'   [stats::dist()], with attributes `Size`, `Labels`, `method`, `n_obs`, `power`, `type`, `TOMType`, `TOMDenom` and
-#'   `call`; of several data sets also `combine`, and where they were scaled `scales`, the power of each. `1 - tom` is
-#'   a plain `dist`, ready for [stats::hclust()]; `as.matrix()` and `tom[i, j]` are those of [gpuCor()]'s results.
+#'   `call`; of several data sets also `combine` and `probs`, and where they were scaled `scales`, the power of each.
+#'   `1 - tom` is a plain `dist`, ready for [stats::hclust()]; `as.matrix()` and `tom[i, j]` are those of [gpuCor()]'s
+#'   results.
 #'   `"matrix"`: the N x N matrix, with ones in its diagonal, as WGCNA has it. `"network"`: a symmetric sparse matrix of
 #'   class `gpuTOMNetwork`, which is a [gpuCorNetwork-class] with the slot `overlap`, a list of `power`, `type`,
 #'   `TOMType` and `TOMDenom`. Of a sparse network: a `dsCMatrix`.

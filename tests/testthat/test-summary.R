@@ -96,6 +96,8 @@ test_that("topological overlap and associations are summed up as what they are",
                fixed = TRUE)
   sets <- gpuTOM(list(x[1:16, ], x[17:32, ]), power = 2:3, combine = "mean", calibration = "single quantile")
   expect_match(summary(sets)$methods, "raised to the powers 2, 3 .* combined by the mean, after .* to the powers 1, ")
+  sets <- gpuTOM(list(x[1:16, ], x[17:32, ]), power = 2, combine = "quantile", probs = 0.3)
+  expect_match(summary(sets)$methods, "to the power 2 .* combined by the 0.3 quantile.\\.$")
   strong <- gpuTOM(x, power = 3, output = "network", threshold = 0.5)
   expect_output(print(strong), "in the place of r: power 3, unsigned; TOMType.*threshold = 0.5: overlap >= 0.5")
   expect_match(summary(strong)$methods, "^Topological overlap was computed with .* raised to the power 3 .*overlap >= ")
