@@ -38,6 +38,7 @@
 #' | `TOMsimilarityFromExpr(x, power, TOMType, TOMDenom)` | `gpuTOM(x, power, TOMType =, TOMDenom =, output = "matrix")` |
 #' | `1 - TOMsimilarityFromExpr(x)` for a tree | `1 - gpuTOM(x)`, a `dist` |
 #' | `blockwiseModules(x, maxBlockSize = ncol(x))` | [gpuModules()], and `as_blockwiseModules()` of it |
+#' | `blockwiseConsensusModules(list(list(data = x1), list(data = x2)))` | `gpuModules(list(x1, x2), combine = "min")` |
 #' | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
 #' | `corPvalueStudent(cor(x, traits), n)` | [gpuAssociation()] |
 #'

@@ -22,8 +22,5 @@ eigengene <- function(values) {
 imputed <- function(values) {
   if (ncol(values) < 2L) return(values)
   need_packages("impute", "'x' has missing values, and an eigengene of them")
-  random <- globalenv()
-  seed <- random$.Random.seed
-  on.exit(if (is.null(seed)) rm(".Random.seed", envir = random) else random$.Random.seed <- seed)
-  t(impute::impute.knn(t(values), k = min(10, ncol(values) - 1))$data)
+  keeping_random(t(impute::impute.knn(t(values), k = min(10, ncol(values) - 1))$data))
 }

@@ -24,7 +24,7 @@
 #'   class `summary.gpuCor` with `n_var`, `n_obs`, `method`, `pairs`, `missing`,
 #'   `mean`, `quantiles` (those of [stats::quantile()], of all pairs) and
 #'   `strongest`, a data frame of `from`, `to` and `r`, of equal ones the earlier first, and `methods`, a sentence for a
-#'   paper's methods.
+#'   paper's methods. Of topological overlap ([gpuTOM()]) the same, of class `summary.gpuTOM`, with `overlap` for `r`.
 #'   `as.data.frame()`: a row for each pair, in the order of the values, with `from`, `to` (names where the columns have
 #'   names, otherwise numbers) and `r`. `dim()`, `dimnames()`, `diag()` and `t()` are those of the N x N matrix;
 #'   `length()` is the number of pairs, as of any `dist`.
@@ -99,7 +99,7 @@ as.matrix.gpuCor <- function(x, ...) {
 # What arithmetic makes of coefficients are distances or the like: a plain dist.
 as_plain_dist <- function(x) {
   if (inherits(x, c("gpuCor", "gpuTOM"))) {
-    for (name in c(OWN_ATTRIBUTES, "power", "type", "TOMType", "TOMDenom")) attr(x, name) <- NULL
+    for (name in c(OWN_ATTRIBUTES, TOM_ATTRIBUTES)) attr(x, name) <- NULL
     class(x) <- "dist"
   }
   x
@@ -194,7 +194,8 @@ summary.gpuCor <- function(object, n = 6L, ...) {
 #' @method print summary.gpuCor
 #' @export
 print.summary.gpuCor <- function(x, digits = 4L, ...) {
-  cat(describe_pairs(x$method, x$n_var, x$n_obs), "\n", sep = "")
+  cat(if (inherits(x, "summary.gpuTOM")) "Topological overlap by " else "",
+      describe_pairs(x$method, x$n_var, x$n_obs), "\n", sep = "")
   if (x$missing > 0) cat(n_of(x$missing, "pair"), if (x$missing == 1) "is NA\n" else "are NA\n")
   cat("mean ", format(x$mean, digits = digits), ", quantiles:\n", sep = "")
   print(x$quantiles, digits = digits)

@@ -10,17 +10,18 @@ plot.gpuModules <- function(x, main = NULL, ...) {
   })
   graphics::layout(matrix(1:2), heights = c(3, 1))
   graphics::par(mar = c(0.3, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1, cex = 0.9)
-  plot_tree(x$tree, main)
+  several <- inherits(x, "gpuConsensusModules")
+  plot_tree(x$tree, main, if (several) "1 - consensus overlap" else "1 - topological overlap")
   graphics::par(mar = c(1.8, 4.2, 0.2, 0.8), cex = 0.9)
   plot_bar(x)
   invisible(x)
 }
 
 # Lines, as hclust's own plot has them, but for thousands of leaves that have no names.
-plot_tree <- function(tree, main) {
+plot_tree <- function(tree, main, ylab) {
   n <- length(tree$order)
   graphics::plot.default(c(0.5, n + 0.5), range(tree$height), type = "n", xaxt = "n", xaxs = "i", xlab = "", bty = "n",
-                         ylab = "1 - topological overlap", main = main)
+                         ylab = ylab, main = main)
   lines <- tree_lines(tree)
   graphics::segments(lines$x0, lines$y0, lines$x1, lines$y1, lwd = if (n > 500) 0.5 else 1)
 }

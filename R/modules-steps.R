@@ -1,31 +1,44 @@
 # The steps from the overlap to modules; their numbers are those of gpuModules()'s help. job: the data, and what was
 # asked for.
 
-# list(colours, unmerged, tree).
+# list(colours, unmerged, tree, scales).
 found_modules <- function(job) {
   cut <- cut_tree(job)
   labels <- cut$labels
-  if (any(labels > 0)) labels <- reassigned(kept_members(labels, job), job)
+  if (any(labels > 0)) {
+    kept <- kept_members(labels, job)
+    labels <- if (is_consensus(job)) kept$labels else reassigned(kept, job)
+  }
   unmerged <- WGCNA::labels2colors(labels)
-  list(colours = by_size(merged_modules(unmerged, job)), unmerged = unmerged, tree = cut$tree)
+  merged <- if (is_consensus(job)) merged_over_sets(unmerged, job) else merged_modules(unmerged, job)
+  list(colours = by_size(merged), unmerged = unmerged, tree = cut$tree, scales = cut$scales)
 }
 
-# The tree of the dissimilarity, and the numbers of its branches, 0 for genes on none.
+is_consensus <- function(job) !is.null(job$consensus)
+
+# The jobs of the data sets that modules are found in; a single one is its own.
+sets_of <- function(job) if (is_consensus(job)) job$sets else list(job)
+
+# The tree of the dissimilarity; the numbers of its branches, 0 for genes on none; and gpuTOM()'s attribute scales.
 cut_tree <- function(job) {
-  distance <- 1 - with_settings(gpuTOM, list(job$x, power = job$power, type = job$type, TOMType = job$TOMType,
-                                             TOMDenom = job$TOMDenom, method = job$method, use = job$use), job)
+  tom <- with_settings(gpuTOM, c(list(job$x, power = job$power, type = job$type, TOMType = job$TOMType,
+                                      TOMDenom = job$TOMDenom, method = job$method, use = job$use), job$consensus), job)
+  scales <- attr(tom, "scales")
+  distance <- 1 - tom
+  rm(tom)
   if (anyNA(distance)) {
     fail("some pairs of genes have no coefficient, as too few samples have both; leave out genes with many missing ",
          "values")
   }
   tree <- fastcluster::hclust(distance, method = "average")
-  n <- ncol(job$x)
+  n <- attr(distance, "Size")
   square <- .Call(r_unfold, distance, n, numeric(n), choose_threads(setting(job$further$threads, "threads")))
   if (is.list(square)) stop_run(square)
   rm(distance)
   arguments <- c(list(dendro = tree, distM = square, method = "hybrid"), job$cut)
   if (is.null(arguments$verbose)) arguments$verbose <- 0
-  list(tree = tree, labels = as.integer(do.call(dynamicTreeCut::cutreeDynamic, arguments, quote = TRUE)))
+  labels <- as.integer(do.call(dynamicTreeCut::cutreeDynamic, arguments, quote = TRUE))
+  list(tree = tree, labels = labels, scales = scales)
 }
 
 # kME of some genes, a row each, with some eigengenes, as modules are judged by it.
@@ -41,18 +54,27 @@ coefficients_of <- function(data, job) {
   suppressWarnings(with_settings(gpuCor, c(data, list(use = job$use, method = job$method, precision = "double")), job))
 }
 
-# Step 4: list(labels, eigengenes), those of the modules that are left, before genes left them.
+# Step 4: list(labels, eigengenes), those of the modules that are left, before genes left them, of the first data set.
 kept_members <- function(labels, job) {
-  eigengenes <- eigengenes_of(labels, seq_len(max(labels)), job)$values
-  for (module in seq_len(ncol(eigengenes))) {
+  sets <- sets_of(job)
+  eigengenes <- lapply(sets, function(set) eigengenes_of(labels, seq_len(max(labels)), set)$values)
+  for (module in seq_len(max(labels))) {
     genes <- which(labels == module)
-    kme <- membership(genes, eigengenes[, module, drop = FALSE], job)
+    kme <- over_sets(Map(function(set, own) c(membership(genes, own[, module, drop = FALSE], set)), sets, eigengenes),
+                     job$least)
     stays <- sum(kme > job$minCoreKME) >= job$minCoreKMESize
     leaves <- kme < job$minKMEtoStay
     if (stays && any(leaves)) stays <- sum(!leaves) >= job$minModuleSize
     labels[if (stays) genes[leaves] else genes] <- 0L
   }
-  list(labels = labels, eigengenes = eigengenes[, sort(unique(labels[labels > 0])), drop = FALSE])
+  list(labels = labels, eigengenes = eigengenes[[1L]][, sort(unique(labels[labels > 0])), drop = FALSE])
+}
+
+# Of numbers of each data set one of all, a quantile: by default the smallest.
+over_sets <- function(each, share) {
+  if (length(each) == 1L) return(each[[1L]])
+  if (share == 0) return(do.call(pmin, c(each, na.rm = TRUE)))
+  apply(do.call(cbind, each), 1L, stats::quantile, share, names = FALSE, na.rm = TRUE)
 }
 
 # Step 5; the columns of the eigengenes are called by the modules' numbers.
@@ -88,6 +110,15 @@ merged_modules <- function(colours, job) {
     is_in <- colours != "grey"
     colours[is_in] <- first[match(colours[is_in], modules)]
   }
+}
+
+# Step 6 of several data sets: their eigengenes' correlations are combined, too.
+merged_over_sets <- function(colours, job) {
+  if (length(module_colours(colours)) < 2L) return(colours)
+  data <- lapply(job$sets, function(set) list(data = as.matrix(pick_columns(set$x, seq_len(ncol(set$x))))))
+  utils::capture.output(found <- keeping_random(WGCNA::mergeCloseModules(
+    data, colours, cutHeight = job$mergeCutHeight, consensusQuantile = job$least, getNewMEs = FALSE, verbose = 0)))
+  as.character(found$colors)
 }
 
 module_colours <- function(colours) sort(setdiff(unique(colours), "grey"))

@@ -21,7 +21,7 @@
 #'    there are none.
 #' 7. Modules are numbered by size, from 1, the largest; 0, grey, is no module.
 #'
-#' A single thing is not as in WGCNA 1.72: there step 5 moves a gene to the wrong module if step 4 has removed a module
+#' One thing is not as in WGCNA 1.72: there step 5 moves a gene to the wrong module if step 4 has removed a module
 #' of a lower number.
 #'
 #' An eigengene is the first principal component of a module's scaled genes, its sign that of the mean of them:
@@ -33,8 +33,9 @@
 #' `type = "signed"` twice as much. `plot()` of the result's `fit` shows the choice.
 #'
 #' Memory: beside the data, 24 bytes for each pair of genes in both orders, most of them while the tree is cut: 10 GB of
-#' 20,000 genes. The tree holds up to 65,536 genes; for more take the most variable ones, or the communities of a
-#' network, `gpuTOM(output = "network")`.
+#' 20,000 genes; before that, 2 bytes for each data set. The tree holds up to 65,536 genes; for more take the most
+#' variable ones, or the communities of a network, `gpuTOM(output = "network")`. An interrupt (Ctrl-C) is heard at once,
+#' but not while fastcluster makes the tree.
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. Of the result `colours` go wherever WGCNA
@@ -47,15 +48,20 @@
 #'                    list(here = modules$colours), networkType = modules$type)
 #' ```
 #'
-#' Consensus modules of several data sets with the same genes, `x1` and `x2`, as `blockwiseConsensusModules()` finds
-#' them with `networkCalibration = "none"` and without a least kME:
+#' @section Several data sets:
+#' Consensus modules hang together in each of several data sets with the same genes, such as cohorts, tissues or sexes:
+#' `x` is a list of them, and `combine` says how their overlaps become one, see [gpuTOM()]. The steps and their defaults
+#' are those of `WGCNA::blockwiseConsensusModules()` with all genes in one block, and so are the modules:
 #'
-#' ```
-#' distance <- 1 - gpuTOM(list(x1, x2), power, TOMType = "signed", combine = "min")
-#' tree <- fastcluster::hclust(distance, "average")
-#' labels <- dynamicTreeCut::cutreeDynamic(tree, distM = as.matrix(distance), cutHeight = 0.995, deepSplit = 2)
-#' WGCNA::mergeCloseModules(list(list(data = x1), list(data = x2)), labels, cutHeight = 0.15, relabel = TRUE)
-#' ```
+#' * Genes that take no part in one set take part in none (`WGCNA::goodSamplesGenesMS()`).
+#' * `power` is one for all sets or one for each; if it is not given, each set has that of its own [pickPower()].
+#' * `TOMType` is `"unsigned"` unless said otherwise, and overlaps are scaled to one another before they are combined
+#'   (`calibration`, see [gpuTOM()]).
+#' * Step 4 goes by the smallest of a gene's kME in the sets (with `combine = "quantile"` by quantile `probs` of them),
+#'   and `minKMEtoStay` is 0.2. There is no step 5: in WGCNA 1.72 it compares lower tails of p values, so that no gene
+#'   ever moves.
+#' * Step 6 is done by `WGCNA::mergeCloseModules()`: the correlation of two eigengenes is the smallest one in the sets
+#'   (or quantile `probs`), always Pearson's.
 #'
 #' @section Experiments:
 #' Of a `SummarizedExperiment` the genes are in rows ([gpucor-containers]), and this puts them back there:
@@ -66,12 +72,14 @@
 #'
 #' @inheritParams gpuCor
 #' @param x Expression values, samples in rows and genes in columns: as in [gpuCor()], of one subject. Of an experiment
-#'   its genes are taken from its rows.
-#' @param power What similarities are raised to; `NULL`: see Details.
+#'   its genes are taken from its rows. Or a list of several data sets with the same genes, with `combine`: see section
+#'   Several data sets.
+#' @param power What similarities are raised to; `NULL`: see Details. Of several data sets one for all or one for each.
 #' @param type `"unsigned"`, `"signed"` or `"signed hybrid"`: how a coefficient becomes an adjacency, see
 #'   [pickPower()]. WGCNA's `networkType`.
 #' @param TOMType,TOMDenom The kind of overlap, and of its denominator, see [gpuTOM()]. `TOMType` is `"signed"`
-#'   unless said otherwise, as in `blockwiseModules()`.
+#'   unless said otherwise, as in `blockwiseModules()`; of several data sets `"unsigned"`, as in
+#'   `blockwiseConsensusModules()`.
 #' @param use `"everything"` and `"all.obs"`: missing values are an error. `"pairwise.complete.obs"`: each pair has its
 #'   own observations, as in WGCNA.
 #' @param deepSplit 0 to 4: how readily branches are split.
@@ -80,12 +88,14 @@
 #' @param pamStage,pamRespectsDendro Whether genes that are on no branch go to the nearest module, and whether only to
 #'   one that their part of the tree has: see `dynamicTreeCut::cutreeDynamic()`.
 #' @param minCoreKME,minCoreKMESize,minKMEtoStay Which modules, and which genes of them, stay. `minCoreKMESize = NULL`:
-#'   a third of `minModuleSize`.
-#' @param reassignThreshold See step 5; 0: no gene moves.
+#'   a third of `minModuleSize`; `minKMEtoStay = NULL`: 0.3, or 0.2 of several data sets.
+#' @param reassignThreshold See step 5; 0: no gene moves. `NULL`: 1e-6.
 #' @param mergeCutHeight See step 6.
 #' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpucor-containers].
 #'   Options of a measure: see [gpucor-measures].
+#' @param combine,probs,calibration,calibrationQuantile Of several data sets: see the section of that name, and
+#'   [gpuTOM()].
 #'
 #' @return A list of class `gpuModules`:
 #' \item{colours, labels}{of each gene its module, as WGCNA's colour (`"grey"`: none) and as a number (0: none)}
@@ -99,7 +109,14 @@
 #' \item{tree}{the tree, of class [stats::hclust], of the genes that took part}
 #' \item{genes, samples}{which took part}
 #' \item{power, fit}{the power, and what [pickPower()] found, or `NULL`}
-#' \item{type, TOMType, TOMDenom, method, use, mergeCutHeight, minModuleSize, deepSplit, n_obs, call}{}
+#' \item{type, TOMType, ...}{the arguments, as they were used, by their names}
+#' \item{n_obs, call}{how many samples took part; the call}
+#'
+#' Of several data sets it is of class `c("gpuConsensusModules", "gpuModules")`: `eigengenes`, `explained`, `kME`,
+#' `kWithin`, `samples` and `fit` are lists with an element for each set, by its name (`set1`, `set2` if the list has
+#' none), `power` and `n_obs` have a number for each; and there are `combine`, `probs`, `calibration`,
+#' `calibrationQuantile`, and `scales`, the powers by which the overlaps were scaled.
+#'
 #' For `plot()`, `summary()` and `as.data.frame()` see [gpuModules-methods].
 #'
 #' @section Errors: as [gpuCor()]. Packages fastcluster, dynamicTreeCut or WGCNA are not installed. Fewer than three
@@ -127,6 +144,12 @@
 #'   print(modules)
 #'   print(head(as.data.frame(modules)))
 #'   plot(modules)
+#'
+#'   # modules of two data sets with the same genes
+#'   sets <- list(first = x[1:25, ], second = x[26:50, ])
+#'   consensus <- gpuModules(sets, power = 6, combine = "min")
+#'   print(consensus)
+#'   table(consensus = consensus$labels, all = modules$labels)
 #' }
 #' @export
 gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed hybrid"),
@@ -134,29 +157,33 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        TOMDenom = c("min", "mean"), use = "everything",
                        method = c("pearson", "kendall", "spearman", "bicor", "cosine"), deepSplit = 2,
                        detectCutHeight = 0.995, minModuleSize = NULL, pamStage = TRUE, pamRespectsDendro = TRUE,
-                       minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = 0.3, reassignThreshold = 1e-6,
-                       mergeCutHeight = 0.15, cut = list(), backend = NULL, ...) {
+                       minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
+                       mergeCutHeight = 0.15, cut = list(), backend = NULL, ..., combine = NULL, probs = NULL,
+                       calibration = c("single quantile", "none"), calibrationQuantile = 0.95) {
   need_packages(c("fastcluster", "dynamicTreeCut", "WGCNA"), "gpuModules()")
+  several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,
+                                 calibration = check_choice(calibration, rev(calibrations), "calibration")))
+  if (!is.null(several$consensus) && missing(TOMType)) TOMType <- "unsigned"
   job <- list(type = check_choice(type, types, "type"),
               TOMType = check_choice(TOMType, eval(formals()$TOMType), "TOMType"),
               TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
               use = uses[check_use(use)], minCoreKME = check_within(minCoreKME, "minCoreKME", -1, 1),
-              minKMEtoStay = check_within(minKMEtoStay, "minKMEtoStay", -1, 1),
-              reassignThreshold = check_within(reassignThreshold, "reassignThreshold", 0, 1),
               mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1), backend = backend)
+  job[c("minKMEtoStay", "reassignThreshold")] <- check_members(minKMEtoStay, reassignThreshold, several$consensus)
   job$further <- module_settings(backend, ...)
-  data <- module_data(x, job$use, list(...)$assay)
-  job[c("x", "genes", "samples")] <- data[c("x", "genes", "samples")]
-  if (is.null(minModuleSize)) minModuleSize <- min(20, ncol(job$x) / 2)
+  data <- module_data(several$sets, job$use, list(...)$assay)
+  job$genes <- data$genes
+  n_genes <- sum(data$genes)
+  if (is.null(minModuleSize)) minModuleSize <- min(20, n_genes / 2)
   job$minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
   if (is.null(minCoreKMESize)) minCoreKMESize <- job$minModuleSize / 3
   job$minCoreKMESize <- check_within(minCoreKMESize, "minCoreKMESize", 0, Inf)
   job$cut <- c(list(deepSplit = deepSplit, cutHeight = detectCutHeight, minClusterSize = job$minModuleSize,
                     pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
-  job[c("power", "fit")] <- module_power(power, job)
-  found <- found_modules(job)
-  new_modules(found, job, data, deepSplit, call_of(sys.call()))
+  sets <- sets_with_powers(lapply(data$sets, function(set) c(job, set)), power)
+  job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
+  new_modules(found_modules(job), job, data$names, call_of(sys.call()))
 }
 
 # ---- arguments
@@ -178,6 +205,17 @@ check_within <- function(value, name, least, most) {
     fail("'", name, "' must be a number", range, ", not ", show_value(value))
   }
   as.numeric(value)
+}
+
+# With several data sets step 4 has another default, and there is no step 5.
+check_members <- function(minKMEtoStay, reassignThreshold, consensus) {
+  several <- !is.null(consensus)
+  if (several && !is.null(reassignThreshold) && !identical(as.numeric(reassignThreshold), 0)) {
+    fail("'reassignThreshold' is of one data set; with 'combine' no gene moves to another module. Leave it out")
+  }
+  if (is.null(minKMEtoStay)) minKMEtoStay <- if (several) 0.2 else 0.3
+  if (is.null(reassignThreshold)) reassignThreshold <- if (several) 0 else 1e-6
+  list(check_within(minKMEtoStay, "minKMEtoStay", -1, 1), check_within(reassignThreshold, "reassignThreshold", 0, 1))
 }
 
 check_cut <- function(cut) {
@@ -209,38 +247,66 @@ module_settings <- function(backend, ...) {
 
 # ---- data
 
-# The genes and the samples that take part, x with these only, and the names of all.
-module_data <- function(x, use, assay) {
-  check_has_assay(x, NULL, assay)
-  x <- check_variables(x, "x", assay)
-  check_matrix_like(x, "a gene in each column")
+# sets: a list of data. list(sets: of each x, with the genes and samples that take part only, these samples, and the
+# names of all; genes: that take part; names: of all).
+module_data <- function(sets, use, assay) {
+  several <- !is.null(names(sets))
+  sets <- if (several) Map(genes_of_set, sets, seq_along(sets), list(assay)) else lapply(sets, genes_of, assay)
   if (!use %in% c("everything", "all.obs", "pairwise.complete.obs")) {
     fail("'use' is \"", use, "\", which gpuModules() does not take; leave incomplete samples out yourself, ",
          "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
   }
-  good <- taking_part(x, use)
+  check_same_variables(sets)
+  good <- taking_part(sets, use)
   if (sum(good$genes) < 3L) {
     fail("'x' must have at least 3 genes whose values are there and differ, not ", sum(good$genes))
   }
-  all <- list(genes = colnames(x), samples = rownames(x))
-  if (!all(good$genes)) x <- pick_named(x, which(good$genes))
-  if (!all(good$samples)) x <- x[good$samples, , drop = FALSE]
-  c(list(x = x, names = all), good)
+  list(sets = Map(data_set, sets, good$samples, list(good$genes)), genes = good$genes, names = colnames(sets[[1L]]))
 }
 
-taking_part <- function(x, use) {
-  if (has_missing(x)) {
+genes_of <- function(x, assay) {
+  check_has_assay(x, NULL, assay)
+  x <- check_variables(x, "x", assay)
+  check_matrix_like(x, "a gene in each column")
+  x
+}
+
+# An error says of which data set it is.
+genes_of_set <- function(x, number, assay) {
+  tryCatch(genes_of(x, assay), error = function(e) fail("data set ", number, ": ", conditionMessage(e)))
+}
+
+data_set <- function(x, samples, genes) {
+  names <- rownames(x)
+  if (!all(genes)) x <- pick_named(x, which(genes))
+  if (!all(samples)) x <- x[samples, , drop = FALSE]
+  list(x = x, samples = samples, sample_names = names)
+}
+
+# list(genes, samples: a list).
+taking_part <- function(sets, use) {
+  if (any(vapply(sets, has_missing, NA))) {
     if (use != "pairwise.complete.obs") {
       fail("'x' has missing values; use = \"pairwise.complete.obs\" leaves them out pair by pair, as WGCNA does")
     }
-    good <- WGCNA::goodSamplesGenes(as.matrix(x), verbose = 0)
-    return(list(genes = good$goodGenes, samples = good$goodSamples))
+    sets <- lapply(sets, as.matrix)
+    good <- if (length(sets) == 1L) {
+      WGCNA::goodSamplesGenes(sets[[1L]], verbose = 0)
+    } else {
+      WGCNA::goodSamplesGenesMS(lapply(sets, function(x) list(data = x)), verbose = 0)
+    }
+    return(list(genes = good$goodGenes, samples = if (length(sets) == 1L) list(good$goodSamples) else good$goodSamples))
   }
+  list(genes = Reduce(`&`, lapply(sets, differing)), samples = lapply(sets, function(x) rep(TRUE, nrow(x))))
+}
+
+# Which columns have a variance, by WGCNA's measure.
+differing <- function(x) {
   size <- max(unlist(column_blocks(x, function(values) max(abs(values), 0))))
   spread <- unlist(column_blocks(x, function(values) {
     colSums(sweep(values, 2L, colMeans(values))^2) / (nrow(values) - 1)
   }))
-  list(genes = spread > (1e-10 * size)^2 & !is.na(spread), samples = rep(TRUE, nrow(x)))
+  spread > (1e-10 * size)^2 & !is.na(spread)
 }
 
 pick_named <- function(x, columns) {
@@ -253,7 +319,7 @@ pick_named <- function(x, columns) {
 
 FIT_POWERS <- 1:30
 
-# list(power, fit).
+# list(power, fit) of a data set.
 module_power <- function(power, job) {
   if (!is.null(power)) return(list(power = check_within(power, "power", 1, 30), fit = NULL))
   fit <- with_settings(pickPower, list(job$x, FIT_POWERS, type = job$type, method = job$method, use = job$use), job)

@@ -87,13 +87,14 @@ as.data.frame.gpuCorNetworkXY <- as.data.frame.gpuCorNetwork
 # What the weight of a pair is, by `sign`.
 weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
 
-describe_network <- function(d) {
+# weight: what the threshold is of.
+describe_network <- function(d, weight = weight_names[[d$sign]]) {
   chosen <- switch(d$criterion,
     k = if (d$value == 1) "each one's strongest neighbour" else paste0("each one's ", d$value, " strongest neighbours"),
     paste0(d$criterion, " = ", format(d$value))
   )
   share <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
-  least <- if (is.finite(d$threshold)) paste0(": ", weight_names[[d$sign]], " >= ", format(d$threshold, digits = 6))
+  least <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
   paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, least, "\n",
          n_of(d$edges, "edge"), share)
 }
@@ -105,7 +106,7 @@ show_edges <- function(object, value) {
   d <- sapply(names(network_slots), function(name) methods::slot(object, name), simplify = FALSE)
   cat("Network of ", paste(unique(vapply(dim(object), format_count, "")), collapse = " x "),
       if (identical(unique(dim(object)), 1L)) " variable\n" else " variables\n",
-      describe_network(d), "\n", sep = "")
+      describe_network(d, if (value == "overlap") value else weight_names[[d$sign]]), "\n", sep = "")
   top <- checked(.Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads"))))
   if (!length(top)) return(invisible(object))
   edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],

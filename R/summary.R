@@ -6,8 +6,9 @@
 #' numbers are of the result itself; what was done to the data before, such as covariates and filters, is for its author
 #' to add.
 #'
-#' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()] or
-#'   [gpuCorCompare()] returns. For [gpuCor()] see [gpuCor-class], for windows [gpuCorWindows()].
+#' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()],
+#'   [gpuCorCompare()] or `gpuAssociation(output = "matrix")` returns. For [gpuCor()] and [gpuTOM()] see [gpuCor-class],
+#'   for modules [gpuModules-methods], for windows [gpuCorWindows()].
 #' @param n How many of the best connected variables, or of the smallest p values, to list.
 #' @param level The level of significance.
 #' @param x A summary.
@@ -20,9 +21,9 @@
 #'   * of connectivity `quantiles`, a column for each of its measures, `fit`, for each power the R^2 and slope of the
 #'     scale-free fit in ten bins, and `hubs` by the first measure;
 #'   * of powers `estimate` and its row of the table, `fit`;
-#'   * of tests and comparisons `tests`, `missing` (without a p value), `significant` (how many p values are at most
-#'     `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that was asked
-#'     for) and `strongest`, the rows of `as.data.frame()` with the smallest p values.
+#'   * of tests, comparisons and associations `tests`, `missing` (without a p value), `significant` (how many p values
+#'     are at most `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that
+#'     was asked for) and `strongest`, the rows of `as.data.frame()` with the smallest p values.
 #' @examples
 #' summary(gpuCorNetwork(mtcars, threshold = 0.8))
 #' summary(gpuCorTest(mtcars))
@@ -102,22 +103,28 @@ network_sentences <- function(net, found) {
            format(stats::median(degree[degree > 0])), ", the highest ", format_count(max(degree)), hub, ". ",
            percent(found$positive), " of the edges are positive.")
   }
+  of_overlap <- if (is(net, "gpuTOMNetwork")) {
+    what <- "Topological overlap"
+    paste0(", in the ", overlap_words(c(net@overlap, list(method = net@method))))
+  }
   paste0(what, " was computed ", with_gpucor(), " for ", number_of(net@pairs, "pair"), " of ", pairs, observations,
-         ". ", edge_sentence(net), " ", of_connected)
+         of_overlap, ". ", edge_sentence(net), " ", of_connected)
 }
 
 edge_sentence <- function(net) {
   weight <- weight_names[[net@sign]]
   if (is(net, "gpuCorDifference")) weight <- sub("r", "difference", weight)
+  if (is(net, "gpuTOMNetwork")) weight <- if (any(net@x < 0)) "|overlap|" else "overlap"
+  those <- if (net@edges == 1) "the one with" else "those with"
   value <- format(net@value[1L])
   least <- if (is.finite(net@threshold)) paste(weight, ">=", format(net@threshold, digits = 4L))
   by <- switch(net@criterion,
-    threshold = paste("those with", least),
-    density = paste0("the strongest ", percent(net@value[1L]), " of the pairs, those with ", least),
+    threshold = paste(those, least),
+    density = paste0("the strongest ", percent(net@value[1L]), " of the pairs, ", those, " ", least),
     k = paste0("of each variable its ", value, " strongest neighbours by ", weight),
-    p.value = paste0("those with p <= ", value, if (!is.null(least)) paste0(" (", least, ")")),
-    fdr = paste0("those found at a false discovery rate of ", value, " (Benjamini and Hochberg",
-                 if (!is.null(least)) paste0("; ", least), ")")
+    p.value = paste0(those, " p <= ", value, if (!is.null(least)) paste0(" (", least, ")")),
+    fdr = paste0(if (net@edges == 1) "the one" else "those", " found at a false discovery rate of ", value,
+                 " (Benjamini and Hochberg", if (!is.null(least)) paste0("; ", least), ")")
   )
   paste0(number_of(net@edges, "pair"), if (net@pairs > 0) paste0(" (", percent(net@edges / net@pairs), ")"),
          if (net@edges == 1) " is an edge" else " are edges", " of the network: ", by, ".")
@@ -255,6 +262,23 @@ summary.gpuCorCompare <- function(object, level = 0.05, n = 6L, ...) {
   summarise_tests(object, as.vector(object$p.value), object$p.adjusted, what, level, n)
 }
 
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuAssociation
+#' @export
+summary.gpuAssociation <- function(object, level = 0.05, n = 6L, ...) {
+  by <- if (is_t_distributed(object$method)) {
+    paste0("by Student's t (two-sided; ", format_range(object$df), " degrees of freedom)")
+  } else {
+    paste0("by the normal distribution (two-sided; ", format_range(object$n), " observations)")
+  }
+  what <- paste0(method_title(object$method), " of ", n_of(nrow(object$r), "variable"), " with ",
+                 n_of(ncol(object$r), "trait"), " was tested ", with_gpucor(), " ", by)
+  test <- c(list(coefficient = object$r), unclass(object)[c("n", "statistic", "p.value", "fdr")])
+  found <- summarise_tests(test, as.vector(object$p.value), NULL, what, level, n)
+  names(found$strongest)[3L] <- "r"
+  found
+}
+
 summarise_tests <- function(object, p, adjusted, what, level, n) {
   level <- check_share(level, "level", zero = FALSE)
   n <- check_whole(n, "n", 0, 1e6)
@@ -267,10 +291,11 @@ summarise_tests <- function(object, p, adjusted, what, level, n) {
     count <- significant[[name]]
     paste0(format_count(count), " (", percent(count / max(1, tests)), ")")
   }
-  text <- paste0(what, " for ", number_of(length(p), "pair"), ". ", "At ", format(level), ", ", share("p.value"),
-                 " are significant by themselves, ", share("bonferroni"), " after Bonferroni's correction and ",
-                 share("fdr"), " at a false discovery rate as high (Benjamini and Hochberg)",
-                 if (!is.null(adjusted)) paste0("; ", share("permutation"), " by the maximum over permutations"), ".")
+  text <- paste0(what, " for ", number_of(length(p), "pair"), ". Of these, ", share("p.value"), " had p <= ",
+                 format(level), ", ", share("bonferroni"), " also after Bonferroni's correction; ", share("fdr"),
+                 " had a false discovery rate (Benjamini and Hochberg) of at most ", format(level),
+                 if (!is.null(adjusted)) paste0("; ", share("permutation"), " had p <= ", format(level),
+                                                " by the maximum over permutations"), ".")
   smallest <- utils::head(which(p <= sorted[min(max(n, 1), tests)]), 10 * n + 10)
   smallest <- utils::head(smallest[order(p[smallest])], n)
   structure(list(methods = text, tests = length(p), missing = length(p) - tests, significant = significant,

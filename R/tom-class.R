@@ -14,9 +14,12 @@ Ops.gpuTOM <- Ops.gpuCor
 #' @export
 Math.gpuTOM <- Math.gpuCor
 
-describe_tom <- function(d) {
-  paste0("of ", method_title(d$method), ", ", format_count(d$n_obs), " observations; power ", format(d$power), ", ",
-         d$type, "; TOMType \"", d$TOMType, "\", TOMDenom \"", d$TOMDenom, "\"")
+# What arithmetic takes away.
+TOM_ATTRIBUTES <- c("power", "type", "TOMType", "TOMDenom", "combine", "probs", "scales")
+
+describe_rule <- function(d) {
+  paste0(if (length(d$power) > 1L) "powers " else "power ", toString(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
+         "\", TOMDenom \"", d$TOMDenom, "\"", if (!is.null(d$combine)) paste0("; combine \"", d$combine, "\""))
 }
 
 #' @rdname gpuCor-class
@@ -25,15 +28,42 @@ describe_tom <- function(d) {
 print.gpuTOM <- function(x, digits = 3L, ...) {
   n <- size_of(x)
   cat("Topological overlap of ", format_count(n), " variables: ", format_count(pairs_of(n)), " pairs\n",
-      describe_tom(attributes(x)), "\n", sep = "")
+      "of ", method_title(attr(x, "method")), ", ", n_of(attr(x, "n_obs"), "observation"), "; ",
+      describe_rule(attributes(x)), "\n", sep = "")
   print_corner(x, digits)
 }
 
+#' @rdname gpuCor-class
+#' @method summary gpuTOM
+#' @export
+summary.gpuTOM <- function(object, n = 6L, ...) {
+  found <- summary.gpuCor(object, n)
+  names(found$strongest)[3L] <- "overlap"
+  found$methods <- paste0(
+    "Topological overlap was computed ", with_gpucor(), " for ", n_of(length(object), "pair"), " of ",
+    n_of(size_of(object), "variable"), " from ", n_of(attr(object, "n_obs"), "observation"), ", in the ",
+    overlap_words(attributes(object)), ".")
+  class(found) <- c("summary.gpuTOM", "summary.gpuCor")
+  found
+}
+
+# What a sentence says of the network that overlaps are of; d: their attributes, or a network's slots.
+overlap_words <- function(d) {
+  powers <- if (length(d$power) > 1L) "the powers " else "the power "
+  how <- if (identical(d$combine, "min")) "the minimum" else paste(c("the", d$probs, d$combine), collapse = " ")
+  combined <- if (!is.null(d$combine)) paste0("; several data sets, pair by pair combined by ", how)
+  scaled <- if (!is.null(d$scales)) {
+    paste0(", after their overlaps were raised to the powers ", toString(signif(d$scales, 3)))
+  }
+  paste0(d$type, " network of ", method_title(d$method), " raised to ", powers, toString(d$power), " (TOMType \"",
+         d$TOMType, "\", denominator \"", d$TOMDenom, "\"", combined, scaled, ")")
+}
+
 #' @exportClass gpuTOMNetwork
-setClass("gpuTOMNetwork", contains = "gpuCorNetwork")
+setClass("gpuTOMNetwork", contains = "gpuCorNetwork", slots = c(overlap = "list"))
 
 show_tom_network <- function(object) {
-  cat("Topological overlap, in the place of r\n")
+  cat("Topological overlap, in the place of r: ", describe_rule(object@overlap), "\n", sep = "")
   show_edges(object, "overlap")
 }
 

@@ -1,20 +1,37 @@
 # Topological overlap of several data sets, combined pair by pair.
 
-# list(how, share), or NULL for one data set.
-check_consensus <- function(x, combine, probs, output) {
+# given: combine, probs, calibration and calibrationQuantile. list(how, share, calibration, quantile), or NULL for one
+# data set.
+check_consensus <- function(x, given) {
+  calibration <- check_choice(given$calibration, calibrations, "calibration")
   if (!is_subjects(x)) {
-    if (!is.null(combine)) fail("'combine' says how several data sets are combined, and 'x' is one; leave it out")
+    if (!is.null(given$combine)) fail("'combine' says how several data sets are combined, and 'x' is one; leave it out")
+    if (calibration != "none") fail("'calibration' is of several data sets, and 'x' is one; leave it out")
     return(NULL)
   }
   if (is.function(x)) fail("'x' must be a list of data sets, not a function")
   if (!length(x)) fail("'x' is a list without data sets")
-  if (is.null(combine)) fail("'x' is a list of ", length(x), "; say how to combine: \"min\", \"mean\" or \"quantile\"")
-  if (output == "network") fail("output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"")
-  combine <- check_choice(combine, c("min", "mean", "quantile"), "combine")
+  if (is.null(given$combine)) {
+    fail("'x' is a list of ", length(x), "; say how to combine: \"min\", \"mean\" or \"quantile\"")
+  }
+  combine <- check_choice(given$combine, c("min", "mean", "quantile"), "combine")
+  probs <- given$probs
   if (combine != "quantile" && !is.null(probs)) fail("'probs' has a meaning with combine = \"quantile\" only")
   if (combine == "quantile" && is.null(probs)) fail("combine = \"quantile\" takes 'probs', a number in [0, 1]")
   if (combine == "quantile") probs <- check_share(probs, "probs", zero = TRUE)
-  list(how = combine, share = if (combine == "min") 0 else probs)
+  list(how = combine, share = if (combine == "min") 0 else probs, calibration = calibration,
+       quantile = check_within(given$calibrationQuantile, "calibrationQuantile", 0, 1))
+}
+
+calibrations <- c("none", "single quantile")
+
+# A power for each data set.
+powers_of_sets <- function(power, x) {
+  if (!is_subjects(x) || length(power) == 1L) return(list(power))
+  if (length(power) != length(x)) {
+    fail("'power' must be one number, or one for each of the ", length(x), " data sets, not ", show_value(power))
+  }
+  as.list(power)
 }
 
 check_same_variables <- function(sets) {
@@ -29,16 +46,65 @@ check_same_variables <- function(sets) {
   }
 }
 
-consensus_overlap <- function(x, how, rule, method, use, output, backend, call, ...) {
+# rules: one for all, or one for each data set.
+consensus_overlap <- function(x, how, rules, method, use, output, backend, call, ...) {
+  if (output == "network") fail("output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"")
+  if (how$calibration != "none" && rules[[1L]]$keeps_sign && !rules[[1L]]$is_absolute) {
+    fail("calibration = \"single quantile\" takes overlaps without a sign, and TOMType = \"", rules[[1L]]$names$TOMType,
+         "\" has one; take \"signed\", its size, or calibration = \"none\"")
+  }
   settings <- settings_of(backend, ...)
   sets <- lapply(x, function(set) check_input(set, NULL, check_use(use), method, settings$assay)$x)
   check_same_variables(sets)
+  rules <- rep_len(rules, length(sets))
   overlaps <- lapply(seq_along(sets), function(s) {
-    tom_of_all(sets[[s]], rule, method, use, "dist", at_pass(settings, s, length(sets)), call)
+    tom_of_all(sets[[s]], rules[[s]], method, use, "dist", at_pass(settings, s, length(sets)), call)
   })
+  scales <- scaling_powers(overlaps, how)
+  tom <- checked(.Call(r_combine_overlaps, overlaps, scales, how$share, attr(overlaps[[1L]], "Size"),
+                       consensus_attributes(overlaps, rules, how, scales), settings$threads))
+  if (output == "matrix") as.matrix(tom) else tom
+}
+
+consensus_attributes <- function(overlaps, rules, how, scales) {
   attributes <- attributes(overlaps[[1L]])
   attributes$n_obs <- sum(vapply(overlaps, attr, 0, "n_obs"))
-  tom <- checked(.Call(r_combine_overlaps, overlaps, how$share, attr(overlaps[[1L]], "Size"), attributes,
-                       settings$threads))
-  if (output == "matrix") as.matrix(tom) else tom
+  powers <- vapply(rules, `[[`, 0, "power")
+  attributes$power <- if (all(powers == powers[1L])) powers[1L] else powers
+  attributes$combine <- how$how
+  attributes$probs <- if (how$how == "quantile") how$share
+  attributes$scales <- if (any(scales != 1)) scales
+  attributes
+}
+
+# The pairs that WGCNA looks at, and the seed by which it draws them.
+CALIBRATION_PAIRS <- 1000
+CALIBRATION_SEED <- 54321
+
+# The powers that give all data sets' overlaps the first one's quantile, as WGCNA finds them: of a sample of the pairs,
+# the same ones each time.
+scaling_powers <- function(overlaps, how) {
+  if (how$calibration == "none") return(rep(1, length(overlaps)))
+  n <- length(overlaps[[1L]])
+  at <- keeping_random({
+    set.seed(CALIBRATION_SEED, "Mersenne-Twister", sample.kind = "Rejection")
+    sample.int(n, min(CALIBRATION_PAIRS / min(how$quantile, 1 - how$quantile), n))
+  })
+  high <- vapply(overlaps, function(tom) {
+    stats::quantile(.subset(tom, at), how$quantile, names = FALSE, type = 8)
+  }, 0)
+  bad <- which(!(high > 0 & high < 1))
+  if (length(bad)) {
+    fail("calibration = \"single quantile\" takes overlaps between 0 and 1, and quantile ", how$quantile, " of data ",
+         "set ", bad[1L], " is ", format(high[bad[1L]]), "; choose another 'calibrationQuantile', or \"none\"")
+  }
+  log(high[1L]) / log(high)
+}
+
+# The value of code that draws random numbers, whose state is as before then.
+keeping_random <- function(code) {
+  random <- globalenv()
+  seed <- random$.Random.seed
+  on.exit(if (!is.null(seed)) random$.Random.seed <- seed else suppressWarnings(rm(".Random.seed", envir = random)))
+  code
 }

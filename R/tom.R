@@ -48,30 +48,36 @@
 #' at.
 #'
 #' Several data sets of the same columns: a list, and `combine`: the smallest of their overlaps (`"min"`), the mean, or
-#' a quantile (`"quantile"`, `probs` as in [stats::quantile()]) of each pair, for consensus modules as
-#' `WGCNA::blockwiseConsensusModules()` finds them, but that the overlaps are not scaled to one another first
-#' (`networkCalibration = "none"`). All of them are in memory until they are combined.
+#' a quantile (`"quantile"`, `probs` as in [stats::quantile()]) of each pair, as `WGCNA::consensusTOM()` has it;
+#' [gpuModules()] takes it from there to consensus modules. With `calibration = "single quantile"` the overlaps of each
+#' set but the first are raised to a power before, so that quantile `calibrationQuantile` of a sample of them is that of
+#' the first set's; the pairs in the sample are those that WGCNA draws by its default seed, about 20,000 for 0.95. The
+#' overlaps of all sets are in memory until they are combined.
 #'
 #' @inheritParams gpuCor
 #' @param x As in [gpuCor()], with the variables (genes) in columns; or a list of these, with `combine`; or a symmetric
 #'   sparse network, see Details.
-#' @param power A positive number.
+#' @param power A positive number; with a list one for all data sets, or one for each.
 #' @param type,TOMType,TOMDenom See Details; `type` is WGCNA's `networkType`. May be abbreviated.
 #' @param output `"dist"`, `"matrix"`, or `"network"`: the pairs of large overlap by one of `threshold`, `density` and
 #'   `k`, as in [gpuCorNetwork()]. May be abbreviated.
 #' @param threshold,density,k With `output = "network"`: a number, see [gpuCorNetwork()]; of the size of the overlap.
 #' @param combine With a list: `"min"`, `"mean"` or `"quantile"`.
 #' @param probs With `combine = "quantile"`: a number in \[0, 1\].
+#' @param calibration,calibrationQuantile With a list: how the data sets' overlaps are scaled before they are combined,
+#'   see Details; `calibration` is WGCNA's `networkCalibration`. `"single quantile"` takes overlaps without a sign.
 #' @param replaceMissingAdjacencies Whether a pair without a coefficient has the adjacency 0.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `memory` is for adjacencies, too. `assay`:
 #'   see [gpuCor()]. `weights`, `covariates` and so on: see [gpucor-measures].
 #'
 #' @return `output = "dist"`: an object of class `c("gpuTOM", "dist")`, the overlap of each pair in the order of
 #'   [stats::dist()], with attributes `Size`, `Labels`, `method`, `n_obs`, `power`, `type`, `TOMType`, `TOMDenom` and
-#'   `call`. `1 - tom` is a plain `dist`, ready for [stats::hclust()]; `as.matrix()` and `tom[i, j]` are those of
-#'   [gpuCor()]'s results. `"matrix"`: the N x N matrix, with ones in its diagonal, as WGCNA has it. `"network"`: a
-#'   symmetric sparse matrix of class `gpuTOMNetwork`, which is a [gpuCorNetwork-class]. Of a sparse network: a
-#'   `dsCMatrix`.
+#'   `call`; of several data sets also `combine` and `probs`, and where they were scaled `scales`, the power of each.
+#'   `1 - tom` is a plain `dist`, ready for [stats::hclust()]; `as.matrix()` and `tom[i, j]` are those of [gpuCor()]'s
+#'   results.
+#'   `"matrix"`: the N x N matrix, with ones in its diagonal, as WGCNA has it. `"network"`: a symmetric sparse matrix of
+#'   class `gpuTOMNetwork`, which is a [gpuCorNetwork-class] with the slot `overlap`, a list of `power`, `type`,
+#'   `TOMType` and `TOMDenom`. Of a sparse network: a `dsCMatrix`.
 #'
 #' @section Errors: as [gpuCor()]. Pairs without a coefficient, see Details. Memory that is not there.
 #' @references
@@ -92,21 +98,25 @@
 #' plot(hclust(1 - tom, method = "average"))
 #'
 #' gpuTOM(x, type = "signed", power = 12, output = "network", density = 0.2)
-#' gpuTOM(gpuCorNetwork(x, threshold = 0.6), power = 3)
-#' gpuTOM(list(x[1:16, ], x[17:32, ]), power = 3, combine = "min")
+#' gpuTOM(gpuCorNetwork(x, threshold = 0.6), power = 3)[1:4, 1:4]
+#' gpuTOM(list(x[1:16, ], x[17:32, ]), power = c(3, 4), combine = "min", calibration = "single quantile")
 #' @export
 gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid"),
                    TOMType = c("unsigned", "signed", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
                    TOMDenom = c("min", "mean"), method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                    use = "everything", output = c("dist", "matrix", "network"), threshold = NULL, density = NULL,
-                   k = NULL, combine = NULL, backend = NULL, ..., probs = NULL, replaceMissingAdjacencies = FALSE) {
-  rule <- overlap_rule(power, check_choice(type, types, "type"), check_choice(TOMType, tom_types, "TOMType"),
-                       check_choice(TOMDenom, tom_denominators, "TOMDenom"),
-                       check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
+                   k = NULL, combine = NULL, backend = NULL, ..., probs = NULL,
+                   calibration = c("none", "single quantile"), calibrationQuantile = 0.95,
+                   replaceMissingAdjacencies = FALSE) {
+  rules <- lapply(powers_of_sets(power, x), overlap_rule, check_choice(type, types, "type"),
+                  check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, tom_denominators, "TOMDenom"),
+                  check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
+  rule <- rules[[1L]]
   output <- check_choice(output, c("dist", "matrix", "network"), "output")
   criterion <- check_tom_criterion(output, list(threshold = threshold, density = density, k = k))
   if (!is.null(state$replay)) fail("gpuTOM() cannot be in a plan; call it on one machine")
-  how <- check_consensus(x, combine, probs, output)
+  how <- check_consensus(x, list(combine = combine, probs = probs, calibration = calibration,
+                                 calibrationQuantile = calibrationQuantile))
   if (is_sparse_network(x)) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
     threads <- settings_of(backend, ..., takes_data = FALSE)$threads
@@ -114,7 +124,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   }
   method <- check_method(method)
   call <- call_of(sys.call())
-  if (!is.null(how)) return(consensus_overlap(x, how, rule, method, use, output, backend, call, ...))
+  if (!is.null(how)) return(consensus_overlap(x, how, rules, method, use, output, backend, call, ...))
   if (output == "network") return(tom_network(x, criterion, rule, method, use, backend, call, ...))
   tom_of_all(x, rule, method, use, output, settings_of(backend, ...), call)
 }
@@ -184,5 +194,7 @@ tom_network <- function(x, criterion, rule, method, use, backend, call, ...) {
   task$call <- call
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), NULL)
-  new_network(rows, task, class = "gpuTOMNetwork")
+  network <- new_network(rows, task, class = "gpuTOMNetwork")
+  network@overlap <- rule$names
+  network
 }

@@ -89,10 +89,12 @@ SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP ove
 
 enum { BLOCK = 4096 };
 
-/* How those of a pair become one: the mean, or a quantile as R has it, type 7. */
+/* How those of a pair become one: each to its data set's power, and of these the mean, or a quantile as R has it,
+ * type 7. */
 typedef struct {
     int64_t sets;
     const gcor_values *values;
+    const double *powers;
     int is_mean;
     double share;
 } overlap_combination;
@@ -118,6 +120,10 @@ static double combine_few(const overlap_combination *c, double *x) {
     return below + 1 < c->sets ? x[below] + (place - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
 }
 
+static void raise_to(double power, double *x, int64_t n) {
+    for (int64_t k = 0; power != 1 && k < n; k++) x[k] = pow(x[k], power);
+}
+
 /* Pairs first .. first+n-1; room: for BLOCK values of each set and one of each. */
 static void combine_block(const overlap_combination *c, int64_t first, int64_t n, double *room, float *floats,
                           double *doubles) {
@@ -125,6 +131,7 @@ static void combine_block(const overlap_combination *c, int64_t first, int64_t n
     for (int64_t s = 0; s < c->sets; s++) {
         const double *read = gcor_read_values(&c->values[s], first, n, room + s * BLOCK);
         if (read != room + s * BLOCK) memcpy(room + s * BLOCK, read, (size_t)n * sizeof *read);
+        raise_to(c->powers[s], room + s * BLOCK, n);
     }
     for (int64_t k = 0; k < n; k++) {
         for (int64_t s = 0; s < c->sets; s++) few[s] = room[s * BLOCK + k];
@@ -156,7 +163,7 @@ static void set_all_attributes(SEXP x, SEXP attributes) {
         Rf_setAttrib(x, Rf_installTrChar(STRING_ELT(names, k)), VECTOR_ELT(attributes, k));
 }
 
-SEXP r_combine_overlaps(SEXP overlaps, SEXP share, SEXP size, SEXP attributes, SEXP threads) {
+SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP share, SEXP size, SEXP attributes, SEXP threads) {
     r_progress progress;
     gcor_monitor monitor;
     r_monitor(&monitor, &progress, NULL);
@@ -168,7 +175,7 @@ SEXP r_combine_overlaps(SEXP overlaps, SEXP share, SEXP size, SEXP attributes, S
     SEXP result = PROTECT(is_compact ? r_compact_new(&context, GCOR_AS_FLOATS, GCOR_UPPER, n_var, 0)
                                      : Rf_allocVector(REALSXP, n));
     const gcor_compact *compact = r_compact_of(result);
-    overlap_combination c = {sets, values, Rf_isNull(share), Rf_isNull(share) ? 0 : Rf_asReal(share)};
+    overlap_combination c = {sets, values, REAL(powers), Rf_isNull(share), Rf_isNull(share) ? 0 : Rf_asReal(share)};
     gcor_status status = context.error.status;
     if (!status) status = combine_all(&c, &context, n, compact ? compact->values : NULL, compact ? NULL : REAL(result));
     for (int64_t j = 0; compact && j < n_var; j++) compact->norm[j] = 1;

@@ -209,9 +209,9 @@ SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings);
 /* overlap.c: of each edge of a symmetric network the topological overlap by that rule. edge_p, edge_i: compressed
  * columns of the edges above the diagonal; p, i, x: of all, with adjacencies. */
 SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP overlap, SEXP threads);
-/* Overlaps of several data sets as one, pair by pair: a quantile of each, as R has it, NULL: the mean. size: of
- * variables; attributes: a named list. */
-SEXP r_combine_overlaps(SEXP overlaps, SEXP share, SEXP size, SEXP attributes, SEXP threads);
+/* Overlaps of several data sets as one, pair by pair, after each is raised to its set's power (doubles): a quantile of
+ * them, as R has it, NULL: the mean. size: of variables; attributes: a named list. */
+SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP share, SEXP size, SEXP attributes, SEXP threads);
 
 /* gram.c: columns made ready for products of all their coefficients with a vector: ... gram, a pointer that owns them,
  * known: a logical for each column that has coefficients. The product of r + 1 of those, and 0 of the others, with a

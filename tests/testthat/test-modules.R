@@ -1,4 +1,4 @@
-# gpuModules() beside WGCNA::blockwiseModules().
+# gpuModules() beside WGCNA::blockwiseModules() and blockwiseConsensusModules().
 
 skip_without_wgcna <- function() {
   for (package in c("WGCNA", "fastcluster", "dynamicTreeCut")) skip_if_not_installed(package)
@@ -11,10 +11,19 @@ blockwise <- function(x, ...) {
     utils::capture.output(suppressPackageStartupMessages(attachNamespace("WGCNA")))
     on.exit(detach("package:WGCNA"))
   }
-  collect <- WGCNA::collectGarbage
+  own <- list(collectGarbage = WGCNA::collectGarbage, consensusTOM = WGCNA::consensusTOM)
+  on.exit(for (name in names(own)) utils::assignInNamespace(name, own[[name]], "WGCNA"), add = TRUE)
+  quick <- own$consensusTOM
+  environment(quick) <- list2env(list(gc = function() NULL), parent = asNamespace("WGCNA"))
   utils::assignInNamespace("collectGarbage", function() NULL, "WGCNA")
-  on.exit(utils::assignInNamespace("collectGarbage", collect, "WGCNA"), add = TRUE)
-  utils::capture.output(found <- WGCNA::blockwiseModules(x, maxBlockSize = ncol(x), ...))
+  utils::assignInNamespace("consensusTOM", quick, "WGCNA")
+  several <- is.list(x)
+  utils::capture.output(found <- if (several) {
+    WGCNA::blockwiseConsensusModules(lapply(x, function(set) list(data = set)), maxBlockSize = ncol(x[[1]]),
+                                     useDiskCache = FALSE, saveIndividualTOMs = FALSE, ...)
+  } else {
+    WGCNA::blockwiseModules(x, maxBlockSize = ncol(x), ...)
+  })
   found
 }
 
@@ -139,6 +148,98 @@ test_that("sparse data, experiments and files have the modules of the matrix", {
   expect_identical(SummarizedExperiment::rowData(se)$module, unname(m$colours))
 })
 
+# Two data sets of the genes above, each with modules of its own besides.
+two_sets <- function() {
+  sizes <- c(80, 60, 40, 20, 40)
+  list(first = genes_of_factors(40, sizes), second = genes_of_factors(30, sizes, seed = 2))
+}
+
+expect_same_consensus <- function(ours, theirs) {
+  expect_identical(ours$colours, theirs$colors)
+  expect_identical(ours$unmerged, theirs$unmergedColors)
+  expect_equal(ours$tree[c("merge", "height", "order")], theirs$dendrograms[[1]][c("merge", "height", "order")],
+               tolerance = 1e-5)
+  list <- as_blockwiseModules(ours)
+  same <- c("multiMEs", "goodSamples", "goodGenes", "TOMFiles", "blockGenes", "blocks")
+  expect_equal(list[same], theirs[same])
+}
+
+test_that("consensus modules are those of blockwiseConsensusModules()", {
+  skip_without_wgcna()
+  sets <- two_sets()
+  ours <- gpuModules(sets, power = c(6, 5), combine = "min")
+  expect_gt(max(ours$labels), 2)
+  expect_same_consensus(ours, blockwise(sets, power = c(6, 5)))
+  expect_equal(ours$scales[1], 1)
+  sets$third <- sets$first[1:20, ] + sets$second[1:20, ]
+  expect_same_consensus(
+    gpuModules(sets, power = 8, type = "signed", combine = "quantile", probs = 0.5, calibration = "none",
+               TOMType = "signed", method = "bicor", mergeCutHeight = 0.4, minKMEtoStay = 0.4, minModuleSize = 9),
+    blockwise(sets, power = 8, networkType = "signed", consensusQuantile = 0.5, networkCalibration = "none",
+              TOMType = "signed", corType = "bicor", mergeCutHeight = 0.4, minKMEtoStay = 0.4, minModuleSize = 9))
+  expect_same_consensus(gpuModules(sets, power = 7, combine = "mean", calibrationQuantile = 0.8),
+                        blockwise(sets, power = 7, useMean = TRUE, calibrationQuantile = 0.8))
+})
+
+test_that("consensus modules leave out what one data set does not have", {
+  skip_without_wgcna()
+  skip_if_not_installed("impute")
+  sets <- unname(two_sets())
+  sets[[1]][sample(length(sets[[1]]), 200)] <- NA
+  sets[[1]][, 5] <- 3
+  sets[[2]][1:25, 9] <- NA
+  sets[[2]][7, 1:200] <- NA
+  set.seed(8)
+  ours <- gpuModules(sets, power = 5, use = "pairwise.complete.obs", combine = "min")
+  random <- runif(1)
+  set.seed(8)
+  expect_identical(random, runif(1))
+  expect_equal(which(!ours$genes), c(5L, 9L))
+  expect_equal(which(!ours$samples[[2]]), 7L)
+  expect_equal(names(ours$eigengenes), c("set1", "set2"))
+  names(ours$eigengenes) <- names(ours$samples) <- NULL # WGCNA makes none
+  expect_same_consensus(ours, blockwise(sets, power = 5))
+})
+
+test_that("consensus modules have eigengenes, kME and kWithin of each set, and are shown", {
+  skip_without_wgcna()
+  sets <- two_sets()
+  m <- gpuModules(sets, power = c(6, 5), combine = "min")
+  for (s in 1:2) {
+    theirs <- WGCNA::moduleEigengenes(sets[[s]], m$colours)$eigengenes
+    expect_equal(m$eigengenes[[s]], theirs[names(m$eigengenes[[s]])])
+    own <- m$eigengenes[[s]][seq_len(ncol(m$kME[[s]]))]
+    expect_equal(unname(m$kME[[s]]), unname(as.matrix(WGCNA::signedKME(sets[[s]], own))))
+    adjacency <- WGCNA::adjacency(sets[[s]], power = c(6, 5)[s])
+    within <- WGCNA::intramodularConnectivity(adjacency, m$colours)$kWithin
+    expect_equal(unname(m$kWithin[[s]])[m$labels > 0], within[m$labels > 0], tolerance = 1e-5)
+  }
+  frame <- as.data.frame(m)
+  expect_named(frame, c("gene", "module", "colour", "kME.first", "kME.second", "kWithin.first", "kWithin.second"))
+  expect_equal(frame$kME.second[3], m$kME$second[3, m$labels[3]])
+  expect_output(print(m), "consensus modules of .* 2 data sets: first .40 samples., second .30 samples.*powers 6, 5")
+  summary <- summary(m)
+  expect_named(summary$modules, c("module", "colour", "genes", "explained.first", "explained.second", "hub"))
+  first <- frame[frame$module == 1, ]
+  expect_equal(first$gene[which.max(pmin(abs(first$kME.first), abs(first$kME.second)))], summary$modules$hub[1])
+  expect_match(summary$methods, "first (40 samples), second (30 samples)", fixed = TRUE)
+  expect_match(summary$methods, "|r|^6 (first), |r|^5 (second) (unsigned network", fixed = TRUE)
+  expect_match(summary$methods, "over the data sets combined by the minimum, after they were raised to the powers 1, ",
+               fixed = TRUE)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(m))
+  expect_warning(own <- gpuModules(sets, combine = "min"), "7 is taken, which is usual for 30 samples")
+  expect_equal(own$power, c(first = gpuModules(sets$first)$power, second = 7))
+  expect_error(gpuModules(sets, power = 6), "say how to combine")
+  expect_error(gpuModules(sets, power = 1:3, combine = "min"), "one for each of the 2 data sets")
+  expect_error(gpuModules(sets, combine = "min", reassignThreshold = 0.1), "no gene moves to another module")
+  expect_error(gpuModules(sets[[1]], power = 6, combine = "min"), "'x' is one")
+  expect_error(gpuModules(list(sets$first, letters), combine = "min"), "data set 2: 'x' must be numeric, not of class")
+  colnames(sets$second)[3] <- "other"
+  expect_error(gpuModules(sets, power = 6, combine = "min"), "data set 2 has other column names")
+})
+
 test_that("modules are printed, summed up, drawn, and made a data frame of", {
   skip_without_wgcna()
   m <- gpuModules(genes_of_factors(), power = 6)
@@ -149,7 +250,7 @@ test_that("modules are printed, summed up, drawn, and made a data frame of", {
   summary <- summary(m)
   expect_equal(summary$modules$genes, as.vector(table(m$labels[m$labels > 0])))
   expect_equal(frame$gene[frame$module == 1][which.max(frame$kWithin[frame$module == 1])], summary$modules$hub[1])
-  expect_output(print(summary), "dynamic hybrid tree cut .deepSplit = 2, at least\\s20 genes.")
+  expect_output(print(summary), "\\(deepSplit = 2, at least\\s20\\sgenes\\)")
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   before <- graphics::par("mar")
@@ -182,6 +283,11 @@ test_that("genes that nothing joins are in no module", {
   expect_named(m$eigengenes, "MEgrey")
   expect_output(print(m), "0 modules of 0 of 60 genes")
   expect_equal(nrow(summary(m)$modules), 0)
+  expect_match(summary(m)$methods, "were merged. No module was found.", fixed = TRUE)
+  two <- gpuModules(list(normal(30, 60), normal(25, 60, 2)), power = 12, combine = "min")
+  expect_equal(unname(two$labels), rep(0L, 60))
+  expect_named(as.data.frame(two)[0, ], c("gene", "module", "colour", "kME.set1", "kME.set2", "kWithin.set1",
+                                          "kWithin.set2"))
 })
 
 test_that("what is not installed or makes no sense is an error that says so", {

@@ -69,7 +69,7 @@ test_that("tests and comparisons count what is significant", {
   frame <- as.data.frame(test)
   expect_equal(s$strongest, frame[order(frame$p.value), ][1:6, ], ignore_attr = TRUE)
   expect_equal(summary(gpuCorTest(x, log.p = TRUE), level = 0.01)$significant, truth)
-  expect_match(s$methods, "Student's t (two-sided; 32 observations) for 55 pairs. At 0.01, ", fixed = TRUE)
+  expect_match(s$methods, "Student's t (two-sided; 32 observations) for 55 pairs. Of these, ", fixed = TRUE)
   against <- gpuCorTest(x[, 1:3], x[, 4:6], method = "kendall", adjust = "maxT", n_perm = 19)
   expect_identical(names(summary(against)$significant), c("p.value", "bonferroni", "fdr", "permutation"))
   expect_equal(summary(against)$strongest$p.value, sort(as.vector(against$p.value))[1:6])
@@ -83,4 +83,28 @@ test_that("tests and comparisons count what is significant", {
 
 test_that("coefficients have a sentence of their own", {
   expect_match(methods_of(gpuCor(x, method = "kendall")), "Kendall's tau-b was computed with gpucor .* from 32 observ")
+})
+
+test_that("topological overlap and associations are summed up as what they are", {
+  tom <- gpuTOM(x, power = 3, type = "signed")
+  s <- summary(tom)
+  expect_equal(s$mean, mean(c(tom)))
+  expect_equal(s$strongest$overlap, sort(c(tom), decreasing = TRUE)[1:6])
+  text <- methods_of(tom)
+  expect_match(text, "^Topological overlap by Pearson's correlation of 11 variables: 55 pairs, 32 observations")
+  expect_match(text, "in the signed network of Pearson's correlation raised to the power 3 (TOMType \"unsigned\",",
+               fixed = TRUE)
+  sets <- gpuTOM(list(x[1:16, ], x[17:32, ]), power = 2:3, combine = "mean", calibration = "single quantile")
+  expect_match(summary(sets)$methods, "raised to the powers 2, 3 .* combined by the mean, after .* to the powers 1, ")
+  sets <- gpuTOM(list(x[1:16, ], x[17:32, ]), power = 2, combine = "quantile", probs = 0.3)
+  expect_match(summary(sets)$methods, "to the power 2 .* combined by the 0.3 quantile.\\.$")
+  strong <- gpuTOM(x, power = 3, output = "network", threshold = 0.5)
+  expect_output(print(strong), "in the place of r: power 3, unsigned; TOMType.*threshold = 0.5: overlap >= 0.5")
+  expect_match(summary(strong)$methods, "^Topological overlap was computed with .* raised to the power 3 .*overlap >= ")
+  found <- gpuAssociation(x[, 2:11], x[, 1], output = "matrix")
+  s <- summary(found, level = 0.01)
+  expect_equal(s$significant[["bonferroni"]], sum(p.adjust(found$p.value, "bonferroni") <= 0.01))
+  columns <- c("from", "r", "p.value", "fdr")
+  expect_equal(s$strongest[columns], as.data.frame(found)[1:6, columns], ignore_attr = TRUE)
+  expect_match(s$methods, "of 10 variables with 1 trait was tested with .* Student's t .two-sided; 30 degrees of free")
 })

@@ -225,8 +225,34 @@ test_that("several data sets' overlaps are combined pair by pair", {
   expect_identical(gpuTOM(sets, combine = "min", output = "matrix"), as.matrix(gpuTOM(sets, combine = "min")))
   expect_error(gpuTOM(sets), "say how to combine")
   expect_error(gpuTOM(sets[[1]], combine = "min"), "'x' is one")
+  expect_error(gpuTOM(sets, combine = "min", power = 1:2), "one for each of the 4 data sets")
+  powers <- gpuTOM(sets[1:2], power = c(2, 5), combine = "mean")
+  expect_equal(c(powers), (c(gpuTOM(sets[[1]], 2)) + c(gpuTOM(sets[[2]], 5))) / 2, tolerance = 1e-7)
+  expect_identical(attr(powers, "power"), c(2, 5))
+  expect_null(attr(1 - powers, "combine"))
   sets[[5]] <- modules(12, 3)
   expect_error(gpuTOM(sets, combine = "min"), "data set 5 has 3 columns, and the first one 140")
+})
+
+test_that("data sets' overlaps are scaled to one quantile", {
+  sets <- lapply(1:3, function(s) modules(10 + 5 * s, 230, s)) # more pairs than are looked at
+  each <- sapply(sets, function(x) c(gpuTOM(x)))
+  set.seed(3)
+  scaled <- gpuTOM(sets, combine = "min", calibration = "single quantile")
+  random <- runif(1)
+  set.seed(3)
+  expect_identical(random, runif(1))
+  scales <- attr(scaled, "scales")
+  expect_equal(c(scaled), apply(t(t(each)^scales), 1, min), tolerance = 1e-6)
+  high <- apply(each, 2, quantile, 0.95, names = FALSE, type = 8)
+  expect_equal(scales, log(high[1]) / log(high), tolerance = 0.01) # of all pairs
+  median <- gpuTOM(sets[c(1, 1)], combine = "mean", calibration = "single quantile", calibrationQuantile = 0.5)
+  expect_equal(c(median), each[, 1], tolerance = 1e-7)
+  expect_null(attr(median, "scales"))
+  expect_error(gpuTOM(sets[[1]], calibration = "single"), "'calibration' is of several data sets")
+  expect_error(gpuTOM(sets, combine = "min", calibration = "single", TOMType = "signed Nowick"), "without a sign")
+  same <- sets[[1]][, c(1, 1)]
+  expect_error(gpuTOM(list(same, same), combine = "min", calibration = "single"), "quantile 0.95 of data set 1 is 1;")
 })
 
 test_that("what gpuTOM() cannot do is an error that says so", {
