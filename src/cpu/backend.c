@@ -108,7 +108,10 @@ const gcor_backend gcor_cpu = {
     .prepare = cpu_prepare,
     .release = cpu_release,
     .multiply = cpu_multiply,
+    .multiply_in_turns = cpu_multiply_in_turns,
+    .in_turns = CPU_SLICE,
     .finish = cpu_finish,
     .pairs = cpu_pairs,
+    .fetch = cpu_fetch,
     .overlap = cpu_overlap,
 };

@@ -166,4 +166,6 @@ extern "C" const gcor_backend gcor_cuda = {
     cuda_release,   cuda_multiply,
     cuda_finish,    nullptr,
     cuda_overlap,   1,
+    nullptr,        0,
+    nullptr,
 };
