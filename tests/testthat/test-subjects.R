@@ -182,7 +182,8 @@ test_that("a pair at the threshold is an edge, however cheap its value was", {
         edges <- with_env(c(GPUCOR_CPU = set), vapply(ranks, function(k) {
           run(gpuCorNetwork, how, threshold = weight[k], sign = sign)@edges
         }, 0))
-        expect_identical(edges, vapply(ranks, function(k) sum(weight >= weight[k]) + 0, 0), label = paste(how, sign, set))
+        expected <- vapply(ranks, function(k) sum(weight >= weight[k]) + 0, 0)
+        expect_identical(edges, expected, label = paste(how, sign, set))
       }
     }
   }
