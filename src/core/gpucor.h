@@ -174,6 +174,7 @@ typedef struct gcor_segment {
     double error;
     void (*exact)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
     const void *rows, *cols; /* exact()'s own */
+    int64_t turn;            /* of multiply_in_turns(): which of the operands these are of, from 0 */
 } gcor_segment;
 
 /* Element k as it was handed over. Any thread. */
@@ -213,6 +214,13 @@ typedef struct {
     /* Before the first and after the last segment of a tile; NULL: no need. */
     gcor_status (*begin_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
     gcor_status (*end_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+    /* Before the first and after the last segment of a part of a tile, whose segments, of one operand after the other,
+     * are all that thread's, where multiply_in_turns() hands them over. Any thread; an error is in the context. */
+    void (*begin_part)(gcor_sink *sink, gcor_context *context, int thread, const gcor_tile *part);
+    void (*end_part)(gcor_sink *sink, gcor_context *context, int thread);
+    /* Coefficients of a smaller size than this, which may rise from tile to tile, are of no use: none need be handed
+     * over. NULL: all are. */
+    double (*least)(const gcor_sink *sink);
     /* *other: an empty sink of the same settings, for a worker with that context; NULL after an error. The caller
      * merges it or frees it. */
     gcor_status (*fork)(gcor_sink *sink, gcor_context *context, gcor_sink **other);
@@ -241,6 +249,8 @@ struct gcor_sink {
     const gcor_pairs *pairs; /* of a run: those that count, no others need be handed over. NULL: all do */
     int of_overlaps;         /* of a run: what comes is a second product (overlap.h), not coefficients */
 };
+
+enum { GCOR_PART = 256 };
 
 /* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
@@ -326,6 +336,16 @@ typedef struct {
     /* How such a run of n_var variables goes about it, by what is free. */
     gcor_status (*plan_overlap)(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
     int keeps_adjacency;
+
+    /* multiply() of n REAL operands of at most `in_turns` observations, for a sink with begin_part() that takes cheap
+     * values: the tile is done in parts, of GCOR_PART variables each way at most, of all operands one after the other.
+     * NULL: this back end has them tile by tile. */
+    gcor_status (*multiply_in_turns)(gcor_state *state, const gcor_operand *const *rows,
+                                     const gcor_operand *const *cols, int64_t n, const gcor_tile *tile);
+    int64_t in_turns;
+    /* What pairs() will want of such pairs is on its way to the cache. Any thread. NULL where pairs is. */
+    void (*fetch)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
+                  int64_t col, const int32_t *k, int64_t n);
 } gcor_backend;
 
 /* Number k of the back ends, from 0, and the one of a name (src/backends.c); NULL: there is none. */

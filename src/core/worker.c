@@ -33,6 +33,7 @@ struct gcor_worker {
     gcor_sink *sink;       /* what the back end delivers to */
     gcor_combine *combine; /* that, where there are several subjects; owned */
     gcor_slabs *slabs;     /* where the work is of overlaps, which then do all that follows; owned */
+    int in_turns;          /* subjects are multiplied in turns, part by part of a tile */
     int64_t tile_rows, tile_cols;
     int64_t panel; /* variables in a panel, a power of two */
     int64_t clock; /* counts what is wanted */
@@ -81,33 +82,42 @@ static int64_t fitting(const gcor_worker *w, int64_t variables) {
     return operand_memory(w) / each;
 }
 
+/* Whether two panels of a tile's width fit, of all subjects. */
+static int fit_twice(const gcor_worker *w, int64_t side) {
+    int64_t sides = 2 * smaller(side, w->work->grid.n_col);
+    return fitting(w, sides) >= sides;
+}
+
 /* Of several subjects a tile is as large as the sink that combines has it, and no larger than the back end has any of
  * theirs. Where not even two panels of all subjects fit, operands are made ready for each tile anew. */
 static void plan_tiles(gcor_worker *w) {
     w->backend->tile_size(w->state, w->work->kind, w->work->cols.n_obs, &w->tile_rows, &w->tile_cols);
     if (!w->combine) return;
     gcor_combine *c = w->combine;
-    int cheap = gcor_combine_may_be_cheap(c);
+    int cheap = gcor_combine_may_be_cheap(c), in_turns = w->backend->multiply_in_turns != NULL;
     for (int64_t s = 0; s < c->rule->n; s++) {
         int64_t rows, cols;
         w->backend->tile_size(w->state, kind_of(w, s), columns_of(w, s, 0)->n_obs, &rows, &cols);
         w->tile_cols = smaller(w->tile_cols, cols);
         w->tile_rows = smaller(w->tile_rows, rows);
         cheap = cheap && kind_of(w, s) == GCOR_REAL;
+        in_turns = in_turns && cheap && columns_of(w, s, 0)->n_obs <= w->backend->in_turns;
     }
     c->sink.approximate = cheap;
     /* What comes from a device comes in its own tiles. */
     int64_t bytes = w->backend->pairs ? 0 : DEVICE_BYTES, all = larger(w->work->grid.n_row, w->work->grid.n_col);
-    int64_t side = gcor_combine_side(c, w->context->threads, bytes);
+    int64_t least = gcor_combine_side(c, w->context->threads, bytes), side = in_turns ? w->tile_cols : least;
     while (side / 2 >= all && side > 64) side /= 2;
-    int64_t sides = 2 * smaller(side, w->work->grid.n_col);
-    if (fitting(w, sides) < sides) {
-        c->sink.approximate = 0;
+    while (side > least && !fit_twice(w, side)) side /= 2;
+    if (!fit_twice(w, side)) {
+        c->sink.approximate = in_turns = 0;
         side = gcor_combine_side(c, w->context->threads, operand_memory(w) / 4);
         w->tile_rows = w->tile_cols = larger(w->tile_cols, side);
     }
     w->tile_cols = smaller(w->tile_cols, side);
     w->tile_rows = smaller(w->tile_rows, w->tile_cols);
+    w->in_turns = in_turns;
+    if (in_turns) gcor_combine_in_turns(c);
 }
 
 /* All variables in one panel, if they fit and all are wanted; otherwise as wide as two fit, but no narrower than a
@@ -259,26 +269,41 @@ static gcor_status multiply_part(gcor_worker *w, const gcor_operand *rows, const
     return w->backend->multiply(w->state, rows, cols, &part);
 }
 
-static gcor_status multiply_tile(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
-                                 const gcor_tile *tile) {
-    gcor_context *context = w->context;
-    int64_t pairs = gcor_tile_pairs(tile, w->sink->shape);
-    if (pairs == 0) return GCOR_OK;
+/* Before and after a tile of so many pairs, which count for each subject. */
+static gcor_status begin_pairs(gcor_context *context, int64_t pairs) {
     if (gcor_stop(context)) return context->error.status;
     context->tile_pairs = pairs;
     context->tile_share = 0;
-    gcor_status status = multiply_part(w, rows, cols, tile);
-    if (status) return status;
-    __atomic_fetch_add(&context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
-    context->pairs_done += pairs;
-    context->tile_pairs = 0;
     return GCOR_OK;
+}
+
+static void end_pairs(gcor_context *context) {
+    __atomic_fetch_add(&context->monitor->pairs_done, context->tile_pairs, __ATOMIC_RELAXED);
+    context->pairs_done += context->tile_pairs;
+    context->tile_pairs = 0;
+}
+
+static gcor_status multiply_tile(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
+                                 const gcor_tile *tile) {
+    gcor_status status = begin_pairs(w->context, gcor_tile_pairs(tile, w->sink->shape));
+    if (!status) status = multiply_part(w, rows, cols, tile);
+    if (!status) end_pairs(w->context);
+    return status;
 }
 
 /* Two panels, by the variables that they begin with. */
 typedef struct {
     int64_t row, col;
 } panel_pair;
+
+/* All subjects' operands, which are there at the same time. */
+static gcor_status multiply_in_turns(gcor_worker *w, const gcor_tile *tile) {
+    gcor_combine *c = w->combine;
+    gcor_status status = begin_pairs(w->context, c->rule->n * gcor_tile_pairs(tile, w->sink->shape));
+    if (!status) status = w->backend->multiply_in_turns(w->state, c->rows, c->cols, c->rule->n, tile);
+    if (!status) end_pairs(w->context);
+    return status;
+}
 
 /* A tile of every subject, one after the other: what combines them counts on that order. */
 static gcor_status multiply_subjects(gcor_worker *w, const panel_pair *panels, const gcor_tile *tile) {
@@ -292,9 +317,9 @@ static gcor_status multiply_subjects(gcor_worker *w, const panel_pair *panels, c
             w->combine->rows[s] = rows;
             w->combine->cols[s] = cols;
         }
-        if (!status) status = multiply_tile(w, rows, cols, tile);
+        if (!status && !w->in_turns) status = multiply_tile(w, rows, cols, tile);
     }
-    return status;
+    return status || !w->in_turns ? status : multiply_in_turns(w, tile);
 }
 
 /* The pairs of a rectangle within two panels. Every other row of tiles is done from the right, as its first columns are

@@ -93,6 +93,7 @@ struct cpu_product {
     int64_t chunk;              /* elements at a time that stay in the cache, 0: as many as is usual */
     int planes, sums;           /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
     int keeps;                  /* slivers of all variables are no larger than the operand: they may stay with it */
+    int64_t turn;               /* of operands in turns, the one it is of */
     cpu_sign_mode mode;
     int64_t work_bytes; /* that open() wants, for each thread */
 
@@ -114,9 +115,20 @@ enum { CPU_SLICE = 2048 };
 gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
                                  const cpu_operand *cols, const gcor_tile *tile);
 
-/* real.c: gcor_backend's pairs(). */
+/* Of n products that stay open, and operands of each, in turns: gcor_backend's multiply_in_turns(), but for the
+ * beginning and the end of the tile. */
+gcor_status cpu_multiply_slivers_in_turns(gcor_state *state, const cpu_product *products,
+                                          const cpu_operand *const *rows, const cpu_operand *const *cols, int64_t n,
+                                          const gcor_tile *tile);
+
+/* real.c: gcor_backend's multiply_in_turns(), pairs() and fetch(). */
+gcor_status cpu_multiply_in_turns(gcor_state *state, const gcor_operand *const *rows, const gcor_operand *const *cols,
+                                  int64_t n, const gcor_tile *tile);
 void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
                const int32_t *k, int64_t n, double *r);
+
+void cpu_fetch(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
+               const int32_t *k, int64_t n);
 
 /* overlap.c: gcor_backend's functions of these names. */
 gcor_status cpu_overlap(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,

@@ -4,6 +4,7 @@
  * in runs (coefficient.h), as on a GPU. */
 #include "cpu.h"
 
+#include "../core/alloc.h"
 #include "../core/coefficient.h"
 
 /* Observations that are opened at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
@@ -87,17 +88,26 @@ static void multiply_values(const gcor_state *state, const cpu_product *product,
 
 /* ---- pairs by themselves ------------------------------------------------------------------------ */
 
-static void fetch_column(const cpu_operand *o, int64_t var) {
+/* Inlined: compilers leave out calls of functions that do nothing but this. */
+static inline __attribute__((always_inline)) void fetch_column(const cpu_operand *o, int64_t var) {
     enum { LINE = 64 };
     const char *at = (const char *)column_of(o, var);
     for (int64_t byte = 0; byte < o->stride * (int64_t)sizeof(float); byte += LINE) __builtin_prefetch(at + byte);
+    __builtin_prefetch(o->head.norm + (var - o->head.first));
+    __builtin_prefetch(o->inverse + (var - o->head.first));
 }
 
 /* They are far apart in memory, and few: all are on their way before the first is wanted. */
-static void fetch_columns(const cpu_operand *a, const cpu_operand *b, int64_t row, int64_t col, const int32_t *k,
-                          int64_t n) {
+static inline __attribute__((always_inline)) void fetch_columns(const cpu_operand *a, const cpu_operand *b, int64_t row,
+                                                                int64_t col, const int32_t *k, int64_t n) {
     fetch_column(a, row);
     for (int64_t i = 0; i < n; i++) fetch_column(b, col + k[i]);
+}
+
+void cpu_fetch(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
+               const int32_t *k, int64_t n) {
+    for (int64_t s = 0; s < sets; s++)
+        fetch_columns((const cpu_operand *)rows[s], (const cpu_operand *)cols[s], row, col, k, n);
 }
 
 static void pairs_of_set(const cpu_operand *a, const cpu_operand *b, int64_t row, int64_t col, const int32_t *k,
@@ -179,10 +189,12 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
     int is_cheap = rows->head.kind == GCOR_REAL && state->sink->approximate;
     gcor_segment segment = {0};
     float rounded[CPU_BLOCK_COLS];
-    (void)product;
     if (rows->head.kind == GCOR_REAL)
-        segment = (gcor_segment){
-            .error = error_bound(is_cheap, rows->head.n_obs), .exact = exact, .rows = rows, .cols = cols};
+        segment = (gcor_segment){.error = error_bound(is_cheap, rows->head.n_obs),
+                                 .exact = exact,
+                                 .rows = rows,
+                                 .cols = cols,
+                                 .turn = product->turn};
     for (int64_t r = 0; r < block->n_row; r++) {
         segment.row = block->row + r;
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
@@ -198,8 +210,7 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
     }
 }
 
-gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile) {
+static cpu_product product_of(const gcor_state *state, const cpu_operand *rows) {
     int64_t n_obs = rows->head.n_obs;
     cpu_product product = {
         .length = n_obs, .slice = n_obs < SLICE ? n_obs : SLICE, .planes = 1, .sums = 1, .deliver = deliver};
@@ -226,5 +237,27 @@ gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const 
         product.open = open_doubles;
         product.multiply = multiply_doubles;
     }
+    return product;
+}
+
+gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                              const gcor_tile *tile) {
+    cpu_product product = product_of(state, rows);
     return cpu_multiply_slivers(state, &product, rows, cols, tile);
+}
+
+gcor_status cpu_multiply_in_turns(gcor_state *state, const gcor_operand *const *rows, const gcor_operand *const *cols,
+                                  int64_t n, const gcor_tile *tile) {
+    gcor_sink *sink = state->sink;
+    cpu_product *products = gcor_alloc(state->context, n, sizeof *products, "a tile of many subjects");
+    gcor_status status = products ? gcor_begin_tile(sink, state->context, tile) : GCOR_NO_MEMORY;
+    for (int64_t s = 0; !status && s < n; s++) {
+        products[s] = product_of(state, (const cpu_operand *)rows[s]);
+        products[s].turn = s;
+    }
+    if (!status)
+        status = cpu_multiply_slivers_in_turns(state, products, (const cpu_operand *const *)rows,
+                                               (const cpu_operand *const *)cols, n, tile);
+    gcor_free(products);
+    return status ? status : gcor_end_tile(sink, state->context, tile);
 }

@@ -12,6 +12,10 @@
 
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define NAME(function) JOIN(function, SET)
@@ -54,8 +58,14 @@ CHEAP float cheap_tanh(float z) {
     return z * a / b;
 }
 
-float gcor_cheap_artanh(float r) {
-    return cheap_artanh(r, 0);
+/* The same up to LOW_MOST, with fewer terms; off by 1.33e-4 at the most. */
+#define LOW_MOST 0.6f
+static const float LOW[] = {1.00146643f, 0.303777466f, 0.341046865f};
+
+static int some_beyond_plain(const float *value, float most) {
+    int beyond = 0;
+    for (int k = 0; k < GCOR_CHEAP_SOME; k++) beyond |= fabsf(value[k]) > most;
+    return beyond;
 }
 
 #define SET plain
@@ -69,11 +79,25 @@ float gcor_cheap_artanh(float r) {
 #define SET_NAME "avx2"
 #define TARGET __attribute__((target("avx2,fma")))
 #define IS_FUSED 1
+TARGET static inline int some_beyond_avx2(const float *value, float most) {
+    __m256 beyond = _mm256_setzero_ps();
+    for (int k = 0; k < GCOR_CHEAP_SOME; k += 8) {
+        __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), _mm256_loadu_ps(value + k));
+        beyond = _mm256_or_ps(beyond, _mm256_cmp_ps(size, _mm256_set1_ps(most), _CMP_GT_OQ));
+    }
+    return _mm256_movemask_ps(beyond) != 0;
+}
 #include "combine_set.h"
 #define SET avx512
 #define SET_NAME "avx512"
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma,prefer-vector-width=512")))
 #define IS_FUSED 1
+TARGET static inline int some_beyond_avx512(const float *value, float most) {
+    __mmask16 beyond = 0;
+    for (int k = 0; k < GCOR_CHEAP_SOME; k += 16)
+        beyond |= _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_loadu_ps(value + k)), _mm512_set1_ps(most), _CMP_GT_OQ);
+    return beyond != 0;
+}
 #include "combine_set.h"
 #endif
 

@@ -14,23 +14,24 @@ typedef struct gcor_combine_loops {
     /* Of sums divided by their total the coefficient, in their place. */
     void (*divide)(double *sum, double total, int64_t n);
     void (*end_fisher)(double *sum, int64_t n);
-    /* The same of floats, cheaply; NaN stays. add_cheap_fisher() takes a value beyond GCOR_CHEAP_MOST for as much, and
+    /* The same of floats, cheaply; NaN stays. add_cheap_fisher() adds nothing for a value beyond GCOR_CHEAP_MOST, and
      * returns whether there is one. */
     void (*add_cheap_mean)(float *sum, const float *value, float w, int64_t n);
     int (*add_cheap_fisher)(float *sum, const float *value, float w, int64_t n);
     void (*add_cheap_least)(float *sum, const float *value, int64_t n);
     void (*end_cheap_fisher)(float *sum, int64_t n);
+    /* Whether the size of one of them is larger. */
+    int (*are_beyond)(const float *value, float most, int64_t n);
     /* Whether all are at most 1, and so coefficients. */
     int (*are_coefficients)(const double *value, int64_t n);
 } gcor_combine_loops;
 
-/* Up to here artanh is a polynomial, with this error; what is said of it holds for the slope of artanh, too. */
+/* Cheap values that are looked at together. */
+enum { GCOR_CHEAP_SOME = 64 };
+
+/* Up to here artanh is a polynomial, with this error. */
 #define GCOR_CHEAP_MOST 0.9
 #define GCOR_CHEAP_ERROR 1.5e-4
-#define GCOR_CHEAP_SLOPE 5.3
-
-/* The polynomial at GCOR_CHEAP_MOST, as the loops have it. */
-float gcor_cheap_artanh(float r);
 
 /* Those of the machine's best instruction set, or of that which the environment names (cpu/kernels.h). */
 const gcor_combine_loops *gcor_combine_best_loops(void);

@@ -1,5 +1,6 @@
 /* The loops for one instruction set; included by combine_loops.c with SET, the suffix of its functions, SET_NAME,
- * TARGET, their attribute or nothing, and IS_FUSED, whether it multiplies and adds at once. */
+ * TARGET, their attribute or nothing, IS_FUSED, whether it multiplies and adds at once, and NAME(some_beyond)(),
+ * whether the size of one of GCOR_CHEAP_SOME values is larger than `most`. */
 TARGET static void NAME(add_mean)(double *sum, const double *value, double w, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
@@ -30,17 +31,43 @@ TARGET static void NAME(add_cheap_mean)(float *sum, const float *value, float w,
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
 }
 
-TARGET static int NAME(add_cheap_fisher)(float *sum, const float *value, float w, int64_t n) {
-    const float most = (float)GCOR_CHEAP_MOST;
-    int beyond = 0;
-#pragma omp simd reduction(| : beyond)
+/* Of values up to LOW_MOST. */
+CHEAP TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t n) {
+    const float a = w * LOW[2], b = w * LOW[1], c = w * LOW[0];
+#pragma omp simd
     for (int64_t k = 0; k < n; k++) {
-        float r = value[k];
-        beyond |= fabsf(r) > most;
-        r = r > most ? most : r;
-        r = r < -most ? -most : r;
+        const float r = value[k], t = r * r;
+        sum[k] = multiply_add(multiply_add(multiply_add(a, t, b, IS_FUSED), t, c, IS_FUSED), r, sum[k], IS_FUSED);
+    }
+}
+
+/* has_beyond: values beyond GCOR_CHEAP_MOST are left out. */
+CHEAP TARGET void NAME(add_high)(float *sum, const float *value, float w, int64_t n, int has_beyond) {
+    const float most = (float)GCOR_CHEAP_MOST;
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++) {
+        const float r = has_beyond && fabsf(value[k]) > most ? 0 : value[k];
         sum[k] = multiply_add(w, cheap_artanh(r, IS_FUSED), sum[k], IS_FUSED);
     }
+}
+
+/* Most correlations are weak: some at a time, by fewer terms where these do for all of them. */
+TARGET static int NAME(add_cheap_fisher)(float *sum, const float *value, float w, int64_t n) {
+    const float most = (float)GCOR_CHEAP_MOST;
+    int64_t k = 0;
+    int beyond = 0;
+    for (; k + GCOR_CHEAP_SOME <= n; k += GCOR_CHEAP_SOME) {
+        if (!NAME(some_beyond)(value + k, LOW_MOST)) {
+            NAME(add_low)(sum + k, value + k, w, GCOR_CHEAP_SOME);
+        } else if (!NAME(some_beyond)(value + k, most)) {
+            NAME(add_high)(sum + k, value + k, w, GCOR_CHEAP_SOME, 0);
+        } else {
+            NAME(add_high)(sum + k, value + k, w, GCOR_CHEAP_SOME, 1);
+            beyond = 1;
+        }
+    }
+    NAME(add_high)(sum + k, value + k, w, n - k, 1);
+    for (; k < n; k++) beyond |= fabsf(value[k]) > most;
     return beyond;
 }
 
@@ -52,6 +79,13 @@ TARGET static void NAME(add_cheap_least)(float *sum, const float *value, int64_t
 TARGET static void NAME(end_cheap_fisher)(float *sum, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] = cheap_tanh(sum[k]);
+}
+
+TARGET static int NAME(are_beyond)(const float *value, float most, int64_t n) {
+    int beyond = 0;
+    if (n == GCOR_CHEAP_SOME) return NAME(some_beyond)(value, most);
+    for (int64_t k = 0; k < n; k++) beyond |= fabsf(value[k]) > most;
+    return beyond;
 }
 
 TARGET static int NAME(are_coefficients)(const double *value, int64_t n) {
@@ -72,6 +106,7 @@ static const gcor_combine_loops NAME(loops) = {
     .add_cheap_fisher = NAME(add_cheap_fisher),
     .add_cheap_least = NAME(add_cheap_least),
     .end_cheap_fisher = NAME(end_cheap_fisher),
+    .are_beyond = NAME(are_beyond),
     .are_coefficients = NAME(are_coefficients),
 };
 

@@ -216,6 +216,7 @@ const gcor_sink_type gcor_degrees_type = {
     .take = take_edges,
     .begin_tile = begin_edges,
     .end_tile = end_edges,
+    .least = gcor_edges_least,
     .fork = fork_sink,
     .merge = merge,
     .save = save,

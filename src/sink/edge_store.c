@@ -202,6 +202,7 @@ const gcor_sink_type gcor_store_type = {
     .take = gcor_edges_take,
     .begin_tile = gcor_edges_begin,
     .end_tile = gcor_edges_end,
+    .least = gcor_edges_least,
     .fork = fork_sink,
     .merge = merge,
     .save = gcor_store_save,

@@ -188,3 +188,9 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
     if (above > 0) __atomic_fetch_add(&edges->above, above, __ATOMIC_RELAXED);
     return GCOR_OK;
 }
+
+/* A weight is no larger than the size. Where variables have their own, the smaller one of two may be any. */
+double gcor_edges_least(const gcor_sink *sink) {
+    const gcor_edge_rule *rule = &((const gcor_edges *)sink)->rule;
+    return rule->row_least ? 0 : rule->least;
+}

@@ -165,6 +165,30 @@ test_that("every instruction set combines to the same bits", {
   }
 })
 
+# Which pairs are looked at exactly follows from cheap values and a bound of their error, which is another where |r| is
+# small, large and near 1.
+test_that("a pair at the threshold is an edge, however cheap its value was", {
+  set.seed(13)
+  loading <- c(runif(140, -0.8, 0.8), runif(118, -4, 4), 60, -60)
+  x <- lapply(c(40, 55, 31), function(n) outer(rnorm(n), loading) + matrix(rnorm(n * 260), n))
+  run <- function(verb, how, ...) verb(x, combine = how, backend = "cpu", ...)
+  for (how in c("fisher", "mean", "min")) {
+    r <- as.vector(run(gpuCor, how))
+    for (sign in c("absolute", "positive", "negative")) {
+      weight <- sort(switch(sign, absolute = abs(r), positive = r, negative = -r), decreasing = TRUE)
+      ranks <- round(c(2, seq(10, 0.9 * sum(weight > 0), length.out = 5)))
+      sets <- gpuInfo()$instructions
+      for (set in if (how == "fisher" && sign == "absolute") sets else sets[1]) {
+        edges <- with_env(c(GPUCOR_CPU = set), vapply(ranks, function(k) {
+          run(gpuCorNetwork, how, threshold = weight[k], sign = sign)@edges
+        }, 0))
+        expected <- vapply(ranks, function(k) sum(weight >= weight[k]) + 0, 0)
+        expect_identical(edges, expected, label = paste(how, sign, set))
+      }
+    }
+  }
+})
+
 test_that("a subject by itself is the call without a list", {
   set.seed(10)
   x <- some_subjects(20, 70)

@@ -161,7 +161,15 @@ static gcor_status cuda_plan_entry(gcor_state *state, gcor_context *context, int
 }
 
 extern "C" const gcor_backend gcor_cuda = {
-    "cuda",      cuda_count_gpus,   cuda_open,      cuda_close,         cuda_begin,      cuda_end,
-    cuda_memory, cuda_column_bytes, cuda_tile_size, cuda_prepare_entry, cuda_release,    cuda_multiply,
-    cuda_finish, nullptr,           cuda_overlap,   cuda_overlap_side,  cuda_plan_entry, 1,
+    "cuda",          cuda_count_gpus,
+    cuda_open,       cuda_close,
+    cuda_begin,      cuda_end,
+    cuda_memory,     cuda_column_bytes,
+    cuda_tile_size,  cuda_prepare_entry,
+    cuda_release,    cuda_multiply,
+    cuda_finish,     nullptr,
+    cuda_overlap,    cuda_overlap_side,
+    cuda_plan_entry, 1,
+    nullptr,         0,
+    nullptr,
 };

@@ -1,0 +1,162 @@
+/* Subjects' cheap values: sums in single precision, which tell for most pairs that they are of no use to the other
+ * sink, and exact coefficients of the others, from the operands. */
+#include "combine_sums.h"
+
+#include "../core/fisher.h"
+#include "../core/triangle.h"
+
+#include <string.h>
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* What no polynomial stands for, as artanh is steep there: of the coefficient that exact() will have, too. */
+static void add_beyond(const gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum, float w) {
+    for (int64_t k = 0; k < segment->n; k++) {
+        const int32_t element = (int32_t)k;
+        double r, z = 0;
+        if (!(fabsf(segment->floats[k]) > (float)GCOR_CHEAP_MOST)) continue;
+        c->backend->pairs(c->rows + subject, c->cols + subject, 1, segment->row, segment->col, &element, 1, &r);
+        c->loops->add_fisher(&z, &r, 1, 1);
+        sum[k] += w * (float)z;
+    }
+}
+
+void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum) {
+    const gcor_combine_loops *loops = c->loops;
+    const gcor_combination *rule = c->rule;
+    const float w = (float)(rule->subjects[subject].weight / rule->total), *value = segment->floats;
+    const int64_t n = segment->n;
+    if (subject == 0 && rule->how != GCOR_LEAST) memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int64_t k = 0; subject == 0 && rule->how == GCOR_LEAST && k < n; k++) sum[k] = INFINITY;
+    switch (rule->how) {
+    case GCOR_FISHER:
+        if (loops->add_cheap_fisher(sum, value, w, n)) add_beyond(c, subject, segment, sum, w);
+        break;
+    case GCOR_LEAST: loops->add_cheap_least(sum, value, n); break;
+    default: loops->add_cheap_mean(sum, value, w, n);
+    }
+    __atomic_store(&c->errors[subject], &segment->error, __ATOMIC_RELAXED); /* the same from every thread */
+}
+
+/* How steep artanh is at the most where a polynomial stands for it, or at a value so far beyond. */
+static double slope(double beyond) {
+    const double r = GCOR_CHEAP_MOST + beyond;
+    return r < 1 ? 1 / (1 - r * r) : INFINITY;
+}
+
+/* How far a cheap coefficient may be from the exact one, whose own values are to single precision. */
+static double cheap_error(const gcor_combine *c) {
+    const gcor_combination *rule = c->rule;
+    double error = 0, single = 4e-7;
+    for (int64_t s = 0; s < rule->n; s++) {
+        double w = fabs(rule->subjects[s].weight / rule->total), own = c->errors[s] + single;
+        if (rule->how == GCOR_LEAST)
+            error = own > error ? own : error;
+        else if (rule->how == GCOR_FISHER)
+            error += w * (slope(own) * own + GCOR_CHEAP_ERROR) + 0x1p-24 * 20;
+        else
+            error += w * own + 0x1p-24 * 2;
+    }
+    return error < 2 ? error + 1e-6 : 2; /* coefficients are no further from one another */
+}
+
+/* Of elements of a row, from the operands: the numbers that sums of exact values lead to. */
+static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, double *r) {
+    enum { ELEMENTS = 64, SUBJECTS = 16 };
+    const gcor_combine *c = segment->rows;
+    const gcor_combination *rule = c->rule;
+    double value[SUBJECTS * ELEMENTS];
+    for (int64_t from = 0; from < n; from += ELEMENTS) {
+        int64_t some = smaller(ELEMENTS, n - from);
+        gcor_sums_clear(rule, r + from, NULL, some);
+        for (int64_t s = 0; s < rule->n; s++) {
+            int64_t sets = smaller(SUBJECTS, rule->n - s / SUBJECTS * SUBJECTS);
+            if (s % SUBJECTS == 0)
+                c->backend->pairs(c->rows + s, c->cols + s, sets, segment->row, segment->col, k + from, some, value);
+            gcor_sums_add(c, r + from, NULL, value + s % SUBJECTS * some, rule->subjects[s].weight, some);
+        }
+        gcor_sums_end(c, r + from, NULL, some);
+    }
+}
+
+/* The size from which on sums may be of use to the other sink; 0: any. */
+static double least_size(const gcor_combine *c, double error) {
+    const gcor_sink_type *type = c->to->type;
+    double least = type->least ? type->least(c->to) - error - 1e-6 : 0;
+    if (!(least > 0)) return 0;
+    return c->rule->how == GCOR_FISHER ? gcor_artanh(least) * (1 - 1e-6) : least;
+}
+
+/* ---- to the other sink ---------------------------------------------------------------------------------- */
+
+/* Some sums of a row that may be of use, and what exact() will want of them is on its way: they wait until a few more
+ * are found. */
+enum { WAITING = 2 };
+typedef struct {
+    gcor_combine *c;
+    gcor_context *context;
+    int thread;
+    double least;
+    int64_t found;
+    gcor_segment segment[WAITING];
+} delivery;
+
+static void fetch(const delivery *d, const gcor_segment *segment) {
+    enum { FEW = 4 }; /* more are as far ahead of one another */
+    const gcor_combine *c = d->c;
+    int32_t element[FEW];
+    int64_t n = 0;
+    for (int64_t k = 0; k < segment->n && n < FEW; k++) {
+        element[n] = (int32_t)k;
+        n += fabsf(segment->floats[k]) > (float)d->least;
+    }
+    c->backend->fetch(c->rows, c->cols, c->rule->n, segment->row, segment->col, element, n);
+}
+
+static void hand_over(const delivery *d, const gcor_segment *segment) {
+    gcor_combine *c = d->c;
+    if (c->rule->how == GCOR_FISHER) c->loops->end_cheap_fisher((float *)segment->floats, segment->n);
+    /* A failure is in the context; what remains is cheap. */
+    (void)c->to->type->take(c->to, d->context, d->thread, segment);
+}
+
+static void wait(delivery *d, const gcor_segment *segment) {
+    gcor_segment *place = &d->segment[d->found++ % WAITING];
+    if (d->found > WAITING) hand_over(d, place);
+    *place = *segment;
+    fetch(d, segment);
+}
+
+static void end_waiting(const delivery *d) {
+    int64_t first = d->found > WAITING ? d->found - WAITING : 0;
+    for (int64_t k = first; k < d->found; k++) hand_over(d, &d->segment[k % WAITING]);
+}
+
+/* A row of sums. */
+static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) {
+    gcor_segment some = *row;
+    some.floats = sum;
+    if (!(d->least > 0)) return hand_over(d, &some);
+    for (int64_t k = 0; k < row->n; k += GCOR_CHEAP_SOME) {
+        int64_t n = smaller(GCOR_CHEAP_SOME, row->n - k);
+        if (!d->c->loops->are_beyond(sum + k, (float)d->least, n)) continue;
+        some.col = row->col + k;
+        some.n = n;
+        some.floats = sum + k;
+        wait(d, &some);
+    }
+}
+
+void gcor_cheap_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums) {
+    const double error = cheap_error(c);
+    delivery d = {.c = c, .context = context, .thread = thread, .least = least_size(c, error)};
+    gcor_segment row = {.error = error, .exact = exact, .rows = c};
+    for (int64_t i = 0; i < tile->n_row; i++) {
+        row.row = tile->row + i;
+        gcor_tile_segment(tile, c->to->shape, row.row, &row.col, &row.n);
+        if (row.n > 0) deliver_row(&d, &row, sums + i * tile->n_col + (row.col - tile->col));
+    }
+    end_waiting(&d);
+}

@@ -1,0 +1,129 @@
+/* From subjects' exact values to combined coefficients. */
+#include "combine_sums.h"
+
+#include <math.h>
+
+#define NO_VALUE GCOR_SUM_NO_VALUE
+#define ZERO_SD GCOR_SUM_ZERO_SD
+
+/* Values one by one, where there is not a coefficient of every pair. */
+static void add_any(const gcor_combine *c, double *sum, double *taken, const double *value, double w, int64_t n) {
+    const gcor_combination *rule = c->rule;
+    for (int64_t k = 0; k < n; k++) {
+        double v = value[k], none = v == GCOR_ZERO_SD ? ZERO_SD : NO_VALUE;
+        if (v <= 1 && taken) taken[k] += w;
+        if (v <= 1 && rule->how == GCOR_LEAST)
+            c->loops->add_least(sum + k, &v, 1);
+        else if (v <= 1)
+            (rule->how == GCOR_FISHER ? c->loops->add_fisher : c->loops->add_mean)(sum + k, &v, w, 1);
+        else if (taken)
+            continue;
+        else if (v != v)
+            sum[k] = NAN;
+        else if (rule->how == GCOR_LEAST)
+            sum[k] = sum[k] > -none ? -none : sum[k];
+        else
+            sum[k] += none;
+    }
+}
+
+void gcor_sums_add(const gcor_combine *c, double *sum, double *taken, const double *value, double w, int64_t n) {
+    if (!c->loops->are_coefficients(value, n)) {
+        add_any(c, sum, taken, value, w, n);
+        return;
+    }
+    for (int64_t k = 0; taken && k < n; k++) taken[k] += w;
+    switch (c->rule->how) {
+    case GCOR_FISHER: c->loops->add_fisher(sum, value, w, n); break;
+    case GCOR_LEAST: c->loops->add_least(sum, value, n); break;
+    default: c->loops->add_mean(sum, value, w, n);
+    }
+}
+
+void gcor_sums_clear(const gcor_combination *rule, double *sum, double *taken, int64_t n) {
+    const double start = rule->how == GCOR_LEAST ? INFINITY : 0;
+    for (int64_t k = 0; k < n; k++) sum[k] = start;
+    for (int64_t k = 0; taken && k < n; k++) taken[k] = 0;
+}
+
+/* A pair that had no coefficient in a subject, or with subjects left out in none: what it has instead. */
+static void end_any(const gcor_combine *c, double *sum, const double *taken, int64_t n) {
+    const gcor_combination *rule = c->rule;
+    const double scale = rule->how == GCOR_LEAST || taken ? 1 : fabs(rule->total);
+    for (int64_t k = 0; k < n; k++) {
+        double size = fabs(sum[k]) * scale;
+        if (taken && taken[k] == 0)
+            sum[k] = GCOR_NO_VALUE;
+        else if (size > NO_VALUE / 2)
+            sum[k] = size > ZERO_SD / 2 ? GCOR_ZERO_SD : GCOR_NO_VALUE;
+        else if (rule->how == GCOR_FISHER)
+            c->loops->end_fisher(sum + k, 1);
+    }
+}
+
+void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int64_t n) {
+    int others = 0;
+    if (c->rule->how != GCOR_LEAST && !taken) c->loops->divide(sum, c->rule->total, n);
+    if (c->rule->how != GCOR_LEAST && taken)
+        for (int64_t k = 0; k < n; k++) sum[k] /= taken[k];
+    for (int64_t k = 0; k < n; k++) others |= !(fabs(sum[k]) < 1e9);
+    if (others)
+        end_any(c, sum, taken, n);
+    else if (c->rule->how == GCOR_FISHER)
+        c->loops->end_fisher(sum, n);
+}
+
+/* ---- quantiles ------------------------------------------------------------------------------------------- */
+
+/* The one that is number k of n ascending ones; those below it come before it then, and those above it behind. */
+static double select_value(double *x, int64_t n, int64_t k) {
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = x[low + (high - low) / 2];
+        int64_t i = low - 1, j = high + 1;
+        for (;;) {
+            do i++;
+            while (x[i] < pivot);
+            do j--;
+            while (x[j] > pivot);
+            if (i >= j) break;
+            double swap = x[i];
+            x[i] = x[j];
+            x[j] = swap;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return x[k];
+}
+
+/* As quantile() of R has it by default. */
+static double quantile(double *x, int64_t n, double share) {
+    double at = (double)(n - 1) * share;
+    int64_t below = (int64_t)floor(at + 4 * 0x1p-52);
+    double value = select_value(x, n, below), rest = at - (double)below;
+    if (below + 1 >= n || !(rest > 4 * 0x1p-52)) return value;
+    double next = x[below + 1];
+    for (int64_t k = below + 2; k < n; k++) next = x[k] < next ? x[k] : next;
+    return value + rest * (next - value);
+}
+
+void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *room) {
+    for (int64_t k = 0; k < n; k++) {
+        double none = 0;
+        int64_t found = 0;
+        for (int64_t s = 0; s < rule->n; s++) {
+            double v = values[s * stride + k];
+            if (v <= 1)
+                room[found++] = v;
+            else if (!rule->skips)
+                none = v != v || none != none ? NAN : v > none ? v : none;
+        }
+        if (none != 0) /* NaN, too */
+            values[k] = none;
+        else
+            values[k] = found > 0 ? quantile(room, found, rule->share) : GCOR_NO_VALUE;
+    }
+}

@@ -1,0 +1,74 @@
+/* The inner loops of many subjects' cheap sums: no value is off by more than the sink counts on. */
+#include "check.h"
+#include "fixture.h"
+
+#include "../../src/cpu/kernels.h"
+#include "../../src/sink/combine_loops.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { VALUES = 3 * GCOR_CHEAP_SOME + 5 };
+
+/* Values up to `most` of both signs, the largest among them. */
+static void fill(float *value, double most) {
+    for (int k = 0; k < VALUES; k++) value[k] = (float)((2 * unit_uniform() - 1) * most);
+    value[0] = (float)most;
+    value[VALUES - 1] = -(float)most;
+}
+
+static void check_sums(const gcor_combine_loops *loops, double most, float w) {
+    const float beyond = (float)GCOR_CHEAP_MOST;
+    float value[VALUES], sum[VALUES];
+    int expected = 0;
+    fill(value, most);
+    for (int k = 0; k < VALUES; k++) sum[k] = 0.25f;
+    for (int k = 0; k < VALUES; k++) expected |= fabsf(value[k]) > beyond;
+    CHECK(!loops->add_cheap_fisher(sum, value, w, VALUES) == !expected);
+    for (int k = 0; k < VALUES; k++) {
+        double z = fabsf(value[k]) > beyond ? 0 : atanh(value[k]);
+        unit_about("%s: r = %.9g, w = %g", loops->name, value[k], w);
+        CHECK(fabs((sum[k] - 0.25) / w - z) <= GCOR_CHEAP_ERROR);
+    }
+}
+
+static void check_looks(const gcor_combine_loops *loops) {
+    float value[VALUES];
+    for (int n = 1; n <= GCOR_CHEAP_SOME; n++)
+        for (int k = 0; k < n; k++) {
+            for (int l = 0; l < n; l++) value[l] = l % 2 ? 0.5f : -0.5f;
+            CHECK(!loops->are_beyond(value, 0.5f, n));
+            value[k] = k % 3 ? NAN : nextafterf(-0.5f, -1);
+            CHECK(!loops->are_beyond(value, 0.5f, n) == (k % 3 != 0));
+        }
+}
+
+static void with_each_set(void (*check)(const gcor_combine_loops *)) {
+    for (int s = 0; cpu_kernel_set(s); s++) {
+        setenv("GPUCOR_CPU", cpu_kernel_set(s)->name, 1);
+        check(gcor_combine_best_loops());
+    }
+    unsetenv("GPUCOR_CPU");
+}
+
+static void check_all_sums(const gcor_combine_loops *loops) {
+    const double most[] = {0.01, 0.3, 0.5999999, 0.6, 0.6000001, 0.75, 0.8999999, 0.9, 0.9000001, 1};
+    const float weights[] = {1, 0.25f, -2};
+    unit_seed(7);
+    for (int m = 0; m < 10; m++)
+        for (int w = 0; w < 3; w++) check_sums(loops, most[m], weights[w]);
+}
+
+static void cheap_sums_are_near(void) {
+    with_each_set(check_all_sums);
+}
+
+static void larger_ones_are_seen(void) {
+    with_each_set(check_looks);
+}
+
+const unit_test combine_tests[] = {
+    {"cheap sums are near", cheap_sums_are_near},
+    {"larger values are seen", larger_ones_are_seen},
+    {NULL, NULL},
+};
