@@ -43,7 +43,6 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->inverse = gcor_alloc(context, n_var, sizeof(double), what));
         ok = ok && (o->scale = gcor_alloc(context, n_var, sizeof(float), what));
         ok = ok && (o->columns = gcor_alloc(context, o->stride * n_var, sizeof(float), what));
-        if (ok) gcor_huge_pages(o->columns, (size_t)(o->stride * n_var) * sizeof(float));
     }
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
 }
