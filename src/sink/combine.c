@@ -199,7 +199,8 @@ static void add_cheap(gcor_combine *c, const gcor_segment *segment, float *sum) 
     case GCOR_LEAST: loops->add_cheap_least(sum, value, n); break;
     default: loops->add_cheap_mean(sum, value, w, n);
     }
-    __atomic_store(&c->errors[c->subject], &segment->error, __ATOMIC_RELAXED); /* the same from every thread */
+    double error = segment->error; /* the same from every thread */
+    __atomic_store(&c->errors[c->subject], &error, __ATOMIC_RELAXED);
 }
 
 /* How far a cheap coefficient may be from the exact one, whose own values are to single precision. */
