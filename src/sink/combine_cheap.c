@@ -37,7 +37,8 @@ void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segmen
     case GCOR_LEAST: loops->add_cheap_least(sum, value, n); break;
     default: loops->add_cheap_mean(sum, value, w, n);
     }
-    __atomic_store(&c->errors[subject], &segment->error, __ATOMIC_RELAXED); /* the same from every thread */
+    double error = segment->error; /* the same from every thread */
+    __atomic_store(&c->errors[subject], &error, __ATOMIC_RELAXED);
 }
 
 /* How steep artanh is at the most where a polynomial stands for it, or at a value so far beyond. */

@@ -66,7 +66,7 @@ gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t most,
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     enum { RUN = 64 };
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    double most = 1 + segment->error, values[RUN];
+    double error = segment->error, most = 1 + error, values[RUN];
     (void)context;
     if (segment->doubles) gcor_bins_count(&histogram->bins, thread, segment->doubles, segment->n, most);
     for (int64_t k = 0; segment->floats && k < segment->n; k += RUN) {
@@ -75,7 +75,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         gcor_bins_count(&histogram->bins, thread, values, run, most);
     }
     /* The same number from every thread. */
-    __atomic_store(&histogram->error, &segment->error, __ATOMIC_RELAXED);
+    __atomic_store(&histogram->error, &error, __ATOMIC_RELAXED);
     return GCOR_OK;
 }
 

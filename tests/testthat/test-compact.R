@@ -173,6 +173,8 @@ test_that("a forked child reads and widens them", {
 test_that("collections of garbage at every allocation do no harm", {
   x <- rounded(12, N)
   x[, 5] <- 2
+  jit <- compiler::enableJIT(0) # which would be tortured, too
+  on.exit(compiler::enableJIT(jit))
   for (method in c("pearson", "kendall")) {
     truth <- triangle_of(x, method = method)
     gctorture(TRUE)

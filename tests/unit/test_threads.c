@@ -6,6 +6,7 @@
 
 #include "../../src/core/threads.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,19 +28,28 @@ static int64_t bytes_in_use(void) {
 
 /* Room for so many stacks and their guard pages, and so many other bytes. */
 static void limit_threads(int threads, int64_t others) {
-    struct rlimit stack;
-    getrlimit(RLIMIT_STACK, &stack);
-    rlim_t each = (stack.rlim_cur == RLIM_INFINITY ? (rlim_t)2 << 20 : stack.rlim_cur) + 4096;
-    struct rlimit all = {(rlim_t)bytes_in_use() + (rlim_t)threads * each + (rlim_t)others, RLIM_INFINITY};
+    pthread_attr_t usual;
+    size_t stack = 0, guard = 0;
+    pthread_attr_init(&usual);
+    pthread_attr_getstacksize(&usual, &stack);
+    pthread_attr_getguardsize(&usual, &guard);
+    pthread_attr_destroy(&usual);
+    rlim_t stacks = (rlim_t)threads * (stack + guard);
+    struct rlimit all = {(rlim_t)bytes_in_use() + stacks + (rlim_t)others, RLIM_INFINITY};
     setrlimit(RLIMIT_AS, &all);
 }
 
+/* Without OpenMP there is no team to count. */
 static int count_team(int threads) {
+#ifdef _OPENMP
     int n = 0;
 #pragma omp parallel num_threads(threads)
 #pragma omp atomic
     n++;
     return n;
+#else
+    return threads;
+#endif
 }
 
 /* In a child: what is promised is there. Its exit status is how many threads there are, or 255. */
