@@ -114,7 +114,9 @@ measure <- function(backend, n_var, n_obs, devices = 1) {
 main <- function() {
   backend <- if (length(positional)) positional[1] else gpucor::gpuInfo()$default
   open_record("tom.txt")
-  emit("gpucor ", as.character(utils::packageVersion("gpucor")), ", ", backend, ", ", format(Sys.Date()))
+  info <- gpucor::gpuInfo()
+  emit("gpucor ", as.character(utils::packageVersion("gpucor")), ", ", backend, ", ", format(Sys.Date()),
+       if (backend != "cpu") paste0("; ", toString(info$devices$name)), "; ", parallel::detectCores(), " cores")
   emit("Topological overlap, n_obs = ", given(3, 100), ", ", gpucor::gpuInfo()$threads, " threads")
   emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "off"))
   default <- if (backend == "cpu") 8000 else c(20000, 60000, 140000)
