@@ -27,17 +27,17 @@
 #' adjacencies that is an error that names the first such column, where WGCNA stops or returns `NA` for all. With
 #' `replaceMissingAdjacencies = TRUE` they are 0, as in WGCNA's function of that argument.
 #'
-#' Accuracy: coefficients are in double precision, adjacencies on the processor are rounded to single precision, 32 of
-#' their products at a time are summed in single precision, and these sums in double; on a GPU all of this is in
-#' double. The overlap is rounded to single precision. It is the same for any number of threads, rounds and GPUs to the
+#' Accuracy: coefficients are in double precision, adjacencies on the processor are rounded to single precision, 16 of
+#' their products at a time are summed in single precision, and 16 of these sums, which are then added in double; on a
+#' GPU all of this is in double. The overlap is rounded to single precision. It is the same for any number of threads, rounds and GPUs to the
 #' last bit, and within 1e-6 between processor and GPU.
 #'
 #' Memory: an adjacency for each pair of columns in both orders, 4 bytes each in main memory, or 8 bytes each on the
 #' GPU, from where they do not come to main memory: 40,000 columns take 6.4 GB, or 12.8 GB on the GPU. Where that is
 #' more than is free, or than `memory`, two slabs of it at a time are made and multiplied, each the columns of some
 #' variables, in rounds; for each of these the correlations are computed again, which is little beside the rest where
-#' there are more columns than rows. Several GPUs have it each, and share the products. The result takes 4 bytes a pair, as that
-#' of [gpuCor()]. On a GPU they are multiplied by cuBLAS, which is a part of the CUDA Toolkit.
+#' there are more columns than rows. Several GPUs have it each, and share the products. The result takes 4 bytes a pair,
+#' as that of [gpuCor()]. On a GPU they are multiplied by cuBLAS, which is a part of the CUDA Toolkit.
 #'
 #' [stats::hclust()] and `fastcluster::hclust()` take at most 65,536 columns. With more, `output = "network"` keeps the
 #' strong overlaps.
@@ -67,8 +67,8 @@
 #' @param calibration,calibrationQuantile With a list: how the data sets' overlaps are scaled before they are combined,
 #'   see Details; `calibration` is WGCNA's `networkCalibration`. `"single quantile"` takes overlaps without a sign.
 #' @param replaceMissingAdjacencies Whether a pair without a coefficient has the adjacency 0.
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `memory` is for adjacencies, too. `assay`:
-#'   see [gpuCor()]. `weights`, `covariates` and so on: see [gpucor-measures].
+#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `memory` is for adjacencies, too.
+#'   `assay`: see [gpuCor()]. `weights`, `covariates` and so on: see [gpucor-measures].
 #'
 #' @return `output = "dist"`: an object of class `c("gpuTOM", "dist")`, the overlap of each pair in the order of
 #'   [stats::dist()], with attributes `Size`, `Labels`, `method`, `n_obs`, `power`, `type`, `TOMType`, `TOMDenom` and
