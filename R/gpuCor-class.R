@@ -185,8 +185,8 @@ summary.gpuCor <- function(object, n = 6L, ...) {
          quantiles = stats::setNames(found$quantiles, paste0(100 * shares, "%")),
          strongest = pairs_at(object, found$strongest),
          methods = paste0(method_title(attr(object, "method")), " was computed ", with_gpucor(), " for ",
-                          number_of(length(object), "pair"), " of ", number_of(n_var, "variable"), " from ",
-                          number_of(attr(object, "n_obs"), "observation"), ".")),
+                          n_of(length(object), "pair"), " of ", n_of(n_var, "variable"), " from ",
+                          n_of(attr(object, "n_obs"), "observation"), ".")),
     class = "summary.gpuCor"
   )
 }

@@ -117,8 +117,7 @@ print.gpuModules <- function(x, ...) {
   several <- inherits(x, "gpuConsensusModules")
   cat(n_of(length(sizes), if (several) "consensus module" else "module"), " of ", format_count(sum(sizes)), " of ",
       n_of(length(x$labels), "gene"), ", ", describe_sets(x), "\n", method_title(x$method), ", ", x$type, " network, ",
-      if (length(unique(x$power)) > 1L) "powers " else "power ", toString(unique(x$power)), ", ", x$TOMType,
-      " topological overlap\n", sep = "")
+      power_words(unique(x$power)), ", ", x$TOMType, " topological overlap\n", sep = "")
   if (length(sizes)) print(sizes)
   invisible(x)
 }

@@ -77,8 +77,7 @@ describe_combination <- function(x) {
     paste0(", after they were raised to the powers ", toString(signif(x$scales, 3)),
            ", by which all sets have the same ", x$calibrationQuantile, " quantile")
   }
-  paste0(", over the data sets combined by ", switch(x$combine, min = "the minimum", mean = "the mean",
-                                                     quantile = paste("the", x$probs, "quantile")), scaled)
+  paste0(", over the data sets combined by ", combination_words(x), scaled)
 }
 
 # Of which kME or correlation it is; where: if the smallest one counts.

@@ -177,7 +177,7 @@ carpet_of <- function(x, most) {
   windows <- attr(x, "windows")
   list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
        xlab = if (is.null(windows$time)) "centre of the window (observation)" else "centre of the window (time)",
-       ylab = paste0(number_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
+       ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
        limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
        colours = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
 }
@@ -202,13 +202,13 @@ draw_moments <- function(x, ...) {
   draw_sd <- function(...) {
     values <- sd[drawn_places(length(sd))]
     draw_histogram(values, pretty(range(0, values, na.rm = TRUE), 40L), "pairs", length(sd),
-                   list(xlab = "sd over the windows", main = number_of(length(sd), "pair")), ...)
+                   list(xlab = "sd over the windows", main = n_of(length(sd), "pair")), ...)
   }
   if (isS4(x$sd)) return(draw_sd(...))
   draw_mean <- function(...) {
     values <- as.vector(x$mean)[drawn_places(length(x$mean))]
     draw_histogram(values, seq(-1, 1, length.out = 81L), "pairs", length(x$mean),
-                   list(xlab = "mean over the windows", main = number_of(length(x$mean), "pair")), ...)
+                   list(xlab = "mean over the windows", main = n_of(length(x$mean), "pair")), ...)
     graphics::abline(v = 0, lty = 3L)
   }
   draw_panels(list(mean = draw_mean, sd = draw_sd), "auto", ...)

@@ -34,7 +34,7 @@ draw_coefficients <- function(x, ...) {
   at <- drawn_places(length(x))
   breaks <- seq(-1, 1, length.out = if (length(at) < 500) 21 else 101)
   draw_histogram(.subset(x, at), breaks, "pairs", length(x),
-                 list(xlab = method_title(attr(x, "method")), main = number_of(length(x), "pair")), ...)
+                 list(xlab = method_title(attr(x, "method")), main = n_of(length(x), "pair")), ...)
   graphics::abline(v = 0, lty = 3L)
 }
 
@@ -60,7 +60,7 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
   if (size > 0) {
     for (side in 1:2) name_cells(side, names, size)
   } else {
-    graphics::title(xlab = number_of(n, "variable"), ylab = "in the order of a tree", line = 1)
+    graphics::title(xlab = n_of(n, "variable"), ylab = "in the order of a tree", line = 1)
   }
   draw_key(limits, colours, title)
 }
@@ -132,7 +132,7 @@ draw_overlap <- function(overlap, names) {
   draw_cells(overlap, limits, sequential())
   graphics::box(col = "grey40")
   size <- names_size(names, graphics::par("pin")[2L] / n)
-  if (size > 0) name_cells(2L, names, size) else graphics::title(ylab = number_of(n, "variable"), line = 1)
+  if (size > 0) name_cells(2L, names, size) else graphics::title(ylab = n_of(n, "variable"), line = 1)
   at <- pretty(limits^2, 4L)
   draw_key(limits, sequential(), "overlap", sqrt(at), format(at))
 }

@@ -101,7 +101,7 @@ draw_weights <- function(net, ...) {
   if (!length(values)) return(draw_nothing("no edges", value_title(net), "edges", ...))
   limits <- if (is(net, "gpuCorDifference")) c(-1, 1) * max(abs(pretty(range(net@x)))) else c(-1, 1)
   draw_histogram(values, seq(limits[1L], limits[2L], length.out = 81L), "edges", length(net@x),
-                 list(xlab = value_title(net), main = number_of(length(net@x), "edge")), ...)
+                 list(xlab = value_title(net), main = n_of(length(net@x), "edge")), ...)
   if (is.finite(net@threshold)) {
     graphics::abline(v = net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1), lty = 2L,
                      col = VERMILION)
@@ -112,11 +112,10 @@ draw_weights <- function(net, ...) {
 
 # Where the vertices of a graph stand; the session's random numbers go on as before.
 graph_layout <- function(graph) {
-  global <- globalenv()
-  seed <- global$.Random.seed
-  on.exit(if (is.null(seed)) rm(".Random.seed", envir = global) else assign(".Random.seed", seed, envir = global))
-  set.seed(1L)
-  igraph::layout_components(graph, layout = igraph::layout_with_fr)
+  keeping_random({
+    set.seed(1L)
+    igraph::layout_components(graph, layout = igraph::layout_with_fr)
+  })
 }
 
 # Edges of the strength of the weakest thin, of the strongest thick.

@@ -37,7 +37,7 @@ draw_p_values <- function(log_p, ...) {
   total <- length(log_p) * mean(!is.na(p))
   breaks <- seq(0, 1, 0.05)
   unit <- draw_histogram(p, breaks, "pairs", total,
-                         list(xlab = "p value", main = number_of(length(log_p), "test")), ...)
+                         list(xlab = "p value", main = n_of(length(log_p), "test")), ...)
   graphics::abline(h = total / (length(breaks) - 1) / unit, lty = 2L, col = VERMILION)
   note("dashed: as many if all were chance")
 }

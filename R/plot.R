@@ -56,9 +56,6 @@ start_plot <- function(x, y, parameters, ...) {
 # A line between the title and the plot.
 note <- function(text) graphics::mtext(text, 3L, 0.3, cex = 0.75 * graphics::par("cex"))
 
-# "1 pair", "2 pairs".
-number_of <- function(n, what) paste0(format_count(n), " ", what, if (n != 1) "s")
-
 # Counts as they can stand at an axis: 1, 2, ... million.
 count_unit <- function(largest) {
   units <- c(1, 1e3, 1e6, 1e9)

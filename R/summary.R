@@ -93,7 +93,7 @@ network_sentences <- function(net, found) {
   } else {
     method_title(net@method)
   }
-  observations <- if (!is(net, "gpuCorDifference")) paste(" from", number_of(net@n_obs, "observation"))
+  observations <- if (!is(net, "gpuCorDifference")) paste(" from", n_of(net@n_obs, "observation"))
   hub <- if (nrow(found$hubs)) paste0(" (", found$hubs$variable[1L], ")")
   connected <- sum(found$variables) - found$isolated
   of_connected <- if (connected > 0) {
@@ -107,7 +107,7 @@ network_sentences <- function(net, found) {
     what <- "Topological overlap"
     paste0(", in the ", overlap_words(c(net@overlap, list(method = net@method))))
   }
-  paste0(what, " was computed ", with_gpucor(), " for ", number_of(net@pairs, "pair"), " of ", pairs, observations,
+  paste0(what, " was computed ", with_gpucor(), " for ", n_of(net@pairs, "pair"), " of ", pairs, observations,
          of_overlap, ". ", edge_sentence(net), " ", of_connected)
 }
 
@@ -126,7 +126,7 @@ edge_sentence <- function(net) {
     fdr = paste0(if (net@edges == 1) "the one" else "those", " found at a false discovery rate of ", value,
                  " (Benjamini and Hochberg", if (!is.null(least)) paste0("; ", least), ")")
   )
-  paste0(number_of(net@edges, "pair"), if (net@pairs > 0) paste0(" (", percent(net@edges / net@pairs), ")"),
+  paste0(n_of(net@edges, "pair"), if (net@pairs > 0) paste0(" (", percent(net@edges / net@pairs), ")"),
          if (net@edges == 1) " is an edge" else " are edges", " of the network: ", by, ".")
 }
 
@@ -167,7 +167,7 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 
 connectivity_sentences <- function(x, frame, fit) {
   level <- function(k) {
-    paste0(number_of(x$edges[k], "pair"), " with ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 4L),
+    paste0(n_of(x$edges[k], "pair"), " with ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 4L),
            " (median degree ", format(stats::median(as.matrix(x$degree)[, k])), ", highest ",
            format_count(max(as.matrix(x$degree)[, k])), ")")
   }
@@ -181,7 +181,7 @@ connectivity_sentences <- function(x, frame, fit) {
   maps <- c(mean = "the mean coefficient", z = "the mean of Fisher's z", icc = "the mean squared coefficient",
             eigenvector = "eigenvector centrality")[intersect(map_names, names(x))]
   paste0(method_title(x$method), " of ", format_count(nrow(frame)), " variables was computed ", with_gpucor(), " from ",
-         number_of(max(x$n_obs), "observation"), ": ", number_of(x$pairs, "pair"), ". ",
+         n_of(max(x$n_obs), "observation"), ": ", n_of(x$pairs, "pair"), ". ",
          if (length(x$threshold)) {
            paste0("Degree and strength count ", paste(vapply(seq_along(x$threshold), level, ""), collapse = "; "), ". ")
          },
@@ -291,7 +291,7 @@ summarise_tests <- function(object, p, adjusted, what, level, n) {
     count <- significant[[name]]
     paste0(format_count(count), " (", percent(count / max(1, tests)), ")")
   }
-  text <- paste0(what, " for ", number_of(length(p), "pair"), ". Of these, ", share("p.value"), " had p <= ",
+  text <- paste0(what, " for ", n_of(length(p), "pair"), ". Of these, ", share("p.value"), " had p <= ",
                  format(level), ", ", share("bonferroni"), " also after Bonferroni's correction; ", share("fdr"),
                  " had a false discovery rate (Benjamini and Hochberg) of at most ", format(level),
                  if (!is.null(adjusted)) paste0("; ", share("permutation"), " had p <= ", format(level),
@@ -327,7 +327,7 @@ test_rows <- function(x, at) {
 #' @export
 print.summary.gpuCorTest <- function(x, digits = 4L, ...) {
   print_methods(x)
-  if (x$missing > 0) cat(number_of(x$missing, "test"), "without a p value\n")
+  if (x$missing > 0) cat(n_of(x$missing, "test"), "without a p value\n")
   if (nrow(x$strongest)) {
     cat("smallest p:\n")
     print(x$strongest, digits = digits, row.names = FALSE)

@@ -17,8 +17,10 @@ Math.gpuTOM <- Math.gpuCor
 # What arithmetic takes away.
 TOM_ATTRIBUTES <- c("power", "type", "TOMType", "TOMDenom", "combine", "probs", "scales")
 
+power_words <- function(power) paste(if (length(power) > 1L) "powers" else "power", toString(power))
+
 describe_rule <- function(d) {
-  paste0(if (length(d$power) > 1L) "powers " else "power ", toString(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
+  paste0(power_words(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
          "\", TOMDenom \"", d$TOMDenom, "\"", if (!is.null(d$combine)) paste0("; combine \"", d$combine, "\""))
 }
 
@@ -47,15 +49,17 @@ summary.gpuTOM <- function(object, n = 6L, ...) {
   found
 }
 
+combination_words <- function(d) {
+  if (d$combine == "min") "the minimum" else paste(c("the", d$probs, d$combine), collapse = " ")
+}
+
 # What a sentence says of the network that overlaps are of; d: their attributes, or a network's slots.
 overlap_words <- function(d) {
-  powers <- if (length(d$power) > 1L) "the powers " else "the power "
-  how <- if (identical(d$combine, "min")) "the minimum" else paste(c("the", d$probs, d$combine), collapse = " ")
-  combined <- if (!is.null(d$combine)) paste0("; several data sets, pair by pair combined by ", how)
+  combined <- if (!is.null(d$combine)) paste0("; several data sets, pair by pair combined by ", combination_words(d))
   scaled <- if (!is.null(d$scales)) {
     paste0(", after their overlaps were raised to the powers ", toString(signif(d$scales, 3)))
   }
-  paste0(d$type, " network of ", method_title(d$method), " raised to ", powers, toString(d$power), " (TOMType \"",
+  paste0(d$type, " network of ", method_title(d$method), " raised to the ", power_words(d$power), " (TOMType \"",
          d$TOMType, "\", denominator \"", d$TOMDenom, "\"", combined, scaled, ")")
 }
 

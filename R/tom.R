@@ -29,8 +29,8 @@
 #'
 #' Accuracy: coefficients are in double precision, adjacencies on the processor are rounded to single precision, 16 of
 #' their products at a time are summed in single precision, and 16 of these sums, which are then added in double; on a
-#' GPU all of this is in double. The overlap is rounded to single precision. It is the same for any number of threads, rounds and GPUs to the
-#' last bit, and within 1e-6 between processor and GPU.
+#' GPU all of this is in double. The overlap is rounded to single precision. It is the same for any number of threads,
+#' rounds and GPUs to the last bit, and within 1e-6 between processor and GPU.
 #'
 #' Memory: an adjacency for each pair of columns in both orders, 4 bytes each in main memory, or 8 bytes each on the
 #' GPU, from where they do not come to main memory: 40,000 columns take 6.4 GB, or 12.8 GB on the GPU. Where that is

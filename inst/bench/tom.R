@@ -117,11 +117,11 @@ main <- function() {
   info <- gpucor::gpuInfo()
   emit("gpucor ", as.character(utils::packageVersion("gpucor")), ", ", backend, ", ", format(Sys.Date()),
        if (backend != "cpu") paste0("; ", toString(info$devices$name)), "; ", parallel::detectCores(), " cores")
-  emit("Topological overlap, n_obs = ", given(3, 100), ", ", gpucor::gpuInfo()$threads, " threads")
+  emit("Topological overlap, n_obs = ", given(3, 100), ", ", info$threads, " threads")
   emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "off"))
   default <- if (backend == "cpu") 8000 else c(20000, 60000, 140000)
   for (n_var in given(2, default)) measure(backend, n_var, given(3, 100))
-  gpus <- NROW(gpucor::gpuInfo()$devices)
+  gpus <- NROW(info$devices)
   if (backend != "cpu" && gpus > 1) {
     options(gpucor.devices = "all")
     measure(backend, given(2, 60000), given(3, 100), gpus)
