@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "available.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -11,7 +12,8 @@
  * left to nobody else. */
 enum { PAGE = 2 << 20, LEAST = 4 << 20, MOST_KEPT = 16, KEPT_PART = 4 };
 
-static gcor_block kept[MOST_KEPT]; /* the one that came last first */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static gcor_block kept[MOST_KEPT];                        /* the one that came last first */
 static int n_kept;
 static int64_t used_bytes, kept_bytes, keep_at_most = -1;
 
@@ -40,7 +42,10 @@ static int find_kept(size_t bytes) {
 }
 
 int gcor_pool_has(int64_t bytes) {
-    return find_kept((size_t)bytes) >= 0;
+    pthread_mutex_lock(&mutex);
+    int k = find_kept((size_t)bytes);
+    pthread_mutex_unlock(&mutex);
+    return k >= 0;
 }
 
 static size_t whole_pages(int64_t bytes) {
@@ -89,17 +94,26 @@ static gcor_block take_pages(int64_t bytes) {
 
 gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what) {
     gcor_block block = {0};
+    pthread_mutex_lock(&mutex);
     if (!gcor_fault(GCOR_HOST_MEMORY)) {
         if (bytes >= LEAST)
             block = take_pages(bytes);
         else
             block = (gcor_block){aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64), (size_t)bytes, 0, 0};
     }
+    used_bytes += block.at ? (int64_t)block.room : 0;
+    pthread_mutex_unlock(&mutex);
     if (!block.at)
         (void)gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate %.1f MB of memory for %s; close other programs",
                         (double)bytes / 1e6, what);
-    used_bytes += block.at ? (int64_t)block.room : 0;
     return block;
+}
+
+/* Bytes that are in use from now on, or no longer are. */
+static void count(int64_t bytes) {
+    pthread_mutex_lock(&mutex);
+    used_bytes += bytes;
+    pthread_mutex_unlock(&mutex);
 }
 
 gcor_block gcor_pool_open(int64_t most) {
@@ -111,7 +125,7 @@ void gcor_pool_cut(gcor_block *block, int64_t bytes) {
     if (!block->at) return;
     if (room < block->room) (void)munmap((char *)block->at + room, block->room - room);
     block->room = room;
-    used_bytes += (int64_t)room;
+    count((int64_t)room);
     if (room == 0) *block = (gcor_block){0};
 }
 
@@ -134,6 +148,7 @@ static void keep(const gcor_block *block) {
 
 void gcor_pool_give(gcor_block *block) {
     if (!block->at) return;
+    pthread_mutex_lock(&mutex);
     used_bytes -= (int64_t)block->room;
     int64_t most = block->is_mapped ? most_to_keep() : 0;
     if (!block->is_mapped) {
@@ -144,24 +159,34 @@ void gcor_pool_give(gcor_block *block) {
         drop_beyond(most - (int64_t)block->room);
         keep(block);
     }
+    pthread_mutex_unlock(&mutex);
     *block = (gcor_block){0};
 }
 
 void gcor_pool_return(gcor_block *block) {
     if (!block->at) return;
-    used_bytes -= (int64_t)block->room;
+    count(-(int64_t)block->room);
     unmap(block);
 }
 
 void gcor_pool_keep(int64_t bytes) {
+    pthread_mutex_lock(&mutex);
     keep_at_most = bytes;
     if (bytes >= 0) drop_beyond(bytes);
+    pthread_mutex_unlock(&mutex);
+}
+
+static int64_t read_bytes(const int64_t *bytes) {
+    pthread_mutex_lock(&mutex);
+    int64_t now = *bytes;
+    pthread_mutex_unlock(&mutex);
+    return now;
 }
 
 int64_t gcor_pool_used(void) {
-    return used_bytes;
+    return read_bytes(&used_bytes);
 }
 
 int64_t gcor_pool_kept(void) {
-    return kept_bytes;
+    return read_bytes(&kept_bytes);
 }

@@ -1,6 +1,6 @@
 /* Memory of large results, which comes from the system in large pages. What is given back stays for the next result:
  * its pages are there, and having them costs more than filling them. The system may take such pages away when memory is
- * short. One thread at a time. */
+ * short. Any thread may call. */
 #ifndef GPUCOR_POOL_H
 #define GPUCOR_POOL_H
 

@@ -3,13 +3,9 @@
 #include "../core/alloc.h"
 #include "../core/available.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, SOME = 256 };
-
-/* Several workers have slabs, and the pool is for one at a time. */
-static pthread_mutex_t pool_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* As gcor_raise(), in whole vectors where it is multiplied out. */
 static void raise_all(double power, int64_t n, const double *base, double *out) {
@@ -137,9 +133,7 @@ gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *con
 static void release(gcor_sink *sink) {
     gcor_adjacency *adjacency = (gcor_adjacency *)sink;
     if (adjacency->device) adjacency->free_device(adjacency->device);
-    pthread_mutex_lock(&pool_mutex);
     gcor_pool_give(&adjacency->memory);
-    pthread_mutex_unlock(&pool_mutex);
     gcor_free(adjacency->connectivity);
     gcor_free(adjacency);
 }
@@ -162,10 +156,8 @@ static gcor_status take_memory(gcor_adjacency *own, gcor_context *context) {
     const int64_t slivers = (own->n + WIDTH - 1) / WIDTH;
     own->connectivity = gcor_alloc(context, own->n, sizeof *own->connectivity, "connectivities");
     if (!own->connectivity) return GCOR_NO_MEMORY;
-    pthread_mutex_lock(&pool_mutex);
     own->memory = gcor_pool_take(context, slivers * WIDTH * gcor_adjacency_bytes(own->sink.n_col),
                                  "the adjacencies of all pairs");
-    pthread_mutex_unlock(&pool_mutex);
     own->values = own->memory.at;
     return own->values ? GCOR_OK : GCOR_NO_MEMORY;
 }
