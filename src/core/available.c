@@ -1,5 +1,7 @@
 #include "available.h"
 
+#include "triangle.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +15,6 @@ static int64_t number_in(const char *path, const char *name) {
         if (strncmp(line, name, strlen(name)) == 0 && sscanf(line + strlen(name), "%" SCNd64, &value) != 1) value = -1;
     if (file) fclose(file);
     return value;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
 }
 
 /* What a group's limit leaves; pages of files that are not in use can be had back. The names of its files differ
@@ -40,7 +38,7 @@ static int64_t left_of_groups(const char *root, const char *group, const char *l
     int64_t left = INT64_MAX;
     if (snprintf(folder, sizeof folder, "%s%s", root, group) >= (int)sizeof folder) return left;
     while (strlen(folder) >= strlen(root)) {
-        left = smaller(left, left_of_group(folder, limit, current));
+        left = gcor_smaller(left, left_of_group(folder, limit, current));
         char *last = strrchr(folder, '/');
         if (!last) break;
         *last = 0;
@@ -63,7 +61,7 @@ int64_t gcor_available_memory(void) {
     int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
     int64_t left = kilobytes >= 0 ? 1024 * kilobytes : INT64_MAX;
     FILE *file = fopen("/proc/self/cgroup", "r");
-    while (file && fgets(line, sizeof line, file)) left = smaller(left, left_of_line(line));
+    while (file && fgets(line, sizeof line, file)) left = gcor_smaller(left, left_of_line(line));
     if (file) fclose(file);
     return left;
 }

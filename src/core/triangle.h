@@ -19,6 +19,14 @@ GCOR_INLINE int64_t gcor_triangular(int64_t t) {
     return t % 2 ? (t + 1) / 2 * t : t / 2 * (t + 1);
 }
 
+GCOR_INLINE int64_t gcor_smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+GCOR_INLINE int64_t gcor_larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 GCOR_INLINE int64_t gcor_clamp(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }

@@ -41,14 +41,6 @@ struct gcor_worker {
     panel_slot *slots;
 };
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 static int64_t count_subjects(const gcor_worker *w) {
     return w->combine ? w->combine->rule->n : 1;
 }
@@ -84,7 +76,7 @@ static int64_t fitting(const gcor_worker *w, int64_t variables) {
 
 /* Whether two panels of a tile's width fit, of all subjects. */
 static int fit_twice(const gcor_worker *w, int64_t side) {
-    int64_t sides = 2 * smaller(side, w->work->grid.n_col);
+    int64_t sides = 2 * gcor_smaller(side, w->work->grid.n_col);
     return fitting(w, sides) >= sides;
 }
 
@@ -98,24 +90,24 @@ static void plan_tiles(gcor_worker *w) {
     for (int64_t s = 0; s < c->rule->n; s++) {
         int64_t rows, cols;
         w->backend->tile_size(w->state, kind_of(w, s), columns_of(w, s, 0)->n_obs, &rows, &cols);
-        w->tile_cols = smaller(w->tile_cols, cols);
-        w->tile_rows = smaller(w->tile_rows, rows);
+        w->tile_cols = gcor_smaller(w->tile_cols, cols);
+        w->tile_rows = gcor_smaller(w->tile_rows, rows);
         cheap = cheap && kind_of(w, s) == GCOR_REAL;
         in_turns = in_turns && cheap && columns_of(w, s, 0)->n_obs <= w->backend->in_turns;
     }
     c->sink.approximate = cheap;
     /* What comes from a device comes in its own tiles. */
-    int64_t bytes = w->backend->pairs ? 0 : DEVICE_BYTES, all = larger(w->work->grid.n_row, w->work->grid.n_col);
+    int64_t bytes = w->backend->pairs ? 0 : DEVICE_BYTES, all = gcor_larger(w->work->grid.n_row, w->work->grid.n_col);
     int64_t least = gcor_combine_side(c, w->context->threads, bytes), side = in_turns ? w->tile_cols : least;
     while (side / 2 >= all && side > 64) side /= 2;
     while (side > least && !fit_twice(w, side)) side /= 2;
     if (!fit_twice(w, side)) {
         c->sink.approximate = in_turns = 0;
         side = gcor_combine_side(c, w->context->threads, operand_memory(w) / 4);
-        w->tile_rows = w->tile_cols = larger(w->tile_cols, side);
+        w->tile_rows = w->tile_cols = gcor_larger(w->tile_cols, side);
     }
-    w->tile_cols = smaller(w->tile_cols, side);
-    w->tile_rows = smaller(w->tile_rows, w->tile_cols);
+    w->tile_cols = gcor_smaller(w->tile_cols, side);
+    w->tile_rows = gcor_smaller(w->tile_rows, w->tile_cols);
     w->in_turns = in_turns;
     if (in_turns) gcor_combine_in_turns(c);
 }
@@ -125,14 +117,14 @@ static void plan_tiles(gcor_worker *w) {
 static void plan_panels(gcor_worker *w) {
     const gcor_grid *grid = &w->work->grid;
     int is_part = w->work->job->share.of > 1;
-    int64_t sides = grid->shape == GCOR_FULL ? 2 : 1, longest = larger(grid->n_row, grid->n_col);
+    int64_t sides = grid->shape == GCOR_FULL ? 2 : 1, longest = gcor_larger(grid->n_row, grid->n_col);
     int64_t all = grid->shape == GCOR_FULL ? grid->n_row + grid->n_col : grid->n_col, fit = fitting(w, all);
     int64_t n = count_subjects(w);
     w->panel = w->tile_cols;
     while (w->panel < longest && (all <= fit ? !is_part || w->panel < SHARE_PANEL : 2 * (2 * w->panel) <= fit))
         w->panel *= 2;
     int64_t wanted = n * sides * (longest / w->panel + 1);
-    w->n_slots = all <= fit ? wanted : larger(2, smaller(wanted, n * fit / w->panel));
+    w->n_slots = all <= fit ? wanted : gcor_larger(2, gcor_smaller(wanted, n * fit / w->panel));
 }
 
 static gcor_status allocate(gcor_worker *w, gcor_sink *sink) {
@@ -207,7 +199,7 @@ static gcor_status prepare(gcor_worker *w, panel_slot *slot) {
     const gcor_columns *columns = columns_of(w, slot->subject, slot->of_rows);
     gcor_kind kind = kind_of(w, slot->subject);
     unsigned char *flags = slot->of_rows ? work->row_flags : work->col_flags;
-    int64_t n_var = smaller(w->panel, columns->source->n_var - slot->first);
+    int64_t n_var = gcor_smaller(w->panel, columns->source->n_var - slot->first);
     double started = gcor_seconds();
     gcor_status status = w->backend->prepare(w->state, columns, work->job->measure, kind, slot->first, n_var,
                                              &slot->operand);
@@ -269,15 +261,14 @@ static gcor_status multiply_part(gcor_worker *w, const gcor_operand *rows, const
     return w->backend->multiply(w->state, rows, cols, &part);
 }
 
-/* Before and after a tile of so many pairs, which count for each subject. */
-static gcor_status begin_pairs(gcor_context *context, int64_t pairs) {
+gcor_status gcor_begin_pairs(gcor_context *context, int64_t pairs) {
     if (gcor_stop(context)) return context->error.status;
     context->tile_pairs = pairs;
     context->tile_share = 0;
     return GCOR_OK;
 }
 
-static void end_pairs(gcor_context *context) {
+void gcor_end_pairs(gcor_context *context) {
     __atomic_fetch_add(&context->monitor->pairs_done, context->tile_pairs, __ATOMIC_RELAXED);
     context->pairs_done += context->tile_pairs;
     context->tile_pairs = 0;
@@ -285,9 +276,9 @@ static void end_pairs(gcor_context *context) {
 
 static gcor_status multiply_tile(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
                                  const gcor_tile *tile) {
-    gcor_status status = begin_pairs(w->context, gcor_tile_pairs(tile, w->sink->shape));
+    gcor_status status = gcor_begin_pairs(w->context, gcor_tile_pairs(tile, w->sink->shape));
     if (!status) status = multiply_part(w, rows, cols, tile);
-    if (!status) end_pairs(w->context);
+    if (!status) gcor_end_pairs(w->context);
     return status;
 }
 
@@ -299,9 +290,9 @@ typedef struct {
 /* All subjects' operands, which are there at the same time. */
 static gcor_status multiply_in_turns(gcor_worker *w, const gcor_tile *tile) {
     gcor_combine *c = w->combine;
-    gcor_status status = begin_pairs(w->context, c->rule->n * gcor_tile_pairs(tile, w->sink->shape));
+    gcor_status status = gcor_begin_pairs(w->context, c->rule->n * gcor_tile_pairs(tile, w->sink->shape));
     if (!status) status = w->backend->multiply_in_turns(w->state, c->rows, c->cols, c->rule->n, tile);
-    if (!status) end_pairs(w->context);
+    if (!status) gcor_end_pairs(w->context);
     return status;
 }
 
@@ -331,7 +322,8 @@ static gcor_status multiply_tiles(gcor_worker *w, const panel_pair *panels, cons
     for (int64_t row = all->row, turn = 0; !status && row < row_end; row += w->tile_rows, turn ^= 1) {
         for (int64_t k = 0; !status && k < n_col; k++) {
             int64_t col = all->col + (turn ? n_col - 1 - k : k) * w->tile_cols;
-            gcor_tile tile = {row, smaller(w->tile_rows, row_end - row), col, smaller(w->tile_cols, col_end - col)};
+            gcor_tile tile = {row, gcor_smaller(w->tile_rows, row_end - row), col,
+                              gcor_smaller(w->tile_cols, col_end - col)};
             if (gcor_tile_pairs(&tile, w->sink->shape) > 0) status = multiply_subjects(w, panels, &tile);
         }
     }
@@ -340,8 +332,8 @@ static gcor_status multiply_tiles(gcor_worker *w, const panel_pair *panels, cons
 
 /* What a rectangle and a pair of panels have in common. */
 static gcor_tile common(const gcor_tile *tile, int64_t row, int64_t col, int64_t panel) {
-    int64_t row_begin = larger(tile->row, row), row_end = smaller(tile->row + tile->n_row, row + panel);
-    int64_t col_begin = larger(tile->col, col), col_end = smaller(tile->col + tile->n_col, col + panel);
+    int64_t row_begin = gcor_larger(tile->row, row), row_end = gcor_smaller(tile->row + tile->n_row, row + panel);
+    int64_t col_begin = gcor_larger(tile->col, col), col_end = gcor_smaller(tile->col + tile->n_col, col + panel);
     return (gcor_tile){row_begin, row_end - row_begin, col_begin, col_end - col_begin};
 }
 

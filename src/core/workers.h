@@ -40,6 +40,9 @@ gcor_status gcor_worker_multiply_all(gcor_worker *worker);
 gcor_status gcor_worker_finish(gcor_worker *worker);
 /* Release what it has; after an error, too. NULL is allowed. */
 void gcor_worker_close(gcor_worker *worker);
+/* Before and after a tile of so many pairs, which count for each subject. An error: there was an interrupt. */
+gcor_status gcor_begin_pairs(gcor_context *context, int64_t pairs);
+void gcor_end_pairs(gcor_context *context);
 /* How long a square's side should be at least, for the worker's device to be busy. */
 int64_t gcor_worker_least_side(const gcor_worker *worker);
 

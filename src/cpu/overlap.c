@@ -22,14 +22,6 @@ typedef struct {
     float *rows;  /* ROWS x CHUNK of each thread */
 } overlaps;
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* Element k of the variables from `var` on, which is a multiple of WIDTH. */
 static const float *element(const gcor_adjacency *slab, int64_t k, int64_t var) {
     return gcor_adjacency_row(slab, k, (var - slab->first) / WIDTH);
@@ -40,8 +32,8 @@ static const float *element(const gcor_adjacency *slab, int64_t k, int64_t var) 
 /* Blocks that have the same columns follow one another. */
 static gcor_tile block_of(const gcor_tile *tile, int64_t b) {
     int64_t high = (tile->n_row + ROWS - 1) / ROWS, row = b % high * ROWS, col = b / high * COLS;
-    return (gcor_tile){tile->row + row, smaller(ROWS, tile->n_row - row), tile->col + col,
-                       smaller(COLS, tile->n_col - col)};
+    return (gcor_tile){tile->row + row, gcor_smaller(ROWS, tile->n_row - row), tile->col + col,
+                       gcor_smaller(COLS, tile->n_col - col)};
 }
 
 static int64_t count_blocks(const gcor_tile *tile) {
@@ -106,7 +98,7 @@ static void deliver(const overlaps *o, int thread, const gcor_tile *block, const
         gcor_tile_segment(block, o->state->sink->shape, segment.row, &segment.col, &segment.n);
         const double *shared = sums + r * COLS + (segment.col - block->col);
         for (int64_t k = 0; k < segment.n;) {
-            int64_t some = smaller(WIDTH - (segment.col + k) % WIDTH, segment.n - k);
+            int64_t some = gcor_smaller(WIDTH - (segment.col + k) % WIDTH, segment.n - k);
             find_overlaps(o, segment.row, segment.col + k, some, shared + k, values + k);
             k += some;
         }
@@ -121,8 +113,8 @@ static void work_on_block(const overlaps *o, const gcor_tile *block) {
     float *packed = o->rows + (int64_t)thread * ROWS * CHUNK;
     if (gcor_tile_pairs(block, o->state->sink->shape) == 0) return;
     for (int64_t first = 0; first < n && !gcor_stop(o->state->context); first += CHUNK)
-        multiply_chunk(o, block, first, smaller(CHUNK, n - first), smaller(CHUNK, larger(0, n - first - CHUNK)), packed,
-                       sums);
+        multiply_chunk(o, block, first, gcor_smaller(CHUNK, n - first),
+                       gcor_smaller(CHUNK, gcor_larger(0, n - first - CHUNK)), packed, sums);
     if (!gcor_stop(o->state->context)) deliver(o, thread, block, sums);
 }
 
@@ -159,6 +151,6 @@ gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n
     const int64_t bytes = gcor_adjacency_bytes(n_var), available = gcor_adjacency_memory();
     *plan = (gcor_overlap_plan){.n_row = TILE, .n_col = TILE, .bytes = bytes, .operands = gcor_cpu.memory(state)};
     plan->memory = context->memory;
-    if (context->memory == 0) plan->memory = available / larger(1, n_var) >= bytes ? available : available / 2;
+    if (context->memory == 0) plan->memory = available / gcor_larger(1, n_var) >= bytes ? available : available / 2;
     return GCOR_OK;
 }

@@ -24,10 +24,6 @@ typedef struct {
     char *sums, *work;
 } tile_product;
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static int64_t sliver_width(const cpu_product *p) {
     return CPU_SLIVER_BYTES / p->element;
 }
@@ -78,7 +74,7 @@ static void open_slivers(const tile_product *t, const cpu_operand *operand, cons
 
 /* Whether none of a block's columns from c on counts, as far as such columns are told apart. */
 static int is_outside(const tile_product *t, const gcor_tile *block, int64_t c) {
-    gcor_tile part = {block->row, block->n_row, block->col + c, smaller(GCOR_PAIR_BLOCK, block->n_col - c)};
+    gcor_tile part = {block->row, block->n_row, block->col + c, gcor_smaller(GCOR_PAIR_BLOCK, block->n_col - c)};
     return t->state->sink->pairs && cpu_is_outside(t->state, &part);
 }
 
@@ -123,7 +119,7 @@ static void work_on_block(const tile_product *t, const gcor_tile *block, int64_t
     if (cpu_is_outside(t->state, block) || gcor_stop(t->state->context)) return;
     int64_t done = 0;
     do {
-        int64_t some = smaller(p->chunk > 0 ? p->chunk : CHUNK, n - done);
+        int64_t some = gcor_smaller(p->chunk > 0 ? p->chunk : CHUNK, n - done);
         multiply_block(t, block, done, some, first + done > 0, sums, next);
         done += some;
     } while (done < n);
@@ -227,7 +223,7 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
     if (status) return status;
     int64_t first = 0;
     do {
-        int64_t n = smaller(product->slice, product->length - first);
+        int64_t n = gcor_smaller(product->slice, product->length - first);
         context->tile_share = product->length > 0 ? (double)first / (double)product->length : 0;
         work_on_slice(&t, first, n);
         first += n;
@@ -296,8 +292,8 @@ static gcor_status work_in_turns(const tile_product *t, int64_t n) {
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t p = 0; p < parts; p++) {
         int64_t row = p / n_col * side, col = p % n_col * side;
-        gcor_tile part = {tile->row + row, smaller(side, tile->n_row - row), tile->col + col,
-                          smaller(side, tile->n_col - col)};
+        gcor_tile part = {tile->row + row, gcor_smaller(side, tile->n_row - row), tile->col + col,
+                          gcor_smaller(side, tile->n_col - col)};
         work_on_part(t, n, &part);
     }
     return context->error.status;

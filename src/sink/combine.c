@@ -10,10 +10,6 @@ static gcor_combine *combine_of(gcor_sink *sink) {
     return (gcor_combine *)sink;
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static size_t value_bytes(const gcor_combine *c) {
     return c->sink.approximate ? sizeof(float) : sizeof(double);
 }
@@ -88,7 +84,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         return GCOR_OK;
     }
     for (int64_t k = 0; k < segment->n; k += SOME) {
-        int64_t n = smaller(SOME, segment->n - k);
+        int64_t n = gcor_smaller(SOME, segment->n - k);
         const double *value = segment->doubles ? segment->doubles + k : wide;
         for (int64_t l = 0; !segment->doubles && l < n; l++) wide[l] = segment->floats[k + l];
         add_some(c, value, at + k, n);

@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* What no polynomial stands for, as artanh is steep there: of the coefficient that exact() will have, too. */
 static void add_beyond(const gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum, float w) {
     for (int64_t k = 0; k < segment->n; k++) {
@@ -70,10 +66,10 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
     const gcor_combination *rule = c->rule;
     double value[SUBJECTS * ELEMENTS];
     for (int64_t from = 0; from < n; from += ELEMENTS) {
-        int64_t some = smaller(ELEMENTS, n - from);
+        int64_t some = gcor_smaller(ELEMENTS, n - from);
         gcor_sums_clear(rule, r + from, NULL, some);
         for (int64_t s = 0; s < rule->n; s++) {
-            int64_t sets = smaller(SUBJECTS, rule->n - s / SUBJECTS * SUBJECTS);
+            int64_t sets = gcor_smaller(SUBJECTS, rule->n - s / SUBJECTS * SUBJECTS);
             if (s % SUBJECTS == 0)
                 c->backend->pairs(c->rows + s, c->cols + s, sets, segment->row, segment->col, k + from, some, value);
             gcor_sums_add(c, r + from, NULL, value + s % SUBJECTS * some, rule->subjects[s].weight, some);
@@ -141,7 +137,7 @@ static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) 
     some.floats = sum;
     if (!(d->least > 0)) return hand_over(d, &some);
     for (int64_t k = 0; k < row->n; k += GCOR_CHEAP_SOME) {
-        int64_t n = smaller(GCOR_CHEAP_SOME, row->n - k);
+        int64_t n = gcor_smaller(GCOR_CHEAP_SOME, row->n - k);
         if (!d->c->loops->are_beyond(sum + k, (float)d->least, n)) continue;
         some.col = row->col + k;
         some.n = n;
