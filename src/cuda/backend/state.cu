@@ -64,8 +64,11 @@ std::unique_ptr<gcor_state> open_state(int device) {
 
 void begin_run(gcor_state *state) {
     if (gcor_seconds() - state->asked > MEMORY_SECONDS) ask_memory(state);
+    state->wgmma = state->has_wgmma;
+#ifdef GPUCOR_MMA_ON_HOPPER
     /* Tests see to it that a newer GPU runs what older ones do. */
-    state->wgmma = state->has_wgmma && !getenv("GPUCOR_NO_WGMMA");
+    if (getenv("GPUCOR_NO_WGMMA")) state->wgmma = false;
+#endif
     state->products.forget();
     state->device_sink = device_sink_of(state);
     state->needs = state->device_sink->begin();

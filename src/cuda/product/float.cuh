@@ -103,7 +103,7 @@ template <class Sink>
 static __device__ void deliver_block(const Product &p, const Sink &sink, const WalkBlock &block, Shared &shared,
                                      const double (&sums)[OWN][OWN]) {
     int warp = threadIdx.x / 32, row = warp / 4 * CELL_ROWS, col = warp % 4 * CELL_COLS + threadIdx.x % 32;
-#pragma unroll
+#pragma unroll 1
     for (int chunk = 0; chunk < SIDE / CHUNK_ROWS; chunk++) {
         __syncthreads(); /* the chunk before is delivered */
 #pragma unroll

@@ -223,9 +223,9 @@ static __device__ void finish_block(const Product &p, const Sink &sink, WarpOutp
     }
 }
 
+/* All blocks of pairs that are this block of threads'. */
 template <ProductMode Mode, class Sink>
-static __global__ void __launch_bounds__(THREADS)
-    multiply_blocks(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
+static __device__ void multiply_own(const Product &p, const Sink &sink) {
     using B = Block<Mode, Sink>;
     extern __shared__ __align__(16) unsigned char mma_memory[];
     unsigned char *shared = mma_memory, *hits = shared + B::stages * B::stage_bytes;
@@ -244,6 +244,19 @@ static __global__ void __launch_bounds__(THREADS)
         __syncthreads();
         add_bins(out.bins, sink.bins, THREADS);
     }
+}
+
+/* In a build for several GPUs code for Hopper leaves out what wgmma.cuh has there: a third of its compilation. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUCOR_MMA_ON_HOPPER)
+static const bool LEFT_TO_WGMMA = true;
+#else
+static const bool LEFT_TO_WGMMA = false;
+#endif
+
+template <ProductMode Mode, class Sink>
+static __global__ void __launch_bounds__(THREADS)
+    multiply_blocks(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
+    if constexpr (!(LEFT_TO_WGMMA && Sink::hopper)) multiply_own<Mode>(p, sink);
 }
 
 template <ProductMode Mode, class Sink>

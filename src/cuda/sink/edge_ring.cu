@@ -3,8 +3,7 @@
  * parts. While a tile is computed, the one before is sorted and sent, and the one before that is taken by the
  * host. */
 #include "device_edges.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
+#include "../prepare/sort.cuh"
 
 #include <algorithm>
 #include <cstdlib>
@@ -77,17 +76,9 @@ void unpack_edges(const unsigned *places, const double *r, int64_t n, const gcor
 }
 
 void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_places, double *to_r) {
-    const char *what = "sorting edges";
-    int last_bit = PLACE_COL_BITS;
-    while (last_bit < 32 && (slot.tile.n_row - 1) >> (last_bit - PLACE_COL_BITS)) last_bit++;
-    auto sort_pairs = [&](void *scratch, size_t &bytes) {
-        return cub::DeviceRadixSort::SortPairs(scratch, bytes, slot.places.data, to_places, slot.r.data, to_r, n, 0,
-                                               last_bit, stream.handle);
-    };
-    size_t bytes = 0;
-    check(sort_pairs(nullptr, bytes), what);
-    sort.reserve((int64_t)bytes, what);
-    check(sort_pairs(sort.data, bytes), what);
+    int bits = PLACE_COL_BITS;
+    while (bits < 32 && (slot.tile.n_row - 1) >> (bits - PLACE_COL_BITS)) bits++;
+    sort_places(stream, sort, slot.places.data, to_places, slot.r.data, to_r, n, bits);
 }
 
 /* Room on the host for n edges, and for as many as a whole tile of the same density has: pinning again and

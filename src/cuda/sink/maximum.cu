@@ -219,6 +219,7 @@ struct Maximum {
         for (int k = 0; k < CELL_ROWS; k++) rough = fmaxf(rough, weight_of(k));
         if (!has_hit(rough, least)) return;
         double weight = GCOR_NO_WEIGHT;
+#pragma unroll 1
         for (int k = 0; k < CELL_ROWS; k++) {
             float own = weight_of(k);
             weight = fmax(weight, dot_weights(p, own >= -1.5f && own >= least, place_of(i + k, j)));

@@ -1,0 +1,82 @@
+/* Columns sorted for ranks (rank.cu) and for what is out of order (product/knight.cu), and edges by their places
+ * (sink/edge_ring.cu). */
+#include "sort.cuh"
+
+#include "../backend/lanes.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
+
+/* sort(scratch, bytes): CUB's way to say how much scratch it wants, and then to sort. */
+template <class Sort>
+static void with_scratch(DeviceArray<char> &scratch, const char *what, Sort sort) {
+    size_t bytes = 0;
+    check(sort(nullptr, bytes), what);
+    scratch.reserve((int64_t)bytes, what);
+    check(sort(scratch.data, bytes), what);
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+static const char *const COLUMNS = "sorting columns";
+
+static __global__ void number_starts(int n, int columns, int *starts) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    if (c <= columns) starts[c] = c * n;
+}
+
+/* A block each: all columns at once. */
+template <class Key>
+static void sort_segments(gcor_state *state, SortBuffers &buffers, const Key *keys, Key *sorted_keys, const int *values,
+                          int *sorted_values, int n, int columns) {
+    cudaStream_t stream = state->compute.handle;
+    buffers.starts.reserve(columns + 1, COLUMNS);
+    number_starts<<<blocks_for(columns + 1, 256), 256, 0, stream>>>(n, columns, buffers.starts.data);
+    check_launch(COLUMNS);
+    with_scratch(buffers.scratch, COLUMNS, [&](void *scratch, size_t &bytes) {
+        return cub::DeviceSegmentedRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values,
+                                                        n * columns, columns, buffers.starts.data,
+                                                        buffers.starts.data + 1, 0, 8 * (int)sizeof(Key), stream);
+    });
+}
+
+/* One after the other, each by the whole GPU. */
+template <class Key>
+static void sort_each(gcor_state *state, SortBuffers &buffers, const Key *keys, Key *sorted_keys, const int *values,
+                      int *sorted_values, int n, int columns) {
+    size_t bytes = 0;
+    auto sort = [&](void *scratch, int64_t at) {
+        return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys + at, sorted_keys + at, values + at,
+                                               sorted_values + at, n, 0, 8 * (int)sizeof(Key), state->compute.handle);
+    };
+    check(sort(nullptr, 0), COLUMNS);
+    buffers.scratch.reserve((int64_t)bytes, COLUMNS);
+    for (int column = 0; column < columns; column++) check(sort(buffers.scratch.data, column * (int64_t)n), COLUMNS);
+}
+
+template <class Key>
+static void sort_any(gcor_state *state, SortBuffers &buffers, const Key *keys, Key *sorted_keys, const int *values,
+                     int *sorted_values, int n, int columns) {
+    auto sort = n < SORTED_BY_ALL ? sort_segments<Key> : sort_each<Key>;
+    sort(state, buffers, keys, sorted_keys, values, sorted_values, n, columns);
+}
+
+void sort_columns(gcor_state *state, SortBuffers &buffers, const float *keys, float *sorted_keys, const int *values,
+                  int *sorted_values, int n, int columns) {
+    sort_any(state, buffers, keys, sorted_keys, values, sorted_values, n, columns);
+}
+
+void sort_columns(gcor_state *state, SortBuffers &buffers, const double *keys, double *sorted_keys, const int *values,
+                  int *sorted_values, int n, int columns) {
+    sort_any(state, buffers, keys, sorted_keys, values, sorted_values, n, columns);
+}
+
+/* ---- edges ---------------------------------------------------------------------------------- */
+
+void sort_places(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *sorted_places,
+                 const double *r, double *sorted_r, int64_t n, int bits) {
+    with_scratch(scratch, "sorting edges", [&](void *room, size_t &bytes) {
+        return cub::DeviceRadixSort::SortPairs(room, bytes, places, sorted_places, r, sorted_r, n, 0, bits,
+                                               stream.handle);
+    });
+}
