@@ -7,11 +7,14 @@
 #'
 #' @param x,object An object of class `gpuCor`.
 #' @param i,j With both: variables, by number (negative ones are left out), name
-#'   or logical vector. With one index: positions among the pairs.
+#'   or logical vector. With one index: positions among the pairs; or what picks from the N x N matrix by itself, a
+#'   matrix of two columns, the variables of a pair in each row, or a logical one of N x N, such as `lower.tri(x)`.
 #' @param drop Drop dimensions of length one?
 #' @param n How many of the strongest pairs to show.
 #' @param digits Significant digits to print.
 #' @param ... Not used.
+#' @param value Of `x[i] <- value`: numbers for pairs at positions `i`. All else would need a matrix: an error says so.
+#'   Of `dimnames(x) <- value`: the same names twice; `rownames(x) <-` and `colnames(x) <-` name the variables.
 #' @return `x[i, j]`: a matrix of coefficients; a number or a vector where a
 #'   dimension is dropped. `as.matrix()`: the N x N matrix, with dimnames if `x`
 #'   had column names. The diagonal is that of [stats::cor()]: 1, but `NA` with
@@ -26,8 +29,9 @@
 #'   `strongest`, a data frame of `from`, `to` and `r`, of equal ones the earlier first, and `methods`, a sentence for a
 #'   paper's methods. Of topological overlap ([gpuTOM()]) the same, of class `summary.gpuTOM`, with `overlap` for `r`.
 #'   `as.data.frame()`: a row for each pair, in the order of the values, with `from`, `to` (names where the columns have
-#'   names, otherwise numbers) and `r`. `dim()`, `dimnames()`, `diag()` and `t()` are those of the N x N matrix;
-#'   `length()` is the number of pairs, as of any `dist`.
+#'   names, otherwise numbers) and `r`. `dim()`, `dimnames()`, `diag()`, `t()`, `rowSums()`, `colSums()` and the means
+#'   are those of the N x N matrix; `length()` is the number of pairs, as of any `dist`. Arithmetic and comparison with an
+#'   N x N matrix give a matrix, and otherwise a plain `dist` or, of comparisons, a vector.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' r[1, 2]
@@ -54,38 +58,6 @@ size_of <- function(x) {
 
 pairs_of <- function(n) n * (n - 1) / 2
 
-resolve_index <- function(index, x, name) {
-  n <- size_of(x)
-  labels <- attr(x, "Labels")
-  if (is.character(index)) {
-    found <- match(index, labels)
-    if (anyNA(found)) fail("subscript out of bounds: no variable is named \"", index[is.na(found)][1L], '"')
-    return(found)
-  }
-  if (is.logical(index) && length(index) > n) fail("subscript out of bounds: '", name, "' is longer than Size = ", n)
-  found <- seq_len(n)[index]
-  if (anyNA(found)) fail("subscript out of bounds: '", name, "' must be within 1 to Size = ", n)
-  found
-}
-
-#' @rdname gpuCor-class
-#' @export
-`[.gpuCor` <- function(x, i, j, drop = TRUE) {
-  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else .subset(x, i))
-  n <- size_of(x)
-  i <- if (missing(i)) seq_len(n) else resolve_index(i, x, "i")
-  j <- if (missing(j)) seq_len(n) else resolve_index(j, x, "j")
-  rows <- rep(i, length(j))
-  columns <- rep(j, each = length(i))
-  other <- rows != columns
-  labels <- attr(x, "Labels")
-  values <- matrix(1, length(i), length(j), dimnames = if (!is.null(labels)) list(labels[i], labels[j]))
-  diagonal <- attr(x, "diagonal")
-  if (!is.null(diagonal)) values[!other] <- diagonal[rows[!other]]
-  if (any(other)) values[other] <- .subset(x, trianglePosition(rows[other], columns[other], n))
-  if (drop) drop(values) else values
-}
-
 #' @rdname gpuCor-class
 #' @export
 as.matrix.gpuCor <- function(x, ...) {
@@ -105,9 +77,29 @@ as_plain_dist <- function(x) {
   x
 }
 
+# Beside pairs there may be as many values, one for all, or a matrix of all variables, which makes one of x, too.
+# Values for variables would be recycled over pairs, and mean nothing.
+with_matrix <- function(x, other, operator) {
+  n <- size_of(x)
+  if (is.matrix(other) && identical(dim(other), rep(as.integer(n), 2L))) return(TRUE)
+  if (!length(other) %in% c(1L, length(x))) {
+    fail("the other side of '", operator, "' has ", n_of(length(other), "value"), "; there are ",
+         n_of(length(x), "pair"), " of ", n_of(n, "variable"), ": give a value for all, one for each pair, or an N x N ",
+         "matrix; as.matrix() makes one of coefficients")
+  }
+  FALSE
+}
+
 #' @export
 Ops.gpuCor <- function(e1, e2) {
-  distances <- if (get(".Generic") == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2)
+  operator <- get(".Generic")
+  if (nargs() == 2L) {
+    first <- inherits(e1, c("gpuCor", "gpuTOM"))
+    if (with_matrix(if (first) e1 else e2, if (first) e2 else e1, operator)) {
+      return(get(operator, baseenv())(if (first) as.matrix(e1) else e1, if (first) e2 else as.matrix(e2)))
+    }
+  }
+  distances <- if (operator == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2)
   as_plain_dist(if (is.null(distances)) NextMethod() else distances)
 }
 

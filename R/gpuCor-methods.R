@@ -31,6 +31,23 @@ setMethod("diag", "gpuCor", function(x = 1, nrow, ncol, names = TRUE) {
 })
 
 #' @rdname gpuCor-class
+#' @param na.rm,dims As in [base::rowSums()]; `dims` is not used.
+#' @export
+setMethod("rowSums", "gpuCor", function(x, na.rm = FALSE, dims = 1, ...) base::rowSums(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("colSums", "gpuCor", function(x, na.rm = FALSE, dims = 1, ...) base::colSums(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("rowMeans", "gpuCor", function(x, na.rm = FALSE, dims = 1, ...) base::rowMeans(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("colMeans", "gpuCor", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
 #' @param row.names,optional Not used.
 #' @export
 as.data.frame.gpuCor <- function(x, row.names = NULL, optional = FALSE, ...) {

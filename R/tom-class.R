@@ -6,6 +6,10 @@
 
 #' @rdname gpuCor-class
 #' @export
+`[<-.gpuTOM` <- `[<-.gpuCor`
+
+#' @rdname gpuCor-class
+#' @export
 as.matrix.gpuTOM <- as.matrix.gpuCor
 
 #' @export

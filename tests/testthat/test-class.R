@@ -92,6 +92,75 @@ test_that("[k] picks pairs by position", {
   expect_identical(r[[2]], full[["mpg", "disp"]])
 })
 
+test_that("[k] picks as from the matrix by what picks from no vector", {
+  expect_identical(r[lower.tri(r)], full[lower.tri(full)])
+  expect_identical(r[upper.tri(r, diag = TRUE)], full[upper.tri(full, diag = TRUE)])
+  expect_identical(r[cbind(c(1, 3, 3), c(2, 3, 1))], full[cbind(c(1, 3, 3), c(2, 3, 1))])
+  expect_identical(r[cbind("mpg", c("wt", "mpg"))], full[cbind("mpg", c("wt", "mpg"))])
+  some <- replace(full > 0.5, 3, NA)
+  expect_identical(r[some], full[some])
+  few <- gpuCor(x[1, , drop = FALSE])
+  expect_identical(few[cbind(1:2, 1:2)], c(NA_real_, NA_real_))
+  expect_error(r["mpg"], 'pairs have no names: x["mpg", ] has all coefficients', fixed = TRUE)
+  for (bad in list(cbind(1, 12), cbind(0, 1), cbind("mpg", "none"))) expect_error(r[bad], "subscript out of bounds")
+  expect_identical(r[[2, 3]], full[[2, 3]])
+  expect_identical(r[["coefficients"]], full)
+  overlap <- gpuTOM(x, 4)
+  expect_identical(overlap[upper.tri(overlap[, ])], as.matrix(overlap)[upper.tri(full)])
+})
+
+test_that("pairs are changed at their positions, and nothing else is", {
+  changed <- r
+  changed[r < 0] <- 0
+  expect_identical(unname(as.matrix(changed)), unname(pmax(full, 0)))
+  changed[] <- 1:55 / 55
+  expect_identical(changed[11, 10], 1)
+  expect_error(diag(changed) <- NA, "only pairs at positions can be changed: x[trianglePosition(i, j, 11)] <- value",
+               fixed = TRUE)
+  expect_error(changed[1, 2] <- 0, "m <- as.matrix(x)", fixed = TRUE)
+  expect_error(changed["mpg", ] <- 0, "m <- as.matrix(x)", fixed = TRUE)
+  expect_error(changed["mpg"] <- 0, "m <- as.matrix(x)", fixed = TRUE)
+  expect_error(changed[lower.tri(full)] <- 0, "m <- as.matrix(x)", fixed = TRUE)
+  expect_error(changed[cbind(1, 2)] <- 0, "m <- as.matrix(x)", fixed = TRUE)
+  expect_error(changed[56] <- 0, "there are 55 pairs to be changed, and 'i' names one beyond")
+  expect_error(changed[rep(TRUE, 56)] <- 0, "there are 55 pairs to be changed, and 'i' names one beyond")
+  expect_identical(as.vector(changed), 1:55 / 55)
+})
+
+test_that("variables are named and renamed", {
+  named <- r
+  colnames(named) <- paste0("v", 1:11)
+  expect_identical(dimnames(named), rep(list(paste0("v", 1:11)), 2))
+  rownames(named) <- 1:11
+  expect_identical(named["2", "3"], full[[2, 3]])
+  expect_identical(as.matrix(`dimnames<-`(named, NULL)), unname(full))
+  expect_error(colnames(named) <- 1:3, "there are 11 variables and 3 names")
+  expect_error(dimnames(named) <- list(1:11, 11:1), "rows and columns are the same variables")
+  expect_error(dimnames(named) <- 1:11, "a list of the variables' names, twice")
+})
+
+test_that("arithmetic with a matrix is that of matrices, and with values of variables an error", {
+  expect_identical(r - full, full - full)
+  expect_identical(2 * full / r, 2 * full / full)
+  expect_identical(full == r, full == full)
+  expect_identical(sweep(r, 1, 1:11), sweep(full, 1, 1:11))
+  expect_error(r * 1:11, "the other side of '*' has 11 values; there are 55 pairs of 11 variables: give", fixed = TRUE)
+  expect_error(1:5 + r, "the other side of '+' has 5 values", fixed = TRUE)
+  expect_error(full[1:3, 1:3] * r, "as.matrix() makes one", fixed = TRUE)
+  expect_identical(as.vector(r * 1:55), as.vector(r) * 1:55)
+  overlap <- gpuTOM(x, 4)
+  expect_identical(overlap - full, as.matrix(overlap) - full)
+})
+
+test_that("sums and means are those of the matrix", {
+  holes <- suppressWarnings(gpuCor(cbind(x, 1)))
+  for (f in c("rowSums", "colSums", "rowMeans", "colMeans")) {
+    expect_identical(getExportedValue("gpucor", f)(r), get(f, baseenv())(full))
+    expect_identical(getExportedValue("gpucor", f)(holes, na.rm = TRUE),
+                     get(f, baseenv())(as.matrix(holes), na.rm = TRUE))
+  }
+})
+
 test_that("indices out of bounds are errors", {
   for (bad in list(12, -1:12, c(1, NA), NA, rep(TRUE, 12))) {
     expect_error(r[bad, 1], "subscript|subscripts")
