@@ -65,6 +65,7 @@ Sys.setenv(GPUCOR_KEEP_FROM = "1") # edges stay on the GPU
 for (method in c("pearson", "kendall")) {
   same(gpuCorNetwork, ties, threshold = 0.1, method = method)
   same(gpuCorNetwork, many, density = 0.01, method = method) # the weaker ones go
+  same(gpuConnectivity, many, density = 0.01, method = method)
   same(gpuCorNetwork, distinct, fdr = 0.2, method = method)
 }
 # Subjects' coefficients add up there; dot products of rows, for sinks of the host.

@@ -53,7 +53,7 @@ gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double 
                                gcor_int128 *strength) {
     int64_t n_var = store->edges.sink.n_col;
     adding a = {.side = store->edges.rule.side, .least = least, .sums = {.degree = degree, .strength = strength}};
-    if (gcor_store_land(store, context)) return context->error.status;
+    if (store->keeper) return store->keeper->type->degrees(store->keeper, context, least, n_var, degree, strength);
     a.readers = gcor_alloc(context, context->threads, sizeof *a.readers, "degrees");
     if (!a.readers) return GCOR_NO_MEMORY;
     memset(a.readers, 0, (size_t)context->threads * sizeof *a.readers);

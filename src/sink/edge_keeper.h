@@ -25,6 +25,9 @@ typedef struct {
     /* As gcor_store_rows(), and nothing is freed. */
     gcor_status (*rows)(gcor_keeper *keeper, gcor_context *context, double least, int64_t n_row, const int32_t *start,
                         int32_t *col, double *r);
+    /* As gcor_store_degrees(). */
+    gcor_status (*degrees)(gcor_keeper *keeper, gcor_context *context, double least, int64_t n_var, int64_t *degree,
+                           gcor_int128 *strength);
     /* All of them to edges->keep_tile(). */
     gcor_status (*land)(gcor_keeper *keeper, gcor_context *context, gcor_edges *edges);
     void (*free)(gcor_keeper *keeper);

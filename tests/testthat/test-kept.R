@@ -49,6 +49,22 @@ test_that("connectivity by density is the same where edges stay", {
   }
 })
 
+test_that("degrees and strengths of edges that stayed are the same in windows, of every sign, over several tiles", {
+  skip_without_gpu()
+  x <- with_constants(round(normal(60, 500), 1))
+  wide <- normal(20, 20000)
+  windows <- function(x, ..., backend) {
+    w <- with_env(c(GPUCOR_KEEP_FROM = "1"), gpuCorWindows(x, keep = "connectivity", backend = backend, ...))
+    w[c("degree", "strength", "threshold")]
+  }
+  expect_same <- function(...) expect_identical(windows(..., backend = "cuda"), windows(..., backend = "cpu"))
+  for (sign in all_signs) for (method in c("pearson", "kendall")) {
+    suppressWarnings(expect_same(x, width = 30, step = 10, density = 0.05, sign = sign, method = method))
+  }
+  expect_same(wide, width = 12, step = 8, density = 0.001)
+  expect_same(wide, width = 12, step = 8, density = 0.001, memory = 256e6)
+})
+
 test_that("edges that stay survive the session, and not a fork", {
   skip_without_gpu()
   x <- normal(30, 300)

@@ -252,6 +252,11 @@ static gcor_status keeper_rows(gcor_keeper *head, gcor_context *context, double 
     return entered(head, context, [&](Keeper &keeper) { keeper.rows(least, n_row, start, col, r); });
 }
 
+static gcor_status keeper_degrees(gcor_keeper *head, gcor_context *context, double least, int64_t n_var,
+                                  int64_t *degree, gcor_int128 *strength) {
+    return entered(head, context, [&](Keeper &keeper) { keeper.degrees(least, n_var, degree, strength); });
+}
+
 static gcor_status keeper_land(gcor_keeper *head, gcor_context *context, gcor_edges *edges) {
     return entered(head, context, [&](Keeper &keeper) { keeper.land(edges); });
 }
@@ -267,7 +272,7 @@ static void keeper_free(gcor_keeper *head) {
 }
 
 static const gcor_keeper_type TYPE = {
-    keeper_count, keeper_rank, keeper_drop, keeper_lengths, keeper_rows, keeper_land, keeper_free,
+    keeper_count, keeper_rank, keeper_drop, keeper_lengths, keeper_rows, keeper_degrees, keeper_land, keeper_free,
 };
 
 Keeper *make_keeper(int device, gcor_side side, int64_t most) {

@@ -1,8 +1,9 @@
 /* Edges that stay on the GPU until it is known which are wanted (edge_keeper.h): in runs of a tile's edges, in order,
  * which lie in chunks of memory one after another.
  *
- *   keeper.cu       edges come, are counted, ranked, thinned out, and land
- *   keeper_rows.cu  those that are wanted, as finished rows of the host's memory
+ *   keeper.cu          edges come, are counted, ranked, thinned out, and land
+ *   keeper_rows.cu     those that are wanted, as finished rows of the host's memory
+ *   keeper_degrees.cu  how many each variable has, and the sums of their weights
  */
 #ifndef GPUCOR_CUDA_KEEPER_CUH
 #define GPUCOR_CUDA_KEEPER_CUH
@@ -52,6 +53,7 @@ class Keeper {
     void land(gcor_edges *edges);
     void lengths(double least, int64_t n_row, int32_t *length);
     void rows(double least, int64_t n_row, const int32_t *start, int32_t *col, double *r);
+    void degrees(double least, int64_t n_var, int64_t *degree, gcor_int128 *strength);
 
     /* Of the call at hand. */
     gcor_context *context = nullptr;
