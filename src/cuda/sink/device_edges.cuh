@@ -6,12 +6,14 @@
  *   candidates.cu  which candidates, which a cheap product leaves, are edges
  *   least.cu       least weights of the variables' own
  *   keeper.cuh     edges that stay on the device
+ *   degrees.cu     how many each variable has, and the sums of their weights
  */
 #ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
 #define GPUCOR_CUDA_DEVICE_EDGES_CUH
 
 #include "../backend/state.cuh"
 #include "../../sink/edge_store.h"
+#include "device_degrees.cuh"
 #include "edge_output.cuh"
 #include "keeper.cuh"
 
@@ -30,7 +32,7 @@ struct EdgeSlot {
     gcor_tile tile{};
     const Operand *rows = nullptr, *cols = nullptr; /* null: the slot is empty */
     bool sent = false;                              /* the edges are on their way to `host` ... */
-    bool kept = false;                              /* ... or the keeper has them */
+    bool kept = false;                              /* ... or stay: with the keeper, or in sums */
 
     void reserve(int64_t edges);
     void trim();
@@ -51,6 +53,9 @@ class DeviceEdges : public DeviceSink {
     int next = 0;
     int64_t rows_at_once = INT64_MAX;     /* of a tile: fewer where it has too many edges */
     bool keeping = false;                 /* edges stay here: the sink is a store that allows it */
+    bool summing = false;                 /* they are only summed: the sink wants no more than ... */
+    DeviceDegrees degrees;                /* ... this, of all tiles since the last finish() */
+    bool summed = false;                  /* there are any in it */
     DeviceArray<unsigned> candidates;     /* of the tile being computed ... */
     DeviceArray<unsigned long long> hits; /* ... or, of signs, its hits */
     DeviceArray<float> cheap;             /* its cheap coefficients */
@@ -80,6 +85,8 @@ class DeviceEdges : public DeviceSink {
     int64_t wait_for_count(EdgeSlot &slot);
     void sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_places, double *to_r);
     void keep(EdgeSlot &slot, int64_t n);
+    void sum(EdgeSlot &slot, int64_t n);
+    void deliver_sums();
     void send(EdgeSlot &slot);
     void take(EdgeSlot &slot);
     void compute_again(EdgeSlot &slot, int64_t wanted);

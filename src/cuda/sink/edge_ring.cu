@@ -3,10 +3,12 @@
  * parts. While a tile is computed, the one before is sorted and sent, and the one before that is taken by the
  * host. */
 #include "device_edges.cuh"
+#include "../../sink/connectivity.h"
 #include "../prepare/sort.cuh"
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 /* ---- what is kept --------------------------------------------------------------------------- */
 
@@ -34,8 +36,15 @@ static bool may_keep(const gcor_sink *sink) {
            (double)sink->n_row * (double)sink->n_col >= from;
 }
 
+/* Several thresholds are the host's. */
+static bool may_sum(const gcor_sink *sink) {
+    return sink->type == &gcor_degrees_type && ((const gcor_connectivity *)sink)->rule.n_level < 2;
+}
+
 SinkNeeds DeviceEdges::begin() {
     keeping = may_keep(state->sink);
+    summing = may_sum(state->sink);
+    summed = false;
     for (EdgeSlot &slot : slots) {
         slot.rows = slot.cols = nullptr;
         slot.sent = slot.kept = false;
@@ -47,6 +56,7 @@ SinkNeeds DeviceEdges::begin() {
 
 void DeviceEdges::trim() {
     for (EdgeSlot &slot : slots) slot.trim();
+    degrees.trim();
     candidates.trim();
     hits.trim();
     cheap.trim();
@@ -114,12 +124,40 @@ void DeviceEdges::keep(EdgeSlot &slot, int64_t n) {
     if (status) throw Stopped{status};
 }
 
-/* What the slot's tile has, in order, on its way to the host, or to the keeper. */
+/* ---- to sums -------------------------------------------------------------------------------------- */
+
+/* The slot's edges, on state->copy. */
+void DeviceEdges::sum(EdgeSlot &slot, int64_t n) {
+    const gcor_connectivity *c = (const gcor_connectivity *)state->sink;
+    if (!summed) degrees.clear(c->n_var, state->copy);
+    summed = slot.kept = true;
+    degrees.add(slot.places.data, slot.r.data, n, slot.tile, gcor_first_row(&c->edges.sink), rule().side,
+                GCOR_NO_WEIGHT, state->copy);
+    slot.copied.record(state->copy);
+}
+
+void DeviceEdges::deliver_sums() {
+    gcor_connectivity *c = (gcor_connectivity *)state->sink;
+    if (!summed) return;
+    std::vector<int64_t> degree((size_t)c->n_var);
+    std::vector<gcor_int128> strength((size_t)c->n_var);
+    degrees.fetch(c->n_var, degree.data(), strength.data());
+    summed = false;
+    for (size_t var = 0; var < degree.size(); var++) {
+        c->degree[var] += degree[var];
+        c->sums[var] += strength[var];
+    }
+}
+
+/* ---- what the slot's tile has --------------------------------------------------------------------- */
+
+/* In order on its way to the host, or to the keeper; or to sums. */
 void DeviceEdges::send(EdgeSlot &slot) {
     if (!slot.rows || slot.sent) return;
     if (wait_for_count(slot) > slot.places.capacity) return; /* deliver() sees to it */
     slot.sent = true;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
+    if (n > 0 && summing) sum(slot, n);
     if (n > 0 && keeping) keep(slot, n);
     if (n == 0 || slot.kept) return;
     slot.device.reserve(slot.places.capacity, "edges of a tile");
@@ -205,6 +243,7 @@ void DeviceEdges::finish() {
         deliver(slots[next]);
         next = (next + 1) % EDGE_SLOTS;
     }
+    deliver_sums();
 }
 
 std::unique_ptr<DeviceSink> make_edges(gcor_state *state) {

@@ -1,5 +1,6 @@
 /* Edges that stay on the GPU: a chunk's coefficients are one array, so that whoever looks at all of them does so chunk
  * by chunk, and whoever wants rows goes by runs. */
+#include "device_degrees.cuh"
 #include "device_edges.cuh"
 
 #include <cub/device/device_select.cuh>
@@ -136,6 +137,15 @@ double Keeper::rank(double least, int64_t k) {
         base += (unsigned long long)digit << shift;
     }
     return gcor_weight_short_of_one(base);
+}
+
+void Keeper::degrees(double least, int64_t n_var, int64_t *degree, gcor_int128 *strength) {
+    DeviceDegrees sums;
+    Settled settled{stream.handle};
+    sums.clear(n_var, stream);
+    for (const KeptRun &run : runs) sums.add(run.places, run.r, run.n, run.tile, 0, head.side, least, stream);
+    wait();
+    sums.fetch(n_var, degree, strength);
 }
 
 /* ---- the weaker ones go ------------------------------------------------------------------------------- */

@@ -1,9 +1,8 @@
 /* Edges that stay on the GPU until it is known which are wanted (edge_keeper.h): in runs of a tile's edges, in order,
  * which lie in chunks of memory one after another.
  *
- *   keeper.cu          edges come, are counted, ranked, thinned out, and land
- *   keeper_rows.cu     those that are wanted, as finished rows of the host's memory
- *   keeper_degrees.cu  how many each variable has, and the sums of their weights
+ *   keeper.cu       edges come, are counted, ranked, summed, thinned out, and land
+ *   keeper_rows.cu  those that are wanted, as finished rows of the host's memory
  */
 #ifndef GPUCOR_CUDA_KEEPER_CUH
 #define GPUCOR_CUDA_KEEPER_CUH

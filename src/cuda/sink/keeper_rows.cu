@@ -1,12 +1,40 @@
 /* From edges on the GPU to compressed rows of the host's memory: put in place there, band of rows by band, sent to
  * pinned memory, and copied from it by all threads, of which most of the time is the first touch of that memory. */
-#include "kept_row.cuh"
+#include "edge_output.cuh"
+#include "keeper.cuh"
 
 #include "../../core/threads.h"
 
-enum { BAND_ENTRIES = 1 << 22, ROW_BANDS = 2 };
+enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 22, ROW_BANDS = 2 };
 
 /* ---- a run's rows ------------------------------------------------------------------------------------ */
+
+/* The first of the run's edges from row i of its tile on. */
+static __device__ int64_t first_of_row(const KeptRun &run, int64_t i) {
+    unsigned long long place = (unsigned long long)i << PLACE_COL_BITS;
+    int64_t low = 0, high = run.n;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (run.places[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Calls edge(e, is_wanted) for the edges of row i of the tile by a warp, 32 at a time; all lanes call. */
+template <class Edge>
+static __device__ inline void for_row(const KeptRun &run, int64_t i, gcor_side side, double least, Edge edge) {
+    int lane = threadIdx.x % 32;
+    int64_t end = first_of_row(run, i + lane % 2), begin = __shfl_sync(ALL_LANES, end, 0);
+    end = __shfl_sync(ALL_LANES, end, 1);
+    for (int64_t first = begin; first < end; first += 32) {
+        int64_t e = first + lane;
+        double r = e < end ? run.r[e] : 0;
+        edge(e, r, e < end && gcor_raw_weight(side, r) >= least);
+    }
+}
 
 /* A warp for each of n rows of the run from `row` on. */
 static __global__ void count_rows(KeptRun run, gcor_side side, double least, int64_t row, int64_t n, int *length) {
