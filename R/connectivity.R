@@ -231,6 +231,7 @@ density_sums <- function(task, wanted) {
 }
 
 edge_sums <- function(task) {
+  task$stays <- "counted"
   edges <- density_edges(loosest_density(task))
   levels <- density_levels(edges, task$criterion$value, task)
   by_level <- lapply(levels, function(level) store_degrees(edges, level, task))
