@@ -15,7 +15,7 @@ resolve_index <- function(index, x, name) {
 }
 
 # Coefficients of variables i[k] and j[k].
-values_at <- function(x, i, j) {
+coefficients_at <- function(x, i, j) {
   values <- rep(1, length(i))
   other <- i != j
   diagonal <- attr(x, "diagonal")
@@ -33,11 +33,11 @@ pick_from_matrix <- function(x, index) {
   if (is.logical(index)) {
     if (anyNA(index)) return(as.matrix(x)[index])
     at <- which(index, arr.ind = TRUE, useNames = FALSE)
-    return(values_at(x, at[, 1L], at[, 2L]))
+    return(coefficients_at(x, at[, 1L], at[, 2L]))
   }
   sides <- lapply(1:2, function(side) resolve_index(index[, side], x, "i"))
   if (any(lengths(sides) != nrow(index))) fail("subscript out of bounds: 'i' must have two variables in each row")
-  values_at(x, sides[[1L]], sides[[2L]])
+  coefficients_at(x, sides[[1L]], sides[[2L]])
 }
 
 #' @rdname gpuCor-class
@@ -53,7 +53,7 @@ pick_from_matrix <- function(x, index) {
   i <- if (missing(i)) seq_len(n) else resolve_index(i, x, "i")
   j <- if (missing(j)) seq_len(n) else resolve_index(j, x, "j")
   labels <- attr(x, "Labels")
-  values <- matrix(values_at(x, rep(i, length(j)), rep(j, each = length(i))), length(i), length(j),
+  values <- matrix(coefficients_at(x, rep(i, length(j)), rep(j, each = length(i))), length(i), length(j),
                    dimnames = if (!is.null(labels)) list(labels[i], labels[j]))
   if (drop) drop(values) else values
 }
