@@ -117,8 +117,9 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
 # The option is for code that expects what gputools' function of this name returns.
 check_output <- function(output) {
   kinds <- c("dist", "matrix", "list")
-  if (identical(output, kinds)) output <- getOption("gpucor.output", "dist")
-  check_choice(output, kinds, "output")
+  is_default <- identical(output, kinds)
+  if (is_default) output <- getOption("gpucor.output", "dist")
+  check_choice(output, kinds, "output", if (is_default) where_from("output", NULL, "\"dist\""))
 }
 
 # Of checked arguments; call: the one that the result shows.
