@@ -121,9 +121,9 @@ check_no_names <- function(x, bad, name) {
   unique <- if (anyDuplicated(x[[1L]])) "make.unique(as.character(" else ""
   several <- length(bad) > 1L
   fail("'", name, "' must be numeric, and its first ", if (several) "columns" else "column", " (",
-       toString(utils::head(names(x)[bad], 3L)), if (length(bad) > 3L) ", ...", if (several) ") are" else ") is", " names, such as ",
-       show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name, " <- data.frame(",
-       without_columns(x, bad, name), ", row.names = ", unique, name, "[[1]]", if (nzchar(unique)) "))",
+       toString(utils::head(names(x)[bad], 3L)), if (length(bad) > 3L) ", ...", if (several) ") are" else ") is",
+       " names, such as ", show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name,
+       " <- data.frame(", without_columns(x, bad, name), ", row.names = ", unique, name, "[[1]]", if (nzchar(unique)) "))",
        "). If they are the variables', then t(", name, "), as variables go by columns")
 }
 

@@ -179,8 +179,8 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   if (is.null(minCoreKMESize)) minCoreKMESize <- job$minModuleSize / 3
   job$minCoreKMESize <- check_within(minCoreKMESize, "minCoreKMESize", 0, Inf)
   if (is.logical(deepSplit)) deepSplit <- as.numeric(deepSplit) # as cutreeDynamic() takes it
-  job$cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight, minClusterSize = job$minModuleSize,
-                    pamStage = check_flag(pamStage, "pamStage"),
+  job$cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
+                    minClusterSize = job$minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
   sets <- sets_with_powers(lapply(data$sets, function(set) c(job, set)), power)
   job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)

@@ -28,7 +28,7 @@ is_tall <- function(x) {
 # * or, in a data frame, if there are as many rows as genes and few columns: in frames without names of rows the names
 #   were a column, and expression centred by gene has no order of rows. A matrix may be a long series that is filtered
 #   to white noise.
-# A column of whole numbers without repetition, the first one, are identifiers, and is not looked at.
+# A first column of whole numbers without repetition, unlike the next one, is of identifiers, and is not looked at.
 warn_transposed <- function(x) {
   if (!is_tall(x) || inherits(x, "ts") || identical(getOption("gpucor.orientation"), "columns")) return(invisible())
   names <- names_of_rows(x)
@@ -84,25 +84,25 @@ GENES_RATIO <- 100
 look_of_columns <- function(x) {
   if (is_outside(x) || (is.matrix(x) && differ_at_once(x))) return(NULL)
   at <- unique(round(seq(1, nrow(x) - 1, length.out = LOOK_ROWS)))
-  ids <- ncol(x) > 3L && are_identifiers(values_at(x, at, 1L))
+  ids <- ncol(x) > 3L && are_identifiers(values_at(x, at, 1L)) && !are_identifiers(values_at(x, at, 2L))
   columns <- unique(round(seq(1 + ids, ncol(x), length.out = LOOK_COLUMNS)))
   values <- values_at(x, at, columns)
   counted <- are_counts(values)
-  many <- is.data.frame(x) && nrow(x) >= GENES_LEAST && nrow(x) >= GENES_RATIO * ncol(x)
-  if (!counted && !many && !same_order(values[, 1:2])) return(NULL) # the least that tells it of most data
-  if (!same_level(values, counted) || follow(values, values_at(x, at + 1, columns))) return(NULL)
   reason <- if (counted) {
     "they are whole numbers, as counts of genes are"
   } else if (same_order(values)) {
     "they are as similar as samples are"
-  } else if (many) {
+  } else if (is_long_frame(x)) {
     "there are as many rows as genes"
   }
+  if (is.null(reason) || !same_level(values, counted) || follow(values, values_at(x, at + 1, columns))) return(NULL)
   list(reason = reason, ids = ids)
 }
 
-# Of a matrix, as a small run takes no longer than the whole look: fractions that in the last two columns do not rise and
-# fall together. Columns of the same order of rows do so from three rows to the next in four.
+is_long_frame <- function(x) is.data.frame(x) && nrow(x) >= GENES_LEAST && nrow(x) >= GENES_RATIO * ncol(x)
+
+# Of a matrix, as a small run takes no longer than the whole look: fractions that do not rise and fall together in the
+# last two columns. Columns of the same order of rows do so in three of four steps.
 differ_at_once <- function(x) {
   at <- seq.int(1L, nrow(x), length.out = 129L)
   one <- x[at, ncol(x)]
@@ -170,8 +170,9 @@ other_way_in <- function(x, name) {
   }
   if (!is.character(x) || length(x) != 1L) return(NULL)
   if (grepl("[.]nii([.]gz)?$", x)) return("; voxelMatrix() reads this file")
-  if (grepl("[.](h5|h5ad|hdf5|loom|bin|raw)$", x, ignore.case = TRUE)) return("; gpuCorFile() stands for a file of data")
-  if (grepl("[.]rds$", x, ignore.case = TRUE)) return(paste0("; ", name, " <- readRDS(\"", x, "\") reads this file"))
+  ends_in <- function(ends) grepl(paste0("[.](", ends, ")$"), x, ignore.case = TRUE)
+  if (ends_in("h5|h5ad|hdf5|loom|bin|raw")) return("; gpuCorFile() stands for a file of data")
+  if (ends_in("rds")) return(paste0("; ", name, " <- readRDS(\"", x, "\") reads this file"))
   table_way_in(x, name)
 }
 
@@ -179,7 +180,7 @@ other_way_in <- function(x, name) {
 table_way_in <- function(x, name) {
   if (!grepl("[.](csv|tsv|txt|tab|dat)([.](gz|bz2|xz))?$", x, ignore.case = TRUE)) return(NULL)
   reader <- if (grepl("[.]csv", x, ignore.case = TRUE)) "read.csv" else "read.delim"
-  paste0("; read the file: ", name, " <- data.matrix(", reader, "(\"", x, "\", row.names = 1)), where its first column ",
-         "is names, otherwise without row.names",
+  paste0("; read the file: ", name, " <- data.matrix(", reader, "(\"", x, "\", row.names = 1)), where its first ",
+         "column is names, otherwise without row.names",
          if (reader == "read.delim") "; read.csv() where commas separate values")
 }

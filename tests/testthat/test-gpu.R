@@ -129,8 +129,8 @@ test_that("a setting that is wrong is told with where it is made", {
     expect_identical(error_with(character(), list()), "")
     expect_match(error_with(variable, list()),
                  paste0("^'", name, "' must be .*as environment variable ", names(variable), " says; Sys.unsetenv"))
-    expect_match(error_with(variable, option),
-                 paste0("^'", name, "' must be .*as option ", names(option), " says; options\\(", names(option), " = NULL"))
+    expect_match(error_with(variable, option), fixed = TRUE,
+                 paste0("as option ", names(option), " says; options(", names(option), " = NULL)"))
     if (name == "keep") next # is no argument
     own <- do.call(error_with, c(list(variable, option), bad[name]))
     expect_match(own, "; leave it out for ")
