@@ -77,11 +77,11 @@
 #'   out, on the GPU or elsewhere, the error says how much was wanted and what to
 #'   do; everything is freed. Ctrl-C stops the work at any time.
 #'
-#' @section Warnings: a constant column. And data that look transposed, as files of genes by samples are: of 1,000 rows
-#'   and more, ten for each column, with names that are no numbers, dates, cells or samples; or without names, with
-#'   columns that are of one level and rows that do not follow from one another as those of a series do, if they are
-#'   counts, or all have much the same order of rows, or are a data frame of 10,000 rows and more, a hundred for each
-#'   column. Where columns are what is to be correlated, `options(gpucor.orientation = "columns")` ends this warning.
+#' @section Warnings: a constant column. And data that look transposed, as files of genes by samples are: 1,000 rows or
+#'   more, and ten times as many as columns. Either rows have names, other than numbers, dates, cells or samples; or they
+#'   have none, columns are of one level, rows do not follow from one another as those of a series do, and the values are
+#'   counts, or have much the same order in all columns, or are a data frame of 10,000 rows or more, a hundred times as
+#'   many as columns. `options(gpucor.orientation = "columns")` ends this warning, where columns are meant.
 #'
 #' @references
 #' Eslami T, Saeed F (2018). Fast-GPU-PCC: a GPU-based technique to compute
