@@ -78,10 +78,11 @@
 #'   do; everything is freed. Ctrl-C stops the work at any time.
 #'
 #' @section Warnings: a constant column. And data that look transposed, as files of genes by samples are: 1,000 rows or
-#'   more, and ten times as many as columns. Either rows have names, other than numbers, dates, cells or samples; or they
-#'   have none, columns are of one level, rows do not follow from one another as those of a series do, and the values are
-#'   counts, or have much the same order in all columns, or are a data frame of 10,000 rows or more, a hundred times as
-#'   many as columns. `options(gpucor.orientation = "columns")` ends this warning, where columns are meant.
+#'   more, and ten times as many as columns. Either rows have names, other than numbers, dates, cells or samples. Or
+#'   they have none, columns are of one level, rows do not follow from one another as those of a series do, and the
+#'   values are counts, or have much the same order in all columns, or are a data frame of 10,000 rows or more, a
+#'   hundred times as many as columns. `options(gpucor.orientation = "columns")` ends this warning, where columns are
+#'   meant.
 #'
 #' @references
 #' Eslami T, Saeed F (2018). Fast-GPU-PCC: a GPU-based technique to compute
