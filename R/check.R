@@ -123,8 +123,8 @@ check_no_names <- function(x, bad, name) {
   fail("'", name, "' must be numeric, and its first ", if (several) "columns" else "column", " (",
        toString(utils::head(names(x)[bad], 3L)), if (length(bad) > 3L) ", ...", if (several) ") are" else ") is",
        " names, such as ", show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name,
-       " <- data.frame(", without_columns(x, bad, name), ", row.names = ", unique, name, "[[1]]", if (nzchar(unique)) "))",
-       "). If they are the variables', then t(", name, "), as variables go by columns")
+       " <- data.frame(", without_columns(x, bad, name), ", row.names = ", unique, name, "[[1]]",
+       if (nzchar(unique)) "))", "). If they are the variables', then t(", name, "), as variables go by columns")
 }
 
 # R's words for a data frame without some columns; a data.table's `[` takes rows by one index.
