@@ -9,18 +9,20 @@ show_value <- function(value) {
   if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
 }
 
-check_choice <- function(value, choices, name) {
+# way_out: for the message; it is made only if there is one.
+check_choice <- function(value, choices, name, way_out = "") {
   if (identical(value, choices)) return(choices[1L])
   found <- if (is.character(value) && length(value) == 1L) pmatch(value, choices) else NA
   if (is.na(found)) {
-    fail("'", name, "' must be one of ", paste0('"', choices, '"', collapse = ", "), ", not ", show_value(value))
+    fail("'", name, "' must be one of ", paste0('"', choices, '"', collapse = ", "), ", not ", show_value(value),
+         way_out, meant_value(value, choices))
   }
   choices[found]
 }
 
-check_flag <- function(value, name) {
+check_flag <- function(value, name, way_out = "") {
   if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    fail("'", name, "' must be TRUE or FALSE, not ", show_value(value))
+    fail("'", name, "' must be TRUE or FALSE, not ", show_value(value), way_out)
   }
   value
 }
@@ -38,11 +40,16 @@ check_whole <- function(value, name, least, most = Inf, way_out = "") {
 # In the order of the numbers by which stats::cor and the engine know a rule for missing values.
 uses <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
 
+use_way_out <- function(use) {
+  method <- method_named(use)
+  if (is.na(method)) meant_value(use, uses) else method_way_out(method)
+}
+
 check_use <- function(use) {
   found <- if (is.character(use) && length(use) == 1L) pmatch(use, uses) else NA
   if (is.na(found)) {
     fail("invalid 'use' argument: it must be one of ", paste0('"', uses, '"', collapse = ", "), ", not ",
-         show_value(use))
+         show_value(use), use_way_out(use))
   }
   found
 }
@@ -61,7 +68,10 @@ check_one <- function(x, name) {
 check_variables <- function(x, name, assay = NULL) {
   if (!is.object(x) && is_variables(x)) return(x)
   check_one(x, name)
-  if (is_experiment(x)) x <- Matrix::t(picked_assay(x, name, assay))
+  if (is_experiment(x)) {
+    picked <- picked_assay(x, name, assay) # before t() is chosen by its class, which would wrap its errors
+    x <- Matrix::t(picked)
+  }
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) return(check_frame(x, name))
@@ -70,27 +80,70 @@ check_variables <- function(x, name, assay = NULL) {
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
   if (isS4(x) && is(x, "Matrix")) x <- as.matrix(x)
-  if (!is_variables(x)) fail("'", name, "' must be numeric, not of class ", class(x)[1L], other_way_in(x, name))
+  if (!is_variables(x)) not_numeric(x, name)
   x
 }
 
-# A first column of names, as files have it.
+not_numeric <- function(x, name) {
+  if (is.character(x) && is.matrix(x)) {
+    fail("'", name, "' must be numeric, not a matrix of character values", text_in(x, name))
+  }
+  fail("'", name, "' must be numeric, not of class ", class(x)[1L], other_way_in(x, name))
+}
+
+# How text came into a matrix, and what to do.
+text_in <- function(x, name) {
+  is_text <- function(k) !is.na(x[, k]) & is.na(suppressWarnings(as.numeric(x[, k])))
+  bad <- which(vapply(seq_len(ncol(x)), function(k) any(is_text(k)), NA))
+  if (!length(bad)) return(paste0("; they are numbers: storage.mode(", name, ") <- \"double\""))
+  several <- length(bad) > 1L
+  paste0(", such as ", show_value(unname(x[is_text(bad[1L]), bad[1L]][1L])), " in ", column_names(bad, colnames(x)),
+         if (length(bad) < ncol(x)) {
+           paste0("; as.matrix() turns all of a data frame to text where one column is: leave ",
+                  if (several) "these columns" else "this column", " out first, or make row names of ",
+                  if (several) "one" else "it")
+         })
+}
+
+# Columns in words: "columns 1 (probe), 2 (symbol)"; the first few of them.
+column_names <- function(bad, names) {
+  first <- utils::head(bad, 3L)
+  paste0(if (length(bad) > 1L) "columns " else "column ",
+         toString(if (is.null(names)) first else paste0(first, " (", names[first], ")")),
+         if (length(bad) > 3L) ", ...")
+}
+
+# First columns of names, as files have them: the first of these tells rows apart.
 check_no_names <- function(x, bad, name) {
-  is_text <- is.character(x[[1L]]) || is.factor(x[[1L]])
-  if (!identical(unname(bad), 1L) || length(x) < 2L || !is_text || mean(duplicated(x[[1L]])) > 0.5) return(invisible())
+  is_text <- vapply(x[bad], function(column) is.character(column) || is.factor(column), NA)
+  are_first <- identical(unname(bad), seq_along(bad)) && length(x) > length(bad)
+  if (!are_first || !all(is_text) || mean(duplicated(x[[1L]])) > 0.5) return(invisible())
   unique <- if (anyDuplicated(x[[1L]])) "make.unique(as.character(" else ""
-  fail("'", name, "' must be numeric, and its first column (", names(x)[1L], ") is names, such as ",
-       show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name, " <- data.frame(", name,
-       "[-1], row.names = ", unique, name, "[[1]]", if (nzchar(unique)) "))", "). If they are the variables', then t(",
-       name, "), as variables go by columns")
+  several <- length(bad) > 1L
+  fail("'", name, "' must be numeric, and its first ", if (several) "columns" else "column", " (",
+       toString(utils::head(names(x)[bad], 3L)), if (length(bad) > 3L) ", ...", if (several) ") are" else ") is",
+       " names, such as ", show_value(as.character(x[[1L]][1L])), "; they belong to the rows: ", name,
+       " <- data.frame(", without_columns(x, bad, name), ", row.names = ", unique, name, "[[1]]",
+       if (nzchar(unique)) "))", "). If they are the variables', then t(", name, "), as variables go by columns")
+}
+
+# R's words for a data frame without some columns; a data.table's `[` takes rows by one index.
+without_columns <- function(x, bad, name) {
+  frame <- if (inherits(x, "data.table")) paste0("as.data.frame(", name, ")") else name
+  if (length(bad) > 5L) return(paste0(frame, "[vapply(", name, ", is.numeric, NA)]"))
+  are_first <- length(bad) > 1L && identical(unname(bad), seq_along(bad))
+  paste0(frame, "[-", if (are_first) paste0("(1:", length(bad), ")") else deparse1(as.numeric(bad)), "]")
 }
 
 check_frame <- function(x, name) {
   bad <- which(!vapply(x, is_variables, NA))
   if (!length(bad)) return(as.matrix(x))
   check_no_names(x, bad, name)
-  fail("'", name, "' must be numeric: column ", bad[1L], " (", names(x)[bad[1L]], ") is of class ",
-       class(x[[bad[1L]]])[1L], "; leave it out", if (is_tall(x)) transposed_way_out(name, bad))
+  several <- length(bad) > 1L
+  fail("'", name, "' must be numeric: ", column_names(bad, names(x)), if (several) " are" else " is", " of class ",
+       toString(unique(vapply(x[utils::head(bad, 3L)], function(column) class(column)[1L], ""))), "; leave ",
+       if (several) paste0("them out, ", without_columns(x, bad, name)) else "it out",
+       if (is_tall(x)) transposed_way_out(without_columns(x, bad, name)))
 }
 
 is_matrix <- function(x) is.matrix(x) || is_outside(x) || (isS4(x) && is(x, "dgCMatrix"))
@@ -130,14 +183,15 @@ is_alone_and_plain <- function(x, y, assay) {
 # x and y as matrices ready for the engine; scalar: both were vectors. assay: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
   if (is_alone_and_plain(x, y, assay)) {
-    if (is_tall(x)) warn_transposed(x)
+    warn_transposed(x)
     check_filled(nrow(x), ncol(x), NULL, use, method)
     return(list(x = x, y = NULL, scalar = FALSE))
   }
   check_has_assay(x, y, assay)
   given <- x
   x <- check_variables(x, "x", assay)
-  if (is.null(y) && is_tall(given)) warn_transposed(given)
+  if (is.null(y)) warn_transposed(given)
+  check_not_words(y)
   if (!is.null(y)) y <- check_variables(y, "y", assay)
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'", other_way_in(x, "x"))
   scalar <- !is_matrix(x) && !is_matrix(y)

@@ -123,7 +123,10 @@ group_data <- function(x, count, name, use, method, settings) {
   if (is_subjects(x)) {
     return(in_group(name, read_subjects(x, NULL, count_of(x, count[[1L]], name), use, method, settings$assay)$x))
   }
-  if (is_variables(x) && is.null(dim(x))) fail("'", name, "' must be a matrix, not a vector")
+  if (is.null(dim(x)) && (is_variables(x) || is.factor(x) || is.character(x))) {
+    fail("'", name, "' must be a matrix, not ", if (length(x) == 1L) show_value(x) else "a vector",
+         if (name == "y") COMPARE_WAY_OUT else other_way_in(x, name))
+  }
   list(in_group(name, check_input(x, NULL, use, method, if (is_experiment(x)) settings$assay)$x))
 }
 

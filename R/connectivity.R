@@ -83,7 +83,7 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
                             method = c("pearson", "kendall", "spearman", "bicor", "cosine"), histogram = FALSE,
                             breaks = 200, backend = NULL, ..., maps = NULL, precision = c("single", "double")) {
   if (is.null(threshold) && is_number(y)) {
-    threshold <- y
+    threshold <- check_as_threshold(y)
     y <- NULL
   }
   if (...length()) check_names(...names(), further_names())

@@ -112,7 +112,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
-  adjust <- check_choice(adjust, c("none", "maxT"), "adjust")
+  adjust <- check_adjust(adjust)
   n_perm <- check_whole(n_perm, "n_perm", 1, 1e9)
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision)
@@ -141,6 +141,12 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
     class = "gpuCorTest"
   )
+}
+
+# The other methods are of p values alone.
+check_adjust <- function(adjust) {
+  is_other <- is.character(adjust) && length(adjust) == 1L && tolower(adjust) %in% tolower(stats::p.adjust.methods)
+  check_choice(adjust, c("none", "maxT"), "adjust", if (is_other) ADJUST_WAY_OUT)
 }
 
 # The parts of the work, for the progress bar: p values take ten times as long as coefficients, which each permutation

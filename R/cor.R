@@ -77,6 +77,13 @@
 #'   out, on the GPU or elsewhere, the error says how much was wanted and what to
 #'   do; everything is freed. Ctrl-C stops the work at any time.
 #'
+#' @section Warnings: a constant column. And data that look transposed, as files of genes by samples are: 1,000 rows or
+#'   more, and ten times as many as columns. Either rows have names, other than numbers, dates, cells or samples. Or
+#'   they have none, columns are of one level, rows do not follow from one another as those of a series do, and the
+#'   values are counts, or have much the same order in all columns, or are a data frame of 10,000 rows or more, a
+#'   hundred times as many as columns. `options(gpucor.orientation = "columns")` ends this warning, where columns are
+#'   meant.
+#'
 #' @references
 #' Eslami T, Saeed F (2018). Fast-GPU-PCC: a GPU-based technique to compute
 #' pairwise Pearson's correlation coefficients for time series data.
@@ -117,8 +124,9 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
 # The option is for code that expects what gputools' function of this name returns.
 check_output <- function(output) {
   kinds <- c("dist", "matrix", "list")
-  if (identical(output, kinds)) output <- getOption("gpucor.output", "dist")
-  check_choice(output, kinds, "output")
+  is_default <- identical(output, kinds)
+  if (is_default) output <- getOption("gpucor.output", "dist")
+  check_choice(output, kinds, "output", if (is_default) where_from("output", NULL, "\"dist\""))
 }
 
 # Of checked arguments; call: the one that the result shows.

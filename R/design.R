@@ -168,6 +168,7 @@ covariate_matrix <- function(covariates, data, centred) {
 # As lm() has it. The intercept is left out: columns are centred anyway, or are not to be.
 formula_matrix <- function(formula, data, centred) {
   if (length(formula) != 2L) fail("'covariates' must be a formula without a left side, not ", show_value(formula))
+  check_there(formula, data)
   if (is.null(data)) data <- environment(formula)
   frame <- tryCatch(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
                     error = function(e) fail("'covariates': ", conditionMessage(e)))
@@ -175,6 +176,17 @@ formula_matrix <- function(formula, data, centred) {
   attr(terms, "intercept") <- as.integer(centred)
   z <- tryCatch(stats::model.matrix(terms, frame), error = function(e) fail("'covariates': ", conditionMessage(e)))
   z[, colnames(z) != "(Intercept)", drop = FALSE]
+}
+
+# Whether the variables are in the data, or where the formula was written.
+check_there <- function(formula, data) {
+  wanted <- setdiff(all.vars(formula), c(".", names(data)))
+  where <- environment(formula)
+  if (is.null(where)) return(invisible())
+  absent <- wanted[!vapply(wanted, exists, NA, envir = where)]
+  if (!length(absent)) return(invisible())
+  fail("'covariates': there is no '", absent[1L], "'", if (!is.null(data)) " in 'data', and none",
+       " where the formula was written; data = takes a data frame that has it, with a row for each observation")
 }
 
 spot_of <- function(z, at) {

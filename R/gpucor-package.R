@@ -30,8 +30,11 @@
 #' | `threads` | `gpucor.threads` | `GPUCOR_THREADS` | processor threads; otherwise `OMP_THREAD_LIMIT`, `OMP_NUM_THREADS`, the batch system's number, all cores |
 #' | `memory` | `gpucor.memory` | `GPUCOR_MEMORY` | bytes for prepared columns, and for the adjacencies of [gpuTOM()], on the GPU or, with `"cpu"`, in main memory; otherwise what the GPU has free, or 512 MB |
 #' | `progress` | `gpucor.progress` | `GPUCOR_PROGRESS` | `TRUE` or `FALSE`: a bar on work of over two seconds, one for all passes of a call, with what it is at, the rate and the time left. Otherwise in interactive sessions, and where a handler of progressr is set, who is told then. By cli where that is installed; a line a minute where there is no terminal |
-#' | `devices` | `gpucor.devices` | `GPUCOR_DEVICES` | numbers of the GPUs that share the work, such as `c(0, 1)` (in the environment `"0,1"`), or `"all"`; otherwise those of [chooseGpu()] |
+#' | `devices` | `gpucor.devices` | `GPUCOR_DEVICES` | numbers of the GPUs that share the work, such as `c(0, 1)` (in the environment `"0,1"`), or `"all"`; otherwise those of [chooseGpu()]. Without a meaning where `backend` is `"cpu"`, which takes them, so that a call runs anywhere |
 #' | | `gpucor.keep` | `GPUCOR_KEEP` | bytes of results' memory that stay for the next result, which is sooner there in memory that has been in use; `TRUE`, as it is otherwise, for a quarter of what is free; `FALSE` for none. The system takes it back when memory is short |
+#'
+#' Two more are options only: `gpucor.orientation = "columns"` ends the warning that data look transposed, see
+#' [gpuCor()], and `gpucor.output` is the default of its `output`.
 #'
 #' Less memory means more rounds, never another result. Nor is there another result by more threads or more GPUs.
 #'

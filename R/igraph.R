@@ -31,11 +31,21 @@
 as_igraph <- function(net) {
   if (!is_network(net)) {
     fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L],
-         "; edges in a data frame become a graph by igraph::graph_from_data_frame(edges, FALSE, vertices = ",
-         "colnames(x))")
+         graph_way_out(net))
   }
   need_cran_package("igraph", "as_igraph()")
   graph_of(net)
+}
+
+# What makes graphs of other things: of edges, and of matrices, as arithmetic makes of networks.
+graph_way_out <- function(net) {
+  if (is.data.frame(net)) {
+    return(paste0("; edges in a data frame become a graph by igraph::graph_from_data_frame(edges, FALSE, vertices = ",
+                  "colnames(x))"))
+  }
+  if (length(dim(net)) != 2L || nrow(net) != ncol(net)) return(NULL)
+  paste0("; a symmetric matrix, as arithmetic makes of a network, becomes a graph by ",
+         "igraph::graph_from_adjacency_matrix(net, \"undirected\", weighted = TRUE, diag = FALSE)")
 }
 
 is_network <- function(x) isS4(x) && (is(x, "gpuCorNetwork") || is(x, "gpuCorNetworkXY"))

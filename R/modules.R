@@ -178,8 +178,9 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   job$minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
   if (is.null(minCoreKMESize)) minCoreKMESize <- job$minModuleSize / 3
   job$minCoreKMESize <- check_within(minCoreKMESize, "minCoreKMESize", 0, Inf)
-  job$cut <- c(list(deepSplit = deepSplit, cutHeight = detectCutHeight, minClusterSize = job$minModuleSize,
-                    pamStage = check_flag(pamStage, "pamStage"),
+  if (is.logical(deepSplit)) deepSplit <- as.numeric(deepSplit) # as cutreeDynamic() takes it
+  job$cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
+                    minClusterSize = job$minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
   sets <- sets_with_powers(lapply(data$sets, function(set) c(job, set)), power)
   job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
@@ -266,8 +267,10 @@ module_data <- function(sets, use, assay) {
 
 genes_of <- function(x, assay) {
   check_has_assay(x, NULL, assay)
+  given <- x
   x <- check_variables(x, "x", assay)
   check_matrix_like(x, "a gene in each column")
+  warn_transposed(given)
   x
 }
 

@@ -61,9 +61,17 @@ SPOOL_SHARE <- 1 / 4
 
 # What r_edges() is told: the file's folder, and how many bytes of edges may be in memory; NULL: any.
 spool_beside <- function(file) {
-  bytes <- setting(NULL, "spool_bytes")
-  bytes <- if (is.null(bytes)) SPOOL_SHARE * free_memory() else check_whole(bytes, "spool_bytes", 0, 2^60)
+  bytes <- spool_bytes()
+  if (is.null(bytes)) bytes <- SPOOL_SHARE * free_memory()
   if (bytes > 0) list(folder = dirname(file), bytes = floor(bytes))
+}
+
+# The setting, NULL: none. It has no argument.
+spool_bytes <- function() {
+  bytes <- setting(NULL, "spool_bytes")
+  if (is.null(bytes)) return(NULL)
+  check_whole(bytes, "spool_bytes", 0, 2^60,
+              paste0(" (bytes)", where_from("spool_bytes", NULL, "a share of what is free")))
 }
 
 # Bytes that the system and the process's group have left; where neither tells, what most machines have.

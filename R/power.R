@@ -113,6 +113,10 @@ soft_connectivity <- function(task, type, powers) {
 }
 
 check_fit_powers <- function(powers) {
+  if (length(dim(powers)) == 2L && ncol(powers) > 1L) {
+    fail("'powers' must be numbers above 0, such as 1:20, not ", nrow(powers), " x ", ncol(powers), " values; ",
+         "pickPower() takes one matrix, 'x'")
+  }
   if (!is.numeric(powers) || length(powers) == 0L) {
     fail("'powers' must be numbers above 0, such as 1:20, not ", show_value(powers))
   }

@@ -12,11 +12,11 @@ REDRAW_SECONDS <- 0.04
 # ---- the job
 
 # For argument `progress`: seconds between reports of the engine, 0 for none.
-choose_progress <- function(progress) {
+choose_progress <- function(progress, found = NULL) {
   wanted <- if (is.null(progress)) {
     interactive() || is_heard_by_progressr()
   } else {
-    check_flag(progress, "progress")
+    check_flag(progress, "progress", where_from("progress", found, "a bar in interactive sessions"))
   }
   if (wanted) min(REPORT_SECONDS, max(0.001, quiet_seconds())) else 0
 }

@@ -27,7 +27,7 @@ RUN_NAMES <- c(RUN_SETTINGS, THREAD_LIMITS)
 RUN_OPTIONS <- c(paste0("gpucor.", RUN_SETTINGS), rep("", length(THREAD_LIMITS)))
 RUN_VARIABLES <- c(paste0("GPUCOR_", toupper(RUN_SETTINGS)), THREAD_LIMITS)
 
-# given: a list of arguments, which come before options and variables.
+# given: a list of arguments, which come before options and variables; attribute "given": which these are.
 run_settings <- function(given) {
   found <- .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)
   for (k in attr(found, "variables")) {
@@ -36,8 +36,21 @@ run_settings <- function(given) {
   if (length(given)) {
     given <- given[!vapply(given, is.null, NA)]
     found[names(given)] <- given
+    attr(found, "given") <- names(given)
   }
   found
+}
+
+# After the message that a setting's value is none: where it comes from if not from an argument, and then what `without`
+# it is done. found: of run_settings(), NULL if there is no argument. Looked at where there is an error only.
+where_from <- function(name, found, without) {
+  if (name %in% attr(found, "given")) return(paste0("; leave it out for ", without))
+  option <- paste0("gpucor.", name)
+  variable <- paste0("GPUCOR_", toupper(name))
+  is_option <- !is.null(getOption(option))
+  paste0(", as ", if (is_option) "option " else "environment variable ", if (is_option) option else variable, " says; ",
+         if (is_option) paste0("options(", option, " = NULL)") else paste0("Sys.unsetenv(\"", variable, "\")"),
+         " ends that, for ", without)
 }
 
 # Arguments that hold for how a result is computed, in the `...` of every function that computes one.
@@ -57,15 +70,15 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
   }
   if (!is.null(backend)) given$backend <- backend
   found <- run_settings(given)
-  backend <- choose_backend(found$backend)
-  progress <- choose_progress(found$progress)
+  backend <- choose_backend(found$backend, found)
+  progress <- choose_progress(found$progress, found)
   list(
     backend = backend,
-    devices = choose_devices(found$devices, backend),
+    devices = choose_devices(found$devices, backend, found),
     threads = choose_threads(found$threads, found),
-    memory = choose_memory(found$memory),
+    memory = choose_memory(found$memory, found),
     progress = progress,
-    keep = choose_keep(found$keep),
+    keep = choose_keep(found$keep, found),
     started = if (progress > 0) now(),
     pass = c(0, 1),
     doing = NULL,
@@ -113,9 +126,11 @@ backends <- function() {
   stats::setNames(Map(list, devices = table$devices, reason = table$reason), table$name)
 }
 
-choose_backend <- function(backend) {
+choose_backend <- function(backend, found = NULL) {
   all <- .Call(r_backends)
-  if (!is.null(backend)) backend <- check_choice(backend, c("auto", all$name), "backend")
+  if (!is.null(backend)) {
+    backend <- check_choice(backend, c("auto", all$name), "backend", where_from("backend", found, "\"auto\""))
+  }
   if (is.null(backend) || backend == "auto") return(all$name[match(TRUE, all$devices > 0L)])
   at <- match(backend, all$name)
   if (all$devices[at] == 0L) {
@@ -126,26 +141,32 @@ choose_backend <- function(backend) {
 
 # Numbers of GPUs, from 0; the processor is device 0. Tests have several workers on each, which share out the tiles as
 # several devices do.
-choose_devices <- function(devices, backend) {
-  own <- if (backend == "cpu") 0L else if (is.null(devices)) state$devices else check_devices(devices, "devices")
+choose_devices <- function(devices, backend, found = NULL) {
+  known <- if (!is.null(devices)) {
+    check_devices(devices, "devices", backend, where_from("devices", found, "those of chooseGpu()"))
+  }
+  own <- if (backend == "cpu") 0L else if (is.null(devices)) state$devices else known
   workers <- getOption("gpucor.workers_per_device")
   if (is.null(workers)) own else rep(own, workers)
 }
 
-check_devices <- function(devices, name) {
-  gpus <- backends()$cuda$devices
-  if (identical(devices, "all")) return(seq_len(gpus) - 1L)
+# The processor takes any numbers, as a call that names GPUs is to run where there are none, and nothing that could
+# not be such numbers: somebody believes then to have chosen the back end.
+check_devices <- function(devices, name, backend = "cuda", way_out = "") {
+  gpus <- if (backend == "cpu") Inf else backends()$cuda$devices
+  if (identical(devices, "all")) return(if (is.finite(gpus)) seq_len(gpus) - 1L)
   if (is_list_text(devices)) devices <- suppressWarnings(as.numeric(strsplit(devices, "[ ,]+")[[1L]]))
   if (!are_devices(devices, gpus)) {
-    range <- if (gpus > 1L) paste("from 0 to", gpus - 1L) else "which is 0 here"
+    range <- if (gpus == 1L) "which is 0 here" else paste0("from 0", if (is.finite(gpus)) paste(" to", gpus - 1L))
     fail("'", name, "' must be a GPU's number, ", range, ", several of them, or \"all\", not ", show_value(devices),
-         "; gpuInfo() lists the GPUs")
+         way_out, "; gpuInfo() lists the GPUs, and backend = \"cuda\" or \"cpu\" says whether they are used")
   }
   as.integer(devices)
 }
 
 are_devices <- function(value, gpus) {
-  is.numeric(value) && length(value) > 0L && !anyDuplicated(value) && all(value %in% (seq_len(gpus) - 1L))
+  is.numeric(value) && length(value) > 0L && !anyNA(value) && !anyDuplicated(value) && all(value == floor(value)) &&
+    all(value >= 0 & value < min(gpus, 2^31))
 }
 
 # As the environment has several numbers: "0,1".
@@ -154,7 +175,7 @@ is_list_text <- function(value) is.character(value) && length(value) == 1L && gr
 # found: what the environment says, if that has been asked for.
 choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)) {
   if (!is.null(threads)) {
-    return(check_whole(threads, "threads", 1, 4096, "; leave it out for as many as there are cores"))
+    return(check_whole(threads, "threads", 1, 4096, where_from("threads", found, "as many as there are cores")))
   }
   cores <- .Call(r_cores)
   if (is.null(attr(found, "variables"))) return(cores)
@@ -162,14 +183,14 @@ choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_V
   max(1L, min(cores, limits, if (!is.null(found[[THREAD_LIMITS[1L]]])) 2L, na.rm = TRUE))
 }
 
-choose_memory <- function(memory) {
+choose_memory <- function(memory, found = NULL) {
   if (is.null(memory)) return(0)
-  check_whole(memory, "memory", 0, 2^60, " (bytes; 0 or nothing: decide by what is free)")
+  check_whole(memory, "memory", 0, 2^60, paste0(" (bytes; 0: by what is free)", where_from("memory", found, "0")))
 }
 
 # Bytes of results' memory that stay for the next result, -1: as the engine decides.
-choose_keep <- function(keep) {
+choose_keep <- function(keep, found = NULL) {
   if (is.null(keep) || isTRUE(keep)) return(-1)
   if (isFALSE(keep)) return(0)
-  check_whole(keep, "keep", 0, 2^60, " (bytes), or TRUE or FALSE")
+  check_whole(keep, "keep", 0, 2^60, paste0(" (bytes), or TRUE or FALSE", where_from("keep", found, "TRUE")))
 }

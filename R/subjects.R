@@ -82,8 +82,8 @@ check_data <- function(x, y, use, method, settings) {
   given <- settings$combination
   if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given))
   if (length(given)) {
-    fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; ",
-         "leave it out")
+    fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices",
+         if (names(given)[1L] == "na.rm") USE_WAY_OUT else "; leave it out")
   }
   check_input(x, y, use, method, settings$assay)
 }
@@ -228,8 +228,8 @@ check_same_columns <- function(m, first, name) {
 # then, which are removed when nobody has them any more.
 new_keeper <- function() {
   keeper <- new.env(parent = emptyenv())
-  keeper$left <- setting(NULL, "spool_bytes")
-  keeper$left <- if (is.null(keeper$left)) .Call(r_available) / 4 else as.numeric(keeper$left)
+  keeper$left <- spool_bytes()
+  if (is.null(keeper$left)) keeper$left <- .Call(r_available) / 4
   if (keeper$left == 0) keeper$left <- Inf
   keeper
 }

@@ -150,7 +150,8 @@ check_tom_criterion <- function(output, given) {
   given <- Filter(Negate(is.null), given)
   if (output != "network") {
     if (!length(given)) return(NULL)
-    fail("'", names(given)[1L], "' has a meaning with output = \"network\" only; leave it out")
+    fail("'", names(given)[1L], "' has a meaning with output = \"network\" only; give that, or leave '",
+         names(given)[1L], "' out")
   }
   if (length(given) != 1L) {
     fail("output = \"network\" takes one of 'threshold', 'density' and 'k', which says which pairs are kept")

@@ -1,4 +1,4 @@
-# Arguments that a function does not have: which was probably meant.
+# Arguments and values that a function does not have: which was probably meant.
 
 # What other packages and tools call the arguments here.
 OTHER_NAMES <- c(cutoff = "threshold", thresh = "threshold", rThreshold = "threshold", cut = "threshold",
@@ -6,8 +6,32 @@ OTHER_NAMES <- c(cutoff = "threshold", thresh = "threshold", rThreshold = "thres
                  RsquaredCut = "r_squared", nBreaks = "breaks", corFnc = "method", corType = "method", type = "method",
                  nThreads = "threads", cores = "threads", ncores = "threads", n_jobs = "threads", mc.cores = "threads",
                  confounds = "covariates", t_r = "tr", B = "n_perm", nperm = "n_perm", top = "k", pvalue = "p.value",
-                 pval = "p.value", qvalue = "fdr", p.adjust = "adjust", device = "devices", gpu = "devices",
+                 pval = "p.value", qvalue = "fdr", deviceId = "devices", device_id = "devices", gpu_id = "devices",
                  verbose = "progress")
+
+# And the values.
+OTHER_VALUES <- c(gpu = "cuda", nvidia = "cuda", processor = "cpu", tau = "kendall", rho = "spearman",
+                  biweight = "bicor", na.omit = "complete.obs")
+
+# What is done here otherwise than by an argument of such a name: words for after the message that there is none.
+USE_WAY_OUT <- paste0("; use = \"pairwise.complete.obs\" leaves missing values out pair by pair, and ",
+                      "use = \"complete.obs\" every row that has one")
+COMPARE_WAY_OUT <- paste0("; with g the group of each row, gpuCorCompare(x[g == 1, ], x[g == 2, ]) compares the ",
+                          "correlations of two groups")
+ADJUST_WAY_OUT <- paste0("; p.adjust(test$p.value, \"BH\") adjusts the p values of a test afterwards, and ",
+                         "gpuCorNetwork(fdr = ) chooses pairs by theirs")
+
+# Patterns of names, an argument that the function has if this is for it, and the words.
+ADVICE <- list(
+  list("^(p[._]?adj(ust)?([._]?methods?)?|adj(ust)?[._]?methods?)$", "x", ADJUST_WAY_OUT),
+  list("^((use|with|on|is)[._]?)?(gpu|cuda|device)$", "devices",
+       "; backend = \"cuda\" takes a GPU, and backend = \"cpu\" none; 'devices' says which, where there are several"),
+  list("^(na[._]?rm|(rm|remove|skip)[._]?nas?)$", "use", USE_WAY_OUT),
+  list("^(type|networkType)$", "mutual",
+       paste0("; sign = \"positive\" has edges of positive coefficients only, as signed networks have; the measure is ",
+              "'method'")),
+  list("^(group(s|ing)?|conditions?)$", "x", COMPARE_WAY_OUT)
+)
 
 # Whether the names of further arguments are all `known`.
 check_names <- function(names, known) {
@@ -20,15 +44,19 @@ check_names <- function(names, known) {
        paste0("'", known, "'", collapse = ", "))
 }
 
-# The function of the package that the user called, or that stands for it.
+# The function of the package that the user called, which may have called another of them: the outermost one before
+# code that is not the package's own.
 calling_verb <- function() {
   space <- topenv()
   verbs <- mget(intersect(getNamespaceExports(space), ls(space)), space, mode = "function", ifnotfound = list(NULL))
+  verb <- NULL
   for (frame in rev(seq_len(sys.nframe()))) {
-    found <- vapply(verbs, identical, NA, sys.function(frame))
-    if (any(found)) return(names(verbs)[found][1L])
+    code <- sys.function(frame)
+    if (!identical(topenv(environment(code)), space) && !isBaseNamespace(environment(code))) break
+    found <- vapply(verbs, identical, NA, code)
+    if (any(found)) verb <- names(verbs)[found][1L]
   }
-  NULL
+  verb
 }
 
 own_arguments <- function(verb) setdiff(names(formals(get(verb, topenv()))), c("...", "x", "y"))
@@ -36,6 +64,9 @@ own_arguments <- function(verb) setdiff(names(formals(get(verb, topenv()))), c("
 # In words, what somebody may have meant by `name`; nothing if that is not known.
 meant <- function(name, verb, known) {
   here <- c(if (!is.null(verb)) own_arguments(verb), known)
+  for (advice in ADVICE) {
+    if (grepl(advice[[1L]], name, ignore.case = TRUE) && advice[[2L]] %in% c(here, "x")) return(advice[[3L]])
+  }
   other <- OTHER_NAMES[[match(name, names(OTHER_NAMES), nomatch = 1L)]]
   if (name %in% names(OTHER_NAMES) && other %in% here) return(paste0(", which is '", other, "' here"))
   near <- nearest(name, here)
@@ -54,6 +85,14 @@ nearest <- function(name, names) {
   if (length(near) && distance[near] <= max(1, nchar(name) %/% 3)) names[near]
 }
 
+# The same of a value.
+meant_value <- function(value, choices) {
+  if (!is.character(value) || length(value) != 1L || is.na(value) || nchar(value) < 2L) return(NULL)
+  other <- OTHER_VALUES[match(tolower(value), names(OTHER_VALUES))]
+  near <- if (other %in% choices) other else nearest(value, choices)
+  if (length(near)) paste0("; did you mean \"", near, "\"?")
+}
+
 having_argument <- function(name) {
   verbs <- c("gpuCor", "gpuCorNetwork", "gpuConnectivity", "gpuCorTest", "gpuCorWindows", "gpuCorCompare", "pickPower")
   verbs[vapply(verbs, function(verb) name %in% own_arguments(verb), NA)]
@@ -64,4 +103,28 @@ check_not_threshold <- function(x, y) {
   if (!is_number(y) || is_subjects(x) || NROW(x) == 1L) return(invisible())
   fail("'y' is ", show_value(y), ", a single number, and would be a second matrix; for a threshold write threshold = ",
        show_value(y))
+}
+
+# Where a number in the place of y is taken for a threshold.
+check_as_threshold <- function(y) {
+  if (isTRUE(y >= 0 && y <= 1)) return(y)
+  fail("'y' must be a second matrix, or in its place a threshold in [0, 1], not ", show_value(y),
+       "; for a power write power = ", show_value(y))
+}
+
+# The method that a value in the place of another argument names; NA: none.
+method_named <- function(value) {
+  if (!is.character(value) || length(value) != 1L || is.na(value) || nchar(value) < 3L) return(NA_character_)
+  methods <- measures()$name
+  methods[pmatch(tolower(value), methods)]
+}
+
+method_way_out <- function(method) paste0("; for the measure write method = \"", method, "\"")
+
+# Words in the place of a second matrix.
+check_not_words <- function(y) {
+  if (!is.character(y) || length(y) != 1L || is.na(y)) return(invisible())
+  method <- method_named(y)
+  way_out <- if (!is.na(method)) method_way_out(method) else if (y %in% uses) paste0("; write use = \"", y, "\"")
+  if (!is.null(way_out)) fail("'y' is \"", y, "\", and would be a second matrix", way_out)
 }

@@ -50,6 +50,14 @@ test_that("a Seurat object is taken as the layer that is asked for, and stays sp
   expect_error(gpuCor(object, assay = c("RNA", "scale.data")), "scale.data")
 })
 
+test_that("an assay that is not there is told as such", {
+  skip_if_not_installed("SummarizedExperiment")
+  x <- expression()
+  experiment <- SummarizedExperiment::SummarizedExperiment(list(counts = t(x)))
+  expect_identical(tryCatch(gpuCor(experiment, assay = "zz"), error = conditionMessage),
+                   "'assay' is \"zz\", which 'x' does not have; it has \"counts\"")
+})
+
 test_that("results go back into rowData() and rowPair()", {
   skip_if_not_installed("SingleCellExperiment")
   x <- expression()

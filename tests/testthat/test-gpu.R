@@ -114,6 +114,34 @@ test_that("threads are those of the option, else the environment, else the batch
                    as.vector(gpuCor(x)))
 })
 
+test_that("a setting that is wrong is told with where it is made", {
+  x <- normal(10, 4)
+  error_with <- function(env, options, ...) {
+    settings_cleared(env, options, code = tryCatch({
+      gpuCor(x, ...)
+      ""
+    }, error = conditionMessage))
+  }
+  bad <- list(threads = "many", memory = "1GB", progress = "maybe", backend = "opencl", devices = "cuda", keep = "some")
+  for (name in names(bad)) {
+    option <- stats::setNames(bad[name], paste0("gpucor.", name))
+    variable <- stats::setNames(bad[[name]], paste0("GPUCOR_", toupper(name)))
+    expect_identical(error_with(character(), list()), "")
+    expect_match(error_with(variable, list()),
+                 paste0("^'", name, "' must be .*as environment variable ", names(variable), " says; Sys.unsetenv"))
+    expect_match(error_with(variable, option), fixed = TRUE,
+                 paste0("as option ", names(option), " says; options(", names(option), " = NULL)"))
+    if (name == "keep") next # is no argument
+    own <- do.call(error_with, c(list(variable, option), bad[name]))
+    expect_match(own, "; leave it out for ")
+    expect_no_match(own, paste(names(option), "says"))
+  }
+  with_options(list(gpucor.output = "vector"), expect_error(gpuCor(x), "as option gpucor.output says"))
+  with_options(list(gpucor.spool_bytes = "much"), {
+    expect_error(gpuCor(function(i) x, subjects = 2), "'spool_bytes' must be .* as option gpucor.spool_bytes says")
+  })
+})
+
 test_that("memory and progress follow the same order", {
   x <- normal(10, 4)
   error_with <- function(env, options = list(), ...) {

@@ -38,6 +38,66 @@ test_that("arguments that there are not are named with the one that was meant", 
   for (case in told) expect_error(eval(case[[1L]]), case[[2L]], fixed = TRUE, label = deparse1(case[[1L]]))
 })
 
+test_that("what is done otherwise is said where its argument is missed", {
+  g <- rep(1:2, 10)
+  two_groups <- "gpuCorCompare(x[g == 1, ], x[g == 2, ])"
+  adjusted <- "p.adjust(test$p.value, \"BH\")"
+  a_gpu <- "backend = \"cuda\" takes a GPU"
+  by_pairs <- "use = \"pairwise.complete.obs\""
+  told <- list(
+    list(quote(gpuCorNetwork(x, type = "signed", threshold = 0.5)), "there is no 'type'; sign = \"positive\""),
+    list(quote(gpuCorWindows(x, 10, networkType = "signed")), "sign = \"positive\""),
+    list(quote(gpuCorTest(x, p.adjust = "BH")), adjusted),
+    list(quote(gpuCorTest(x, p.adjust.method = "fdr")), adjusted),
+    list(quote(gpuCorTest(x, adjust = "BH")), paste0("one of \"none\", \"maxT\", not \"BH\"; ", adjusted)),
+    list(quote(gpuCor(x, gpu = TRUE)), a_gpu),
+    list(quote(gpuCor(x, use_gpu = TRUE)), a_gpu),
+    list(quote(gpuDist(x, device = "cuda")), a_gpu),
+    list(quote(gpuCor(x, backend = "gpu")), "did you mean \"cuda\"?"),
+    list(quote(gpuCor(x, na.rm = TRUE)), by_pairs),
+    list(quote(gpuCorTest(x, na.rm = TRUE)), by_pairs),
+    list(quote(gpuCor(x, "spearman")), "'y' is \"spearman\", and would be a second matrix; for the measure write"),
+    list(quote(gpuCor(x, x, "Spearman")), "for the measure write method = \"spearman\""),
+    list(quote(gpuCorTest(x, "pairwise.complete.obs")), "write use = \"pairwise.complete.obs\""),
+    list(quote(gpuCor(x, method = "Spearman")), "not \"Spearman\"; did you mean \"spearman\"?"),
+    list(quote(gpuCor(x, method = "Pearson")), "did you mean \"pearson\"?"),
+    list(quote(gpuCor(x, use = "complete.cases")), "did you mean \"complete.obs\"?"),
+    list(quote(gpuConnectivity(x, y = 3)), "'y' must be a second matrix, or in its place a threshold in [0, 1], not 3"),
+    list(quote(pickPower(x, x)), "'powers' must be numbers above 0, such as 1:20, not 20 x 10 values"),
+    list(quote(gpuCorCompare(x, group = g)), two_groups),
+    list(quote(gpuCorCompare(x, g)), two_groups),
+    list(quote(gpuCorCompare(x, factor(g))), two_groups),
+    list(quote(gpuTOM(x, 4, density = 0.1)), "output = \"network\" only; give that, or leave 'density' out"),
+    list(quote(as_igraph(gpuCorNetwork(x, k = 2)^2)), "graph_from_adjacency_matrix(net, "),
+    list(quote(gpuCor(x, covariates = ~age)), "there is no 'age' where the formula was written; data = takes"),
+    list(quote(gpuCor(x, covariates = ~age, data = data.frame(a = 1:20))), "no 'age' in 'data', and none where"),
+    list(quote(gpuCor("data.txt")), "x <- data.matrix(read.delim(\"data.txt\", row.names = 1))"),
+    list(quote(gpuCor("data.csv")), "x <- data.matrix(read.csv(\"data.csv\", row.names = 1))"),
+    list(quote(gpuCor("data.rds")), "readRDS(\"data.rds\")")
+  )
+  for (case in told) expect_error(eval(case[[1L]]), case[[2L]], fixed = TRUE, label = deparse1(case[[1L]]))
+  expect_length(gpuCorCompare(x[g == 1, ], x[g == 2, ])$difference, 45)
+  test <- gpuCorTest(x)
+  expect_length(stats::p.adjust(test$p.value, "BH"), 45)
+})
+
+test_that("an adjacency matrix of a power of a network becomes a graph as the error says", {
+  skip_if_not_installed("igraph")
+  net <- gpuCorNetwork(x, threshold = 0.3)
+  graph <- igraph::graph_from_adjacency_matrix(net^2, "undirected", weighted = TRUE, diag = FALSE)
+  expect_equal(igraph::gsize(graph), length(net@x))
+})
+
+test_that("arguments are those of the function that was called, which may call another", {
+  no_foo <- function(verb) paste0("there is no 'foo'; further arguments of ", verb, "() are")
+  expect_error(gpuCor(x, output = "list", foo = 1), no_foo("gpuCor"), fixed = TRUE)
+  expect_error(gpuCor(x, test = TRUE, foo = 1), no_foo("gpuCor"), fixed = TRUE)
+  expect_error(gpuAssociation(x, x[, 1], foo = 1), no_foo("gpuAssociation"), fixed = TRUE)
+  expect_error(gpuCorPairs(x, threshold = 0.5, foo = 1), no_foo("gpuCorPairs"), fixed = TRUE)
+  expect_error(lapply(list(x), gpuCorTest, foo = 1), no_foo("gpuCorTest"), fixed = TRUE)
+  expect_error(gpuCor(function(i) gpuCorTest(x, foo = 1), subjects = 2), no_foo("gpuCorTest"), fixed = TRUE)
+})
+
 test_that("a second matrix of gpuConnectivity() is answered about what is missing", {
   expect_error(gpuConnectivity(x, y = x), "what is to be summed")
   expect_error(gpuConnectivity(x, y = "a", threshold = 0.5), "'y' must be numeric")
@@ -83,12 +143,130 @@ test_that("variables in rows are warned of, and nothing else is", {
   expect_no_warning(gpuCor(unname(genes)))
   expect_no_warning(gpuCor(t(genes)))
   expect_no_warning(gpuCor(genes[1:900, ]))
-  expect_warning(gpuCor(data.frame(matrix(rnorm(40000), 2000))), "2,000 rows and 20 columns, and the columns are")
-  expect_no_warning(gpuCor(data.frame(matrix(rnorm(20000), 2000)))) # what ten sensors have measured
-  expect_no_warning(gpuCor(data.frame(matrix(1:40000, 2000)))) # counts or scores of observations
   expect_no_warning(gpuCor(genes, genes[, 1:2]))
   expect_no_warning(gpuCor(`rownames<-`(genes, 1:2000)))
   expect_no_warning(gpuCor(`rownames<-`(genes, format(as.Date("2020-01-01") + 1:2000))))
+})
+
+# 57 samples of as many genes as `rows`: counts, each gene of its own level.
+counted_genes <- function(rows = 3000, samples = 57) {
+  counts <- matrix(rnbinom(rows * samples, size = 5, mu = rgamma(rows, 0.5, scale = 400)), rows)
+  colnames(counts) <- paste0("sample", seq_len(samples))
+  counts
+}
+
+# What gpuCor() warns of x; "" for nothing.
+orientation_told <- function(x, f = gpuCor, ...) {
+  told <- ""
+  withCallingHandlers(suppressMessages(f(x, ...)), warning = function(w) {
+    told <<- conditionMessage(w)
+    invokeRestart("muffleWarning")
+  })
+  told
+}
+
+test_that("counts of genes by samples are warned of, with or without names", {
+  counts <- counted_genes()
+  file <- tempfile(fileext = ".csv")
+  on.exit(unlink(file))
+  write.csv(data.frame(gene = paste0("g", 1:3000), counts), file, row.names = FALSE)
+  read <- read.csv(file)
+  expect_true(is.integer(read[[2]]))
+  as_counts <- "3,000 rows and 57 columns, and the columns are correlated; they are whole numbers, .* give t\\(%s\\);"
+  expect_match(orientation_told(read[, -1]), sprintf(as_counts, "as.matrix\\(x\\)"))
+  expect_match(orientation_told(as.matrix(read[, -1])), sprintf(as_counts, "x"))
+  expect_match(orientation_told(unname(counts) + 0), sprintf(as_counts, "x"))
+  expect_match(orientation_told(Matrix::Matrix(counts, sparse = TRUE)), "whole numbers, .* give Matrix::t\\(x\\)")
+  expect_match(orientation_told(read[, -1], gpuConnectivity, threshold = 0.5), "whole numbers")
+  expect_match(orientation_told(read[, -1], gpuCorNetwork, threshold = 0.5), "whole numbers")
+  same_level <- matrix(rpois(30000, 10), 2000)
+  expect_match(orientation_told(same_level), "whole numbers")
+  ids <- data.frame(entrez = sample(1e6, 3000), counts)
+  expect_match(orientation_told(ids), "give t(as.matrix(x[-1])), as the first column looks like ident", fixed = TRUE)
+  expect_match(orientation_told(as.matrix(ids)), "give t(x[, -1]), as the first column looks like", fixed = TRUE)
+  expect_match(orientation_told(structure(ids, class = c("data.table", "data.frame"))), "as.data.frame(x)[-1]",
+               fixed = TRUE)
+  options(gpucor.orientation = "columns")
+  expect_identical(orientation_told(read[, -1]), "")
+  options(gpucor.orientation = NULL)
+})
+
+test_that("measurements of samples are warned of where they look like these", {
+  logs <- log2(counted_genes(3000, 12) + 1) + rnorm(36000, sd = 0.1)
+  expect_match(orientation_told(as.data.frame(logs)), "12 columns, .* they are as similar as samples are")
+  expect_match(orientation_told(logs), "they are as similar as samples are")
+  logs[7, 2] <- NA
+  expect_match(orientation_told(logs), "they are as similar as samples are")
+  expect_match(orientation_told(data.frame(matrix(rnorm(150000), 15000))), "there are as many rows as genes")
+  named <- matrix(rnorm(30000), 2000, dimnames = list(paste0("gene", 1:2000), NULL))
+  named[abs(named) < 1] <- 0
+  expect_match(orientation_told(Matrix::Matrix(named, sparse = TRUE)), "rows are named.* give Matrix::t\\(x\\)")
+  skip_if_not_installed("DelayedArray")
+  expect_match(orientation_told(DelayedArray::DelayedArray(named)), "rows are named, as \"gene1\" is")
+})
+
+test_that("series, scores, tables and cells are not warned of", {
+  noise <- function(rows, columns) matrix(rnorm(rows * columns), rows)
+  channels <- apply(noise(6000, 20), 2, function(e) stats::filter(e, 0.9, "recursive"))
+  together <- channels + 8 * rowMeans(channels) # one reference
+  digits <- round(together * 100)
+  cells <- t(matrix(rpois(200 * 2500, rgamma(200, 0.5, scale = 10)), 200))
+  barcodes <- `rownames<-`(cells, replicate(2500, paste(sample(c("A", "C", "G", "T"), 16, TRUE), collapse = "")))
+  counts <- counted_genes(1500, 12)
+  quiet <- list(
+    eeg = data.frame(noise(5000, 100)), channels = data.frame(together), digits = data.frame(digits),
+    positive = digits - min(digits), sensors = data.frame(noise(2000, 10)), ramp = data.frame(matrix(1:40000, 2000)),
+    voxels = noise(1200, 100), returns = noise(2500, 20) * 0.8 + 0.6 * rnorm(2500),
+    scores = data.frame(matrix(sample(5L, 60000, TRUE), 3000)), spikes = matrix(rpois(60000, 2), 3000),
+    table = data.frame(a = rnorm(20000, 61), b = rnorm(20000, 57, 2), c = rlnorm(20000, 8), d = runif(20000)),
+    cells = cells, sparse = Matrix::Matrix(cells, sparse = TRUE), barcodes = barcodes, constant = matrix(7, 2000, 5),
+    missing = matrix(NA_real_, 2000, 5), days = `rownames<-`(counts, format(as.Date("2020-01-01") + 1:1500)),
+    subjects = `rownames<-`(counts, paste0("sub-", 1:1500)), ts = ts(counts)
+  )
+  for (name in names(quiet)) {
+    expect_no_match(orientation_told(quiet[[name]]), "orientation", label = name)
+  }
+})
+
+test_that("a look at a matrix that is as it should be takes little", {
+  x <- matrix(rnorm(1e6), 10000)
+  reads <- 0
+  trace_of <- function(...) reads <<- reads + 1
+  with_values(list(values_at = trace_of), gpuCor(x[, 1:20]))
+  expect_identical(reads, 0)
+})
+
+test_that("text in a matrix, and columns of names, have a way out that works", {
+  frame <- data.frame(gene = paste0("g", 1:20), x)
+  expect_error(gpuCor(as.matrix(frame)), fixed = TRUE,
+               paste0("'x' must be numeric, not a matrix of character values, such as \"g1\" in column 1 (gene); ",
+                      "as.matrix() turns all of a data frame to text"))
+  digits <- matrix(as.character(round(x, 6)), 20)
+  expect_error(gpuCor(digits), "they are numbers: storage.mode(x) <- \"double\"", fixed = TRUE)
+  storage.mode(digits) <- "double"
+  expect_length(gpuCor(digits), 45)
+  # The words, run as they stand.
+  follow_words <- function(x) {
+    told <- tryCatch(gpuCor(x), error = conditionMessage)
+    eval(str2lang(sub(".*; they belong to the rows: (.*\\))[.] If they.*", "\\1", told)))
+    x
+  }
+  expect_identical(dim(follow_words(frame)), c(20L, 10L))
+  expect_identical(rownames(follow_words(frame)), frame$gene)
+  table <- structure(frame, class = c("data.table", "data.frame"))
+  expect_error(gpuCor(table), "data.frame(as.data.frame(x)[-1], row.names = x[[1]])", fixed = TRUE)
+  expect_identical(rownames(follow_words(table)), frame$gene)
+  two <- data.frame(probe = paste0("p", 1:3000), symbol = sample(letters, 3000, TRUE), matrix(rnorm(36000), 3000))
+  expect_error(gpuCor(two), "its first columns (probe, symbol) are names", fixed = TRUE)
+  expect_identical(dim(follow_words(two)), c(3000L, 12L))
+  expect_identical(dim(follow_words(rbind(two, two))), c(6000L, 12L))
+  three <- cbind(two[1:3], strand = "+", two[4:14])
+  told <- "columns 1 (probe), 2 (symbol), 4 (strand) are of class character; leave them out, x[-c(1, 2, 4)]; or if"
+  expect_error(gpuCor(three), told, fixed = TRUE)
+  expect_error(gpuCor(three), "t(x[-c(1, 2, 4)]) has them in columns", fixed = TRUE)
+  expect_identical(dim(gpuCor(t(three[-c(1, 2, 4)])[, 1:4])), c(4L, 4L))
+  expect_error(gpuCor(cbind(iris, iris, iris, iris, iris, iris)), "leave them out, x[vapply(x, is.numeric, NA)]",
+               fixed = TRUE)
 })
 
 # ---- words

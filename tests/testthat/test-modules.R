@@ -302,5 +302,8 @@ test_that("what is not installed or makes no sense is an error that says so", {
   expect_error(gpuModules(x, power = 4, mergeCutHeight = "low"), "'mergeCutHeight' must be a number")
   expect_error(gpuModules(x[, 1:2], power = 4), "at least 3 genes")
   expect_error(gpuModules(x, power = 4, depth = 1), "there is no 'depth'")
+  for (bad in list(9, -1, "a", NA, 1:2)) {
+    expect_error(gpuModules(x, power = 4, deepSplit = bad), "'deepSplit' must be a number between 0 and 4, not")
+  }
   expect_error(as_blockwiseModules(1), "must be what gpuModules\\(\\) returned")
 })

@@ -61,11 +61,14 @@ for (backend in backends()) for (method in all_methods) {
 
 test_that("'devices' is a GPU's number, several, or all", {
   x <- normal(10, 4)
-  for (bad in list(-1, 0.5, "first", NA, numeric(), 1000, c(0, 0))) {
+  for (bad in list(-1, 0.5, "first", "cuda", TRUE, NA, numeric(), c(0, 0), 1000)) {
     if ("cuda" %in% backends()) {
       expect_error(gpuCor(x, backend = "cuda", devices = bad), "'devices' must be a GPU's number")
       expect_error(chooseGpu(bad), "'deviceId' must be a GPU's number")
     }
-    expect_silent(gpuCor(x, backend = "cpu", devices = bad)) # has no meaning there
+    if (identical(bad, 1000)) next
+    expect_error(gpuCor(x, backend = "cpu", devices = bad), "'devices' must be a GPU's number, .* backend = \"cuda\"")
   }
+  # A call that names GPUs runs where there are none, or others.
+  for (good in list(0, c(1, 0), 1000, "0,1", "all")) expect_silent(gpuCor(x, backend = "cpu", devices = good))
 })
