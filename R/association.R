@@ -120,7 +120,7 @@ as_trait <- function(trait, name) {
   }
   trait <- droplevels(as.factor(trait))
   if (nlevels(trait) != 2L) {
-    fail("'traits' has column \"", name, "\" of ", format_count(nlevels(trait)), " levels; ",
+    fail("'traits' has column \"", name, "\" of ", n_of(nlevels(trait), "level"), "; ",
          if (nlevels(trait) > 2L) {
            paste0("give a column for each, model.matrix(~ 0 + ", name, "), which are tested one by one, or numbers if ",
                   "they have an order, as.numeric(factor(", name, ", levels = ...))")
@@ -136,7 +136,7 @@ check_same_rows <- function(traits, x) {
   ours <- observations_of(x)
   theirs <- observations_of(traits)
   if (theirs$n != ours$n) {
-    fail("'traits' has ", format_count(theirs$n), " rows, and 'x' has ", format_count(ours$n), " observations")
+    fail("'traits' has ", n_of(theirs$n, "row"), ", and 'x' has ", n_of(ours$n, "observation"))
   }
   if (!length(ours$names) || identical(ours$names, theirs$names) || !setequal(ours$names, theirs$names)) {
     return(invisible())
@@ -241,8 +241,8 @@ as.data.frame.gpuAssociation <- function(x, row.names = NULL, optional = FALSE, 
 #' @method print gpuAssociation
 #' @export
 print.gpuAssociation <- function(x, digits = 4L, ...) {
-  cat(method_title(x$method), " of ", format_count(nrow(x$r)), " variables and ", format_count(ncol(x$r)), " traits, ",
-      format_count(x$tests), " tests; smallest p:\n", sep = "")
+  cat(method_title(x$method), " of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"), ", ",
+      n_of(x$tests, "test"), "; smallest p:\n", sep = "")
   print(utils::head(as.data.frame(x), 6L), digits = digits, row.names = FALSE)
   invisible(x)
 }

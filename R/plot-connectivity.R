@@ -89,12 +89,14 @@ draw_hubs <- function(values, name, coords, hubs, ...) {
   old <- graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
   on.exit(graphics::par(old))
   start_plot(range(0, values[best]), range(place), list(xlab = paste0("connectivity (", name, ")"),
-                                                        main = paste("The", length(best), "strongest hubs"),
+                                                        main = hubs_title(length(best)),
                                                         yaxt = "n"), ...)
   graphics::axis(2L, place, names, las = 1, cex.axis = 0.8, tick = FALSE, mgp = c(3, 0.3, 0))
   graphics::segments(0, place, values[best], place, col = FAINT)
   graphics::points(values[best], place, pch = 19, col = BLUE)
 }
+
+hubs_title <- function(n) if (n == 1) "The strongest hub" else paste("The", n, "strongest hubs")
 
 # From each side, side by side in one coordinate system, the strongest on top.
 draw_map <- function(values, name, coords, main = "Map of hubs", ...) {

@@ -18,7 +18,7 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap"), most = 1000
   type <- check_panel(type, names(panels))
   most <- check_whole(most, "most", 2, 20000)
   if (type == "heatmap") check_drawable(n, most)
-  if (n < 2) fail("there is no pair to plot: 'x' has ", n, if (n == 1) " variable" else " variables")
+  if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))
   if (n < 3 || n > most) panels$heatmap <- if (type == "heatmap") panels$heatmap
   draw_panels(panels, type, ...)
   invisible(x)
@@ -97,7 +97,7 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap", ...) {
   most <- check_whole(most, "most", 2, 20000)
   n <- attr(x, "Size")
-  if (n < 3) fail("there is no tree to plot: 'x' has ", n, " variables; it takes 3 or more")
+  if (n < 3) fail("there is no tree to plot: 'x' has ", n_of(n, "variable"), "; it takes 3 or more")
   check_drawable(n, most)
   d <- structure(1 - as.vector(x), Size = n, Labels = attr(x, "Labels"), class = "dist")
   if (is.null(tree)) tree <- order_by_tree(d)

@@ -82,12 +82,9 @@ best_connected <- function(net, n) {
 }
 
 network_sentences <- function(net, found) {
-  sizes <- format_count(found$variables)
-  pairs <- if (length(sizes) > 1L) {
-    paste(sizes[1L], "variables with", sizes[2L], "others")
-  } else {
-    paste(sizes, "variables")
-  }
+  sizes <- found$variables
+  others <- if (length(sizes) > 1L) paste0(" with ", n_of(sizes[[2L]], "other"))
+  variables <- paste0(n_of(sizes[[1L]], "variable"), others)
   what <- if (is(net, "gpuCorDifference")) {
     paste0("The difference of Fisher's z between two groups, of ", method_title(net@method), ",")
   } else {
@@ -107,7 +104,7 @@ network_sentences <- function(net, found) {
     what <- "Topological overlap"
     paste0(", in the ", overlap_words(c(net@overlap, list(method = net@method))))
   }
-  paste0(what, " was computed ", with_gpucor(), " for ", n_of(net@pairs, "pair"), " of ", pairs, observations,
+  paste0(what, " was computed ", with_gpucor(), " for ", n_of(net@pairs, "pair"), " of ", variables, observations,
          of_overlap, ". ", edge_sentence(net), " ", of_connected)
 }
 
@@ -121,7 +118,8 @@ edge_sentence <- function(net) {
   by <- switch(net@criterion,
     threshold = paste(those, least),
     density = paste0("the strongest ", percent(net@value[1L]), " of the pairs, ", those, " ", least),
-    k = paste0("of each variable its ", value, " strongest neighbours by ", weight),
+    k = paste0("of each variable its ", if (net@value[1L] != 1) paste0(value, " "), "strongest neighbour",
+               if (net@value[1L] != 1) "s", " by ", weight),
     p.value = paste0(those, " p <= ", value, if (!is.null(least)) paste0(" (", least, ")")),
     fdr = paste0(if (net@edges == 1) "the one" else "those", " found at a false discovery rate of ", value,
                  " (Benjamini and Hochberg", if (!is.null(least)) paste0("; ", least), ")")
@@ -180,7 +178,7 @@ connectivity_sentences <- function(x, frame, fit) {
   }
   maps <- c(mean = "the mean coefficient", z = "the mean of Fisher's z", icc = "the mean squared coefficient",
             eigenvector = "eigenvector centrality")[intersect(map_names, names(x))]
-  paste0(method_title(x$method), " of ", format_count(nrow(frame)), " variables was computed ", with_gpucor(), " from ",
+  paste0(method_title(x$method), " of ", n_of(nrow(frame), "variable"), " was computed ", with_gpucor(), " from ",
          n_of(max(x$n_obs), "observation"), ": ", n_of(x$pairs, "pair"), ". ",
          if (length(x$threshold)) {
            paste0("Degree and strength count ", paste(vapply(seq_along(x$threshold), level, ""), collapse = "; "), ". ")
@@ -211,18 +209,22 @@ print.summary.gpuConnectivity <- function(x, digits = 4L, ...) {
 summary.gpuCorPower <- function(object, ...) {
   table <- object$fitIndices
   row <- table[match(object$powerEstimate, table$Power), ]
-  tried <- paste0("Of ", nrow(table), " powers from ", format(min(table$Power)), " to ", format(max(table$Power)), ", ")
+  tried <- if (nrow(table) == 1L) {
+    paste0("The only power tried, ", format(table$Power), ",")
+  } else {
+    paste0("Of ", nrow(table), " powers from ", format(min(table$Power)), " to ", format(max(table$Power)), ",")
+  }
   cut <- attr(object, "r_squared")
   text <- if (is.na(object$powerEstimate)) {
-    paste0(tried, "none had a scale-free fit of R^2 above ", cut, ".")
+    paste0(tried, if (nrow(table) == 1L) " did not have" else " none had", " a scale-free fit of R^2 above ", cut, ".")
   } else {
-    paste0(tried, format(object$powerEstimate), " was the lowest with a scale-free fit of R^2 above ", cut, " (R^2 ",
-           format(round(row$SFT.R.sq, 2), nsmall = 2), ", slope ", signif(row$slope, 3), "; mean connectivity ",
-           signif(row$mean.k., 3), ")",
+    paste0(tried, if (nrow(table) == 1L) " had" else paste0(" ", format(object$powerEstimate), " was the lowest with"),
+           " a scale-free fit of R^2 above ", cut, " (R^2 ", format(round(row$SFT.R.sq, 2), nsmall = 2), ", slope ",
+           signif(row$slope, 3), "; mean connectivity ", signif(row$mean.k., 3), ")",
            if (row$slope > 0) ", but with a rising line: that network is not scale-free", ".")
   }
-  text <- paste0(method_title(attr(object, "method")), " of ", format_count(attr(object, "n_var")),
-                 " variables was computed ", with_gpucor(), " for ", attr(object, "type"), " networks. ", text)
+  text <- paste0(method_title(attr(object, "method")), " of ", n_of(attr(object, "n_var"), "variable"),
+                 " was computed ", with_gpucor(), " for ", attr(object, "type"), " networks. ", text)
   structure(list(methods = text, estimate = object$powerEstimate, fit = row), class = "summary.gpuCorPower")
 }
 
@@ -249,7 +251,7 @@ summary.gpuCorTest <- function(object, level = 0.05, n = 6L, ...) {
   tested <- if (is_t_distributed(object$method)) "Student's t" else "the normal distribution or exactly"
   what <- paste0(method_title(object$method), " was tested ", with_gpucor(), " by ", tested, " (",
                  switch(object$alternative, two.sided = "two-sided", paste("one-sided,", object$alternative)), "; ",
-                 format_range(object$n), " observations)")
+                 range_of(object$n, "observation"), ")")
   summarise_tests(object, p, adjusted, what, level, n)
 }
 
@@ -267,9 +269,9 @@ summary.gpuCorCompare <- function(object, level = 0.05, n = 6L, ...) {
 #' @export
 summary.gpuAssociation <- function(object, level = 0.05, n = 6L, ...) {
   by <- if (is_t_distributed(object$method)) {
-    paste0("by Student's t (two-sided; ", format_range(object$df), " degrees of freedom)")
+    paste0("by Student's t (two-sided; ", range_of(object$df, "degree"), " of freedom)")
   } else {
-    paste0("by the normal distribution (two-sided; ", format_range(object$n), " observations)")
+    paste0("by the normal distribution (two-sided; ", range_of(object$n, "observation"), ")")
   }
   what <- paste0(method_title(object$method), " of ", n_of(nrow(object$r), "variable"), " with ",
                  n_of(ncol(object$r), "trait"), " was tested ", with_gpucor(), " ", by)

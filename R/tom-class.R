@@ -33,7 +33,7 @@ describe_rule <- function(d) {
 #' @export
 print.gpuTOM <- function(x, digits = 3L, ...) {
   n <- size_of(x)
-  cat("Topological overlap of ", format_count(n), " variables: ", format_count(pairs_of(n)), " pairs\n",
+  cat("Topological overlap of ", n_of(n, "variable"), ": ", n_of(pairs_of(n), "pair"), "\n",
       "of ", method_title(attr(x, "method")), ", ", n_of(attr(x, "n_obs"), "observation"), "; ",
       describe_rule(attributes(x)), "\n", sep = "")
   print_corner(x, digits)

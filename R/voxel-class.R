@@ -30,8 +30,9 @@ print.voxelMatrix <- function(x, ...) {
     return(invisible(print(unclass(x), ...)))
   }
   cifti <- attr(mask, "header")$cifti
-  cat(format_count(nrow(x)), " time points of ", format_count(ncol(x)), " of ", format_count(length(mask)),
-      if (is.null(cifti)) paste0(" voxels (", show_size(dim(mask)), ")") else " grayordinates", "\n", sep = "")
+  cat(n_of(nrow(x), "time point"), " of ", format_count(ncol(x)), " of ",
+      n_of(length(mask), if (is.null(cifti)) "voxel" else "grayordinate"),
+      if (is.null(cifti)) paste0(" (", show_size(dim(mask)), ")"), "\n", sep = "")
   if (!is.null(cifti)) print(cifti$models[c("structure", "kind", "count")], row.names = FALSE)
   affine <- header_affine(attr(mask, "header"))
   if (is.null(cifti) && !is.null(affine)) cat("affine ", show_affine(affine), "\n", sep = "")

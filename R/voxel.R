@@ -232,7 +232,7 @@ are_times <- function(keep, times) {
 report_dropped <- function(dropped, all) {
   if (dropped == all) fail("none of the ", format_count(all), " voxels varies over time; is 'mask' the right one?")
   if (dropped > 0L) {
-    message(format_count(dropped), " of ", format_count(all), " voxels dropped: constant over time or all NA")
+    message(format_count(dropped), " of ", n_of(all, "voxel"), " dropped: constant over time or all NA")
   }
 }
 

@@ -209,18 +209,21 @@ describe_windows <- function(x) {
 describe_kept <- function(x) {
   switch(attr(x, "keep"),
     dist = paste0("coefficients of ", n_of(nrow(x), "pair"), "; [[k]] is window k"),
-    network = paste0("networks of ", format_range(summary_of_networks(x)$edges), " edges; [[k]] is that of window k"),
+    network = paste0("networks of ", range_of(summary_of_networks(x)$edges, "edge"), "; [[k]] is that of window k"),
     connectivity = "$degree and $strength, variables x windows",
     moments = if (isS4(x$sd)) {
-      paste0("$sd of the ", format_count(length(x$sd@x)), " most variable pairs of ",
-             format_count(pairs_of(attr(x, "Size"))))
+      paste0("$sd of the most variable ", n_of(length(x$sd@x), "pair"), " of ", format_count(pairs_of(attr(x, "Size"))))
     } else {
-      paste("$mean, $sd, $min and $max of", format_count(length(x$mean)), "pairs")
+      paste("$mean, $sd, $min and $max of", n_of(length(x$mean), "pair"))
     }
   )
 }
 
-format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
+# "12 edges", "3 to 12 edges".
+range_of <- function(counts, thing) {
+  ends <- unique(range(counts))
+  paste0(paste(vapply(ends, format_count, ""), collapse = " to "), " ", thing, if (!identical(as.numeric(ends), 1)) "s")
+}
 
 #' @rdname gpuCorWindows
 #' @param digits Significant digits to print.
