@@ -14,7 +14,8 @@
 #' @param x A summary.
 #' @param digits Significant digits to print.
 #' @param ... Not used.
-#' @return A list with `methods`, the sentences, and
+#' @return `head()` and `tail()` of tests, comparisons and associations are rows of `as.data.frame()`. `summary()`: a
+#'   list with `methods`, the sentences, and
 #'   * of a network `variables`, `observations`, `pairs`, `edges`, `density` (edges of all pairs), `threshold`,
 #'     `positive` (share of the edges), `isolated` (variables without an edge), `degree` and `weight` (quantiles),
 #'     `hubs` (a data frame of `variable`, `degree`, `strength`, which is the sum of the sizes of its coefficients);
@@ -323,6 +324,28 @@ test_rows <- function(x, at) {
     as.vector(if (length(values) > 1L) .subset(values, at) else rep(values, length(at)))
   })))
 }
+
+# The first and the last rows of as.data.frame(), without the others: of a list they would be all of its matrices.
+
+#' @importFrom utils head
+#' @export
+head.gpuCorTest <- function(x, n = 6L, ...) test_rows(x, utils::head(seq_along(x$coefficient), n))
+
+#' @importFrom utils tail
+#' @export
+tail.gpuCorTest <- function(x, n = 6L, ...) test_rows(x, utils::tail(seq_along(x$coefficient), n))
+
+#' @export
+head.gpuCorCompare <- function(x, n = 6L, ...) test_rows(x, utils::head(seq_along(x$difference), n))
+
+#' @export
+tail.gpuCorCompare <- function(x, n = 6L, ...) test_rows(x, utils::tail(seq_along(x$difference), n))
+
+#' @export
+head.gpuAssociation <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)
+
+#' @export
+tail.gpuAssociation <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 
 #' @rdname summary.gpuCorNetwork
 #' @method print summary.gpuCorTest

@@ -126,3 +126,16 @@ test_that("one of a thing is called one", {
   expect_match(shown(gpuInfo()), "CPU:  ([0-9]+ threads|1 thread), ")
   expect_error(gpuAssociation(x, x[1, , drop = FALSE]), "'traits' has 1 row, and 'x' has 32 observations")
 })
+
+test_that("head() and tail() of tests are rows of their data frame", {
+  for (test in list(gpuCorTest(x), gpuCorTest(x[, 1:2], x[, 3:5], use = "pairwise"), gpuCorTest(unname(x)),
+                    gpuCorCompare(x[1:16, 1:4], x[17:32, 1:4]))) {
+    frame <- as.data.frame(test)
+    expect_equal(head(test, 3), head(frame, 3), ignore_attr = TRUE)
+    expect_equal(tail(test, 2), tail(frame, 2), ignore_attr = TRUE)
+    expect_identical(nrow(head(test, -2)), nrow(frame) - 2L)
+    expect_identical(names(head(test)), names(frame))
+  }
+  found <- gpuAssociation(x[, 2:11], x[, 1], output = "matrix")
+  expect_identical(head(found, 3), head(as.data.frame(found), 3))
+})
