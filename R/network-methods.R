@@ -38,12 +38,16 @@ setMethod("colMeans", "gpuCorNetwork", function(x, na.rm = FALSE, dims = 1, ...)
 #' @rdname gpuCorNetwork-class
 #' @importMethodsFrom Matrix crossprod
 #' @export
-setMethod("crossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...) Matrix::crossprod(as_plain_sparse(x)))
+setMethod("crossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...) {
+  Matrix::crossprod(as_plain_sparse(x))
+})
 
 #' @rdname gpuCorNetwork-class
 #' @importMethodsFrom Matrix tcrossprod
 #' @export
-setMethod("tcrossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...) Matrix::tcrossprod(as_plain_sparse(x)))
+setMethod("tcrossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...) {
+  Matrix::tcrossprod(as_plain_sparse(x))
+})
 
 #' @rdname gpuCorNetwork-class
 #' @export

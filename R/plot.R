@@ -202,8 +202,8 @@ name_cells <- function(side, names, size) {
 # ---- labels of points
 
 # Where labels of some of the points can stand, those first in order first: a list of x and y, the middle of each label,
-# NA where there is no room. Neither another label nor a point is covered, nor part of one: radius, in inches, is that of
-# each point.
+# NA where there is no room, and of half their widths and heights. No label covers another one or part of a point;
+# radius, in inches, is that of each point.
 place_labels <- function(which, labels, x, y, radius, cex) {
   usr <- graphics::par("usr")
   inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")

@@ -119,14 +119,17 @@ edge_sentence <- function(net) {
   by <- switch(net@criterion,
     threshold = paste(those, least),
     density = paste0("the strongest ", percent(net@value[1L]), " of the pairs, ", those, " ", least),
-    k = paste0("of each variable its ", if (net@value[1L] != 1) paste0(value, " "), "strongest neighbour",
-               if (net@value[1L] != 1) "s", " by ", weight),
+    k = neighbour_words(net@value[1L], weight),
     p.value = paste0(those, " p <= ", value, if (!is.null(least)) paste0(" (", least, ")")),
     fdr = paste0(if (net@edges == 1) "the one" else "those", " found at a false discovery rate of ", value,
                  " (Benjamini and Hochberg", if (!is.null(least)) paste0("; ", least), ")")
   )
   paste0(n_of(net@edges, "pair"), if (net@pairs > 0) paste0(" (", percent(net@edges / net@pairs), ")"),
          if (net@edges == 1) " is an edge" else " are edges", " of the network: ", by, ".")
+}
+
+neighbour_words <- function(k, weight) {
+  paste0("of each variable its ", if (k == 1) "strongest neighbour" else n_of(k, "strongest neighbour"), " by ", weight)
 }
 
 #' @rdname summary.gpuCorNetwork
