@@ -7,7 +7,7 @@
 #' to add.
 #'
 #' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()],
-#'   [gpuCorCompare()] or `gpuAssociation(output = "matrix")` returns. For [gpuCor()] and [gpuTOM()] see [gpuCor-class],
+#'   [gpuCorCompare()] or [gpuAssociation()] returns. For [gpuCor()] and [gpuTOM()] see [gpuCor-class],
 #'   for modules [gpuModules-methods], for windows [gpuCorWindows()].
 #' @param n How many of the best connected variables, or of the smallest p values, to list.
 #' @param level The level of significance.
@@ -24,7 +24,8 @@
 #'   * of powers `estimate` and its row of the table, `fit`;
 #'   * of tests, comparisons and associations `tests`, `missing` (without a p value), `significant` (how many p values
 #'     are at most `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that
-#'     was asked for) and `strongest`, the rows of `as.data.frame()` with the smallest p values.
+#'     was asked for; of associations up to a `p.value` or `fdr` these) and `strongest`, the rows of `as.data.frame()`
+#'     with the smallest p values.
 #' @examples
 #' summary(gpuCorNetwork(mtcars, threshold = 0.8))
 #' summary(gpuCorTest(mtcars))
@@ -266,6 +267,33 @@ summary.gpuCorCompare <- function(object, level = 0.05, n = 6L, ...) {
   what <- paste0("The difference of Fisher's z between two groups (", describe_groups(object$n), "), of ",
                  method_title(object$method), ", was tested ", with_gpucor(), " by the normal distribution (two-sided)")
   summarise_tests(object, as.vector(object$p.value), object$p.adjusted, what, level, n)
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuAssociated
+#' @export
+summary.gpuAssociated <- function(object, level = 0.05, n = 6L, ...) {
+  tests <- attr(object, "tests")
+  chosen <- attr(object, "chosen")
+  if (!identical(chosen$pairs, nrow(object))) return(NextMethod()) # some of its rows
+  frame <- as.data.frame(object)
+  class(frame) <- "data.frame"
+  by <- if (is_t_distributed(attr(object, "method"))) "Student's t" else "the normal distribution"
+  what <- paste0(method_title(attr(object, "method")), " with traits was tested ", with_gpucor(), " by ", by,
+                 " (two-sided)")
+  found <- summarise_tests(list(coefficient = frame$r), frame$p.value, NULL, what, level, n)
+  found$strongest <- utils::head(frame, n)
+  rule <- setdiff(names(chosen), "pairs")
+  if (!length(rule)) return(found)
+  those <- switch(rule,
+    fdr = paste("at a false discovery rate of", format(chosen$fdr), "(Benjamini and Hochberg)"),
+    p.value = paste("with p <=", format(chosen$p.value))
+  )
+  found$methods <- paste0(what, " for ", n_of(tests, "pair"), ". Of these, ", format_count(nrow(frame)), " (",
+                          percent(nrow(frame) / max(1, tests)), ") were found ", those, ".")
+  found$tests <- tests
+  found$significant <- stats::setNames(nrow(frame), rule)
+  found
 }
 
 #' @rdname summary.gpuCorNetwork
