@@ -129,7 +129,7 @@ check_dimnames <- function(dimnames, dim) {
   fits <- function(k) is.null(dimnames[[k]]) || (is.character(dimnames[[k]]) && length(dimnames[[k]]) == dim[k])
   if (!is.list(dimnames) || length(dimnames) != 2L || !fits(1L) || !fits(2L)) {
     fail("'dimnames' must be a list of two, NULL or ", n_of(dim[1L], "name"), " of observations, NULL or ",
-         n_of(dim[2L], "name"), " of variables, not ", show_value(dimnames))
+         dim[2L], " of variables, not ", show_value(dimnames))
   }
   dimnames
 }

@@ -60,7 +60,7 @@
 #'   volume between others was left out. `voxelImage()`: a 3-D array, `outside` the mask; of a matrix with a row for
 #'   each voxel a 4-D array. If the image was a `niftiImage`, so is this. It is a
 #'   vector or a matrix of all grayordinates if it was CIFTI. `summary()` of a matrix from `voxelMatrix()`: a list of
-#'   its `time_points`, `voxels`, `of` how many, `tr`, the number of `missing` values, and the `mean` and `range` of all.
+#'   its `time_points`, `voxels`, `of` how many, `tr`, how many values are `missing`, and their `mean` and `range`.
 #' @section Errors: an image that is not numeric, has other than four dimensions
 #'   or a single time point; a mask that does not fit, has another affine or is
 #'   empty; no voxel that varies; another number of values than of voxels.

@@ -273,7 +273,7 @@ describe_kept <- function(x) {
 format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
 
 # "12 edges", "3 to 12 edges".
-range_of <- function(counts, thing) paste0(format_range(counts), " ", thing, if (any(counts != 1)) "s")
+range_of <- function(counts, thing) paste0(format_range(counts), " ", thing, if (!all(counts == 1, na.rm = TRUE)) "s")
 
 #' @rdname gpuCorWindows
 #' @param digits Significant digits to print.
