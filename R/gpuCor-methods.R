@@ -68,6 +68,7 @@ pair_numbers <- function(n) {
 # stats::heatmap() takes a matrix only.
 #' @rdname gpuCor-class
 #' @importFrom stats heatmap
+#' @usage NULL
 #' @export
 setMethod("heatmap", "gpuCor", function(x, ...) stats::heatmap(as.matrix(x), ...))
 

@@ -36,6 +36,7 @@ setMethod("colMeans", "gpuCorNetwork", function(x, na.rm = FALSE, dims = 1, ...)
 })
 
 #' @rdname gpuCorNetwork-class
+#' @param y Not used: with another matrix, the methods are Matrix's.
 #' @importMethodsFrom Matrix crossprod
 #' @export
 setMethod("crossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...) {
@@ -50,10 +51,12 @@ setMethod("tcrossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...
 })
 
 #' @rdname gpuCorNetwork-class
+#' @usage NULL
 #' @export
 setMethod("heatmap", "gpuCorNetwork", function(x, ...) stats::heatmap(as.matrix(x), ...))
 
 #' @rdname gpuCorNetwork-class
+#' @usage NULL
 #' @export
 setMethod("heatmap", "gpuCorNetworkXY", function(x, ...) stats::heatmap(as.matrix(x), ...))
 

@@ -67,6 +67,7 @@ as.data.frame.gpuTOM <- function(x, row.names = NULL, optional = FALSE, ...) {
 }
 
 #' @rdname gpuCor-class
+#' @usage NULL
 #' @export
 setMethod("heatmap", "gpuTOM", function(x, ...) stats::heatmap(as.matrix(x), ...))
 

@@ -46,6 +46,8 @@ describe_series <- function(size, mask) {
 
 # That of a matrix would be a block for each voxel.
 #' @rdname voxelMatrix
+#' @param object,x What `voxelMatrix()` returns; of `print()` its summary.
+#' @param ... Of `plot()`: graphical parameters. Otherwise not used.
 #' @method summary voxelMatrix
 #' @export
 summary.voxelMatrix <- function(object, ...) {

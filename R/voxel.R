@@ -29,6 +29,7 @@
 #' Beside the image and the matrix there is memory for a few volumes only; of a
 #' file only the matrix is in memory, with all voxels inside the mask at first.
 #'
+#' @order 1
 #' @aliases voxelMatrix-class
 #' @param img A 4-D image, x by y by z by time: the name of a file, which
 #'   [readVoxels()] knows how to read; an array, what `RNifti::readNifti()` (also
