@@ -11,7 +11,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends r-base-core r-b
   && rm -rf /var/lib/apt/lists/*
 COPY . /gpucor
 ARG GPUCOR_CUDA_ARCH
-RUN MAKEFLAGS=-j$(nproc) R CMD INSTALL --preclean --clean --library=/usr/local/lib/R/site-library /gpucor
+RUN MAKEFLAGS="-j$(nproc)" R CMD INSTALL --preclean --clean --library=/usr/local/lib/R/site-library /gpucor
 
 # CUDA's runtime is in the package's library: the driver, which comes from the host, is all that is needed beside it.
 FROM ${RUN}

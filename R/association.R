@@ -33,8 +33,9 @@
 #'   `data`, `weights`, `bandpass`, `tr`, `df` and options of measures: see [gpucor-measures].
 #' @return `output = "edges"`: a data frame, the smallest p value first, of `from` (column of `x`), `to` (trait), `r`,
 #'   `statistic` (t; Kendall: z), `p.value`, `fdr`; names where there are names, otherwise numbers. Attribute `tests` is
-#'   how many pairs have a coefficient. `fdr` is `p.adjust(p.value, "BH")` with all of these counted; with `p.value`, as
-#'   in Matrix eQTL, among the pairs that were kept, which for the last of them may be more than among all.
+#'   how many pairs have a coefficient, `method` which one. `fdr` is `p.adjust(p.value, "BH")` with all of these
+#'   counted; with `p.value`, as in Matrix eQTL, among the pairs that were kept, which for the last of them may be more
+#'   than among all.
 #'
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
 #'   `p.value`, `fdr`, and `n`, `df` (a number where all pairs have as many, `NULL` by Kendall), `tests`, `method`.
@@ -73,7 +74,7 @@ gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = N
     test <- gpuCorTest(x, traits, use = use, method = method, backend = backend, covariates = covariates, ...,
                        precision = precision)
     tested <- new_association(test)
-    return(if (output == "matrix") tested else as.data.frame(tested))
+    return(if (output == "matrix") tested else new_associated(as.data.frame(tested), method))
   }
   if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
   if (identical(list(...)$df, "bartlett")) {
@@ -82,7 +83,13 @@ gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = N
   }
   task <- network_task(x, traits, check_criterion(given), "absolute", use, method, backend, covariates = covariates,
                        ..., precision = precision, takes_all = FALSE)
-  significant_pairs(task)
+  new_associated(significant_pairs(task), method, given)
+}
+
+# A data frame that knows of what it is, for summary(); given: the argument that said which pairs are in it. How many
+# there are, as some rows of a data frame keep its attributes.
+new_associated <- function(frame, method, given = list()) {
+  structure(frame, method = method, chosen = c(given, pairs = nrow(frame)), class = c("gpuAssociated", "data.frame"))
 }
 
 # ---- traits
@@ -120,7 +127,7 @@ as_trait <- function(trait, name) {
   }
   trait <- droplevels(as.factor(trait))
   if (nlevels(trait) != 2L) {
-    fail("'traits' has column \"", name, "\" of ", format_count(nlevels(trait)), " levels; ",
+    fail("'traits' has column \"", name, "\" of ", n_of(nlevels(trait), "level"), "; ",
          if (nlevels(trait) > 2L) {
            paste0("give a column for each, model.matrix(~ 0 + ", name, "), which are tested one by one, or numbers if ",
                   "they have an order, as.numeric(factor(", name, ", levels = ...))")
@@ -136,7 +143,7 @@ check_same_rows <- function(traits, x) {
   ours <- observations_of(x)
   theirs <- observations_of(traits)
   if (theirs$n != ours$n) {
-    fail("'traits' has ", format_count(theirs$n), " rows, and 'x' has ", format_count(ours$n), " observations")
+    fail("'traits' has ", n_of(theirs$n, "row"), ", and 'x' has ", n_of(ours$n, "observation"))
   }
   if (!length(ours$names) || identical(ours$names, theirs$names) || !setequal(ours$names, theirs$names)) {
     return(invisible())
@@ -241,8 +248,8 @@ as.data.frame.gpuAssociation <- function(x, row.names = NULL, optional = FALSE, 
 #' @method print gpuAssociation
 #' @export
 print.gpuAssociation <- function(x, digits = 4L, ...) {
-  cat(method_title(x$method), " of ", format_count(nrow(x$r)), " variables and ", format_count(ncol(x$r)), " traits, ",
-      format_count(x$tests), " tests; smallest p:\n", sep = "")
+  cat(method_title(x$method), " of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"), ", ",
+      n_of(x$tests, "test"), "; smallest p:\n", sep = "")
   print(utils::head(as.data.frame(x), 6L), digits = digits, row.names = FALSE)
   invisible(x)
 }

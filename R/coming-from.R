@@ -13,7 +13,8 @@
 #' | `gpuCorPerm(x, y, B, method)` | the same, or [gpuCorTest()] with `adjust = "maxT"` |
 #' | `gpuTtest(goodPairs, coeffs)`, `chooseGpu()`, `getGpuId()` | the same |
 #' | `gpuDist(x, method)` | [gpuDist()] for distances by correlation; of others [stats::dist()] and gputools have more |
-#' | `gpuAssoc()`, `gpuRowTtest()`, `gpuHclust()`, `gpuKmeans()`, `gpuGranger()`, `gpuMi()` | not here |
+#' | `gpuAssoc(x, y, covariates, pvalue = 1e-5)` | `gpuAssociation(x, y, covariates, p.value = 1e-5)` |
+#' | `gpuRowTtest()`, `gpuHclust()`, `gpuKmeans()`, `gpuGranger()`, `gpuMi()` | not here |
 #'
 #' *With both attached* the package that was attached last answers to the common names (`gpuCor`, `gpuCorPairs`,
 #' `gpuCorPerm`, `gpuDist`, `gpuTtest`, `chooseGpu`, `getGpuId`). Say which is meant: `gpucor::gpuCor(x)`,
@@ -23,8 +24,11 @@
 #' *What differs.* Here coefficients of all pairs are a `dist`, each pair once, and may be more than 2^31; every `use` goes
 #' with every measure, `"bicor"` and `"cosine"` among them, and with weights and covariates; networks hold more than 1e7
 #' pairs, by Kendall's tau, too, and where values are missing; without a GPU the same calls compute on the processor.
-#' `top` without `y` gives a pair once that each of its columns has among its own. gputools has tests, clusterings and
-#' models that are not correlations.
+#' `top` without `y` gives a pair once that each of its columns has among its own. [gpuAssociation()] has the partial
+#' correlation `r` where `gpuAssoc()` has the slope `beta`; t and the p value are the same, the false discovery rate
+#' stands beside them. It takes missing values, text and factors of two levels, a file and every measure, has neither
+#' `top` nor `limit`, and keeps all pairs unless `p.value` or `fdr` says which. gputools has tests, clusterings and models
+#' that are not correlations.
 #'
 #' @section WGCNA:
 #' | WGCNA | gpucor |

@@ -137,7 +137,7 @@ in_group <- function(name, code) {
 check_groups <- function(groups) {
   first <- groups$x[[1L]]
   other <- groups$y[[1L]]
-  if (ncol(first) != ncol(other)) fail("'x' has ", ncol(first), " columns, and 'y' ", ncol(other))
+  if (ncol(first) != ncol(other)) fail("'x' has ", n_of(ncol(first), "column"), ", and 'y' ", ncol(other))
   in_group("y", check_same_columns(other, first, "x"))
 }
 
@@ -226,8 +226,8 @@ describe_groups <- function(n) {
 #' @export
 print.gpuCorCompare <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
-  cat("Differences of z, ", method_title(x$method), ", ", describe_groups(x$n), "; ", format_count(nrow(frame)),
-      " pairs, smallest p:\n", sep = "")
+  cat("Differences of z, ", method_title(x$method), ", ", describe_groups(x$n), "; ", n_of(nrow(frame), "pair"),
+      ", smallest p:\n", sep = "")
   print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
   invisible(x)
 }

@@ -61,7 +61,7 @@ check_weights <- function(weights, n_obs) {
     fail("'weights' must be a vector of numbers, one for each observation, not ", show_value(weights))
   }
   if (length(weights) != n_obs) {
-    fail("'weights' has ", format_count(length(weights)), " values; there are ", format_count(n_obs), " observations")
+    fail("'weights' has ", n_of(length(weights), "value"), "; there are ", n_of(n_obs, "observation"))
   }
   bad <- which(!is.finite(weights) | weights < 0)
   if (length(bad)) {
@@ -144,7 +144,7 @@ regressors_of <- function(asked, measure, n_obs) {
 check_covariates <- function(covariates, data, measure, n_obs) {
   z <- covariate_matrix(covariates, data, measure$centred)
   if (nrow(z) != n_obs) {
-    fail("'covariates' has ", format_count(nrow(z)), " rows; there are ", format_count(n_obs), " observations")
+    fail("'covariates' has ", n_of(nrow(z), "row"), "; there are ", n_of(n_obs, "observation"))
   }
   infinite <- which(is.infinite(z), arr.ind = TRUE)
   if (nrow(infinite)) fail("'covariates' is infinite ", spot_of(z, infinite))

@@ -128,7 +128,7 @@ dataset_size <- function(file, dataset) {
 dense_file <- function(file, dataset, by_rows) {
   size <- dataset_size(file, dataset)
   if (length(size$dim) != 2L) {
-    fail("'dataset' is \"", dataset, "\", which has ", length(size$dim), " dimensions (", show_size(size$dim),
+    fail("'dataset' is \"", dataset, "\", which has ", n_of(length(size$dim), "dimension"), " (", show_size(size$dim),
          "); a matrix has two")
   }
   x <- new_file(file, "hdf5", size$dim, NULL, dataset = dataset, by_rows = FALSE, chunk = size$chunk)

@@ -128,8 +128,8 @@ check_dimnames <- function(dimnames, dim) {
   if (is.null(dimnames)) return(NULL)
   fits <- function(k) is.null(dimnames[[k]]) || (is.character(dimnames[[k]]) && length(dimnames[[k]]) == dim[k])
   if (!is.list(dimnames) || length(dimnames) != 2L || !fits(1L) || !fits(2L)) {
-    fail("'dimnames' must be a list of two, NULL or ", dim[1L], " names of observations, NULL or ", dim[2L],
-         " of variables, not ", show_value(dimnames))
+    fail("'dimnames' must be a list of two, NULL or ", n_of(dim[1L], "name"), " of observations, NULL or ",
+         dim[2L], " of variables, not ", show_value(dimnames))
   }
   dimnames
 }
@@ -156,7 +156,9 @@ dimnames.gpuCorFile <- function(x) x$dimnames
 
 # The numbers that an index stands for.
 picked <- function(index, n, names, what) {
-  if (is.logical(index) && length(index) > n) fail("an index has ", length(index), " values for ", n, " ", what, "s")
+  if (is.logical(index) && length(index) > n) {
+    fail("an index has ", n_of(length(index), "value"), " for ", n_of(n, what))
+  }
   if (is.character(index)) at <- match(index, names) else at <- seq_len(n)[index]
   if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))
   at
@@ -169,7 +171,7 @@ as.matrix.gpuCorFile <- function(x, ...) x[, ]
 #' @export
 print.gpuCorFile <- function(x, ...) {
   size <- vapply(dim(x), format_count, "")
-  cat(size[1L], " observations x ", size[2L], " variables in ", x$file, " (", describe_file(x), ")\n",
+  cat(n_of(size[1L], "observation"), " x ", n_of(size[2L], "variable"), " in ", x$file, " (", describe_file(x), ")\n",
       sep = "")
   invisible(x)
 }

@@ -66,7 +66,7 @@ version_text <- function(version) {
 #' @export
 print.gpuInfo <- function(x, ...) {
   cat("gpucor back ends: ", paste(x$backends, collapse = ", "), "; in use: ", x$default, "\n", sep = "")
-  cat("CPU:  ", x$threads, " threads, instructions: ", paste(x$instructions, collapse = ", "), "\n", sep = "")
+  cat("CPU:  ", n_of(x$threads, "thread"), ", instructions: ", paste(x$instructions, collapse = ", "), "\n", sep = "")
   if (nrow(x$devices) == 0L) {
     cat("CUDA: none, ", x$reason, "\n", sep = "")
     return(invisible(x))
@@ -74,11 +74,15 @@ print.gpuInfo <- function(x, ...) {
   cat("CUDA: runtime ", x$runtime, ", driver for ", x$driver, "\n", sep = "")
   for (d in seq_len(nrow(x$devices))) {
     gpu <- x$devices[d, ]
-    free <- if (!is.na(gpu$memory_free)) paste0(" (", show_bytes(gpu$memory_free), " free)")
+    free <- if (!is.na(gpu$memory_free)) paste0(" (", format_bytes(gpu$memory_free), " free)")
     cat(if (gpu$id %in% x$device) "    * " else "      ", gpu$id, ": ", gpu$name, ", compute capability ",
-        gpu$capability, ", ", show_bytes(gpu$memory), free, "\n", sep = "")
+        gpu$capability, ", ", format_bytes(gpu$memory), free, "\n", sep = "")
   }
   invisible(x)
 }
 
-show_bytes <- function(bytes) if (bytes < 1e9) sprintf("%.0f MB", bytes / 1e6) else sprintf("%.1f GB", bytes / 1e9)
+# "12 kB", "1.5 GB".
+format_bytes <- function(bytes) {
+  unit <- max(1, min(4, floor(log(max(bytes, 1), 1000))))
+  paste(format(signif(bytes / 1000^unit, 3), big.mark = ",", scientific = FALSE), c("kB", "MB", "GB", "TB")[unit])
+}

@@ -24,11 +24,13 @@ t.gpuCor <- function(x) x
 #' @importMethodsFrom Matrix diag
 #' @exportClass gpuCor
 #' @export
-setMethod("diag", "gpuCor", function(x = 1, nrow, ncol, names = TRUE) {
+setMethod("diag", "gpuCor", function(x = 1, nrow, ncol, names = TRUE) diagonal_of(x, names))
+
+diagonal_of <- function(x, names) {
   diagonal <- attr(x, "diagonal")
   if (is.null(diagonal)) diagonal <- rep(1, size_of(x))
   stats::setNames(diagonal, if (names) attr(x, "Labels"))
-})
+}
 
 #' @rdname gpuCor-class
 #' @param na.rm,dims As in [base::rowSums()]; `dims` is not used.
@@ -62,3 +64,15 @@ pair_numbers <- function(n) {
   others <- as.integer(n) - seq_len(n - 1)
   list(from = rep.int(seq_len(n - 1), others), to = sequence(others, from = 2:n))
 }
+
+# stats::heatmap() takes a matrix only.
+#' @rdname gpuCor-class
+#' @importFrom stats heatmap
+#' @usage NULL
+#' @export
+setMethod("heatmap", "gpuCor", function(x, ...) stats::heatmap(as.matrix(x), ...))
+
+#' @rdname gpuCor-class
+#' @method isSymmetric gpuCor
+#' @export
+isSymmetric.gpuCor <- function(object, ...) TRUE

@@ -225,7 +225,7 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
 
 check_shuffled <- function(x, y) {
   if (anyNA(x) || anyNA(y)) fail("'x' and 'y' must have no missing values, as observations change places")
-  if (nrow(x) < 3L) fail("'x' has ", nrow(x), " rows (observations); permutations need at least 3")
+  if (nrow(x) < 3L) fail("'x' has ", n_of(nrow(x), "row"), " (observations); permutations need at least 3")
 }
 
 # Of `n_perm` orders of the rows of y: by how many a pair's coefficient is as large as `strength`, and the largest one

@@ -35,6 +35,48 @@ setMethod("colMeans", "gpuCorNetwork", function(x, na.rm = FALSE, dims = 1, ...)
   Matrix::colMeans(as_plain_sparse(x), na.rm, dims, ...)
 })
 
+#' @rdname gpuCorNetwork-class
+#' @param y Not used: with another matrix, the methods are Matrix's.
+#' @importMethodsFrom Matrix crossprod
+#' @export
+setMethod("crossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...) {
+  Matrix::crossprod(as_plain_sparse(x))
+})
+
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix tcrossprod
+#' @export
+setMethod("tcrossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...) {
+  Matrix::tcrossprod(as_plain_sparse(x))
+})
+
+#' @rdname gpuCorNetwork-class
+#' @usage NULL
+#' @export
+setMethod("heatmap", "gpuCorNetwork", function(x, ...) stats::heatmap(as.matrix(x), ...))
+
+#' @rdname gpuCorNetwork-class
+#' @usage NULL
+#' @export
+setMethod("heatmap", "gpuCorNetworkXY", function(x, ...) stats::heatmap(as.matrix(x), ...))
+
+#' @method isSymmetric gpuCorNetwork
+#' @export
+isSymmetric.gpuCorNetwork <- function(object, ...) Matrix::isSymmetric(as_plain_sparse(object), ...)
+
+#' @method isSymmetric gpuCorNetworkXY
+#' @export
+isSymmetric.gpuCorNetworkXY <- isSymmetric.gpuCorNetwork
+
+# Of all entries of the matrix, those that are 0 included.
+#' @method mean gpuCorNetwork
+#' @export
+mean.gpuCorNetwork <- function(x, ...) mean(Matrix::colMeans(as_plain_sparse(x)))
+
+#' @method mean gpuCorNetworkXY
+#' @export
+mean.gpuCorNetworkXY <- mean.gpuCorNetwork
+
 #' @method t gpuCorNetwork
 #' @export
 t.gpuCorNetwork <- function(x) Matrix::t(as_plain_sparse(x))

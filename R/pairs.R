@@ -153,8 +153,8 @@ traits_length <- function(traits) if (is.null(traits$place)) length(traits$label
 #' @export
 print.gpuCorPairs <- function(x, ...) {
   relation <- relations[x$relation + 1L]
-  sizes <- vapply(Filter(Negate(is.null), x[c("x", "y")]), function(side) format_count(traits_length(side)), "")
-  cat("Pairs of ", paste(sizes, collapse = " x "), " columns, ",
+  sizes <- vapply(Filter(Negate(is.null), x[c("x", "y")]), traits_length, 0)
+  cat("Pairs of ", paste(vapply(sizes, format_count, ""), collapse = " x "), " column", if (any(sizes != 1)) "s", ", ",
       switch(relation, within = "of the same label", between = "of different labels",
              nearer = paste("at most", format(x$distance), "apart"),
              farther = paste("more than", format(x$distance), "apart")), "\n", sep = "")
@@ -175,7 +175,7 @@ check_pairs <- function(pairs, x, y) {
   for (name in c("x", if (!is.null(y)) "y")) {
     n <- traits_length(pairs[[name]])
     columns <- ncol(list(x = x, y = y)[[name]])
-    if (n != columns) fail("'pairs' is of ", format_count(n), " columns, and '", name, "' has ", format_count(columns))
+    if (n != columns) fail("'pairs' is of ", n_of(n, "column"), ", and '", name, "' has ", format_count(columns))
   }
   unclass(pairs)
 }

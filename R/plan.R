@@ -170,17 +170,23 @@ describe_plan <- function(plan, round, expected) {
   cat("Plan of ", plan$verb, "() in ", plan$path, "\n", sep = "")
   cat(n_of(plan$pairs, "pair"), " of ", n_of(plan$x$dim[1L], "observation"), " in ", plan$shards,
       if (plan$shards > 1) " shares of " else " share of ", format_count(ceiling(plan$pairs / plan$shards)),
-      "; data of ", show_bytes(bytes), "\n", sep = "")
+      "; data of ", format_bytes(bytes), "\n", sep = "")
   if (!is.na(seconds)) {
     cat("a share takes about ", show_seconds(seconds), " on a machine like this one, all of them ",
         show_seconds(seconds * plan$shards), "\n", sep = "")
   }
   all <- sum(plan$x$dim[2L], plan$y$dim[2L])
   cat("a share reads ", n_of(ceiling(expected[["columns"]]), "column"), ", all shares read the data ",
-      format(expected[["columns"]] * plan$shards / all, digits = 2), " times over; prepared, the columns of a share ",
-      "take up to ", show_bytes(expected[["memory"]]), "\n", sep = "")
-  if (round$entry == "r_cor") cat("a share holds ", show_bytes(8 * plan$pairs / plan$shards), " of results\n", sep = "")
+      times_over(expected[["columns"]] * plan$shards / all), "; prepared, the columns of a share take up to ",
+      format_bytes(expected[["memory"]]), "\n", sep = "")
+  of_results <- 8 * plan$pairs / plan$shards
+  if (round$entry == "r_cor") cat("a share holds ", format_bytes(of_results), " of results\n", sep = "")
   if (!round$is_last) cat("there will be more than one round: gpuCorStatus() says when the next one is due\n")
+}
+
+times_over <- function(times) {
+  shown <- format(times, digits = 2)
+  if (shown == "1") "once" else paste(shown, "times over")
 }
 
 show_seconds <- function(seconds) {

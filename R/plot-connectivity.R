@@ -89,12 +89,14 @@ draw_hubs <- function(values, name, coords, hubs, ...) {
   old <- graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
   on.exit(graphics::par(old))
   start_plot(range(0, values[best]), range(place), list(xlab = paste0("connectivity (", name, ")"),
-                                                        main = paste("The", length(best), "strongest hubs"),
+                                                        main = hubs_title(length(best)),
                                                         yaxt = "n"), ...)
   graphics::axis(2L, place, names, las = 1, cex.axis = 0.8, tick = FALSE, mgp = c(3, 0.3, 0))
   graphics::segments(0, place, values[best], place, col = FAINT)
   graphics::points(values[best], place, pch = 19, col = BLUE)
 }
+
+hubs_title <- function(n) if (n == 1) "The strongest hub" else paste("The", n, "strongest hubs")
 
 # From each side, side by side in one coordinate system, the strongest on top.
 draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
@@ -116,7 +118,7 @@ draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
   on.exit(graphics::par(old))
   graphics::plot.default(c(0, sum(widths) + gap * (length(views) - 1)), c(-0.1, 1) * high, type = "n", asp = 1,
                          axes = FALSE, ann = FALSE, ...)
-  graphics::title(main = main, line = 1.4)
+  title_at("main", main, TITLE_LINE)
   for (v in seq_along(views)) {
     at <- coords[order, views[[v]], drop = FALSE]
     half <- step[views[[v]]] / 2
@@ -191,9 +193,9 @@ draw_carpet <- function(carpet, main, ...) {
   graphics::plot.default(span, c(0.5, rows + 0.5), type = "n", xaxs = "i", yaxs = "i", yaxt = "n", ann = FALSE, ...)
   draw_cells(carpet$values, carpet$limits, carpet$colours, span, c(0.5, rows + 0.5))
   graphics::box()
-  graphics::title(main = main, line = 1.4)
-  graphics::title(xlab = carpet$xlab, line = 2.2)
-  graphics::title(ylab = carpet$ylab, line = 1)
+  title_at("main", main, TITLE_LINE)
+  title_at("xlab", carpet$xlab, 2.2)
+  title_at("ylab", carpet$ylab, 1)
   draw_key(carpet$limits, carpet$colours, carpet$title)
 }
 

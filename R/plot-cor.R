@@ -18,7 +18,7 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap"), most = 1000
   type <- check_panel(type, names(panels))
   most <- check_whole(most, "most", 2, 20000)
   if (type == "heatmap") check_drawable(n, most)
-  if (n < 2) fail("there is no pair to plot: 'x' has ", n, if (n == 1) " variable" else " variables")
+  if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))
   if (n < 3 || n > most) panels$heatmap <- if (type == "heatmap") panels$heatmap
   draw_panels(panels, type, ...)
   invisible(x)
@@ -53,14 +53,15 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
   on.exit(graphics::par(old))
   graphics::plot.default(c(0.5, n + 0.5), c(0.5, n + 0.5), type = "n", ylim = c(n + 0.5, 0.5), xaxs = "i", yaxs = "i",
                          axes = FALSE, ann = FALSE, ...)
-  graphics::title(main = main, line = 1.4)
+  title_at("main", main, TITLE_LINE)
   draw_cells(values, limits, colours)
   graphics::box(col = "grey40")
   size <- names_size(names, graphics::par("pin")[2L] / n)
   if (size > 0) {
     for (side in 1:2) name_cells(side, names, size)
   } else {
-    graphics::title(xlab = n_of(n, "variable"), ylab = "in the order of a tree", line = 1)
+    title_at("xlab", n_of(n, "variable"), 1)
+    title_at("ylab", "in the order of a tree", 1)
   }
   draw_key(limits, colours, title)
 }
@@ -97,7 +98,7 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap", ...) {
   most <- check_whole(most, "most", 2, 20000)
   n <- attr(x, "Size")
-  if (n < 3) fail("there is no tree to plot: 'x' has ", n, " variables; it takes 3 or more")
+  if (n < 3) fail("there is no tree to plot: 'x' has ", n_of(n, "variable"), "; it takes 3 or more")
   check_drawable(n, most)
   d <- structure(1 - as.vector(x), Size = n, Labels = attr(x, "Labels"), class = "dist")
   if (is.null(tree)) tree <- order_by_tree(d)
@@ -116,7 +117,7 @@ plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap
   margin <- names_margin(names, 4.8)
   graphics::par(mar = c(0.4, margin, 3.2, 4.4), cex = 0.85)
   draw_tree(tree, "1 - overlap")
-  graphics::title(main, line = 1.4)
+  title_at("main", main, TITLE_LINE)
   graphics::par(mar = c(2, margin, 0.4, 4.4))
   draw_overlap(overlap, names)
   invisible(x)
@@ -132,7 +133,7 @@ draw_overlap <- function(overlap, names) {
   draw_cells(overlap, limits, sequential())
   graphics::box(col = "grey40")
   size <- names_size(names, graphics::par("pin")[2L] / n)
-  if (size > 0) name_cells(2L, names, size) else graphics::title(ylab = n_of(n, "variable"), line = 1)
+  if (size > 0) name_cells(2L, names, size) else title_at("ylab", n_of(n, "variable"), 1)
   at <- pretty(limits^2, 4L)
   draw_key(limits, sequential(), "overlap", sqrt(at), format(at))
 }

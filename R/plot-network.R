@@ -71,8 +71,8 @@ draw_degrees <- function(net, ...) {
   room <- if (length(counts) > 1L) 4 else 1 # for the legend
   start_plot(span(all$degree), span(all$variables) * c(1, room),
              list(xlab = "degree", ylab = "variables", main = "Degrees", log = "xy", axes = FALSE), ...)
-  log_axis(1L, span(all$degree))
-  log_axis(2L, span(all$variables))
+  log_axis(1L, span(all$degree), count_ticks(span(all$degree)))
+  log_axis(2L, span(all$variables), count_ticks(span(all$variables)))
   graphics::box(bty = "l")
   for (side in seq_along(counts)) {
     graphics::points(counts[[side]]$degree, counts[[side]]$variables, pch = c(19, 17)[side], cex = 0.8,
@@ -144,14 +144,18 @@ draw_layout <- function(net, labels, main = "", ...) {
   graphics::segments(from[, 1L], from[, 2L], to[, 1L], to[, 2L], col = colours[strongest_last],
                      lwd = edge_widths(abs(value))[strongest_last])
   is_y <- if (is.null(igraph::V(graph)$type)) rep(FALSE, length(degree)) else igraph::V(graph)$type
+  size <- (if (length(degree) > 60L) 0.7 else 1) * (0.6 + 1.4 * sqrt(degree / max(degree)))
   graphics::points(at, pch = ifelse(is_y, 22, 21), bg = ifelse(is_y, "white", "grey35"), col = "black", lwd = 0.5,
-                   cex = (if (length(degree) > 60L) 0.7 else 1) * (0.6 + 1.4 * sqrt(degree / max(degree))))
+                   cex = size)
   names <- igraph::V(graph)$name
   if (is.null(names)) names <- as.character(which(unlist(degrees_of_network(net)) > 0))
   best <- utils::head(order(-degree), labels)
-  draw_labels(at[best, 1L], at[best, 2L], shorten(names[best], 16L), at[, 1L], at[, 2L])
+  draw_labels(best, shorten(names[best], 16L), at[, 1L], at[, 2L], dot_radius(size))
   layout_legend(value_name(net), value, any(is_y))
 }
+
+# In inches, of dots of these `cex`.
+dot_radius <- function(cex) 0.375 * cex * graphics::par("cex") * graphics::par("ps") / 72
 
 extend <- function(values) range(values) + c(-0.06, 0.06) * max(diff(range(values)), 1)
 

@@ -1,4 +1,4 @@
-# Pictures of tests: of coefficients, and of differences between two groups.
+# Pictures of tests: of coefficients, of differences between two groups, and of associations with traits.
 
 #' @rdname gpuCorTest
 #' @param type Of `plot()`: `"p.value"`, the histogram of the p values with what it would be if no pair were correlated,
@@ -17,6 +17,14 @@ plot.gpuCorTest <- function(x, type = c("auto", "p.value", "volcano"), ...) {
 plot.gpuCorCompare <- function(x, type = c("auto", "p.value", "volcano"), ...) {
   difference <- as.vector(x$difference)
   draw_tests(x, type, difference, log_p_of_z(x$statistic), "difference of z", range(0, difference, finite = TRUE), ...)
+}
+
+#' @rdname gpuAssociation
+#' @param type Of `plot()` of `output = "matrix"`: `"p.value"`, the histogram of the p values with what it would be if
+#'   nothing were associated, or `"volcano"`, p on a logarithmic axis against the coefficient. `"auto"`: both.
+#' @export
+plot.gpuAssociation <- function(x, type = c("auto", "p.value", "volcano"), ...) {
+  draw_tests(x, type, as.vector(x$r), log(as.vector(x$p.value)), method_title(x$method), c(-1, 1), ...)
 }
 
 # Two-sided, and not 0 where p itself would be.

@@ -48,9 +48,30 @@ start_plot <- function(x, y, parameters, ...) {
   own <- parameters[setdiff(names(parameters), titles)]
   usual[names(own)] <- own
   do.call(graphics::plot.default, c(list(x, y, type = "n", ann = FALSE), usual))
-  graphics::title(main = parameters$main, line = 1.4)
-  graphics::title(xlab = parameters$xlab, line = 2.2)
-  graphics::title(ylab = parameters$ylab, line = 3.1)
+  title_at("main", parameters$main, TITLE_LINE)
+  title_at("xlab", parameters$xlab, 2.2)
+  title_at("ylab", parameters$ylab, 3.1)
+}
+
+# With room for a note below it.
+TITLE_LINE <- 1.9
+
+# A title of the plot or of an axis, smaller where it would be cut off at the edge of the figure. what: as title() calls
+# it.
+title_at <- function(what, text, line) {
+  if (!length(text)) return(invisible())
+  size <- title_size(what, text)
+  given <- list(text, size)
+  names(given) <- c(what, if (what == "main") "cex.main" else "cex.lab")
+  do.call(graphics::title, c(given, line = line))
+}
+
+title_size <- function(what, text) {
+  ends <- if (what == "ylab") c(1L, 3L) else c(2L, 4L)
+  room <- graphics::par("pin")[if (what == "ylab") 2L else 1L] + 2 * min(graphics::par("mai")[ends])
+  usual <- graphics::par(if (what == "main") "cex.main" else "cex.lab")
+  font <- graphics::par(if (what == "main") "font.main" else "font.lab")
+  usual * min(1, 0.98 * room / max(graphics::strwidth(text, "inches", cex = usual, font = font), 1e-6))
 }
 
 # A line between the title and the plot.
@@ -73,8 +94,13 @@ log_ticks <- function(values) {
   signif(10^exponents, 1L)
 }
 
-log_axis <- function(side, values) {
+# Of counts: whole numbers, with 1 where the axis begins there.
+count_ticks <- function(values) {
   ticks <- log_ticks(values)
+  sort(unique(c(if (min(values) <= 1) 1, ticks[ticks == round(ticks) & ticks >= 1])))
+}
+
+log_axis <- function(side, values, ticks = log_ticks(values)) {
   graphics::axis(side, ticks, vapply(ticks, format, "", digits = 3L, big.mark = ",", scientific = max(ticks) > 1e6),
                  las = 1)
 }
@@ -86,11 +112,19 @@ draw_histogram <- function(values, breaks, what, total, parameters, ...) {
   draw_bars(breaks, found$counts / max(1, length(values)) * total, what, parameters, ...)
 }
 
+# Whole numbers, where they are counts and not thousands of them.
+bar_ticks <- function(top, unit) {
+  ticks <- pretty(c(0, top), 5L)
+  if (unit == 1) ticks[ticks == round(ticks)] else ticks
+}
+
 # Returns the unit of the axis.
 draw_bars <- function(breaks, counts, what, parameters, ...) {
   unit <- count_unit(max(counts, 1))
   parameters$ylab <- paste0(what, names(unit))
-  start_plot(range(breaks), c(0, 1.05 * max(counts, 1) / unit), c(parameters, list(yaxs = "i", bty = "n")), ...)
+  top <- 1.05 * max(counts, 1) / unit
+  start_plot(range(breaks), c(0, top), c(parameters, list(yaxs = "i", bty = "n", yaxt = "n")), ...)
+  if (!any(c("yaxt", "axes") %in% names(list(...)))) graphics::axis(2L, bar_ticks(top, unit), las = 1)
   graphics::rect(breaks[-length(breaks)], 0, breaks[-1L], counts / unit, col = FAINT,
                  border = if (length(counts) <= 50L) "white" else NA)
   invisible(unit)
@@ -167,45 +201,46 @@ name_cells <- function(side, names, size) {
 
 # ---- labels of points
 
-# Where labels can stand beside their points, those first in order first: a list of x and y, the middle of each label,
-# NA where there is no room. Neither another label nor one of the points is covered.
-place_labels <- function(x, y, labels, points_x, points_y, cex) {
-  em <- graphics::strheight("M", cex = cex)
-  wide <- graphics::strwidth(labels, cex = cex) / 2 + 0.15 * em
-  high <- 0.75 * em
-  ring <- expand.grid(turn = c(90, 270, 0, 180, 45, 135, 225, 315) * pi / 180, far = c(1, 1.8, 2.8))
-  across <- cos(ring$turn)
-  up <- sin(ring$turn) * (high + 0.6 * ring$far * em)
-  aspect <- graphics::strwidth("M", cex = cex) / em
-  found <- list(x = rep(NA_real_, length(x)), y = rep(NA_real_, length(x)))
+# Where labels of some of the points can stand, those first in order first: a list of x and y, the middle of each label,
+# NA where there is no room, and of half their widths and heights. No label covers another one or part of a point;
+# radius, in inches, is that of each point.
+place_labels <- function(which, labels, x, y, radius, cex) {
   usr <- graphics::par("usr")
-  for (k in seq_along(x)) {
-    at_x <- x[k] + across * (wide[k] + 0.6 * ring$far * em * aspect)
-    at_y <- y[k] + up
-    free <- at_x - wide[k] > usr[1L] & at_x + wide[k] < usr[2L] & at_y - high > usr[3L] & at_y + high < usr[4L]
+  inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
+  x <- x / inch[1L]
+  y <- y / inch[2L]
+  edges <- usr / rep(inch, each = 2L)
+  em <- graphics::strheight("M", "inches", cex = cex)
+  wide <- graphics::strwidth(labels, "inches", cex = cex) / 2 + 0.25 * em
+  high <- 0.8 * em
+  ring <- data.frame(across = c(0, 0, 1, -1, 1, -1, -1, 1), up = c(1, -1, 0, 0, 1, 1, -1, -1),
+                     far = rep(c(0.2, 1, 2), each = 8L))
+  found <- list(x = rep(NA_real_, length(which)), y = rep(NA_real_, length(which)))
+  for (k in seq_along(which)) {
+    reach <- radius[which[k]] + ring$far * em
+    at_x <- x[which[k]] + ring$across * (wide[k] + reach)
+    at_y <- y[which[k]] + ring$up * (high + reach)
+    free <- at_x - wide[k] > edges[1L] & at_x + wide[k] < edges[2L] & at_y - high > edges[3L] & at_y + high < edges[4L]
     covers <- function(at) {
-      any(abs(points_x - at_x[at]) < wide[k] & abs(points_y - at_y[at]) < high) ||
+      any(abs(x - at_x[at]) < wide[k] + radius & abs(y - at_y[at]) < high + radius) ||
         any(abs(found$x - at_x[at]) < wide + wide[k] & abs(found$y - at_y[at]) < 2 * high, na.rm = TRUE)
     }
-    at <- Find(Negate(covers), which(free))
+    at <- Find(Negate(covers), base::which(free))
     if (is.null(at)) next
     found$x[k] <- at_x[at]
     found$y[k] <- at_y[at]
   }
-  found
+  list(x = found$x * inch[1L], y = found$y * inch[2L], wide = wide * inch[1L], high = high * inch[2L])
 }
 
-draw_labels <- function(x, y, labels, points_x = x, points_y = y, cex = 0.7) {
-  at <- place_labels(x, y, labels, points_x, points_y, cex)
-  there <- which(!is.na(at$x))
+# Each on a pale field, so that it can be read among lines.
+draw_labels <- function(which, labels, x, y, radius, cex = 0.8) {
+  at <- place_labels(which, labels, x, y, radius, cex)
+  there <- base::which(!is.na(at$x))
   if (!length(there)) return(invisible())
-  graphics::segments(x[there], y[there], at$x[there], at$y[there], col = "grey50", lwd = 0.6)
-  halo <- graphics::strheight("M", cex = cex) * 0.12
-  sideways <- graphics::strwidth("M", cex = cex) * 0.12
-  for (turn in seq(0, 2 * pi, length.out = 9L)[-1L]) {
-    graphics::text(at$x[there] + cos(turn) * sideways, at$y[there] + sin(turn) * halo, labels[there], cex = cex,
-                   col = "white")
-  }
+  graphics::segments(x[which[there]], y[which[there]], at$x[there], at$y[there], col = "grey30", lwd = 0.6)
+  graphics::rect(at$x[there] - at$wide[there], at$y[there] - at$high, at$x[there] + at$wide[there],
+                 at$y[there] + at$high, col = grDevices::adjustcolor("white", 0.8), border = NA)
   graphics::text(at$x[there], at$y[there], labels[there], cex = cex)
 }
 

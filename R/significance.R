@@ -40,7 +40,9 @@ degrees_of_freedom <- function(task, n) {
   estimated <- identical(design$df, "bartlett")
   lost <- if (estimated || is.null(design)) 0 else design$lost
   most <- if (is.numeric(design$df)) design$df else n - taken - lost
-  if (n < 3 || most < 1) fail("p values need at least ", max(3, taken + lost + 1), " observations; there are ", n)
+  if (n < 3 || most < 1) {
+    fail("p values need at least ", max(3, taken + lost + 1), " observations; there ", if (n == 1) "is " else "are ", n)
+  }
   list(most = most, estimated = estimated)
 }
 

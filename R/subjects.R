@@ -94,7 +94,7 @@ check_subjects <- function(x, y, use, method, settings, given) {
   n <- count_of(x, given$subjects, "x")
   if (!is.null(y) && !is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
   if (!is.null(y) && count_of(y, given$subjects, "y") != n) {
-    fail("'x' has ", n, " subjects, and 'y' has ", count_of(y, given$subjects, "y"))
+    fail("'x' has ", n_of(n, "subject"), ", and 'y' has ", count_of(y, given$subjects, "y"))
   }
   data <- read_subjects(x, y, n, use, method, settings$assay)
   if (n == 1L) {
@@ -215,7 +215,7 @@ as_subject <- function(x, i) {
 check_same_columns <- function(m, first, name) {
   if (is.null(first)) return(invisible())
   if (ncol(m) != ncol(first)) {
-    fail("'", name, "' has ", ncol(m), " columns, and that of the first subject ", ncol(first))
+    fail("'", name, "' has ", n_of(ncol(m), "column"), ", and that of the first subject ", ncol(first))
   }
   own <- colnames(m)
   names <- colnames(first)
@@ -285,7 +285,7 @@ check_subject_weights <- function(weights, how, n) {
 fisher_weights <- function(n) {
   few <- which(n < 4)
   if (length(few)) {
-    fail("subject ", few[1L], " has ", n[few[1L]], " observations; Fisher's z weighs n of them by n - 3, and ",
+    fail("subject ", few[1L], " has ", n_of(n[few[1L]], "observation"), "; Fisher's z weighs n of them by n - 3, and ",
          "needs at least 4")
   }
   n - 3

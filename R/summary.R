@@ -7,14 +7,15 @@
 #' to add.
 #'
 #' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()],
-#'   [gpuCorCompare()] or `gpuAssociation(output = "matrix")` returns. For [gpuCor()] and [gpuTOM()] see [gpuCor-class],
+#'   [gpuCorCompare()] or [gpuAssociation()] returns. For [gpuCor()] and [gpuTOM()] see [gpuCor-class],
 #'   for modules [gpuModules-methods], for windows [gpuCorWindows()].
 #' @param n How many of the best connected variables, or of the smallest p values, to list.
 #' @param level The level of significance.
 #' @param x A summary.
 #' @param digits Significant digits to print.
 #' @param ... Not used.
-#' @return A list with `methods`, the sentences, and
+#' @return `head()` and `tail()` of tests, comparisons and associations are rows of `as.data.frame()`. `summary()`: a
+#'   list with `methods`, the sentences, and
 #'   * of a network `variables`, `observations`, `pairs`, `edges`, `density` (edges of all pairs), `threshold`,
 #'     `positive` (share of the edges), `isolated` (variables without an edge), `degree` and `weight` (quantiles),
 #'     `hubs` (a data frame of `variable`, `degree`, `strength`, which is the sum of the sizes of its coefficients);
@@ -23,7 +24,8 @@
 #'   * of powers `estimate` and its row of the table, `fit`;
 #'   * of tests, comparisons and associations `tests`, `missing` (without a p value), `significant` (how many p values
 #'     are at most `level`: as they are, by Bonferroni, by Benjamini and Hochberg, and adjusted by permutation if that
-#'     was asked for) and `strongest`, the rows of `as.data.frame()` with the smallest p values.
+#'     was asked for; of associations up to a `p.value` or `fdr` these) and `strongest`, the rows of `as.data.frame()`
+#'     with the smallest p values.
 #' @examples
 #' summary(gpuCorNetwork(mtcars, threshold = 0.8))
 #' summary(gpuCorTest(mtcars))
@@ -82,12 +84,9 @@ best_connected <- function(net, n) {
 }
 
 network_sentences <- function(net, found) {
-  sizes <- format_count(found$variables)
-  pairs <- if (length(sizes) > 1L) {
-    paste(sizes[1L], "variables with", sizes[2L], "others")
-  } else {
-    paste(sizes, "variables")
-  }
+  sizes <- found$variables
+  others <- if (length(sizes) > 1L) paste0(" with ", n_of(sizes[[2L]], "other"))
+  variables <- paste0(n_of(sizes[[1L]], "variable"), others)
   what <- if (is(net, "gpuCorDifference")) {
     paste0("The difference of Fisher's z between two groups, of ", method_title(net@method), ",")
   } else {
@@ -107,7 +106,7 @@ network_sentences <- function(net, found) {
     what <- "Topological overlap"
     paste0(", in the ", overlap_words(c(net@overlap, list(method = net@method))))
   }
-  paste0(what, " was computed ", with_gpucor(), " for ", n_of(net@pairs, "pair"), " of ", pairs, observations,
+  paste0(what, " was computed ", with_gpucor(), " for ", n_of(net@pairs, "pair"), " of ", variables, observations,
          of_overlap, ". ", edge_sentence(net), " ", of_connected)
 }
 
@@ -121,13 +120,17 @@ edge_sentence <- function(net) {
   by <- switch(net@criterion,
     threshold = paste(those, least),
     density = paste0("the strongest ", percent(net@value[1L]), " of the pairs, ", those, " ", least),
-    k = paste0("of each variable its ", value, " strongest neighbours by ", weight),
+    k = neighbour_words(net@value[1L], weight),
     p.value = paste0(those, " p <= ", value, if (!is.null(least)) paste0(" (", least, ")")),
     fdr = paste0(if (net@edges == 1) "the one" else "those", " found at a false discovery rate of ", value,
                  " (Benjamini and Hochberg", if (!is.null(least)) paste0("; ", least), ")")
   )
   paste0(n_of(net@edges, "pair"), if (net@pairs > 0) paste0(" (", percent(net@edges / net@pairs), ")"),
          if (net@edges == 1) " is an edge" else " are edges", " of the network: ", by, ".")
+}
+
+neighbour_words <- function(k, weight) {
+  paste0("of each variable its ", if (k == 1) "strongest neighbour" else n_of(k, "strongest neighbour"), " by ", weight)
 }
 
 #' @rdname summary.gpuCorNetwork
@@ -180,7 +183,7 @@ connectivity_sentences <- function(x, frame, fit) {
   }
   maps <- c(mean = "the mean coefficient", z = "the mean of Fisher's z", icc = "the mean squared coefficient",
             eigenvector = "eigenvector centrality")[intersect(map_names, names(x))]
-  paste0(method_title(x$method), " of ", format_count(nrow(frame)), " variables was computed ", with_gpucor(), " from ",
+  paste0(method_title(x$method), " of ", n_of(nrow(frame), "variable"), " was computed ", with_gpucor(), " from ",
          n_of(max(x$n_obs), "observation"), ": ", n_of(x$pairs, "pair"), ". ",
          if (length(x$threshold)) {
            paste0("Degree and strength count ", paste(vapply(seq_along(x$threshold), level, ""), collapse = "; "), ". ")
@@ -211,18 +214,22 @@ print.summary.gpuConnectivity <- function(x, digits = 4L, ...) {
 summary.gpuCorPower <- function(object, ...) {
   table <- object$fitIndices
   row <- table[match(object$powerEstimate, table$Power), ]
-  tried <- paste0("Of ", nrow(table), " powers from ", format(min(table$Power)), " to ", format(max(table$Power)), ", ")
+  tried <- if (nrow(table) == 1L) {
+    paste0("The only power tried, ", format(table$Power), ",")
+  } else {
+    paste0("Of ", nrow(table), " powers from ", format(min(table$Power)), " to ", format(max(table$Power)), ",")
+  }
   cut <- attr(object, "r_squared")
   text <- if (is.na(object$powerEstimate)) {
-    paste0(tried, "none had a scale-free fit of R^2 above ", cut, ".")
+    paste0(tried, if (nrow(table) == 1L) " did not have" else " none had", " a scale-free fit of R^2 above ", cut, ".")
   } else {
-    paste0(tried, format(object$powerEstimate), " was the lowest with a scale-free fit of R^2 above ", cut, " (R^2 ",
-           format(round(row$SFT.R.sq, 2), nsmall = 2), ", slope ", signif(row$slope, 3), "; mean connectivity ",
-           signif(row$mean.k., 3), ")",
+    paste0(tried, if (nrow(table) == 1L) " had" else paste0(" ", format(object$powerEstimate), " was the lowest with"),
+           " a scale-free fit of R^2 above ", cut, " (R^2 ", format(round(row$SFT.R.sq, 2), nsmall = 2), ", slope ",
+           signif(row$slope, 3), "; mean connectivity ", signif(row$mean.k., 3), ")",
            if (row$slope > 0) ", but with a rising line: that network is not scale-free", ".")
   }
-  text <- paste0(method_title(attr(object, "method")), " of ", format_count(attr(object, "n_var")),
-                 " variables was computed ", with_gpucor(), " for ", attr(object, "type"), " networks. ", text)
+  text <- paste0(method_title(attr(object, "method")), " of ", n_of(attr(object, "n_var"), "variable"),
+                 " was computed ", with_gpucor(), " for ", attr(object, "type"), " networks. ", text)
   structure(list(methods = text, estimate = object$powerEstimate, fit = row), class = "summary.gpuCorPower")
 }
 
@@ -249,7 +256,7 @@ summary.gpuCorTest <- function(object, level = 0.05, n = 6L, ...) {
   tested <- if (is_t_distributed(object$method)) "Student's t" else "the normal distribution or exactly"
   what <- paste0(method_title(object$method), " was tested ", with_gpucor(), " by ", tested, " (",
                  switch(object$alternative, two.sided = "two-sided", paste("one-sided,", object$alternative)), "; ",
-                 format_range(object$n), " observations)")
+                 range_of(object$n, "observation"), ")")
   summarise_tests(object, p, adjusted, what, level, n)
 }
 
@@ -263,13 +270,40 @@ summary.gpuCorCompare <- function(object, level = 0.05, n = 6L, ...) {
 }
 
 #' @rdname summary.gpuCorNetwork
+#' @method summary gpuAssociated
+#' @export
+summary.gpuAssociated <- function(object, level = 0.05, n = 6L, ...) {
+  tests <- attr(object, "tests")
+  chosen <- attr(object, "chosen")
+  if (!identical(chosen$pairs, nrow(object))) return(NextMethod()) # some of its rows
+  frame <- as.data.frame(object)
+  class(frame) <- "data.frame"
+  by <- if (is_t_distributed(attr(object, "method"))) "Student's t" else "the normal distribution"
+  what <- paste0(method_title(attr(object, "method")), " with traits was tested ", with_gpucor(), " by ", by,
+                 " (two-sided)")
+  found <- summarise_tests(list(coefficient = frame$r), frame$p.value, NULL, what, level, n)
+  found$strongest <- utils::head(frame, n)
+  rule <- setdiff(names(chosen), "pairs")
+  if (!length(rule)) return(found)
+  those <- switch(rule,
+    fdr = paste("at a false discovery rate of", format(chosen$fdr), "(Benjamini and Hochberg)"),
+    p.value = paste("with p <=", format(chosen$p.value))
+  )
+  found$methods <- paste0(what, " for ", n_of(tests, "pair"), ". Of these, ", format_count(nrow(frame)), " (",
+                          percent(nrow(frame) / max(1, tests)), ") were found ", those, ".")
+  found$tests <- tests
+  found$significant <- stats::setNames(nrow(frame), rule)
+  found
+}
+
+#' @rdname summary.gpuCorNetwork
 #' @method summary gpuAssociation
 #' @export
 summary.gpuAssociation <- function(object, level = 0.05, n = 6L, ...) {
   by <- if (is_t_distributed(object$method)) {
-    paste0("by Student's t (two-sided; ", format_range(object$df), " degrees of freedom)")
+    paste0("by Student's t (two-sided; ", range_of(object$df, "degree"), " of freedom)")
   } else {
-    paste0("by the normal distribution (two-sided; ", format_range(object$n), " observations)")
+    paste0("by the normal distribution (two-sided; ", range_of(object$n, "observation"), ")")
   }
   what <- paste0(method_title(object$method), " of ", n_of(nrow(object$r), "variable"), " with ",
                  n_of(ncol(object$r), "trait"), " was tested ", with_gpucor(), " ", by)
@@ -321,6 +355,28 @@ test_rows <- function(x, at) {
     as.vector(if (length(values) > 1L) .subset(values, at) else rep(values, length(at)))
   })))
 }
+
+# The first and the last rows of as.data.frame(), without the others: of a list they would be all of its matrices.
+
+#' @importFrom utils head
+#' @export
+head.gpuCorTest <- function(x, n = 6L, ...) test_rows(x, utils::head(seq_along(x$coefficient), n))
+
+#' @importFrom utils tail
+#' @export
+tail.gpuCorTest <- function(x, n = 6L, ...) test_rows(x, utils::tail(seq_along(x$coefficient), n))
+
+#' @export
+head.gpuCorCompare <- function(x, n = 6L, ...) test_rows(x, utils::head(seq_along(x$difference), n))
+
+#' @export
+tail.gpuCorCompare <- function(x, n = 6L, ...) test_rows(x, utils::tail(seq_along(x$difference), n))
+
+#' @export
+head.gpuAssociation <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)
+
+#' @export
+tail.gpuAssociation <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 
 #' @rdname summary.gpuCorNetwork
 #' @method print summary.gpuCorTest

@@ -12,6 +12,72 @@
 #' @export
 as.matrix.gpuTOM <- as.matrix.gpuCor
 
+#' @rdname gpuCor-class
+#' @export
+`[[.gpuTOM` <- function(x, i, j) if (missing(j)) .subset2(x, i) else x[i, j]
+
+# ---- what a matrix has
+
+methods::setOldClass(c("gpuTOM", "dist"))
+
+#' @rdname gpuCor-class
+#' @export
+dim.gpuTOM <- dim.gpuCor
+
+#' @rdname gpuCor-class
+#' @export
+dimnames.gpuTOM <- dimnames.gpuCor
+
+#' @rdname gpuCor-class
+#' @export
+`dimnames<-.gpuTOM` <- `dimnames<-.gpuCor`
+
+#' @rdname gpuCor-class
+#' @method t gpuTOM
+#' @export
+t.gpuTOM <- t.gpuCor
+
+#' @rdname gpuCor-class
+#' @exportClass gpuTOM
+#' @export
+setMethod("diag", "gpuTOM", function(x = 1, nrow, ncol, names = TRUE) diagonal_of(x, names))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("rowSums", "gpuTOM", function(x, na.rm = FALSE, dims = 1, ...) base::rowSums(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("colSums", "gpuTOM", function(x, na.rm = FALSE, dims = 1, ...) base::colSums(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("rowMeans", "gpuTOM", function(x, na.rm = FALSE, dims = 1, ...) base::rowMeans(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("colMeans", "gpuTOM", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+as.data.frame.gpuTOM <- function(x, row.names = NULL, optional = FALSE, ...) {
+  frame <- as.data.frame.gpuCor(x)
+  names(frame)[3L] <- "overlap"
+  frame
+}
+
+#' @rdname gpuCor-class
+#' @usage NULL
+#' @export
+setMethod("heatmap", "gpuTOM", function(x, ...) stats::heatmap(as.matrix(x), ...))
+
+#' @rdname gpuCor-class
+#' @method isSymmetric gpuTOM
+#' @export
+isSymmetric.gpuTOM <- isSymmetric.gpuCor
+
+# ---- arithmetic
+
 #' @export
 Ops.gpuTOM <- Ops.gpuCor
 
@@ -33,7 +99,7 @@ describe_rule <- function(d) {
 #' @export
 print.gpuTOM <- function(x, digits = 3L, ...) {
   n <- size_of(x)
-  cat("Topological overlap of ", format_count(n), " variables: ", format_count(pairs_of(n)), " pairs\n",
+  cat("Topological overlap of ", n_of(n, "variable"), ": ", n_of(pairs_of(n), "pair"), "\n",
       "of ", method_title(attr(x, "method")), ", ", n_of(attr(x, "n_obs"), "observation"), "; ",
       describe_rule(attributes(x)), "\n", sep = "")
   print_corner(x, digits)

@@ -38,7 +38,7 @@ check_same_variables <- function(sets) {
   first <- sets[[1L]]
   for (s in seq_along(sets)[-1L]) {
     if (ncol(sets[[s]]) != ncol(first)) {
-      fail("data set ", s, " has ", ncol(sets[[s]]), " columns, and the first one ", ncol(first))
+      fail("data set ", s, " has ", n_of(ncol(sets[[s]]), "column"), ", and the first one ", ncol(first))
     }
     if (!identical(colnames(sets[[s]]), colnames(first))) {
       fail("data set ", s, " has other column names than the first one; bring the columns into the same order")

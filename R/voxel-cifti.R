@@ -151,7 +151,7 @@ check_same_brain <- function(cifti, reference, what, other) {
 }
 
 show_models <- function(cifti) {
-  paste0(format_count(grayordinates(cifti)), " grayordinates in ", nrow(cifti$models), " structures")
+  paste0(n_of(grayordinates(cifti), "grayordinate"), " in ", n_of(nrow(cifti$models), "structure"))
 }
 
 # ---- what is written

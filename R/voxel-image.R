@@ -126,7 +126,7 @@ open_file <- function(file) {
 open_cifti <- function(file, header, cifti, shown) {
   size <- header_dim(header)[5:6]
   if (size[2L] != grayordinates(cifti)) {
-    fail(shown, " has ", format_count(size[2L]), " columns, but brain models of ", show_models(cifti))
+    fail(shown, " has ", n_of(size[2L], "column"), ", but brain models of ", show_models(cifti))
   }
   check_times(size[1L], paste(shown, show_size(size)))
   header$cifti <- cifti

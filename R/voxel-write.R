@@ -147,7 +147,7 @@ write_image <- function(img, file, header) {
 write_scalars <- function(values, file, cifti) {
   values <- if (is.matrix(values)) values else matrix(values, ncol = 1L)
   if (nrow(values) != grayordinates(cifti)) {
-    fail("'values' have ", format_count(nrow(values)), " rows, but 'reference' has ", show_models(cifti))
+    fail("'values' have ", n_of(nrow(values), "row"), ", but 'reference' has ", show_models(cifti))
   }
   names <- colnames(values)
   if (is.null(names)) names <- paste("map", seq_len(ncol(values)))

@@ -29,6 +29,7 @@
 #' Beside the image and the matrix there is memory for a few volumes only; of a
 #' file only the matrix is in memory, with all voxels inside the mask at first.
 #'
+#' @order 1
 #' @aliases voxelMatrix-class
 #' @param img A 4-D image, x by y by z by time: the name of a file, which
 #'   [readVoxels()] knows how to read; an array, what `RNifti::readNifti()` (also
@@ -59,7 +60,8 @@
 #'   the seconds from one volume to the next, where the image tells them and no
 #'   volume between others was left out. `voxelImage()`: a 3-D array, `outside` the mask; of a matrix with a row for
 #'   each voxel a 4-D array. If the image was a `niftiImage`, so is this. It is a
-#'   vector or a matrix of all grayordinates if it was CIFTI.
+#'   vector or a matrix of all grayordinates if it was CIFTI. `summary()` of a matrix from `voxelMatrix()`: a list of
+#'   its `time_points`, `voxels`, `of` how many, `tr`, how many values are `missing`, and their `mean` and `range`.
 #' @section Errors: an image that is not numeric, has other than four dimensions
 #'   or a single time point; a mask that does not fit, has another affine or is
 #'   empty; no voxel that varies; another number of values than of voxels.
@@ -232,7 +234,7 @@ are_times <- function(keep, times) {
 report_dropped <- function(dropped, all) {
   if (dropped == all) fail("none of the ", format_count(all), " voxels varies over time; is 'mask' the right one?")
   if (dropped > 0L) {
-    message(format_count(dropped), " of ", format_count(all), " voxels dropped: constant over time or all NA")
+    message(format_count(dropped), " of ", n_of(all, "voxel"), " dropped: constant over time or all NA")
   }
 }
 

@@ -115,11 +115,62 @@ count_windows <- function(x) nrow(attr(x, "windows"))
 #' @method summary gpuCorWindows
 #' @export
 summary.gpuCorWindows <- function(object, ...) {
+  structure(frame_of_windows(object), methods = window_sentences(object),
+            class = c("summary.gpuCorWindows", "data.frame"))
+}
+
+frame_of_windows <- function(object) {
   switch(attr(object, "keep"),
     dist = summary_of_values(object),
     network = summary_of_networks(object),
     connectivity = summary_of_degrees(object),
     moments = summary_of_moments(object)
+  )
+}
+
+#' @rdname gpuCorWindows
+#' @method print summary.gpuCorWindows
+#' @export
+print.summary.gpuCorWindows <- function(x, digits = 3L, ...) {
+  if (!is.null(attr(x, "methods"))) print_methods(list(methods = attr(x, "methods"))) # rows of one have none
+  attr(x, "methods") <- NULL
+  print.data.frame(x, digits = digits, ...)
+}
+
+window_sentences <- function(x) {
+  taper <- attr(x, "taper")
+  paste0(method_title(attr(x, "method")), " of ", n_of(attr(x, "Size"), "variable"), " was computed ", with_gpucor(),
+         " in ", n_of(count_windows(x), "window"), " of ", n_of(attr(x, "width"), "observation"),
+         if (taper != "none") paste0(" (with the weights of a ", taper, " taper)"), ", ",
+         n_of(attr(x, "step"), "observation"), " apart. ", kept_words(x))
+}
+
+kept_words <- function(x) {
+  all <- n_of(pairs_of(attr(x, "Size")), "pair")
+  frame <- if (attr(x, "keep") %in% c("network", "connectivity")) frame_of_windows(x)
+  switch(attr(x, "keep"),
+    dist = paste0("Each window has a coefficient of each of ", all, "."),
+    network = paste0("The edges of a window's network, ", format_range(frame$edges), " of ", all, ", are ",
+                     window_edges(unclass(x)[[1L]]), "."),
+    connectivity = paste0("Degrees and strengths of a window count its edges, ", format_range(frame$edges), " of ", all,
+                          ", those of a weight of at least ", paste(unique(format(range(x$threshold), digits = 4L)),
+                                                                    collapse = " to "), "."),
+    moments = if (isS4(x$sd)) {
+      paste0("Of ", all, " the standard deviation over the windows was taken, and that of the ",
+             n_of(length(x$sd@x), "most variable pair"), " kept.")
+    } else {
+      paste0("Of each of ", all, " the mean, the standard deviation, the minimum and the maximum over the windows ",
+             "were taken.")
+    }
+  )
+}
+
+window_edges <- function(net) {
+  weight <- weight_names[[net@sign]]
+  switch(net@criterion,
+    threshold = paste("those with", weight, ">=", format(net@value)),
+    density = paste0("the strongest ", percent(net@value), " by ", weight),
+    k = neighbour_words(net@value, weight)
   )
 }
 
@@ -209,18 +260,20 @@ describe_windows <- function(x) {
 describe_kept <- function(x) {
   switch(attr(x, "keep"),
     dist = paste0("coefficients of ", n_of(nrow(x), "pair"), "; [[k]] is window k"),
-    network = paste0("networks of ", format_range(summary_of_networks(x)$edges), " edges; [[k]] is that of window k"),
+    network = paste0("networks of ", range_of(summary_of_networks(x)$edges, "edge"), "; [[k]] is that of window k"),
     connectivity = "$degree and $strength, variables x windows",
     moments = if (isS4(x$sd)) {
-      paste0("$sd of the ", format_count(length(x$sd@x)), " most variable pairs of ",
-             format_count(pairs_of(attr(x, "Size"))))
+      paste0("$sd of the ", n_of(length(x$sd@x), "most variable pair"), " of ", format_count(pairs_of(attr(x, "Size"))))
     } else {
-      paste("$mean, $sd, $min and $max of", format_count(length(x$mean)), "pairs")
+      paste("$mean, $sd, $min and $max of", n_of(length(x$mean), "pair"))
     }
   )
 }
 
 format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
+
+# "12 edges", "3 to 12 edges".
+range_of <- function(counts, thing) paste0(format_range(counts), " ", thing, if (!all(counts == 1, na.rm = TRUE)) "s")
 
 #' @rdname gpuCorWindows
 #' @param digits Significant digits to print.
@@ -228,7 +281,7 @@ format_range <- function(counts) paste(vapply(unique(range(counts)), format_coun
 #' @export
 print.gpuCorWindows <- function(x, digits = 3L, ...) {
   cat(describe_windows(x), "\n", describe_kept(x), "\n", sep = "")
-  frame <- summary(x)
+  frame <- frame_of_windows(x)
   print(utils::head(frame, 7L), digits = digits)
   if (nrow(frame) > 7L) cat("... and ", n_of(nrow(frame) - 7L, "more window"), "\n", sep = "")
   invisible(x)

@@ -53,7 +53,8 @@
 #'   Attributes: `windows`, a data frame of a window in each row, with its `start`, `end` and `centre` (observations
 #'   from 1) and `time`, where there is one; `keep`, `width`, `step`, `taper`, `method`, `Size` (how many variables),
 #'   `Labels` (their names), `n_obs` (observations that counted: of each window, or one number for all) and `call`.
-#'   `summary()`: a data frame with a window, or for moments a quantile, in each row. `as.data.frame()`: a pair, edge
+#'   `summary()`: a data frame with a window, or for moments a quantile, in each row, and with a sentence for a paper's
+#'   methods, attribute `methods`. `as.data.frame()`: a pair, edge
 #'   or variable of a window in each row.
 #'
 #' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A window that is wider than there are observations. A
@@ -110,7 +111,7 @@ tapers <- c("none", "gaussian", "tukey")
 # ---- arguments
 
 plan_windows <- function(n_obs, width, step) {
-  if (n_obs < 3) fail("'x' has ", n_obs, " observations; windows need at least 3")
+  if (n_obs < 3) fail("'x' has ", n_of(n_obs, "observation"), "; windows need at least 3")
   width <- check_whole(width, "width", 3, n_obs, " (there are so many observations)")
   step <- check_whole(step, "step", 1)
   list(width = width, step = step, n = floor((n_obs - width) / step) + 1)
@@ -282,8 +283,8 @@ check_window_memory <- function(task, keep) {
   bytes <- window_bytes(task, keep)
   free <- if (bytes > 2^20) free_memory() else Inf
   if (bytes <= free) return(invisible())
-  fail("keep = \"", keep, "\" takes ", format_bytes(bytes), ", for ", format_count(task$pairs), " pairs and ",
-       format_count(task$windows$n), " windows; ", format_bytes(free), " of memory are free; ",
+  fail("keep = \"", keep, "\" takes ", format_bytes(bytes), ", for ", n_of(task$pairs, "pair"), " and ",
+       n_of(task$windows$n, "window"), "; ", format_bytes(free), " of memory are free; ",
        window_ways_out(task, keep, free))
 }
 
@@ -296,11 +297,6 @@ window_ways_out <- function(task, keep, free) {
   paste0(if (keep == "dist" && most >= 1) paste0("step = ", step, " makes windows that fit, "),
          if (keep == "dist" && 36 * task$pairs <= free) "keep = \"moments\" does, ",
          "keep = \"moments\" with 'density', keep = \"network\" and keep = \"connectivity\" keep nothing of most pairs")
-}
-
-format_bytes <- function(bytes) {
-  unit <- max(1, min(4, floor(log(max(bytes, 1), 1000))))
-  paste(format(signif(bytes / 1000^unit, 3), big.mark = ",", scientific = FALSE), c("kB", "MB", "GB", "TB")[unit])
 }
 
 # ---- runs
@@ -348,12 +344,12 @@ warn_windows <- function(notes, what, task) {
   first <- utils::head(columns, 3L)
   names <- if (is.null(colnames(task$x))) first else colnames(task$x)[first]
   which <- if (length(columns)) {
-    paste0(length(columns), " of ", length(notes$of_variable), " columns of 'x': ",
+    paste0(length(columns), " of ", n_of(length(notes$of_variable), "column"), " of 'x': ",
            paste(names, "in", vapply(notes$of_variable[first], format_count, ""), collapse = ", "),
            if (length(columns) > 3L) ", ...")
   } else {
     "of pairs, in the rows that both columns have"
   }
-  warning(what, " in ", format_count(n), " of ", format_count(length(notes$of_window)), " windows (", which, ")",
+  warning(what, " in ", format_count(n), " of ", n_of(length(notes$of_window), "window"), " (", which, ")",
           call. = FALSE)
 }

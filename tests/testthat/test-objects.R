@@ -68,6 +68,23 @@ test_that("sums, transpose and diagonal of networks need no other package", {
                             "3 11 3 4 6"))
 })
 
+test_that("products, means, symmetry and heat maps of networks need no other package", {
+  plain <- in_plain_session(c(
+    "net <- gpuCorNetwork(x, threshold = 0.6)",
+    "against <- gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.6)",
+    "pdf(NULL)",
+    "for (n in list(net, against)) {",
+    "  full <- as.matrix(n)",
+    "  cat(all.equal(as.matrix(crossprod(n)), crossprod(full)), all.equal(as.matrix(tcrossprod(n)), tcrossprod(full)),",
+    "      all.equal(as.matrix(crossprod(n, full[, 1:2])), crossprod(full, full[, 1:2])),",
+    "      all.equal(mean(n), mean(full)), identical(isSymmetric(n), isSymmetric(full)),",
+    "      identical(heatmap(n), heatmap(full)), '\\n')",
+    "}",
+    "cat(crossprod(1:3), isSymmetric(diag(2)), mean(1:3))" # others are as they were
+  ))
+  expect_identical(plain, c(rep(paste(c(rep("TRUE", 6), ""), collapse = " "), 2), "14 TRUE 2"))
+})
+
 test_that("attaching the package masks nothing of R's", {
   said <- in_plain_session("")
   expect_identical(said, character())
@@ -92,6 +109,37 @@ test_that("arithmetic makes a plain sparse matrix of a network", {
   expect_false(any(grepl("threshold|Pearson", suppressMessages(utils::capture.output(net^2)))))
   difference <- gpuCorCompare(x[x[, "am"] == 0, 1:6], x[x[, "am"] == 1, 1:6], threshold = 0.5)
   expect_identical(class(difference / 2)[1], "dsCMatrix")
+})
+
+test_that("overlaps have the matrix's dimensions, names, diagonal and sums, and a row for each pair", {
+  overlap <- gpuTOM(x, 4)
+  full <- as.matrix(overlap)
+  expect_identical(dim(overlap), c(11L, 11L))
+  expect_identical(dimnames(overlap), dimnames(full))
+  expect_identical(t(overlap), overlap)
+  expect_identical(diag(overlap), diag(full))
+  expect_identical(utils::head(overlap, 2), full[1:2, ])
+  expect_identical(overlap[[2, 3]], full[[2, 3]])
+  expect_identical(overlap[[2]], overlap[2])
+  for (f in c("rowSums", "colSums", "rowMeans", "colMeans")) {
+    expect_identical(getExportedValue("gpucor", f)(overlap), get(f, baseenv())(full))
+  }
+  frame <- as.data.frame(overlap)
+  expect_identical(names(frame), c("from", "to", "overlap"))
+  expect_identical(frame$overlap, full[cbind(frame$from, frame$to)])
+  renamed <- overlap
+  colnames(renamed) <- 1:11
+  expect_identical(renamed["2", "3"], full[[2, 3]])
+  expect_identical(overlap[lower.tri(overlap)], full[lower.tri(full)])
+  expect_error(diag(overlap) <- 0, "only pairs at positions can be changed")
+  expect_identical(stats::hclust(1 - overlap)$merge, stats::hclust(stats::as.dist(1 - full))$merge)
+  expect_true(isSymmetric(overlap))
+  draw <- function(x) {
+    grDevices::pdf(NULL)
+    on.exit(grDevices::dev.off())
+    gpucor::heatmap(x)
+  }
+  for (each in list(overlap, r)) expect_identical(draw(each), draw(as.matrix(each)))
 })
 
 # ---- igraph

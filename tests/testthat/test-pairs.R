@@ -273,7 +273,7 @@ test_that("what is wrong with 'pairs' is said", {
   expect_error(gpuCorNetwork(x, k = 1, pairs = within(1:5)), "'pairs' is of 5 columns, and 'x' has 6")
   expect_error(gpuCorNetwork(x, k = 1, pairs = within(labels, y = 1:5)), "there is no 'y'")
   expect_error(gpuCorNetwork(x, x, k = 1, pairs = within(labels)), "says nothing of the columns of 'y'")
-  expect_error(gpuCorNetwork(x, x, k = 1, pairs = within(labels, y = 1)), "is of 1 columns, and 'y' has 6")
+  expect_error(gpuCorNetwork(x, x, k = 1, pairs = within(labels, y = 1)), "is of 1 column, and 'y' has 6")
   expect_error(within(labels, 3), "takes labels and 'y'")
   expect_error(between(x), "labels must be a vector")
   expect_error(nearer(x, 3), "'coords' must be a numeric matrix with a row for each column")

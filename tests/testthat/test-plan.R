@@ -256,10 +256,10 @@ test_that("a plan says how often its shares read the data, and what they hold", 
     grep("reads", utils::capture.output(gpuCorPlan(path, ..., backend = "cpu")), value = TRUE)
   }
   x <- matrix(stats::rnorm(8 * 12000), 8)
-  columns <- "a share reads 12,000 columns, all shares read the data 1 times over.* take up to 0 MB"
+  columns <- "a share reads 12,000 columns, all shares read the data once; .* take up to 384 kB"
   expect_match(says(x, threshold = 0.9, shards = 1), columns)
   expect_match(says(x, threshold = 0.9, shards = 1, use = "complete.obs"), "reads 24,000 columns, .* 2 times over")
-  expect_match(says(x, x[, 1:3000], threshold = 0.9, shards = 1), "reads 15,000 columns, .* 1 times over")
+  expect_match(says(x, x[, 1:3000], threshold = 0.9, shards = 1), "reads 15,000 columns, .* the data once;")
   more <- says(x, threshold = 0.9, shards = 1, memory = 2e5)
   expect_gt(as.numeric(sub(".*data (.*) times.*", "\\1", more)), 2)
 })

@@ -79,6 +79,10 @@ test_that("every result has a picture, and the device stays as it was", {
     for (type in c("auto", "p.value", "volcano")) draw(plot(tests, type))
   }
   draw(plot(overlap, main = "modules"))
+  for (type in c("auto", "p.value", "volcano")) draw(plot(gpuAssociation(genes, x[1:30, 1:3], output = "matrix"), type))
+  img <- array(normal(16, 20), c(4, 4, 1, 20))
+  draw(plot(voxelMatrix(img)))
+  draw(plot(voxelMatrix(img)[1:2, ], most = 5))
   expect_identical(plot_returns(r), r)
 })
 
@@ -118,24 +122,54 @@ test_that("what cannot be seen is refused, with a way out", {
 
 # ---- parts
 
-test_that("labels cover neither one another nor a point", {
+test_that("labels cover neither one another nor a part of a point", {
   draw({
     graphics::plot.default(0:1, 0:1, type = "n")
     set.seed(1)
     at <- list(x = runif(60), y = runif(60))
-    labels <- paste0("variable", 1:60)
-    placed <- gpucor:::place_labels(at$x, at$y, labels, at$x, at$y, 0.6)
+    radius <- rep(c(0.02, 0.06), 30) # inches
+    placed <- gpucor:::place_labels(seq(60, 1), paste0("variable", 60:1), at$x, at$y, radius, 0.6)
     there <- which(!is.na(placed$x))
     expect_gt(length(there), 10)
-    wide <- graphics::strwidth(labels, cex = 0.6) / 2
-    high <- graphics::strheight(labels, cex = 0.6) / 2
+    wide <- graphics::strwidth(paste0("variable", 60:1), cex = 0.6) / 2
+    high <- graphics::strheight("variable", cex = 0.6) / 2
+    across <- radius * diff(graphics::par("usr")[1:2]) / graphics::par("pin")[1]
+    up <- radius * diff(graphics::par("usr")[3:4]) / graphics::par("pin")[2]
     for (k in there) {
       others <- setdiff(there, k)
       expect_false(any(abs(placed$x[others] - placed$x[k]) < wide[others] + wide[k] &
-                         abs(placed$y[others] - placed$y[k]) < high[others] + high[k]))
-      expect_false(any(abs(at$x - placed$x[k]) < wide[k] & abs(at$y - placed$y[k]) < high[k]))
+                         abs(placed$y[others] - placed$y[k]) < 2 * high))
+      expect_false(any(abs(at$x - placed$x[k]) < wide[k] + across & abs(at$y - placed$y[k]) < high + up))
     }
   })
+})
+
+test_that("ticks of counts are whole numbers, with 1", {
+  ticks <- gpucor:::count_ticks
+  expect_identical(ticks(2:3), c(2, 3))
+  expect_identical(ticks(c(1, 8)), c(1, 2, 4, 6, 8))
+  expect_identical(ticks(c(0.5, 2)), c(1, 2))
+  expect_identical(ticks(c(1, 900)), c(1, 10, 100, 1000))
+  expect_identical(gpucor:::bar_ticks(3.2, 1), c(0, 1, 2, 3))
+  expect_identical(gpucor:::bar_ticks(2.1, 1000), c(0, 0.5, 1, 1.5, 2, 2.5))
+})
+
+test_that("titles that would be cut off are smaller", {
+  width_of <- function(text) {
+    found <- NA
+    draw({
+      graphics::plot.default(0:1, 0:1, type = "n", ann = FALSE)
+      found <- gpucor:::title_size("xlab", text) * graphics::strwidth(text, "inches")
+    }, 2, 2)
+    found
+  }
+  expect_lt(width_of("a title that has more words than there is room for"), 2)
+  expect_equal(width_of("short"), local({
+    grDevices::pdf(NULL, 2, 2)
+    on.exit(grDevices::dev.off())
+    graphics::plot.new()
+    graphics::strwidth("short", "inches")
+  }))
 })
 
 test_that("ticks of a logarithmic axis are even", {

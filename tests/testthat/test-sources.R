@@ -587,7 +587,7 @@ test_that("an HDF5 file that cannot be used is an error that says so", {
   expect_error(gpuCorFile(file, dataset = "absent/data"), "does not have; it has \"data\"")
   expect_error(gpuCorFile(file, dataset = "data/more"), "does not have")
   expect_error(gpuCorFile(file, dataset = ""), "does not have")
-  expect_error(gpuCorFile(file, dataset = "letters"), "which has 1 dimensions")
+  expect_error(gpuCorFile(file, dataset = "letters"), "which has 1 dimension ")
   expect_error(gpuCorFile(file, dataset = "words"), "of type character, not numbers")
   expect_error(gpuCorFile(file, dataset = "group"), "no sparse matrix")
   expect_error(gpuCorFile(file, dataset = 1), "'dataset' must be the name of a dataset, not 1")

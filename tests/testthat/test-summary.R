@@ -108,3 +108,75 @@ test_that("topological overlap and associations are summed up as what they are",
   expect_equal(s$strongest[columns], as.data.frame(found)[1:6, columns], ignore_attr = TRUE)
   expect_match(s$methods, "of 10 variables with 1 trait was tested with .* Student's t .two-sided; 30 degrees of free")
 })
+
+test_that("one of a thing is called one", {
+  shown <- function(x) paste(utils::capture.output(print(x)), collapse = "\n")
+  expect_match(shown(gpuTOM(x[, 1:2])), "of 2 variables: 1 pair\n", fixed = TRUE)
+  two <- gpuCorCompare(x[1:16, 1:2], x[17:32, 1:2])
+  expect_match(shown(two), "; 1 pair, smallest p:", fixed = TRUE)
+  expect_match(summary(gpuCorNetwork(x, k = 1))$methods, "of each variable its strongest neighbour by [|]r[|][.]")
+  against <- gpuCorNetwork(x[, 1, drop = FALSE], x[, 2, drop = FALSE], threshold = 0)
+  expect_match(summary(against)$methods, "of 1 variable with 1 other from", fixed = TRUE)
+  one_power <- suppressWarnings(pickPower(x, 6))
+  expect_match(summary(one_power)$methods, "The only power tried, 6, (had|did not have) a scale")
+  found <- gpuAssociation(x[, 1, drop = FALSE], x[, 2], output = "matrix")
+  expect_match(shown(found), "of 1 variable and 1 trait, 1 test; smallest p:", fixed = TRUE)
+  of_networks <- gpuCorWindows(x[, 1:2], 30, step = 5, keep = "network", threshold = 0)
+  expect_match(shown(of_networks), "networks of 1 edge;", fixed = TRUE)
+  expect_match(shown(gpuCorWindows(x[, 1:2], 30, keep = "moments")), "$max of 1 pair\n", fixed = TRUE)
+  expect_match(shown(gpuInfo()), "CPU:  ([0-9]+ threads|1 thread), ")
+  expect_error(gpuAssociation(x, x[1, , drop = FALSE]), "'traits' has 1 row, and 'x' has 32 observations")
+})
+
+test_that("windows and voxels' series have sentences, and no quantiles of each voxel", {
+  says <- function(text, ...) expect_match(attr(summary(gpuCorWindows(x, 12, step = 10, ...)), "methods"), text)
+  says("of 11 variables .* in 3 windows of 12 observations, 10 observations apart. Each .* of each of 55 pairs.$",
+       use = "pairwise")
+  says("with the weights of a tukey taper.*are the strongest 10 % by \\|r\\|.$", taper = "tukey", keep = "network",
+       density = 0.1)
+  says("are of each variable its strongest neighbour by -r.$", keep = "network", k = 1, sign = "negative")
+  says("count its edges, [0-9]+ to [0-9]+ of 55 pairs, those of a weight of at least 0.5.$", keep = "connectivity",
+       threshold = 0.5)
+  says("that of the 5 most variable pairs kept", keep = "moments", density = 5 / 55)
+  says("the maximum over the windows were taken", keep = "moments")
+  w <- gpuCorWindows(x, 12, step = 10, keep = "connectivity", threshold = 0.5)
+  expect_output(print(summary(w)), "^Pearson.*start end centre edges")
+  expect_output(print(head(summary(w), 1)), "start end centre edges")
+  img <- array(normal(16, 20), c(4, 4, 1, 20))
+  img[1, 1, 1, 3] <- NA
+  voxels <- voxelMatrix(img)
+  s <- summary(voxels)
+  expect_output(print(s), "^20 time points of 16 of 16 voxels \\(4 x 4 x 1\\)\nvalues from .*, 1 missing$")
+  expect_identical(s$range, range(img, na.rm = TRUE))
+  expect_equal(s$mean, mean(img, na.rm = TRUE))
+  expect_s3_class(summary(t(voxels)), "table")
+})
+
+test_that("head() and tail() of tests are rows of their data frame", {
+  for (test in list(gpuCorTest(x), gpuCorTest(x[, 1:2], x[, 3:5], use = "pairwise"), gpuCorTest(unname(x)),
+                    gpuCorCompare(x[1:16, 1:4], x[17:32, 1:4]))) {
+    frame <- as.data.frame(test)
+    expect_equal(head(test, 3), head(frame, 3), ignore_attr = TRUE)
+    expect_equal(tail(test, 2), tail(frame, 2), ignore_attr = TRUE)
+    expect_identical(nrow(head(test, -2)), nrow(frame) - 2L)
+    expect_identical(names(head(test)), names(frame))
+  }
+  found <- gpuAssociation(x[, 2:11], x[, 1], output = "matrix")
+  expect_identical(head(found, 3), head(as.data.frame(found), 3))
+})
+
+test_that("a data frame of associations has its sentence", {
+  all <- gpuAssociation(x[, 3:11], x[, 1:2])
+  whole <- summary(gpuAssociation(x[, 3:11], x[, 1:2], output = "matrix"))
+  s <- summary(all)
+  expect_identical(s[c("tests", "missing", "significant")], whole[c("tests", "missing", "significant")])
+  expect_equal(s$strongest, whole$strongest[names(all)], ignore_attr = TRUE)
+  expect_match(s$methods, "^Pearson's correlation with traits was tested .* Student's t .* for 18 pairs. Of these, ")
+  few <- gpuAssociation(x[, 3:11], x[, 1:2], p.value = 1e-6)
+  expect_match(summary(few)$methods, paste0("Of these, ", nrow(few), " \\(.*\\) were found with p <= 1e-06.$"))
+  few <- gpuAssociation(x[, 3:11], x[, 1:2], fdr = 0.01, method = "kendall")
+  expect_match(summary(few)$methods, "by the normal distribution .* were found at a false discovery rate of 0.01 .Benj")
+  expect_identical(summary(few)$significant, c(fdr = nrow(few)))
+  expect_s3_class(summary(few[1:3, ]), "table")
+  expect_identical(summary(gpuAssociation(x[, 3:11], x[, 1:2], p.value = 1e-30))$strongest$p.value, numeric())
+})

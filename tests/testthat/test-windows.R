@@ -332,7 +332,7 @@ test_that("arguments that cannot be are named", {
   expect_error(gpuCorWindows(x, 5, keep = "moments", threshold = 2), "'threshold' must be a standard deviation")
   expect_error(gpuCorWindows(x, 5, sign = "positive"), "'sign' has no meaning with keep = \"dist\"")
   expect_error(gpuCorWindows(x, 5, keep = "network", density = 0.1, mutual = TRUE), "'mutual' is TRUE")
-  expect_error(gpuCorWindows(x, 5, weights = 1), "'weights' has 1 values")
+  expect_error(gpuCorWindows(x, 5, weights = 1), "'weights' has 1 value;")
   expect_error(gpuCorWindows(x[, 1], 5), "'x' must be matrix-like")
 })
 
