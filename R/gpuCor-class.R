@@ -30,8 +30,8 @@
 #'   paper's methods. Of topological overlap ([gpuTOM()]) the same, of class `summary.gpuTOM`, with `overlap` for `r`.
 #'   `as.data.frame()`: a row for each pair, in the order of the values, with `from`, `to` (names where the columns have
 #'   names, otherwise numbers) and `r`. `dim()`, `dimnames()`, `diag()`, `t()`, `rowSums()`, `colSums()` and the means
-#'   are those of the N x N matrix; `length()` is the number of pairs, as of any `dist`. Arithmetic and comparison with an
-#'   N x N matrix give a matrix, and otherwise a plain `dist` or, of comparisons, a vector.
+#'   are those of the N x N matrix; `length()` is the number of pairs, as of any `dist`. Arithmetic and comparison with
+#'   an N x N matrix give a matrix, and otherwise a plain `dist` or, of comparisons, a vector.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' r[1, 2]
@@ -84,8 +84,8 @@ with_matrix <- function(x, other, operator) {
   if (is.matrix(other) && identical(dim(other), rep(as.integer(n), 2L))) return(TRUE)
   if (!length(other) %in% c(1L, length(x))) {
     fail("the other side of '", operator, "' has ", n_of(length(other), "value"), "; there are ",
-         n_of(length(x), "pair"), " of ", n_of(n, "variable"), ": give a value for all, one for each pair, or an N x N ",
-         "matrix; as.matrix() makes one of coefficients")
+         n_of(length(x), "pair"), " of ", n_of(n, "variable"), ": give a value for all, one for each pair, or an ",
+         "N x N matrix; as.matrix() makes one of coefficients")
   }
   FALSE
 }
