@@ -47,7 +47,9 @@ pick_from_matrix <- function(x, index) {
   if (nargs() - (!missing(drop)) < 3L) {
     if (missing(i)) return(x)
     if (is_of_matrix(i, n)) return(pick_from_matrix(x, i))
-    if (is.character(i)) fail("pairs have no names: x[\"", i[1L], "\", ] has all coefficients of a variable")
+    if (is.character(i) && is.null(names(x))) {
+      fail("pairs have no names: x[\"", i[1L], "\", ] has all coefficients of a variable")
+    }
     return(.subset(x, i))
   }
   i <- if (missing(i)) seq_len(n) else resolve_index(i, x, "i")
@@ -62,7 +64,7 @@ pick_from_matrix <- function(x, index) {
 #' @export
 `[[.gpuCor` <- function(x, i, j) {
   if (!missing(j)) return(x[i, j])
-  if (is.character(i)) `$.gpuCor`(x, i) else .subset2(x, i)
+  if (is.character(i) && !all(i %in% names(x))) `$.gpuCor`(x, i) else .subset2(x, i)
 }
 
 #' @rdname gpuCor-class

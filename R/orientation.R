@@ -23,7 +23,8 @@ is_tall <- function(x) {
 # What the values are. In genes by samples each column is the same assay of another sample: columns are of one level
 # (where variables of a table have units of their own, and genes levels of their own), and rows do not follow from one
 # another, where those of a series do. Such columns are transposed data
-# * if they are counts, that is whole numbers, none negative, that go further than scores of a few steps do;
+# * if they are counts, that is whole numbers, none negative, that go further than scores of a few steps do, and somewhat
+#   alike in the order of rows;
 # * or if they have the same order of rows, as a gene that is strong in one sample is strong in all of them;
 # * or, in a data frame, if there are as many rows as genes and few columns: in frames without names of rows the names
 #   were a column, and expression centred by gene has no order of rows. A matrix may be a long series that is filtered
@@ -76,6 +77,7 @@ LOOK_COLUMNS <- 8
 COUNTS_BEYOND <- 20 # scores and levels end before
 SAME_LEVEL <- 10 # largest mean over smallest one, of counts
 SAME_ORDER <- 0.7 # mean correlation of columns' ranks
+COUNTS_ORDER <- 0.2 # the same of counts, of which many are 0
 FOLLOWING <- 0.25 # correlation of a column with itself, a row later
 GENES_LEAST <- 10000
 GENES_RATIO <- 100
@@ -87,10 +89,10 @@ look_of_columns <- function(x) {
   ids <- ncol(x) > 3L && are_identifiers(values_at(x, at, 1L)) && !are_identifiers(values_at(x, at, 2L))
   columns <- unique(round(seq(1 + ids, ncol(x), length.out = LOOK_COLUMNS)))
   values <- values_at(x, at, columns)
-  counted <- are_counts(values)
+  counted <- are_counts(values) && same_order(values, COUNTS_ORDER)
   reason <- if (counted) {
     "they are whole numbers, as counts of genes are"
-  } else if (same_order(values)) {
+  } else if (same_order(values, SAME_ORDER)) {
     "they are as similar as samples are"
   } else if (is_long_frame(x)) {
     "there are as many rows as genes"
@@ -137,9 +139,9 @@ same_level <- function(values, counted) {
   isTRUE(min(spread) > 0) && max(spread) <= 3 * min(spread) && max(level) - min(level) <= mean(spread)
 }
 
-same_order <- function(values) {
+same_order <- function(values, least) {
   r <- suppressWarnings(stats::cor(ranked(values)))
-  isTRUE(mean(r[upper.tri(r)]) >= SAME_ORDER)
+  isTRUE(mean(r[upper.tri(r)]) >= least)
 }
 
 follow <- function(values, next_values) {

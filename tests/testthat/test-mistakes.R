@@ -149,8 +149,8 @@ test_that("variables in rows are warned of, and nothing else is", {
 })
 
 # 57 samples of as many genes as `rows`: counts, each gene of its own level.
-counted_genes <- function(rows = 3000, samples = 57) {
-  counts <- matrix(rnbinom(rows * samples, size = 5, mu = rgamma(rows, 0.5, scale = 400)), rows)
+counted_genes <- function(rows = 3000, samples = 57, scale = 400) {
+  counts <- matrix(rnbinom(rows * samples, size = 5, mu = rgamma(rows, 0.5, scale = scale)), rows)
   colnames(counts) <- paste0("sample", seq_len(samples))
   counts
 }
@@ -179,8 +179,7 @@ test_that("counts of genes by samples are warned of, with or without names", {
   expect_match(orientation_told(Matrix::Matrix(counts, sparse = TRUE)), "whole numbers, .* give Matrix::t\\(x\\)")
   expect_match(orientation_told(read[, -1], gpuConnectivity, threshold = 0.5), "whole numbers")
   expect_match(orientation_told(read[, -1], gpuCorNetwork, threshold = 0.5), "whole numbers")
-  same_level <- matrix(rpois(30000, 10), 2000)
-  expect_match(orientation_told(same_level), "whole numbers")
+  expect_match(orientation_told(counted_genes(samples = 12, scale = 20)), "whole numbers") # a quarter of them are 0
   ids <- data.frame(entrez = sample(1e6, 3000), counts)
   expect_match(orientation_told(ids), "give t(as.matrix(x[-1])), as the first column looks like ident", fixed = TRUE)
   expect_match(orientation_told(as.matrix(ids)), "give t(x[, -1]), as the first column looks like", fixed = TRUE)
@@ -221,7 +220,8 @@ test_that("series, scores, tables and cells are not warned of", {
     table = data.frame(a = rnorm(20000, 61), b = rnorm(20000, 57, 2), c = rlnorm(20000, 8), d = runif(20000)),
     cells = cells, sparse = Matrix::Matrix(cells, sparse = TRUE), barcodes = barcodes, constant = matrix(7, 2000, 5),
     missing = matrix(NA_real_, 2000, 5), days = `rownames<-`(counts, format(as.Date("2020-01-01") + 1:1500)),
-    subjects = `rownames<-`(counts, paste0("sub-", 1:1500)), ts = ts(counts)
+    subjects = `rownames<-`(counts, paste0("sub-", 1:1500)), ts = ts(counts),
+    events = matrix(rpois(30000, 10), 2000), numbers = matrix(sample.int(1e6L, 30000, TRUE), 2000)
   )
   for (name in names(quiet)) {
     expect_no_match(orientation_told(quiet[[name]]), "orientation", label = name)
