@@ -65,13 +65,6 @@ pair_numbers <- function(n) {
   list(from = rep.int(seq_len(n - 1), others), to = sequence(others, from = 2:n))
 }
 
-# stats::heatmap() takes a matrix only.
-#' @rdname gpuCor-class
-#' @importFrom stats heatmap
-#' @usage NULL
-#' @export
-setMethod("heatmap", "gpuCor", function(x, ...) stats::heatmap(as.matrix(x), ...))
-
 #' @rdname gpuCor-class
 #' @method isSymmetric gpuCor
 #' @export

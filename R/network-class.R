@@ -10,8 +10,8 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' `dsCMatrix`, `gpuCorNetworkXY` (variables of `x` against those of `y`) a
 #' `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` makes other values of the coefficients and gives a plain
 #' sparse matrix of these classes, as it gives a plain `dist` of coefficients of all pairs. `t()`, `diag()`,
-#' `rowSums()`, `colSums()` and the means, `crossprod()`, `isSymmetric()` and `heatmap()` work whether Matrix is
-#' attached or not; for all else, attach it.
+#' `rowSums()`, `colSums()` and the means, `crossprod()` and `isSymmetric()` work whether Matrix is attached or
+#' not; for all else, attach it.
 #'
 #' @slot method,sign,call The arguments, and the call.
 #' @slot criterion,value Which argument chose the edges, and its value.

@@ -50,16 +50,6 @@ setMethod("tcrossprod", c("gpuCorNetwork", "missing"), function(x, y = NULL, ...
   Matrix::tcrossprod(as_plain_sparse(x))
 })
 
-#' @rdname gpuCorNetwork-class
-#' @usage NULL
-#' @export
-setMethod("heatmap", "gpuCorNetwork", function(x, ...) stats::heatmap(as.matrix(x), ...))
-
-#' @rdname gpuCorNetwork-class
-#' @usage NULL
-#' @export
-setMethod("heatmap", "gpuCorNetworkXY", function(x, ...) stats::heatmap(as.matrix(x), ...))
-
 #' @method isSymmetric gpuCorNetwork
 #' @export
 isSymmetric.gpuCorNetwork <- function(object, ...) Matrix::isSymmetric(as_plain_sparse(object), ...)

@@ -23,8 +23,8 @@ is_tall <- function(x) {
 # What the values are. In genes by samples each column is the same assay of another sample: columns are of one level
 # (where variables of a table have units of their own, and genes levels of their own), and rows do not follow from one
 # another, where those of a series do. Such columns are transposed data
-# * if they are counts, that is whole numbers, none negative, that go further than scores of a few steps do, and somewhat
-#   alike in the order of rows;
+# * if they are counts, that is whole numbers, none negative, that go further than scores of a few steps do, and have
+#   somewhat the same order of rows;
 # * or if they have the same order of rows, as a gene that is strong in one sample is strong in all of them;
 # * or, in a data frame, if there are as many rows as genes and few columns: in frames without names of rows the names
 #   were a column, and expression centred by gene has no order of rows. A matrix may be a long series that is filtered
@@ -89,7 +89,7 @@ look_of_columns <- function(x) {
   ids <- ncol(x) > 3L && are_identifiers(values_at(x, at, 1L)) && !are_identifiers(values_at(x, at, 2L))
   columns <- unique(round(seq(1 + ids, ncol(x), length.out = LOOK_COLUMNS)))
   values <- values_at(x, at, columns)
-  counted <- are_counts(values) && same_order(values, COUNTS_ORDER)
+  counted <- are_counts(values)
   reason <- if (counted) {
     "they are whole numbers, as counts of genes are"
   } else if (same_order(values, SAME_ORDER)) {
@@ -127,7 +127,8 @@ are_identifiers <- function(values) !anyNA(values) && are_whole(values) && !anyD
 
 are_counts <- function(values) {
   least <- suppressWarnings(min(values, na.rm = TRUE))
-  is.finite(least) && least >= 0 && max(values, na.rm = TRUE) > COUNTS_BEYOND && are_whole(values)
+  is.finite(least) && least >= 0 && max(values, na.rm = TRUE) > COUNTS_BEYOND && are_whole(values) &&
+    same_order(values, COUNTS_ORDER)
 }
 
 # Of counts levels are compared by quotients, as samples are counted to different depths; otherwise within the spread.

@@ -38,6 +38,7 @@ dimnames.gpuTOM <- dimnames.gpuCor
 t.gpuTOM <- t.gpuCor
 
 #' @rdname gpuCor-class
+#' @aliases gpuTOM-class
 #' @exportClass gpuTOM
 #' @export
 setMethod("diag", "gpuTOM", function(x = 1, nrow, ncol, names = TRUE) diagonal_of(x, names))
@@ -65,11 +66,6 @@ as.data.frame.gpuTOM <- function(x, row.names = NULL, optional = FALSE, ...) {
   names(frame)[3L] <- "overlap"
   frame
 }
-
-#' @rdname gpuCor-class
-#' @usage NULL
-#' @export
-setMethod("heatmap", "gpuTOM", function(x, ...) stats::heatmap(as.matrix(x), ...))
 
 #' @rdname gpuCor-class
 #' @method isSymmetric gpuTOM

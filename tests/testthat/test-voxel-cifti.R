@@ -122,7 +122,8 @@ test_that("nibabel and Connectome Workbench read the scalars, and write series t
   x <- suppressMessages(voxelMatrix(at("rest.dtseries.nii")))
   writeVoxels(cbind(degree = 1:19, half = 1:19 / 2), at("maps.dscalar.nii"), x)
   if (nzchar(Sys.which("wb_command"))) {
-    said <- system2("wb_command", c("-file-information", at("maps.dscalar.nii")), stdout = TRUE, stderr = FALSE)
+    said <- system2("wb_command", c("-file-information", at("maps.dscalar.nii")), stdout = TRUE, stderr = FALSE,
+                    env = paste0("TMPDIR=", tempdir())) # it leaves a folder
     for (line in c("Type: +CIFTI - Dense Scalar", "ALONG_ROW map type: +SCALARS", "CortexLeft: +8 out of 10 vertices",
                    "ThalamusLeft: +4 voxels", "1 +0.000 +19.000 +9.500 .* degree", "2 +0.000 +9.500 +4.750 .* half")) {
       expect_true(any(grepl(line, said)), label = line)
