@@ -20,7 +20,7 @@
 #' @export
 gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine"), use = "everything",
                     backend = NULL, ..., precision = c("single", "double")) {
-  method <- check_method(method, first = "spearman")
+  method <- check_method(method, "spearman", "; distances by other than correlation are those of stats::dist()")
   use <- check_use(use)
   settings <- settings_of(backend, ..., precision = precision, distance = TRUE)
   check_matrix_like(x, "an entity in each row")

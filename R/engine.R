@@ -18,14 +18,14 @@ measures <- function() .Call(r_measures)
 measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
 # An argument 'method', whose default is the names of the package's own measures, `first` before the others.
-check_method <- function(method, first = "pearson") {
+check_method <- function(method, first = "pearson", way_out = "") {
   if (identical(method, engine$default)) return(method[1L])
   if (is.character(method) && length(method) == 1L && method %in% engine$methods) return(method)
   if (length(method) == length(engine$methods) && all(engine$methods %in% method)) {
     engine$default <- method # for the next call
     return(method[1L])
   }
-  check_choice(method, union(first, measures()$name), "method")
+  check_choice(method, union(first, measures()$name), "method", way_out)
 }
 
 # The number by which the engine knows a method.

@@ -55,5 +55,6 @@ test_that("data frames, integers and sparse matrices are taken by rows as well",
   expect_identical(labels(sparse), LETTERS[1:9])
   expect_error(gpuDist(1:5), "'x' must be matrix-like, with an entity in each row", fixed = TRUE)
   expect_error(gpuDist(iris), "column 5 (Species)", fixed = TRUE)
-  expect_error(gpuDist(x, "euclidean"), "'method' must be one of \"spearman\", \"pearson\", \"kendall\"")
+  expect_error(gpuDist(x, "euclidean"),
+               "'method' must be one of \"spearman\", \"pearson\", \"kendall\".*are those of stats::dist\\(\\)")
 })
