@@ -1,6 +1,8 @@
 # Of class gpuCor, what a matrix has: the answers are those of as.matrix(x), without making it.
 
 methods::setOldClass(c("gpuCor", "dist"))
+methods::setOldClass(c("gpuTOM", "dist"))
+methods::setClassUnion("allPairs", c("gpuCor", "gpuTOM"))
 
 #' @rdname gpuCor-class
 #' @export
@@ -22,32 +24,31 @@ t.gpuCor <- function(x) x
 #' @rdname gpuCor-class
 #' @param nrow,ncol,names As in [base::diag()]; the first two are not used.
 #' @importMethodsFrom Matrix diag
-#' @exportClass gpuCor
+#' @aliases gpuTOM-class allPairs-class
+#' @exportClass gpuCor gpuTOM allPairs
 #' @export
-setMethod("diag", "gpuCor", function(x = 1, nrow, ncol, names = TRUE) diagonal_of(x, names))
-
-diagonal_of <- function(x, names) {
+setMethod("diag", "allPairs", function(x = 1, nrow, ncol, names = TRUE) {
   diagonal <- attr(x, "diagonal")
   if (is.null(diagonal)) diagonal <- rep(1, size_of(x))
   stats::setNames(diagonal, if (names) attr(x, "Labels"))
-}
+})
 
 #' @rdname gpuCor-class
 #' @param na.rm,dims As in [base::rowSums()]; `dims` is not used.
 #' @export
-setMethod("rowSums", "gpuCor", function(x, na.rm = FALSE, dims = 1, ...) base::rowSums(as.matrix(x), na.rm))
+setMethod("rowSums", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::rowSums(as.matrix(x), na.rm))
 
 #' @rdname gpuCor-class
 #' @export
-setMethod("colSums", "gpuCor", function(x, na.rm = FALSE, dims = 1, ...) base::colSums(as.matrix(x), na.rm))
+setMethod("colSums", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colSums(as.matrix(x), na.rm))
 
 #' @rdname gpuCor-class
 #' @export
-setMethod("rowMeans", "gpuCor", function(x, na.rm = FALSE, dims = 1, ...) base::rowMeans(as.matrix(x), na.rm))
+setMethod("rowMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::rowMeans(as.matrix(x), na.rm))
 
 #' @rdname gpuCor-class
 #' @export
-setMethod("colMeans", "gpuCor", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
+setMethod("colMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
 
 #' @rdname gpuCor-class
 #' @param row.names,optional Not used.

@@ -89,15 +89,19 @@ look_of_columns <- function(x) {
   ids <- ncol(x) > 3L && are_identifiers(values_at(x, at, 1L)) && !are_identifiers(values_at(x, at, 2L))
   columns <- unique(round(seq(1 + ids, ncol(x), length.out = LOOK_COLUMNS)))
   values <- values_at(x, at, columns)
-  counted <- are_counts(values)
+  ranks <- ranked(values)
+  alike <- order_in_common(ranks)
+  counted <- are_counts(values, alike)
   reason <- if (counted) {
     "they are whole numbers, as counts of genes are"
-  } else if (same_order(values, SAME_ORDER)) {
+  } else if (alike >= SAME_ORDER) {
     "they are as similar as samples are"
   } else if (is_long_frame(x)) {
     "there are as many rows as genes"
   }
-  if (is.null(reason) || !same_level(values, counted) || follow(values, values_at(x, at + 1, columns))) return(NULL)
+  if (is.null(reason) || !same_level(values, counted) || follow(ranks, ranked(values_at(x, at + 1, columns)))) {
+    return(NULL)
+  }
   list(reason = reason, ids = ids)
 }
 
@@ -125,10 +129,10 @@ are_whole <- function(values) all(values == floor(values), na.rm = TRUE) && !all
 
 are_identifiers <- function(values) !anyNA(values) && are_whole(values) && !anyDuplicated(values)
 
-are_counts <- function(values) {
+are_counts <- function(values, alike) {
   least <- suppressWarnings(min(values, na.rm = TRUE))
   is.finite(least) && least >= 0 && max(values, na.rm = TRUE) > COUNTS_BEYOND && are_whole(values) &&
-    same_order(values, COUNTS_ORDER)
+    alike >= COUNTS_ORDER
 }
 
 # Of counts levels are compared by quotients, as samples are counted to different depths; otherwise within the spread.
@@ -140,16 +144,16 @@ same_level <- function(values, counted) {
   isTRUE(min(spread) > 0) && max(spread) <= 3 * min(spread) && max(level) - min(level) <= mean(spread)
 }
 
-same_order <- function(values, least) {
-  r <- suppressWarnings(stats::cor(ranked(values)))
-  isTRUE(mean(r[upper.tri(r)]) >= least)
+# Mean correlation of the columns' ranks; 0 where there is none.
+order_in_common <- function(ranks) {
+  r <- suppressWarnings(stats::cor(ranks))
+  found <- mean(r[upper.tri(r)])
+  if (is.na(found)) 0 else found
 }
 
-follow <- function(values, next_values) {
-  both <- cbind(ranked(values), ranked(next_values))
-  n <- ncol(values)
-  r <- suppressWarnings(stats::cor(both[, seq_len(n)], both[, n + seq_len(n)]))
-  isTRUE(mean(diag(as.matrix(r)), na.rm = TRUE) > FOLLOWING)
+follow <- function(ranks, next_ranks) {
+  r <- suppressWarnings(stats::cor(ranks, next_ranks))
+  isTRUE(mean(diag(r), na.rm = TRUE) > FOLLOWING)
 }
 
 # Missing values in the middle of their column.

@@ -18,8 +18,6 @@ as.matrix.gpuTOM <- as.matrix.gpuCor
 
 # ---- what a matrix has
 
-methods::setOldClass(c("gpuTOM", "dist"))
-
 #' @rdname gpuCor-class
 #' @export
 dim.gpuTOM <- dim.gpuCor
@@ -36,28 +34,6 @@ dimnames.gpuTOM <- dimnames.gpuCor
 #' @method t gpuTOM
 #' @export
 t.gpuTOM <- t.gpuCor
-
-#' @rdname gpuCor-class
-#' @aliases gpuTOM-class
-#' @exportClass gpuTOM
-#' @export
-setMethod("diag", "gpuTOM", function(x = 1, nrow, ncol, names = TRUE) diagonal_of(x, names))
-
-#' @rdname gpuCor-class
-#' @export
-setMethod("rowSums", "gpuTOM", function(x, na.rm = FALSE, dims = 1, ...) base::rowSums(as.matrix(x), na.rm))
-
-#' @rdname gpuCor-class
-#' @export
-setMethod("colSums", "gpuTOM", function(x, na.rm = FALSE, dims = 1, ...) base::colSums(as.matrix(x), na.rm))
-
-#' @rdname gpuCor-class
-#' @export
-setMethod("rowMeans", "gpuTOM", function(x, na.rm = FALSE, dims = 1, ...) base::rowMeans(as.matrix(x), na.rm))
-
-#' @rdname gpuCor-class
-#' @export
-setMethod("colMeans", "gpuTOM", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
 
 #' @rdname gpuCor-class
 #' @export
