@@ -62,27 +62,21 @@ SPOOL_SHARE <- 1 / 4
 # What r_edges() is told: the file's folder, and how many bytes of edges may be in memory; NULL: any.
 spool_beside <- function(file) {
   bytes <- spool_bytes()
-  if (is.null(bytes)) bytes <- SPOOL_SHARE * free_memory()
   if (bytes > 0) list(folder = dirname(file), bytes = floor(bytes))
 }
 
-# The setting, NULL: none. It has no argument.
+# The setting, which has no argument, or a share of what is free.
 spool_bytes <- function() {
   bytes <- setting(NULL, "spool_bytes")
-  if (is.null(bytes)) return(NULL)
+  if (is.null(bytes)) return(SPOOL_SHARE * free_memory())
   check_whole(bytes, "spool_bytes", 0, 2^60,
               paste0(" (bytes)", where_from("spool_bytes", NULL, "a share of what is free")))
 }
 
 # Bytes that the system and the process's group have left; where neither tells, what most machines have.
 free_memory <- function() {
-  lines <- function(file) tryCatch(suppressWarnings(readLines(file)), error = function(condition) character())
-  number <- function(text) suppressWarnings(as.numeric(gsub("[^0-9]", "", text)))[1L]
-  system <- 1024 * number(grep("^MemAvailable:", lines("/proc/meminfo"), value = TRUE))
-  used <- number(grep("^anon ", lines("/sys/fs/cgroup/memory.stat"), value = TRUE)) # what is cached gives way
-  group <- number(lines("/sys/fs/cgroup/memory.max")) - used
-  least <- suppressWarnings(min(system, group, na.rm = TRUE))
-  if (is.finite(least)) max(1, least) else 2^32
+  free <- .Call(r_available)
+  if (free < 2^60) max(1, free) else 2^32
 }
 
 #' @method print gpuCorNetworkFile

@@ -229,7 +229,6 @@ check_same_columns <- function(m, first, name) {
 new_keeper <- function() {
   keeper <- new.env(parent = emptyenv())
   keeper$left <- spool_bytes()
-  if (is.null(keeper$left)) keeper$left <- .Call(r_available) / 4
   if (keeper$left == 0) keeper$left <- Inf
   keeper
 }

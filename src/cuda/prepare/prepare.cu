@@ -5,39 +5,16 @@
 #include "../backend/state.cuh"
 #include "../../core/source.h"
 
-#include <cub/block/block_reduce.cuh>
-
 #include <algorithm>
 #include <cstring>
 
 /* ---- Pearson over common observations ------------------------------------------------------------ */
 
-using SumDoubles = cub::BlockReduce<double, COLUMN_THREADS>;
-
-/* All threads of the block get the reduction of their values. */
-template <class Operation>
-static __device__ double reduce_to_all(double value, Operation operation) {
-    __shared__ typename SumDoubles::TempStorage storage;
-    __shared__ double result;
-    double reduced = SumDoubles(storage).Reduce(value, operation);
-    __syncthreads();
-    if (threadIdx.x == 0) result = reduced;
-    __syncthreads();
-    return result;
-}
-
-struct Plus {
-    __device__ double operator()(double a, double b) const { return a + b; }
-};
-struct Larger {
-    __device__ double operator()(double a, double b) const { return a > b ? a : b; }
-};
-
 static __device__ double scale_of(const double *x, int64_t n) {
     double largest = 0;
     for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS)
         if (isfinite(x[k])) largest = fmax(largest, fabs(x[k]));
-    return gcor_safe_scale(reduce_to_all(largest, Larger()));
+    return gcor_safe_scale(reduce_block<COLUMN_THREADS>(largest, Larger()));
 }
 
 /* Values as they are, but for the largest: each pair has means and a scale of its own. norm: varies or not. */
@@ -51,9 +28,9 @@ static __global__ void copy_columns(const double *values, int64_t n, double *out
         low = fmin(low, x[k]);
         high = fmax(high, x[k]);
     }
-    low = -reduce_to_all(-low, Larger());
-    high = reduce_to_all(high, Larger());
-    count = reduce_to_all(count, Plus());
+    low = -reduce_block<COLUMN_THREADS>(-low, Larger());
+    high = reduce_block<COLUMN_THREADS>(high, Larger());
+    count = reduce_block<COLUMN_THREADS>(count, Plus());
     if (threadIdx.x == 0) {
         norm[blockIdx.x] = low < high;
         present[blockIdx.x] = (int)count;

@@ -44,7 +44,7 @@ void cuda_release_operand(gcor_state *state, std::unique_ptr<Operand> operand);
 
 /* ---- rank.cu ------------------------------------------------------------------------------- */
 
-/* Room for sort_columns() (sort.cuh). */
+/* Room for sort_columns() (cub.cuh). */
 struct SortBuffers {
     DeviceArray<int> starts;
     DeviceArray<char> scratch;

@@ -2,10 +2,8 @@
  * pairs with observations of their own. What is known of a value after ranking is how many values of its column
  * are below it and how many equal it; everything else follows from these. Short columns are counted in shared
  * memory, long ones sorted by CUB and searched. */
+#include "../backend/cub.cuh"
 #include "../backend/lanes.cuh"
-#include "sort.cuh"
-
-#include <cub/block/block_reduce.cuh>
 
 /* Where a column's ranks go; columns: scores; order, begin, end: RANK_COMMON. By kind, either
  * is null. */
@@ -43,11 +41,8 @@ static __device__ void put_missing(const RankOutput &out, int64_t at, int k) {
 }
 
 static __device__ void put_norm(const RankOutput &out, int present, const ColumnSums &sums) {
-    using Reduce = cub::BlockReduce<double, COLUMN_THREADS>;
-    __shared__ typename Reduce::TempStorage storage;
-    double squares = Reduce(storage).Sum(sums.squares);
-    __syncthreads();
-    double tied = Reduce(storage).Sum(sums.tied);
+    double squares = reduce_block<COLUMN_THREADS>(sums.squares, Plus());
+    double tied = reduce_block<COLUMN_THREADS>(sums.tied, Plus());
     if (threadIdx.x != 0) return;
     out.norm[blockIdx.x] = out.untied_pairs ? (double)gcor_obs_pairs(present) - tied : squares;
     out.present[blockIdx.x] = present;
@@ -116,9 +111,7 @@ static __global__ void rank_sorted(const double *keys, const int *obs, int n, Ra
         int end = p + 1 < n && x[p + 1] == x[p] ? count_below(x, n, x[p], true) : p + 1;
         put(out, at, k, below, end - below, p - below, present, sums);
     }
-    using Reduce = cub::BlockReduce<double, COLUMN_THREADS>;
-    __shared__ typename Reduce::TempStorage storage;
-    double all = Reduce(storage).Sum(sums.tied);
+    double all = reduce_block<COLUMN_THREADS>(sums.tied, Plus());
     if (threadIdx.x == 0 && all > 0) atomicAdd(&tied[blockIdx.y], all);
 }
 

@@ -1,7 +1,6 @@
 #include "blas.cuh"
 
 #include <dlfcn.h>
-#include <mutex>
 
 namespace {
 
@@ -25,13 +24,9 @@ void find(void *library, const char *name, Function *&function) {
                       name, CUDART_VERSION / 1000);
 }
 
-/* Opened once, and never closed. The folder that the package was linked with is looked in. */
-const Library &library() {
-    static std::mutex mutex;
-    static Library found;
-    static bool is_open = false;
-    std::lock_guard<std::mutex> lock(mutex);
-    if (is_open) return found;
+/* The folder that the package was linked with is looked in. */
+Library open_library() {
+    Library found;
     char name[32];
     snprintf(name, sizeof name, "libcublas.so.%d", CUDART_VERSION / 1000);
     void *opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -45,8 +40,13 @@ const Library &library() {
     find(opened, "cublasDestroy_v2", found.destroy);
     find(opened, "cublasSetStream_v2", found.set_stream);
     find(opened, "cublasDgemm_v2", found.dgemm);
-    is_open = true;
     return found;
+}
+
+/* Opened once, and never closed. */
+const Library &library() {
+    static const Library opened = open_library();
+    return opened;
 }
 
 void check_blas(int status, const char *what) {

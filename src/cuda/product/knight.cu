@@ -7,8 +7,8 @@
  *
  * Blocks of observations are sorted in shared memory, and then merged, two runs at a time, by all processors; what is
  * out of order is counted as elements pass one another. */
+#include "../backend/cub.cuh"
 #include "../backend/lanes.cuh"
-#include "../prepare/sort.cuh"
 #include "sets.cuh"
 
 #include <algorithm>

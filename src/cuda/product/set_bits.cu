@@ -1,33 +1,22 @@
 /* Columns as sets of bits: which have few levels, lists of sets, and their bits in pieces. */
 #include "opening.cuh"
 #include "sets.cuh"
+#include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 
 #include <algorithm>
-#include <cub/block/block_reduce.cuh>
 
 /* ---- levels of columns ------------------------------------------------------------------------- */
 
-struct Smaller {
-    __device__ float operator()(float a, float b) const { return a < b ? a : b; }
-};
-
 /* The distinct scores of some observations, ascending, by a block; how many, up to FEW_LEVELS + 1. */
 static __device__ int levels_of(const float *score, int64_t n_obs, float *levels) {
-    using Reduce = cub::BlockReduce<float, COLUMN_THREADS>;
-    __shared__ typename Reduce::TempStorage storage;
-    __shared__ float above;
     float last = -INFINITY;
     int found = 0;
     for (; found <= FEW_LEVELS; found++) {
         float next = INFINITY;
         for (int64_t k = threadIdx.x; k < n_obs; k += COLUMN_THREADS)
             if (score[k] > last && score[k] < next) next = score[k];
-        next = Reduce(storage).Reduce(next, Smaller());
-        if (threadIdx.x == 0) above = next;
-        __syncthreads();
-        last = above;
-        __syncthreads();
+        last = reduce_block<COLUMN_THREADS>(next, Smaller());
         if (last == INFINITY) break;
         if (threadIdx.x == 0 && found < FEW_LEVELS) levels[found] = last;
     }

@@ -4,7 +4,7 @@
  * host. */
 #include "device_edges.cuh"
 #include "../../sink/connectivity.h"
-#include "../prepare/sort.cuh"
+#include "../backend/cub.cuh"
 
 #include <algorithm>
 #include <cstdlib>
@@ -88,7 +88,7 @@ void unpack_edges(const unsigned *places, const double *r, int64_t n, const gcor
 void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_places, double *to_r) {
     int bits = PLACE_COL_BITS;
     while (bits < 32 && (slot.tile.n_row - 1) >> (bits - PLACE_COL_BITS)) bits++;
-    sort_places(stream, sort, slot.places.data, to_places, slot.r.data, to_r, n, bits);
+    sort_by_place(stream, sort, slot.places.data, to_places, slot.r.data, to_r, n, bits);
 }
 
 /* Room on the host for n edges, and for as many as a whole tile of the same density has: pinning again and

@@ -2,11 +2,9 @@
  * by chunk, and whoever wants rows goes by runs. */
 #include "device_degrees.cuh"
 #include "device_edges.cuh"
+#include "../backend/cub.cuh"
 
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/zip_iterator.h>
-#include <thrust/tuple.h>
-
+#include <algorithm>
 #include <unistd.h>
 
 static const char *const WHAT = "edges of the network";
@@ -150,18 +148,6 @@ void Keeper::degrees(double least, int64_t n_var, int64_t *degree, gcor_int128 *
 
 /* ---- the weaker ones go ------------------------------------------------------------------------------- */
 
-struct IsKept {
-    gcor_side side;
-    double least;
-    __device__ bool operator()(const thrust::tuple<unsigned, double> &edge) const {
-        return gcor_raw_weight(side, thrust::get<1>(edge)) >= least;
-    }
-};
-
-static auto zip(unsigned *places, double *r) {
-    return thrust::make_zip_iterator(thrust::make_tuple(places, r));
-}
-
 /* What stays of a run goes to other memory first, and then to where room is: never beyond where the run began, as those
  * before it have not grown, and so over nothing that is still to be read. */
 int64_t Keeper::drop(double least) {
@@ -178,14 +164,7 @@ int64_t Keeper::drop(double least) {
     for (const KeptRun &run : all) {
         places.reserve(run.n, WHAT);
         r.reserve(run.n, WHAT);
-        auto select = [&](void *scratch, size_t &bytes) {
-            return cub::DeviceSelect::If(scratch, bytes, zip(run.places, run.r), zip(places.data, r.data), counts.data,
-                                         (int)run.n, IsKept{head.side, least}, stream.handle);
-        };
-        size_t bytes = 0;
-        check(select(nullptr, bytes), WHAT);
-        work.reserve((int64_t)bytes, WHAT);
-        check(select(work.data, bytes), WHAT);
+        select_edges(stream, work, run.places, places.data, run.r, r.data, run.n, head.side, least, counts.data);
         int64_t n = (int64_t)*fetch_counts(1);
         if (n == 0) continue;
         if (!find_room(n)) fail_impossible("edges that were there before");

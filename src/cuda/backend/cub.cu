@@ -1,19 +1,22 @@
-/* Columns sorted for ranks (rank.cu) and for what is out of order (product/knight.cu), and edges by their places
- * (sink/edge_ring.cu). */
-#include "sort.cuh"
+/* Columns sorted for ranks (prepare/rank.cu) and for what is out of order (product/knight.cu), edges by their places
+ * (sink/edge_ring.cu), and edges thinned out (sink/keeper.cu). */
+#include "cub.cuh"
 
-#include "../backend/lanes.cuh"
+#include "lanes.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/tuple.h>
 
-/* sort(scratch, bytes): CUB's way to say how much scratch it wants, and then to sort. */
-template <class Sort>
-static void with_scratch(DeviceArray<char> &scratch, const char *what, Sort sort) {
+/* work(scratch, bytes): CUB's way to say how much scratch it wants, and then to work. */
+template <class Work>
+static void with_scratch(DeviceArray<char> &scratch, const char *what, Work work) {
     size_t bytes = 0;
-    check(sort(nullptr, bytes), what);
+    check(work(nullptr, bytes), what);
     scratch.reserve((int64_t)bytes, what);
-    check(sort(scratch.data, bytes), what);
+    check(work(scratch.data, bytes), what);
 }
 
 /* ---- columns -------------------------------------------------------------------------------- */
@@ -55,28 +58,43 @@ static void sort_each(gcor_state *state, SortBuffers &buffers, const Key *keys, 
 }
 
 template <class Key>
-static void sort_any(gcor_state *state, SortBuffers &buffers, const Key *keys, Key *sorted_keys, const int *values,
-                     int *sorted_values, int n, int columns) {
+void sort_columns(gcor_state *state, SortBuffers &buffers, const Key *keys, Key *sorted_keys, const int *values,
+                  int *sorted_values, int n, int columns) {
     auto sort = n < SORTED_BY_ALL ? sort_segments<Key> : sort_each<Key>;
     sort(state, buffers, keys, sorted_keys, values, sorted_values, n, columns);
 }
 
-void sort_columns(gcor_state *state, SortBuffers &buffers, const float *keys, float *sorted_keys, const int *values,
-                  int *sorted_values, int n, int columns) {
-    sort_any(state, buffers, keys, sorted_keys, values, sorted_values, n, columns);
-}
-
-void sort_columns(gcor_state *state, SortBuffers &buffers, const double *keys, double *sorted_keys, const int *values,
-                  int *sorted_values, int n, int columns) {
-    sort_any(state, buffers, keys, sorted_keys, values, sorted_values, n, columns);
-}
+template void sort_columns(gcor_state *, SortBuffers &, const float *, float *, const int *, int *, int, int);
+template void sort_columns(gcor_state *, SortBuffers &, const double *, double *, const int *, int *, int, int);
 
 /* ---- edges ---------------------------------------------------------------------------------- */
 
-void sort_places(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *sorted_places,
-                 const double *r, double *sorted_r, int64_t n, int bits) {
+void sort_by_place(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *sorted_places,
+                   const double *r, double *sorted_r, int64_t n, int bits) {
     with_scratch(scratch, "sorting edges", [&](void *room, size_t &bytes) {
         return cub::DeviceRadixSort::SortPairs(room, bytes, places, sorted_places, r, sorted_r, n, 0, bits,
                                                stream.handle);
+    });
+}
+
+struct IsKept {
+    gcor_side side;
+    double least;
+    __device__ bool operator()(const thrust::tuple<unsigned, double> &edge) const {
+        return gcor_raw_weight(side, thrust::get<1>(edge)) >= least;
+    }
+};
+
+template <class Places, class Coefficients>
+static auto zip(Places places, Coefficients r) {
+    return thrust::make_zip_iterator(thrust::make_tuple(places, r));
+}
+
+void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *kept_places,
+                  const double *r, double *kept_r, int64_t n, gcor_side side, double least,
+                  unsigned long long *n_kept) {
+    with_scratch(scratch, "edges of the network", [&](void *room, size_t &bytes) {
+        return cub::DeviceSelect::If(room, bytes, zip(places, r), zip(kept_places, kept_r), n_kept, (int)n,
+                                     IsKept{side, least}, stream.handle);
     });
 }
