@@ -2,6 +2,7 @@
 #include "windows.h"
 
 #include "../core/alloc.h"
+#include "../core/picked.h"
 #include "../sink/connectivity.h"
 #include "../sink/neighbours.h"
 
@@ -53,31 +54,41 @@ static int64_t some_more(double edges) {
 /* Columns at least, and edges among them, that tell where to look. */
 enum { SAMPLE_COLUMNS = 512, SAMPLE_EDGES = 1024 };
 
-/* Every so manieth variable, so that some edges are among them; 1: there are too few variables for that. */
-static int64_t sample_step(const request *q, int64_t n_var) {
+/* How many of the variables, so that some edges are among them; 0: too few would be left out. */
+static int64_t sample_size(const request *q, int64_t n_var) {
     double share = q->rule.value / ((double)n_var * (double)(n_var - 1) / 2), size = sqrt(2 * SAMPLE_EDGES / share);
-    int64_t step = (int64_t)((double)n_var / (size > SAMPLE_COLUMNS ? size : SAMPLE_COLUMNS));
-    return step > 1 ? step : 1;
+    size = size > SAMPLE_COLUMNS ? size : SAMPLE_COLUMNS;
+    return 3 * size < (double)n_var ? (int64_t)size : 0;
 }
 
-/* A weight from which on there are some more edges than are wanted, judged by some of the variables; 0: unknown. */
+/* Multiples of the golden ratio, modulo 1: spread over the variables, none twice, and in step with no pattern of
+ * theirs. */
+static void pick_variables(int32_t *number, int64_t size, int64_t n_var) {
+    const double golden = 0.6180339887498949;
+    for (int64_t j = 0; j < size; j++) {
+        double at = (double)(j + 1) * golden;
+        number[j] = (int32_t)((at - floor(at)) * (double)n_var);
+    }
+}
+
+/* A weight from which on there are some more edges than are wanted, judged by so many of the variables. */
 static gcor_status guess_by_sample(const request *q, gcor_session *session, gcor_context *context, const gcor_job *job,
-                                   double *least) {
-    const gcor_slice *all = (const gcor_slice *)job->x;
-    int64_t n = all->source.n_var, step = sample_step(q, n), size = (n + step - 1) / step;
-    gcor_matrix matrix = *all->of;
-    *least = 0;
-    if (step == 1) return GCOR_OK;
-    matrix.var_stride *= step;
-    gcor_slice some = gcor_slice_source(&matrix, 0, size, all->first_obs, all->source.n_obs, all->observed);
+                                   int64_t size, double *least) {
+    int64_t n = job->x->n_var;
+    int32_t *number = gcor_alloc(context, size, sizeof *number, "a sample of the variables");
+    if (!number) return GCOR_NO_MEMORY;
+    pick_variables(number, size, n);
+    gcor_picked some = gcor_picked_source(job->x, number);
+    some.source.n_var = size;
     gcor_job sample = *job;
+    sample.x = &some.source;
     gcor_store *store;
     double of_all = (double)size * (double)(size - 1) / ((double)n * (double)(n - 1));
     int64_t wanted = some_more(q->rule.value * of_all);
-    sample.x = &some.source;
     gcor_status status = run_store(q, session, context, &sample, 0, wanted, &store);
     if (!status) status = gcor_store_rank(store, context, wanted, least);
     if (store) gcor_sink_free(&store->edges.sink);
+    gcor_free(number);
     return status;
 }
 
@@ -100,13 +111,13 @@ static void drop(gcor_store **store) {
  * 0. Whatever the guesses are, what is found is the same. */
 static gcor_status run_density(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
                                gcor_store **store, double *threshold) {
-    int64_t wanted = (int64_t)q->rule.value;
+    int64_t wanted = (int64_t)q->rule.value, size = sample_size(q, job->x->n_var);
     double guess;
     gcor_status status = GCOR_OK;
     __atomic_load(&q->guess, &guess, __ATOMIC_RELAXED);
     for (int attempt = guess > 0 ? 0 : 1; !status; attempt++) {
         double least = attempt == 0 ? guess : 0;
-        if (attempt == 1) status = guess_by_sample(q, session, context, job, &least);
+        if (attempt == 1 && size > 0) status = guess_by_sample(q, session, context, job, size, &least);
         if (!status) status = run_store(q, session, context, job, least, wanted, store);
         if (!status) status = gcor_store_rank(*store, context, wanted, threshold);
         if (!status && *threshold >= least) {

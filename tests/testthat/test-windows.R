@@ -119,6 +119,16 @@ for (backend in backends()) {
       truth <- gpuCorNetwork(jumps[rows_of(w, k), ], density = 0.3, backend = backend)
       expect_same_network(w[[k]], truth, paste("jump", k))
     }
+    # So many variables that a sample says where to look; of those in it all go together, so that it is wrong.
+    n <- 1600
+    many <- matrix(rnorm(24 * n), 24)
+    sampled <- floor((seq_len(512) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
+    many[1:12, sampled] <- many[1:12, sampled] + 2 * rnorm(12)
+    w <- gpuCorWindows(many, 12, step = 12, keep = "network", density = 0.2, backend = backend)
+    for (k in seq_along(w)) {
+      truth <- gpuCorNetwork(many[rows_of(w, k), ], density = 0.2, backend = backend)
+      expect_same_network(w[[k]], truth, paste("sample", k))
+    }
     expect_nothing_left("networks")
   })
 
