@@ -18,8 +18,8 @@ threads_with <- function(env = character(), options = list()) settings_cleared(e
 test_that("gpuInfo() says what there is", {
   info <- gpuInfo()
   expect_s3_class(info, "gpuInfo", exact = TRUE)
-  expect_named(info, c("backends", "default", "devices", "device", "driver", "runtime", "reason", "threads",
-                       "instructions"))
+  expect_named(info, c("backends", "default", "devices", "device", "driver", "runtime", "reason",
+                       "configured", "threads", "instructions"))
   expect_true("cpu" %in% info$backends)
   expect_true(info$default %in% info$backends)
   expect_s3_class(info$devices, "data.frame")
@@ -38,6 +38,17 @@ test_that("a build without CUDA repeats why", {
   skip_if_not(grepl("built without CUDA", gpuInfo()$reason), "built with CUDA")
   expect_match(gpuInfo()$reason, "^the package was built without CUDA: .{10}")
   expect_output(print(gpuInfo()), gpuInfo()$reason, fixed = TRUE)
+  expect_identical(sub("^the package was built without CUDA: (.*)$", " and no CUDA (\\1)", gpuInfo()$reason),
+                   sub("^CPU back end.*?(?= and no CUDA)", "", gpuInfo()$configured, perl = TRUE))
+})
+
+test_that("a build without OpenMP repeats that", {
+  info <- gpuInfo()
+  info$threads <- 1L
+  info$configured <- "CPU back end on one thread, as the C compiler has no OpenMP (there it is) and no CUDA (none found)"
+  expect_output(print(info), "CPU:  1 thread, as the C compiler has no OpenMP (there it is), instructions: ", fixed = TRUE)
+  info$configured <- "CPU back end and no CUDA (none found)"
+  expect_output(print(info), "CPU:  1 thread, instructions: ", fixed = TRUE)
 })
 
 test_that("without a GPU, CUDA is refused with the reason and auto takes the CPU", {
