@@ -6,8 +6,8 @@
 #'
 #' * [gpucor-measures]: the measures, weights of observations, covariates, frequency bands, degrees of freedom
 #' * [gpuCor()]: coefficients of all pairs, as a `dist` or as a matrix, and [what can be done with them][gpuCor-class]
-#' * [gpuCorTriangle()]: the same as a plain vector, in either triangle order; [triangleIndex()] and [trianglePosition()]
-#'   tell where pairs are in it
+#' * [gpuCorTriangle()]: the same as a plain vector, in either triangle order; [triangleIndex()] and
+#'   [trianglePosition()] tell where pairs are in it
 #' * [gpuDist()]: distances `1 - coefficient` between rows
 #' * [gpuCorTest()], [gpuTtest()]: test statistics and p values
 #' * [gpuCorNetwork()]: the strongly correlated pairs, as a sparse matrix, an edge list or a file, and

@@ -24,7 +24,8 @@ setting_folder <- function(default) {
   folder <- setting(NULL, "folder")
   if (is.null(folder)) return(default)
   if (!is.character(folder) || length(folder) != 1L || !dir.exists(folder)) {
-    fail("'folder' must name a folder that there is, not ", show_value(folder), where_from("folder", NULL, show_value(default)))
+    fail("'folder' must name a folder that there is, not ", show_value(folder),
+         where_from("folder", NULL, show_value(default)))
   }
   folder
 }

@@ -25,9 +25,9 @@
 #' `x` may be a function: `x(i)` returns the matrix of subject i, of `subjects`. It is called once for each, in order,
 #' by R's own thread, before the first pair is computed. What it returns is kept until the call ends: in memory, up to a
 #' quarter of what is free, and beyond that in temporary files, in the folder that the option `gpucor.folder` or the
-#' variable `GPUCOR_FOLDER` names or in [tempdir()], which are mapped and read by all threads. So it is never called again, however many passes over the
-#' data follow, and however little of the subjects' columns fits the memory at a time. Matrices in the list are left
-#' where they are, and may be anything that a single `x` may be: files, for example.
+#' variable `GPUCOR_FOLDER` names or in [tempdir()], which are mapped and read by all threads. So it is never called
+#' again, however many passes over the data follow, and however little of the subjects' columns fits the memory at a
+#' time. Matrices in the list are left where they are, and may be anything that a single `x` may be: files, for example.
 #'
 #' With `y` there is a list (or a function) of as many subjects for that, too.
 #'

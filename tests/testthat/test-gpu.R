@@ -45,8 +45,8 @@ test_that("a build without CUDA repeats why", {
 test_that("a build without OpenMP repeats that", {
   info <- gpuInfo()
   info$threads <- 1L
-  info$configured <- "CPU back end on one thread, as the C compiler has no OpenMP (there it is) and no CUDA (none found)"
-  expect_output(print(info), "CPU:  1 thread, as the C compiler has no OpenMP (there it is), instructions: ", fixed = TRUE)
+  info$configured <- "CPU back end on one thread, as the C compiler has no OpenMP (here it is) and no CUDA (no nvcc)"
+  expect_output(print(info), "CPU:  1 thread, as the C compiler has no OpenMP (here it is), instructions", fixed = TRUE)
   info$configured <- "CPU back end and no CUDA (none found)"
   expect_output(print(info), "CPU:  1 thread, instructions: ", fixed = TRUE)
 })
