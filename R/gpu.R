@@ -55,7 +55,10 @@ gpuInfo <- function() {
 }
 
 # In one line, of this build: CUDA or why not, and whether the compiler had no OpenMP.
-what_configure_said <- function() readLines(system.file("configured", package = "gpucor", mustWork = TRUE))
+what_configure_said <- function() {
+  file <- system.file("configured", package = "gpucor")
+  if (nzchar(file)) readLines(file) else NA_character_ # installed with --no-inst
+}
 
 no_devices <- function() {
   list(id = integer(), name = character(), capability = character(), multiprocessors = integer(),
