@@ -27,7 +27,10 @@
 #'   passes over all pairs find the threshold.
 #' @param power Up to 32 positive numbers; may be given with or without a threshold.
 #' @param type What is raised to a power: `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
-#'   `"signed hybrid"`: `max(r, 0)`.
+#'   `"signed hybrid"`: `max(r, 0)`. Of `plot()`: `"fit"`, the share of variables with a connectivity against it, both
+#'   logarithmic, in ten bins with the line of [pickPower()] and its R^2; `"hubs"`, the variables of the highest
+#'   connectivity, or with `coords` a map of all in space; `"histogram"`, of all coefficients, if they have been
+#'   counted. `"auto"`: all of them.
 #' @param histogram Whether the coefficients of all pairs are counted by size, too. Without it, and without
 #'   `power` and `maps`, the pairs that are no edges cost no more than in [gpuCorNetwork()].
 #' @param breaks With `histogram`: the number of its bins, one of those by which 10,000 can be divided.

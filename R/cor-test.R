@@ -73,10 +73,12 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param alternative `"two.sided"`, `"less"` or `"greater"`: the sign that
 #'   counts. May be abbreviated.
 #' @param log.p If `TRUE`, `p.value` is the natural logarithm of p.
+#' @param output `"dist"`: each of the results as an object that holds each pair once; `"matrix"`: as a matrix. With `y`
+#'   a matrix, too.
 #' @param exact `TRUE`: exact p values where that is possible, see Details; a
 #'   warning tells of ties. `NULL`: where [stats::cor.test()] has them unless told
 #'   otherwise, which is for Kendall with fewer than 50 observations. `FALSE`: none.
-#' @param adjust `"maxT"`: adjust p values by permutation, see Details.
+#' @param adjust `"maxT"`: adjust p values by permutation, see Details; `"none"`: do not.
 #' @param n_perm How many permutations to compute for that.
 #' @return A list of class `gpuCorTest`: `coefficient`, `n`, `statistic`,
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),

@@ -44,7 +44,7 @@
 #'   [gpucor-containers].
 #'   Many subjects' data: a list of these, or a function, see [subjects].
 #' @param y `NULL`, or a second matrix, data frame or vector with as many rows, or another of these.
-#' @param use What to do with missing values, see Details. May be abbreviated.
+#' @param use What to do with missing values, see the Details of [gpuCor()]. May be abbreviated.
 #' @param method `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` (biweight midcorrelation) or `"cosine"`: see
 #'   [gpucor-measures]. May be abbreviated.
 #' @param output `"dist"`: an object of class `gpuCor`, which holds each pair
@@ -58,7 +58,7 @@
 #'   `gpuCor()`, `gpuCorNetwork()` and `gpuConnectivity()`, say how many subjects' coefficients are combined: see
 #'   [subjects].
 #'
-#' @param precision `"single"` or `"double"`, see Details. May be abbreviated.
+#' @param precision `"single"` or `"double"`, see the Details of [gpuCor()]. May be abbreviated.
 #' @param test `TRUE`: the tests of [gpuCorTest()] are found, too: `r$ts`, `r$p.value` and `r$pairs` of any measure and
 #'   `use`, three matrices that are kept with the coefficients. With `y` or `output = "matrix"` the result is the list
 #'   of `output = "list"` with `p.value`.

@@ -17,8 +17,8 @@ state$devices <- 0L
 #'   `devices` (a data frame: id, name, compute capability, multiprocessors,
 #'   memory and free memory in bytes, the latter for the GPUs in use only, as
 #'   asking takes some), `device` (those in use), `driver` and `runtime` versions, `reason` (why there is
-#'   no CUDA; empty if there is), `threads`, `instructions` (the instruction sets
-#'   of the CPU that there are kernels for, the best first, which is used unless
+#'   no CUDA; empty if there is), `configured` (the line in which the installation said what it found), `threads`,
+#'   `instructions` (the instruction sets of the CPU that there are kernels for, the best first, which is used unless
 #'   the environment variable `GPUCOR_CPU` names another).
 #' @section Errors: `chooseGpu()`: a number that no GPU has, or no GPU at all.
 #' @examples
@@ -48,9 +48,16 @@ gpuInfo <- function() {
          default = choose_backend(setting(NULL, "backend")),
          devices = as.data.frame(devices), device = state$devices,
          driver = version_text(info$driver), runtime = version_text(info$runtime), reason = all$cuda$reason,
+         configured = what_configure_said(),
          threads = choose_threads(setting(NULL, "threads")), instructions = info$instructions),
     class = "gpuInfo"
   )
+}
+
+# In one line, of this build: CUDA or why not, and whether the compiler had no OpenMP.
+what_configure_said <- function() {
+  file <- system.file("configured", package = "gpucor")
+  if (nzchar(file)) readLines(file) else NA_character_ # installed with --no-inst
 }
 
 no_devices <- function() {
@@ -66,7 +73,8 @@ version_text <- function(version) {
 #' @export
 print.gpuInfo <- function(x, ...) {
   cat("gpucor back ends: ", paste(x$backends, collapse = ", "), "; in use: ", x$default, "\n", sep = "")
-  cat("CPU:  ", n_of(x$threads, "thread"), ", instructions: ", paste(x$instructions, collapse = ", "), "\n", sep = "")
+  cat("CPU:  ", n_of(x$threads, "thread"), why_serial(x$configured), ", instructions: ",
+      paste(x$instructions, collapse = ", "), "\n", sep = "")
   if (nrow(x$devices) == 0L) {
     cat("CUDA: none, ", x$reason, "\n", sep = "")
     return(invisible(x))
@@ -79,6 +87,12 @@ print.gpuInfo <- function(x, ...) {
         gpu$capability, ", ", format_bytes(gpu$memory), free, "\n", sep = "")
   }
   invisible(x)
+}
+
+# Of what configure said: why there is only one thread, if that is so.
+why_serial <- function(configured) {
+  regmatches(configured, regexpr("(?<= on one thread), as the C compiler has no OpenMP( [(][^)]*[)])?", configured,
+                                 perl = TRUE))
 }
 
 # "12 kB", "1.5 GB".

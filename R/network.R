@@ -69,9 +69,9 @@
 #' @param compression With `file`: how hard to compress it, from 0, not at all, to 9. Coefficients hardly
 #'   shrink, their places do: level 1 makes a file of less than half the size.
 #' @param shards `NULL`, or into how many shares the pairs are cut, for the workers that [future::plan()] has been
-#'   given: [gpuCorPlan()], [gpuCorRun()] and [gpuCorCollect()] in a temporary folder. It lies in the option
-#'   `gpucor.folder`, by default in [tempdir()] where the workers are on this machine, otherwise in the working
-#'   directory.
+#'   given: [gpuCorPlan()], [gpuCorRun()] and [gpuCorCollect()] in a temporary folder. It lies in the one that the
+#'   option `gpucor.folder` or the variable `GPUCOR_FOLDER` names, by default in [tempdir()] where the workers are on
+#'   this machine, otherwise in the working directory.
 #'
 #' @return `output = "matrix"`: with `y = NULL` a symmetric sparse matrix with zero
 #'   diagonal, of class [gpuCorNetwork-class], which is a `dsCMatrix`; with `y` one of class

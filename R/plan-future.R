@@ -23,11 +23,7 @@ by_shards <- function(verb, x, y, given, shards, file, compression, backend, cal
 }
 
 # Where all workers see what this process writes.
-shared_folder <- function() {
-  folder <- setting(NULL, "folder")
-  if (!is.null(folder)) return(folder)
-  if (has_local_workers()) tempdir() else getwd()
-}
+shared_folder <- function() setting_folder(if (has_local_workers()) tempdir() else getwd())
 
 has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))
 

@@ -22,6 +22,7 @@
 #' The folder holds data and results as they are in memory: it should be readable for those only who may see them. It
 #' can be removed when the result has been collected, by `unlink(path, recursive = TRUE)`.
 #'
+#' @order 1
 #' @inheritParams gpuCor
 #' @param path The name of the folder: for `gpuCorPlan()` one that does not exist, in a folder that does.
 #' @param x,y As the function takes them: in memory, or larger than it ([gpuCorFile()]).

@@ -1,10 +1,6 @@
 # Pictures of sums over each variable's pairs, of fits of powers, and of windows.
 
 #' @rdname gpuConnectivity
-#' @param type Of `plot()`: `"fit"`, the share of variables with a connectivity against it, both logarithmic, in ten
-#'   bins with the line of [pickPower()] and its R^2; `"hubs"`, the variables of the highest connectivity, or with
-#'   `coords` a map of all in space; `"histogram"`, of all coefficients, if they have been counted. `"auto"`: all of
-#'   them.
 #' @param measure Of `plot()`: a column of `as.data.frame()`. `NULL`: the first power's connectivity, else the degree,
 #'   else the first map.
 #' @param coords Of `plot()`: `NULL`, or a place for each variable in 2 or 3 columns, such as [voxelCoords()] gives, for

@@ -34,16 +34,16 @@
 #' @inheritParams gpuCor
 #' @param x A numeric, integer or logical matrix or data frame, or a sparse
 #'   matrix of package Matrix: observations in rows and at least three genes in
-#'   columns; or data that are not in memory, see [gpuCorFile()].
+#'   columns; or data that are not in memory, see [gpuCorFile()]; or those of many [subjects].
 #' @param powers Powers to try, each above 0.
 #' @param type How a coefficient becomes an adjacency, see Details. May be
 #'   abbreviated.
 #' @param r_squared The estimate is the lowest power whose `SFT.R.sq` is above
 #'   this.
 #' @param breaks Number of bins.
-#' @param method `"pearson"`, `"spearman"` or `"kendall"`. May be abbreviated.
-#' @param ... For `pickPower()` `threads`, `memory`, `progress`, `devices`: see
-#'   [gpucor-package]. Not used by the methods.
+#' @param method `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` or `"cosine"`: see [gpucor-measures]. May be
+#'   abbreviated.
+#' @param ... For `pickPower()` as for [gpuConnectivity()]. Not used by the methods.
 #'
 #' @return A list of class `gpuCorPower` with `powerEstimate`, the lowest power
 #'   that fits, `NA` if none does, and `fitIndices`, a data frame with one row for

@@ -15,7 +15,19 @@ from_environment <- function(text, name) {
     if (tolower(text) %in% c("false", "f", "no", "off")) return(FALSE)
     if (name == "progress" && text %in% c("0", "1")) return(text == "1")
   }
+  if (name == "folder") return(text)
   utils::type.convert(text, as.is = TRUE)
+}
+
+# Where what a call needs for a while is on a disk.
+setting_folder <- function(default) {
+  folder <- setting(NULL, "folder")
+  if (is.null(folder)) return(default)
+  if (!is.character(folder) || length(folder) != 1L || !dir.exists(folder)) {
+    fail("'folder' must name a folder that there is, not ", show_value(folder),
+         where_from("folder", NULL, show_value(default)))
+  }
+  folder
 }
 
 # Those of every run, by the names of their options and variables, and what the environment may say of threads: asked

@@ -24,10 +24,10 @@
 #'
 #' `x` may be a function: `x(i)` returns the matrix of subject i, of `subjects`. It is called once for each, in order,
 #' by R's own thread, before the first pair is computed. What it returns is kept until the call ends: in memory, up to a
-#' quarter of what is free, and beyond that in temporary files, in the folder that the option `gpucor.folder` names or
-#' in [tempdir()], which are mapped and read by all threads. So it is never called again, however many passes over the
-#' data follow, and however little of the subjects' columns fits the memory at a time. Matrices in the list are left
-#' where they are, and may be anything that a single `x` may be: files, for example.
+#' quarter of what is free, and beyond that in temporary files, in the folder that the option `gpucor.folder` or the
+#' variable `GPUCOR_FOLDER` names or in [tempdir()], which are mapped and read by all threads. So it is never called
+#' again, however many passes over the data follow, and however little of the subjects' columns fits the memory at a
+#' time. Matrices in the list are left where they are, and may be anything that a single `x` may be: files, for example.
 #'
 #' With `y` there is a list (or a function) of as many subjects for that, too.
 #'
@@ -238,16 +238,11 @@ keep_data <- function(keeper, m) {
   bytes <- as.numeric(utils::object.size(m))
   keeper$left <- keeper$left - bytes
   if (keeper$left >= 0 || !is.matrix(m) || .Platform$endian != "little") return(m)
-  file <- tempfile("gpucor", folder_of_files())
+  file <- tempfile("gpucor", setting_folder(tempdir()))
   writeBin(as.vector(m), file, endian = "little")
   kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(NULL, colnames(m)), 0)
   remove_with(kept$pointer, file)
   kept
-}
-
-folder_of_files <- function() {
-  folder <- getOption("gpucor.folder")
-  if (is.null(folder)) tempdir() else folder
 }
 
 # A file is removed when its mapping is nobody's any more, or R ends. Not in a child of this process.

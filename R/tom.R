@@ -65,7 +65,8 @@
 #' @param combine With a list: `"min"`, `"mean"` or `"quantile"`.
 #' @param probs With `combine = "quantile"`: a number in \[0, 1\].
 #' @param calibration,calibrationQuantile With a list: how the data sets' overlaps are scaled before they are combined,
-#'   see Details; `calibration` is WGCNA's `networkCalibration`. `"single quantile"` takes overlaps without a sign.
+#'   see Details; `calibration` is WGCNA's `networkCalibration`. `"none"`: not at all.
+#'   `"single quantile"` takes overlaps without a sign.
 #' @param replaceMissingAdjacencies Whether a pair without a coefficient has the adjacency 0.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `memory` is for adjacencies, too.
 #'   `assay`: see [gpuCor()]. `weights`, `covariates` and so on: see [gpucor-measures].

@@ -28,6 +28,7 @@
 #'
 #' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`.
 #'
+#' @order 1
 #' @inheritParams gpuCorNetwork
 #' @param x As in [gpuCor()], observations in the order of time. Data that are not in memory are read once, and are in
 #'   memory then, 8 bytes a value. Where `x` is a time series ([stats::ts()]) or has an attribute `tr`, the seconds

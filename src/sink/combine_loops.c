@@ -90,7 +90,11 @@ TARGET static inline int some_beyond_avx2(const float *value, float most) {
 #include "combine_set.h"
 #define SET avx512
 #define SET_NAME "avx512"
+#ifdef __clang__ /* has no such word, and would leave out all of them */
+#define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma")))
+#else
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma,prefer-vector-width=512")))
+#endif
 #define IS_FUSED 1
 TARGET static inline int some_beyond_avx512(const float *value, float most) {
     __mmask16 beyond = 0;

@@ -18,8 +18,8 @@ threads_with <- function(env = character(), options = list()) settings_cleared(e
 test_that("gpuInfo() says what there is", {
   info <- gpuInfo()
   expect_s3_class(info, "gpuInfo", exact = TRUE)
-  expect_named(info, c("backends", "default", "devices", "device", "driver", "runtime", "reason", "threads",
-                       "instructions"))
+  expect_named(info, c("backends", "default", "devices", "device", "driver", "runtime", "reason",
+                       "configured", "threads", "instructions"))
   expect_true("cpu" %in% info$backends)
   expect_true(info$default %in% info$backends)
   expect_s3_class(info$devices, "data.frame")
@@ -38,6 +38,17 @@ test_that("a build without CUDA repeats why", {
   skip_if_not(grepl("built without CUDA", gpuInfo()$reason), "built with CUDA")
   expect_match(gpuInfo()$reason, "^the package was built without CUDA: .{10}")
   expect_output(print(gpuInfo()), gpuInfo()$reason, fixed = TRUE)
+  expect_identical(sub("^the package was built without CUDA: (.*)$", " and no CUDA (\\1)", gpuInfo()$reason),
+                   sub("^CPU back end.*?(?= and no CUDA)", "", gpuInfo()$configured, perl = TRUE))
+})
+
+test_that("a build without OpenMP repeats that", {
+  info <- gpuInfo()
+  info$threads <- 1L
+  info$configured <- "CPU back end on one thread, as the C compiler has no OpenMP (here it is) and no CUDA (no nvcc)"
+  expect_output(print(info), "CPU:  1 thread, as the C compiler has no OpenMP (here it is), instructions", fixed = TRUE)
+  info$configured <- "CPU back end and no CUDA (none found)"
+  expect_output(print(info), "CPU:  1 thread, instructions: ", fixed = TRUE)
 })
 
 test_that("without a GPU, CUDA is refused with the reason and auto takes the CPU", {
@@ -137,6 +148,13 @@ test_that("a setting that is wrong is told with where it is made", {
     expect_no_match(own, paste(names(option), "says"))
   }
   with_options(list(gpucor.output = "vector"), expect_error(gpuCor(x), "as option gpucor.output says"))
+  many <- function() gpuCor(function(i) x, subjects = 2)
+  with_options(list(gpucor.spool_bytes = 0), {
+    expect_error(settings_cleared(c(GPUCOR_FOLDER = "2026/gone"), list(gpucor.spool_bytes = 1), many()),
+                 "'folder' must name a folder .*2026/gone.* as environment variable GPUCOR_FOLDER says")
+    expect_error(settings_cleared(options = list(gpucor.spool_bytes = 1, gpucor.folder = 7), code = many()),
+                 "'folder' must name a folder .* not 7, as option gpucor.folder says")
+  })
   with_options(list(gpucor.spool_bytes = "much"), {
     expect_error(gpuCor(function(i) x, subjects = 2), "'spool_bytes' must be .* as option gpucor.spool_bytes says")
   })
