@@ -160,7 +160,10 @@ static int64_t piece_of(const tile_of_pairs *t) {
 /* Of a row's columns from..end-1 those that are not outside of what counts. */
 static void work_on_counted(const tile_of_pairs *t, int64_t row, int64_t from, int64_t end) {
     int thread = omp_get_thread_num();
-    if (!t->state->sink->pairs) return work_on_row(t, thread, row, from, end);
+    if (!t->state->sink->pairs) {
+        work_on_row(t, thread, row, from, end);
+        return;
+    }
     for (int64_t at = from, next; at < end; at = next) {
         next = gcor_clamp((at / GCOR_PAIR_BLOCK + 1) * GCOR_PAIR_BLOCK, at, end);
         gcor_tile part = {row, 1, at, next - at};

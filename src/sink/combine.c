@@ -97,8 +97,10 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int64_t row, dou
     gcor_segment segment = {.row = row};
     gcor_tile one = {row, 1, c->tile.col, c->tile.n_col};
     int thread = omp_get_thread_num();
-    if (c->sink.approximate)
-        return gcor_cheap_deliver(c, context, thread, &one, (float *)c->values + place(c, row, one.col));
+    if (c->sink.approximate) {
+        gcor_cheap_deliver(c, context, thread, &one, (float *)c->values + place(c, row, one.col));
+        return;
+    }
     gcor_tile_segment(&c->tile, c->to->shape, row, &segment.col, &segment.n);
     if (segment.n == 0) return;
     int64_t at = place(c, row, segment.col);

@@ -135,7 +135,10 @@ static void end_waiting(const delivery *d) {
 static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) {
     gcor_segment some = *row;
     some.floats = sum;
-    if (!(d->least > 0)) return hand_over(d, &some);
+    if (!(d->least > 0)) {
+        hand_over(d, &some);
+        return;
+    }
     for (int64_t k = 0; k < row->n; k += GCOR_CHEAP_SOME) {
         int64_t n = gcor_smaller(GCOR_CHEAP_SOME, row->n - k);
         if (!d->c->loops->are_beyond(sum + k, (float)d->least, n)) continue;

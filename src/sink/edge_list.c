@@ -128,7 +128,10 @@ static void sort_row(gcor_edge *row, int64_t n, gcor_edge *work) {
     enum { PARTS = 64 };
     int64_t end[PARTS];
     int parts = find_parts(row, n, end, PARTS);
-    if (parts == PARTS) return sort_any(row, n, work);
+    if (parts == PARTS) {
+        sort_any(row, n, work);
+        return;
+    }
     while (parts > 1) {
         int merged = 0;
         for (int p = 0; p < parts; p += 2) {
