@@ -67,18 +67,40 @@ pick_from_matrix <- function(x, index) {
   if (is.character(i) && !all(i %in% names(x))) `$.gpuCor`(x, i) else .subset2(x, i)
 }
 
+only_positions <- function(x) {
+  fail("one value stands for [i, j] and for [j, i], and none for [i, i], so only pairs at positions can be changed: ",
+       "x[trianglePosition(i, j, ", size_of(x), ")] <- value. Change the matrix: m <- as.matrix(x)")
+}
+
+check_not_beyond <- function(x, i) {
+  if (length(x) >= (if (is.logical(i)) length(i) else max(0, i, na.rm = TRUE))) return(invisible())
+  fail("there are ", n_of(length(x), "pair"), " to be changed, and 'i' names one beyond")
+}
+
 #' @rdname gpuCor-class
 #' @export
 `[<-.gpuCor` <- function(x, i, j, value) {
   by_position <- nargs() < 4L && (missing(i) || !(is.character(i) || is_of_matrix(i, size_of(x))))
-  if (!by_position) {
-    fail("one value stands for [i, j] and for [j, i], and none for [i, i], so only pairs at positions can be changed: ",
-         "x[trianglePosition(i, j, ", size_of(x), ")] <- value. Change the matrix: m <- as.matrix(x)")
-  }
-  if (!missing(i) && length(x) < (if (is.logical(i)) length(i) else max(0, i, na.rm = TRUE))) {
-    fail("there are ", n_of(length(x), "pair"), " to be changed, and 'i' names one beyond")
-  }
+  if (!by_position) only_positions(x)
+  if (!missing(i)) check_not_beyond(x, i)
   NextMethod()
+}
+
+# R would append a value that has no place, and make a list of all values.
+#' @rdname gpuCor-class
+#' @export
+`[[<-.gpuCor` <- function(x, i, j, value) {
+  by_position <- nargs() < 4L && length(i) == 1L && (if (is.character(i)) i %in% names(x) else is.numeric(i))
+  if (!by_position) only_positions(x)
+  if (is.numeric(i)) check_not_beyond(x, i)
+  NextMethod()
+}
+
+#' @rdname gpuCor-class
+#' @export
+`$<-.gpuCor` <- function(x, name, value) {
+  fail("$", name, " cannot be set: $coefficients, $pairs, $ts and $p.value are computed when they are asked for. Change ",
+       "the matrix: m <- x$coefficients")
 }
 
 #' @rdname gpuCor-class

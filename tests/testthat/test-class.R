@@ -127,6 +127,19 @@ test_that("pairs are changed at their positions, and nothing else is", {
   expect_identical(as.vector(changed), 1:55 / 55)
 })
 
+test_that("nothing is appended to coefficients, and no part of them is set", {
+  r <- gpuCor(x)
+  for (other in list(r, gpuTOM(x, 4))) {
+    changed <- other
+    changed[[3]] <- 0.5
+    expect_identical(changed, replace(other, 3, 0.5))
+    expect_error(other[["a"]] <- 1, "x[trianglePosition(i, j, ", fixed = TRUE)
+    expect_error(other[[length(other) + 1]] <- 1, "there are 55 pairs to be changed, and 'i' names one beyond")
+    expect_error(other[[1, 2]] <- 1, "only pairs at positions can be changed")
+  }
+  expect_error(r$p.value <- 1, "[$]p.value cannot be set: .*m <- x[$]coefficients")
+})
+
 test_that("variables are named and renamed", {
   named <- r
   colnames(named) <- paste0("v", 1:11)
