@@ -255,8 +255,8 @@ summary.gpuCorTest <- function(object, level = 0.05, n = 6L, ...) {
   }
   tested <- if (is_t_distributed(object$method)) "Student's t" else "the normal distribution or exactly"
   what <- paste0(method_title(object$method), " was tested ", with_gpucor(), " by ", tested, " (",
-                 switch(object$alternative, two.sided = "two-sided", paste("one-sided,", object$alternative)), "; ",
-                 range_of(object$n, "observation"), ")")
+                 switch(object$alternative, two.sided = "two-sided", paste("one-sided,", object$alternative)),
+                 if (length(object$n)) paste0("; ", range_of(object$n, "observation")), ")")
   summarise_tests(object, p, adjusted, what, level, n)
 }
 
@@ -343,7 +343,7 @@ test_rows <- function(x, at) {
   columns <- c(effect, if (effect == "coefficient") "n", "statistic", "p.value", "fdr", "p.adjusted")
   columns <- intersect(columns, names(x))
   if (inherits(r, "dist")) {
-    pairs <- if (length(at)) triangleIndex(at, size_of(r)) else matrix(0, 0L, 2L)
+    pairs <- variables_at(at, size_of(r))
     labels <- list(attr(r, "Labels"), attr(r, "Labels"))
   } else {
     r <- as.matrix(r)
