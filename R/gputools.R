@@ -137,12 +137,12 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 #' @param test Whether to add test statistics and two-sided p values.
 #' @param limit With more pairs than this it is an error.
 #' @param tile Of gputools; without a meaning here.
-#' @param ... As in [gpuCorNetwork()].
+#' @param ... As in [gpuCorNetwork()]; of `gpuCorPerm()` those that say how to compute, `assay`, and options of measures.
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and
 #'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal
 #'   of the latter two is `NA`.
 #' @section Errors: as [gpuCorNetwork()]; neither or both of `threshold` and `top`; more than `limit` pairs.
-#'   `gpuCorPerm()`: missing values, fewer than 3 rows.
+#'   `gpuCorPerm()`: missing values, fewer than 3 rows, weights and covariates.
 #' @references
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #' @source The functions of these names in package gputools.
@@ -156,8 +156,11 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pearson", absolute = TRUE, test = FALSE,
                         limit = 1e7, tile = NULL, precision = c("single", "double"), use = "everything",
                         backend = NULL, ...) {
+  if (...length()) check_names(...names(), c(further_names(), "mutual"))
   check_not_threshold(x, y)
   if (is.null(threshold) == is.null(top)) fail("which pairs? give one of 'threshold' and 'top'")
+  if (!is.null(top)) top <- check_whole(top, "top", 1)
+  if (!is.null(threshold)) threshold <- check_share(threshold, "threshold", zero = TRUE)
   test <- check_flag(test, "test")
   if (!is_number(limit) || is.na(limit)) fail("'limit' must be a number, not ", show_value(limit))
   sign <- if (check_flag(absolute, "absolute")) "absolute" else "positive"
@@ -184,8 +187,8 @@ is_among_first <- function(values, top) {
   rank <= top
 }
 
-# Edges with n, ts and p.value beside them, where these follow from r.
-tested_edges <- function(edges, x, y, use, method, backend, ...) {
+# Edges with n, ts and p.value beside them, where these follow from r, whichever pairs were looked at.
+tested_edges <- function(edges, x, y, use, method, backend, ..., mutual, pairs) {
   task <- network_task(x, y, NULL, "absolute", use, method, backend, ..., takes_all = FALSE)
   counted <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   if (counted$common || !is_t_distributed(task$method)) {
@@ -207,20 +210,31 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
   method <- check_method(method)
   precision <- check_choice(precision, precisions, "precision")
   n_perm <- check_whole(B, "B", 1, 1e9)
-  input <- check_input(x, y, check_use("all.obs"), method)
+  check_exchangeable(list(...))
+  known <- c("use", further_names(takes_subjects = FALSE, takes_pairs = FALSE))
+  if (...length()) check_names(...names(), setdiff(known, DESIGN))
+  input <- check_input(x, y, check_use("all.obs"), method, list(...)$assay)
   first <- as.matrix(input$x)
   second <- if (is.null(y)) first else as.matrix(input$y)
   check_shuffled(first, second)
-  cor_of <- function(columns) {
-    suppressWarnings(gpuCor(first, columns, method = method, output = "matrix", backend = backend, ...,
-                            precision = precision))
+  cor_with <- function(columns, ..., assay) {
+    gpuCor(first, columns, method = method, output = "matrix", backend = backend, ..., precision = precision)
   }
-  observed <- gpuCor(first, second, method = method, output = "matrix", backend = backend, ..., precision = precision)
+  cor_of <- function(columns) suppressWarnings(cor_with(columns, ...))
+  observed <- cor_with(second, ...)
   strength <- abs(observed) - if (precision == "double") 1e-10 else SAME_COEFFICIENT
   if (is.null(y)) diag(strength) <- NA
   found <- shuffled_counts(second, strength, n_perm, cor_of)
   list(coefficients = observed, p.value = (found$counts + 1) / (n_perm + 1),
        p.adjusted = (counts_from(found$maxima, strength) + 1) / (n_perm + 1))
+}
+
+# Weights and covariates belong to observations, and would stay where they are.
+check_exchangeable <- function(given) {
+  own <- intersect(names(Filter(Negate(is.null), given)), DESIGN)
+  if (!length(own)) return(invisible())
+  fail("gpuCorPerm() permutes observations, which do not stand for one another with '", own[1L], "'; leave it out. ",
+       "x[keep, ] has the observations that are to count, and gpuCorTest() has p values with 'weights' and 'covariates'")
 }
 
 check_shuffled <- function(x, y) {
