@@ -88,7 +88,9 @@ not_numeric <- function(x, name) {
   if (is.character(x) && is.matrix(x)) {
     fail("'", name, "' must be numeric, not a matrix of character values", text_in(x, name))
   }
-  fail("'", name, "' must be numeric, not of class ", class(x)[1L], other_way_in(x, name))
+  plain <- is.matrix(x) && !is.object(x)
+  fail("'", name, "' must be numeric, not ", if (plain) paste("a matrix of", typeof(x), "values"),
+       if (!plain) paste("of class", class(x)[1L]), other_way_in(x, name))
 }
 
 # How text came into a matrix, and what to do.
