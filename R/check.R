@@ -75,6 +75,7 @@ check_variables <- function(x, name, assay = NULL) {
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) return(check_frame(x, name))
+  if (inherits(x, "integer64")) return(numbers_of_integer64(x))
   if (isS4(x) && is(x, "sparseMatrix")) {
     message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
@@ -137,9 +138,18 @@ without_columns <- function(x, bad, name) {
   paste0(frame, "[-", if (are_first) paste0("(1:", length(bad), ")") else deparse1(as.numeric(bad)), "]")
 }
 
+# Class integer64 of package bit64, as data.table's fread() has large numbers, keeps integers in the bits of doubles.
+numbers_of_integer64 <- function(x) {
+  need_package("bit64", "class integer64")
+  if (is.null(dim(x))) as.double(x) else array(as.double(x), dim(x), dimnames(x))
+}
+
 check_frame <- function(x, name) {
   bad <- which(!vapply(x, is_variables, NA))
-  if (!length(bad)) return(as.matrix(x))
+  if (!length(bad)) {
+    for (k in which(vapply(x, inherits, NA, "integer64"))) x[[k]] <- numbers_of_integer64(x[[k]])
+    return(as.matrix(x))
+  }
   check_no_names(x, bad, name)
   several <- length(bad) > 1L
   fail("'", name, "' must be numeric: ", column_names(bad, names(x)), if (several) " are" else " is", " of class ",

@@ -64,7 +64,7 @@ pick_from_matrix <- function(x, index) {
 #' @export
 `[[.gpuCor` <- function(x, i, j) {
   if (!missing(j)) return(x[i, j])
-  if (is.character(i) && !all(i %in% names(x))) `$.gpuCor`(x, i) else .subset2(x, i)
+  if (is.character(i) && !all(i %in% names(x))) `$.gpuCor`(x, i[1L]) else .subset2(x, i)
 }
 
 only_positions <- function(x) {

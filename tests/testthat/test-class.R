@@ -137,6 +137,7 @@ test_that("nothing is appended to coefficients, and no part of them is set", {
     expect_error(other[[length(other) + 1]] <- 1, "there are 55 pairs to be changed, and 'i' names one beyond")
     expect_error(other[[1, 2]] <- 1, "only pairs at positions can be changed")
   }
+  expect_error(r[[c("mpg", "wt")]], "coefficients have no 'mpg'; there are")
   expect_error(r$p.value <- 1, "[$]p.value cannot be set: .*m <- x[$]coefficients")
 })
 
