@@ -136,8 +136,9 @@ all_coefficients <- function(input, method, use, output, settings, call) {
   if (output == "matrix") {
     return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
   }
-  run(input$x, NULL, method, use, "row", settings,
-      c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings)))
+  r <- run(input$x, NULL, method, use, "row", settings,
+           c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings)))
+  with_absent(r, input$x, use, settings)
 }
 
 matrix_attributes <- function(rows, columns) {

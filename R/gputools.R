@@ -4,30 +4,44 @@
 # tested_attributes(); `tests` is what gpuCor(test = TRUE) has found.
 OWN_ATTRIBUTES <- c("n_obs", "diagonal", "absent", "untestable", "tests")
 
-# What `$` needs to know beside n_obs, in few bytes. absent: the positions of missing values, where each pair leaves out
-# its own; untestable: why there are no p values without the data.
+# What `$` needs to know beside n_obs, in few bytes. absent: the positions of missing values among the observations that
+# count, where there are coefficients beside them; untestable: why there are no p values without the data.
 tested_attributes <- function(x, use, settings) {
   if (is_combined(x)) return(list(untestable = "these are coefficients of many subjects combined"))
-  design <- settings$design
-  if (is_designed(design)) {
+  if (is_designed(settings$design)) {
     return(list(untestable = paste("with", paste0("'", names(settings$asked), "'", collapse = ", "),
                                    "the number of observations does not tell")))
   }
-  if (uses[use] != "pairwise.complete.obs") return(list())
-  absent <- which_absent(x)
-  if (!length(absent)) return(list())
-  if (is.null(design$weights)) return(list(absent = absent))
-  list(untestable = "pairs have observations of their own, and some have no weight")
+  is_looked_at <- uses[use] == "pairwise.complete.obs" || (uses[use] == "everything" && !is_outside(x))
+  absent <- if (is_looked_at) which_absent(x, settings$design$weights)
+  if (length(absent)) list(absent = absent) else list()
+}
+
+# By "everything" a column that misses a value has no coefficient, so that what is not in memory need not be read again
+# but for such columns. The first column's coefficients tell, unless it has none itself.
+with_absent <- function(r, x, use, settings) {
+  if (uses[use] != "everything" || !is_outside(x) || is_combined(x) || is_designed(settings$design)) return(r)
+  without <- which(is.na(.subset(r, seq_len(max(0, ncol(x) - 1))))) + 1L
+  if (length(without) == ncol(x) - 1) without <- c(1L, without)
+  absent <- which_absent(x, settings$design$weights, without)
+  if (length(absent)) attr(r, "absent") <- absent
+  r
 }
 
 # What is not in memory is read for it once more, which is little beside what pairs take that leave out their own.
-which_absent <- function(x) {
-  if (is.matrix(x)) return(if (anyNA(x)) which(is.na(x)))
-  places <- lapply(block_columns(x), function(columns) {
-    which(is.na(dense_columns(x, columns))) + (columns[1L] - 1) * nrow(x)
+which_absent <- function(x, weights = NULL, columns = seq_len(ncol(x))) {
+  if (is.matrix(x) && !anyNA(x)) return(NULL)
+  if (isS4(x) && is(x, "dgCMatrix") && !anyNA(x@x)) return(NULL)
+  if (is.matrix(x) && is.null(weights)) return(which(is.na(x)))
+  counts <- if (is.null(weights)) rep(TRUE, nrow(x)) else weights > 0
+  places <- lapply(block_columns(x), function(block) {
+    block <- intersect(block, columns)
+    if (!length(block)) return(NULL)
+    missing <- which(is.na(dense_columns(x, block)[counts, , drop = FALSE]), arr.ind = TRUE)
+    missing[, 1L] + (block[missing[, 2L]] - 1) * sum(counts)
   })
   places <- as.numeric(unlist(places))
-  if (prod(dim(x)) < 2^31) as.integer(places) else places
+  if (sum(counts) * ncol(x) < 2^31) as.integer(places) else places
 }
 
 # ---- what gputools' results are called

@@ -57,6 +57,29 @@ test_that("$pairs, $ts and $p.value are those of cor.test(), when asked for and 
   }
 })
 
+test_that("$pairs counts the observations of a pair whatever `use` is, with weights, and of data that are not in memory", {
+  keep <- rep(c(TRUE, TRUE, FALSE, TRUE, TRUE), 10) # among those left out one that is missing
+  more <- cbind(holes, g = 1)
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(as.vector(more), file, endian = "little")
+  outside <- gpuCorFile(file, dim(more), dimnames = dimnames(more))
+  for (use in c("everything", "pairwise.complete.obs")) {
+    run <- function(...) suppressWarnings(gpuCor(..., use = use, precision = "double"))
+    truth <- run(more, test = TRUE)
+    expect_identical(unname(truth$pairs), unname(crossprod(!is.na(more))))
+    for (data in list(more, outside, Matrix::Matrix(more, sparse = TRUE))) {
+      r <- suppressMessages(run(data))
+      for (part in c("pairs", "ts", "p.value")) expect_equal(r[[part]], truth[[part]], label = part)
+      weighted <- suppressMessages(run(data, weights = keep))
+      expect_identical(unname(weighted$pairs), unname(crossprod(!is.na(more[keep, ]))))
+      expect_equal(weighted$p.value, run(more[keep, ])$p.value)
+    }
+  }
+  first <- gpuCor(replace(x, 2, NA))
+  expect_identical(first$pairs[1, ], c(a = 49, b = 49, c = 49, d = 49, e = 49, f = 49))
+})
+
 test_that("p values that do not follow from what is kept are refused, and found with test = TRUE", {
   expect_error(gpuCor(x, method = "kendall")$p.value, "test = TRUE")
   expect_error(gpuCor(x, covariates = y)$ts, "'covariates'.*test = TRUE")
