@@ -8,7 +8,11 @@ resolve_index <- function(index, x, name) {
     if (anyNA(found)) fail("subscript out of bounds: no variable is named \"", index[is.na(found)][1L], '"')
     return(found)
   }
-  if (is.logical(index) && length(index) > n) fail("subscript out of bounds: '", name, "' is longer than Size = ", n)
+  if (is.logical(index) && length(index) > n) {
+    fail("subscript out of bounds: '", name, "' is longer than Size = ", n, if (length(index) == length(x)) {
+      "; for each pair there is x[i], and as.vector(x) for formulas and data frames"
+    })
+  }
   found <- seq_len(n)[index]
   if (anyNA(found)) fail("subscript out of bounds: '", name, "' must be within 1 to Size = ", n)
   found
@@ -99,8 +103,8 @@ check_not_beyond <- function(x, i) {
 #' @rdname gpuCor-class
 #' @export
 `$<-.gpuCor` <- function(x, name, value) {
-  fail("$", name, " cannot be set: $coefficients, $pairs, $ts and $p.value are computed when they are asked for. Change ",
-       "the matrix: m <- x$coefficients")
+  fail("$", name, " cannot be set: $coefficients, $pairs, $ts and $p.value are computed when they are asked for. ",
+       "Change the matrix: m <- x$coefficients")
 }
 
 #' @rdname gpuCor-class

@@ -151,7 +151,8 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 #' @param test Whether to add test statistics and two-sided p values.
 #' @param limit With more pairs than this it is an error.
 #' @param tile Of gputools; without a meaning here.
-#' @param ... As in [gpuCorNetwork()]; of `gpuCorPerm()` those that say how to compute, `assay`, and options of measures.
+#' @param ... As in [gpuCorNetwork()]; of `gpuCorPerm()` those that say how to compute, `assay`, and options of
+#'   measures.
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and
 #'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal
 #'   of the latter two is `NA`.
@@ -248,7 +249,7 @@ check_exchangeable <- function(given) {
   own <- intersect(names(Filter(Negate(is.null), given)), DESIGN)
   if (!length(own)) return(invisible())
   fail("gpuCorPerm() permutes observations, which do not stand for one another with '", own[1L], "'; leave it out. ",
-       "x[keep, ] has the observations that are to count, and gpuCorTest() has p values with 'weights' and 'covariates'")
+       "x[keep, ] has the observations that are to count, and gpuCorTest() p values with 'weights' and 'covariates'")
 }
 
 check_shuffled <- function(x, y) {

@@ -108,7 +108,8 @@ test_that("traits are numbers or have two levels, in the order of the data", {
 test_that("numbers that are text, and traits of other kinds, have a way out that works", {
   data <- association_data()
   traits <- as.matrix(data$traits[c("sex", "age")]) # a matrix of text
-  expect_error(gpuAssociation(data$x, traits), "if they are numbers, as.numeric(as.character(traits[, 2]));", fixed = TRUE)
+  expect_error(gpuAssociation(data$x, traits), "if they are numbers, as.numeric(as.character(traits[, 2]));",
+               fixed = TRUE)
   age <- as.numeric(as.character(traits[, 2]))
   expect_equal(gpuAssociation(data$x, age)$r, gpuAssociation(data$x, data$traits$age)$r)
   expect_error(gpuAssociation(data$x, list(age, age)), "not of class list; as.data.frame(traits) has", fixed = TRUE)

@@ -185,6 +185,13 @@ test_that("indices out of bounds are errors", {
   expect_error(bare["mpg", 1], "subscript out of bounds")
 })
 
+test_that("a formula with coefficients has a way out that works", {
+  distance <- as.dist(full)
+  expect_error(lm(r ~ distance), "is longer than Size = 11; for each pair there is x[i], and as.vector(x) for formulas",
+               fixed = TRUE)
+  expect_equal(unname(coef(lm(as.vector(r) ~ distance))), c(0, 1))
+})
+
 test_that("an object that has been changed is an error, and nothing beyond it is read", {
   uses_of_size <- list(as.matrix, print, summary, function(r) r[1, 2], function(r) r[, ], function(r) r["mpg", ])
   for (size in list(5000L, 12L, 10L, 0L, -10L, 11.5, NA, NULL, "11", c(11L, 11L), Inf, 2^31)) {

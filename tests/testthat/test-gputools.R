@@ -57,7 +57,7 @@ test_that("$pairs, $ts and $p.value are those of cor.test(), when asked for and 
   }
 })
 
-test_that("$pairs counts the observations of a pair whatever `use` is, with weights, and of data that are not in memory", {
+test_that("$pairs counts a pair's observations whatever `use` is, with weights, and of data that are not in memory", {
   keep <- rep(c(TRUE, TRUE, FALSE, TRUE, TRUE), 10) # among those left out one that is missing
   more <- cbind(holes, g = 1)
   file <- tempfile()
@@ -88,6 +88,7 @@ test_that("p values that do not follow from what is kept are refused, and found 
   expect_error(gpuCor(list(x, x), combine = "mean")$pairs, "many subjects")
   expect_error(gpuCor(x)$residuals, "no 'residuals'; there are \\$coefficients")
   expect_error(gpuCor(x, test = "yes"), "'test' must be TRUE or FALSE")
+  expect_error(gpuCor(x, NULL, "everything", "pearson", "double"), "for the precision write precision = \"double\"")
   expect_identical(gpuCor(x)$coef, as.matrix(gpuCor(x)))
   expect_equal(attr(gpuCor(x, test = TRUE), "call"), quote(gpuCor(x, test = TRUE)))
 })
