@@ -120,15 +120,20 @@ trait_columns <- function(traits, x) {
   }
   check_same_rows(traits, x)
   codes <- trait_codes(traits, if (are_names) "x" else "traits")
-  if (is.character(traits) && !is.null(dim(traits))) traits <- as.data.frame(traits)
-  if (is.factor(traits) || is.character(traits)) traits <- list2DF(list(trait = traits))
-  if (isS4(traits) && inherits(traits, "DataFrame")) traits <- as.data.frame(traits, optional = TRUE)
+  traits <- as_trait_frame(traits)
   if (!is.data.frame(traits)) return(traits)
   numbers <- Map(as_trait, traits, names(traits), codes)
   values <- do.call(cbind, lapply(numbers, `[[`, "values"))
   if (is.null(values)) fail("'traits' has no columns")
   colnames(values) <- vapply(numbers, `[[`, "", "name")
   values
+}
+
+# A data frame of what may have text or factors.
+as_trait_frame <- function(traits) {
+  if (is.character(traits) && !is.null(dim(traits))) return(as.data.frame(traits))
+  if (is.factor(traits) || is.character(traits)) return(list2DF(list(trait = traits)))
+  if (isS4(traits) && inherits(traits, "DataFrame")) as.data.frame(traits, optional = TRUE) else traits
 }
 
 # R's words for each of them; an experiment has its samples' variables by `$`, too.

@@ -75,14 +75,18 @@ check_variables <- function(x, name, assay = NULL) {
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) return(check_frame(x, name))
-  if (inherits(x, "integer64")) return(numbers_of_integer64(x))
   if (isS4(x) && is(x, "sparseMatrix")) {
     message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
-  if (isS4(x) && is(x, "Matrix")) x <- as.matrix(x)
+  x <- as_ordinary(x)
   if (!is_variables(x)) not_numeric(x, name)
   x
+}
+
+as_ordinary <- function(x) {
+  if (isS4(x) && is(x, "Matrix")) return(as.matrix(x))
+  if (inherits(x, "integer64")) numbers_of_integer64(x) else x
 }
 
 not_numeric <- function(x, name) {

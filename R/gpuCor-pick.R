@@ -102,7 +102,7 @@ check_not_beyond <- function(x, i) {
 
 #' @rdname gpuCor-class
 #' @export
-`$<-.gpuCor` <- function(x, name, value) {
+`$<-.gpuCor` <- function(x, name, value) { # nolint: object_name_linter.
   fail("$", name, " cannot be set: $coefficients, $pairs, $ts and $p.value are computed when they are asked for. ",
        "Change the matrix: m <- x$coefficients")
 }
