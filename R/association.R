@@ -40,8 +40,8 @@
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
 #'   `p.value`, `fdr`, and `n`, `df` (a number where all pairs have as many, `NULL` by Kendall), `tests`, `method`.
 #'   `as.data.frame()` makes the above of it.
-#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Rows of
-#'   `traits` that are named as those of `x`, but are in another order. `df = "bartlett"` with `p.value` or `fdr`.
+#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Traits that
+#'   are named as observations of `x`, but are in another order. `df = "bartlett"` with `p.value` or `fdr`.
 #' @references
 #' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28,
 #' 1353-1358.

@@ -382,6 +382,11 @@ test_that("a histogram alone prints, is summarised and drawn", {
   expect_error(ggplot2::autoplot(con), told, fixed = TRUE)
 })
 
+test_that("no column has a summary, too", {
+  told <- expect_no_warning(summary(gpuConnectivity(normal(20, 2)[, 0], threshold = 0.1)))$methods
+  expect_match(told, "of 0 variables .* highest 0\\)")
+})
+
 test_that("it prints in a few lines", {
   x <- normal(20, 30)
   con <- gpuConnectivity(x, threshold = 0.3, sign = "negative", power = 6, type = "signed", method = "spearman")
