@@ -40,8 +40,8 @@
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
 #'   `p.value`, `fdr`, and `n`, `df` (a number where all pairs have as many, `NULL` by Kendall), `tests`, `method`.
 #'   `as.data.frame()` makes the above of it.
-#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Rows of
-#'   `traits` that are named as those of `x`, but are in another order. `df = "bartlett"` with `p.value` or `fdr`.
+#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Traits that
+#'   are named as observations of `x`, but are in another order. `df = "bartlett"` with `p.value` or `fdr`.
 #' @references
 #' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28,
 #' 1353-1358.
@@ -66,14 +66,18 @@ gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = N
   output <- check_choice(output, c("edges", "matrix"), "output")
   precision <- check_choice(precision, c("double", "single"), "precision")
   method <- check_method(method)
-  if (is_variables(x) && is.null(dim(x))) x <- as.matrix(x)
-  check_matrix_like(x, COLUMNS)
+  if (...length()) check_names(...names(), further_names(takes_subjects = FALSE, takes_pairs = FALSE))
+  check_one(x, "x")
+  is_vector <- is_variables(x) && is.null(dim(x))
+  if (!is_vector) check_matrix_like(x, COLUMNS)
   traits <- trait_columns(traits, x)
+  if (is_vector) x <- as.matrix(x)
   given <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
   if (!length(given)) {
-    test <- gpuCorTest(x, traits, use = use, method = method, backend = backend, covariates = covariates, ...,
-                       precision = precision)
-    tested <- new_association(test)
+    tested <- new_association(said_of_traits(
+      gpuCorTest(x, traits, use = use, method = method, backend = backend, covariates = covariates, ...,
+                 precision = precision)
+    ))
     return(if (output == "matrix") tested else new_associated(as.data.frame(tested), method))
   }
   if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
@@ -81,9 +85,21 @@ gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = N
     fail("df = \"bartlett\" has degrees of freedom for each pair; leave out '", names(given)[1L], "', and choose ",
          "among all pairs")
   }
-  task <- network_task(x, traits, check_criterion(given), "absolute", use, method, backend, covariates = covariates,
-                       ..., precision = precision, takes_all = FALSE)
-  new_associated(significant_pairs(task), method, given)
+  said_of_traits({
+    task <- network_task(x, traits, check_criterion(given), "absolute", use, method, backend, covariates = covariates,
+                         ..., precision = precision, takes_all = FALSE)
+    new_associated(significant_pairs(task), method, given)
+  })
+}
+
+# What is called has 'y' for the traits.
+said_of_traits <- function(code) {
+  words <- function(condition) gsub("'y'", "'traits'", conditionMessage(condition), fixed = TRUE)
+  withCallingHandlers(tryCatch(code, error = function(e) fail(words(e))), warning = function(w) {
+    if (!grepl("'y'", conditionMessage(w), fixed = TRUE)) return(invisible())
+    warning(words(w), call. = FALSE)
+    invokeRestart("muffleWarning")
+  })
 }
 
 # A data frame that knows of what it is, for summary(); given: the argument that said which pairs are in it. How many
@@ -96,17 +112,35 @@ new_associated <- function(frame, method, given = list()) {
 
 # What the engine takes: numbers, a trait in each column, with names.
 trait_columns <- function(traits, x) {
-  if (is.character(traits) && is.null(dim(traits)) && is_experiment(x)) traits <- sample_variables(traits, x)
-  if (is.character(traits) && !is.null(dim(traits))) traits <- as.data.frame(traits)
-  if (is.factor(traits) || is.character(traits)) traits <- list2DF(list(trait = traits))
-  if (isS4(traits) && inherits(traits, "DataFrame")) traits <- as.data.frame(traits, optional = TRUE)
+  are_names <- is.character(traits) && is.null(dim(traits)) && is_experiment(x)
+  if (are_names) traits <- sample_variables(traits, x)
+  if (is.null(traits) || is_subjects(traits)) {
+    fail("'traits' must be a numeric matrix or vector, a factor or a data frame, not of class ", class(traits)[1L],
+         if (is.list(traits)) "; as.data.frame(traits) has its elements as columns")
+  }
   check_same_rows(traits, x)
+  codes <- trait_codes(traits, if (are_names) "x" else "traits")
+  traits <- as_trait_frame(traits)
   if (!is.data.frame(traits)) return(traits)
-  numbers <- Map(as_trait, traits, names(traits))
+  numbers <- Map(as_trait, traits, names(traits), codes)
   values <- do.call(cbind, lapply(numbers, `[[`, "values"))
   if (is.null(values)) fail("'traits' has no columns")
   colnames(values) <- vapply(numbers, `[[`, "", "name")
   values
+}
+
+# A data frame of what may have text or factors.
+as_trait_frame <- function(traits) {
+  if (is.character(traits) && !is.null(dim(traits))) return(as.data.frame(traits))
+  if (is.factor(traits) || is.character(traits)) return(list2DF(list(trait = traits)))
+  if (isS4(traits) && inherits(traits, "DataFrame")) as.data.frame(traits, optional = TRUE) else traits
+}
+
+# R's words for each of them; an experiment has its samples' variables by `$`, too.
+trait_codes <- function(traits, holder) {
+  if (is.null(dim(traits))) return(holder)
+  if (is.matrix(traits)) return(paste0(holder, "[, ", seq_len(ncol(traits)), "]"))
+  paste0(holder, "$", vapply(colnames(traits), function(name) deparse1(as.name(name), backtick = TRUE), ""))
 }
 
 sample_variables <- function(names, x) {
@@ -119,23 +153,27 @@ sample_variables <- function(names, x) {
   as.data.frame(all, optional = TRUE)[names]
 }
 
-# list(values, name) of a column.
-as_trait <- function(trait, name) {
+# list(values, name) of a column; code: R's words for it.
+as_trait <- function(trait, name, code) {
+  if (inherits(trait, "integer64")) trait <- numbers_of_integer64(trait)
   if (is_variables(trait) && is.null(dim(trait))) return(list(values = as.numeric(trait), name = name))
   if (!is.factor(trait) && !is.character(trait)) {
     fail("'traits' must be numbers or of two levels; column \"", name, "\" is of class ", class(trait)[1L])
   }
   trait <- droplevels(as.factor(trait))
   if (nlevels(trait) != 2L) {
-    fail("'traits' has column \"", name, "\" of ", n_of(nlevels(trait), "level"), "; ",
-         if (nlevels(trait) > 2L) {
-           paste0("give a column for each, model.matrix(~ 0 + ", name, "), which are tested one by one, or numbers if ",
-                  "they have an order, as.numeric(factor(", name, ", levels = ...))")
-         } else {
-           "leave it out"
-         })
+    fail("'traits' has column \"", name, "\" of ", n_of(nlevels(trait), "level"), "; ", levels_way_out(trait, code))
   }
   list(values = as.numeric(trait) - 1, name = paste0(name, levels(trait)[2L]))
+}
+
+# For a factor of other than two levels. Missing values stay what they are, where model.matrix() would leave them out.
+levels_way_out <- function(trait, code) {
+  if (nlevels(trait) < 2L) return("leave it out")
+  are_numbers <- !anyNA(suppressWarnings(as.numeric(levels(trait))))
+  paste0(if (are_numbers) paste0("if they are numbers, as.numeric(as.character(", code, ")); otherwise "),
+         "give a column for each, sapply(levels(factor(", code, ")), `==`, ", code, "), which are tested one by one, ",
+         "or numbers if they have an order, as.numeric(factor(", code, ", levels = ...))")
 }
 
 # As many, and where both have names, the same ones.
@@ -145,18 +183,32 @@ check_same_rows <- function(traits, x) {
   if (theirs$n != ours$n) {
     fail("'traits' has ", n_of(theirs$n, "row"), ", and 'x' has ", n_of(ours$n, "observation"))
   }
-  if (!length(ours$names) || identical(ours$names, theirs$names) || !setequal(ours$names, theirs$names)) {
-    return(invisible())
-  }
-  at <- which(ours$names != theirs$names)[1L]
+  at <- first_misplaced(ours$names, theirs$names)
+  if (is.na(at)) return(invisible())
+  names <- paste0(if (is.null(dim(x))) "" else if (is_experiment(x)) "col" else "row", "names(x)")
+  comma <- function(x) if (is.null(dim(x))) "]" else ", ]"
   fail("'traits' has the observations of 'x' in another order: number ", at, " is \"", theirs$names[at],
-       "\" there and \"", ours$names[at], "\" in 'x'; give traits[", if (is_experiment(x)) "col" else "row",
-       "names(x), ]")
+       "\" there and \"", ours$names[at], "\" in 'x'; give traits[",
+       if (all(ours$names %in% theirs$names)) {
+         paste0(names, comma(traits))
+       } else {
+         paste0("both", comma(traits), " and x[", if (is_experiment(x)) ", both]" else paste0("both", comma(x)),
+                ", with both <- intersect(", names, ", ", if (!is.null(dim(traits))) "row", "names(traits))")
+       })
+}
+
+# The first of our observations that they have in another place; NA: none. Others than ours may stand in their places,
+# and numbers are no names unless they are the same ones.
+first_misplaced <- function(ours, theirs) {
+  if (!length(ours) || identical(ours, theirs)) return(NA_integer_)
+  if (!setequal(ours, theirs) && (all(grepl("^[0-9]*$", ours)) || anyDuplicated(theirs))) return(NA_integer_)
+  which(ours != theirs & ours %in% theirs)[1L]
 }
 
 # list(n, names); a data frame that was given none has none.
 observations_of <- function(x) {
   if (is_experiment(x)) return(list(n = ncol(x), names = colnames(x)))
+  if (is.null(dim(x))) return(list(n = length(x), names = names(x)))
   list(n = NROW(x), names = if (!is.data.frame(x) || .row_names_info(x) > 0L) rownames(x))
 }
 

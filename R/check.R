@@ -79,16 +79,23 @@ check_variables <- function(x, name, assay = NULL) {
     message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
-  if (isS4(x) && is(x, "Matrix")) x <- as.matrix(x)
+  x <- as_ordinary(x)
   if (!is_variables(x)) not_numeric(x, name)
   x
+}
+
+as_ordinary <- function(x) {
+  if (isS4(x) && is(x, "Matrix")) return(as.matrix(x))
+  if (inherits(x, "integer64")) numbers_of_integer64(x) else x
 }
 
 not_numeric <- function(x, name) {
   if (is.character(x) && is.matrix(x)) {
     fail("'", name, "' must be numeric, not a matrix of character values", text_in(x, name))
   }
-  fail("'", name, "' must be numeric, not of class ", class(x)[1L], other_way_in(x, name))
+  plain <- is.matrix(x) && !is.object(x)
+  fail("'", name, "' must be numeric, not ", if (plain) paste("a matrix of", typeof(x), "values"),
+       if (!plain) paste("of class", class(x)[1L]), other_way_in(x, name))
 }
 
 # How text came into a matrix, and what to do.
@@ -135,9 +142,18 @@ without_columns <- function(x, bad, name) {
   paste0(frame, "[-", if (are_first) paste0("(1:", length(bad), ")") else deparse1(as.numeric(bad)), "]")
 }
 
+# Class integer64 of package bit64, as data.table's fread() has large numbers, keeps integers in the bits of doubles.
+numbers_of_integer64 <- function(x) {
+  need_package("bit64", "class integer64")
+  if (is.null(dim(x))) as.double(x) else array(as.double(x), dim(x), dimnames(x))
+}
+
 check_frame <- function(x, name) {
   bad <- which(!vapply(x, is_variables, NA))
-  if (!length(bad)) return(as.matrix(x))
+  if (!length(bad)) {
+    for (k in which(vapply(x, inherits, NA, "integer64"))) x[[k]] <- numbers_of_integer64(x[[k]])
+    return(as.matrix(x))
+  }
   check_no_names(x, bad, name)
   several <- length(bad) > 1L
   fail("'", name, "' must be numeric: ", column_names(bad, names(x)), if (several) " are" else " is", " of class ",

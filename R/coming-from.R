@@ -40,14 +40,15 @@
 #' | `softConnectivity(x, power = 6)` | `gpuConnectivity(x, power = 6)$soft` |
 #' | `signumAdjacencyFunction(abs(cor(x)), 0.8)` | `gpuCorNetwork(x, threshold = 0.8)` |
 #' | `TOMsimilarityFromExpr(x, power, TOMType, TOMDenom)` | `gpuTOM(x, power, TOMType =, TOMDenom =, output = "matrix")` |
-#' | `1 - TOMsimilarityFromExpr(x)` for a tree | `1 - gpuTOM(x)`, a `dist` |
+#' | `1 - TOMsimilarityFromExpr(x)` for a tree | `1 - gpuTOM(x, TOMType = "signed")`, a `dist` |
 #' | `blockwiseModules(x, maxBlockSize = ncol(x))` | [gpuModules()], and `as_blockwiseModules()` of it |
 #' | `blockwiseConsensusModules(list(list(data = x1), list(data = x2)))` | `gpuModules(list(x1, x2), combine = "min")` |
 #' | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
 #' | `corPvalueStudent(cor(x, traits), n)` | [gpuAssociation()] |
 #'
 #' *What differs.* Missing values count as in [stats::cor()], `use = "everything"`, unless said otherwise. Every gene is
-#' taken with every other one, without blocks.
+#' taken with every other one, without blocks. [gpuTOM()] begins with `TOMType = "unsigned"`, as
+#' `WGCNA::TOMsimilarity()`, where `TOMsimilarityFromExpr()` begins with `"signed"`.
 #'
 #' @section Hmisc and psych:
 #' | `Hmisc::rcorr()`, `psych::corr.test()` | gpucor, with `test <- gpuCorTest(x, use = "pairwise", output = "matrix")` |

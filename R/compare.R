@@ -207,7 +207,7 @@ group_sizes <- function(task) {
 #' @param row.names,optional As in [base::as.data.frame()].
 #' @export
 as.data.frame.gpuCorCompare <- function(x, row.names = NULL, optional = FALSE, ...) {
-  pairs <- triangleIndex(seq_along(x$difference), size_of(x$difference))
+  pairs <- variables_at(seq_along(x$difference), size_of(x$difference))
   labels <- attr(x$difference, "Labels")
   name <- function(side) if (is.null(labels)) pairs[, side] else labels[pairs[, side]]
   columns <- intersect(c("difference", "statistic", "p.value", "fdr", "p.adjusted"), names(x))

@@ -298,7 +298,8 @@ map_columns <- function(x, map) {
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
   columns <- c(map_columns(x, "degree"), map_columns(x, "strength"), as_columns(x$soft),
                unlist(lapply(map_names, map_columns, x = x), recursive = FALSE))
-  any <- Filter(Negate(is.null), x[c("degree", "soft", map_names)])[[1L]]
+  any <- Filter(Negate(is.null), x[c("degree", "soft", map_names)])
+  any <- if (length(any)) any[[1L]] # otherwise there is a histogram only
   names <- if (is.matrix(any)) rownames(any) else names(any)
   if (anyDuplicated(names) || anyNA(names)) names <- NULL # columns may be called so, rows may not
   as.data.frame(Filter(Negate(is.null), columns), row.names = if (is.null(row.names)) names else row.names,
@@ -309,13 +310,16 @@ as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE,
 #' @export
 print.gpuConnectivity <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
-  cat("Connectivity of ", n_of(nrow(frame), "variable"), " by ", method_title(x$method), ": ", n_of(x$pairs, "pair"),
-      ", ", n_of(x$n_obs, "observation"), "\n", sep = "")
+  cat("Connectivity", if (length(frame)) paste(" of", n_of(nrow(frame), "variable")), " by ", method_title(x$method),
+      ": ", n_of(x$pairs, "pair"), ", ", n_of(x$n_obs, "observation"), "\n", sep = "")
   for (k in seq_along(x$threshold)) {
     cat(n_of(x$edges[k], "edge"), ", ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 6), "\n",
         sep = "")
   }
   if (length(x$power)) cat("powers of the ", x$type, " similarity\n", sep = "")
+  if (!is.null(x$histogram)) {
+    cat("histogram of the coefficients: ", n_of(length(x$histogram$counts), "bin"), "\n", sep = "")
+  }
   if (nrow(frame)) print(vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE), digits = digits)
   invisible(x)
 }

@@ -242,7 +242,7 @@ plain_attributes <- function(r) {
 as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...) {
   r <- x$coefficient
   if (inherits(r, "dist")) {
-    pairs <- triangleIndex(seq_along(r), size_of(r))
+    pairs <- variables_at(seq_along(r), size_of(r))
     labels <- list(attr(r, "Labels"), attr(r, "Labels"))
   } else {
     r <- as.matrix(r)

@@ -126,7 +126,12 @@ check_output <- function(output) {
   kinds <- c("dist", "matrix", "list")
   is_default <- identical(output, kinds)
   if (is_default) output <- getOption("gpucor.output", "dist")
-  check_choice(output, kinds, "output", if (is_default) where_from("output", NULL, "\"dist\""))
+  way_out <- if (is_default) {
+    where_from("output", NULL, "\"dist\"")
+  } else if (is.character(output) && length(output) == 1L && output %in% precisions) {
+    paste0("; for the precision write precision = \"", output, "\"")
+  }
+  check_choice(output, kinds, "output", way_out)
 }
 
 # Of checked arguments; call: the one that the result shows.
@@ -136,8 +141,9 @@ all_coefficients <- function(input, method, use, output, settings, call) {
   if (output == "matrix") {
     return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
   }
-  run(input$x, NULL, method, use, "row", settings,
-      c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings)))
+  r <- run(input$x, NULL, method, use, "row", settings,
+           c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings)))
+  with_absent(r, input$x, use, settings)
 }
 
 matrix_attributes <- function(rows, columns) {

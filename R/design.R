@@ -142,6 +142,7 @@ regressors_of <- function(asked, measure, n_obs) {
 
 # A numeric matrix of a row for each observation, missing values included.
 check_covariates <- function(covariates, data, measure, n_obs) {
+  check_not_names(covariates, n_obs)
   z <- covariate_matrix(covariates, data, measure$centred)
   if (nrow(z) != n_obs) {
     fail("'covariates' has ", n_of(nrow(z), "row"), "; there are ", n_of(n_obs, "observation"))
@@ -149,6 +150,17 @@ check_covariates <- function(covariates, data, measure, n_obs) {
   infinite <- which(is.infinite(z), arr.ind = TRUE)
   if (nrow(infinite)) fail("'covariates' is infinite ", spot_of(z, infinite))
   z
+}
+
+# Names of columns in the place of what they name.
+check_not_names <- function(covariates, n_obs) {
+  is_text <- is.character(covariates) && is.null(dim(covariates)) && length(covariates) > 0L
+  if (!is_text || length(covariates) == n_obs) return(invisible())
+  names <- utils::head(covariates[nzchar(covariates)], 3L)
+  terms <- vapply(names, function(name) deparse1(as.name(name), backtick = TRUE), "")
+  fail("'covariates' is text, ", show_value(unname(covariates)), ", and there are ", n_of(n_obs, "observation"),
+       "; columns are named by a formula, covariates = ~ ", paste(terms, collapse = " + "),
+       if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
 }
 
 covariate_matrix <- function(covariates, data, centred) {

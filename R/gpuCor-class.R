@@ -153,9 +153,12 @@ print_corner <- function(x, digits) {
   invisible(x)
 }
 
+# The variables of the pairs at positions among those of n, of which there may be no pair.
+variables_at <- function(at, n) if (length(at)) triangleIndex(at, n) else matrix(numeric(), 0L, 2L)
+
 # The pairs at positions among all of x.
 pairs_at <- function(x, at) {
-  pairs <- if (length(at)) triangleIndex(at, size_of(x)) else matrix(numeric(), 0L, 2L)
+  pairs <- variables_at(at, size_of(x))
   labels <- attr(x, "Labels")
   if (is.null(labels)) labels <- seq_len(size_of(x))
   data.frame(from = labels[pairs[, 1L]], to = labels[pairs[, 2L]], r = .subset(x, at))

@@ -8,7 +8,11 @@ resolve_index <- function(index, x, name) {
     if (anyNA(found)) fail("subscript out of bounds: no variable is named \"", index[is.na(found)][1L], '"')
     return(found)
   }
-  if (is.logical(index) && length(index) > n) fail("subscript out of bounds: '", name, "' is longer than Size = ", n)
+  if (is.logical(index) && length(index) > n) {
+    fail("subscript out of bounds: '", name, "' is longer than Size = ", n, if (length(index) == length(x)) {
+      "; for each pair there is x[i], and as.vector(x) for formulas and data frames"
+    })
+  }
   found <- seq_len(n)[index]
   if (anyNA(found)) fail("subscript out of bounds: '", name, "' must be within 1 to Size = ", n)
   found
@@ -64,21 +68,43 @@ pick_from_matrix <- function(x, index) {
 #' @export
 `[[.gpuCor` <- function(x, i, j) {
   if (!missing(j)) return(x[i, j])
-  if (is.character(i) && !all(i %in% names(x))) `$.gpuCor`(x, i) else .subset2(x, i)
+  if (is.character(i) && !all(i %in% names(x))) `$.gpuCor`(x, i[1L]) else .subset2(x, i)
+}
+
+only_positions <- function(x) {
+  fail("one value stands for [i, j] and for [j, i], and none for [i, i], so only pairs at positions can be changed: ",
+       "x[trianglePosition(i, j, ", size_of(x), ")] <- value. Change the matrix: m <- as.matrix(x)")
+}
+
+check_not_beyond <- function(x, i) {
+  if (length(x) >= (if (is.logical(i)) length(i) else max(0, i, na.rm = TRUE))) return(invisible())
+  fail("there are ", n_of(length(x), "pair"), " to be changed, and 'i' names one beyond")
 }
 
 #' @rdname gpuCor-class
 #' @export
 `[<-.gpuCor` <- function(x, i, j, value) {
   by_position <- nargs() < 4L && (missing(i) || !(is.character(i) || is_of_matrix(i, size_of(x))))
-  if (!by_position) {
-    fail("one value stands for [i, j] and for [j, i], and none for [i, i], so only pairs at positions can be changed: ",
-         "x[trianglePosition(i, j, ", size_of(x), ")] <- value. Change the matrix: m <- as.matrix(x)")
-  }
-  if (!missing(i) && length(x) < (if (is.logical(i)) length(i) else max(0, i, na.rm = TRUE))) {
-    fail("there are ", n_of(length(x), "pair"), " to be changed, and 'i' names one beyond")
-  }
+  if (!by_position) only_positions(x)
+  if (!missing(i)) check_not_beyond(x, i)
   NextMethod()
+}
+
+# R would append a value that has no place, and make a list of all values.
+#' @rdname gpuCor-class
+#' @export
+`[[<-.gpuCor` <- function(x, i, j, value) {
+  by_position <- nargs() < 4L && length(i) == 1L && (if (is.character(i)) i %in% names(x) else is.numeric(i))
+  if (!by_position) only_positions(x)
+  if (is.numeric(i)) check_not_beyond(x, i)
+  NextMethod()
+}
+
+#' @rdname gpuCor-class
+#' @export
+`$<-.gpuCor` <- function(x, name, value) { # nolint: object_name_linter.
+  fail("$", name, " cannot be set: $coefficients, $pairs, $ts and $p.value are computed when they are asked for. ",
+       "Change the matrix: m <- x$coefficients")
 }
 
 #' @rdname gpuCor-class

@@ -4,30 +4,44 @@
 # tested_attributes(); `tests` is what gpuCor(test = TRUE) has found.
 OWN_ATTRIBUTES <- c("n_obs", "diagonal", "absent", "untestable", "tests")
 
-# What `$` needs to know beside n_obs, in few bytes. absent: the positions of missing values, where each pair leaves out
-# its own; untestable: why there are no p values without the data.
+# What `$` needs to know beside n_obs, in few bytes. absent: the positions of missing values among the observations that
+# count, where there are coefficients beside them; untestable: why there are no p values without the data.
 tested_attributes <- function(x, use, settings) {
   if (is_combined(x)) return(list(untestable = "these are coefficients of many subjects combined"))
-  design <- settings$design
-  if (is_designed(design)) {
+  if (is_designed(settings$design)) {
     return(list(untestable = paste("with", paste0("'", names(settings$asked), "'", collapse = ", "),
                                    "the number of observations does not tell")))
   }
-  if (uses[use] != "pairwise.complete.obs") return(list())
-  absent <- which_absent(x)
-  if (!length(absent)) return(list())
-  if (is.null(design$weights)) return(list(absent = absent))
-  list(untestable = "pairs have observations of their own, and some have no weight")
+  is_looked_at <- uses[use] == "pairwise.complete.obs" || (uses[use] == "everything" && !is_outside(x))
+  absent <- if (is_looked_at) which_absent(x, settings$design$weights)
+  if (length(absent)) list(absent = absent) else list()
+}
+
+# By "everything" a column that misses a value has no coefficient, so that what is not in memory need not be read again
+# but for such columns. The first column's coefficients tell, unless it has none itself.
+with_absent <- function(r, x, use, settings) {
+  if (uses[use] != "everything" || !is_outside(x) || is_combined(x) || is_designed(settings$design)) return(r)
+  without <- which(is.na(.subset(r, seq_len(max(0, ncol(x) - 1))))) + 1L
+  if (length(without) == ncol(x) - 1) without <- c(1L, without)
+  absent <- which_absent(x, settings$design$weights, without)
+  if (length(absent)) attr(r, "absent") <- absent
+  r
 }
 
 # What is not in memory is read for it once more, which is little beside what pairs take that leave out their own.
-which_absent <- function(x) {
-  if (is.matrix(x)) return(if (anyNA(x)) which(is.na(x)))
-  places <- lapply(block_columns(x), function(columns) {
-    which(is.na(dense_columns(x, columns))) + (columns[1L] - 1) * nrow(x)
+which_absent <- function(x, weights = NULL, columns = seq_len(ncol(x))) {
+  if (is.matrix(x) && !anyNA(x)) return(NULL)
+  if (isS4(x) && is(x, "dgCMatrix") && !anyNA(x@x)) return(NULL)
+  if (is.matrix(x) && is.null(weights)) return(which(is.na(x)))
+  counts <- if (is.null(weights)) rep(TRUE, nrow(x)) else weights > 0
+  places <- lapply(block_columns(x), function(block) {
+    block <- intersect(block, columns)
+    if (!length(block)) return(NULL)
+    missing <- which(is.na(dense_columns(x, block)[counts, , drop = FALSE]), arr.ind = TRUE)
+    missing[, 1L] + (block[missing[, 2L]] - 1) * sum(counts)
   })
   places <- as.numeric(unlist(places))
-  if (prod(dim(x)) < 2^31) as.integer(places) else places
+  if (sum(counts) * ncol(x) < 2^31) as.integer(places) else places
 }
 
 # ---- what gputools' results are called
@@ -137,12 +151,13 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 #' @param test Whether to add test statistics and two-sided p values.
 #' @param limit With more pairs than this it is an error.
 #' @param tile Of gputools; without a meaning here.
-#' @param ... As in [gpuCorNetwork()].
+#' @param ... As in [gpuCorNetwork()]; of `gpuCorPerm()` those that say how to compute, `assay`, and options of
+#'   measures.
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and
 #'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal
 #'   of the latter two is `NA`.
 #' @section Errors: as [gpuCorNetwork()]; neither or both of `threshold` and `top`; more than `limit` pairs.
-#'   `gpuCorPerm()`: missing values, fewer than 3 rows.
+#'   `gpuCorPerm()`: missing values, fewer than 3 rows, weights and covariates.
 #' @references
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #' @source The functions of these names in package gputools.
@@ -156,8 +171,11 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pearson", absolute = TRUE, test = FALSE,
                         limit = 1e7, tile = NULL, precision = c("single", "double"), use = "everything",
                         backend = NULL, ...) {
+  if (...length()) check_names(...names(), c(further_names(), "mutual"))
   check_not_threshold(x, y)
   if (is.null(threshold) == is.null(top)) fail("which pairs? give one of 'threshold' and 'top'")
+  if (!is.null(top)) top <- check_whole(top, "top", 1)
+  if (!is.null(threshold)) threshold <- check_share(threshold, "threshold", zero = TRUE)
   test <- check_flag(test, "test")
   if (!is_number(limit) || is.na(limit)) fail("'limit' must be a number, not ", show_value(limit))
   sign <- if (check_flag(absolute, "absolute")) "absolute" else "positive"
@@ -184,8 +202,8 @@ is_among_first <- function(values, top) {
   rank <= top
 }
 
-# Edges with n, ts and p.value beside them, where these follow from r.
-tested_edges <- function(edges, x, y, use, method, backend, ...) {
+# Edges with n, ts and p.value beside them, where these follow from r, whichever pairs were looked at.
+tested_edges <- function(edges, x, y, use, method, backend, ..., mutual, pairs) {
   task <- network_task(x, y, NULL, "absolute", use, method, backend, ..., takes_all = FALSE)
   counted <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   if (counted$common || !is_t_distributed(task$method)) {
@@ -207,20 +225,31 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
   method <- check_method(method)
   precision <- check_choice(precision, precisions, "precision")
   n_perm <- check_whole(B, "B", 1, 1e9)
-  input <- check_input(x, y, check_use("all.obs"), method)
+  check_exchangeable(list(...))
+  known <- c("use", further_names(takes_subjects = FALSE, takes_pairs = FALSE))
+  if (...length()) check_names(...names(), setdiff(known, DESIGN))
+  input <- check_input(x, y, check_use("all.obs"), method, list(...)$assay)
   first <- as.matrix(input$x)
   second <- if (is.null(y)) first else as.matrix(input$y)
   check_shuffled(first, second)
-  cor_of <- function(columns) {
-    suppressWarnings(gpuCor(first, columns, method = method, output = "matrix", backend = backend, ...,
-                            precision = precision))
+  cor_with <- function(columns, ..., assay) {
+    gpuCor(first, columns, method = method, output = "matrix", backend = backend, ..., precision = precision)
   }
-  observed <- gpuCor(first, second, method = method, output = "matrix", backend = backend, ..., precision = precision)
+  cor_of <- function(columns) suppressWarnings(cor_with(columns, ...))
+  observed <- cor_with(second, ...)
   strength <- abs(observed) - if (precision == "double") 1e-10 else SAME_COEFFICIENT
   if (is.null(y)) diag(strength) <- NA
   found <- shuffled_counts(second, strength, n_perm, cor_of)
   list(coefficients = observed, p.value = (found$counts + 1) / (n_perm + 1),
        p.adjusted = (counts_from(found$maxima, strength) + 1) / (n_perm + 1))
+}
+
+# Weights and covariates belong to observations, and would stay where they are.
+check_exchangeable <- function(given) {
+  own <- intersect(names(Filter(Negate(is.null), given)), DESIGN)
+  if (!length(own)) return(invisible())
+  fail("gpuCorPerm() permutes observations, which do not stand for one another with '", own[1L], "'; leave it out. ",
+       "x[keep, ] has the observations that are to count, and gpuCorTest() p values with 'weights' and 'covariates'")
 }
 
 check_shuffled <- function(x, y) {

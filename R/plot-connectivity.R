@@ -14,6 +14,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
                  histogram = if (!is.null(x$histogram)) function(...) draw_counts(x$histogram, ...))
   type <- check_panel(type, c("fit", "hubs", "histogram"))
   frame <- as.data.frame(x)
+  if (!length(frame)) return(plot_histogram_only(x, type, panels, ...))
   name <- check_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
   values <- stats::setNames(frame[[name]], if (is.character(attr(frame, "row.names"))) row.names(frame))
@@ -24,6 +25,17 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   panels <- Filter(Negate(is.null), panels)
   if (type == "auto" && !can_fit(values)) panels$fit <- NULL
   draw_panels(panels, type, ...)
+  invisible(x)
+}
+
+histogram_only <- function(type) {
+  fail("type = \"", type, "\" is of sums over each variable's pairs, and it has a histogram only; gpuConnectivity() ",
+       "with 'threshold', 'density', 'power' or 'maps' finds them")
+}
+
+plot_histogram_only <- function(x, type, panels, ...) {
+  if (!type %in% c("auto", "histogram")) histogram_only(type)
+  draw_panels(panels["histogram"], type, ...)
   invisible(x)
 }
 

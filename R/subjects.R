@@ -208,7 +208,11 @@ in_subject <- function(i, code) {
 as_subject <- function(x, i) {
   own <- if (is.function(x)) x(i) else x[[i]]
   if (is.null(own)) fail("there are no data")
-  if (is_variables(own) && is.null(dim(own))) fail("it must be a matrix, not a vector")
+  if (is_variables(own) && is.null(dim(own))) {
+    fail("it must be a matrix, not a vector", if (is.list(x) && all(lengths(x) == length(own))) {
+      "; a list stands for many subjects. If it holds one's variables, as.data.frame() has them as columns"
+    })
+  }
   own
 }
 

@@ -156,23 +156,27 @@ print.summary.gpuCorNetwork <- function(x, digits = 4L, ...) {
 summary.gpuConnectivity <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
   frame <- as.data.frame(object)
-  first <- check_measure(NULL, frame)
-  best <- utils::head(order(-frame[[first]], na.last = NA), n)
-  names <- if (is.character(attr(frame, "row.names"))) row.names(frame) else seq_len(nrow(frame))
   fit <- lapply(stats::setNames(nm = colnames(object$soft)), function(name) {
     if (!can_fit(frame[[name]])) return(c(r_squared = NA_real_, slope = NA_real_))
     unlist(scale_free_points(frame[[name]])[c("r_squared", "slope")])
   })
   found <- list(quantiles = vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE), fit = do.call(rbind, fit),
-                hubs = stats::setNames(data.frame(names[best], frame[[first]][best]), c("variable", first)))
+                hubs = if (length(frame)) best_summed(frame, n))
   structure(c(list(methods = connectivity_sentences(object, frame, fit)), found), class = "summary.gpuConnectivity")
+}
+
+best_summed <- function(frame, n) {
+  first <- check_measure(NULL, frame)
+  best <- utils::head(order(-frame[[first]], na.last = NA), n)
+  names <- if (is.character(attr(frame, "row.names"))) row.names(frame) else seq_len(nrow(frame))
+  stats::setNames(data.frame(names[best], frame[[first]][best]), c("variable", first))
 }
 
 connectivity_sentences <- function(x, frame, fit) {
   level <- function(k) {
     paste0(n_of(x$edges[k], "pair"), " with ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 4L),
            " (median degree ", format(stats::median(as.matrix(x$degree)[, k])), ", highest ",
-           format_count(max(as.matrix(x$degree)[, k])), ")")
+           format_count(max(0, as.matrix(x$degree)[, k])), ")")
   }
   adjacency <- c(unsigned = "|r|", signed = "(1 + r) / 2", "signed hybrid" = "r where positive")[[x$type]]
   power <- function(k) {
@@ -183,7 +187,8 @@ connectivity_sentences <- function(x, frame, fit) {
   }
   maps <- c(mean = "the mean coefficient", z = "the mean of Fisher's z", icc = "the mean squared coefficient",
             eigenvector = "eigenvector centrality")[intersect(map_names, names(x))]
-  paste0(method_title(x$method), " of ", n_of(nrow(frame), "variable"), " was computed ", with_gpucor(), " from ",
+  paste0(method_title(x$method), if (length(frame)) paste(" of", n_of(nrow(frame), "variable")), " was computed ",
+         with_gpucor(), " from ",
          n_of(max(x$n_obs), "observation"), ": ", n_of(x$pairs, "pair"), ". ",
          if (length(x$threshold)) {
            paste0("Degree and strength count ", paste(vapply(seq_along(x$threshold), level, ""), collapse = "; "), ". ")
@@ -200,8 +205,8 @@ connectivity_sentences <- function(x, frame, fit) {
 #' @export
 print.summary.gpuConnectivity <- function(x, digits = 4L, ...) {
   print_methods(x)
-  print(x$quantiles, digits = digits)
-  if (nrow(x$hubs)) {
+  if (length(x$quantiles)) print(x$quantiles, digits = digits)
+  if (NROW(x$hubs)) {
     cat("best connected:\n")
     print(x$hubs, digits = digits, row.names = FALSE)
   }
@@ -255,8 +260,8 @@ summary.gpuCorTest <- function(object, level = 0.05, n = 6L, ...) {
   }
   tested <- if (is_t_distributed(object$method)) "Student's t" else "the normal distribution or exactly"
   what <- paste0(method_title(object$method), " was tested ", with_gpucor(), " by ", tested, " (",
-                 switch(object$alternative, two.sided = "two-sided", paste("one-sided,", object$alternative)), "; ",
-                 range_of(object$n, "observation"), ")")
+                 switch(object$alternative, two.sided = "two-sided", paste("one-sided,", object$alternative)),
+                 if (length(object$n)) paste0("; ", range_of(object$n, "observation")), ")")
   summarise_tests(object, p, adjusted, what, level, n)
 }
 
@@ -343,7 +348,7 @@ test_rows <- function(x, at) {
   columns <- c(effect, if (effect == "coefficient") "n", "statistic", "p.value", "fdr", "p.adjusted")
   columns <- intersect(columns, names(x))
   if (inherits(r, "dist")) {
-    pairs <- if (length(at)) triangleIndex(at, size_of(r)) else matrix(0, 0L, 2L)
+    pairs <- variables_at(at, size_of(r))
     labels <- list(attr(r, "Labels"), attr(r, "Labels"))
   } else {
     r <- as.matrix(r)

@@ -10,6 +10,10 @@
 
 #' @rdname gpuCor-class
 #' @export
+`[[<-.gpuTOM` <- `[[<-.gpuCor`
+
+#' @rdname gpuCor-class
+#' @export
 as.matrix.gpuTOM <- as.matrix.gpuCor
 
 #' @rdname gpuCor-class

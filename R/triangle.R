@@ -67,6 +67,9 @@ trianglePosition <- function(i, j, n, order = c("row", "column")) {
   i <- whole_numbers(i, "i", 1, n)
   j <- whole_numbers(j, "j", 1, n)
   if (!length(i) || !length(j)) return(numeric())
+  if (max(length(i), length(j)) %% min(length(i), length(j)) != 0) {
+    fail("'i' has ", n_of(length(i), "value"), " and 'j' has ", length(j), "; give as many of both, or one for all")
+  }
   i <- rep_len(i, max(length(i), length(j)))
   j <- rep_len(j, length(i))
   same <- which(i == j)

@@ -7,7 +7,7 @@ OTHER_NAMES <- c(cutoff = "threshold", thresh = "threshold", rThreshold = "thres
                  nThreads = "threads", cores = "threads", ncores = "threads", n_jobs = "threads", mc.cores = "threads",
                  confounds = "covariates", t_r = "tr", B = "n_perm", nperm = "n_perm", top = "k", pvalue = "p.value",
                  pval = "p.value", qvalue = "fdr", deviceId = "devices", device_id = "devices", gpu_id = "devices",
-                 verbose = "progress")
+                 verbose = "progress", y = "traits")
 
 # And the values.
 OTHER_VALUES <- c(gpu = "cuda", nvidia = "cuda", processor = "cpu", tau = "kendall", rho = "spearman",

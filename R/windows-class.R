@@ -85,7 +85,7 @@ variable_network <- function(result, task) {
 window_pairs <- function(x, at) {
   size <- attr(x, "Size")
   labels <- attr(x, "Labels")
-  pairs <- if (length(at)) triangleIndex(at, size) else matrix(numeric(), 0L, 2L)
+  pairs <- variables_at(at, size)
   if (is.null(labels)) labels <- seq_len(size)
   list(from = labels[pairs[, 1L]], to = labels[pairs[, 2L]])
 }

@@ -85,7 +85,11 @@ test_that("traits are numbers or have two levels, in the order of the data", {
   expect_setequal(gpuAssociation(data$x, data$traits)$to, c("age", "sexm", "treated", "dose"))
   expect_equal(gpuAssociation(data$x, factor(data$traits$sex))[3:6], gpuAssociation(data$x, data$traits["sex"])[3:6])
   data$traits$stage <- rep_len(c("i", "ii", "iii"), 70)
-  expect_error(gpuAssociation(data$x, data$traits), "\"stage\" of 3 levels; give a column for each, model.matrix")
+  data$traits$stage[5] <- NA
+  told <- "\"stage\" of 3 levels; give a column for each, sapply(levels(factor(traits$stage)), `==`, traits$stage)"
+  expect_error(gpuAssociation(data$x, data$traits), told, fixed = TRUE)
+  stages <- sapply(levels(factor(data$traits$stage)), `==`, data$traits$stage) # as it says, with what is missing
+  expect_identical(gpuAssociation(data$x, stages, output = "matrix")$n, 69)
   data$traits$stage <- "i"
   expect_error(gpuAssociation(data$x, data$traits), "\"stage\" of 1 level; leave it out")
   data$traits$stage <- Sys.Date()
@@ -99,4 +103,51 @@ test_that("traits are numbers or have two levels, in the order of the data", {
   expect_error(gpuAssociation(data$x, named, p.value = 0.1, output = "matrix"), "is for output = \"edges\"")
   expect_error(gpuAssociation(data$x, named, p.value = 0.1, df = "bartlett"), "leave out 'p.value'")
   expect_equal(nrow(gpuAssociation(data$x, named, df = "bartlett")), 60)
+})
+
+test_that("numbers that are text, and traits of other kinds, have a way out that works", {
+  data <- association_data()
+  traits <- as.matrix(data$traits[c("sex", "age")]) # a matrix of text
+  expect_error(gpuAssociation(data$x, traits), "if they are numbers, as.numeric(as.character(traits[, 2]));",
+               fixed = TRUE)
+  age <- as.numeric(as.character(traits[, 2]))
+  expect_equal(gpuAssociation(data$x, age)$r, gpuAssociation(data$x, data$traits$age)$r)
+  expect_error(gpuAssociation(data$x, list(age, age)), "not of class list; as.data.frame(traits) has", fixed = TRUE)
+  expect_error(gpuAssociation(data$x, NULL), "'traits' must be a numeric matrix or vector, .* not of class NULL")
+  expect_error(gpuAssociation(list(data$x), age), "'x' must be numeric, not of class list; many subjects' data are for")
+  expect_error(gpuAssociation(data$x, matrix(1i, 70, 2)), "'traits' must be numeric, not a matrix of complex values")
+})
+
+test_that("arguments of tests that an association has not are errors, and no logarithms are adjusted", {
+  data <- association_data()
+  for (given in list(list(log.p = TRUE), list(alternative = "less"), list(adjust = "maxT"), list(exact = TRUE))) {
+    expect_error(do.call(gpuAssociation, c(list(data$x, data$traits), given)),
+                 paste0("there is no '", names(given), "', which gpuCorTest() has"), fixed = TRUE)
+  }
+  expect_error(gpuAssociation(data$x, y = data$traits), "there is no 'y', which is 'traits' here")
+})
+
+test_that("messages name the traits", {
+  data <- association_data()
+  traits <- cbind(none = rep(1, 70), age = data$traits$age)
+  for (p.value in list(NULL, 0.1)) {
+    expect_warning(gpuAssociation(data$x, traits, p.value = p.value), "1 of 2 columns of 'traits': none")
+  }
+})
+
+test_that("named traits in another order, and some of them, are errors", {
+  data <- association_data()
+  ids <- paste0("s", 1:70)
+  rownames(data$x) <- ids
+  age <- setNames(data$traits$age, rev(ids))
+  expect_error(gpuAssociation(data$x, age), "number 1 is \"s70\" there and \"s1\" in 'x'; give traits[rownames(x)]",
+               fixed = TRUE)
+  expect_equal(gpuAssociation(data$x, age[ids])$r, gpuAssociation(unname(data$x), unname(age[ids]))$r)
+  expect_error(gpuAssociation(data$x[, 1], age), "give traits[names(x)]", fixed = TRUE)
+  some <- data.frame(age = age, row.names = c(names(age)[-70], "other"))
+  told <- "give traits[both, ] and x[both, ], with both <- intersect(rownames(x), rownames(traits))"
+  expect_error(gpuAssociation(data$x, some), told, fixed = TRUE)
+  both <- intersect(rownames(data$x), rownames(some))
+  expect_equal(nrow(gpuAssociation(data$x[both, ], some[both, , drop = FALSE])), 60)
+  expect_equal(nrow(gpuAssociation(data$x, `rownames<-`(some, paste0("z", 1:70)))), 60)
 })

@@ -127,6 +127,20 @@ test_that("pairs are changed at their positions, and nothing else is", {
   expect_identical(as.vector(changed), 1:55 / 55)
 })
 
+test_that("nothing is appended to coefficients, and no part of them is set", {
+  r <- gpuCor(x)
+  for (other in list(r, gpuTOM(x, 4))) {
+    changed <- other
+    changed[[3]] <- 0.5
+    expect_identical(changed, replace(other, 3, 0.5))
+    expect_error(other[["a"]] <- 1, "x[trianglePosition(i, j, ", fixed = TRUE)
+    expect_error(other[[length(other) + 1]] <- 1, "there are 55 pairs to be changed, and 'i' names one beyond")
+    expect_error(other[[1, 2]] <- 1, "only pairs at positions can be changed")
+  }
+  expect_error(r[[c("mpg", "wt")]], "coefficients have no 'mpg'; there are")
+  expect_error(r$p.value <- 1, "[$]p.value cannot be set: .*m <- x[$]coefficients")
+})
+
 test_that("variables are named and renamed", {
   named <- r
   colnames(named) <- paste0("v", 1:11)
@@ -169,6 +183,13 @@ test_that("indices out of bounds are errors", {
   expect_error(r["mpg", "none"], "subscript out of bounds: no variable is named \"none\"")
   expect_error(r[12, 1], "'i' must be within 1 to Size = 11")
   expect_error(bare["mpg", 1], "subscript out of bounds")
+})
+
+test_that("a formula with coefficients has a way out that works", {
+  distance <- as.dist(full)
+  expect_error(lm(r ~ distance), "is longer than Size = 11; for each pair there is x[i], and as.vector(x) for formulas",
+               fixed = TRUE)
+  expect_equal(unname(coef(lm(as.vector(r) ~ distance))), c(0, 1))
 })
 
 test_that("an object that has been changed is an error, and nothing beyond it is read", {

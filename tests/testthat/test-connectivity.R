@@ -367,6 +367,26 @@ test_that("as.data.frame() has a row for each column", {
   }
 })
 
+test_that("a histogram alone prints, is summarised and drawn", {
+  con <- gpuConnectivity(normal(20, 12), histogram = TRUE, breaks = 100)
+  expect_output(print(con), "Connectivity by Pearson's correlation: 66 pairs, 20 observations\n.*: 100 bins")
+  expect_identical(dim(as.data.frame(con)), c(0L, 0L))
+  expect_match(summary(con)$methods, "Pearson's correlation was computed with gpucor .* from 20 observations: 66 pairs")
+  expect_output(print(summary(con)), "Pearson's correlation was computed")
+  pdf(NULL)
+  on.exit(dev.off())
+  for (type in c("auto", "histogram")) expect_identical(plot(con, type), con)
+  told <- "it has a histogram only; gpuConnectivity() with 'threshold'"
+  expect_error(plot(con, "hubs"), told, fixed = TRUE)
+  skip_if_not_installed("ggplot2")
+  expect_error(ggplot2::autoplot(con), told, fixed = TRUE)
+})
+
+test_that("no column has a summary, too", {
+  told <- expect_no_warning(summary(gpuConnectivity(normal(20, 2)[, 0], threshold = 0.1)))$methods
+  expect_match(told, "of 0 variables .* highest 0\\)")
+})
+
 test_that("it prints in a few lines", {
   x <- normal(20, 30)
   con <- gpuConnectivity(x, threshold = 0.3, sign = "negative", power = 6, type = "signed", method = "spearman")

@@ -186,6 +186,9 @@ test_that("what is wrong with covariates is said", {
   expect_error(gpuCor(x, covariates = y ~ z), "without a left side", fixed = TRUE)
   expect_error(gpuCor(x, covariates = ~ nowhere), "'covariates': .*nowhere")
   expect_error(gpuCor(x, covariates = list(1)), "must be a numeric matrix, a data frame or a formula", fixed = TRUE)
+  told <- "'covariates' is text, \"age\", and there are 9 observations; columns are named by a formula, covariates ="
+  expect_error(gpuCor(x, covariates = "age"), told, fixed = TRUE)
+  expect_error(gpuCor(x, covariates = c("age", "the batch")), "~ age + `the batch`, with data =", fixed = TRUE)
   expect_error(gpuCor(x, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)
   expect_error(gpuCor(x, covariates = z, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)
   expect_error(gpuCor(x[1:6, ], covariates = z[1:6, ]),

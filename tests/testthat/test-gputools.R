@@ -57,6 +57,29 @@ test_that("$pairs, $ts and $p.value are those of cor.test(), when asked for and 
   }
 })
 
+test_that("$pairs counts a pair's observations whatever `use` is, with weights, and of data that are not in memory", {
+  keep <- rep(c(TRUE, TRUE, FALSE, TRUE, TRUE), 10) # among those left out one that is missing
+  more <- cbind(holes, g = 1)
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(as.vector(more), file, endian = "little")
+  outside <- gpuCorFile(file, dim(more), dimnames = dimnames(more))
+  for (use in c("everything", "pairwise.complete.obs")) {
+    run <- function(...) suppressWarnings(gpuCor(..., use = use, precision = "double"))
+    truth <- run(more, test = TRUE)
+    expect_identical(unname(truth$pairs), unname(crossprod(!is.na(more))))
+    for (data in list(more, outside, Matrix::Matrix(more, sparse = TRUE))) {
+      r <- suppressMessages(run(data))
+      for (part in c("pairs", "ts", "p.value")) expect_equal(r[[part]], truth[[part]], label = part)
+      weighted <- suppressMessages(run(data, weights = keep))
+      expect_identical(unname(weighted$pairs), unname(crossprod(!is.na(more[keep, ]))))
+      expect_equal(weighted$p.value, run(more[keep, ])$p.value)
+    }
+  }
+  first <- gpuCor(replace(x, 2, NA))
+  expect_identical(first$pairs[1, ], c(a = 49, b = 49, c = 49, d = 49, e = 49, f = 49))
+})
+
 test_that("p values that do not follow from what is kept are refused, and found with test = TRUE", {
   expect_error(gpuCor(x, method = "kendall")$p.value, "test = TRUE")
   expect_error(gpuCor(x, covariates = y)$ts, "'covariates'.*test = TRUE")
@@ -65,6 +88,7 @@ test_that("p values that do not follow from what is kept are refused, and found 
   expect_error(gpuCor(list(x, x), combine = "mean")$pairs, "many subjects")
   expect_error(gpuCor(x)$residuals, "no 'residuals'; there are \\$coefficients")
   expect_error(gpuCor(x, test = "yes"), "'test' must be TRUE or FALSE")
+  expect_error(gpuCor(x, NULL, "everything", "pearson", "double"), "for the precision write precision = \"double\"")
   expect_identical(gpuCor(x)$coef, as.matrix(gpuCor(x)))
   expect_equal(attr(gpuCor(x, test = TRUE), "call"), quote(gpuCor(x, test = TRUE)))
 })
@@ -133,6 +157,23 @@ test_that("gpuCorPairs(test) adds tests, and mistakes are named", {
   expect_error(gpuCorPairs(x, threshold = 0.1, method = "kendall", test = TRUE), "gpuCorTest")
   expect_error(gpuCorPairs(holes, use = "pairwise", threshold = 0.1, test = TRUE), "gpuCorTest")
   expect_identical(nrow(gpuCorPairs(x, threshold = 1, test = TRUE)), 0L)
+  expect_error(gpuCorPairs(x, threshold = c(0.1, 0.2)), "'threshold' must be a number in [0, 1], not c(0.1, 0.2)",
+               fixed = TRUE)
+  expect_error(gpuCorPairs(x, top = 0), "'top' must be a whole number of at least 1, not 0")
+  expect_error(gpuCorPairs(x, top = 1:2), "'top' must be a whole number of at least 1, not 1:2")
+  expect_error(gpuCorPairs(x, threshold = 0.1, sign = "positive"), "there is no 'sign', which gpuCorNetwork()",
+               fixed = TRUE)
+  expect_error(gpuCorPairs(x, threshold = 0.1, output = "matrix"), "there is no 'output', which", fixed = TRUE)
+})
+
+test_that("tests stand beside whichever pairs were looked at", {
+  groups <- within(rep(1:2, 3))
+  some <- gpuCorPairs(x, threshold = 0, pairs = groups, test = TRUE)
+  all <- gpuCorPairs(x, threshold = 0, test = TRUE)
+  expect_equal(some$p.value, all$p.value[match(paste(some$from, some$to), paste(all$from, all$to))])
+  expect_identical(nrow(some), 6L)
+  mutual <- gpuCorPairs(x, top = 1, mutual = TRUE, test = TRUE)
+  expect_identical(mutual[1:3], gpuCorPairs(x, top = 1, mutual = TRUE))
 })
 
 test_that("gpuCorPerm() counts the same permutations as cor() does", {
@@ -162,4 +203,18 @@ test_that("gpuCorPerm() counts the same permutations as cor() does", {
   expect_error(gpuCorPerm(some, B = 0), "'B' must be a whole number")
   expect_error(gpuCorPerm(holes), "missing")
   expect_error(gpuCorPerm(some[1:2, ]), "at least 3")
+  expect_error(gpuCorPerm(some, B = 9, test = TRUE), "there is no 'test', which gpuCor() has", fixed = TRUE)
+  expect_error(gpuCorPerm(some, B = 9, output = "list"), "there is no 'output'")
+})
+
+test_that("observations of gpuCorPerm() have no weights and covariates of their own, and an experiment its assay", {
+  told <- "which do not stand for one another with '%s'; leave it out. x[keep, ] has the observations"
+  expect_error(gpuCorPerm(x, B = 9, weights = rep(0:1, 25)), sprintf(told, "weights"), fixed = TRUE)
+  expect_error(gpuCorPerm(x, B = 9, covariates = y), sprintf(told, "covariates"), fixed = TRUE)
+  skip_if_not_installed("SummarizedExperiment")
+  se <- SummarizedExperiment::SummarizedExperiment(list(raw = t(x), squared = t(x^2)))
+  set.seed(2)
+  from_assay <- gpuCorPerm(se, B = 9, assay = "squared")
+  set.seed(2)
+  expect_identical(from_assay, gpuCorPerm(x^2, B = 9))
 })

@@ -143,6 +143,18 @@ test_that("missing values in a sparse matrix count as in a dense one", {
   expect_error(suppressMessages(gpuCor(stored, use = "all.obs")), "missing observations in cov/cor")
 })
 
+test_that("integers of package bit64 are the numbers that they stand for", {
+  skip_if_not_installed("bit64")
+  numbers <- matrix(c(-2e15, -1, 0, 3, 2e15, 5, 4, -3e12, 1, 2), 5, dimnames = list(NULL, c("a", "b")))
+  long <- bit64::as.integer64(numbers)
+  truth <- cor(numbers)[2, 1]
+  expect_equal(gpuCor(long[1:5], long[6:10]), truth, tolerance = 1e-6)
+  expect_equal(gpuCor(`dim<-`(long, c(5, 2)))[1], truth, tolerance = 1e-6)
+  frame <- data.frame(a = long[1:5], b = numbers[, 2])
+  expect_equal(gpuCor(frame), gpuCor(numbers), ignore_attr = "call")
+  expect_equal(gpuAssociation(numbers, frame["a"])$r[2], truth)
+})
+
 # ---- names
 
 test_that("dimnames are those of cor()", {
@@ -163,7 +175,8 @@ test_that("dimnames are those of cor()", {
 
 test_that("what is not numeric is refused by name", {
   expect_error(gpuCor(matrix(letters, 13)), "'x' must be numeric, not a matrix of character values")
-  expect_error(gpuCor(matrix(1i, 3, 3)), "'x' must be numeric")
+  expect_error(gpuCor(matrix(1i, 3, 3)), "'x' must be numeric, not a matrix of complex values")
+  expect_error(gpuCor(list(1:3, 4:6)), "not a vector; a list stands for many subjects. .*as.data.frame\\(\\) has them")
   expect_error(gpuCor(list(1, 2), x[, 1]), "'x' is a list of subjects, and 'y' is none")
   expect_error(gpuCor(x, letters[1:20]), "'y' must be numeric, not of class character")
   expect_error(gpuCor(factor(letters), 1:26), "'x' must be numeric, not of class factor")

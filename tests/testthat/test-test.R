@@ -201,6 +201,18 @@ test_that("print() shows the smallest p values first", {
   expect_output(print(gpuCorTest(x[, 1], x[, 2])), "1 test, ")
 })
 
+test_that("one column has no pair to test, and says so", {
+  for (n in 0:1) {
+    test <- gpuCorTest(x[, seq_len(n), drop = FALSE])
+    expect_identical(dim(as.data.frame(test)), c(0L, 6L))
+    expect_output(print(test), ", 0 tests, alternative two.sided")
+    told <- expect_no_warning(summary(test))$methods
+    expect_match(told, "by Student's t (two-sided) for 0 pairs", fixed = TRUE)
+  }
+  one <- gpuCorCompare(x[1:10, 1, drop = FALSE], x[11:25, 1, drop = FALSE])
+  expect_output(print(one), "; 0 pairs")
+})
+
 test_that("gpuTtest() gives t scores in the shape of the coefficients", {
   r <- cor(x)[1:2, 3:5]
   t <- gpuTtest(25, r)

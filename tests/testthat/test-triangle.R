@@ -136,3 +136,9 @@ test_that("positions in 64-bit integers are checked, too", {
   expect_error(triangleIndex(bit64::as.integer64(0), 5), "'k' is 0")
   expect_error(triangleIndex(bit64::as.integer64(NA), 5), "'k' is ")
 })
+
+test_that("numbers of variables are recycled whole", {
+  expect_identical(trianglePosition(1, 2:4, 5), c(1, 2, 3))
+  expect_identical(trianglePosition(1:4, c(5, 5), 5), trianglePosition(1:4, rep(5, 4), 5))
+  expect_error(trianglePosition(1:2, 3:5, 5), "'i' has 2 values and 'j' has 3; give as many of both, or one for all")
+})
