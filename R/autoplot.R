@@ -128,6 +128,7 @@ autoplot.gpuCorNetworkXY <- autoplot.gpuCorNetwork
 #' @exportS3Method ggplot2::autoplot
 autoplot.gpuConnectivity <- function(object, type = c("fit", "hubs"), measure = NULL, hubs = 20, ...) {
   type <- check_choice(type, c("fit", "hubs"), "type")
+  check_has_sums(object, type)
   frame <- fortify.gpuConnectivity(object)
   name <- check_measure(measure, frame[-1L])
   values <- frame[[name]]

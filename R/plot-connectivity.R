@@ -17,6 +17,11 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
                  hubs = function(...) draw_hubs(values, name, coords, hubs, ...),
                  histogram = if (!is.null(x$histogram)) function(...) draw_counts(x$histogram, ...))
   type <- check_panel(type, c("fit", "hubs", "histogram"))
+  if (!has_sums(x) && type %in% c("auto", "histogram")) {
+    draw_counts(x$histogram, ...)
+    return(invisible(x))
+  }
+  check_has_sums(x, type)
   frame <- as.data.frame(x)
   name <- check_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
@@ -29,6 +34,12 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   if (type == "auto" && !can_fit(values)) panels$fit <- NULL
   draw_panels(panels, type, ...)
   invisible(x)
+}
+
+check_has_sums <- function(x, type) {
+  if (has_sums(x)) return(invisible())
+  fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
+       "gpuConnectivity(power = ), or threshold =, density =, sums")
 }
 
 check_measure <- function(measure, frame) {

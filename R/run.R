@@ -73,9 +73,15 @@ warn_without <- function(result, task) {
   flag <- if (whole) "missing" else "few"
   text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
             describe_flagged(result$y_flags, flag, colnames(task$y), "columns", "y"))
-  if (!length(text)) return(invisible())
+  if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), task$pairs))
   warning(if (whole) "missing values" else "fewer than two values", " leave no coefficient (",
           paste(text, collapse = "; "), ")", if (whole) "; see 'use'", call. = FALSE)
+}
+
+# Data of no row, or a single one, of which no column is to blame.
+warn_too_few <- function(n_obs, pairs) {
+  if (!n_obs %in% 0:1 || pairs == 0) return(invisible())
+  warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient", call. = FALSE)
 }
 
 warn_constant <- function(result, names_x, names_y, what = "columns") {

@@ -155,6 +155,9 @@ print.summary.gpuCorNetwork <- function(x, digits = 4L, ...) {
 #' @export
 summary.gpuConnectivity <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
+  if (!has_sums(object)) {
+    return(structure(list(methods = counted_sentence(object)), class = "summary.gpuConnectivity"))
+  }
   frame <- as.data.frame(object)
   first <- check_measure(NULL, frame)
   best <- utils::head(order(-frame[[first]], na.last = NA), n)
@@ -166,6 +169,13 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
   found <- list(quantiles = vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE), fit = do.call(rbind, fit),
                 hubs = stats::setNames(data.frame(names[best], frame[[first]][best]), c("variable", first)))
   structure(c(list(methods = connectivity_sentences(object, frame, fit)), found), class = "summary.gpuConnectivity")
+}
+
+# Of coefficients that were counted only.
+counted_sentence <- function(x) {
+  paste0(method_title(x$method), " was computed ", with_gpucor(), " from ", n_of(max(x$n_obs), "observation"), ", and ",
+         n_of(x$pairs, "pair"), if (x$pairs == 1) " was" else " were", " counted by coefficient, in ",
+         n_of(length(x$histogram$counts), "bin"), ".")
 }
 
 connectivity_sentences <- function(x, frame, fit) {
@@ -200,6 +210,7 @@ connectivity_sentences <- function(x, frame, fit) {
 #' @export
 print.summary.gpuConnectivity <- function(x, digits = 4L, ...) {
   print_methods(x)
+  if (is.null(x$quantiles)) return(invisible(x))
   print(x$quantiles, digits = digits)
   if (nrow(x$hubs)) {
     cat("best connected:\n")
