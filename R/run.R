@@ -45,9 +45,12 @@ stop_run <- function(result) {
   fail(result$message)
 }
 
+# The engine has a name for each flag but GCOR_INFINITE.
+flag_bit <- function(flag) as.raw(if (flag == "infinite") 2 else constant(flag))
+
 # How many variables a flag is up for, and the first of them; NULL: none.
 describe_flagged <- function(flags, flag, labels, what, name) {
-  which <- which((flags & as.raw(constant(flag))) != 0)
+  which <- which((flags & flag_bit(flag)) != 0)
   if (!length(which)) return(NULL)
   first <- utils::head(which, 3L)
   if (!is.null(labels)) first <- labels[first]
@@ -69,6 +72,7 @@ warn_fallback <- function(result, names_x, names_y, what = "columns") {
 
 # Of a result that cannot show which coefficients there are none of, as it has no place for them.
 warn_without <- function(result, task) {
+  warn_infinite(result, task)
   whole <- uses[task$use] == "everything" # a missing value costs the column
   flag <- if (whole) "missing" else "few"
   text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
@@ -77,6 +81,17 @@ warn_without <- function(result, task) {
   warning(if (whole) "missing values" else "fewer than two values", " leave no coefficient (",
           paste(text, collapse = "; "), ")", if (whole) "; see 'use'", call. = FALSE)
 }
+
+# Ranks take infinite values as they take others.
+warn_infinite <- function(result, task) {
+  if (measure_of(task$method)$ranked) return(invisible())
+  text <- c(describe_flagged(result$x_flags, "infinite", colnames(task$x), "columns", "x"),
+            describe_flagged(result$y_flags, "infinite", colnames(task$y), "columns", "y"))
+  if (!length(text)) return(invisible())
+  warning("infinite values leave no coefficient (", paste(text, collapse = "; "), "); ", INFINITE_WAY_OUT, call. = FALSE)
+}
+
+INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"
 
 # Data of no row, or a single one, of which no column is to blame.
 warn_too_few <- function(n_obs, pairs) {

@@ -146,6 +146,29 @@ test_that("a network of too few observations says that it has no coefficient", {
   }
 })
 
+test_that("infinite values are told where they leave no coefficient", {
+  infinite <- replace(x, c(3, 25), c(-Inf, Inf))
+  told <- "infinite values leave no coefficient \\(2 of 10 columns of 'x': a, b\\); .*log2\\(x \\+ 1\\)"
+  for (method in c("pearson", "bicor", "cosine")) {
+    expect_warning(net <- gpuCorNetwork(infinite, threshold = 0.1, method = method), told)
+    expect_identical(sum(net[1:2, ] != 0), 0L)
+    expect_warning(gpuConnectivity(infinite, power = 2, method = method), told)
+  }
+  expect_warning(gpuCorNetwork(infinite, threshold = c(0.1, 0.2)), told)
+  expect_warning(gpuCorNetwork(x, infinite, density = 0.5), "2 of 10 columns of 'y': a, b")
+  expect_warning(pickPower(infinite), told)
+  for (method in c("spearman", "kendall")) {
+    expect_silent(gpuCorNetwork(infinite, threshold = 0.1, method = method))
+    expect_identical(sum(!is.finite(gpuCor(infinite, method = method))), 0L)
+  }
+  expect_warning(gpuCorNetwork(replace(x, 3, NA), threshold = c(0.1, 0.2)), "missing values leave no coefficient")
+  skip_if_not_installed("WGCNA")
+  for (use in c("everything", "pairwise.complete.obs")) {
+    expect_error(gpuModules(replace(infinite, 50, if (use == "everything") 0 else NA), power = 2, use = use),
+                 "infinite values, in columns 1 \\(a\\), 2 \\(b\\); .*x\\[, colSums")
+  }
+})
+
 test_that("a switch in the environment may be written as people write them", {
   is_wanted <- function(text) {
     Sys.setenv(GPUCOR_PROGRESS = text)
