@@ -140,7 +140,7 @@ autoplot.gpuConnectivity <- function(object, type = c("fit", "hubs"), measure = 
              ggplot2::geom_point(colour = BLUE) + ggplot2::labs(x = paste0("connectivity (", name, ")"), y = NULL) +
              ggplot2::theme_classic())
   }
-  if (!can_fit(values)) fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere")
+  check_can_fit(values, name)
   fit <- scale_free_points(values)
   there <- fit$share > 0
   ggplot2::ggplot(data.frame(k = fit$k[there], share = fit$share[there]), ggplot2::aes(.data$k, .data$share)) +

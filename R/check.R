@@ -59,7 +59,7 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 # Many subjects' data are taken where they are asked for.
 check_one <- function(x, name) {
   if (!is_subjects(x)) return(invisible())
-  if (is.list(x) && length(dim(x$data)) == 2L) {
+  if (is.list(x) && length(dim(x[["data"]])) == 2L) {
     fail("'", name, "' is a list with the matrix 'data', as WGCNA has a data set; a list of such takes ",
          "lapply(", name, ", `[[`, \"data\")")
   }
@@ -93,16 +93,16 @@ not_numeric <- function(x, name) {
   if (is.character(x) && is.matrix(x)) {
     fail("'", name, "' must be numeric, not a matrix of character values", text_in(x, name))
   }
-  fail("'", name, "' must be numeric, not ", if (is.matrix(x)) paste("a matrix of type", typeof(x)) else
-       paste("of class", class(x)[1L]), other_way_in(x, name))
+  kind <- if (is.matrix(x)) paste("a matrix of type", typeof(x)) else paste("of class", class(x)[1L])
+  fail("'", name, "' must be numeric, not ", kind, other_way_in(x, name))
 }
 
 # A network in the place of the data that it is of. Its columns could be correlated, which is hardly ever meant.
 check_not_network <- function(x, name) {
   if (!is_network(x)) return(invisible())
-  fail("'", name, "' is a network (of class ", class(x)[1L], "), not data; give the matrix that it was made of. Degrees ",
-       "are rowSums(", name, " != 0), gpuTOM() and as_igraph() take networks, and to correlate its columns give as(", name,
-       ", \"generalMatrix\")")
+  fail("'", name, "' is a network (of class ", class(x)[1L], "), not data; give the matrix that it was made of. ",
+       "Degrees are rowSums(", name, " != 0), gpuTOM() and as_igraph() take networks, and to correlate its columns ",
+       "give as(", name, ", \"generalMatrix\")")
 }
 
 # How text came into a matrix, and what to do.

@@ -129,7 +129,7 @@ place_of <- function(coords, name) {
   if (!is.matrix(coords) || !is.numeric(coords) || !ncol(coords) %in% 1:3) {
     fail("'", name, "' must be a numeric matrix with a row for each column of the data and up to 3 columns, or a data ",
          "frame, such as of chromosome and position, not ",
-         if (inherits(coords, VOXEL_CLASS[1L])) "voxels' values; voxelCoords() has their places" else show_value(coords))
+         if (is_voxels(coords)) "voxels' values; voxelCoords() has their places" else show_value(coords))
   }
   place <- t(coords)
   storage.mode(place) <- "double"

@@ -23,6 +23,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   }
   check_has_sums(x, type)
   frame <- as.data.frame(x)
+  if (!nrow(frame)) fail("there is no variable to plot: 'x' has none")
   name <- check_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
   values <- stats::setNames(frame[[name]], if (is.character(attr(frame, "row.names"))) row.names(frame))
@@ -64,6 +65,11 @@ can_fit <- function(values) {
   length(values) > 2L && all(values >= 0) && !is_constant(values)
 }
 
+check_can_fit <- function(values, name) {
+  if (can_fit(values)) return(invisible())
+  fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere; type = \"hubs\" shows the highest")
+}
+
 # The points and the line that pickPower() fits.
 scale_free_points <- function(values, breaks = 10) {
   values <- values[is.finite(values)]
@@ -74,7 +80,7 @@ scale_free_points <- function(values, breaks = 10) {
 }
 
 draw_fit <- function(values, name, ...) {
-  if (!can_fit(values)) fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere")
+  check_can_fit(values, name)
   fit <- scale_free_points(values)
   there <- fit$share > 0 # empty bins stand at 1e-9 in the fit
   start_plot(fit$k[there], fit$share[there], list(xlab = paste0("connectivity k (", name, ")"),

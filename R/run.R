@@ -88,7 +88,8 @@ warn_infinite <- function(result, task) {
   text <- c(describe_flagged(result$x_flags, "infinite", colnames(task$x), "columns", "x"),
             describe_flagged(result$y_flags, "infinite", colnames(task$y), "columns", "y"))
   if (!length(text)) return(invisible())
-  warning("infinite values leave no coefficient (", paste(text, collapse = "; "), "); ", INFINITE_WAY_OUT, call. = FALSE)
+  warning("infinite values leave no coefficient (", paste(text, collapse = "; "), "); ", INFINITE_WAY_OUT,
+          call. = FALSE)
 }
 
 INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"

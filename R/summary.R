@@ -182,7 +182,7 @@ connectivity_sentences <- function(x, frame, fit) {
   level <- function(k) {
     paste0(n_of(x$edges[k], "pair"), " with ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 4L),
            " (median degree ", format(stats::median(as.matrix(x$degree)[, k])), ", highest ",
-           format_count(max(as.matrix(x$degree)[, k])), ")")
+           format_count(max(0, as.matrix(x$degree)[, k])), ")")
   }
   adjacency <- c(unsigned = "|r|", signed = "(1 + r) / 2", "signed hybrid" = "r where positive")[[x$type]]
   power <- function(k) {

@@ -134,7 +134,7 @@ image_of_values <- function(values, mask, outside, name) {
 
 # What has maps, and how to take them from it.
 values_way_out <- function(values) {
-  if (inherits(values, "gpuConnectivity")) return("; as.matrix(as.data.frame(values)) has a column for each of its maps")
+  if (inherits(values, "gpuConnectivity")) return("; as.matrix(as.data.frame(values)) has a column for each map")
   if (is.data.frame(values)) return("; as.matrix(values) has a column for each map")
   if (is_network(values)) "; degrees are rowSums(values != 0)"
 }

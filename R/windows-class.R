@@ -110,7 +110,7 @@ count_windows <- function(x) nrow(attr(x, "windows"))
   values
 }
 
-# What arithmetic makes of coefficients, and their transpose: a plain matrix, as nothing that the class says is true of it.
+# What arithmetic makes of coefficients, and their transpose: a plain matrix, as what the class says is not true of it.
 as_plain_matrix <- function(x) {
   if (inherits(x, "gpuCorWindows") && is.matrix(x)) attributes(x) <- list(dim = dim(x))
   x

@@ -131,7 +131,8 @@ test_that("files that cannot be read or written say why", {
   expect_error(writeVoxels(x, at("a.nii")), "its transpose, t\\(values\\)")
   expect_error(writeVoxels(x, at("a.nii"), x), "inside 'reference', not .*: t\\(values\\)")
   expect_identical(c(readVoxels(writeVoxels(t(x), at("series.nii"), x))), c(image_with_affine()))
-  expect_error(writeVoxels(1:60, at("a.nii"), at("series.nii")), "'reference' must have 3 dimensions.*voxelMatrix\\(\\)")
+  expect_error(writeVoxels(1:60, at("a.nii"), at("series.nii")),
+               "'reference' must have 3 dimensions.*voxelMatrix\\(\\)")
   sums <- gpuConnectivity(x, power = 1:2)
   expect_error(writeVoxels(sums, at("a.nii"), x), "as.matrix(as.data.frame(values))", fixed = TRUE)
   expect_identical(dim(readVoxels(writeVoxels(as.matrix(as.data.frame(sums)), at("sums.nii"), x))), c(5L, 4L, 3L, 2L))

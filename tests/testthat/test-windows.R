@@ -398,7 +398,8 @@ test_that("arithmetic and the transpose of windows' coefficients are plain matri
   w <- gpuCorWindows(series(20, 4), 10, step = 5)
   plain <- matrix(w, nrow(w))
   expect_identical(t(w), t(plain))
-  expect_identical(list(atanh(w), 1 - w, w * w, -w, w > 0), list(atanh(plain), 1 - plain, plain * plain, -plain, plain > 0))
+  expect_identical(list(atanh(w), 1 - w, w * w, -w, w > 0),
+                   list(atanh(plain), 1 - plain, plain * plain, -plain, plain > 0))
   expect_output(print(t(w)), "[,1]", fixed = TRUE)
 })
 
