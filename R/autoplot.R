@@ -128,7 +128,7 @@ autoplot.gpuCorNetworkXY <- autoplot.gpuCorNetwork
 #' @exportS3Method ggplot2::autoplot
 autoplot.gpuConnectivity <- function(object, type = c("fit", "hubs"), measure = NULL, hubs = 20, ...) {
   type <- check_choice(type, c("fit", "hubs"), "type")
-  if (!length(as.data.frame(object))) histogram_only(type)
+  check_has_sums(object, type)
   frame <- fortify.gpuConnectivity(object)
   name <- check_measure(measure, frame[-1L])
   values <- frame[[name]]
@@ -140,7 +140,7 @@ autoplot.gpuConnectivity <- function(object, type = c("fit", "hubs"), measure = 
              ggplot2::geom_point(colour = BLUE) + ggplot2::labs(x = paste0("connectivity (", name, ")"), y = NULL) +
              ggplot2::theme_classic())
   }
-  if (!can_fit(values)) fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere")
+  check_can_fit(values, name)
   fit <- scale_free_points(values)
   there <- fit$share > 0
   ggplot2::ggplot(data.frame(k = fit$k[there], share = fit$share[there]), ggplot2::aes(.data$k, .data$share)) +

@@ -59,6 +59,10 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 # Many subjects' data are taken where they are asked for.
 check_one <- function(x, name) {
   if (!is_subjects(x)) return(invisible())
+  if (is.list(x) && length(dim(x[["data"]])) == 2L) {
+    fail("'", name, "' is a list with the matrix 'data', as WGCNA has a data set; a list of such takes ",
+         "lapply(", name, ", `[[`, \"data\")")
+  }
   fail("'", name, "' must be numeric, not of class ", class(x)[1L],
        "; many subjects' data are for gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
 }
@@ -67,6 +71,7 @@ check_one <- function(x, name) {
 # Matrix becomes one of them, a vector stays a vector.
 check_variables <- function(x, name, assay = NULL) {
   if (!is.object(x) && is_variables(x)) return(x)
+  check_not_network(x, name)
   check_one(x, name)
   if (is_experiment(x)) {
     picked <- picked_assay(x, name, assay) # before t() is chosen by its class, which would wrap its errors
@@ -96,6 +101,14 @@ not_numeric <- function(x, name) {
   plain <- is.matrix(x) && !is.object(x)
   fail("'", name, "' must be numeric, not ", if (plain) paste("a matrix of", typeof(x), "values"),
        if (!plain) paste("of class", class(x)[1L]), other_way_in(x, name))
+}
+
+# A network in the place of the data that it is of. Its columns could be correlated, which is hardly ever meant.
+check_not_network <- function(x, name) {
+  if (!is_network(x)) return(invisible())
+  fail("'", name, "' is a network (of class ", class(x)[1L], "), not data; give the matrix that it was made of. ",
+       "Degrees are rowSums(", name, " != 0), gpuTOM() and as_igraph() take networks, and to correlate its columns ",
+       "give as(", name, ", \"generalMatrix\")")
 }
 
 # How text came into a matrix, and what to do.

@@ -298,20 +298,29 @@ map_columns <- function(x, map) {
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
   columns <- c(map_columns(x, "degree"), map_columns(x, "strength"), as_columns(x$soft),
                unlist(lapply(map_names, map_columns, x = x), recursive = FALSE))
-  any <- Filter(Negate(is.null), x[c("degree", "soft", map_names)])
-  any <- if (length(any)) any[[1L]] # otherwise there is a histogram only
+  if (!has_sums(x)) return(data.frame())
+  any <- Filter(Negate(is.null), x[c("degree", "soft", map_names)])[[1L]]
   names <- if (is.matrix(any)) rownames(any) else names(any)
   if (anyDuplicated(names) || anyNA(names)) names <- NULL # columns may be called so, rows may not
   as.data.frame(Filter(Negate(is.null), columns), row.names = if (is.null(row.names)) names else row.names,
                 optional = TRUE)
 }
 
+# Whether anything was summed for each variable; where only histogram = TRUE was given, nothing was.
+has_sums <- function(x) any(c("degree", "soft", map_names) %in% names(x))
+
 #' @method print gpuConnectivity
 #' @export
 print.gpuConnectivity <- function(x, digits = 4L, ...) {
+  if (!has_sums(x)) {
+    cat("Coefficients of ", n_of(x$pairs, "pair"), ", ", method_title(x$method), ", ",
+        n_of(max(x$n_obs), "observation"), ", in ", n_of(length(x$histogram$counts), "bin"),
+        ": $histogram\n", sep = "")
+    return(invisible(x))
+  }
   frame <- as.data.frame(x)
-  cat("Connectivity", if (length(frame)) paste(" of", n_of(nrow(frame), "variable")), " by ", method_title(x$method),
-      ": ", n_of(x$pairs, "pair"), ", ", n_of(x$n_obs, "observation"), "\n", sep = "")
+  cat("Connectivity of ", n_of(nrow(frame), "variable"), " by ", method_title(x$method), ": ", n_of(x$pairs, "pair"),
+      ", ", n_of(x$n_obs, "observation"), "\n", sep = "")
   for (k in seq_along(x$threshold)) {
     cat(n_of(x$edges[k], "edge"), ", ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 6), "\n",
         sep = "")

@@ -39,6 +39,10 @@ as_igraph <- function(net) {
 
 # What makes graphs of other things: of edges, and of matrices, as arithmetic makes of networks.
 graph_way_out <- function(net) {
+  if (inherits(net, "gpuCorNetworkFile")) {
+    return(paste0("; of a file igraph::graph_from_adjacency_matrix(as(HDF5Array::H5SparseMatrix(net$file, \"X\"), ",
+                  "\"dgCMatrix\"), \"undirected\", weighted = TRUE) makes a graph, if it fits into memory"))
+  }
   if (is.data.frame(net)) {
     return(paste0("; edges in a data frame become a graph by igraph::graph_from_data_frame(edges, FALSE, vertices = ",
                   "colnames(x))"))

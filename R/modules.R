@@ -293,6 +293,7 @@ taking_part <- function(sets, use) {
       fail("'x' has missing values; use = \"pairwise.complete.obs\" leaves them out pair by pair, as WGCNA does")
     }
     sets <- lapply(sets, as.matrix)
+    for (x in sets) if (any(is.infinite(x))) fail_infinite(x)
     good <- if (length(sets) == 1L) {
       WGCNA::goodSamplesGenes(sets[[1L]], verbose = 0)
     } else {
@@ -303,9 +304,17 @@ taking_part <- function(sets, use) {
   list(genes = Reduce(`&`, lapply(sets, differing)), samples = lapply(sets, function(x) rep(TRUE, nrow(x))))
 }
 
+# Eigengenes take finite values, whatever the measure.
+fail_infinite <- function(x) {
+  bad <- which(unlist(column_blocks(x, function(values) colSums(is.infinite(values)) > 0)))
+  fail("'x' has infinite values, in ", column_names(bad, colnames(x)), "; ", INFINITE_WAY_OUT, ". Or leave out genes, ",
+       "x[, colSums(is.infinite(x)) == 0]")
+}
+
 # Which columns have a variance, by WGCNA's measure.
 differing <- function(x) {
   size <- max(unlist(column_blocks(x, function(values) max(abs(values), 0))))
+  if (is.infinite(size)) fail_infinite(x)
   spread <- unlist(column_blocks(x, function(values) {
     colSums(sweep(values, 2L, colMeans(values))^2) / (nrow(values) - 1)
   }))

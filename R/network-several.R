@@ -23,6 +23,7 @@ several_networks <- function(task, output) {
   task$stays <- "rows"
   found <- if (task$criterion$name == "k") several_neighbours(task) else several_levels(task)
   warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
+  warn_without(found[[1L]], task)
   networks <- lapply(seq_along(values), function(v) {
     task$criterion$value <- values[v]
     network_output(found[[v]], task, output)

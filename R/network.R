@@ -26,7 +26,7 @@
 #' pairs of both signs.
 #'
 #' Missing values and ties: as in [gpuCor()]. A pair without a coefficient is no
-#' edge; constant columns, which have none, are counted in a warning.
+#' edge; columns that have none, being constant or with missing or infinite values, are counted in a warning.
 #'
 #' Accuracy: which pairs are edges is decided on coefficients that differ from
 #' double precision only by the rounding of each column to single precision (some

@@ -175,6 +175,10 @@ other_way_in <- function(x, name) {
   if (length(dim(x)) > 2L || inherits(x, c("niftiImage", "internalImage", "nifti"))) {
     return(paste0("; voxelMatrix(", name, ") makes time x voxels of an image"))
   }
+  if (inherits(x, "dist")) {
+    return(paste0("; it has ", if (inherits(x, "gpuCor")) "coefficients" else "values", " of pairs already: give the ",
+                  "data that they are of"))
+  }
   if (!is.character(x) || length(x) != 1L) return(NULL)
   if (grepl("[.]nii([.]gz)?$", x)) return("; voxelMatrix() reads this file")
   ends_in <- function(ends) grepl(paste0("[.](", ends, ")$"), x, ignore.case = TRUE)

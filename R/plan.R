@@ -120,7 +120,10 @@ check_verb_arguments <- function(given, verb) {
   known <- setdiff(names(formals(verb)), c("x", "y", "backend", "...", "file", "compression", "shards"))
   unknown <- setdiff(names(given), known)
   if (is.null(names(given)) && length(given)) unknown <- "an argument without a name"
-  if (length(unknown)) fail(verb, "() takes no ", show_value(unknown[1L]), " in a plan; it takes ", toString(known))
+  if (!length(unknown)) return(invisible())
+  fail(verb, "() takes no ", show_value(unknown[1L]), " in a plan; ",
+       if (unknown[1L] %in% c("file", "compression")) paste0("gpuCorCollect(", unknown[1L], " = ) does; "),
+       "it takes ", toString(known))
 }
 
 # A matrix, for the verb and for the file.
@@ -129,7 +132,7 @@ plan_data <- function(m, name, assay) as_column(check_variables(m, name, assay))
 check_shards <- function(shards, x, y) {
   most <- .Call(r_count_shares, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
   if (is.null(shards)) return(min(16, most))
-  check_whole(shards, "shards", 1, most, paste0("; the pairs are in ", format_count(most), " tiles"))
+  check_whole(shards, "shards", 1, most, paste0("; the pairs are in ", n_of(most, "tile")))
 }
 
 # ---- what to expect

@@ -13,8 +13,13 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
                  hubs = function(...) draw_hubs(values, name, coords, hubs, ...),
                  histogram = if (!is.null(x$histogram)) function(...) draw_counts(x$histogram, ...))
   type <- check_panel(type, c("fit", "hubs", "histogram"))
+  if (!has_sums(x) && type %in% c("auto", "histogram")) {
+    draw_counts(x$histogram, ...)
+    return(invisible(x))
+  }
+  check_has_sums(x, type)
   frame <- as.data.frame(x)
-  if (!length(frame)) return(plot_histogram_only(x, type, panels, ...))
+  if (!nrow(frame)) fail("there is no variable to plot: 'x' has none")
   name <- check_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
   values <- stats::setNames(frame[[name]], if (is.character(attr(frame, "row.names"))) row.names(frame))
@@ -28,15 +33,10 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   invisible(x)
 }
 
-histogram_only <- function(type) {
-  fail("type = \"", type, "\" is of sums over each variable's pairs, and it has a histogram only; gpuConnectivity() ",
-       "with 'threshold', 'density', 'power' or 'maps' finds them")
-}
-
-plot_histogram_only <- function(x, type, panels, ...) {
-  if (!type %in% c("auto", "histogram")) histogram_only(type)
-  draw_panels(panels["histogram"], type, ...)
-  invisible(x)
+check_has_sums <- function(x, type) {
+  if (has_sums(x)) return(invisible())
+  fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
+       "gpuConnectivity(power = ), or threshold =, density =, sums")
 }
 
 check_measure <- function(measure, frame) {
@@ -61,6 +61,11 @@ can_fit <- function(values) {
   length(values) > 2L && all(values >= 0) && !is_constant(values)
 }
 
+check_can_fit <- function(values, name) {
+  if (can_fit(values)) return(invisible())
+  fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere; type = \"hubs\" shows the highest")
+}
+
 # The points and the line that pickPower() fits.
 scale_free_points <- function(values, breaks = 10) {
   values <- values[is.finite(values)]
@@ -71,7 +76,7 @@ scale_free_points <- function(values, breaks = 10) {
 }
 
 draw_fit <- function(values, name, ...) {
-  if (!can_fit(values)) fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere")
+  check_can_fit(values, name)
   fit <- scale_free_points(values)
   there <- fit$share > 0 # empty bins stand at 1e-9 in the fit
   start_plot(fit$k[there], fit$share[there], list(xlab = paste0("connectivity k (", name, ")"),

@@ -109,6 +109,7 @@ soft_connectivity <- function(task, type, powers) {
     connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts), "powers"))
   })
   warn_constant(passes[[1L]], colnames(task$x), NULL)
+  warn_infinite(passes[[1L]], task)
   do.call(cbind, lapply(passes, `[[`, "soft"))
 }
 

@@ -69,13 +69,32 @@ warn_fallback <- function(result, names_x, names_y, what = "columns") {
 
 # Of a result that cannot show which coefficients there are none of, as it has no place for them.
 warn_without <- function(result, task) {
+  warn_infinite(result, task)
   whole <- uses[task$use] == "everything" # a missing value costs the column
   flag <- if (whole) "missing" else "few"
   text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
             describe_flagged(result$y_flags, flag, colnames(task$y), "columns", "y"))
-  if (!length(text)) return(invisible())
+  if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), task$pairs))
   warning(if (whole) "missing values" else "fewer than two values", " leave no coefficient (",
           paste(text, collapse = "; "), ")", if (whole) "; see 'use'", call. = FALSE)
+}
+
+# Ranks take infinite values as they take others.
+warn_infinite <- function(result, task) {
+  if (measure_of(task$method)$ranked) return(invisible())
+  text <- c(describe_flagged(result$x_flags, "infinite", colnames(task$x), "columns", "x"),
+            describe_flagged(result$y_flags, "infinite", colnames(task$y), "columns", "y"))
+  if (!length(text)) return(invisible())
+  warning("infinite values leave no coefficient (", paste(text, collapse = "; "), "); ", INFINITE_WAY_OUT,
+          call. = FALSE)
+}
+
+INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"
+
+# Data of no row, or a single one, of which no column is to blame.
+warn_too_few <- function(n_obs, pairs) {
+  if (!n_obs %in% 0:1 || pairs == 0) return(invisible())
+  warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient", call. = FALSE)
 }
 
 warn_constant <- function(result, names_x, names_y, what = "columns") {

@@ -155,21 +155,27 @@ print.summary.gpuCorNetwork <- function(x, digits = 4L, ...) {
 #' @export
 summary.gpuConnectivity <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
+  if (!has_sums(object)) {
+    return(structure(list(methods = counted_sentence(object)), class = "summary.gpuConnectivity"))
+  }
   frame <- as.data.frame(object)
+  first <- check_measure(NULL, frame)
+  best <- utils::head(order(-frame[[first]], na.last = NA), n)
+  names <- if (is.character(attr(frame, "row.names"))) row.names(frame) else seq_len(nrow(frame))
   fit <- lapply(stats::setNames(nm = colnames(object$soft)), function(name) {
     if (!can_fit(frame[[name]])) return(c(r_squared = NA_real_, slope = NA_real_))
     unlist(scale_free_points(frame[[name]])[c("r_squared", "slope")])
   })
   found <- list(quantiles = vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE), fit = do.call(rbind, fit),
-                hubs = if (length(frame)) best_summed(frame, n))
+                hubs = stats::setNames(data.frame(names[best], frame[[first]][best]), c("variable", first)))
   structure(c(list(methods = connectivity_sentences(object, frame, fit)), found), class = "summary.gpuConnectivity")
 }
 
-best_summed <- function(frame, n) {
-  first <- check_measure(NULL, frame)
-  best <- utils::head(order(-frame[[first]], na.last = NA), n)
-  names <- if (is.character(attr(frame, "row.names"))) row.names(frame) else seq_len(nrow(frame))
-  stats::setNames(data.frame(names[best], frame[[first]][best]), c("variable", first))
+# Of coefficients that were counted only.
+counted_sentence <- function(x) {
+  paste0(method_title(x$method), " was computed ", with_gpucor(), " from ", n_of(max(x$n_obs), "observation"), ", and ",
+         n_of(x$pairs, "pair"), if (x$pairs == 1) " was" else " were", " counted by coefficient, in ",
+         n_of(length(x$histogram$counts), "bin"), ".")
 }
 
 connectivity_sentences <- function(x, frame, fit) {
@@ -187,8 +193,7 @@ connectivity_sentences <- function(x, frame, fit) {
   }
   maps <- c(mean = "the mean coefficient", z = "the mean of Fisher's z", icc = "the mean squared coefficient",
             eigenvector = "eigenvector centrality")[intersect(map_names, names(x))]
-  paste0(method_title(x$method), if (length(frame)) paste(" of", n_of(nrow(frame), "variable")), " was computed ",
-         with_gpucor(), " from ",
+  paste0(method_title(x$method), " of ", n_of(nrow(frame), "variable"), " was computed ", with_gpucor(), " from ",
          n_of(max(x$n_obs), "observation"), ": ", n_of(x$pairs, "pair"), ". ",
          if (length(x$threshold)) {
            paste0("Degree and strength count ", paste(vapply(seq_along(x$threshold), level, ""), collapse = "; "), ". ")
@@ -205,8 +210,9 @@ connectivity_sentences <- function(x, frame, fit) {
 #' @export
 print.summary.gpuConnectivity <- function(x, digits = 4L, ...) {
   print_methods(x)
-  if (length(x$quantiles)) print(x$quantiles, digits = digits)
-  if (NROW(x$hubs)) {
+  if (is.null(x$quantiles)) return(invisible(x))
+  print(x$quantiles, digits = digits)
+  if (nrow(x$hubs)) {
     cat("best connected:\n")
     print(x$hubs, digits = digits, row.names = FALSE)
   }

@@ -23,6 +23,9 @@ ADJUST_WAY_OUT <- paste0("; p.adjust(test$p.value, \"BH\") adjusts the p values 
 
 # Patterns of names, an argument that the function has if this is for it, and the words.
 ADVICE <- list(
+  list("^(absolute|abs|signed|side)$", "mutual",
+       "; sign = \"absolute\" (the default), \"positive\" or \"negative\" says of which sign edges are"),
+  list("^shards$", "maps", "; gpuCorPlan(verb = \"gpuConnectivity\") cuts the pairs into shares"),
   list("^(p[._]?adj(ust)?([._]?methods?)?|adj(ust)?[._]?methods?)$", "x", ADJUST_WAY_OUT),
   list("^((use|with|on|is)[._]?)?(gpu|cuda|device)$", "devices",
        "; backend = \"cuda\" takes a GPU, and backend = \"cpu\" none; 'devices' says which, where there are several"),

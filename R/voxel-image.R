@@ -42,7 +42,12 @@ series_size <- function(size) {
   shown <- show_size(size)
   size <- proper_size(size, 4L)
   if (length(size) != 4L) {
-    fail("'img' must have 4 dimensions, x, y, z and time, not ", length(size), " (", shown, ")")
+    fail("'img' must have 4 dimensions, x, y, z and time, not ", length(size), " (", shown, ")",
+         if (length(size) == 5L && size[4L] == 1L) {
+           "; the fourth has nothing in it: img <- readVoxels(file); dim(img) <- dim(img)[-4]"
+         } else if (length(size) == 3L) {
+           "; several volumes may be a list of images, or their files' names"
+         })
   }
   check_times(size[4L], shown)
   size

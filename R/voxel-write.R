@@ -74,7 +74,8 @@ check_file_name <- function(file, name) {
 #' @rdname readVoxels
 #' @export
 writeVoxels <- function(values, file, reference = NULL, outside = 0) {
-  img <- if (is_map(values)) values else voxelImage(values, need_reference(reference), outside)
+  img <- values
+  if (!is_map(values)) img <- image_of_values(values, need_reference(reference, values), outside, "reference")
   header <- map_header(img, reference)
   if (!is.null(header$cifti)) return(invisible(write_scalars(img, check_map_file(file, TRUE), header$cifti)))
   if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
@@ -86,9 +87,10 @@ is_map <- function(values) {
   length(dim(values)) > 2L || !is.null(attr(values, "header", exact = TRUE)) || inherits(values, "niftiImage")
 }
 
-need_reference <- function(reference) {
+need_reference <- function(reference, values) {
   if (!is.null(reference)) return(reference)
-  fail("'reference' says where the voxels are, and 'values' do not: give the matrix that voxelMatrix() returned")
+  fail("'reference' says where the voxels are, and 'values' do not: give the matrix that voxelMatrix() returned",
+       if (is_voxels(values)) "; as 'values' its transpose, t(values), if it is to be written itself")
 }
 
 # The header of what is written, and whether it fits.

@@ -108,13 +108,18 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
 
 #' @rdname voxelMatrix
 #' @export
-voxelImage <- function(values, mask, outside = 0) {
-  if (!is_variables(values)) fail("'values' must be numeric or logical, not of class ", class(values)[1L])
+voxelImage <- function(values, mask, outside = 0) image_of_values(values, mask, outside, "mask")
+
+# name: what the mask is called where it is given.
+image_of_values <- function(values, mask, outside, name) {
+  if (!is_variables(values)) {
+    fail("'values' must be numeric or logical, not of class ", class(values)[1L], values_way_out(values))
+  }
   outside <- check_outside_value(outside)
-  mask <- read_mask(mask, "mask")
+  mask <- read_mask(mask, name)
   inside <- inside_mask(mask)
   volumes <- if (is.matrix(values) && nrow(values) == length(inside)) ncol(values)
-  if (is.null(volumes) && length(values) != length(inside)) fail_values(values, length(inside))
+  if (is.null(volumes) && length(values) != length(inside)) fail_values(values, length(inside), name)
 
   like <- .subset(values, 0L)
   if (is.na(outside) || outside == floor(outside)) storage.mode(outside) <- typeof(like)
@@ -125,6 +130,13 @@ voxelImage <- function(values, mask, outside = 0) {
   }
   header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
   as_reference(img, header, colnames(values))
+}
+
+# What has maps, and how to take them from it.
+values_way_out <- function(values) {
+  if (inherits(values, "gpuConnectivity")) return("; as.matrix(as.data.frame(values)) has a column for each map")
+  if (is.data.frame(values)) return("; as.matrix(values) has a column for each map")
+  if (is_network(values)) "; degrees are rowSums(values != 0)"
 }
 
 check_outside_value <- function(outside) {
@@ -166,7 +178,8 @@ read_mask <- function(mask, name, flat = FALSE) {
 }
 
 fail_dimensions <- function(name, size) {
-  fail("'", name, "' must have 3 dimensions, x, y and z, not ", length(size), " (", show_size(size), ")")
+  fail("'", name, "' must have 3 dimensions, x, y and z, not ", length(size), " (", show_size(size), ")",
+       if (name == "reference") "; of a series give the matrix that voxelMatrix() makes of it")
 }
 
 # The mask that voxelMatrix() left with its matrix.
@@ -238,9 +251,14 @@ report_dropped <- function(dropped, all) {
   }
 }
 
-fail_values <- function(values, n) {
+fail_values <- function(values, n, name) {
   given <- if (is.matrix(values)) show_size(dim(values)) else format_count(length(values))
-  fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside 'mask', not ",
-       given, "; voxelMatrix() drops voxels that do not vary: as 'mask' give the matrix x that it returned, ",
-       "or attr(x, \"mask\")")
+  fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside '", name,
+       "', not ", given,
+       if (is.matrix(values) && ncol(values) == n) {
+         "; maps, or volumes, go by columns: t(values)"
+       } else {
+         paste0("; voxelMatrix() drops voxels that do not vary: as '", name, "' give the matrix x that it returned, ",
+                "or attr(x, \"mask\")")
+       })
 }

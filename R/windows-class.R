@@ -110,6 +110,22 @@ count_windows <- function(x) nrow(attr(x, "windows"))
   values
 }
 
+# What arithmetic makes of coefficients, and their transpose: a plain matrix, as what the class says is not true of it.
+as_plain_matrix <- function(x) {
+  if (inherits(x, "gpuCorWindows") && is.matrix(x)) attributes(x) <- list(dim = dim(x))
+  x
+}
+
+#' @export
+Ops.gpuCorWindows <- function(e1, e2) as_plain_matrix(NextMethod())
+
+#' @export
+Math.gpuCorWindows <- function(x, ...) as_plain_matrix(NextMethod())
+
+#' @method t gpuCorWindows
+#' @export
+t.gpuCorWindows <- function(x) as_plain_matrix(NextMethod())
+
 #' @rdname gpuCorWindows
 #' @param object An object of class `gpuCorWindows`.
 #' @method summary gpuCorWindows

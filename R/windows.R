@@ -47,7 +47,8 @@
 #'   deviations.
 #'
 #' @return An object of class `gpuCorWindows`. `keep = "dist"`: a matrix, pairs in the order of [stats::dist()] by
-#'   windows. `"network"`: a list of networks ([gpuCorNetwork-class]). `"connectivity"`: a list of the matrices
+#'   windows, of which arithmetic and `t()` make plain ones. `"network"`: a list of networks
+#'   ([gpuCorNetwork-class]). `"connectivity"`: a list of the matrices
 #'   `degree` and `strength`, variables by windows, and of the `threshold` of each window. `"moments"`: a list of
 #'   `mean`, `sd`, `min` and `max`, each a `dist`, and of `windows`, in how many windows each pair has a coefficient,
 #'   a number or a `dist`; or of `sd`, a sparse symmetric matrix of package Matrix, with the `threshold` that it has.

@@ -92,6 +92,7 @@ SEXP r_constants(void) {
         NUMBER("combine quantile", GCOR_QUANTILE),
         NUMBER("interrupted", GCOR_INTERRUPTED),
         NUMBER("missing", GCOR_MISSING),
+        NUMBER("infinite", GCOR_INFINITE),
         NUMBER("constant", GCOR_CONSTANT),
         NUMBER("fell back", GCOR_FELL_BACK),
         NUMBER("few", GCOR_FEW),

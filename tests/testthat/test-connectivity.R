@@ -255,7 +255,16 @@ test_that("the histogram has as many bins as asked for, closed to the left", {
   }
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  expect_silent(plot(gpuConnectivity(normal(20, 30), histogram = TRUE)$histogram))
+  con <- gpuConnectivity(normal(20, 30), histogram = TRUE)
+  expect_silent(plot(con$histogram))
+
+  # It has no sums of variables.
+  expect_output(print(con), "Coefficients of 435 pairs.*20 observations, in 200 bins: [$]histogram")
+  expect_match(summary(con)$methods, "435 pairs were counted.* in 200 bins")
+  expect_output(print(summary(con)), "435 pairs")
+  for (type in c("auto", "histogram")) expect_silent(plot(con, type))
+  expect_error(plot(con, "hubs"), "type = \"hubs\": 'x' has no sums of variables' pairs, only a histogram")
+  expect_identical(dim(as.data.frame(con)), c(0L, 0L))
 })
 
 # ---- special data
@@ -314,7 +323,10 @@ test_that("few variables and observations", {
       expect_identical(do.call(run, c(list(x), given))[of_edges], con[of_edges])
       if (n_var == 2) expect_equal(con$strength, rep(abs(cor(x, method = method)[2]), 2), tolerance = 1e-6)
     }
-    for (n_obs in 0:1) expect_identical(run(normal(n_obs, 4), threshold = 0)$degree, rep(0, 4))
+    for (n_obs in 0:1) {
+      expect_warning(con <- run(normal(n_obs, 4), threshold = 0), "leaves? no coefficient")
+      expect_identical(con$degree, rep(0, 4))
+    }
     expect_identical(run(normal(2, 4), threshold = 1)$degree, rep(3, 4))
     expect_equal(run(normal(3, 4), threshold = 0)$strength,
                  rowSums(abs(pair_cor(normal(3, 4), method = method)), na.rm = TRUE), tolerance = 1e-6)

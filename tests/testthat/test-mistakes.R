@@ -68,6 +68,9 @@ test_that("what is done otherwise is said where its argument is missed", {
     list(quote(gpuCorCompare(x, g)), two_groups),
     list(quote(gpuCorCompare(x, factor(g))), two_groups),
     list(quote(gpuTOM(x, 4, density = 0.1)), "output = \"network\" only; give that, or leave 'density' out"),
+    list(quote(gpuCorNetwork(x, threshold = 0.5, absolute = FALSE)), "sign = \"absolute\" (the default), \"positive\""),
+    list(quote(gpuConnectivity(x, power = 2, shards = 2)), "gpuCorPlan(verb = \"gpuConnectivity\")"),
+    list(quote(gpuCor(x + 1i)), "must be numeric, not a matrix of complex values"),
     list(quote(as_igraph(gpuCorNetwork(x, k = 2)^2)), "graph_from_adjacency_matrix(net, "),
     list(quote(gpuCor(x, covariates = ~age)), "there is no 'age' where the formula was written; data = takes"),
     list(quote(gpuCor(x, covariates = ~age, data = data.frame(a = 1:20))), "no 'age' in 'data', and none where"),
@@ -111,6 +114,59 @@ test_that("images and files are pointed to what reads them", {
   }
   expect_error(gpuCor("bold.nii.gz"), "voxelMatrix\\(\\) reads this file")
   expect_error(gpuCor("cells.h5ad"), "gpuCorFile\\(\\)")
+})
+
+test_that("what is no data is told from them, with what to do", {
+  net <- gpuCorNetwork(x, threshold = 0.1)
+  cross <- gpuCorNetwork(x, x, threshold = 0.1)
+  for (f in list(gpuCor, pickPower, gpuCorTest, function(...) gpuConnectivity(..., threshold = 0.2))) {
+    expect_error(f(net), "'x' is a network (of class gpuCorNetwork), not data", fixed = TRUE)
+    expect_error(f(cross), "'x' is a network (of class gpuCorNetworkXY), not data", fixed = TRUE)
+    expect_error(f(gpuCor(x)), "it has coefficients of pairs already: give the data")
+    expect_error(f(stats::dist(x)), "it has values of pairs already: give the data")
+  }
+  expect_error(gpuCor(x, net), "'y' is a network")
+  expect_s4_class(gpuTOM(net), "dsCMatrix")
+  expect_s3_class(suppressMessages(gpuCor(as(net, "generalMatrix"))), "gpuCor")
+  expect_equal(gpuCor(gpuCor(x), gpuCor(x^2)), cor(c(gpuCor(x)), c(gpuCor(x^2))), tolerance = 1e-6)
+
+  sets <- list(a = list(data = x), b = list(data = x + 1))
+  expect_error(gpuTOM(sets, combine = "min"), "lapply(x, `[[`, \"data\")", fixed = TRUE)
+  expect_error(gpuCorNetwork(sets, threshold = 0.5), "subject 1: .*lapply")
+  expect_s3_class(gpuTOM(lapply(sets, `[[`, "data"), combine = "min"), "gpuTOM")
+})
+
+test_that("a network of too few observations says that it has no coefficient", {
+  one <- x[1, , drop = FALSE]
+  for (f in list(gpuCorNetwork, gpuConnectivity)) {
+    expect_warning(f(one, threshold = 0.5), "^1 observation leaves no coefficient$")
+    expect_warning(f(x[0, ], threshold = 0.5), "^0 observations leave no coefficient$")
+    expect_silent(f(x[1:2, ], threshold = 0.5))
+    expect_silent(f(x[, 0], threshold = 0.5))
+  }
+})
+
+test_that("infinite values are told where they leave no coefficient", {
+  infinite <- replace(x, c(3, 25), c(-Inf, Inf))
+  told <- "infinite values leave no coefficient \\(2 of 10 columns of 'x': a, b\\); .*log2\\(x \\+ 1\\)"
+  for (method in c("pearson", "bicor", "cosine")) {
+    expect_warning(net <- gpuCorNetwork(infinite, threshold = 0.1, method = method), told)
+    expect_identical(sum(net[1:2, ] != 0), 0L)
+    expect_warning(gpuConnectivity(infinite, power = 2, method = method), told)
+  }
+  expect_warning(gpuCorNetwork(infinite, threshold = c(0.1, 0.2)), told)
+  expect_warning(gpuCorNetwork(x, infinite, density = 0.5), "2 of 10 columns of 'y': a, b")
+  expect_warning(pickPower(infinite), told)
+  for (method in c("spearman", "kendall")) {
+    expect_silent(gpuCorNetwork(infinite, threshold = 0.1, method = method))
+    expect_identical(sum(!is.finite(gpuCor(infinite, method = method))), 0L)
+  }
+  expect_warning(gpuCorNetwork(replace(x, 3, NA), threshold = c(0.1, 0.2)), "missing values leave no coefficient")
+  skip_if_not_installed("WGCNA")
+  for (use in c("everything", "pairwise.complete.obs")) {
+    expect_error(gpuModules(replace(infinite, 50, if (use == "everything") 0 else NA), power = 2, use = use),
+                 "infinite values, in columns 1 \\(a\\), 2 \\(b\\); .*x\\[, colSums")
+  }
 })
 
 test_that("a switch in the environment may be written as people write them", {

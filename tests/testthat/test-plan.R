@@ -232,6 +232,8 @@ test_that("a plan says what is wrong with it when it is made", {
   expect_error(plan(path, x), "which pairs are edges")
   expect_error(plan(path, x, threshold = 2), "'threshold' must be a number")
   expect_error(plan(path, x, threshold = 0.5, densty = 1), "gpuCorNetwork\\(\\) takes no \"densty\" in a plan")
+  expect_error(plan(path, x, threshold = 0.5, file = "a.h5"), "gpuCorCollect(file = ) does", fixed = TRUE)
+  expect_error(plan(path, x[, 1:9], threshold = 0.5, shards = 9), "the pairs are in 1 tile$")
   expect_error(plan(path, x, threshold = 0.5, shards = 0), "'shards' must be a whole number between 1 and")
   expect_error(plan(path, x, threshold = 0.5, shards = 1e6), "'shards' must be .*tiles")
   expect_error(plan(path, letters, threshold = 0.5), "'x' must be numeric")

@@ -88,7 +88,7 @@ test_that("maps are written as dense scalars, with names", {
   expect_match(text, "<MapName>a &lt; b &amp; \"c\"</MapName>", fixed = TRUE)
 
   expect_error(writeVoxels(1:19, at("map.nii.gz"), x), "the name of CIFTI's dense scalars ends in .dscalar.nii")
-  expect_error(writeVoxels(1:20, at("map.dscalar.nii"), x), "for each of the 19 voxels inside 'mask', not 20")
+  expect_error(writeVoxels(1:20, at("map.dscalar.nii"), x), "for each of the 19 voxels inside 'reference', not 20")
   expect_error(writeVoxels(structure(1:5, header = attr(back, "header")), at("map.dscalar.nii")),
                "'values' have 5 rows, but 'reference' has 20 grayordinates in 3 structures")
 })

@@ -404,6 +404,15 @@ test_that("methods show, sum up and convert", {
   expect_error(w[[4]], "'i' must be a whole number between 1 and 3")
 })
 
+test_that("arithmetic and the transpose of windows' coefficients are plain matrices", {
+  w <- gpuCorWindows(series(20, 4), 10, step = 5)
+  plain <- matrix(w, nrow(w))
+  expect_identical(t(w), t(plain))
+  expect_identical(list(atanh(w), 1 - w, w * w, -w, w > 0),
+                   list(atanh(plain), 1 - plain, plain * plain, -plain, plain > 0))
+  expect_output(print(t(w)), "[,1]", fixed = TRUE)
+})
+
 test_that("windows are of one subject and of all pairs", {
   x <- normal(20, 5)
   expect_error(gpuCorWindows(list(x, x), 10), "many subjects' data are for gpuCor()", fixed = TRUE)
