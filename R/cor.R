@@ -126,12 +126,14 @@ check_output <- function(output) {
   kinds <- c("dist", "matrix", "list")
   is_default <- identical(output, kinds)
   if (is_default) output <- getOption("gpucor.output", "dist")
-  way_out <- if (is_default) {
-    where_from("output", NULL, "\"dist\"")
-  } else if (is.character(output) && length(output) == 1L && output %in% precisions) {
+  check_choice(output, kinds, "output", output_way_out(output, is_default)) # which is made where it is wanted
+}
+
+output_way_out <- function(output, is_default) {
+  if (is_default) return(where_from("output", NULL, "\"dist\""))
+  if (is.character(output) && length(output) == 1L && output %in% precisions) {
     paste0("; for the precision write precision = \"", output, "\"")
   }
-  check_choice(output, kinds, "output", way_out)
 }
 
 # Of checked arguments; call: the one that the result shows.
@@ -143,7 +145,7 @@ all_coefficients <- function(input, method, use, output, settings, call) {
   }
   r <- run(input$x, NULL, method, use, "row", settings,
            c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings)))
-  with_absent(r, input$x, use, settings)
+  if (is_outside(input$x)) with_absent(r, input$x, use, settings) else r
 }
 
 matrix_attributes <- function(rows, columns) {

@@ -20,7 +20,7 @@ tested_attributes <- function(x, use, settings) {
 # By "everything" a column that misses a value has no coefficient, so that what is not in memory need not be read again
 # but for such columns. The first column's coefficients tell, unless it has none itself.
 with_absent <- function(r, x, use, settings) {
-  if (uses[use] != "everything" || !is_outside(x) || is_combined(x) || is_designed(settings$design)) return(r)
+  if (uses[use] != "everything" || is_designed(settings$design)) return(r)
   without <- which(is.na(.subset(r, seq_len(max(0, ncol(x) - 1))))) + 1L
   if (length(without) == ncol(x) - 1) without <- c(1L, without)
   absent <- which_absent(x, settings$design$weights, without)
