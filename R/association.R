@@ -155,7 +155,7 @@ sample_variables <- function(names, x) {
 
 # list(values, name) of a column; code: R's words for it.
 as_trait <- function(trait, name, code) {
-  if (inherits(trait, "integer64")) trait <- numbers_of_integer64(trait)
+  trait <- as_ordinary(trait)
   if (is_variables(trait) && is.null(dim(trait))) return(list(values = as.numeric(trait), name = name))
   if (!is.factor(trait) && !is.character(trait)) {
     fail("'traits' must be numbers or of two levels; column \"", name, "\" is of class ", class(trait)[1L])

@@ -296,18 +296,21 @@ map_columns <- function(x, map) {
 
 #' @export
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
+  if (!has_sums(x)) return(data.frame())
   columns <- c(map_columns(x, "degree"), map_columns(x, "strength"), as_columns(x$soft),
                unlist(lapply(map_names, map_columns, x = x), recursive = FALSE))
-  if (!has_sums(x)) return(data.frame())
-  any <- Filter(Negate(is.null), x[c("degree", "soft", map_names)])[[1L]]
+  any <- sums_of(x)[[1L]]
   names <- if (is.matrix(any)) rownames(any) else names(any)
   if (anyDuplicated(names) || anyNA(names)) names <- NULL # columns may be called so, rows may not
   as.data.frame(Filter(Negate(is.null), columns), row.names = if (is.null(row.names)) names else row.names,
                 optional = TRUE)
 }
 
-# Whether anything was summed for each variable; where only histogram = TRUE was given, nothing was.
-has_sums <- function(x) any(c("degree", "soft", map_names) %in% names(x))
+# What was summed for each variable.
+sums_of <- function(x) Filter(Negate(is.null), x[c("degree", "soft", map_names)])
+
+# Where only histogram = TRUE was given, nothing was.
+has_sums <- function(x) length(sums_of(x)) > 0L
 
 #' @method print gpuConnectivity
 #' @export
