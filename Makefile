@@ -5,7 +5,7 @@
 #   make unit      what configure makes of false toolkits; the engine's tests without R: plain, with ASan and UBSan, with
 #                  TSan; half a minute
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
-#   make fuzz      random calls against cor(), exact fractions and brute force: SECONDS=60 SEED=1
+#   make fuzz      random calls against cor(), exact fractions and definitions: SECONDS=60 SEED=1
 #   make asan      the tests with AddressSanitizer and UBSan; make asan-fuzz: the random calls
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
 #   make cluster   plans on a Slurm of three nodes on this machine: engines, lost nodes, killed processes; ten minutes

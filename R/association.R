@@ -40,8 +40,9 @@
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
 #'   `p.value`, `fdr`, and `n`, `df` (a number where all pairs have as many, `NULL` by Kendall), `tests`, `method`.
 #'   `as.data.frame()` makes the above of it.
-#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Traits that
-#'   are named as observations of `x`, but are in another order. `df = "bartlett"` with `p.value` or `fdr`.
+#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Traits with
+#'   the names of the observations of `x` in another order; other names are a warning (see [gpucor-measures]).
+#'   `df = "bartlett"` with `p.value` or `fdr`.
 #' @references
 #' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28,
 #' 1353-1358.
@@ -121,7 +122,7 @@ trait_columns <- function(traits, x) {
   check_same_rows(traits, x)
   codes <- trait_codes(traits, if (are_names) "x" else "traits")
   traits <- as_trait_frame(traits)
-  if (!is.data.frame(traits)) return(traits)
+  if (!is.data.frame(traits)) return(without_observation_names(traits))
   numbers <- Map(as_trait, traits, names(traits), codes)
   values <- do.call(cbind, lapply(numbers, `[[`, "values"))
   if (is.null(values)) fail("'traits' has no columns")
@@ -155,7 +156,7 @@ sample_variables <- function(names, x) {
 
 # list(values, name) of a column; code: R's words for it.
 as_trait <- function(trait, name, code) {
-  trait <- as_ordinary(trait)
+  trait <- as_ordinary(trait, "traits")
   if (is_variables(trait) && is.null(dim(trait))) return(list(values = as.numeric(trait), name = name))
   if (!is.factor(trait) && !is.character(trait)) {
     fail("'traits' must be numbers or of two levels; column \"", name, "\" is of class ", class(trait)[1L])
@@ -178,39 +179,12 @@ levels_way_out <- function(trait, code) {
 
 # As many, and where both have names, the same ones.
 check_same_rows <- function(traits, x) {
-  ours <- observations_of(x)
-  theirs <- observations_of(traits)
-  if (theirs$n != ours$n) {
-    fail("'traits' has ", n_of(theirs$n, "row"), ", and 'x' has ", n_of(ours$n, "observation"))
-  }
-  at <- first_misplaced(ours$names, theirs$names)
-  if (is.na(at)) return(invisible())
-  names <- paste0(if (is.null(dim(x))) "" else if (is_experiment(x)) "col" else "row", "names(x)")
-  comma <- function(x) if (is.null(dim(x))) "]" else ", ]"
-  fail("'traits' has the observations of 'x' in another order: number ", at, " is \"", theirs$names[at],
-       "\" there and \"", ours$names[at], "\" in 'x'; give traits[",
-       if (all(ours$names %in% theirs$names)) {
-         paste0(names, comma(traits))
-       } else {
-         paste0("both", comma(traits), " and x[", if (is_experiment(x)) ", both]" else paste0("both", comma(x)),
-                ", with both <- intersect(", names, ", ", if (!is.null(dim(traits))) "row", "names(traits))")
-       })
+  n <- c(n_observations(traits), n_observations(x))
+  if (n[1L] != n[2L]) fail("'traits' has ", n_of(n[1L], "row"), ", and 'x' has ", n_of(n[2L], "observation"))
+  check_observations(traits, "traits", observations_of(x))
 }
 
-# The first of our observations that they have in another place; NA: none. Others than ours may stand in their places,
-# and numbers are no names unless they are the same ones.
-first_misplaced <- function(ours, theirs) {
-  if (!length(ours) || identical(ours, theirs)) return(NA_integer_)
-  if (!setequal(ours, theirs) && (all(grepl("^[0-9]*$", ours)) || anyDuplicated(theirs))) return(NA_integer_)
-  which(ours != theirs & ours %in% theirs)[1L]
-}
-
-# list(n, names); a data frame that was given none has none.
-observations_of <- function(x) {
-  if (is_experiment(x)) return(list(n = ncol(x), names = colnames(x)))
-  if (is.null(dim(x))) return(list(n = length(x), names = names(x)))
-  list(n = NROW(x), names = if (!is.data.frame(x) || .row_names_info(x) > 0L) rownames(x))
-}
+n_observations <- function(x) if (is_experiment(x)) ncol(x) else NROW(x)
 
 # ---- pairs below a p value
 
@@ -227,7 +201,7 @@ significant_pairs <- function(task) {
   edges <- name_edges(rows$i[first] + 1L, rows$to[first], rows$x[first], names[[1L]], names[[2L]])
   frame <- list2DF(c(edges, list(statistic = found$statistic[first], p.value = found$p.value[first])))
   frame$fdr <- stats::p.adjust(frame$p.value, "BH", n = max(tests, nrow(frame)))
-  structure(frame, tests = tests)
+  structure(frame, tests = tests, adjusted = adjustment_of(task$settings, task$x))
 }
 
 # list(statistic, p.value, one_by_one) of the entries of rows.
@@ -281,7 +255,8 @@ new_association <- function(test) {
   structure(list(r = test$coefficient, statistic = test$statistic, p.value = p, fdr = adjusted,
                  n = if (common) test$n[1L] else test$n,
                  df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df,
-                 tests = sum(!is.na(test$coefficient)), method = test$method), class = "gpuAssociation")
+                 tests = sum(!is.na(test$coefficient)), method = test$method), class = "gpuAssociation",
+            adjusted = attr(test, "adjusted"))
 }
 
 #' @rdname gpuAssociation
@@ -292,7 +267,7 @@ as.data.frame.gpuAssociation <- function(x, row.names = NULL, optional = FALSE, 
   pairs <- arrayInd(at, dim(x$r))
   edges <- name_edges(pairs[, 1L], pairs[, 2L], x$r[at], rownames(x$r), colnames(x$r))
   frame <- list2DF(c(edges, list(statistic = x$statistic[at], p.value = x$p.value[at], fdr = x$fdr[at])))
-  structure(frame, tests = x$tests)
+  structure(frame, tests = x$tests, adjusted = attr(x, "adjusted"))
 }
 
 #' @rdname gpuAssociation
@@ -301,7 +276,7 @@ as.data.frame.gpuAssociation <- function(x, row.names = NULL, optional = FALSE, 
 #' @export
 print.gpuAssociation <- function(x, digits = 4L, ...) {
   cat(method_title(x$method), " of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"), ", ",
-      n_of(x$tests, "test"), "; smallest p:\n", sep = "")
+      n_of(x$tests, "test"), adjusted_phrase(attr(x, "adjusted"), x$method, x$n, x$df), "; smallest p:\n", sep = "")
   print(utils::head(as.data.frame(x), 6L), digits = digits, row.names = FALSE)
   invisible(x)
 }

@@ -90,7 +90,7 @@ gg_heatmap <- function(object, most) {
                   ggplot2::aes(.data$column, .data$row, fill = .data$r)) +
     ggplot2::geom_raster() + gg_diverging() + ggplot2::coord_fixed() + scale(ggplot2::scale_x_continuous) +
     scale(function(...) ggplot2::scale_y_continuous(trans = "reverse", ...)) +
-    ggplot2::labs(x = n_of(n, "variable"), y = "in the order of a tree") +
+    ggplot2::labs(x = n_of(n, "variable"), y = "ordered by hierarchical clustering") +
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
 }
 

@@ -3,6 +3,21 @@
 
 fail <- function(...) stop(..., call. = FALSE)
 
+# A warning of a class, by which each_subject() gives it once.
+warn <- function(class, ...) warning(warningCondition(paste0(...), class = c(class, "gpuCorWarning")))
+
+# A message that a session shows once.
+tell_once <- function(...) {
+  text <- paste0(...)
+  if (text %in% state$told) return(invisible())
+  state$told <- c(state$told, text)
+  message(text)
+}
+
+tell_sparse <- function() {
+  tell_once("a sparse matrix is made dense, a block of columns at a time (this message is shown once a session)")
+}
+
 # A value as it can stand in a message.
 show_value <- function(value) {
   text <- paste(deparse(value, nlines = 1L), collapse = "")
@@ -56,6 +71,8 @@ check_use <- function(use) {
 
 is_variables <- function(x) is.numeric(x) || is.logical(x)
 
+is_sparse <- function(x) isS4(x) && is(x, "sparseMatrix")
+
 # Many subjects' data are taken where they are asked for.
 check_one <- function(x, name) {
   if (!is_subjects(x)) return(invisible())
@@ -80,17 +97,20 @@ check_variables <- function(x, name, assay = NULL) {
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) return(check_frame(x, name))
-  if (isS4(x) && is(x, "sparseMatrix")) {
-    message("'", name, "' is a sparse matrix; its columns are made dense, a block at a time")
+  if (is_sparse(x)) {
+    tell_sparse()
     return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
-  x <- as_ordinary(x)
+  x <- as_ordinary(x, name)
   if (!is_variables(x)) not_numeric(x, name)
   x
 }
 
-as_ordinary <- function(x) {
-  if (isS4(x) && is(x, "Matrix")) return(as.matrix(x))
+as_ordinary <- function(x, name) {
+  if (isS4(x) && is(x, "Matrix")) {
+    check_copy_memory(x, name)
+    return(as.matrix(x))
+  }
   if (inherits(x, "integer64")) numbers_of_integer64(x) else x
 }
 
@@ -165,6 +185,7 @@ check_frame <- function(x, name) {
   bad <- which(!vapply(x, is_variables, NA))
   if (!length(bad)) {
     for (k in which(vapply(x, inherits, NA, "integer64"))) x[[k]] <- numbers_of_integer64(x[[k]])
+    check_copy_memory(x, name)
     return(as.matrix(x))
   }
   check_no_names(x, bad, name)
@@ -209,7 +230,8 @@ is_alone_and_plain <- function(x, y, assay) {
   is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && is_variables(x)
 }
 
-# x and y as matrices ready for the engine; scalar: both were vectors. assay: of an experiment.
+# x and y as matrices ready for the engine; scalar: both were vectors; observations: those of x, by their names, NULL if
+# they are the rows of x as it is returned. assay: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
   if (is_alone_and_plain(x, y, assay)) {
     warn_transposed(x)
@@ -217,9 +239,9 @@ check_input <- function(x, y, use, method, assay = NULL) {
     return(list(x = x, y = NULL, scalar = FALSE))
   }
   check_has_assay(x, y, assay)
-  given <- x
+  given <- list(x = x, y = y)
   x <- check_variables(x, "x", assay)
-  if (is.null(y)) warn_transposed(given)
+  if (is.null(y)) warn_transposed(given$x)
   check_not_words(y)
   if (!is.null(y)) y <- check_variables(y, "y", assay)
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'", other_way_in(x, "x"))
@@ -230,5 +252,7 @@ check_input <- function(x, y, use, method, assay = NULL) {
     fail("incompatible dimensions: 'x' has ", nrow(x), " rows (observations), 'y' has ", nrow(y))
   }
   check_filled(nrow(x), ncol(x), if (!is.null(y)) ncol(y), use, method)
-  list(x = x, y = y, scalar = scalar && !is.null(y))
+  observations <- observations_of(given$x)
+  if (!is.null(y)) check_observations(given$y, "y", observations)
+  list(x = x, y = y, scalar = scalar && !is.null(y), observations = observations)
 }

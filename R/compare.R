@@ -19,13 +19,18 @@
 #' * `p.value`: two-sided, not adjusted;
 #' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have a coefficient in all subjects.
 #'
+#' With one of these, `pairs` ([within(), between(), nearer(), farther()][pairs-that-count]) says which pairs count:
+#' shares, rates and `n_perm` are over these only. Without, every pair has a place in the result, and `pairs` is an
+#' error.
+#'
 #' `n_perm`: p values adjusted for all pairs at once by permutation, in a single step (Westfall and Young 1993), as
 #' [gpuCorTest()] has them. With three subjects or more it is their labels that are permuted; with one matrix in each
 #' group the rows of both, each column of which is first centred and scaled to unit variance in its group (for Spearman
 #' its ranks are): under the hypothesis that both groups have the same correlations the rows are exchangeable. In each
 #' permutation the largest standardized difference of all pairs is found, by its size or by `sign`. The adjusted p value
 #' of a pair is the share of the permutations, the data themselves being one of them, whose largest difference is at
-#' least the pair's. [set.seed()] determines the permutations. Each of them takes as long as the comparison.
+#' least the pair's. [set.seed()] determines the permutations. Permutations of labels share one computation of each
+#' subject's coefficients; each permutation of rows takes as long as the comparison.
 #'
 #' A pair without a coefficient in one of the subjects has no difference. A coefficient of 1 or -1 counts as one that is
 #' 2^-24 from it, as everywhere with Fisher's z.
@@ -45,9 +50,11 @@
 #'   (observations of each group's subjects), `method`, `use`; `as.data.frame()` gives a row for each pair. Otherwise a
 #'   symmetric sparse matrix of differences, of class `gpuCorDifference`, which is a [gpuCorNetwork-class] with the
 #'   standard error in slot `error` and the maxima of the permutations in slot `maxima`; or the data frame `from`, `to`,
-#'   `difference`, `statistic`, `p.value` and with `n_perm` also `p.adjusted`, largest difference first.
+#'   `difference`, `statistic`, `p.value`, by `fdr` also `fdr`, and with `n_perm` also `p.adjusted`, largest difference
+#'   first.
 #' @section Errors: as [gpuCorNetwork()]; Kendall's tau-b, of whose z the variance is not known; pairs with observations
-#'   of their own; fewer than four observations of a subject.
+#'   of their own; fewer than four observations of a subject; results of all pairs, without a criterion, that do not fit
+#'   into the free memory.
 #' @references
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
@@ -69,9 +76,11 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
+  if (!length(given)) refuse_pairs(...names(), "threshold = 0 gives the differences of the pairs that count")
   task <- compare_task(x, y, sign, use, method, backend, ..., precision = precision)
   task$call <- call_of(sys.call())
-  work <- compare_work(task$settings, n_perm)
+  if (!length(given)) check_comparison_memory(task)
+  work <- compare_work(task, n_perm)
   task$settings <- work$permutations
   error <- combined_error(task$x, task$method)
   if (length(given)) task <- compare_criterion(task, given)
@@ -80,6 +89,7 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   if (!length(given)) return(compare_all(task, error, maxima))
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), NULL)
+  warn_without(rows, task)
   network <- new_difference(rows, task, given[[1L]], error, maxima)
   if (output == "matrix") network else as.data.frame(network)
 }
@@ -90,12 +100,13 @@ compare_task <- function(x, y, sign, use, method, backend, ...) {
   use <- check_use(use)
   method <- check_choice(method, names(Z_VARIANCES), "method")
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ..., takes_subjects = TRUE)
+  settings <- settings_of(backend, ..., takes_subjects = TRUE, takes_pairs = TRUE)
   counts <- check_group_counts(settings$combination)
   groups <- list(x = group_data(x, counts[1L], "x", use, method, settings),
                  y = group_data(y, counts[2L], "y", use, method, settings))
   check_groups(groups)
   data <- c(groups$x, groups$y)
+  settings["pairs"] <- list(check_pairs(settings$pairs, data[[1L]], NULL))
   designs <- subject_designs(settings, list(x = data), method, use)
   counted <- count_subjects(list(x = data), designs, method, use, settings)
   counted$groups <- lengths(groups)
@@ -103,7 +114,7 @@ compare_task <- function(x, y, sign, use, method, backend, ...) {
   rule <- list(how = "fisher", share = 0.5, skips = FALSE)
   all <- new_subjects(data, rule, weights, 1, counted, designs)
   task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
-  task$pairs <- count_pairs(task$x, NULL)
+  task$pairs <- count_pairs_of(task$x, NULL, settings)
   task
 }
 
@@ -138,7 +149,7 @@ check_groups <- function(groups) {
   first <- groups$x[[1L]]
   other <- groups$y[[1L]]
   if (ncol(first) != ncol(other)) fail("'x' has ", n_of(ncol(first), "column"), ", and 'y' ", ncol(other))
-  in_group("y", check_same_columns(other, first, "x"))
+  check_same_columns(other, first, "y", "that of 'x'")
 }
 
 # From z of subjects to the difference of the groups' means.
@@ -154,7 +165,7 @@ compare_criterion <- function(task, given) {
     if (!ok) fail("'threshold' must be a difference of z, a number of at least 0, not ", show_value(value))
     given$threshold <- tanh(value)
   }
-  task$criterion <- check_criterion(given)
+  task$criterion <- check_one_criterion(given)
   task$mutual <- FALSE
   task
 }
@@ -162,11 +173,20 @@ compare_criterion <- function(task, given) {
 # ---- what is returned
 
 # The parts of the work, for the progress bar: permutations come first, and p values and rates take three times as long
-# as the differences.
-compare_work <- function(settings, n_perm) {
-  units <- 4 + n_perm
-  list(permutations = part_of(settings, 0, n_perm / units, "permutation", n_perm),
-       coefficients = part_of(settings, n_perm / units, 4 / units, "differences"))
+# as the differences. Each permutation of rows takes as long as the differences; those of labels share one run.
+compare_work <- function(task, n_perm) {
+  one_run <- permutes_labels(task)
+  permuting <- if (one_run && n_perm > 0) 1 + n_perm / 25 else n_perm
+  units <- 4 + permuting
+  what <- if (one_run) n_of(n_perm, "permutation") else "permutation"
+  list(permutations = part_of(task$settings, 0, permuting / units, what, if (!one_run) n_perm),
+       coefficients = part_of(task$settings, permuting / units, 4 / units, "differences"))
+}
+
+# Five results, and what p.adjust() makes on its way, as measured.
+check_comparison_memory <- function(task) {
+  check_memory(72 * task$pairs, "gpuCorCompare()", n_of(task$pairs, "pair"),
+               "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
 }
 
 compare_all <- function(task, error, maxima) {
@@ -187,7 +207,7 @@ compare_all <- function(task, error, maxima) {
            fdr = shaped(stats::p.adjust(p, "BH"))),
       if (!is.null(maxima)) list(p.adjusted = shaped(adjusted_by(maxima, p, as.vector(value), task))),
       list(error = error, n = group_sizes(task), method = task$method, use = uses[task$use])),
-    class = "gpuCorCompare"
+    class = "gpuCorCompare", adjusted = adjustment_of(task$settings, task$x)
   )
 }
 
@@ -200,7 +220,8 @@ adjusted_by <- function(maxima, p, value, task) {
 
 group_sizes <- function(task) {
   groups <- task$x$counted$groups
-  list(x = utils::head(task$x$counted$n, groups[[1L]]), y = utils::tail(task$x$counted$n, groups[[2L]]))
+  n <- task$x$counted$n + task$x$counted$lost
+  list(x = utils::head(n, groups[[1L]]), y = utils::tail(n, groups[[2L]]))
 }
 
 #' @rdname gpuCorCompare
@@ -226,37 +247,35 @@ describe_groups <- function(n) {
 #' @export
 print.gpuCorCompare <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
-  cat("Differences of z, ", method_title(x$method), ", ", describe_groups(x$n), "; ", n_of(nrow(frame), "pair"),
-      ", smallest p:\n", sep = "")
+  cat("Differences of z, ", method_title(x$method), ", ", describe_groups(x$n),
+      adjusted_phrase(attr(x, "adjusted"), x$method), "; ", n_of(nrow(frame), "pair"), ", smallest p:\n", sep = "")
   print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
   invisible(x)
 }
 
 # ---- permutations
 
+# Whether the subjects' labels are permuted; otherwise the rows of both matrices.
+permutes_labels <- function(task) length(task$x$data) > 2L
+
 # tanh of the largest difference of each permutation, on the scale of the data's standard error.
 permuted_differences <- function(task, n_perm, error) {
-  n <- length(task$x$data)
-  found <- if (n > 2L) permuted_labels(task, n_perm, n) else permuted_rows(task, n_perm)
+  found <- if (permutes_labels(task)) permuted_labels(task, n_perm) else permuted_rows(task, n_perm)
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
 
 # Subjects are drawn into the groups, which keep their sizes; no data change.
-permuted_labels <- function(task, n_perm, n) {
+permuted_labels <- function(task, n_perm) {
+  n <- length(task$x$data)
   of_x <- task$x$counted$groups[[1L]]
   own <- task$x$counted$n - 3
   weights <- vapply(seq_len(n_perm), FUN.VALUE = numeric(n), function(b) {
     difference_weights(own, seq_len(n) %in% sample.int(n, of_x))
   })
   errors <- sqrt(colSums(weights^2 / own) * Z_VARIANCES[[task$method]])
-  list(maxima = group_maxima(task$x, weights, task), errors = errors)
-}
-
-# Largest weights of pairs, by the sign that counts; weights: a column of subjects' for each permutation.
-group_maxima <- function(x, weights, task) {
-  found <- checked(.Call(r_subject_maxima, x, method_code(task$method), task$use, constant(task$sign), weights,
+  found <- checked(.Call(r_label_maxima, task$x, method_code(task$method), task$use, constant(task$sign), weights,
                          task$settings))
-  found$maxima
+  list(maxima = found$maxima, errors = errors)
 }
 
 permuted_rows <- function(task, n_perm) {
@@ -268,14 +287,13 @@ permuted_rows <- function(task, n_perm) {
          "with missing values use = \"complete.obs\" leaves these")
   }
   n <- nrow(groups[[1L]])
-  weights <- matrix(x$weights)
   maxima <- vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {
     order <- sample.int(nrow(all))
     x$data <- list(all[order[seq_len(n)], , drop = FALSE], all[order[-seq_len(n)], , drop = FALSE])
     settings <- task$settings
     task$settings <- at_pass(settings, b, n_perm, paste("permutation", format_count(b), "of", format_count(n_perm)))
     report_progress(task$settings, 0) # a pass may be too short for the engine to tell of it
-    group_maxima(x, weights, task)
+    checked(.Call(r_subject_maximum, x, method_code(task$method), task$use, constant(task$sign), task$settings))$maximum
   })
   list(maxima = maxima, errors = combined_error(x, task$method))
 }

@@ -30,7 +30,7 @@
 #'   `"signed hybrid"`: `max(r, 0)`. Of `plot()`: `"fit"`, the share of variables with a connectivity against it, both
 #'   logarithmic, in ten bins with the line of [pickPower()] and its R^2; `"hubs"`, the variables of the highest
 #'   connectivity, or with `coords` a map of all in space; `"histogram"`, of all coefficients, if they have been
-#'   counted. `"auto"`: all of them.
+#'   counted. `"auto"`: all of them, but with `coords` the map, the names of the highest and the histogram.
 #' @param histogram Whether the coefficients of all pairs are counted by size, too. Without it, and without
 #'   `power` and `maps`, the pairs that are no edges cost no more than in [gpuCorNetwork()].
 #' @param breaks With `histogram`: the number of its bins, one of those by which 10,000 can be divided.
@@ -49,8 +49,8 @@
 #' `as.data.frame()` gives `degree`, `strength`, the powers and the maps as columns.
 #'
 #' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree`, `edges` and `strength` are those of the
-#' edges of [gpuCorNetwork()], the sums of powers and the means are of coefficients within 1e-6, or 1e-13 with
-#' `precision = "double"`.
+#' edges of [gpuCorNetwork()]. The sums of powers, the means and the histogram are of the coefficients that [gpuCor()]
+#' returns: within 1e-6, or 1e-13 with `precision = "double"`.
 #'
 #' @section Errors: as [gpuCorNetwork()]. None of `threshold`, `density`, `power`, `maps` and `histogram`.
 #' @references
@@ -115,11 +115,8 @@ is_number <- function(value) is.numeric(value) && length(value) == 1L && is.null
 map_names <- c("mean", "z", "icc", "eigenvector")
 
 check_maps <- function(maps) {
-  for (map in maps) {
-    if (!is.character(maps) || !map %in% map_names) {
-      fail("'maps' must be some of ", paste0('"', map_names, '"', collapse = ", "), ", not ", show_value(maps))
-    }
-  }
+  wrong <- if (is.character(maps)) !all(maps %in% map_names) else !is.null(maps)
+  if (wrong) fail("'maps' must be some of ", paste0('"', map_names, '"', collapse = ", "), ", not ", show_value(maps))
   intersect(map_names, maps)
 }
 
@@ -180,7 +177,7 @@ connectivity_sums <- function(task, wanted) {
   sums <- if (is_density) {
     density_sums(task, wanted)
   } else if (!is.null(task$criterion) || is_any_pair_wanted(wanted)) {
-    connectivity_pass(task, task$criterion$value, wanted)
+    connectivity_passes(task, task$criterion$value, wanted)
   }
   if (!"eigenvector" %in% wanted$maps) return(sums)
   if (is.null(sums)) return(eigenvector_of_all(task))
@@ -192,7 +189,27 @@ connectivity_sums <- function(task, wanted) {
   sums
 }
 
-# One pass over all pairs. least: NULL for no edges, or thresholds; wanted: list(type, power, histogram, maps).
+# Edges are found by screening, and sums over all pairs take every coefficient, so each is a pass of its own.
+# thresholds: NULL for no edges; wanted: list(type, power, histogram, maps).
+connectivity_passes <- function(task, thresholds, wanted, settings = task$settings) {
+  if (is.null(thresholds) || !is_any_pair_wanted(wanted)) {
+    return(connectivity_pass(task, thresholds, wanted, settings))
+  }
+  edges <- connectivity_pass(task, thresholds, without_pairs(wanted), at_pass(settings, 1, 2, "edges"))
+  sums <- connectivity_pass(task, NULL, wanted, at_pass(settings, 2, 2, "sums"))
+  with_edges(sums, edges)
+}
+
+without_pairs <- function(wanted) replace(wanted, c("power", "histogram", "maps"), list(numeric(), FALSE, character()))
+
+# The sums over all pairs, and those over edges beside them.
+with_edges <- function(sums, edges) {
+  of_edges <- c("degree", "strength", "threshold")
+  sums[of_edges] <- edges[of_edges]
+  sums
+}
+
+# One pass over all pairs: sums over edges, or over all pairs.
 connectivity_pass <- function(task, least, wanted, settings = task$settings) {
   ascending <- order(wanted$power)
   levels <- sort(unique(least))
@@ -225,12 +242,16 @@ even_steps <- function(steps) {
   stats::ave(steps, run)
 }
 
-# By density: from the edges of the one pass that finds the thresholds, if they are few and all that is wanted.
+# By density: the edges of the pass that finds the thresholds are summed where they are kept.
 density_sums <- function(task, wanted) {
-  if (are_few(task) && is.null(task$y) && !is_any_pair_wanted(wanted)) return(edge_sums(task))
   settings <- task$settings
+  keeps_edges <- are_few(task) && is.null(task$y)
+  if (keeps_edges && !is_any_pair_wanted(wanted)) return(edge_sums(task))
   task$settings <- at_pass(settings, 1, 2, "threshold of the density")
-  connectivity_pass(task, density_thresholds(task), wanted, at_pass(settings, 2, 2, "sums"))
+  second <- at_pass(settings, 2, 2, "sums")
+  if (!keeps_edges) return(connectivity_passes(task, density_thresholds(task), wanted, second))
+  edges <- edge_sums(task)
+  with_edges(connectivity_pass(task, NULL, wanted, second), edges)
 }
 
 edge_sums <- function(task) {
@@ -258,7 +279,7 @@ new_connectivity <- function(sums, task, wanted, breaks) {
   result <- list()
   if (!is.null(sums$threshold)) {
     degree <- by_level(sums$degree)
-    result <- list(degree = degree, strength = by_level(sums$strength), threshold = sums$threshold,
+    result <- list(degree = degree, strength = by_level(sums$strength), threshold = threshold_of(sums$threshold),
                    edges = unname(colSums(as.matrix(degree))) / if (is.null(task$y)) 2 else 1)
   }
   if (length(wanted$power)) {
@@ -269,7 +290,8 @@ new_connectivity <- function(sums, task, wanted, breaks) {
   if ("eigenvector" %in% wanted$maps) result$eigenvector <- by_level(sums$eigenvector)
   if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, task$method)
   structure(c(result, list(pairs = task$pairs, n_obs = sums$n_obs, method = task$method, sign = task$sign,
-                           type = wanted$type, power = wanted$power)), class = "gpuConnectivity")
+                           type = wanted$type, power = wanted$power)), class = "gpuConnectivity",
+            adjusted = adjustment_of(task$settings, task$x))
 }
 
 # As hist() makes it, but for bins closed to the left.
@@ -318,15 +340,17 @@ print.gpuConnectivity <- function(x, digits = 4L, ...) {
   if (!has_sums(x)) {
     cat("Coefficients of ", n_of(x$pairs, "pair"), ", ", method_title(x$method), ", ",
         n_of(max(x$n_obs), "observation"), ", in ", n_of(length(x$histogram$counts), "bin"),
-        ": $histogram\n", sep = "")
+        ": $histogram\n", adjusted_line(attr(x, "adjusted"), x$method, max(x$n_obs)), sep = "")
     return(invisible(x))
   }
   frame <- as.data.frame(x)
   cat("Connectivity of ", n_of(nrow(frame), "variable"), " by ", method_title(x$method), ": ", n_of(x$pairs, "pair"),
-      ", ", n_of(x$n_obs, "observation"), "\n", sep = "")
+      ", ", n_of(x$n_obs, "observation"), "\n", adjusted_line(attr(x, "adjusted"), x$method, x$n_obs), sep = "")
   for (k in seq_along(x$threshold)) {
-    cat(n_of(x$edges[k], "edge"), ", ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 6), "\n",
-        sep = "")
+    least <- if (!is.na(x$threshold[k])) {
+      paste0(", ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 6))
+    }
+    cat(n_of(x$edges[k], "edge"), least, "\n", sep = "")
   }
   if (length(x$power)) cat("powers of the ", x$type, " similarity\n", sep = "")
   if (!is.null(x$histogram)) {

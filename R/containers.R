@@ -9,6 +9,9 @@
 #' * `Seurat` of SeuratObject: the name of an assay, or of an assay and one of its layers (slots), as
 #'   `c("RNA", "counts")`; the default assay, and `"data"`.
 #'
+#' Names of samples, where what goes beside `x` has them, are compared with those of the experiment: see
+#' [gpucor-measures].
+#'
 #' An assay that is sparse (`dgCMatrix`) stays so: its columns are made dense a block at a time. One that is in a file
 #' (`DelayedMatrix`) stays there, see [gpuCorFile()]. Other samples or genes are chosen as in any experiment, `se[genes,
 #' samples]`, before the call.

@@ -26,6 +26,8 @@ gpuTtest <- function(goodPairs, coeffs) {
     fail("'coeffs' is ", format(coeffs[beyond[1L]], digits = 17), " at element ", beyond[1L],
          "; coefficients lie in [-1, 1]")
   }
+  check_memory(8 * length(coeffs), "gpuTtest()", n_of(length(coeffs), "coefficient"),
+               "gpuCorNetwork(p.value = ) keeps the pairs of small p values only")
   t <- .Call(r_t_scores, as.double(coeffs), as.double(goodPairs) - 2)
   attributes(t) <- plain_attributes(coeffs)
   t
@@ -123,8 +125,9 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   most_exact <- check_exact(exact, method, settings$design)
   check_permutable(adjust, settings$design)
   work <- test_work(settings, if (adjust == "maxT") n_perm else 0)
-  r <- all_coefficients(input, method, use, output, work$coefficients, call_of(sys.call()))
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
+  check_test_memory(input, method, use, output, settings, counted, adjust)
+  r <- all_coefficients(input, method, use, output, work$coefficients, call_of(sys.call()))
   # What the engine is told about the tests.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, exact = most_exact,
                triangle = inherits(r, "dist"))
@@ -141,8 +144,16 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
                                    work$permutations))
       },
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
-    class = "gpuCorTest"
+    class = "gpuCorTest", adjusted = adjustment_of(settings, input$x)
   )
+}
+
+# Each pair has a statistic and a p value; n and df where pairs differ in them; for maxT the coefficient as a double and
+# the adjusted p value.
+check_test_memory <- function(input, method, use, output, settings, counted, adjust) {
+  doubles <- 2 + counted$common + is.character(settings$design$df) + 2 * (adjust == "maxT")
+  check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, paste0(calling_verb(), "()"),
+                   "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
 }
 
 # The other methods are of p values alone.
@@ -261,7 +272,8 @@ as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...)
 print.gpuCorTest <- function(x, digits = 4L, ...) {
   frame <- as.data.frame(x)
   cat(method_title(x$method), ", ", n_of(nrow(frame), "test"), ", alternative ", x$alternative,
-      "; smallest ", if (x$log.p) "log p" else "p", ":\n", sep = "")
+      adjusted_phrase(attr(x, "adjusted"), x$method, x$n, x$df), "; smallest ", if (x$log.p) "log p" else "p", ":\n",
+      sep = "")
   print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
   invisible(x)
 }

@@ -36,6 +36,9 @@
 #' R's own, and some of it stays for the next result when nobody has these
 #' coefficients any more: see option `gpucor.keep` in [gpucor-package].
 #'
+#' Before it computes anything, every function compares the memory that its result takes with the memory that is free.
+#' A result that does not fit is an error at once: see the section Errors.
+#'
 #' @param x A numeric, integer or logical matrix or data frame, observations in
 #'   rows and variables in columns; or a vector, with `y`. A sparse matrix of
 #'   package Matrix is taken too and made dense by blocks of columns. Data larger than memory: a file
@@ -66,23 +69,36 @@
 #' @return With `y = NULL` and `output = "dist"` an object of class
 #'   `c("gpuCor", "dist")`: the `N (N - 1) / 2` coefficients of N columns in the
 #'   order of [stats::dist()], with attributes `Size`, `Labels`, `method`,
-#'   `n_obs` and `call`, and `diagonal` where not every column has the coefficient
-#'   1 with itself. `as.matrix()` gives the N x N matrix, `r[i, j]` picks by number
+#'   `n_obs` and `call`, `diagonal` where not every column has the coefficient
+#'   1 with itself, and `adjusted` where covariates, weights, options or subjects changed the
+#'   coefficients (the header prints it). `as.matrix()` gives the N x N matrix, `r[i, j]` picks by number
 #'   or name, and arithmetic such as `1 - r` gives a plain `dist`, ready for
 #'   [stats::hclust()]. Otherwise a matrix,
 #'   `ncol(x)` x `ncol(x)` or `ncol(x)` x `ncol(y)`; of two vectors a number.
 #'
 #' @section Errors: as [stats::cor()] has them: `x` not numeric, different
-#'   numbers of rows, missing values where `use` forbids them. When memory runs
-#'   out, on the GPU or elsewhere, the error says how much was wanted and what to
-#'   do; everything is freed. Ctrl-C stops the work at any time.
+#'   numbers of rows, missing values where `use` forbids them. A result that is larger than the free memory: the error
+#'   says how much the result takes, how much is free, and which function does without all pairs, such as
+#'   [gpuCorNetwork()]. Free memory is what the system has without swapping, or less where a control group (of a
+#'   container or a batch system) or `ulimit -v` allows less. When memory runs out later, on the GPU or elsewhere, the
+#'   error says how much was wanted and what to do. After an error everything is freed. Ctrl-C stops the work at any
+#'   time.
 #'
-#' @section Warnings: a constant column. And data that look transposed, as files of genes by samples are: 1,000 rows or
-#'   more, and ten times as many as columns. Either rows have names, other than numbers, dates, cells or samples. Or
-#'   they have none, columns are of one level, rows do not follow from one another as those of a series do, and the
-#'   values are counts, or have much the same order in all columns, or are a data frame of 10,000 rows or more, a
-#'   hundred times as many as columns. `options(gpucor.orientation = "columns")` ends this warning, where columns are
-#'   meant.
+#' @section Warnings: a constant column; infinite values, such as `log2(0)`, which leave no coefficient unless values
+#'   are ranked; other names of observations in `y` than in `x` (see [gpucor-measures]). And data that look transposed:
+#'
+#'   * 1,000 rows or more, ten times as many as columns, and rows have names other than numbers, dates, cells or
+#'     samples;
+#'   * the same without names of rows, where columns are of one level, rows do not follow from one another as those of a
+#'     series do, and the values are counts, or have much the same order in all columns, or are a data frame of 10,000
+#'     rows or more, a hundred times as many as columns;
+#'   * images with a volume in each column, where columns are almost the same or each row is scaled. Volumes that are
+#'     centred by voxel and not scaled cannot be told from series;
+#'   * genes by cells of any shape, of 1,000 genes or more: columns have barcodes as names, or rows have names that are
+#'     known as those of genes; a sparse matrix whose rows have names and whose columns have none; or one whose values
+#'     look like genes by cells.
+#'
+#'   `options(gpucor.orientation = "columns")` ends this warning, where columns are meant.
 #'
 #' @references
 #' Eslami T, Saeed F (2018). Fast-GPU-PCC: a GPU-based technique to compute
@@ -118,6 +134,7 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   settings <- settings_of(backend, ..., precision = precision, takes_subjects = TRUE)
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
+  check_coefficients_memory(input, method, use, output, settings)
   all_coefficients(input, method, use, output, settings, call_of(sys.call()))
 }
 
@@ -144,7 +161,8 @@ all_coefficients <- function(input, method, use, output, settings, call) {
     return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
   }
   r <- run(input$x, NULL, method, use, "row", settings,
-           c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings)))
+           c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings),
+             list(adjusted = adjustment_of(settings, input$x))))
   if (is_outside(input$x)) with_absent(r, input$x, use, settings) else r
 }
 

@@ -31,6 +31,8 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "co
   if (!by_row) x <- if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
   settings <- designed_rows(settings, x, by_row, method, use)
   check_filled(if (by_row) ncol(x) else nrow(x), if (by_row) nrow(x) else ncol(x), NULL, use, method)
+  check_run_memory(x, NULL, method, use, "row", settings, "gpuDist()",
+                   "gpuCorNetwork(t(x)) keeps the pairs of small distances only", by_row = by_row)
   attributes <- list(Size = if (by_row) nrow(x) else ncol(x), Labels = if (by_row) rownames(x) else colnames(x),
                      Diag = FALSE, Upper = FALSE, method = method, call = sys.call(), class = "dist")
   run(x, NULL, method, use, "row", settings, attributes, by_row)

@@ -9,6 +9,7 @@ LANCZOS_ERROR <- 1e-12 # of the eigenvalue: what is left of A v - lambda v
 
 # Scaled so that the largest element is 1, as igraph has it; 0 where the matrix is.
 leading_vector <- function(product, n) {
+  if (n == 0) return(numeric())
   v <- rep(1, n)
   for (round in seq_len(LANCZOS_ROUNDS)) {
     found <- lanczos(product, v)

@@ -7,8 +7,8 @@ is_hdf5 <- function(file) {
 
 # A gpuCorFile of a dataset, or of a group that is a sparse matrix; dataset NULL: what the layout says.
 hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
-  need_package("rhdf5", "to read HDF5")
   if (!is_hdf5(file)) fail("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
+  need_package("rhdf5", "to read HDF5")
   if (is.null(dataset)) dataset <- known_dataset(file)
   if (!is.character(dataset) || length(dataset) != 1L || is.na(dataset)) {
     fail("'dataset' must be the name of a dataset, not ", show_value(dataset))

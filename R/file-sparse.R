@@ -70,7 +70,7 @@ read_sparse <- function(x) {
   need_package("rhdf5", "to read HDF5")
   check_data_file(x$file)
   starts <- sparse_starts(x)
-  message("\"", x$dataset, "\" of \"", x$file, "\" is sparse; its columns are made dense, a block at a time")
+  tell_sparse()
   parts <- if (x$by_rows) columns_of_rows(x, starts) else columns_of_columns(x, starts)
   repeated <- unlist(sparse_blocks(length(parts$i), function(from, n) {
     at <- seq(from, length.out = min(n + 1, length(parts$i) - from + 1))

@@ -4,9 +4,9 @@
 #' `x` or `y` and read a block of columns at a time. The data are never in memory as a whole.
 #'
 #' A raw file holds nothing but values, of one type and little-endian: `dim[1]` observations of the first variable, then
-#' those of the second, and so on, as `writeBin(as.vector(x), file)` leaves a matrix with observations in rows. It is
-#' mapped into memory, read by all threads, and what has been read is given up again. It must not be written to, nor cut
-#' off, while it is in use; its size is checked before every run.
+#' those of the second, and so on, as `writeBin(as.vector(x), file)` leaves a matrix with observations in rows. All
+#' threads read it. Do not write to the file while it is in use. A file that is cut off, before a call or during it, is
+#' an error.
 #'
 #' An HDF5 file is read by package rhdf5, and `dataset` says which of its datasets. What counts is how R (that is rhdf5)
 #' sees it: observations in rows and variables in columns, as for [stats::cor()]. Python and others see the same dataset
@@ -55,9 +55,9 @@
 #'   these columns: an ordinary matrix, of integers if the file has them, and otherwise of doubles. `as.matrix(x)`
 #'   reads all.
 #' @section Errors: a file that is not there, not readable, a folder, or of another size than `dim`, `type` and
-#'   `offset` make; also at a later run, if it has changed meanwhile. A dataset that is not there, is not numeric or
-#'   has other than two dimensions. An error while R reads ends the run with its message; an interrupt ends it as any
-#'   other.
+#'   `offset` make; also in a later call, or during one, if the file has been cut off. A dataset that is
+#'   not there, is not numeric or has other than two dimensions. An error while R reads ends the run with its message;
+#'   an interrupt ends it as any other.
 #' @seealso [gpuCor()]
 #' @examples
 #' x <- as.matrix(mtcars)
@@ -95,7 +95,7 @@ raw_file <- function(file, dim, type, dimnames, offset) {
   dim <- check_file_dim(dim)
   x <- new_file(file, "raw", dim, check_dimnames(dimnames, dim), type = type, pointer = .Call(r_new_pointer),
                 offset = check_whole(offset, "offset", 0, 2^53, "; it is the number of bytes before the first value"))
-  .Call(r_map, x)
+  .Call(r_file_open, x)
   x
 }
 

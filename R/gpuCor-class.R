@@ -31,7 +31,9 @@
 #'   `as.data.frame()`: a row for each pair, in the order of the values, with `from`, `to` (names where the columns have
 #'   names, otherwise numbers) and `r`. `dim()`, `dimnames()`, `diag()`, `t()`, `rowSums()`, `colSums()` and the means
 #'   are those of the N x N matrix; `length()` is the number of pairs, as of any `dist`. Arithmetic and comparison with
-#'   an N x N matrix give a matrix, and otherwise a plain `dist` or, of comparisons, a vector.
+#'   an N x N matrix give a matrix, and otherwise a plain `dist` or, of comparisons, a vector. `crossprod()` and
+#'   `tcrossprod()` multiply the N x N matrix, and so does `x %*% y` from R 4.3 on. Earlier versions of R multiply the
+#'   vector of pairs, which mostly ends with "non-conformable arguments": write `as.matrix(x) %*% y`.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' r[1, 2]
@@ -61,6 +63,7 @@ pairs_of <- function(n) n * (n - 1) / 2
 #' @rdname gpuCor-class
 #' @export
 as.matrix.gpuCor <- function(x, ...) {
+  check_square_memory(size_of(x))
   values <- .Call(r_unfold, x, size_of(x), attr(x, "diagonal"), choose_threads(setting(NULL, "threads")))
   if (is.list(values)) stop_run(values)
   labels <- attr(x, "Labels")
@@ -100,11 +103,13 @@ Ops.gpuCor <- function(e1, e2) {
     }
   }
   distances <- if (operator == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2)
+  if (is.null(distances)) check_arithmetic_memory(if (nargs() == 2L) list(e1, e2) else list(e1), operator)
   as_plain_dist(if (is.null(distances)) NextMethod() else distances)
 }
 
 #' @export
 Math.gpuCor <- function(x, ...) {
+  check_arithmetic_memory(list(x), get(".Generic"))
   as_plain_dist(NextMethod())
 }
 
@@ -132,7 +137,8 @@ shorten <- function(text, width) {
 #' @export
 print.gpuCor <- function(x, digits = 3L, ...) {
   n <- size_of(x)
-  cat(describe_pairs(attr(x, "method"), n, attr(x, "n_obs")), "\n", sep = "")
+  cat(describe_pairs(attr(x, "method"), n, attr(x, "n_obs")), "\n",
+      adjusted_line(attr(x, "adjusted"), attr(x, "method"), attr(x, "n_obs")), sep = "")
   print_corner(x, digits)
 }
 
@@ -181,8 +187,9 @@ summary.gpuCor <- function(object, n = 6L, ...) {
          strongest = pairs_at(object, found$strongest),
          methods = paste0(method_title(attr(object, "method")), " was computed ", with_gpucor(), " for ",
                           n_of(length(object), "pair"), " of ", n_of(n_var, "variable"), " from ",
-                          n_of(attr(object, "n_obs"), "observation"), ".")),
-    class = "summary.gpuCor"
+                          n_of(attr(object, "n_obs"), "observation"), ".",
+                          adjusted_sentence(attr(object, "adjusted"), attr(object, "method"), attr(object, "n_obs")))),
+    class = "summary.gpuCor", adjusted = attr(object, "adjusted")
   )
 }
 
@@ -190,7 +197,7 @@ summary.gpuCor <- function(object, n = 6L, ...) {
 #' @export
 print.summary.gpuCor <- function(x, digits = 4L, ...) {
   cat(if (inherits(x, "summary.gpuTOM")) "Topological overlap by " else "",
-      describe_pairs(x$method, x$n_var, x$n_obs), "\n", sep = "")
+      describe_pairs(x$method, x$n_var, x$n_obs), "\n", adjusted_line(attr(x, "adjusted"), x$method, x$n_obs), sep = "")
   if (x$missing > 0) cat(n_of(x$missing, "pair"), if (x$missing == 1) "is NA\n" else "are NA\n")
   cat("mean ", format(x$mean, digits = digits), ", quantiles:\n", sep = "")
   print(x$quantiles, digits = digits)

@@ -50,10 +50,45 @@ setMethod("rowMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base
 #' @export
 setMethod("colMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
 
+# base::crossprod(), and `%*%` before R 4.3, would multiply vectors of pairs.
+
+full_matrix <- function(x) if (inherits(x, c("gpuCor", "gpuTOM"))) as.matrix(x) else x
+
+#' @rawNamespace S3method("%*%", gpuCor)
+`%*%.gpuCor` <- function(x, y) full_matrix(x) %*% full_matrix(y) # nolint: object_name_linter.
+
+#' @rawNamespace S3method("%*%", gpuTOM)
+`%*%.gpuTOM` <- `%*%.gpuCor` # nolint: object_name_linter.
+
+#' @rdname gpuCor-class
+#' @param y Another matrix, or `NULL`.
+#' @aliases crossprod,ANY,allPairs-method crossprod,allPairs,missing-method tcrossprod,ANY,allPairs-method
+#' @aliases tcrossprod,allPairs,missing-method
+#' @export
+setMethod("crossprod", c("allPairs", "ANY"), function(x, y = NULL, ...) {
+  base::crossprod(full_matrix(x), full_matrix(y))
+})
+
+setMethod("crossprod", c("ANY", "allPairs"), function(x, y = NULL, ...) base::crossprod(x, full_matrix(y)))
+
+setMethod("crossprod", c("allPairs", "missing"), function(x, y = NULL, ...) base::crossprod(full_matrix(x)))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("tcrossprod", c("allPairs", "ANY"), function(x, y = NULL, ...) {
+  base::tcrossprod(full_matrix(x), full_matrix(y))
+})
+
+setMethod("tcrossprod", c("ANY", "allPairs"), function(x, y = NULL, ...) base::tcrossprod(x, full_matrix(y)))
+
+setMethod("tcrossprod", c("allPairs", "missing"), function(x, y = NULL, ...) base::tcrossprod(full_matrix(x)))
+
 #' @rdname gpuCor-class
 #' @param row.names,optional Not used.
 #' @export
 as.data.frame.gpuCor <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_memory(8 * length(x), "the data frame", n_of(length(x), "pair"),
+               "gpuCorNetwork(output = \"edges\") has the strongest pairs only")
   pairs <- pair_numbers(size_of(x))
   labels <- attr(x, "Labels")
   name_edges(pairs$from, pairs$to, as.vector(x), labels, labels)

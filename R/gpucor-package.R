@@ -48,6 +48,10 @@
 #' [gpuCor()], and `gpucor.output` is the default of its `output`. One is a variable only: `GPUCOR_CPU`, the instruction
 #' set of the processor to use, see [gpuInfo()].
 #'
+#' A call that takes more memory than is free is an error before anything is computed: see the section Errors of
+#' [gpuCor()]. Results are counted in full; prepared columns, and the adjacencies of [gpuTOM()], are counted as what
+#' they take at least.
+#'
 #' Less memory means more rounds, never another result. Nor is there another result by more threads or more GPUs.
 #'
 #' @keywords internal

@@ -2,14 +2,15 @@
 
 # Attributes of a gpuCor object that a plain dist does not have: `absent` and `untestable` are for `$`, see
 # tested_attributes(); `tests` is what gpuCor(test = TRUE) has found.
-OWN_ATTRIBUTES <- c("n_obs", "diagonal", "absent", "untestable", "tests")
+OWN_ATTRIBUTES <- c("n_obs", "diagonal", "absent", "untestable", "tests", "adjusted")
 
 # What `$` needs to know beside n_obs, in few bytes. absent: the positions of missing values among the observations that
 # count, where there are coefficients beside them; untestable: why there are no p values without the data.
 tested_attributes <- function(x, use, settings) {
   if (is_combined(x)) return(list(untestable = "these are coefficients of many subjects combined"))
   if (is_designed(settings$design)) {
-    return(list(untestable = paste("with", paste0("'", names(settings$asked), "'", collapse = ", "),
+    asked <- setdiff(names(settings$asked), "data") # of the formula in 'covariates'
+    return(list(untestable = paste("with", paste0("'", asked, "'", collapse = ", "),
                                    "the number of observations does not tell")))
   }
   is_looked_at <- uses[use] == "pairwise.complete.obs" || (uses[use] == "everything" && !is_outside(x))
@@ -119,7 +120,9 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
   if (!is.null(state$replay)) fail("a plan has coefficients only; leave out 'test' and output = \"list\"")
   found <- gpuCorTest(x, y, use, method, output = "matrix", backend = backend, ..., precision = precision)
   if (output != "dist" || !is.null(y)) return(listed_matrices(found, test))
-  r <- gpuCor(x, NULL, use, method, backend = backend, ..., precision = precision, output = "dist")
+  r <- suppressWarnings( # which gpuCorTest() has given
+    gpuCor(x, NULL, use, method, backend = backend, ..., precision = precision, output = "dist")
+  )
   attr(r, "tests") <- listed_matrices(found, TRUE)[-1L]
   attr(r, "call") <- call
   r
@@ -204,7 +207,9 @@ is_among_first <- function(values, top) {
 
 # Edges with n, ts and p.value beside them, where these follow from r, whichever pairs were looked at.
 tested_edges <- function(edges, x, y, use, method, backend, ..., mutual, pairs) {
-  task <- network_task(x, y, NULL, "absolute", use, method, backend, ..., takes_all = FALSE)
+  task <- suppressWarnings( # which gpuCorNetwork() has given
+    network_task(x, y, NULL, "absolute", use, method, backend, ..., takes_all = FALSE)
+  )
   counted <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   if (counted$common || !is_t_distributed(task$method)) {
     fail("test = TRUE is for pairs of the same observations whose p values follow from the coefficient; ",
@@ -229,8 +234,9 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
   known <- c("use", further_names(takes_subjects = FALSE, takes_pairs = FALSE))
   if (...length()) check_names(...names(), setdiff(known, DESIGN))
   input <- check_input(x, y, check_use("all.obs"), method, list(...)$assay)
-  first <- as.matrix(input$x)
-  second <- if (is.null(y)) first else as.matrix(input$y)
+  check_permutation_memory(input)
+  first <- without_observation_names(as.matrix(input$x))
+  second <- if (is.null(y)) first else without_observation_names(as.matrix(input$y))
   check_shuffled(first, second)
   cor_with <- function(columns, ..., assay) {
     gpuCor(first, columns, method = method, output = "matrix", backend = backend, ..., precision = precision)
@@ -242,6 +248,18 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
   found <- shuffled_counts(second, strength, n_perm, cor_of)
   list(coefficients = observed, p.value = (found$counts + 1) / (n_perm + 1),
        p.adjusted = (counts_from(found$maxima, strength) + 1) / (n_perm + 1))
+}
+
+# Coefficients, their sizes and counts, and those of a permutation, as measured; and a copy of data that are in no
+# ordinary matrix.
+check_permutation_memory <- function(input) {
+  for (name in c("x", "y")) {
+    data <- input[[name]]
+    if (!is.null(data) && !is.matrix(data)) check_copy_memory(data, name)
+  }
+  pairs <- as.numeric(ncol(input$x)) * ncol(if (is.null(input$y)) input$x else input$y)
+  check_memory(72 * pairs, "gpuCorPerm()", n_of(pairs, "value"),
+               "gpuCorNetwork(fdr = ) keeps the pairs of small p values only")
 }
 
 # Weights and covariates belong to observations, and would stay where they are.

@@ -12,13 +12,18 @@
 #' For tidygraph: `tidygraph::as_tbl_graph(as_igraph(net))`. For ggraph, Cytoscape (`RCy3`) and others that take graphs
 #' of igraph: `as_igraph(net)`.
 #'
-#' @param net What [gpuCorNetwork()] or [gpuCorCompare()] returns with `output = "matrix"`.
+#' igraph's own `graph_from_adjacency_matrix()` takes a network, too, and loses the signs; its
+#' `graph_from_incidence_matrix()` does not take a network of `x` against `y`, but `as(net, "dgCMatrix")`.
+#'
+#' @param net What [gpuCorNetwork()] or [gpuCorCompare()] returns with `output = "matrix"`, or [gpuTOM()] with `output =
+#'   "network"`; or a sparse matrix of package Matrix, such as a part of a network, `net[i, i]`, or a power, `net^6`.
 #' @return An undirected graph of package igraph. Vertices have the attribute `name` where the columns have names, in
 #'   the order of the columns; edges have `weight`, the size of the coefficient, and `r`, with its sign (`difference`
-#'   for a network of differences). Of a network of `x` against `y` the graph is bipartite: the vertex attribute `type`
+#'   for a network of differences, `overlap` for one of overlaps, `value` for a plain sparse matrix). Of a network of
+#'   `x` against `y`, and of a sparse matrix that is not symmetric, the graph is bipartite: the vertex attribute `type`
 #'   is `FALSE` for columns of `x` and `TRUE` for those of `y`, which follow; where both have a name, the names are
-#'   preceded by `x.` and `y.`.
-#' @section Errors: without package igraph; of anything but a network.
+#'   preceded by `x.` and `y.`. Entries on the diagonal of a symmetric matrix are ignored.
+#' @section Errors: without package igraph; anything but a network or a sparse matrix.
 #' @seealso [gpuCorNetwork-class]
 #' @examples
 #' net <- gpuCorNetwork(mtcars, threshold = 0.8)
@@ -26,18 +31,28 @@
 #'   g <- as_igraph(net)
 #'   print(igraph::degree(g))
 #'   igraph::membership(igraph::cluster_louvain(g))
+#'   as_igraph(net[1:5, 1:5])
 #' }
 #' @export
 as_igraph <- function(net) {
-  if (!is_network(net)) {
+  if (!is_network(net) && !is_sparse(net)) {
     fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L],
          graph_way_out(net))
   }
   need_cran_package("igraph", "as_igraph()")
-  graph_of(net)
+  graph_of(if (is_network(net)) net else plain_network(net))
 }
 
-# What makes graphs of other things: of edges, and of matrices, as arithmetic makes of networks.
+# A plain sparse matrix in one of the two classes that networks extend, without its diagonal where it is symmetric.
+plain_network <- function(net) {
+  net <- as(as(net, "dMatrix"), "CsparseMatrix")
+  if (!Matrix::isSymmetric(net)) return(Matrix::drop0(as(net, "generalMatrix")))
+  net <- Matrix::forceSymmetric(as(net, "generalMatrix"), "U")
+  Matrix::diag(net) <- 0
+  Matrix::drop0(net)
+}
+
+# The function that makes a graph of other things: of edges, of files, and of dense matrices.
 graph_way_out <- function(net) {
   if (inherits(net, "gpuCorNetworkFile")) {
     return(paste0("; of a file igraph::graph_from_adjacency_matrix(as(HDF5Array::H5SparseMatrix(net$file, \"X\"), ",
@@ -48,7 +63,7 @@ graph_way_out <- function(net) {
                   "colnames(x))"))
   }
   if (length(dim(net)) != 2L || nrow(net) != ncol(net)) return(NULL)
-  paste0("; a symmetric matrix, as arithmetic makes of a network, becomes a graph by ",
+  paste0("; a symmetric matrix becomes a graph by ",
          "igraph::graph_from_adjacency_matrix(net, \"undirected\", weighted = TRUE, diag = FALSE)")
 }
 
@@ -59,24 +74,27 @@ need_cran_package <- function(package, what) {
   fail(what, " takes package ", package, ": install.packages(\"", package, "\")")
 }
 
+# Attributes are given with the edges: to set one later copies all of them.
 graph_of <- function(net) {
-  symmetric <- is(net, "gpuCorNetwork")
+  symmetric <- is(net, "dsCMatrix")
   size <- dim(net)
-  ends <- network_ends(net)
-  graph <- igraph::make_graph(rbind(ends$from, ends$to + if (symmetric) 0 else size[1L]),
-                              n = if (symmetric) size[1L] else sum(size), directed = FALSE)
+  graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
   names <- vertex_names(net@Dimnames, size, symmetric)
   if (!is.null(names)) graph <- igraph::set_vertex_attr(graph, "name", value = names)
   if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
-  graph <- igraph::set_edge_attr(graph, "weight", value = abs(net@x))
-  igraph::set_edge_attr(graph, value_name(net), value = net@x)
+  ends <- network_ends(net)
+  edges <- rbind(ends$from, ends$to + if (symmetric) 0 else size[1L])
+  igraph::add_edges(graph, edges, attr = stats::setNames(list(abs(net@x), net@x), c("weight", value_name(net))))
 }
 
-# Of each entry its variables, by number.
+# The row and the column of each entry, by number.
 network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))
 
-# What the entries of a network are called.
-value_name <- function(net) if (is(net, "gpuCorDifference")) "difference" else "r"
+# The name of the entries of a network, or of a plain sparse matrix.
+value_name <- function(net) {
+  if (!is_network(net)) return("value")
+  if (is(net, "gpuCorDifference")) "difference" else if (is(net, "gpuTOMNetwork")) "overlap" else "r"
+}
 
 vertex_names <- function(names, size, symmetric) {
   if (symmetric) return(names[[1L]])

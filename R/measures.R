@@ -20,6 +20,12 @@
 #' package Hmisc but for a constant. A whole weight is thus the same as so many copies of the observation.
 #' Spearman's rho is the weighted correlation of these ranks.
 #'
+#' @section Observations:
+#' `weights`, `covariates`, `data` and `y` must have the observations of `x`, in its order. Where `x` and one of these
+#' have names of observations (row names, names of a vector, column names of an experiment), the names are compared.
+#' The same names in another order are an error that says how to align them. Other names are a warning with the first
+#' difference. Automatic row names of a data frame are no names, and numbers are compared with numbers only.
+#'
 #' @section Covariates:
 #' `covariates`: what every column is freed of before anything else is done to it, as `residuals(lm(x ~ covariates))`
 #' frees it, with the weights if there are any: motion, drift, batch, age. A numeric matrix or vector; a data frame,
@@ -33,10 +39,15 @@
 #' A column of which regression leaves less than 1e-10 of its length about the mean, or no more than the roundings of
 #' its values, is constant: `NA` with the warning.
 #'
+#' A column of text is a factor. Text with a different value in almost every observation is an error, and so are numbers
+#' that are text because a missing value is written as `"n/a"` (as fMRIPrep writes it): read such files with
+#' `read.delim(file, na.strings = "n/a")`.
+#'
 #' `bandpass = c(low, high)`, `tr =`: columns are series with `tr` seconds between observations, and are freed of the
 #' discrete cosines with frequencies below `low` or above `high` (in Hz; `Inf` is allowed), in the same regression as
 #' the covariates, so that neither brings back what the other has removed. Observations of weight 0 do not count in
-#' it. Cosines are not ranked.
+#' it. Cosines are not ranked. Without `tr` it is `attr(x, "tr")`, which [voxelMatrix()] sets; another `tr` than that is
+#' a warning, and so is one that is probably in milliseconds.
 #'
 #' @section Missing values:
 #' `use` means what it means without these arguments. An observation that misses a covariate is left out where
@@ -49,7 +60,8 @@
 #' @section Degrees of freedom:
 #' The p values of [gpuCorTest()] and of [gpuCorNetwork()] by `p.value` or `fdr` are those of Student's t with n - 2
 #' degrees of freedom (`"cosine"`: n - 1), less what the covariates and the band take: the rank of these regressors. n
-#' is how many observations count.
+#' is how many observations count. Fewer than 10 degrees of freedom after regression are a warning, whether p values are
+#' computed or not: coefficients of unrelated columns are large then.
 #'
 #' `df`: another number, for all pairs: the effective degrees of freedom of autocorrelated series. Or `"bartlett"`:
 #' the number of effective observations of each pair, less what the measure takes, with
@@ -72,9 +84,9 @@
 #'   before they are rounded to single precision, or with `precision = "double"` are not.
 #'
 #' @section Errors: what a measure does not take, with what to use instead; weights, covariates or a band that are not
-#'   as said above; covariates and bands that leave fewer than two dimensions, of which every
-#'   coefficient would be 1 or -1. Permutations (`adjust = "maxT"`) and exact p values are not to be had with weights
-#'   other than 0 and 1, covariates or `df`. Plans ([gpuCorPlan()]) have none of these arguments.
+#'   as said above; names of observations in another order; covariates and bands that leave no degrees of freedom, so
+#'   that every coefficient would be 1 or -1. Permutations (`adjust = "maxT"`) and exact p values are not to be had with
+#'   weights other than 0 and 1, covariates or `df`.
 #'
 #' @references
 #' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.

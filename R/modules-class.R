@@ -20,7 +20,9 @@ new_modules <- function(found, job, names, call) {
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
                    n_obs = vapply(sets_of(job), function(set) nrow(set$x), 0), call = call))
   if (!is_consensus(job)) result$n_obs <- unname(result$n_obs)
-  structure(result, class = c(if (is_consensus(job)) "gpuConsensusModules", "gpuModules"))
+  options <- changed_options(job$further, job$method)
+  structure(result, class = c(if (is_consensus(job)) "gpuConsensusModules", "gpuModules"),
+            adjusted = if (length(options)) list(options = options))
 }
 
 # What modules are in a data set. own: colours of the genes that take part; order: that of the modules; all: the colour
@@ -117,7 +119,8 @@ print.gpuModules <- function(x, ...) {
   several <- inherits(x, "gpuConsensusModules")
   cat(n_of(length(sizes), if (several) "consensus module" else "module"), " of ", format_count(sum(sizes)), " of ",
       n_of(length(x$labels), "gene"), ", ", describe_sets(x), "\n", method_title(x$method), ", ", x$type, " network, ",
-      power_words(unique(x$power)), ", ", x$TOMType, " topological overlap\n", sep = "")
+      power_words(unique(x$power)), ", ", x$TOMType, " topological overlap\n",
+      adjusted_line(attr(x, "adjusted"), x$method), sep = "")
   if (length(sizes)) print(sizes)
   invisible(x)
 }

@@ -98,7 +98,8 @@
 #'   [gpuTOM()].
 #'
 #' @return A list of class `gpuModules`:
-#' \item{colours, labels}{of each gene its module, as WGCNA's colour (`"grey"`: none) and as a number (0: none)}
+#' \item{colours, labels}{of each gene its module, as WGCNA's colour (`"grey"`: none) and as a number (0: none);
+#'   `$colors` is `$colours`}
 #' \item{unmerged}{the colours before step 6}
 #' \item{eigengenes}{data frame of a row for each sample and a column for each module, `MEturquoise` and so on;
 #'   `MEgrey`, that of the genes in no module, comes last. `NA` for samples that took no part}
@@ -120,8 +121,9 @@
 #' For `plot()`, `summary()` and `as.data.frame()` see [gpuModules-methods].
 #'
 #' @section Errors: as [gpuCor()]. Packages fastcluster, dynamicTreeCut or WGCNA are not installed. Fewer than three
-#'   genes with values, missing values where `use` does not allow them, pairs without a coefficient. `weights`,
-#'   `covariates` and `bandpass`, which eigengenes do not know of: give residuals.
+#'   genes with values, missing values where `use` does not allow them, pairs without a coefficient. More genes than the
+#'   free memory has room for (see Memory above). `weights`, `covariates` and `bandpass`, which eigengenes do not know
+#'   of: give residuals.
 #'
 #' @references
 #' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
@@ -174,6 +176,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   data <- module_data(several$sets, job$use, list(...)$assay)
   job$genes <- data$genes
   n_genes <- sum(data$genes)
+  check_module_memory(n_genes)
   if (is.null(minModuleSize)) minModuleSize <- min(20, n_genes / 2)
   job$minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
   if (is.null(minCoreKMESize)) minCoreKMESize <- job$minModuleSize / 3
@@ -185,6 +188,12 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   sets <- sets_with_powers(lapply(data$sets, function(set) c(job, set)), power)
   job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
   new_modules(found_modules(job), job, data$names, call_of(sys.call()))
+}
+
+# The dissimilarities as a dist and as a matrix, and what cutreeDynamic() makes of the matrix, as measured.
+check_module_memory <- function(n_genes) {
+  check_memory(23 * as.numeric(n_genes)^2, "gpuModules()", n_of(n_genes, "gene"),
+               "take fewer genes, such as those that vary most")
 }
 
 # ---- arguments

@@ -1,7 +1,9 @@
 # Classes of networks: sparse matrices that know how they came about.
 
 network_slots <- c(method = "character", sign = "character", criterion = "character", value = "numeric",
-                   threshold = "numeric", edges = "numeric", pairs = "numeric", n_obs = "numeric", call = "call")
+                   threshold = "numeric", edges = "numeric", pairs = "numeric", n_obs = "numeric", tests = "list",
+                   adjusted = "list",
+                   call = "call")
 
 #' Networks
 #'
@@ -17,16 +19,26 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' @slot criterion,value Which argument chose the edges, and its value.
 #' @slot threshold The weight (`|r|`, `r` or `-r`) of the weakest coefficient that would have been
 #'   an edge; `NA` where there is no single one: for `k`, and for p values that do not follow
-#'   from the coefficient alone.
+#'   from the coefficient alone. The network's own coefficients are at least this large, exactly. Coefficients of
+#'   another program, or of [gpuCor()], differ in the last digits: by up to 1e-6, or by 1e-13 with
+#'   `precision = "double"`. Compared with the threshold, pairs so near to it, and those that tie with it, may fall on
+#'   either side. Give `precision = "double"` to both functions, and the same pairs are found; for another program
+#'   subtract 1e-12 from that threshold.
 #' @slot edges,pairs How many edges there are, of how many pairs.
 #' @slot n_obs Observations used.
+#' @slot tests A list from which `as.data.frame()` makes p values; empty unless edges were chosen by `p.value` or `fdr`.
+#' @slot adjusted What changed the coefficients, such as covariates, as the header prints it; an empty list: nothing.
 #' @param x,object A network.
 #' @param na.rm,dims As in [Matrix::rowSums()].
 #' @param row.names,optional,... Not used.
 #' @return `as.data.frame()`: a data frame `from`, `to`, `r`, an edge in each row,
 #'   strongest first, then by `from` and `to` in the order of the columns; names where the
-#'   columns have names, otherwise numbers. A column of names takes 4 bytes an edge until it is
-#'   changed or sorted. Variables without an edge are not in it: for a graph with all of them see [as_igraph()].
+#'   columns have names, otherwise numbers. Edges that were chosen by `p.value` or `fdr` also have `p.value`, the
+#'   two-sided p value. Those chosen by `fdr` also have `fdr`, the p value adjusted by Benjamini and Hochberg over all
+#'   pairs that have a coefficient, as `p.adjust(p, "BH")` of all their p values has it. Edges chosen by `p.value` have
+#'   no such column, as adjusted values depend on pairs with larger p values, too. A column of names takes 4 bytes an
+#'   edge until it is changed or sorted. Variables without an edge are not in it: for a graph with all of them see
+#'   [as_igraph()].
 #' @examples
 #' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
 #' net@edges
@@ -47,7 +59,7 @@ new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork"
   network <- methods::new(class)
   slots <- c(list(Dim = c(ncol(task$x), ncol(if (symmetric) task$x else task$y)), Dimnames = network_names(task)),
              rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"), network_details(rows, task),
-             list(call = task$call))
+             list(tests = rows$tests, call = task$call))
   for (name in names(slots)) methods::slot(network, name) <- slots[[name]]
   network
 }
@@ -56,16 +68,25 @@ network_names <- function(task) list(colnames(task$x), colnames(if (is.null(task
 
 network_details <- function(rows, task) {
   list(method = task$method, sign = task$sign, criterion = task$criterion$name, value = task$criterion$value,
-       threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = task$pairs, n_obs = rows$n_obs)
+       threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = task$pairs, n_obs = rows$n_obs,
+       adjusted = as.list(adjustment_of(task$settings, task$x)))
 }
 
 # The row of each entry of compressed rows that begin at p; of compressed columns the column.
 row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))
 
-# Edges of compressed rows as a data frame, strongest first.
+# Edges of compressed rows as a data frame, strongest first; with p values if rows$tests has any.
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
-  name_edges(edges$from, edges$to, edges$r, names_x, names_y)
+  at <- if (!is.null(rows$tests$p.value)) entries_at(rows, edges)
+  frame <- name_edges(edges$from, edges$to, edges$r, names_x, names_y)
+  list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads)))
+}
+
+# Positions of edges, given by their variables' numbers, among the entries of compressed rows, which ascend.
+entries_at <- function(rows, edges) {
+  key <- function(from, to) to * (max(rows$i, 0) + 2) + from
+  findInterval(key(edges$from, edges$to), key(rows$i + 1, row_numbers(rows$p)))
 }
 
 # Columns of names are character vectors that keep a number for each element.
@@ -77,8 +98,10 @@ name_edges <- function(from, to, r, names_x, names_y) {
 #' @rdname gpuCorNetwork-class
 #' @export
 as.data.frame.gpuCorNetwork <- function(x, row.names = NULL, optional = FALSE, ...) {
-  edge_frame(list(p = x@p, i = x@i, x = x@x), x@Dimnames[[1L]], x@Dimnames[[2L]],
-             choose_threads(setting(NULL, "threads")))
+  rows <- list(p = x@p, i = x@i, x = x@x, tests = attr(x, "tests")) # networks saved by version 0.1.0 lack the slot
+  frame <- edge_frame(rows, x@Dimnames[[1L]], x@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
+  names(frame)[3L] <- value_name(x)
+  frame
 }
 
 #' @rdname gpuCorNetwork-class
@@ -97,14 +120,12 @@ describe_network <- function(d, weight = weight_names[[d$sign]]) {
   share <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
   least <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
   paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, least, "\n",
-         n_of(d$edges, "edge"), share)
+         adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), share)
 }
 
-show_network <- function(object) show_edges(object, "r")
-
-# value: what the entries are called.
-show_edges <- function(object, value) {
-  d <- sapply(names(network_slots), function(name) methods::slot(object, name), simplify = FALSE)
+show_network <- function(object) {
+  value <- value_name(object)
+  d <- attributes(object)[names(network_slots)]
   cat("Network of ", paste(unique(vapply(dim(object), format_count, "")), collapse = " x "),
       if (identical(unique(dim(object)), 1L)) " variable\n" else " variables\n",
       describe_network(d, if (value == "overlap") value else weight_names[[d$sign]]), "\n", sep = "")

@@ -7,6 +7,7 @@ setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "nume
 new_difference <- function(rows, task, value, error, maxima) {
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
+  if (length(rows$tests)) rows$tests$distribution <- list(deviation = error) # of the difference itself
   network <- new_network(rows, task)
   result <- methods::new("gpuCorDifference", error = error)
   for (name in methods::slotNames(network)) methods::slot(result, name) <- methods::slot(network, name)
@@ -19,9 +20,9 @@ new_difference <- function(rows, task, value, error, maxima) {
 #' @export
 as.data.frame.gpuCorDifference <- function(x, row.names = NULL, optional = FALSE, ...) {
   edges <- as.data.frame.gpuCorNetwork(x)
-  names(edges)[3L] <- "difference"
   edges$statistic <- edges$difference / x@error
   edges$p.value <- two_sided(edges$statistic)
+  edges <- edges[c("from", "to", "difference", "statistic", "p.value", intersect("fdr", names(edges)))]
   if (length(x@maxima)) {
     task <- list(sign = x@sign, settings = list(threads = 1L))
     edges$p.adjusted <- adjusted_by(x@maxima, edges$p.value, tanh(edges$difference), task)
@@ -31,7 +32,7 @@ as.data.frame.gpuCorDifference <- function(x, row.names = NULL, optional = FALSE
 
 show_difference <- function(object) {
   cat("Differences of z between two groups: ")
-  text <- utils::capture.output(show_edges(object, "difference"))
+  text <- utils::capture.output(show_network(object))
   cat(gsub("\\|r\\|", "|difference|", sub("-?r >=", "difference >=", text)), sep = "\n")
   invisible(object)
 }

@@ -21,6 +21,7 @@ check_one_file <- function(criterion, file) {
 several_networks <- function(task, output) {
   values <- task$criterion$value
   task$stays <- "rows"
+  check_edge_memory(task)
   found <- if (task$criterion$name == "k") several_neighbours(task) else several_levels(task)
   warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
   warn_without(found[[1L]], task)
@@ -49,7 +50,7 @@ density_levels <- function(edges, values, task) {
 
 # Of the rows of a network those entries that have a weight of at least `least`.
 stronger_rows <- function(rows, least, task) {
-  if (least > rows$threshold) {
+  if (isTRUE(least > rows$threshold)) { # no pairs: NA
     parts <- c("p", "i", "x")
     rows[parts] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, NULL, least, 0L, task$settings$threads)
     rows$threshold <- least

@@ -12,8 +12,8 @@ network_to_file <- function(task, file, compression) {
   doing(task$settings, "writing the file")
   details <- if (is.null(edges$store)) write_whole(h5, edges, task) else write_bands(h5, edges, task)
   details <- Filter(Negate(anyNA), details)
-  close_network_file(h5, details)
-  structure(c(list(file = h5$file), details), class = "gpuCorNetworkFile")
+  close_network_file(h5, details[names(details) != "adjusted"])
+  structure(c(list(file = h5$file, variables = c(ncol(task$x), ncol(task$y))), details), class = "gpuCorNetworkFile")
 }
 
 # Edges that had to be looked at in memory.
@@ -57,32 +57,31 @@ append_bands <- function(h5, edges, entries, task) {
 
 # ---- how much of it is in memory
 
-SPOOL_SHARE <- 1 / 4
-
 # What r_edges() is told: the file's folder, and how many bytes of edges may be in memory; NULL: any.
 spool_beside <- function(file) {
   bytes <- spool_bytes()
   if (bytes > 0) list(folder = dirname(file), bytes = floor(bytes))
 }
 
-# The setting, which has no argument, or a share of what is free.
-spool_bytes <- function() {
-  bytes <- setting(NULL, "spool_bytes")
-  if (is.null(bytes)) return(SPOOL_SHARE * free_memory())
-  check_whole(bytes, "spool_bytes", 0, 2^60,
-              paste0(" (bytes)", where_from("spool_bytes", NULL, "a share of what is free")))
-}
-
-# Bytes that the system and the process's group have left; where neither tells, what most machines have.
-free_memory <- function() {
-  free <- .Call(r_available)
-  if (free < 2^60) max(1, free) else 2^32
-}
+# What describes a network is named as its slots are; a threshold that there is not is not in the file.
+file_details <- function(x) utils::modifyList(list(threshold = NA_real_), unclass(x))
 
 #' @method print gpuCorNetworkFile
 #' @export
 print.gpuCorNetworkFile <- function(x, ...) {
-  x$threshold <- c(x$threshold, NA_real_)[1L]
-  cat("Network in ", x$file, "\n", describe_network(x), "\n", sep = "")
+  cat("Network in ", x$file, "\n", describe_network(file_details(x)), "\n", sep = "")
   invisible(x)
+}
+
+# Degrees and weights are in the file only.
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuCorNetworkFile
+#' @export
+summary.gpuCorNetworkFile <- function(object, ...) {
+  d <- file_details(object)
+  found <- list(variables = d$variables, observations = d$n_obs, pairs = d$pairs, edges = d$edges,
+                density = d$edges / d$pairs, threshold = d$threshold)
+  sentences <- paste0(computed_words(method_title(d$method), d, d$variables), ". ",
+                      edge_sentence(d, weight_names[[d$sign]]), " It is in ", d$file, ".")
+  structure(c(list(methods = sentences), found), class = "summary.gpuCorNetwork")
 }

@@ -68,7 +68,7 @@
 #' @param file `NULL`, or the name of a file to write.
 #' @param compression With `file`: how hard to compress it, from 0, not at all, to 9. Coefficients hardly
 #'   shrink, their places do: level 1 makes a file of less than half the size.
-#' @param shards `NULL`, or into how many shares the pairs are cut, for the workers that [future::plan()] has been
+#' @param shards `NULL`, or into how many shards the pairs are cut, for the workers that [future::plan()] has been
 #'   given: [gpuCorPlan()], [gpuCorRun()] and [gpuCorCollect()] in a temporary folder. It lies in the one that the
 #'   option `gpucor.folder` or the variable `GPUCOR_FOLDER` names, by default in [tempdir()] where the workers are on
 #'   this machine, otherwise in the working directory.
@@ -77,13 +77,14 @@
 #'   diagonal, of class [gpuCorNetwork-class], which is a `dsCMatrix`; with `y` one of class
 #'   `gpuCorNetworkXY`, which is a `dgCMatrix`, `ncol(x)` x `ncol(y)`. Values are the
 #'   coefficients, names those of the columns. `output = "edges"`: a data frame `from`, `to`,
-#'   `r`, an edge in each row, strongest first. `file`: a list of class
-#'   `gpuCorNetworkFile`, invisibly. Of several thresholds, densities or `k`s: a list of such networks or data frames,
-#'   in their order and named by them.
+#'   `r`, an edge in each row, strongest first; by `p.value` and `fdr` also p values, see [gpuCorNetwork-class].
+#'   `file`: a list of class `gpuCorNetworkFile`, invisibly. Of several thresholds, densities or `k`s: a list of such
+#'   networks or data frames, in their order and named by them.
 #'
 #' @section Errors: as [gpuCor()]. None or more than one of `threshold`, `density`,
 #'   `k`, `p.value`, `fdr`. More than 2^31 - 1 edges, which a sparse matrix
-#'   cannot hold: as soon as it is known.
+#'   cannot hold: as soon as it is known. More edges than fit into the free memory: at once where `density` or `k` says
+#'   how many there are, otherwise when memory becomes short; `file` keeps them on the disk.
 #'
 #' @references
 #' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse
@@ -151,15 +152,16 @@ check_compression <- function(compression, file) {
 
 signs <- c("absolute", "positive", "negative")
 
-# Everything that the passes over the data need to know. takes_all: many subjects, and some pairs only, may be given.
-network_task <- function(x, y, criterion, sign, use, method, backend, ..., takes_all = TRUE) {
+# Everything that the passes over the data need to know. takes_all: many subjects may be given. takes_pairs: and a mask
+# of pairs.
+network_task <- function(x, y, criterion, sign, use, method, backend, ..., takes_all = TRUE, takes_pairs = takes_all) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ..., takes_subjects = takes_all, takes_pairs = takes_all)
+  settings <- settings_of(backend, ..., takes_subjects = takes_all, takes_pairs = takes_pairs)
   input <- if (takes_all) check_data(x, y, use, method, settings) else check_input(x, y, use, method, settings$assay)
-  settings <- designed_input(settings, input, method, use, tests = isTRUE(criterion$name %in% c("p.value", "fdr")))
   settings["pairs"] <- list(check_pairs(settings$pairs, input$x, input$y))
+  settings <- designed_input(settings, input, method, use, tests = isTRUE(criterion$name %in% c("p.value", "fdr")))
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
   task$pairs <- count_pairs_of(task$x, task$y, settings)
@@ -182,6 +184,13 @@ check_criterion <- function(given) {
     function(value) check_share(value, name, zero = name == "threshold")
   }
   list(name = name, value = check_several(given[[1L]], name, check))
+}
+
+# check_criterion() for functions that make one network.
+check_one_criterion <- function(given) {
+  criterion <- check_criterion(given)
+  if (length(criterion$value) > 1L) fail("'", criterion$name, "' must be one number here; call once for each")
+  criterion
 }
 
 # A number between 0 and 1; zero: 0 is allowed.
@@ -239,12 +248,15 @@ take_rows <- function(edges, task) {
   doing(task$settings, "rows of the network")
   n_row <- if (is.null(task$y)) ncol(task$x) else ncol(task$y)
   rows <- checked(.Call(r_store_rows, edges$store, edges$least, n_row, task$settings))
-  c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold")])
+  c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold", "tests")])
 }
 
-# A pass whose edges of weight `least` and more are the network. least Inf: none.
-kept_edges <- function(pass, least, threshold = if (is.finite(least)) least else NA_real_) {
-  c(pass, list(least = least, threshold = threshold))
+# The threshold of a network whose edges have a weight of at least `least`, which is Inf if no pair can be an edge.
+threshold_of <- function(least) ifelse(is.finite(least), least, NA_real_)
+
+# A pass whose edges of weight `least` and more are the network. least Inf: none. with_tests() adds p values.
+kept_edges <- function(pass, least, threshold = threshold_of(least)) {
+  c(pass, list(least = least, threshold = threshold, tests = list()))
 }
 
 # The network's edges by the task's criterion: as kept_edges() gives them; or as compressed rows, where they are known
@@ -262,6 +274,7 @@ network_edges <- function(task) {
 
 network_rows <- function(task) {
   task$stays <- "rows"
+  check_edge_memory(task)
   edges <- network_edges(task)
   if (is.null(edges$store)) edges else take_rows(edges, task)
 }

@@ -33,7 +33,7 @@ transposed_outside <- function(x) {
 
 # Columns by their numbers, in any order, as an ordinary matrix without names.
 read_columns <- function(x, columns) {
-  if (inherits(x, "gpuCorFile") && x$kind == "raw") return(.Call(r_map_columns, x, as.integer(columns)))
+  if (inherits(x, "gpuCorFile") && x$kind == "raw") return(.Call(r_file_columns, x, as.integer(columns)))
   runs <- column_runs(columns, nrow(x))
   if (length(runs) == 1L && identical(as.numeric(columns), as.numeric(runs[[1L]]))) return(read_run(x, columns))
   values <- matrix(0, nrow(x), length(columns))

@@ -1,9 +1,9 @@
 #' Which pairs count
 #'
-#' Argument `pairs` of [gpuCorNetwork()], [gpuConnectivity()] and [pickPower()]: only these pairs of columns are looked
-#' at. Others are not computed, as far as columns that are alike can be put next to one another, so that the time falls
-#' with the pairs. A density is of the pairs that count, a false discovery rate is over them, and neighbours are looked
-#' for among them.
+#' Argument `pairs` of [gpuCorNetwork()], [gpuConnectivity()] and [pickPower()], and, with a criterion such as
+#' `threshold`, of [gpuCorWindows()] and [gpuCorCompare()]: only these pairs of columns are looked at. Others are not
+#' computed, as far as columns that are alike can be put next to one another, so that the time falls with the pairs. A
+#' density is of the pairs that count, a false discovery rate is over them, and neighbours are looked for among them.
 #'
 #' * `within(labels)`: columns of the same label. It is a method of [base::within()] for what can be labels.
 #' * `between(labels)`: columns of different labels.
@@ -22,7 +22,10 @@
 #' `DelayedArray`, `big.matrix`) are taken as they are: there labels should stand together, and neighbours next to one
 #' another.
 #'
+#' With many subjects ([subjects]) the same pairs count in each of them.
+#'
 #' Functions whose result has a place for each pair, such as [gpuCor()], and plans ([gpuCorPlan()]) take no `pairs`.
+#' [gpuCorWindows()] and [gpuCorCompare()] without a criterion are among them.
 #'
 #' @param labels,data A label for each column of `x`: character, numeric, logical, or a factor.
 #' @param coords A place for each column of `x`: a matrix of up to three columns, as `voxelCoords()` makes it in
@@ -167,7 +170,6 @@ print.gpuCorPairs <- function(x, ...) {
 # Those of the settings, for data of so many columns.
 check_pairs <- function(pairs, x, y) {
   if (is.null(pairs)) return(NULL)
-  if (is_combined(x)) fail("'pairs' is of one subject; of several, give it to a call for each, or leave it out")
   if (!inherits(pairs, "gpuCorPairs")) {
     fail("'pairs' must come from within(), between(), nearer() or farther(), not be ", show_value(pairs))
   }

@@ -16,30 +16,30 @@ gpuCorCollect <- function(path, file = NULL, backend = NULL, ..., compression = 
     result <- replay(plan, x, y, c(own, if (!is.null(file)) list(file = file, compression = compression)), FALSE)
     if (!is_round(result)) return(result)
     round <- result$round
-    if (!round$is_new || is_long(plan, round$number - 1)) stop_collecting(plan, round)
+    if (!round$is_new || is_long(plan, read_round(plan, round$number - 1))) stop_collecting(plan, round)
     message("round ", round$number, " has to be run, and is run here")
     run_free(plan, round, x, y, settings, own)
   }
 }
 
 # A further round is run here where the one before took no more than a minute in all: that is not worth a submission.
-is_long <- function(plan, number) {
-  seconds <- vapply(finished_shares(plan, number)$file, function(file) read_about(file)$seconds, 0)
+is_long <- function(plan, round) {
+  seconds <- vapply(finished_shards(plan, round)$file, function(file) read_about(file)$seconds, 0)
   sum(seconds) > getOption("gpucor.collect_seconds", 60)
 }
 
 stop_collecting <- function(plan, round) {
-  finished <- finished_shares(plan, round$number)
+  finished <- finished_shards(plan, round)
   sound <- are_sound(finished)
-  missing <- setdiff(seq_len(plan$shards), finished$share)
-  damaged <- finished$share[!sound]
-  shares <- function(numbers) paste0(if (length(numbers) > 1L) "shares " else "share ", show_numbers(numbers))
+  missing <- setdiff(seq_len(plan$shards), finished$shard)
+  damaged <- finished$shard[!sound]
+  shards <- function(numbers) paste0(if (length(numbers) > 1L) "shards " else "shard ", show_numbers(numbers))
   if (round$is_new) {
     fail("round ", round$number, " of the plan has to be run before the result is known", why_again(round),
-         ": run all shares again, as before, and then collect")
+         ": run all shards again, as before, and then collect")
   }
-  fail(paste(c(if (length(missing)) paste(shares(missing), "of", plan$shards, "not finished"),
-               if (length(damaged)) paste(shares(damaged), "damaged")), collapse = ", "),
+  fail(paste(c(if (length(missing)) paste(shards(missing), "of", plan$shards, "not finished"),
+               if (length(damaged)) paste(shards(damaged), "damaged")), collapse = ", "),
        if (round$number > 1) paste(" in round", round$number), "; gpuCorRun(\"", plan$path,
        "\") computes what is missing, gpuCorStatus() shows who is at work")
 }

@@ -1,4 +1,4 @@
-# A verb's shares by whatever package future has been told to use: the folder is made, filled, collected and removed.
+# A verb's shards by whatever package future has been told to use: the folder is made, filled, collected and removed.
 
 by_shards <- function(verb, x, y, given, shards, file, compression, backend, call, ...) {
   for (package in c("future", "future.apply")) {
@@ -11,7 +11,8 @@ by_shards <- function(verb, x, y, given, shards, file, compression, backend, cal
   path <- tempfile("gpucor-plan-", shared_folder())
   on.exit(unlink(path, recursive = TRUE))
   make_plan(path, x, y, c(given, list(...)), verb, shards, backend, call, quiet = TRUE)
-  own <- own_settings(backend, ...)
+  given_settings <- list(...)
+  own <- do.call(own_settings, c(list(backend), given_settings[names(given_settings) %in% SETTINGS]))
   plan <- open_plan(path)
   repeat {
     round <- current_round(plan)
@@ -32,9 +33,9 @@ run_by_future <- function(plan, round, own) {
     own$threads <- max(1L, choose_threads(setting(NULL, "threads")) %/% future::nbrOfWorkers())
   }
   own$progress <- FALSE
-  missing <- setdiff(seq_len(plan$shards), finished_shares(plan, round$number)$share)
-  run <- function(share, path, own) {
-    suppressMessages(do.call(gpucor::gpuCorRun, c(list(path, share), own)))
+  missing <- setdiff(seq_len(plan$shards), finished_shards(plan, round)$shard)
+  run <- function(shard, path, own) {
+    suppressMessages(do.call(gpucor::gpuCorRun, c(list(path, shard), own)))
     TRUE
   }
   environment(run) <- globalenv() # nothing else is to be sent to the workers

@@ -1,15 +1,17 @@
 # What a plan computes is said by the verb itself: it is called again, with the plan's data, and wherever it would run
-# the engine over all pairs it gets what the shares found (replayed_pass). The first such run whose shares are not all
+# the engine over all pairs it gets what the shards found (replayed_pass). The first such run whose shards are not all
 # there becomes a round, and the call ends there. So a plan's result is that of the call on one machine, whatever the
 # verb.
 
-# The verb's result, or the round that has to be run before it can go on. is_planning: the latter is wanted.
+# The verb's result, or the round that has to be run before it can go on. is_planning: the latter is wanted. While a
+# plan is being made nothing is written, and the round comes with the notes.
 replay <- function(plan, x, y, further = list(), is_planning = TRUE) {
-  state$replay <- list2env(list(plan = plan, rounds = 0, notes = 0, is_planning = is_planning))
+  state$replay <- list2env(list(plan = plan, rounds = 0, notes = list(), is_renewed = FALSE, is_planning = is_planning))
   on.exit(state$replay <- NULL)
   arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
   symbols <- lapply(stats::setNames(nm = names(arguments)), as.name)
-  call <- as.call(c(as.name(plan$verb), symbols)) # by names: errors would show all of the data
+  verb <- as.name(check_choice(plan$verb, PLANNABLE, "verb"))
+  call <- as.call(c(verb, symbols)) # by names: errors would show all of the data
   tryCatch(eval(call, arguments, environment(replay)), gpuCorRound = function(condition) condition)
 }
 
@@ -20,64 +22,147 @@ call_of <- function(call) if (is.null(state$replay)) call else state$replay$plan
 
 replayed_pass <- function(replay, entry, task, arguments, settings) {
   if (isTRUE(task$is_sample) || is_small(entry, task)) {
-    replay$notes <- replay$notes + 1
-    return(noted(replay$plan, replay$notes, function() call_engine(entry, task, arguments, settings)))
+    return(noted(replay, "sample", function() checked(call_engine(entry, task, arguments, settings))))
   }
   replay$rounds <- replay$rounds + 1
-  round <- round_for(replay$plan, replay$rounds, entry, task, arguments, settings)
-  finished <- finished_shares(replay$plan, round$number)
-  if (nrow(finished) < replay$plan$shards || !all(are_sound(finished))) stop(round_needed(round))
+  round <- round_for(replay, replay$rounds, entry, task, arguments, settings)
+  finished <- if (is_written(replay$plan)) finished_shards(replay$plan, round)
+  if (is.null(finished) || nrow(finished) < replay$plan$shards || !all(are_sound(finished))) {
+    stop(round_needed(round, replay$notes, task, settings))
+  }
   settings$parts <- parts_of(finished)
   settings$doing <- list(text = "part", of = nrow(finished), rated = FALSE)
   call_engine(entry, task, arguments, settings)
 }
+
+# Whether the plan has its folder: its digest is known when its data are written.
+is_written <- function(plan) !is.null(plan$digest)
 
 # A histogram that takes a moment is not worth a round.
 is_small <- function(entry, task) entry == "r_histogram" && task$pairs <= SMALL_PAIRS
 
 SMALL_PAIRS <- 2^24
 
-# It is taken again from the folder: elsewhere it might differ in the last digit, and with it the round.
-noted <- function(plan, number, f) {
-  file <- file.path(plan$path, "notes", paste0(number, ".rds"))
-  if (!file.exists(file)) {
-    plan_folder(plan, "notes")
-    write_object(f(), file)
+# ---- notes: what may differ in the last digit from machine to machine
+
+# The weights and covariates of a subject as the engine takes them: in a plan a note, as bases of the same covariates by
+# another LAPACK differ.
+kept_design <- function(f) if (is.null(state$replay)) f() else noted(state$replay, "design", f)
+
+# What f() returns: found once, when the plan is made, and from then on taken from the folder. Notes of a kind are
+# numbered in the order in which the verb asks for them.
+noted <- function(replay, kind, f) {
+  number <- length(replay$notes[[kind]]) + 1L
+  note <- if (is_written(replay$plan)) read_note(replay$plan, kind, number)
+  if (is.null(note)) {
+    note <- f()
+    if (is_written(replay$plan)) note <- renewed_note(replay, kind, number, note)
   }
-  readRDS(file)
+  replay$notes[[kind]][[number]] <- note
+  note
+}
+
+# A note whose file was lost or damaged is found anew. It may differ from the one before, and then the rounds that
+# follow from it are written anew, too.
+renewed_note <- function(replay, kind, number, note) {
+  write_note(replay$plan, kind, number, note)
+  replay$is_renewed <- TRUE
+  read_note(replay$plan, kind, number)
+}
+
+NOTE_FOLDERS <- c(sample = "notes", design = "designs")
+
+note_file <- function(plan, kind, number) file.path(plan$path, NOTE_FOLDERS[[kind]], paste0(number, ".rds"))
+
+read_note <- function(plan, kind, number) read_plan_file(note_file(plan, kind, number), seal_of(plan, kind, number))
+
+write_note <- function(plan, kind, number, note) {
+  plan_folder(plan, NOTE_FOLDERS[[kind]])
+  write_plan_file(plan, note_file(plan, kind, number), note, seal_of(plan, kind, number))
 }
 
 # ---- rounds
 
 round_file <- function(plan, number) file.path(plan$path, "rounds", paste0(number, ".rds"))
 
-read_round <- function(plan, number) readRDS(round_file(plan, number))
-
-# The last one asked for; there is at least one.
-current_round <- function(plan) {
-  number <- 1
-  while (file.exists(round_file(plan, number + 1))) number <- number + 1
-  read_round(plan, number)
+# NULL: there is no such round, or its file is damaged or another plan's.
+read_round <- function(plan, number) {
+  round <- read_plan_file(round_file(plan, number), seal_of(plan, "round", number))
+  if (!is.null(round)) check_round(plan, round)
 }
 
-# What the shares of a round are to do; written when it is first asked for. is_last: no further one is planned.
-round_for <- function(plan, number, entry, task, arguments, settings) {
+# The engine's functions that run over all pairs, and a round may name.
+ENTRIES <- c("r_cor", "r_edges", "r_neighbours", "r_histogram", "r_connectivity")
+
+check_round <- function(plan, round) {
+  names_file <- function(argument) is.list(argument) && !is.null(argument$spool)
+  ok <- isTRUE(round$entry %in% ENTRIES) && isTRUE(round$method %in% measures()$name) && is_data(round) &&
+    !any(vapply(round$arguments, names_file, NA))
+  if (!ok) {
+    fail("\"", round_file(plan, round$number), "\" has what no round has; it was changed since it was made. Make the ",
+         "plan again, in another folder")
+  }
+  round
+}
+
+# The last round that was asked for. Where the first one's file is damaged, the verb asks for it again.
+current_round <- function(plan) {
+  round <- last_round(plan)
+  if (!is.null(round)) return(round)
+  replay(plan, stored_data(plan, "x"), stored_data(plan, "y"))
+  last_round(plan)
+}
+
+last_round <- function(plan) {
+  round <- NULL
+  number <- 1
+  while (!is.null(following <- read_round(plan, number))) {
+    round <- following
+    number <- number + 1
+  }
+  round
+}
+
+# What the shards of a round do; written when the round is first asked for. is_last: no further round is planned;
+# is_new: it is a further round, which was not known before.
+round_for <- function(replay, number, entry, task, arguments, settings) {
+  plan <- replay$plan
+  designs <- if (is_combined(task$x)) task$x$designs else if (!is.null(settings$design)) list(settings$design)
   round <- list(number = number, entry = entry, method = task$method, use = task$use, in_double = settings$in_double,
-                arguments = share_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6)
-  file <- round_file(plan, number)
-  is_new <- !file.exists(file)
-  if (is_new) {
-    plan_folder(plan, "rounds")
-    write_object(round, file)
-  } else if (!identical(readRDS(file), round)) {
+                arguments = shard_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6,
+                combination = combination_of(task$x), designs = vapply(designs, design_digest, ""))
+  if (!is_written(plan)) return(round)
+  known <- read_round(plan, number)
+  if (identical(known[names(round)], round)) return(c(known, is_new = FALSE))
+  if (!is.null(known) && !replay$is_renewed) {
     fail("round ", number, " of the plan in \"", plan$path, "\" was planned otherwise, by another version or on other ",
          "data; make the plan again, in another folder")
   }
-  c(round, is_new = is_new)
+  c(write_round(plan, round), is_new = is.null(known) && number > 1)
 }
 
-# A share takes no notice of what is to become of all.
-share_arguments <- function(entry, arguments) {
+# The round with its digest, which its shards' files carry: they do not count for a round of other settings.
+write_round <- function(plan, round) {
+  text <- deparse(round, control = c("keepNA", "keepInteger", "hexNumeric"))
+  round$digest <- .Call(r_checksum, charToRaw(paste(c(plan$digest, text), collapse = "\n")))
+  plan_folder(plan, "rounds")
+  write_plan_file(plan, round_file(plan, round$number), round, seal_of(plan, "round", round$number))
+  round
+}
+
+# How subjects' coefficients become one; NULL: there is one subject.
+combination_of <- function(x) {
+  if (!is_combined(x)) return(NULL)
+  list(rule = list(how = x$name, share = x$share, skips = x$skips), weights = x$weights, total = x$total)
+}
+
+design_digest <- function(design) {
+  numbers <- unlist(design[c("weights", "basis", "keeps", "raw", "ranked", "option", "lost")])
+  .Call(r_checksum, writeBin(as.numeric(numbers), raw()))
+}
+
+# A shard takes no notice of what is to become of all.
+shard_arguments <- function(entry, arguments) {
   if (entry == "r_cor") arguments[[3L]] <- list() # attributes
   if (entry %in% c("r_edges", "r_neighbours")) {
     arguments[[1L]]["spool"] <- list(NULL)
@@ -87,15 +172,16 @@ share_arguments <- function(entry, arguments) {
   arguments
 }
 
-round_needed <- function(round) {
+round_needed <- function(round, notes, task, settings) {
   structure(class = c("gpuCorRound", "error", "condition"),
-            list(message = paste("round", round$number, "is not complete"), call = NULL, round = round))
+            list(message = paste("round", round$number, "is not complete"), call = NULL, round = round, notes = notes,
+                 task = task, settings = settings))
 }
 
-# After a round whose shares are all there, the next one, where one is planned.
+# After a round whose shards are all there, the next one, where one is planned.
 advance <- function(plan, x, y, settings) {
   round <- current_round(plan)
-  if (round$is_last || nrow(finished_shares(plan, round$number)) < plan$shards) return(round)
+  if (round$is_last || nrow(finished_shards(plan, round)) < plan$shards) return(round)
   result <- replay(plan, x, y, settings)
   if (is_round(result)) result$round else round
 }

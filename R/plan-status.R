@@ -6,18 +6,18 @@ gpuCorStatus <- function(path, check = TRUE) {
   plan <- open_plan(path)
   round <- current_round(plan)
   known <- list(seconds = NA_real_, host = NA_character_, backend = NA_character_)
-  table <- data.frame(share = seq_len(plan$shards), state = "missing", known)
-  claims <- claims_of(plan, round$number)
+  table <- data.frame(shard = seq_len(plan$shards), state = "missing", known)
+  claims <- claims_of(plan, round)
   claims <- claims[!claims$abandoned, ]
-  table$state[claims$share] <- "running"
-  table$seconds[claims$share] <- claims$age
-  table$host[claims$share] <- claims$host
-  finished <- finished_shares(plan, round$number)
+  table$state[claims$shard] <- "running"
+  table$seconds[claims$shard] <- claims$age
+  table$host[claims$shard] <- claims$host
+  finished <- finished_shards(plan, round)
   sound <- if (check) are_sound(finished) else rep(TRUE, nrow(finished))
-  table$state[finished$share] <- ifelse(sound, "done", "damaged")
+  table$state[finished$shard] <- ifelse(sound, "done", "damaged")
   for (k in which(sound)) {
     about <- tryCatch(read_about(finished$file[k]), error = function(condition) NULL) # not checked, and damaged
-    if (!is.null(about)) table[finished$share[k], names(known)] <- about[names(known)]
+    if (!is.null(about)) table[finished$shard[k], names(known)] <- about[names(known)]
   }
   structure(table, class = c("gpuCorStatus", "data.frame"), round = round$number, is_last = round$is_last,
             path = plan$path)
@@ -33,14 +33,14 @@ print.gpuCorStatus <- function(x, ...) {
   running <- ceiling(width * counts[["running"]] / n)
   running <- min(running, width - done)
   cat("[", strrep("=", done), strrep("-", running), strrep(" ", width - done - running), "] ", counts[["done"]], " of ",
-      n, " shares done", if (attr(x, "round") > 1 || !attr(x, "is_last")) paste0(" of round ", attr(x, "round")), "\n",
+      n, " shards done", if (attr(x, "round") > 1 || !attr(x, "is_last")) paste0(" of round ", attr(x, "round")), "\n",
       sep = "")
   for (what in c("running", "missing", "damaged")) {
-    if (counts[[what]] > 0) cat(sprintf("%8s: %s\n", what, show_numbers(x$share[x$state == what])))
+    if (counts[[what]] > 0) cat(sprintf("%8s: %s\n", what, show_numbers(x$shard[x$state == what])))
   }
   if (counts[["done"]] > 0) {
     seconds <- x$seconds[x$state == "done"]
-    cat("a share took ", format(stats::median(seconds), digits = 3), " s, ", format(max(seconds), digits = 3),
+    cat("a shard took ", format(stats::median(seconds), digits = 3), " s, ", format(max(seconds), digits = 3),
         " s at the most\n", sep = "")
   }
   if (counts[["done"]] < n) return(invisible(x))

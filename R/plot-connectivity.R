@@ -3,15 +3,16 @@
 #' @rdname gpuConnectivity
 #' @param measure Of `plot()`: a column of `as.data.frame()`. `NULL`: the first power's connectivity, else the degree,
 #'   else the first map.
-#' @param coords Of `plot()`: `NULL`, or a place for each variable in 2 or 3 columns, such as [voxelCoords()] gives, for
-#'   a map of hubs, seen from each side.
+#' @param coords Of `plot()`: `NULL`, or a numeric matrix of 2 or 3 columns with the position of each variable, such as
+#'   [voxelCoords()] returns, for a map. Positions on a grid, also a rotated one, are voxels: the map shows three slices
+#'   through the voxel with the highest value, which cross at the lines. Other positions, such as centers of regions,
+#'   are dots, seen from three sides. Columns that are named `x`, `y` and `z`, or have no names, are millimeters to the
+#'   right, to the front and upward (RAS), and the map has the letters L, R, P, A, I and S; left is on the left. Rows
+#'   with `NA` are left out.
 #' @param hubs Of `plot()`: how many hubs to show.
 #' @export
 plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram"), measure = NULL, coords = NULL,
                                  hubs = 20, ...) {
-  panels <- list(fit = function(...) draw_fit(values, name, ...),
-                 hubs = function(...) draw_hubs(values, name, coords, hubs, ...),
-                 histogram = if (!is.null(x$histogram)) function(...) draw_counts(x$histogram, ...))
   type <- check_panel(type, c("fit", "hubs", "histogram"))
   if (!has_sums(x) && type %in% c("auto", "histogram")) {
     draw_counts(x$histogram, ...)
@@ -27,10 +28,34 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   if (type == "histogram" && is.null(x$histogram)) {
     fail("type = \"histogram\": 'x' has none; gpuConnectivity(histogram = TRUE) counts coefficients")
   }
-  panels <- Filter(Negate(is.null), panels)
-  if (type == "auto" && !can_fit(values)) panels$fit <- NULL
-  draw_panels(panels, type, ...)
+  panels <- connectivity_panels(x, values, name, coords, hubs, type)
+  if (type == "auto" && !is.null(coords)) draw_below(panels, ...) else draw_panels(panels, type, ...)
   invisible(x)
+}
+
+# With a map there is no fit: voxels and regions are not a scale-free network. Names stand beside the histogram then.
+connectivity_panels <- function(x, values, name, coords, hubs, type) {
+  has_map <- !is.null(coords)
+  panels <- list(
+    fit = if (type == "fit" || (!has_map && can_fit(values))) function(...) draw_fit(values, name, ...),
+    hubs = function(...) draw_hubs(values, name, coords, hubs, ...),
+    names = if (has_map && !is.null(names(values))) function(...) draw_hubs(values, name, NULL, min(hubs, 10), ...),
+    histogram = if (!is.null(x$histogram)) function(...) draw_counts(x$histogram, ...)
+  )
+  Filter(Negate(is.null), panels)
+}
+
+# The first panel, a map, over the width of the page, and the others side by side below it.
+draw_below <- function(panels, ...) {
+  if (length(panels) == 1L) return(panels[[1L]](...))
+  old <- graphics::par(c("mar", "mfrow"))
+  graphics::layout(rbind(1L, seq_along(panels)[-1L]), heights = c(1.6, 1))
+  on.exit({
+    graphics::layout(1)
+    graphics::par(old)
+  })
+  graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.85)
+  for (panel in panels) panel(...)
 }
 
 check_has_sums <- function(x, type) {
@@ -48,6 +73,7 @@ check_measure <- function(measure, frame) {
 }
 
 check_coords <- function(coords, n) {
+  if (is.language(coords) || is.function(coords)) fail("'coords' must be a numeric matrix, not ", show_value(coords))
   coords <- as.matrix(coords)
   if (!is.numeric(coords) || nrow(coords) != n || !ncol(coords) %in% 2:3) {
     fail("'coords' must have a row for each of the ", format_count(n), " variables and 2 or 3 numeric columns, not ",
@@ -98,56 +124,24 @@ draw_hubs <- function(values, name, coords, hubs, ...) {
   if (is.null(names)) names <- as.character(seq_along(values))
   best <- utils::head(order(-values, na.last = NA), hubs)
   place <- rev(seq_along(best))
-  names <- shorten(names[best], 16L)
+  names <- shorten(names[best], fitting_characters(0.4, 0.8))
   old <- graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
   on.exit(graphics::par(old))
   start_plot(range(0, values[best]), range(place), list(xlab = paste0("connectivity (", name, ")"),
                                                         main = hubs_title(length(best)),
                                                         yaxt = "n"), ...)
-  graphics::axis(2L, place, names, las = 1, cex.axis = 0.8, tick = FALSE, mgp = c(3, 0.3, 0))
+  size <- max(0.35, names_size(names, graphics::par("pin")[2L] / length(names)))
+  graphics::axis(2L, place, names, las = 1, cex.axis = size, tick = FALSE, mgp = c(3, 0.3, 0), gap.axis = -1)
   graphics::segments(0, place, values[best], place, col = FAINT)
   graphics::points(values[best], place, pch = 19, col = BLUE)
 }
 
+# How many characters, 12 to 40, are as wide as a fraction of the figure.
+fitting_characters <- function(fraction, cex) {
+  as.integer(min(40, max(12, fraction * graphics::par("fin")[1L] / graphics::strwidth("n", "inches", cex = cex))))
+}
+
 hubs_title <- function(n) if (n == 1) "The strongest hub" else paste("The", n, "strongest hubs")
-
-# From each side, side by side in one coordinate system, the strongest on top.
-draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
-  axes <- colnames(coords)
-  if (is.null(axes)) axes <- c("x", "y", "z")[seq_len(ncol(coords))]
-  views <- if (ncol(coords) == 2L) list(1:2) else list(1:2, c(1L, 3L), 2:3)
-  limits <- range(values, finite = TRUE)
-  if (diff(limits) == 0) limits <- limits + c(-0.5, 0.5)
-  colours <- sequential()[-(1:15)] # the lightest could not be seen
-  order <- order(values, na.last = FALSE)
-  coords <- sweep(coords, 2L, apply(coords, 2L, min))
-  size <- apply(coords, 2L, max)
-  step <- apply(coords, 2L, place_step)
-  widths <- vapply(views, function(view) size[[view[1L]]], 0)
-  gap <- 0.15 * max(widths)
-  left <- cumsum(c(0, widths + gap))
-  high <- max(size[vapply(views, `[`, 0L, 2L)])
-  old <- graphics::par(mar = c(2, 1, 3.2, 4.4))
-  on.exit(graphics::par(old))
-  graphics::plot.default(c(0, sum(widths) + gap * (length(views) - 1)), c(-0.1, 1) * high, type = "n", asp = 1,
-                         axes = FALSE, ann = FALSE, ...)
-  title_at("main", main, TITLE_LINE)
-  for (v in seq_along(views)) {
-    at <- coords[order, views[[v]], drop = FALSE]
-    half <- step[views[[v]]] / 2
-    graphics::rect(left[v] + at[, 1L] - half[1L], at[, 2L] - half[2L], left[v] + at[, 1L] + half[1L],
-                   at[, 2L] + half[2L], col = colours_of(values[order], limits, colours), border = NA)
-    graphics::text(left[v] + widths[v] / 2, -0.1 * high, paste0(axes[views[[v]][2L]], " over ", axes[views[[v]][1L]]),
-                   cex = 0.9, xpd = NA)
-  }
-  draw_key(limits, colours, name)
-}
-
-# How far places are from one another in a direction: a voxel's width, or where there is no grid something to be seen.
-place_step <- function(at) {
-  steps <- diff(sort(unique(at)))
-  max(if (length(steps)) stats::median(steps), diff(range(at)) / 100)
-}
 
 # A histogram that the engine has counted.
 draw_counts <- function(counted, ...) {
@@ -191,10 +185,16 @@ carpet_of <- function(x, most) {
   values <- reduce_rows(values, most)
   windows <- attr(x, "windows")
   list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
-       xlab = if (is.null(windows$time)) "centre of the window (observation)" else "centre of the window (time)",
+       xlab = paste("centre of the window:", time_title(windows)),
        ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
        limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
        colours = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
+}
+
+# The title of an axis of windows' centres.
+time_title <- function(windows) {
+  if (is.null(windows$time)) return("observation")
+  paste0("time", if (!is.null(attr(windows, "unit"))) paste0(" (", attr(windows, "unit"), ")"))
 }
 
 draw_carpet <- function(carpet, main, ...) {

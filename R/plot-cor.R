@@ -61,7 +61,7 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
     for (side in 1:2) name_cells(side, names, size)
   } else {
     title_at("xlab", n_of(n, "variable"), 1)
-    title_at("ylab", "in the order of a tree", 1)
+    title_at("ylab", "ordered by hierarchical clustering", 1)
   }
   draw_key(limits, colours, title)
 }
@@ -102,6 +102,7 @@ plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap
   check_drawable(n, most)
   d <- structure(1 - as.vector(x), Size = n, Labels = attr(x, "Labels"), class = "dist")
   if (is.null(tree)) tree <- order_by_tree(d)
+  if (!inherits(tree, "hclust")) fail("'tree' must be a tree of hclust(), not of class ", class(tree)[1L])
   if (!identical(length(tree$order), as.integer(n))) {
     fail("'tree' has ", length(tree$order), " leaves, and 'x' ", format_count(n), " variables")
   }

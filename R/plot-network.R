@@ -44,7 +44,7 @@ check_layout <- function(size, most) {
   need_cran_package("igraph", "type = \"layout\"")
   if (size == 0) fail("the network has no edge, and no layout")
   if (size > most) {
-    fail("a layout of ", format_count(size), " variables with edges would be a ball of wool; 'most' is ",
+    fail("a layout of ", format_count(size), " variables with edges would be a hairball; 'most' is ",
          format_count(most), ": raise it, or ask for fewer edges")
   }
 }
@@ -92,20 +92,28 @@ draw_nothing <- function(text, xlab, ylab, ...) {
   graphics::text(0.5, 0.5, text)
 }
 
-# What the entries are, as an axis has it.
-value_title <- function(net) if (is(net, "gpuCorDifference")) "difference of z" else method_title(net@method)
+# The title of an axis of the entries.
+value_title <- function(net) {
+  switch(value_name(net), difference = "difference of z", overlap = "topological overlap", method_title(net@method))
+}
 
 draw_weights <- function(net, ...) {
   at <- drawn_places(length(net@x))
   values <- net@x[at]
   if (!length(values)) return(draw_nothing("no edges", value_title(net), "edges", ...))
-  limits <- if (is(net, "gpuCorDifference")) c(-1, 1) * max(abs(pretty(range(net@x)))) else c(-1, 1)
+  limits <- weight_limits(net)
   draw_histogram(values, seq(limits[1L], limits[2L], length.out = 81L), "edges", length(net@x),
                  list(xlab = value_title(net), main = n_of(length(net@x), "edge")), ...)
   if (is.finite(net@threshold)) {
-    graphics::abline(v = net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1), lty = 2L,
-                     col = VERMILION)
+    sides <- net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1)
+    graphics::abline(v = sides[sides >= limits[1L]], lty = 2L, col = VERMILION)
   }
+}
+
+# Overlaps are negative in networks of signed overlaps only.
+weight_limits <- function(net) {
+  if (is(net, "gpuCorDifference")) return(c(-1, 1) * max(abs(pretty(range(net@x)))))
+  c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
 }
 
 # ---- layout

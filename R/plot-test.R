@@ -47,7 +47,7 @@ draw_p_values <- function(log_p, ...) {
   unit <- draw_histogram(p, breaks, "pairs", total,
                          list(xlab = "p value", main = n_of(length(log_p), "test")), ...)
   graphics::abline(h = total / (length(breaks) - 1) / unit, lty = 2L, col = VERMILION)
-  note("dashed: as many if all were chance")
+  note("dashed: expected under the null")
 }
 
 # Places of the tests to draw: a sample, and the smallest p values.

@@ -167,8 +167,11 @@ reduce_rows <- function(m, most) {
 
 reduce_matrix <- function(m, most) t(reduce_rows(t(reduce_rows(m, most)), most))
 
-# A matrix as an image, its first row at the top.
+# Draw a matrix as an image, its first row at y[2]. x, y: the edges in user coordinates; the defaults are of `m` before
+# it is reduced, so they are evaluated first.
 draw_cells <- function(m, limits, colours, x = c(0.5, ncol(m) + 0.5), y = c(nrow(m) + 0.5, 0.5)) {
+  force(x)
+  force(y)
   m <- reduce_matrix(m, 600L)
   found <- matrix(colours_of(m, limits, colours), nrow(m))
   if (length(found) > 2500L) {
@@ -185,7 +188,7 @@ cell_names <- function(names) if (is.null(names)) NULL else shorten(names, 14L)
 
 names_margin <- function(names, least) {
   if (is.null(names)) return(least)
-  line <- graphics::par("cin")[2L] * graphics::par("mex")
+  line <- graphics::par("cin")[2L] * graphics::par("mex") * graphics::par("cex")
   max(least, 0.8 + max(graphics::strwidth(names, "inches", cex = 0.8)) / line)
 }
 
@@ -196,7 +199,8 @@ names_size <- function(names, inches) {
 }
 
 name_cells <- function(side, names, size) {
-  graphics::axis(side, seq_along(names), names, tick = FALSE, las = 2L, cex.axis = size, mgp = c(3, 0.2, 0))
+  graphics::axis(side, seq_along(names), names, tick = FALSE, las = 2L, cex.axis = size, mgp = c(3, 0.2, 0),
+                 gap.axis = -1) # axis() leaves out names that are close to one another
 }
 
 # ---- labels of points

@@ -27,9 +27,11 @@
 #' (`"pairwise.complete.obs"`); there are no weights of observations; nothing is
 #' printed on the way.
 #'
-#' The estimate is WGCNA's: it looks at R^2 alone. A line that rises fits as well
-#' as one that falls, but is no scale-free network; `print()` tells if the
-#' estimate is such a power, and `plot()` shows its R^2 below zero.
+#' A line that rises may fit as well as one that falls, but its network is not
+#' scale-free. So the estimate needs a negative slope, too: it uses the signed
+#' R^2, `-sign(slope) * SFT.R.sq`, which `plot()` shows. WGCNA's tutorials plot the
+#' same, but the `powerEstimate` of `pickSoftThreshold()` ignores the slope, and can
+#' be a power, often 1 of a signed network, whose line rises.
 #'
 #' @inheritParams gpuCor
 #' @param x A numeric, integer or logical matrix or data frame, or a sparse
@@ -38,15 +40,15 @@
 #' @param powers Powers to try, each above 0.
 #' @param type How a coefficient becomes an adjacency, see Details. May be
 #'   abbreviated.
-#' @param r_squared The estimate is the lowest power whose `SFT.R.sq` is above
-#'   this.
+#' @param r_squared The estimate is the lowest power with a negative slope whose
+#'   `SFT.R.sq` is above this.
 #' @param breaks Number of bins.
 #' @param method `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` or `"cosine"`: see [gpucor-measures]. May be
 #'   abbreviated.
 #' @param ... For `pickPower()` as for [gpuConnectivity()]. Not used by the methods.
 #'
 #' @return A list of class `gpuCorPower` with `powerEstimate`, the lowest power
-#'   that fits, `NA` if none does, and `fitIndices`, a data frame with one row for
+#'   that fits and has a negative slope, `NA` if none does, and `fitIndices`, a data frame with one row for
 #'   each power, in increasing order: `Power`, `SFT.R.sq`, `slope`,
 #'   `truncated.R.sq`, `mean.k.`, `median.k.`, `max.k.`. Where all genes have the
 #'   same connectivity, within 1e-6, there is nothing to fit: `SFT.R.sq`, `slope`
@@ -87,10 +89,11 @@ pickPower <- function(x, powers = 1:20, type = c("unsigned", "signed", "signed h
   soft <- soft_connectivity(task, type, powers)
   doing(task$settings, "scale-free fits")
   table <- fit_table(soft, powers, breaks)
-  fits <- which(table$SFT.R.sq > r_squared)
+  fits <- which(signed_fit(table) > r_squared)
   structure(
     list(powerEstimate = if (length(fits)) powers[fits[1L]] else powers[NA_integer_], fitIndices = table),
-    class = "gpuCorPower", type = type, method = method, r_squared = r_squared, n_var = ncol(task$x)
+    class = "gpuCorPower", type = type, method = method, r_squared = r_squared, n_var = ncol(task$x),
+    adjusted = adjustment_of(task$settings, task$x)
   )
 }
 
@@ -109,7 +112,7 @@ soft_connectivity <- function(task, type, powers) {
     connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts), "powers"))
   })
   warn_constant(passes[[1L]], colnames(task$x), NULL)
-  warn_infinite(passes[[1L]], task)
+  warn_infinite(passes[[1L]], colnames(task$x), NULL, task$method)
   do.call(cbind, lapply(passes, `[[`, "soft"))
 }
 
@@ -146,6 +149,9 @@ fit_table <- function(soft, powers, breaks) {
   data.frame(Power = powers, SFT.R.sq = fits[1L, ], slope = fits[2L, ], truncated.R.sq = fits[3L, ],
              mean.k. = colMeans(soft), median.k. = apply(soft, 2L, stats::median), max.k. = apply(soft, 2L, max))
 }
+
+# R^2 of each power, negative where the line rises: such a network is not scale-free.
+signed_fit <- function(table) -sign(table$slope) * table$SFT.R.sq
 
 # Closer than this coefficients are not known.
 is_constant <- function(k) max(k) - min(k) <= 1e-6 * max(k)
@@ -194,24 +200,22 @@ print.gpuCorPower <- function(x, digits = 3L, ...) {
   fit <- format(round(table[2:4], digits), nsmall = digits)
   k <- lapply(table[5:7], function(values) vapply(signif(values, digits), format, "", digits = digits))
   cat("Scale-free fit of ", attr(x, "type"), " networks of ", n_of(attr(x, "n_var"), "variable"), " by ",
-      method_title(attr(x, "method")), "\n", sep = "")
+      method_title(attr(x, "method")), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")), sep = "")
   print(data.frame(Power = table$Power, fit, k), row.names = FALSE)
   cat(describe_estimate(x), "\n", sep = "")
   invisible(x)
 }
 
 describe_estimate <- function(x) {
-  table <- x$fitIndices
   cut <- attr(x, "r_squared")
-  if (is.na(x$powerEstimate)) {
-    best <- which.max(table$SFT.R.sq)
-    if (!length(best)) return("no power can be fitted")
-    return(paste0("no R^2 above ", cut, "; the highest is ", signif(table$SFT.R.sq[best], 3L), " of power ",
-                  table$Power[best]))
-  }
-  rises <- table$slope[match(x$powerEstimate, table$Power)] > 0
-  paste0("lowest power with R^2 above ", cut, ": ", x$powerEstimate,
-         if (rises) ", but its slope is positive: not a scale-free network")
+  if (!is.na(x$powerEstimate)) return(paste0("lowest power with R^2 above ", cut, ": ", x$powerEstimate))
+  table <- x$fitIndices
+  fit <- signed_fit(table)
+  best <- which.max(fit)
+  if (!length(best)) return("no power can be fitted")
+  if (fit[best] <= 0) return("no power has a negative slope: none of these networks is scale-free")
+  paste0("no R^2 above ", cut, " with a negative slope; the highest is ", signif(fit[best], 3L), " of power ",
+         table$Power[best])
 }
 
 #' @rdname pickPower
@@ -229,7 +233,6 @@ plot.gpuCorPower <- function(x, ...) {
   invisible(x)
 }
 
-signed_fit <- function(table) -sign(table$slope) * table$SFT.R.sq # a line that rises is no scale-free network
 
 draw_power_fit <- function(x) {
   values <- signed_fit(x$fitIndices)
@@ -238,7 +241,7 @@ draw_power_fit <- function(x) {
   graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "grey40")
   estimate <- x$powerEstimate
   cut <- attr(x, "r_squared")
-  what <- if (is.na(estimate)) "no power has" else paste0("power ", format(estimate), ":")
+  what <- if (is.na(estimate)) "no power has signed" else paste0("power ", format(estimate), ":")
   note(bquote(.(what) ~ R^2 > .(cut)))
 }
 

@@ -9,12 +9,18 @@ run <- function(x, y, method, use, layout, settings, attributes = list(), by_row
   } else {
     engine_pass("r_cor", list(x = x, y = y, method = method, use = use), list(layout, by_row, attributes), settings)
   })
-  # stats::cor looks at a variable by itself in pairwise computations only.
-  if (result$zero_sd > 0 || result$fell_back || uses[use] == "pairwise.complete.obs") {
-    warn <- if (result$zero_sd > 0 || uses[use] == "pairwise.complete.obs") warn_constant else warn_fallback
-    warn(result, if (by_row) rownames(x) else colnames(x), colnames(y), if (by_row) "rows" else "columns")
+  if (result$zero_sd > 0 || result$flags > 0L || uses[use] == "pairwise.complete.obs") {
+    warn_of_run(result, if (by_row) rownames(x) else colnames(x), colnames(y), method, use,
+                if (by_row) "rows" else "columns")
   }
   result$values
+}
+
+# stats::cor() looks at a variable by itself in pairwise computations only.
+warn_of_run <- function(result, names_x, names_y, method, use, what) {
+  is_looked_at <- result$zero_sd > 0 || uses[use] == "pairwise.complete.obs"
+  if (is_looked_at) warn_constant(result, names_x, names_y, what) else warn_fallback(result, names_x, names_y, what)
+  warn_infinite(result, names_x, names_y, method, what)
 }
 
 # One run over all pairs of the task's x (and y): the engine's entry point, what it takes between `use` and the
@@ -25,6 +31,7 @@ engine_pass <- function(entry, task, arguments, settings) {
 }
 
 call_engine <- function(entry, task, arguments, settings) {
+  stopifnot(entry %in% ENTRIES)
   do.call(.Call, c(list(get(entry), task$x, task$y, method_code(task$method), task$use), arguments, list(settings)))
 }
 
@@ -69,7 +76,7 @@ warn_fallback <- function(result, names_x, names_y, what = "columns") {
 
 # Of a result that cannot show which coefficients there are none of, as it has no place for them.
 warn_without <- function(result, task) {
-  warn_infinite(result, task)
+  warn_infinite(result, colnames(task$x), colnames(task$y), task$method)
   whole <- uses[task$use] == "everything" # a missing value costs the column
   flag <- if (whole) "missing" else "few"
   text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
@@ -80,10 +87,10 @@ warn_without <- function(result, task) {
 }
 
 # Ranks take infinite values as they take others.
-warn_infinite <- function(result, task) {
-  if (measure_of(task$method)$ranked) return(invisible())
-  text <- c(describe_flagged(result$x_flags, "infinite", colnames(task$x), "columns", "x"),
-            describe_flagged(result$y_flags, "infinite", colnames(task$y), "columns", "y"))
+warn_infinite <- function(result, names_x, names_y, method, what = "columns") {
+  if (measure_of(method)$ranked) return(invisible())
+  text <- c(describe_flagged(result$x_flags, "infinite", names_x, what, "x"),
+            describe_flagged(result$y_flags, "infinite", names_y, what, "y"))
   if (!length(text)) return(invisible())
   warning("infinite values leave no coefficient (", paste(text, collapse = "; "), "); ", INFINITE_WAY_OUT,
           call. = FALSE)

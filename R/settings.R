@@ -77,7 +77,7 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
   precision <- check_choice(precision, precisions, "precision")
   given <- list(...)
   if (length(given)) {
-    if (!takes_pairs) refuse_pairs(given)
+    if (!takes_pairs) refuse_pairs(names(given))
     check_names(if (is.null(names(given))) "" else names(given), further_names(takes_data, takes_subjects, takes_pairs))
   }
   if (!is.null(backend)) given$backend <- backend
@@ -113,11 +113,10 @@ further_names <- function(takes_data = TRUE, takes_subjects = TRUE, takes_pairs 
     if (takes_pairs) "pairs")
 }
 
-refuse_pairs <- function(given) {
-  if ("pairs" %in% names(given)) {
-    fail("'pairs' is for networks and sums over pairs; here all pairs have a place in the result. ",
-         "gpuCorNetwork(threshold = 0, sign =, pairs =) gives those that count, of one sign or both")
-  }
+# hint: what takes a mask of pairs instead.
+refuse_pairs <- function(names, hint = "gpuCorNetwork(threshold = 0, pairs =) gives those that count") {
+  if (!"pairs" %in% names) return(invisible())
+  fail("'pairs' is for networks and sums over pairs; here every pair has a place in the result. ", hint)
 }
 
 # For the progress bar: this is pass number `pass` of `passes` that the work is cut into. what: a label, see

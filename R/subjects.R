@@ -8,7 +8,8 @@
 #'
 #' These arguments are given to the function in the place of `...`:
 #'
-#' * `combine = "mean"`: the mean of the subjects' coefficients, weighted where `subject_weights` are given;
+#' * `combine = "mean"`: the mean of the subjects' coefficients, weighted where `subject_weights` are given. It is the
+#'   default, and a message says so;
 #'   `"fisher"`: the mean by Fisher's z, tanh of the weighted mean of their artanh, with the weights n - 3 of n
 #'   observations unless `subject_weights` says otherwise, which has the least variance; `"min"`: the smallest, so that
 #'   with `sign = "positive"` the edges are those that every subject has; `"quantile"`: their quantile, as
@@ -25,7 +26,7 @@
 #' `x` may be a function: `x(i)` returns the matrix of subject i, of `subjects`. It is called once for each, in order,
 #' by R's own thread, before the first pair is computed. What it returns is kept until the call ends: in memory, up to a
 #' quarter of what is free, and beyond that in temporary files, in the folder that the option `gpucor.folder` or the
-#' variable `GPUCOR_FOLDER` names or in [tempdir()], which are mapped and read by all threads. So it is never called
+#' variable `GPUCOR_FOLDER` names or in [tempdir()], which all threads read. So it is never called
 #' again, however many passes over the data follow, and however little of the subjects' columns fits the memory at a
 #' time. Matrices in the list are left where they are, and may be anything that a single `x` may be: files, for example.
 #'
@@ -48,8 +49,7 @@
 #' Where they do not fit they are made ready again for each band of tiles, from the matrices.
 #'
 #' @section Errors: a subject's number is part of the message: other columns, or other names of them, than the first
-#'   one; other rows than its `y`; everything that is an error for a single matrix. `gpuCorPlan()` and `shards` take one
-#'   subject.
+#'   one; other rows than its `y`; everything that is an error for a single matrix.
 #' @references
 #' Fieller EC, Hartley HO, Pearson ES (1957). Tests for rank correlation coefficients. I. *Biometrika* 44, 470-481.
 #'
@@ -64,7 +64,7 @@
 #' gpuCorNetwork(subjects, fdr = 0.01, combine = "fisher")@threshold
 #' r <- gpuCor(subjects, combine = "quantile", probs = 0.5)
 #' all.equal(r[1, 2], median(sapply(subjects, function(x) cor(x[, 1], x[, 2]))))
-#' gpuCorNetwork(function(i) subjects[[i]], subjects = 3, threshold = 0.3)
+#' gpuCorNetwork(function(i) subjects[[i]], subjects = 3, threshold = 0.3, combine = "mean")
 #' @name subjects
 NULL
 
@@ -91,11 +91,7 @@ check_data <- function(x, y, use, method, settings) {
 # The input with subjects' data in the place of matrices; of one subject, its own.
 check_subjects <- function(x, y, use, method, settings, given) {
   rule <- check_combination(given)
-  n <- count_of(x, given$subjects, "x")
-  if (!is.null(y) && !is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
-  if (!is.null(y) && count_of(y, given$subjects, "y") != n) {
-    fail("'x' has ", n_of(n, "subject"), ", and 'y' has ", count_of(y, given$subjects, "y"))
-  }
+  n <- subjects_of(x, y, given$subjects)
   data <- read_subjects(x, y, n, use, method, settings$assay)
   if (n == 1L) {
     return(list(x = data$x[[1L]], y = data$y[[1L]], scalar = FALSE, asked = asked_of_subject(settings$asked, 1L, 1L)))
@@ -103,8 +99,16 @@ check_subjects <- function(x, y, use, method, settings, given) {
   designs <- subject_designs(settings, data, method, use)
   counted <- count_subjects(data, designs, method, use, settings)
   weights <- check_subject_weights(given$subject_weights, rule$how, counted$n)
+  if (is.null(given$combine)) tell_mean()
   list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs),
        y = if (!is.null(y)) new_subjects(data$y), scalar = FALSE)
+}
+
+# Once a call: a plan calls the function again and again.
+tell_mean <- function() {
+  if (!is.null(state$replay)) return(invisible())
+  message("'combine' is not given, so the subjects' coefficients are averaged, as by combine = \"mean\"; ?subjects ",
+          "has the other ways")
 }
 
 new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL) {
@@ -137,11 +141,9 @@ subject_designs <- function(settings, data, method, use) {
   n <- length(data$x)
   if (!length(asked)) return(NULL)
   if (!is.null(asked$df)) fail("'df' is of one subject; leave it out, as p values of several follow from their numbers")
-  lapply(seq_len(n), function(i) {
-    in_subject(i, {
-      settings$asked <- asked_of_subject(asked, i, n)
-      designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use)$design
-    })
+  each_subject(n, function(i) {
+    settings$asked <- asked_of_subject(asked, i, n)
+    designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use)$design
   })
 }
 
@@ -168,6 +170,16 @@ check_combination <- function(given) {
   list(how = how, share = share, skips = skips)
 }
 
+# How many subjects x has, and y, if there is any. n: argument 'subjects'.
+subjects_of <- function(x, y, n) {
+  of_x <- count_of(x, n, "x")
+  if (is.null(y)) return(of_x)
+  if (!is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
+  of_y <- count_of(y, n, "y")
+  if (of_y != of_x) fail("'x' has ", n_of(of_x, "subject"), ", and 'y' has ", of_y)
+  of_x
+}
+
 count_of <- function(x, n, name) {
   if (is.function(x)) {
     if (is.null(n)) {
@@ -187,17 +199,31 @@ count_of <- function(x, n, name) {
 read_subjects <- function(x, y, n, use, method, assay) {
   data <- list(x = vector("list", n), y = if (!is.null(y)) vector("list", n))
   keeper <- new_keeper()
-  for (i in seq_len(n)) {
-    own <- in_subject(i, {
-      input <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), use, method, assay)
-      check_same_columns(input$x, data$x[[1L]], "x")
-      if (!is.null(y)) check_same_columns(input$y, data$y[[1L]], "y")
-      input
-    })
-    data$x[[i]] <- if (is.function(x)) keep_data(keeper, own$x) else own$x
-    if (!is.null(y)) data$y[[i]] <- if (is.function(y)) keep_data(keeper, own$y) else own$y
-  }
+  each_subject(n, function(i) {
+    own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), use, method, assay)
+    check_same_columns(own$x, data$x[[1L]], "x", FIRST_SUBJECT)
+    if (!is.null(y)) check_same_columns(own$y, data$y[[1L]], "y", FIRST_SUBJECT)
+    data$x[[i]] <<- if (is.function(x)) keep_data(keeper, own$x) else own$x
+    if (!is.null(y)) data$y[[i]] <<- if (is.function(y)) keep_data(keeper, own$y) else own$y
+  })
   data
+}
+
+# f of each subject's number, in a list. An error tells the subject's number, and so does the first warning of each
+# class; later ones are not shown.
+each_subject <- function(n, f) {
+  warned <- character()
+  warn_once <- function(i, condition) {
+    class <- class(condition)[1L]
+    if (!class %in% warned) {
+      warned <<- c(warned, class)
+      warn(class, "subject ", i, ": ", conditionMessage(condition))
+    }
+    invokeRestart("muffleWarning")
+  }
+  lapply(seq_len(n), function(i) {
+    withCallingHandlers(in_subject(i, f(i)), gpuCorWarning = function(condition) warn_once(i, condition))
+  })
 }
 
 in_subject <- function(i, code) {
@@ -216,16 +242,19 @@ as_subject <- function(x, i) {
   own
 }
 
-check_same_columns <- function(m, first, name) {
+FIRST_SUBJECT <- "that of the first subject"
+
+# The columns of m, called `name`, against those of `first`, called `other`.
+check_same_columns <- function(m, first, name, other) {
   if (is.null(first)) return(invisible())
   if (ncol(m) != ncol(first)) {
-    fail("'", name, "' has ", n_of(ncol(m), "column"), ", and that of the first subject ", ncol(first))
+    fail("'", name, "' has ", n_of(ncol(m), "column"), ", and ", other, " ", ncol(first))
   }
   own <- colnames(m)
   names <- colnames(first)
   if (is.null(own) || is.null(names) || identical(own, names)) return(invisible())
   at <- which(own != names | is.na(own) != is.na(names))[1L]
-  fail("column ", at, " of '", name, "' is \"", own[at], "\", and that of the first subject \"", names[at], "\"")
+  fail("column ", at, " of '", name, "' is \"", own[at], "\", and ", other, " \"", names[at], "\"")
 }
 
 # What a function returns stays in memory as long as that is no more than a part of what was free, and goes to files
@@ -244,27 +273,28 @@ keep_data <- function(keeper, m) {
   if (keeper$left >= 0 || !is.matrix(m) || .Platform$endian != "little") return(m)
   file <- tempfile("gpucor", setting_folder(tempdir()))
   writeBin(as.vector(m), file, endian = "little")
-  kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(NULL, colnames(m)), 0)
+  kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(rownames(m), colnames(m)), 0)
+  attr(kept, "tr") <- attr(m, "tr")
   remove_with(kept$pointer, file)
   kept
 }
 
-# A file is removed when its mapping is nobody's any more, or R ends. Not in a child of this process.
+# A file is removed when nothing refers to it any more, or R ends. Not in a child of this process.
 remove_with <- function(pointer, file) {
   process <- Sys.getpid()
   reg.finalizer(pointer, function(pointer) if (Sys.getpid() == process) unlink(file), onexit = TRUE)
 }
 
-# How many observations each subject has that count, less what it was freed of, and whether pairs have their own in any
-# of them.
+# n: how many observations each subject has that count, less those `lost` to regression; common: whether pairs have
+# their own in any of them.
 count_subjects <- function(data, designs, method, use, settings) {
   counts <- lapply(seq_along(data$x), function(i) {
     settings["design"] <- list(designs[[i]])
-    found <- in_subject(i, count_observations(data$x[[i]], data$y[[i]], method, use, settings))
-    found$n_obs <- found$n_obs - if (is.null(designs[[i]])) 0 else designs[[i]]$lost
-    found
+    in_subject(i, count_observations(data$x[[i]], data$y[[i]], method, use, settings))
   })
-  list(n = vapply(counts, function(count) as.numeric(count$n_obs), 0), common = any(vapply(counts, `[[`, NA, "common")))
+  lost <- vapply(seq_along(counts), function(i) if (is.null(designs[[i]])) 0 else as.numeric(designs[[i]]$lost), 0)
+  list(n = vapply(counts, function(count) as.numeric(count$n_obs), 0) - lost, lost = lost,
+       common = any(vapply(counts, `[[`, NA, "common")))
 }
 
 check_subject_weights <- function(weights, how, n) {
@@ -318,7 +348,6 @@ combined_error <- function(x, method) {
 
 # As significance_of().
 combined_significance <- function(task) {
-  error <- combined_error(task$x, task$method)
-  list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL, score = least_z,
-       least = function(p) tanh(least_z(p) * error))
+  list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
+       distribution = list(error = combined_error(task$x, task$method)))
 }

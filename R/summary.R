@@ -2,13 +2,13 @@
 
 #' Summaries of results
 #'
-#' What a result is, in sentences for a paper's methods and in the numbers that are reported with it. Sentences and
-#' numbers are of the result itself; what was done to the data before, such as covariates and filters, is for its author
-#' to add.
+#' What a result is, in sentences for a paper's methods and in the numbers that are reported with it. Sentences include
+#' covariates, filters and weights that the function was given; what was done to the data before is for the author to
+#' add.
 #'
-#' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()],
-#'   [gpuCorCompare()] or [gpuAssociation()] returns. For [gpuCor()] and [gpuTOM()] see [gpuCor-class],
-#'   for modules [gpuModules-methods], for windows [gpuCorWindows()].
+#' @param object A network ([gpuCorNetwork()]), in memory or in a file, or what [gpuConnectivity()], [pickPower()],
+#'   [gpuCorTest()], [gpuCorCompare()] or [gpuAssociation()] returns. For [gpuCor()] and [gpuTOM()] see
+#'   [gpuCor-class], for modules [gpuModules-methods], for windows [gpuCorWindows()].
 #' @param n How many of the best connected variables, or of the smallest p values, to list.
 #' @param level The level of significance.
 #' @param x A summary.
@@ -19,6 +19,7 @@
 #'   * of a network `variables`, `observations`, `pairs`, `edges`, `density` (edges of all pairs), `threshold`,
 #'     `positive` (share of the edges), `isolated` (variables without an edge), `degree` and `weight` (quantiles),
 #'     `hubs` (a data frame of `variable`, `degree`, `strength`, which is the sum of the sizes of its coefficients);
+#'     a network in a file has the first six;
 #'   * of connectivity `quantiles`, a column for each of its measures, `fit`, for each power the R^2 and slope of the
 #'     scale-free fit in ten bins, and `hubs` by the first measure;
 #'   * of powers `estimate` and its row of the table, `fit`;
@@ -83,16 +84,23 @@ best_connected <- function(net, n) {
   data.frame(variable = if (is.null(names)) best else names[best], degree = degree[best], strength = strength[best])
 }
 
-network_sentences <- function(net, found) {
-  sizes <- found$variables
+# "Pearson correlation was computed with gpucor for 10 pairs of 5 variables from 20 observations". sizes: how many
+# variables there are, one number or one for each side; d: pairs, and n_obs unless they are not to be told.
+computed_words <- function(what, d, sizes) {
   others <- if (length(sizes) > 1L) paste0(" with ", n_of(sizes[[2L]], "other"))
-  variables <- paste0(n_of(sizes[[1L]], "variable"), others)
+  observations <- if (!is.null(d$n_obs)) paste(" from", n_of(d$n_obs, "observation"))
+  paste0(what, " was computed ", with_gpucor(), " for ", n_of(d$pairs, "pair"), " of ", n_of(sizes[[1L]], "variable"),
+         others, observations)
+}
+
+network_sentences <- function(net, found) {
+  d <- attributes(net)[names(network_slots)]
+  if (is(net, "gpuCorDifference")) d$n_obs <- NULL
   what <- if (is(net, "gpuCorDifference")) {
     paste0("The difference of Fisher's z between two groups, of ", method_title(net@method), ",")
   } else {
     method_title(net@method)
   }
-  observations <- if (!is(net, "gpuCorDifference")) paste(" from", n_of(net@n_obs, "observation"))
   hub <- if (nrow(found$hubs)) paste0(" (", found$hubs$variable[1L], ")")
   connected <- sum(found$variables) - found$isolated
   of_connected <- if (connected > 0) {
@@ -106,27 +114,33 @@ network_sentences <- function(net, found) {
     what <- "Topological overlap"
     paste0(", in the ", overlap_words(c(net@overlap, list(method = net@method))))
   }
-  paste0(what, " was computed ", with_gpucor(), " for ", n_of(net@pairs, "pair"), " of ", variables, observations,
-         of_overlap, ". ", edge_sentence(net), " ", of_connected)
+  paste0(computed_words(what, d, found$variables), of_overlap, ". ", edge_sentence(d, weight_words(net)), " ",
+         of_connected, adjusted_sentence(net@adjusted, net@method, net@n_obs))
 }
 
-edge_sentence <- function(net) {
+# What the threshold of a network is of.
+weight_words <- function(net) {
+  if (is(net, "gpuTOMNetwork")) return(if (any(net@x < 0)) "|overlap|" else "overlap")
   weight <- weight_names[[net@sign]]
-  if (is(net, "gpuCorDifference")) weight <- sub("r", "difference", weight)
-  if (is(net, "gpuTOMNetwork")) weight <- if (any(net@x < 0)) "|overlap|" else "overlap"
-  those <- if (net@edges == 1) "the one with" else "those with"
-  value <- format(net@value[1L])
-  least <- if (is.finite(net@threshold)) paste(weight, ">=", format(net@threshold, digits = 4L))
-  by <- switch(net@criterion,
+  if (is(net, "gpuCorDifference")) sub("r", "difference", weight) else weight
+}
+
+# d: a list named as the slots of a network.
+edge_sentence <- function(d, weight) {
+  those <- if (d$edges == 1) "the one with" else "those with"
+  value <- format(d$value[1L])
+  least <- if (is.finite(d$threshold)) paste(weight, ">=", format(d$threshold, digits = 4L))
+  by <- switch(d$criterion,
     threshold = paste(those, least),
-    density = paste0("the strongest ", percent(net@value[1L]), " of the pairs, ", those, " ", least),
-    k = neighbour_words(net@value[1L], weight),
+    density = paste0("the strongest ", percent(d$value[1L]), " of the pairs",
+                     if (!is.null(least)) paste0(", ", those, " ", least)),
+    k = neighbour_words(d$value[1L], weight),
     p.value = paste0(those, " p <= ", value, if (!is.null(least)) paste0(" (", least, ")")),
-    fdr = paste0(if (net@edges == 1) "the one" else "those", " found at a false discovery rate of ", value,
+    fdr = paste0(if (d$edges == 1) "the one" else "those", " found at a false discovery rate of ", value,
                  " (Benjamini and Hochberg", if (!is.null(least)) paste0("; ", least), ")")
   )
-  paste0(n_of(net@edges, "pair"), if (net@pairs > 0) paste0(" (", percent(net@edges / net@pairs), ")"),
-         if (net@edges == 1) " is an edge" else " are edges", " of the network: ", by, ".")
+  paste0(n_of(d$edges, "pair"), if (d$pairs > 0) paste0(" (", percent(d$edges / d$pairs), ")"),
+         if (d$edges == 1) " is an edge" else " are edges", " of the network: ", by, ".")
 }
 
 neighbour_words <- function(k, weight) {
@@ -138,7 +152,7 @@ neighbour_words <- function(k, weight) {
 #' @export
 print.summary.gpuCorNetwork <- function(x, digits = 4L, ...) {
   print_methods(x)
-  if (x$edges > 0) {
+  if (x$edges > 0 && !is.null(x$degree)) {
     print(rbind(degree = x$degree, weight = x$weight), digits = digits)
     if (nrow(x$hubs)) {
       cat("best connected:\n")
@@ -175,12 +189,16 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 counted_sentence <- function(x) {
   paste0(method_title(x$method), " was computed ", with_gpucor(), " from ", n_of(max(x$n_obs), "observation"), ", and ",
          n_of(x$pairs, "pair"), if (x$pairs == 1) " was" else " were", " counted by coefficient, in ",
-         n_of(length(x$histogram$counts), "bin"), ".")
+         n_of(length(x$histogram$counts), "bin"), ".",
+         adjusted_sentence(attr(x, "adjusted"), x$method, max(x$n_obs)))
 }
 
 connectivity_sentences <- function(x, frame, fit) {
   level <- function(k) {
-    paste0(n_of(x$edges[k], "pair"), " with ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 4L),
+    least <- if (!is.na(x$threshold[k])) {
+      paste0(" with ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 4L))
+    }
+    paste0(n_of(x$edges[k], "pair"), least,
            " (median degree ", format(stats::median(as.matrix(x$degree)[, k])), ", highest ",
            format_count(max(0, as.matrix(x$degree)[, k])), ")")
   }
@@ -202,7 +220,8 @@ connectivity_sentences <- function(x, frame, fit) {
            paste0("Soft connectivity is the sum of adjacencies, ", adjacency, " (", x$type, ") raised to ",
                   paste(vapply(seq_along(x$power), power, ""), collapse = ", "), ". ")
          },
-         if (length(maps)) paste0("Of each variable's pairs ", paste(maps, collapse = ", "), " was taken."))
+         if (length(maps)) paste0("Of each variable's pairs ", paste(maps, collapse = ", "), " was taken."),
+         adjusted_sentence(attr(x, "adjusted"), x$method, max(x$n_obs)))
 }
 
 #' @rdname summary.gpuCorNetwork
@@ -232,15 +251,16 @@ summary.gpuCorPower <- function(object, ...) {
   }
   cut <- attr(object, "r_squared")
   text <- if (is.na(object$powerEstimate)) {
-    paste0(tried, if (nrow(table) == 1L) " did not have" else " none had", " a scale-free fit of R^2 above ", cut, ".")
+    paste0(tried, if (nrow(table) == 1L) " did not have" else " none had", " a scale-free fit of R^2 above ", cut,
+           " with a negative slope.")
   } else {
     paste0(tried, if (nrow(table) == 1L) " had" else paste0(" ", format(object$powerEstimate), " was the lowest with"),
            " a scale-free fit of R^2 above ", cut, " (R^2 ", format(round(row$SFT.R.sq, 2), nsmall = 2), ", slope ",
-           signif(row$slope, 3), "; mean connectivity ", signif(row$mean.k., 3), ")",
-           if (row$slope > 0) ", but with a rising line: that network is not scale-free", ".")
+           signif(row$slope, 3), "; mean connectivity ", signif(row$mean.k., 3), ").")
   }
   text <- paste0(method_title(attr(object, "method")), " of ", n_of(attr(object, "n_var"), "variable"),
-                 " was computed ", with_gpucor(), " for ", attr(object, "type"), " networks. ", text)
+                 " was computed ", with_gpucor(), " for ", attr(object, "type"), " networks. ", text,
+                 adjusted_sentence(attr(object, "adjusted"), attr(object, "method")))
   structure(list(methods = text, estimate = object$powerEstimate, fit = row), class = "summary.gpuCorPower")
 }
 
@@ -292,7 +312,8 @@ summary.gpuAssociated <- function(object, level = 0.05, n = 6L, ...) {
   by <- if (is_t_distributed(attr(object, "method"))) "Student's t" else "the normal distribution"
   what <- paste0(method_title(attr(object, "method")), " with traits was tested ", with_gpucor(), " by ", by,
                  " (two-sided)")
-  found <- summarise_tests(list(coefficient = frame$r), frame$p.value, NULL, what, level, n)
+  tested <- structure(list(coefficient = frame$r, method = attr(object, "method")), adjusted = attr(object, "adjusted"))
+  found <- summarise_tests(tested, frame$p.value, NULL, what, level, n)
   found$strongest <- utils::head(frame, n)
   rule <- setdiff(names(chosen), "pairs")
   if (!length(rule)) return(found)
@@ -301,7 +322,8 @@ summary.gpuAssociated <- function(object, level = 0.05, n = 6L, ...) {
     p.value = paste("with p <=", format(chosen$p.value))
   )
   found$methods <- paste0(what, " for ", n_of(tests, "pair"), ". Of these, ", format_count(nrow(frame)), " (",
-                          percent(nrow(frame) / max(1, tests)), ") were found ", those, ".")
+                          percent(nrow(frame) / max(1, tests)), ") were found ", those, ".",
+                          adjusted_sentence(attr(tested, "adjusted"), tested$method))
   found$tests <- tests
   found$significant <- stats::setNames(nrow(frame), rule)
   found
@@ -312,13 +334,14 @@ summary.gpuAssociated <- function(object, level = 0.05, n = 6L, ...) {
 #' @export
 summary.gpuAssociation <- function(object, level = 0.05, n = 6L, ...) {
   by <- if (is_t_distributed(object$method)) {
-    paste0("by Student's t (two-sided; ", range_of(object$df, "degree"), " of freedom)")
+    paste0("by Student's t (two-sided; ", range_of(pmax(0, object$df), "degree"), " of freedom)")
   } else {
     paste0("by the normal distribution (two-sided; ", range_of(object$n, "observation"), ")")
   }
   what <- paste0(method_title(object$method), " of ", n_of(nrow(object$r), "variable"), " with ",
                  n_of(ncol(object$r), "trait"), " was tested ", with_gpucor(), " ", by)
-  test <- c(list(coefficient = object$r), unclass(object)[c("n", "statistic", "p.value", "fdr")])
+  test <- c(list(coefficient = object$r), unclass(object)[c("n", "statistic", "p.value", "fdr", "method", "df")])
+  attr(test, "adjusted") <- attr(object, "adjusted")
   found <- summarise_tests(test, as.vector(object$p.value), NULL, what, level, n)
   names(found$strongest)[3L] <- "r"
   found
@@ -340,7 +363,9 @@ summarise_tests <- function(object, p, adjusted, what, level, n) {
                  format(level), ", ", share("bonferroni"), " also after Bonferroni's correction; ", share("fdr"),
                  " had a false discovery rate (Benjamini and Hochberg) of at most ", format(level),
                  if (!is.null(adjusted)) paste0("; ", share("permutation"), " had p <= ", format(level),
-                                                " by the maximum over permutations"), ".")
+                                                " by the maximum over permutations"), ".",
+                 adjusted_sentence(attr(object, "adjusted"), object$method, if (is.numeric(object$n)) object$n,
+                                   object[["df"]]))
   smallest <- utils::head(which(p <= sorted[min(max(n, 1), tests)]), 10 * n + 10)
   smallest <- utils::head(smallest[order(p[smallest])], n)
   structure(list(methods = text, tests = length(p), missing = length(p) - tests, significant = significant,

@@ -77,7 +77,8 @@ print.gpuTOM <- function(x, digits = 3L, ...) {
   n <- size_of(x)
   cat("Topological overlap of ", n_of(n, "variable"), ": ", n_of(pairs_of(n), "pair"), "\n",
       "of ", method_title(attr(x, "method")), ", ", n_of(attr(x, "n_obs"), "observation"), "; ",
-      describe_rule(attributes(x)), "\n", sep = "")
+      describe_rule(attributes(x)), "\n",
+      adjusted_line(attr(x, "adjusted"), attr(x, "method"), attr(x, "n_obs")), sep = "")
   print_corner(x, digits)
 }
 
@@ -90,7 +91,8 @@ summary.gpuTOM <- function(object, n = 6L, ...) {
   found$methods <- paste0(
     "Topological overlap was computed ", with_gpucor(), " for ", n_of(length(object), "pair"), " of ",
     n_of(size_of(object), "variable"), " from ", n_of(attr(object, "n_obs"), "observation"), ", in the ",
-    overlap_words(attributes(object)), ".")
+    overlap_words(attributes(object)), ".",
+    adjusted_sentence(attr(object, "adjusted"), attr(object, "method"), attr(object, "n_obs")))
   class(found) <- c("summary.gpuTOM", "summary.gpuCor")
   found
 }
@@ -114,7 +116,7 @@ setClass("gpuTOMNetwork", contains = "gpuCorNetwork", slots = c(overlap = "list"
 
 show_tom_network <- function(object) {
   cat("Topological overlap, in the place of r: ", describe_rule(object@overlap), "\n", sep = "")
-  show_edges(object, "overlap")
+  show_network(object)
 }
 
 #' @rdname gpuCorNetwork-class

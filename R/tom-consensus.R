@@ -57,6 +57,7 @@ consensus_overlap <- function(x, how, rules, method, use, output, backend, call,
   sets <- lapply(x, function(set) check_input(set, NULL, check_use(use), method, settings$assay)$x)
   check_same_variables(sets)
   rules <- rep_len(rules, length(sets))
+  check_consensus_memory(sets, rules[[1L]], method, use, output, settings)
   overlaps <- lapply(seq_along(sets), function(s) {
     tom_of_all(sets[[s]], rules[[s]], method, use, "dist", at_pass(settings, s, length(sets)), call)
   })
@@ -66,11 +67,23 @@ consensus_overlap <- function(x, how, rules, method, use, output, backend, call,
   if (output == "matrix") as.matrix(tom) else tom
 }
 
+# All sets' overlaps are held at the same time; then there is the result, and before it the adjacencies of one set.
+check_consensus_memory <- function(sets, rule, method, use, output, settings) {
+  pairs <- pairs_of(ncol(sets[[1L]]))
+  settings$overlap <- rule
+  bytes <- run_bytes(sets[[1L]], NULL, method, check_use(use), "row", settings)
+  square <- if (output == "matrix") 8 * as.numeric(ncol(sets[[1L]]))^2 else 0
+  check_memory(length(sets) * bytes[1L] + max(bytes[2L], bytes[1L] + square), "gpuTOM()",
+               paste(n_of(pairs, "pair"), "and", n_of(length(sets), "data set")),
+               "gpuCorNetwork(combine = ) keeps the strongest pairs only")
+}
+
 consensus_attributes <- function(overlaps, rules, how, scales) {
   attributes <- attributes(overlaps[[1L]])
   attributes$n_obs <- sum(vapply(overlaps, attr, 0, "n_obs"))
   powers <- vapply(rules, `[[`, 0, "power")
   attributes$power <- if (all(powers == powers[1L])) powers[1L] else powers
+  if (!is.null(attributes$adjusted)) attributes$adjusted$lost <- NULL # of one data set
   attributes$combine <- how$how
   attributes$probs <- if (how$how == "quantile") how$share
   attributes$scales <- if (any(scales != 1)) scales

@@ -80,7 +80,8 @@
 #'   class `gpuTOMNetwork`, which is a [gpuCorNetwork-class] with the slot `overlap`, a list of `power`, `type`,
 #'   `TOMType` and `TOMDenom`. Of a sparse network: a `dsCMatrix`.
 #'
-#' @section Errors: as [gpuCor()]. Pairs without a coefficient, see Details. Memory that is not there.
+#' @section Errors: as [gpuCor()]. Pairs without a coefficient, see Details. A result that does not fit into the
+#'   free memory beside two slabs of adjacencies; `output = "network"` takes less.
 #' @references
 #' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression network analysis. *Statistical
 #' Applications in Genetics and Molecular Biology* 4, 17.
@@ -158,9 +159,7 @@ check_tom_criterion <- function(output, given) {
   if (length(given) != 1L) {
     fail("output = \"network\" takes one of 'threshold', 'density' and 'k', which says which pairs are kept")
   }
-  criterion <- check_criterion(given)
-  if (length(criterion$value) > 1L) fail("'", criterion$name, "' must be one number here; call once for each")
-  criterion
+  check_one_criterion(given)
 }
 
 tom_settings <- function(settings, rule, input, method, use) {
@@ -177,10 +176,13 @@ tom_of_all <- function(x, rule, method, use, output, settings, call) {
   input <- check_input(x, NULL, use, method, settings$assay)
   settings <- tom_settings(settings, rule, input, method, use)
   labels <- colnames(input$x)
+  check_run_memory(input$x, NULL, method, use, layout_of(NULL, output), settings, "gpuTOM()",
+                   "output = \"network\" keeps the largest overlaps only")
   if (output == "matrix") {
     return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
   }
-  run(input$x, NULL, method, use, "row", settings, tom_attributes(input$x, method, rule, call))
+  run(input$x, NULL, method, use, "row", settings,
+      c(tom_attributes(input$x, method, rule, call), list(adjusted = adjustment_of(settings, input$x))))
 }
 
 tom_attributes <- function(x, method, rule, call) {

@@ -38,6 +38,7 @@ gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall
   check_matrix_like(x, COLUMNS)
   input <- check_input(x, NULL, use, method, settings$assay)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
+  check_run_memory(input$x, NULL, method, use, order, settings, "gpuCorTriangle()", WITHOUT_ALL_PAIRS)
   run(input$x, NULL, method, use, order, settings)
 }
 

@@ -25,7 +25,7 @@ ADJUST_WAY_OUT <- paste0("; p.adjust(test$p.value, \"BH\") adjusts the p values 
 ADVICE <- list(
   list("^(absolute|abs|signed|side)$", "mutual",
        "; sign = \"absolute\" (the default), \"positive\" or \"negative\" says of which sign edges are"),
-  list("^shards$", "maps", "; gpuCorPlan(verb = \"gpuConnectivity\") cuts the pairs into shares"),
+  list("^shards$", "maps", "; gpuCorPlan(verb = \"gpuConnectivity\") cuts the pairs into shards"),
   list("^(p[._]?adj(ust)?([._]?methods?)?|adj(ust)?[._]?methods?)$", "x", ADJUST_WAY_OUT),
   list("^((use|with|on|is)[._]?)?(gpu|cuda|device)$", "devices",
        "; backend = \"cuda\" takes a GPU, and backend = \"cpu\" none; 'devices' says which, where there are several"),
@@ -72,11 +72,12 @@ meant <- function(name, verb, known) {
   }
   other <- OTHER_NAMES[[match(name, names(OTHER_NAMES), nomatch = 1L)]]
   if (name %in% names(OTHER_NAMES) && other %in% here) return(paste0(", which is '", other, "' here"))
+  having <- having_argument(name) # that is no misspelling
+  if (length(having)) {
+    return(paste0(", which ", paste0(having, "()", collapse = ", "), if (length(having) > 1L) " have" else " has"))
+  }
   near <- nearest(name, here)
-  if (length(near)) return(paste0("; did you mean '", near, "'?"))
-  having <- having_argument(name)
-  if (!length(having)) return(NULL)
-  paste0(", which ", paste0(having, "()", collapse = ", "), if (length(having) > 1L) " have" else " has")
+  if (length(near)) paste0("; did you mean '", near, "'?")
 }
 
 # The most similar of `names`, if it is similar: a third of the letters may differ.

@@ -1,5 +1,5 @@
-# The matrix that voxelMatrix() returns is an ordinary one. Its class has one purpose: rows can be chosen, and it still
-# knows its voxels.
+# Two S3 classes of ordinary arrays. voxelMatrix: rows can be chosen, and the matrix still knows its voxels. voxelImage:
+# an image with a header prints in three lines.
 
 VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
 
@@ -10,6 +10,46 @@ is_voxels <- function(x) inherits(x, VOXEL_CLASS[1L])
 #' @exportClass voxelMatrix
 setOldClass(VOXEL_CLASS[1:2])
 
+#' @exportClass voxelImage
+setOldClass(c("voxelImage", "array"))
+
+# The class of an array: none without a header, and for the grayordinates of CIFTI, which are vectors and matrices. The
+# callers set it, for a function that did would copy the image.
+image_class <- function(img) {
+  if (!is.null(attr(img, "header", exact = TRUE)) && length(dim(img)) > 2L) c("voxelImage", "array")
+}
+
+#' @rdname readVoxels
+#' @param x An image.
+#' @param ... Not used.
+#' @method print voxelImage
+#' @export
+print.voxelImage <- function(x, ...) {
+  size <- dim(x)
+  header <- attr(x, "header", exact = TRUE)
+  volumes <- prod(size[-(1:3)])
+  tr <- header_tr(header)
+  cat("Image of ", show_size(size[1:3]), " voxels", if (length(size) > 3L) paste0(", ", n_of(volumes, "volume")),
+      if (volumes > 1 && !is.null(tr)) paste0(" ", format(tr), " s apart"), ": ", typeof(x),
+      if (is.logical(x)) paste0(", ", format_count(sum(x, na.rm = TRUE)), " of ", format_count(length(x)), " TRUE"),
+      "\n", sep = "")
+  affine <- header_affine(header)
+  if (is.null(affine)) return(invisible(x))
+  cat("voxels of ", show_size(signif(sqrt(colSums(affine[1:3, 1:3]^2)), 4)), " mm, axes to the ", toward(affine), "\n",
+      "affine ", show_affine(affine), "\n", sep = "")
+  invisible(x)
+}
+
+# The direction that each axis of an image is closest to, such as "left, front, top".
+toward <- function(affine) {
+  names <- rbind(c("right", "front", "top"), c("left", "back", "bottom"))
+  directions <- apply(affine[1:3, 1:3], 2L, function(step) {
+    main <- which.max(abs(step))
+    names[if (step[main] > 0) 1L else 2L, main]
+  })
+  paste(directions, collapse = ", ")
+}
+
 #' @method [ voxelMatrix
 #' @export
 `[.voxelMatrix` <- function(x, i, j, ..., drop = TRUE) {
@@ -19,6 +59,8 @@ setOldClass(VOXEL_CLASS[1:2])
   mask <- attr(x, "mask", exact = TRUE)
   if (is.null(mask) || sum(mask) != ncol(picked)) return(picked) # transposed, for example
   attr(picked, "mask") <- mask
+  rows <- seq_len(nrow(x))
+  if (all(diff(if (missing(i)) rows else rows[i]) == 1)) attr(picked, "tr") <- attr(x, "tr", exact = TRUE)
   class(picked) <- class(x)
   picked
 }
@@ -77,9 +119,10 @@ print.summary.voxelMatrix <- function(x, digits = 4L, ...) {
 #' @rdname voxelMatrix
 #' @param most Of `plot()`: rows of the picture at most; more voxels are averaged in as many blocks.
 #' @param main Of `plot()`: the title.
-#' @section Pictures: `plot()` draws the series as a carpet: a column for each time point, a row for each voxel, or the
-#'   mean of voxels that follow one another, each in standard deviations from its own mean, so that what all voxels
-#'   share at a time, such as a movement, is a stripe. Of more than 20,000 voxels as many are drawn, spread evenly.
+#' @section Pictures: `plot()` draws the series as a carpet: a column for each time point (in seconds, where the matrix
+#'   has an attribute `tr`), a row for each voxel, or the mean of voxels that follow one another, each in standard
+#'   deviations from its own mean, so that what all voxels share at a time, such as a movement, is a stripe. Of more
+#'   than 20,000 voxels as many are drawn, spread evenly.
 #' @export
 plot.voxelMatrix <- function(x, most = 500, main = "", ...) {
   most <- check_whole(most, "most", 1, 1e4)
@@ -87,7 +130,9 @@ plot.voxelMatrix <- function(x, most = 500, main = "", ...) {
   values <- reduce_rows(values, most)
   top <- stats::quantile(abs(values), 0.99, na.rm = TRUE, names = FALSE)
   limits <- c(-1, 1) * if (is.finite(top) && top > 0) top else 1
-  draw_carpet(list(values = values, time = seq_len(nrow(x)), xlab = "time point", ylab = n_of(ncol(x), "voxel"),
+  tr <- attr(x, "tr", exact = TRUE)
+  draw_carpet(list(values = values, time = if (is.null(tr)) seq_len(nrow(x)) else (seq_len(nrow(x)) - 1) * tr,
+                   xlab = if (is.null(tr)) "time point" else "time (s)", ylab = n_of(ncol(x), "voxel"),
                    limits = limits, colours = diverging(), title = "sd"), main, ...)
   invisible(x)
 }

@@ -23,9 +23,11 @@
 #'   `values` is an image that knows it.
 #' @param outside The value of voxels that are not in the reference's mask.
 #' @return `readVoxels()`: an array, integer if the file has unscaled integers, with the attribute `header`, a list of
-#'   NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Of CIFTI a vector of a value for each grayordinate,
-#'   or a matrix with a column for each time point or map; `attr(values, "header")$cifti$models` is a data frame of the
-#'   brain models. `writeVoxels()`: the file's name, invisibly.
+#'   NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` has a `print()` method only,
+#'   which shows the size, the type, the seconds between volumes and the affine instead of all voxels. Of CIFTI a vector
+#'   of a value for each grayordinate, or a matrix with a column for each time point or map;
+#'   `attr(values, "header")$cifti$models` is a data frame of the brain models. `writeVoxels()`: the file's name,
+#'   invisibly.
 #' @section Errors: a file that is not there, is cut off, or has voxels that are no numbers, such as colours or complex
 #'   ones; values that do not fit the reference; a file's name that does not say the reference's format.
 #' @seealso [voxelMatrix()]
@@ -51,6 +53,7 @@ readVoxels <- function(file) {
     img[(k - 1) * volume + seq_len(volume)] <<- values
   })
   attr(img, "header") <- found$header
+  class(img) <- image_class(img)
   img
 }
 

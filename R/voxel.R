@@ -30,7 +30,7 @@
 #' file only the matrix is in memory, with all voxels inside the mask at first.
 #'
 #' @order 1
-#' @aliases voxelMatrix-class
+#' @aliases voxelMatrix-class voxelImage-class
 #' @param img A 4-D image, x by y by z by time: the name of a file, which
 #'   [readVoxels()] knows how to read; an array, what `RNifti::readNifti()` (also
 #'   with `internal = TRUE`) or `oro.nifti::readNIfTI()` gives, or anything else
@@ -58,7 +58,8 @@
 #'   image with a header it has an attribute `header`, NIfTI's fields by name, among
 #'   them `pixdim`, whose values 2 to 4 are the size of a voxel. Attribute `tr` are
 #'   the seconds from one volume to the next, where the image tells them and no
-#'   volume between others was left out. `voxelImage()`: a 3-D array, `outside` the mask; of a matrix with a row for
+#'   volume between others was left out, here or later by rows (`x[-(1:4), ]` keeps
+#'   it). `voxelImage()`: a 3-D array, `outside` the mask; of a matrix with a row for
 #'   each voxel a 4-D array. If the image was a `niftiImage`, so is this. It is a
 #'   vector or a matrix of all grayordinates if it was CIFTI. `summary()` of a matrix from `voxelMatrix()`: a list of
 #'   its `time_points`, `voxels`, `of` how many, `tr`, how many values are `missing`, and their `mean` and `range`.
@@ -97,6 +98,7 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
     kept <- array(FALSE, img$size)
     kept[inside] <- TRUE
     attr(kept, "header") <- if (is.null(img$header)) mask$header else img$header
+    class(kept) <- image_class(kept)
     attr(x, "mask") <- kept
     if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
     class(x) <- VOXEL_CLASS
@@ -153,6 +155,7 @@ as_reference <- function(img, header, names) {
     if (length(dim(img)) == 1L) dim(img) <- NULL else colnames(img) <- names
   }
   attr(img, "header") <- header
+  class(img) <- image_class(img)
   img
 }
 
@@ -239,9 +242,9 @@ kept_times <- function(keep, times) {
 }
 
 are_times <- function(keep, times) {
-  if (anyNA(keep)) return(FALSE)
+  if (!is_variables(keep) || anyNA(keep)) return(FALSE)
   if (is.logical(keep)) return(length(keep) == times)
-  is.numeric(keep) && all(keep == floor(keep)) && all(abs(keep) <= times) && (all(keep > 0) || all(keep < 0))
+  all(keep == floor(keep)) && all(abs(keep) <= times) && (all(keep > 0) || all(keep < 0))
 }
 
 report_dropped <- function(dropped, all) {

@@ -20,7 +20,8 @@ new_windows <- function(result, task, keep, time) {
 window_attributes <- function(task, keep, time) {
   list(windows = window_frame(task$windows, time), keep = keep, width = task$windows$width, step = task$windows$step,
        taper = task$taper, method = task$method, Size = ncol(task$x), Labels = colnames(task$x), n_obs = NULL,
-       call = task$call, class = c("gpuCorWindows", if (keep == "dist") c("matrix", "array")))
+       adjusted = adjustment_of(task$settings, task$x), call = task$call,
+       class = c("gpuCorWindows", if (keep == "dist") c("matrix", "array")))
 }
 
 # Those of a `dist`.
@@ -34,7 +35,7 @@ window_frame <- function(plan, time) {
   end <- start + plan$width - 1
   frame <- list(start = start, end = end, centre = (start + end) / 2)
   if (!is.null(time)) frame$time <- time$first + (frame$centre - 1) * time$each
-  list2DF(frame)
+  structure(list2DF(frame), unit = time$unit)
 }
 
 # The first one is made, the others are like it: it takes longer to make one than to find its edges.
@@ -43,7 +44,7 @@ networks_of <- function(result, task) {
   rows_of <- function(w) {
     edges <- list(store = result$stores[[w]], n_obs = result$n_obs[w])
     least <- result$least[w]
-    take_rows(kept_edges(edges, least, if (by_k) NA_real_ else least), task)
+    take_rows(kept_edges(edges, least, if (by_k) NA_real_ else threshold_of(least)), task)
   }
   network <- new_network(rows_of(1L), task)
   c(list(network), lapply(seq_along(result$stores)[-1L], function(w) {
@@ -60,7 +61,7 @@ degrees_of <- function(result, task) {
     dimnames(values) <- names
     values
   }
-  list(degree = named(result$degree), strength = named(result$strength), threshold = result$least)
+  list(degree = named(result$degree), strength = named(result$strength), threshold = threshold_of(result$least))
 }
 
 moments_of <- function(result, task) {
@@ -76,7 +77,7 @@ variable_network <- function(result, task) {
   slots <- list(Dim = rep(ncol(task$x), 2L), Dimnames = network_names(task), p = rows$p, i = rows$i, x = 2 * rows$x,
                 uplo = "U")
   for (name in names(slots)) methods::slot(network, name) <- slots[[name]]
-  list(sd = network, threshold = if (task$criterion$name == "k") NA_real_ else 2 * least)
+  list(sd = network, threshold = if (task$criterion$name == "k") NA_real_ else 2 * threshold_of(least))
 }
 
 # ---- methods
@@ -105,6 +106,7 @@ count_windows <- function(x) nrow(attr(x, "windows"))
   attributes(values) <- list(Size = attr(x, "Size"), Labels = attr(x, "Labels"), Diag = FALSE, Upper = FALSE,
                              method = attr(x, "method"), n_obs = n_obs,
                              diagonal = if (n_obs < 2) rep(NA_real_, attr(x, "Size")), call = attr(x, "call"),
+                             adjusted = attr(x, "adjusted"),
                              untestable = "the observations of a window may have the weights of a taper",
                              class = c("gpuCor", "dist"))
   values
@@ -158,7 +160,8 @@ window_sentences <- function(x) {
   paste0(method_title(attr(x, "method")), " of ", n_of(attr(x, "Size"), "variable"), " was computed ", with_gpucor(),
          " in ", n_of(count_windows(x), "window"), " of ", n_of(attr(x, "width"), "observation"),
          if (taper != "none") paste0(" (with the weights of a ", taper, " taper)"), ", ",
-         n_of(attr(x, "step"), "observation"), " apart. ", kept_words(x))
+         n_of(attr(x, "step"), "observation"), " apart. ", kept_words(x),
+         adjusted_sentence(attr(x, "adjusted"), attr(x, "method")))
 }
 
 kept_words <- function(x) {
@@ -289,14 +292,19 @@ describe_kept <- function(x) {
 format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
 
 # "12 edges", "3 to 12 edges".
-range_of <- function(counts, thing) paste0(format_range(counts), " ", thing, if (!all(counts == 1, na.rm = TRUE)) "s")
+range_of <- function(counts, thing) {
+  counts <- counts[!is.na(counts)]
+  if (!length(counts)) return(paste0("no ", thing, "s"))
+  paste0(format_range(counts), " ", thing, if (!all(counts == 1)) "s")
+}
 
 #' @rdname gpuCorWindows
 #' @param digits Significant digits to print.
 #' @method print gpuCorWindows
 #' @export
 print.gpuCorWindows <- function(x, digits = 3L, ...) {
-  cat(describe_windows(x), "\n", describe_kept(x), "\n", sep = "")
+  cat(describe_windows(x), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")), describe_kept(x), "\n",
+      sep = "")
   frame <- frame_of_windows(x)
   print(utils::head(frame, 7L), digits = digits)
   if (nrow(frame) > 7L) cat("... and ", n_of(nrow(frame) - 7L, "more window"), "\n", sep = "")

@@ -16,7 +16,12 @@
 #'   deviations, for which tile by tile of the pairs goes through all windows. Nothing is then held for all pairs, and
 #'   no window.
 #'
+#' `pairs` ([within(), between(), nearer(), farther()][pairs-that-count]) is taken with `threshold`, `density` or `k`:
+#' only pairs that count are edges of a window, and a density is of these. Without one of them every pair has a place
+#' in the result, and `pairs` is an error.
+#'
 #' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one.
+#' Another one counts those with infinite values, and, but for `keep = "dist"`, those with missing values.
 #' Moments are over the windows in which the pair has a coefficient.
 #'
 #' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows, as confounds of
@@ -60,7 +65,8 @@
 #'   or variable of a window in each row.
 #'
 #' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A window that is wider than there are observations. A
-#'   criterion with a `keep` that has no use for it, or none where it needs one. What does not fit into memory.
+#'   criterion with a `keep` that has no use for it, or none where it needs one. A result that does not fit into the
+#'   free memory: the error says what fits.
 #'
 #' @references
 #' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). Tracking whole-brain connectivity dynamics
@@ -90,7 +96,9 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   check_matrix_like(x, COLUMNS)
-  task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision, takes_all = FALSE)
+  if (is.null(criterion)) refuse_pairs(...names(), MASKED_WINDOWS)
+  task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision, takes_all = FALSE,
+                       takes_pairs = TRUE)
   time <- time_of(x, task$settings$asked$tr)
   task$mutual <- mutual
   task$call <- sys.call()
@@ -102,13 +110,14 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   if (is_freed(task)) task <- freed_task(task)
   if (!is.matrix(task$x)) task$x <- dense_series(task$x)
   result <- run_windows(task, keep, window_attributes(task, keep, time))
-  warn_windows(result$constant, "the standard deviation is zero", task)
-  warn_windows(result$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", task)
+  warn_of_windows(result$notes, task, keep)
   new_windows(result, task, keep, time)
 }
 
 kept_of_windows <- c("dist", "network", "connectivity", "moments")
 tapers <- c("none", "gaussian", "tukey")
+
+MASKED_WINDOWS <- "keep = \"network\", \"connectivity\" and \"moments\" take it with 'threshold', 'density' or 'k'"
 
 # ---- arguments
 
@@ -131,7 +140,7 @@ window_criterion <- function(keep, given) {
     fail("which pairs of a window are edges? give one of ", paste0("'", known, "'", collapse = ", "))
   }
   if (keep == "moments" && names(given) == "threshold") return(sd_threshold(given$threshold))
-  check_criterion(given)
+  check_one_criterion(given)
 }
 
 names_of_criteria <- c("threshold", "density", "k")
@@ -143,11 +152,11 @@ sd_threshold <- function(value) {
   list(name = "threshold", value = as.numeric(value))
 }
 
-# How the observations follow one another: list(first, each) in units of time, or NULL.
+# The time of the first observation and the time between two: list(first, each, unit: "s", or NULL of a `ts`), or NULL.
 time_of <- function(x, tr) {
   if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
   if (is.null(tr)) tr <- attr(x, "tr")
-  if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr)
+  if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
 }
 
 # Data that are in no ordinary matrix, read once.
@@ -235,6 +244,7 @@ freed_task <- function(task) {
   task$x <- do.call(cbind, freed)
   colnames(task$x) <- names
   task$settings$design["basis"] <- list(NULL)
+  task$settings$design$adjusted$lost <- NULL # of all observations, not of a window
   task
 }
 
@@ -259,19 +269,9 @@ window_bytes <- function(task, keep) {
   data <- if (is.matrix(task$x) && !is_freed(task)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
   data + switch(keep,
     dist = 8 * task$pairs * n,
-    network = 24 * n * edges_of_window(task), # where they are found, and in R
+    network = EDGE_BYTES * n * edges_of_task(task),
     connectivity = 16 * ncol(task$x) * n,
     moments = if (is.null(task$criterion)) 36 * task$pairs else 0,
-    0
-  )
-}
-
-# As far as it is known before.
-edges_of_window <- function(task) {
-  value <- task$criterion$value
-  switch(task$criterion$name,
-    density = edges_of_density(value, task$pairs),
-    k = if (task$mutual) 0 else min(task$pairs, ncol(task$x) * value / 2),
     0
   )
 }
@@ -282,12 +282,9 @@ check_window_memory <- function(task, keep) {
     fail("keep = \"dist\" makes a matrix with a row for each of ", format_count(task$pairs), " pairs, and R has ",
          "at most ", format_count(constant("most edges")), " in one; ", window_ways_out(task, keep, 0))
   }
-  bytes <- window_bytes(task, keep)
-  free <- if (bytes > 2^20) free_memory() else Inf
-  if (bytes <= free) return(invisible())
-  fail("keep = \"", keep, "\" takes ", format_bytes(bytes), ", for ", n_of(task$pairs, "pair"), " and ",
-       n_of(task$windows$n, "window"), "; ", format_bytes(free), " of memory are free; ",
-       window_ways_out(task, keep, free))
+  check_memory(window_bytes(task, keep), paste0("keep = \"", keep, "\""),
+               paste(n_of(task$pairs, "pair"), "and", n_of(task$windows$n, "window")),
+               function(free) window_ways_out(task, keep, free))
 }
 
 window_ways_out <- function(task, keep, free) {
@@ -338,8 +335,23 @@ check_density <- function(task) {
   }
 }
 
+# keep = "dist" shows which coefficients are missing.
+warn_of_windows <- function(notes, task, keep) {
+  warn_windows(notes$constant, "the standard deviation is zero", task)
+  warn_windows(notes$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", task)
+  if (!measure_of(task$method)$ranked) {
+    warn_windows(notes$infinite, "infinite values leave no coefficient", task, paste0("; ", INFINITE_WAY_OUT))
+  }
+  if (keep == "dist") return(invisible())
+  if (uses[task$use] == "everything") {
+    warn_windows(notes$missing, "missing values leave no coefficient", task, "; see 'use'")
+  } else {
+    warn_windows(notes$few, "fewer than two values leave no coefficient", task)
+  }
+}
+
 # One warning for all windows in which something is so of a variable.
-warn_windows <- function(notes, what, task) {
+warn_windows <- function(notes, what, task, hint = "") {
   n <- sum(notes$of_window != 0)
   if (n == 0) return(invisible())
   columns <- which(notes$of_variable > 0)
@@ -352,6 +364,6 @@ warn_windows <- function(notes, what, task) {
   } else {
     "of pairs, in the rows that both columns have"
   }
-  warning(what, " in ", format_count(n), " of ", n_of(length(notes$of_window), "window"), " (", which, ")",
+  warning(what, " in ", format_count(n), " of ", n_of(length(notes$of_window), "window"), " (", which, ")", hint,
           call. = FALSE)
 }

@@ -78,6 +78,11 @@ for (combine in c("mean", "fisher", "min")) {
   alike(gpuCor, subjects, combine = combine)
   same(gpuCorNetwork, subjects, density = 0.02, combine = combine, method = "kendall")
 }
+permuted <- function(x, ...) { # every subject's values, for a sink of the host
+  set.seed(1)
+  gpuCorCompare(x, list(ties[, rev(seq_len(ncol(ties)))]), n_perm = 5, ...)
+}
+alike(permuted, subjects, take = function(r) r$p.adjusted)
 alike(gpuConnectivity, ties, threshold = c(0.1, 0.2), maps = c("mean", "z", "icc"), take = function(r) r$z,
       within = 1e-6)
 same(gpuCorNetwork, distinct, threshold = 0.1, pairs = within(rep_len(1:3, ncol(distinct))))

@@ -35,7 +35,7 @@ run_shares <- function(gpus) {
   unlink(c(begun, file.path(path, "claims")), recursive = TRUE) # as if no share had been computed yet
   found <- NULL
   seconds <- seconds_of(found <- system2("sh", script, stdout = TRUE))
-  if (sum(grepl("^share .* s on ", found)) < shares) stop("shares were not computed: ", paste(found, collapse = "\n"))
+  if (sum(grepl("^shard .* s on ", found)) < shares) stop("shards were not computed: ", paste(found, collapse = "\n"))
   seconds
 }
 

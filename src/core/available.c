@@ -5,6 +5,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Version 1 of control groups writes the largest number of pages for no limit. */
+static const int64_t NO_LIMIT = INT64_MAX / 2;
 
 /* The number behind a name at the beginning of a line; -1: there is none. */
 static int64_t number_in(const char *path, const char *name) {
@@ -23,11 +28,12 @@ static int64_t left_of_group(const char *folder, const char *limit, const char *
     char path[600];
     snprintf(path, sizeof path, "%s/%s", folder, limit);
     int64_t most = number_in(path, ""); /* "max": no number */
+    if (most < 0 || most > NO_LIMIT) return INT64_MAX;
     snprintf(path, sizeof path, "%s/%s", folder, current);
     int64_t used = number_in(path, "");
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     int64_t idle = number_in(path, "inactive_file ");
-    if (most < 0 || used < 0) return INT64_MAX;
+    if (used < 0) return INT64_MAX;
     used -= idle > 0 ? idle : 0;
     return most > used ? most - used : 0;
 }
@@ -56,10 +62,18 @@ static int64_t left_of_line(char *line) {
     return left_of_groups("/sys/fs/cgroup/memory", group + 1, "memory.limit_in_bytes", "memory.usage_in_bytes");
 }
 
+/* What `ulimit -v`, which batch systems set, leaves of the address space. */
+static int64_t left_of_address_space(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INT64_MAX;
+    int64_t pages = number_in("/proc/self/statm", ""), most = (int64_t)limit.rlim_cur;
+    return pages < 0 ? most : gcor_larger(0, most - pages * (int64_t)sysconf(_SC_PAGESIZE));
+}
+
 int64_t gcor_available_memory(void) {
     char line[512];
     int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
-    int64_t left = kilobytes >= 0 ? 1024 * kilobytes : INT64_MAX;
+    int64_t left = gcor_smaller(kilobytes >= 0 ? 1024 * kilobytes : INT64_MAX, left_of_address_space());
     FILE *file = fopen("/proc/self/cgroup", "r");
     while (file && fgets(line, sizeof line, file)) left = gcor_smaller(left, left_of_line(line));
     if (file) fclose(file);

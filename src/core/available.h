@@ -4,8 +4,9 @@
 
 #include "gpucor.h"
 
-/* Bytes that the system has left without swapping, or what the process's control groups leave it where that is less;
- * pages that would be given back on demand count as left. INT64_MAX where nothing is known. */
+/* Bytes that the process may still take: the least of what the system has without swapping, what the process's control
+ * groups leave, and what its address space has room for. Pages that the system may take back on demand are available,
+ * and so are those of kept blocks (pool.h), on Linux. INT64_MAX where nothing is known. */
 int64_t gcor_available_memory(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include "chosen.h"
 
 #include "alloc.h"
+#include "combine.h"
 #include "filter.h"
 #include "picked.h"
 
@@ -12,6 +13,9 @@
 typedef struct {
     gcor_pairs *pairs;
     gcor_picked x, y;
+    gcor_picked *of_subjects; /* x and y of each; NULL: one subject */
+    gcor_subject *subjects;
+    gcor_combination combination;
     unsigned char *x_flags, *y_flags;
     gcor_filter filter;
     gcor_job job;
@@ -30,9 +34,38 @@ static unsigned char *new_flags(gcor_context *context, int64_t n_var) {
     return flags;
 }
 
+/* Whether any thread may read the data, of y or of x, so that their columns may be read in another order. */
+static int any_thread_reads(const gcor_job *job, int of_y) {
+    const gcor_combination *all = job->combination;
+    if (!all) return (of_y ? job->y : job->x)->any_thread;
+    for (int64_t s = 0; s < all->n; s++)
+        if (!(of_y ? all->subjects[s].y : all->subjects[s].x)->any_thread) return 0;
+    return 1;
+}
+
+/* All subjects' data, with their columns in the order of the pairs. */
+static gcor_status pick_subjects(gcor_context *context, const gcor_combination *all, chosen *c) {
+    c->of_subjects = gcor_alloc(context, 2 * all->n, sizeof *c->of_subjects, "the subjects");
+    c->subjects = gcor_alloc(context, all->n, sizeof *c->subjects, "the subjects");
+    if (!c->of_subjects || !c->subjects) return GCOR_NO_MEMORY;
+    for (int64_t s = 0; s < all->n; s++) {
+        gcor_picked *x = c->of_subjects + 2 * s, *y = x + 1;
+        gcor_subject *subject = &c->subjects[s];
+        *subject = all->subjects[s];
+        *x = gcor_picked_source(subject->x, gcor_pairs_cols(c->pairs));
+        if (subject->y) *y = gcor_picked_source(subject->y, gcor_pairs_rows(c->pairs));
+        subject->x = &x->source;
+        if (subject->y) subject->y = &y->source;
+    }
+    c->combination = *all;
+    c->combination.subjects = c->subjects;
+    c->job.combination = &c->combination;
+    return GCOR_OK;
+}
+
 static gcor_status prepare(gcor_context *context, const gcor_job *job, chosen *c) {
     const gcor_sink *sink = job->sink;
-    int any_x = job->x->any_thread, any_y = job->y ? job->y->any_thread : any_x;
+    int any_x = any_thread_reads(job, 0), any_y = any_thread_reads(job, job->y != NULL);
     gcor_status status = gcor_pairs_new(context, job->pairs, sink->shape, sink->n_row, sink->n_col, any_y, any_x,
                                         &c->pairs);
     if (!status) c->x_flags = new_flags(context, sink->n_col);
@@ -49,7 +82,7 @@ static gcor_status prepare(gcor_context *context, const gcor_job *job, chosen *c
     c->job.x_flags = c->x_flags;
     c->job.y_flags = c->y_flags;
     c->job.sink = &c->filter.sink;
-    return GCOR_OK;
+    return job->combination ? pick_subjects(context, job->combination, c) : GCOR_OK;
 }
 
 static void copy_flags(const unsigned char *flags, const int32_t *number, int64_t n_var, unsigned char *to) {
@@ -76,6 +109,8 @@ gcor_status gcor_run_chosen(gcor_session *session, gcor_context *context, gcor_j
     if (!status) status = name(context, &c, job);
     job->sink->pairs = NULL;
     gcor_pairs_free(c.pairs);
+    gcor_free(c.of_subjects);
+    gcor_free(c.subjects);
     gcor_free(c.x_flags);
     gcor_free(c.y_flags);
     return status;

@@ -59,10 +59,8 @@ GCOR_INLINE double gcor_scale(double largest) {
     return ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
 }
 
-/* A power of two that makes values small enough for their differences to be finite; 1 for all but the largest. */
-GCOR_INLINE double gcor_safe_scale(double largest) {
-    return largest >= 0x1p1000 ? 0x1p-24 : 1;
-}
+/* What values are multiplied by where differences between them, or the sum of up to 2^30 of these, overflow. */
+#define GCOR_SMALL_UNIT 0x1p-32
 
 /* The number of pairs of observations. */
 GCOR_INLINE int64_t gcor_obs_pairs(int64_t n_obs) {

@@ -11,10 +11,11 @@ extern "C" {
 #endif
 
 typedef enum {
-    GCOR_MEAN,    /* sum of weight r / total */
-    GCOR_FISHER,  /* tanh of sum of weight artanh(r) / total (fisher.h) */
-    GCOR_LEAST,   /* the smallest; weights do not matter */
-    GCOR_QUANTILE /* of the subjects' r, as quantile() has it by default; weights do not matter */
+    GCOR_MEAN,     /* sum of weight r / total */
+    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (fisher.h) */
+    GCOR_LEAST,    /* the smallest; weights do not matter */
+    GCOR_QUANTILE, /* of the subjects' r, as quantile() has it by default; weights do not matter */
+    GCOR_EACH      /* not combined: the sink takes every subject's r (gcor_segment.stride); weights do not matter */
 } gcor_combining;
 
 /* One of them. Subjects differ in their observations, not in their variables. */

@@ -45,6 +45,18 @@ static gcor_status take_counted(gcor_sink *of, gcor_context *context, int thread
     return of->type->take(of, context, thread, part);
 }
 
+/* Those parts of the part that count; of all subjects' values (stride), a copy would have to be of each. */
+static gcor_status take_runs(gcor_sink *of, gcor_context *context, int thread, const gcor_segment *part,
+                             const unsigned char *counts) {
+    gcor_status status = GCOR_OK;
+    for (int64_t k = 0, end; !status && k < part->n; k = end) {
+        for (end = k + 1; end < part->n && counts[end] == counts[k];) end++;
+        gcor_segment run = part_of(part, k, end - k);
+        if (counts[k]) status = of->type->take(of, context, thread, &run);
+    }
+    return status;
+}
+
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_sink *of = ((gcor_filter *)sink)->of;
     unsigned char counts[SOME];
@@ -56,7 +68,8 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         if (found == part.n)
             status = of->type->take(of, context, thread, &part);
         else if (found > 0)
-            status = take_counted(of, context, thread, &part, counts);
+            status = part.stride > 0 ? take_runs(of, context, thread, &part, counts)
+                                     : take_counted(of, context, thread, &part, counts);
     }
     return status;
 }

@@ -1,5 +1,5 @@
 /* Fisher's z and back, the same to the last bit on every back end: sums, products, quotients and bits only, none of
- * them to be fused with another (who includes this is compiled without contraction). Loops of them become vectors. */
+ * them fused with another (rounding.h). Loops of them become vectors. */
 #ifndef GPUCOR_FISHER_H
 #define GPUCOR_FISHER_H
 

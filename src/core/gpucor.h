@@ -29,6 +29,7 @@
 #include <stdio.h>
 
 #include "../../inst/include/gpucor/measure.h"
+#include "rounding.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,8 +77,9 @@ gcor_monitor gcor_watch(int (*check)(void *user, double share), void *user);
 
 /* A worker's settings and state. */
 typedef struct {
-    int threads;    /* host threads to use, >= 1 */
-    int64_t memory; /* bytes for operands; 0: the back end decides */
+    int threads;          /* host threads to use, >= 1 */
+    int64_t memory;       /* bytes for operands; 0: the back end decides */
+    int64_t result_bytes; /* of the result in host memory, which is allocated and not yet written to */
     gcor_monitor *monitor;
     int64_t pairs_done; /* of the monitor's, those that this worker has done */
     int64_t tile_pairs; /* of the tile in work; a back end may set the share, 0 to 1, for the progress bar */
@@ -175,6 +177,7 @@ typedef struct gcor_segment {
     void (*exact)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
     const void *rows, *cols; /* exact()'s own */
     int64_t turn;            /* of multiply_in_turns(): which of the operands these are of, from 0 */
+    int64_t stride; /* of GCOR_EACH (combine.h): subject s has its values at doubles + s * stride; otherwise 0 */
 } gcor_segment;
 
 /* Element k as it was handed over. Any thread. */
@@ -335,6 +338,8 @@ typedef struct {
     int64_t (*overlap_side)(int64_t n_var);
     /* How such a run of n_var variables goes about it, by what is free. */
     gcor_status (*plan_overlap)(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
+    /* Min bytes of host memory that such a run takes beside its result (optional; NULL: next to none). */
+    int64_t (*overlap_memory)(int64_t n_var);
     int keeps_adjacency;
 
     /* multiply() of n REAL operands of at most `in_turns` observations, for a sink with begin_part() that takes cheap

@@ -12,6 +12,8 @@
  * left to nobody else. */
 enum { PAGE = 2 << 20, LEAST = 4 << 20, MOST_KEPT = 16, KEPT_PART = 4 };
 
+enum { CHECKED = 64 << 20 }; /* bytes of a block from which on what is available is asked for */
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static gcor_block kept[MOST_KEPT];                        /* the one that came last first */
 static int n_kept;
@@ -70,7 +72,8 @@ static gcor_block reuse(int k, size_t room) {
     return block;
 }
 
-/* Aligned to a large page: what is before and behind it goes back. */
+/* Aligned to a large page: what is before and behind it goes back. No memory is reserved for the pages:
+ * gcor_pool_open() asks for more than will be used. */
 static gcor_block map(size_t room) {
     char *from = mmap(NULL, room + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (from == MAP_FAILED) return (gcor_block){0};
@@ -85,7 +88,11 @@ static gcor_block take_pages(int64_t bytes) {
     size_t room = whole_pages(bytes);
     int k = find_kept(room);
     if (k >= 0) return reuse(k, room);
-    if (kept_bytes > 0 && bytes > gcor_available_memory() - kept_bytes) drop_beyond(0);
+    if (bytes >= CHECKED || kept_bytes > 0) {
+        int64_t available = gcor_available_memory();
+        if (bytes > available - kept_bytes) drop_beyond(0);
+        if (bytes >= CHECKED && bytes > available) return (gcor_block){0};
+    }
     gcor_block block = map(room);
     if (block.at || n_kept == 0) return block;
     drop_beyond(0);
@@ -104,8 +111,9 @@ gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what
     used_bytes += block.at ? (int64_t)block.room : 0;
     pthread_mutex_unlock(&mutex);
     if (!block.at)
-        (void)gcor_fail(context, GCOR_NO_MEMORY, "cannot allocate %.1f MB of memory for %s; close other programs",
-                        (double)bytes / 1e6, what);
+        (void)gcor_fail(context, GCOR_NO_MEMORY,
+                        "cannot allocate %.1f MB of memory for %s; %.1f MB are free: close other programs",
+                        (double)bytes / 1e6, what, (double)gcor_available_memory() / 1e6);
     return block;
 }
 
@@ -167,6 +175,12 @@ void gcor_pool_return(gcor_block *block) {
     if (!block->at) return;
     count(-(int64_t)block->room);
     unmap(block);
+}
+
+void gcor_pool_drop(void) {
+    pthread_mutex_lock(&mutex);
+    drop_beyond(0);
+    pthread_mutex_unlock(&mutex);
 }
 
 void gcor_pool_keep(int64_t bytes) {

@@ -17,7 +17,9 @@ typedef struct {
 } gcor_block;
 
 /* Room for so many bytes, whose contents are undefined; at least 64-byte aligned, and to a large page where it is
- * large. at is NULL after an error. `what` names it in the message. The caller gives it back with gcor_pool_give(). */
+ * large. at is NULL after an error. A large block that is larger than the available memory is an error, because the
+ * system would give the address space and end the process when it is written to. `what` names it in the message. The
+ * caller gives it back with gcor_pool_give(). */
 gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what);
 void gcor_pool_give(gcor_block *block);
 
@@ -27,6 +29,9 @@ gcor_block gcor_pool_open(int64_t most);
 void gcor_pool_cut(gcor_block *block, int64_t bytes);
 /* As gcor_pool_give(), but that no page stays: for sizes that nothing else will have. */
 void gcor_pool_return(gcor_block *block);
+
+/* Give all kept blocks back to the system. */
+void gcor_pool_drop(void);
 
 /* Bytes that may stay from now on, -1: a quarter of what is available; what is more goes back. */
 void gcor_pool_keep(int64_t bytes);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 enum { BLOCK_BYTES = 4 << 20, MOST_BYTES = 64 << 20 }; /* read at a time where one thread alone may read; for a grain */
+enum { AT_ONCE_BYTES = 128 << 10, MOST_AT_ONCE = 64 }; /* read at a time by each thread; columns */
 
 typedef struct {
     gcor_context *context;
@@ -42,18 +43,27 @@ static void work_on(const gathering *g, int thread, int64_t j, double *x) {
     g->work(g->user, thread, j, x, normalise(x, columns->n_obs));
 }
 
-/* Every thread reads for itself, into n_obs values of its own. */
-static void gather_anywhere(const gathering *g, double *scratch) {
+/* How many columns a thread reads at a time: short ones together, as each read of a file is a call of the system. */
+static int64_t columns_at_once(const gathering *g) {
+    int64_t fitting = AT_ONCE_BYTES / (8 * (g->columns->source->n_obs + 1));
+    return gcor_clamp(gcor_smaller(fitting, g->n / (4 * g->context->threads)), 1, MOST_AT_ONCE);
+}
+
+static void read_and_work(const gathering *g, int thread, int64_t first, int64_t n, double *x) {
     gcor_source *source = g->columns->source;
-    int64_t chunk = gcor_clamp(g->n / (4 * g->context->threads), 1, 16);
-    (void)chunk; /* without OpenMP */
+    if (gcor_stop(g->context) || source->read(source, g->context, first, n, x)) return;
+    for (int64_t j = 0; j < n; j++) work_on(g, thread, first + j, x + j * source->n_obs);
+}
+
+/* Every thread reads for itself, into memory of its own. */
+static void gather_anywhere(const gathering *g, double *scratch) {
+    int64_t width = columns_at_once(g), end = g->first + g->n;
 #pragma omp parallel num_threads(g->context->threads)
     {
         int thread = omp_get_thread_num();
-        double *x = scratch + thread * source->n_obs;
-#pragma omp for schedule(dynamic, chunk)
-        for (int64_t j = g->first; j < g->first + g->n; j++)
-            if (!gcor_stop(g->context) && !source->read(source, g->context, j, 1, x)) work_on(g, thread, j, x);
+        double *x = scratch + thread * width * g->columns->source->n_obs;
+#pragma omp for schedule(dynamic)
+        for (int64_t j = g->first; j < end; j += width) read_and_work(g, thread, j, gcor_smaller(width, end - j), x);
     }
 }
 
@@ -115,7 +125,7 @@ gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns,
                              gcor_column_work work, void *user) {
     gathering g = {context, columns, first, n, work, user};
     int any = columns->source->any_thread;
-    int64_t room = any ? context->threads : 2 * blocks_of(&g).columns;
+    int64_t room = any ? context->threads * columns_at_once(&g) : 2 * blocks_of(&g).columns;
     if (n == 0) return GCOR_OK;
     double *values = gcor_alloc(context, room * columns->source->n_obs, sizeof(double), "columns being read");
     if (!values) return GCOR_NO_MEMORY;

@@ -128,12 +128,21 @@ static gcor_use use_of(const gcor_windows *windows, const window_rows *rows) {
 static void note_flag(gcor_window_notes *notes, int64_t window, const gcor_tile *tile, const unsigned char *flags,
                       int flag) {
     int any = 0;
+    if (!notes->of_window) return;
     for (int64_t j = 0; j < tile->n_col; j++) {
         if (!(flags[j] & flag)) continue;
         __atomic_fetch_add(&notes->of_variable[tile->col + j], 1, __ATOMIC_RELAXED);
         any = 1;
     }
     if (any) notes->of_window[window] = 1;
+}
+
+static void note_flags(gcor_windows *windows, int64_t window, const gcor_tile *tile, const unsigned char *flags) {
+    note_flag(&windows->missing, window, tile, flags, GCOR_MISSING);
+    note_flag(&windows->infinite, window, tile, flags, GCOR_INFINITE);
+    note_flag(&windows->constant, window, tile, flags, GCOR_CONSTANT);
+    note_flag(&windows->few, window, tile, flags, GCOR_FEW);
+    note_flag(&windows->fell_back, window, tile, flags, GCOR_FELL_BACK);
 }
 
 static int is_diagonal(const gcor_tile *tile) {
@@ -169,9 +178,7 @@ static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_
     note_lost(windows, &job);
     if (status) return status;
     windows->n_obs[window] = job.n_obs_used;
-    if (!is_diagonal(tile)) return GCOR_OK;
-    note_flag(&windows->constant, window, tile, flags, GCOR_CONSTANT);
-    note_flag(&windows->fell_back, window, tile, flags, GCOR_FELL_BACK);
+    if (is_diagonal(tile)) note_flags(windows, window, tile, flags);
     return GCOR_OK;
 }
 

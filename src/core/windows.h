@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* In how many windows something is so of each variable, and whether it is of any in each window; cleared by the caller,
- * whose they are. */
+/* In how many windows each variable has a flag, and whether any variable has it in each window. Owned and cleared by
+ * the caller. NULL in both: not noted. */
 typedef struct {
     int32_t *of_variable;
     unsigned char *of_window;
@@ -28,8 +28,8 @@ typedef struct {
                               * their weight, ascending; NULL: all are */
     int64_t n_complete;
     /* Written: */
-    gcor_window_notes constant, fell_back; /* GCOR_CONSTANT, GCOR_FELL_BACK */
-    int64_t *n_obs;                        /* of each window, the observations that counted */
+    gcor_window_notes missing, infinite, constant, few, fell_back; /* by flag: GCOR_MISSING and so on */
+    int64_t *n_obs;                                                /* of each window, the observations that counted */
 } gcor_windows;
 
 /* A thread's own: flags of a tile's variables and weights of a window, and, where each thread has windows of its own, a

@@ -247,16 +247,24 @@ static gcor_status fetch(gcor_worker *w, int64_t subject, int of_rows, int64_t f
 
 /* ---- tiles ---------------------------------------------------------------------------- */
 
-/* Whether none of its pairs is one of those that count. */
-static int is_outside(const gcor_worker *w, const gcor_tile *tile) {
-    return w->sink->pairs && gcor_pairs_of_tile(w->sink->pairs, tile) == GCOR_NO_PAIR;
+/* The pair mask, or NULL if all pairs count. The sink of combined coefficients has none: it needs whole tiles. */
+static const gcor_pairs *mask_of(const gcor_worker *w) {
+    return (w->combine ? w->combine->to : w->sink)->pairs;
 }
 
-/* Of a tile what has pairs that count. */
+/* Whether none of its pairs is one of those that count. */
+static int is_outside(const gcor_worker *w, const gcor_tile *tile) {
+    return mask_of(w) && gcor_pairs_of_tile(mask_of(w), tile) == GCOR_NO_PAIR;
+}
+
+/* The part of a tile that has all of its pairs that count; it may have no pair. */
+static gcor_tile part_of(const gcor_worker *w, const gcor_tile *tile) {
+    return mask_of(w) ? gcor_pairs_shrink(mask_of(w), tile) : *tile;
+}
+
 static gcor_status multiply_part(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
                                  const gcor_tile *tile) {
-    const gcor_pairs *pairs = w->sink->pairs;
-    gcor_tile part = pairs ? gcor_pairs_shrink(pairs, tile) : *tile;
+    gcor_tile part = part_of(w, tile);
     if (gcor_tile_pairs(&part, w->sink->shape) == 0) return GCOR_OK;
     return w->backend->multiply(w->state, rows, cols, &part);
 }
@@ -290,8 +298,10 @@ typedef struct {
 /* All subjects' operands, which are there at the same time. */
 static gcor_status multiply_in_turns(gcor_worker *w, const gcor_tile *tile) {
     gcor_combine *c = w->combine;
+    gcor_tile part = part_of(w, tile);
     gcor_status status = gcor_begin_pairs(w->context, c->rule->n * gcor_tile_pairs(tile, w->sink->shape));
-    if (!status) status = w->backend->multiply_in_turns(w->state, c->rows, c->cols, c->rule->n, tile);
+    if (!status && gcor_tile_pairs(&part, w->sink->shape) > 0)
+        status = w->backend->multiply_in_turns(w->state, c->rows, c->cols, c->rule->n, &part);
     if (!status) gcor_end_pairs(w->context);
     return status;
 }
@@ -344,7 +354,7 @@ static int is_at_rim(const gcor_worker *w, int64_t row, int64_t col) {
 
 /* Of pairs that do not count: as if they had been done. */
 static gcor_status skip(gcor_worker *w, const gcor_tile *part) {
-    int64_t pairs = gcor_tile_pairs(part, w->sink->shape);
+    int64_t pairs = count_subjects(w) * gcor_tile_pairs(part, w->sink->shape);
     __atomic_fetch_add(&w->context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
     w->context->pairs_done += pairs;
     return gcor_stop(w->context) ? w->context->error.status : GCOR_OK;

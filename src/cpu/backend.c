@@ -2,10 +2,13 @@
 #include "cpu.h"
 
 #include "../core/alloc.h"
+#include "../core/available.h"
+#include "../core/triangle.h"
 
 #include <stdlib.h>
 
-static const int64_t OPERAND_MEMORY = (int64_t)512 << 20; /* the promise is 1 GB for everything */
+/* The promise is 1 GB for everything; less is taken where the result leaves less. */
+static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, LEAST_OPERAND_MEMORY = (int64_t)64 << 20;
 
 enum { KEPT_BYTES = 8 << 20 }; /* of scratch, from one run to the next */
 
@@ -56,8 +59,8 @@ static void cpu_end(gcor_state *state) {
 }
 
 static int64_t cpu_memory(const gcor_state *state) {
-    (void)state;
-    return OPERAND_MEMORY;
+    if (!state || !state->context) return OPERAND_MEMORY;
+    return gcor_clamp(gcor_available_memory() - state->context->result_bytes, LEAST_OPERAND_MEMORY, OPERAND_MEMORY);
 }
 
 /* Two slivers of one tile's width must fit the memory even for very long columns. Variables are opened anew for each
@@ -116,4 +119,5 @@ const gcor_backend gcor_cpu = {
     .overlap = cpu_overlap,
     .overlap_side = cpu_overlap_side,
     .plan_overlap = cpu_plan_overlap,
+    .overlap_memory = cpu_overlap_memory,
 };

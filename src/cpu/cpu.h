@@ -134,6 +134,7 @@ void cpu_fetch(const gcor_operand *const *rows, const gcor_operand *const *cols,
 gcor_status cpu_overlap(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
                         const gcor_tile *tile);
 int64_t cpu_overlap_side(int64_t n_var);
+int64_t cpu_overlap_memory(int64_t n_var);
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
 /* kendall.c: whether a tile of signs is sooner done by cpu_multiply_by_pairs() than by planes of that mode. */

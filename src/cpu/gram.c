@@ -1,6 +1,7 @@
 #include "gram.h"
 
 #include "../core/alloc.h"
+#include "../core/coefficient.h"
 #include "../core/design.h"
 #include "../core/measure.h"
 #include "../core/missing.h"
@@ -39,18 +40,22 @@ static void add_column(const cpu_operand *o, int64_t j, double factor, double *s
     }
 }
 
-static double dot_column(const cpu_operand *o, int64_t j, const double *with) {
-    const float *floats = o->columns ? o->columns + j * o->stride : NULL;
-    const double *doubles = o->values ? o->values + j * o->head.n_obs : NULL;
-    double sum = 0;
-    if (floats) {
-#pragma omp simd reduction(+ : sum)
-        for (int64_t k = 0; k < o->head.n_obs; k++) sum += floats[k] * with[k];
-    } else {
-#pragma omp simd reduction(+ : sum)
-        for (int64_t k = 0; k < o->head.n_obs; k++) sum += doubles[k] * with[k];
+/* Sums in the order of gcor_dot(), whatever vectors the compiler makes of them. */
+#define DOT(name, type) \
+    static double name(const type *x, const double *y, int64_t n) { \
+        double lane[GCOR_LANES] = {0}; \
+        int64_t k = 0; \
+        for (; k + GCOR_LANES <= n; k += GCOR_LANES) \
+            for (int l = 0; l < GCOR_LANES; l++) lane[l] += x[k + l] * y[k + l]; \
+        for (int l = 0; k + l < n; l++) lane[l] += x[k + l] * y[k + l]; \
+        return gcor_fold_lanes(lane); \
     }
-    return sum;
+DOT(dot_floats, float)
+DOT(dot_doubles, double)
+
+static double dot_column(const cpu_operand *o, int64_t j, const double *with) {
+    int64_t n = o->head.n_obs;
+    return o->columns ? dot_floats(o->columns + j * o->stride, with, n) : dot_doubles(o->values + j * n, with, n);
 }
 
 /* Block b's part of X v, and behind it of the sum of v. */

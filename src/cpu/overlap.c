@@ -3,6 +3,7 @@
  * blocks, one column of blocks after the other, in the third. */
 #include "cpu.h"
 
+#include "../core/available.h"
 #include "../core/overlap.h"
 #include "../core/share.h"
 #include "../core/threads.h"
@@ -11,6 +12,7 @@
 
 #include <string.h>
 
+enum { OPERANDS_PART = 8 }; /* of the memory */
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 64, COLS = CPU_BLOCK_COLS, CHUNK = CPU_OVERLAP_RUN };
 _Static_assert(WIDTH * sizeof(float) == CPU_SLIVER_BYTES, "slivers as kernels have them");
 
@@ -146,11 +148,22 @@ int64_t cpu_overlap_side(int64_t n_var) {
     return gcor_grid_of(GCOR_UPPER, n_var, n_var).side;
 }
 
-/* Half of what is free is for two slabs, as the result is written at the same time; all of it for one slab. */
+/* Memory that the result leaves: an eighth of it is for prepared columns. The remainder is for one slab, or for two;
+ * for two it is halved where nobody knows how large the result will be, as that is written at the same time. */
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
-    const int64_t bytes = gcor_adjacency_bytes(n_var), available = gcor_adjacency_memory();
-    *plan = (gcor_overlap_plan){.n_row = TILE, .n_col = TILE, .bytes = bytes, .operands = gcor_cpu.memory(state)};
-    plan->memory = context->memory;
-    if (context->memory == 0) plan->memory = available / gcor_larger(1, n_var) >= bytes ? available : available / 2;
+    const int64_t bytes = gcor_adjacency_bytes(n_var);
+    const int64_t left = gcor_larger(0, gcor_available_memory() - context->result_bytes);
+    const int64_t operands = gcor_smaller(gcor_cpu.memory(state), left / OPERANDS_PART);
+    *plan = (gcor_overlap_plan){.n_row = TILE, .n_col = TILE, .bytes = bytes, .operands = operands};
+    plan->memory = left - operands;
+    if (context->result_bytes == 0 && plan->memory / gcor_larger(1, n_var) < bytes) plan->memory /= 2;
+    if (context->memory > 0) plan->memory = gcor_smaller(context->memory, plan->memory);
     return GCOR_OK;
+}
+
+/* Two slabs of the smallest width, and prepared columns. */
+int64_t cpu_overlap_memory(int64_t n_var) {
+    const int64_t bytes = gcor_adjacency_bytes(n_var), most = gcor_cpu.memory(NULL);
+    int64_t slabs = bytes * gcor_smaller(n_var, 2 * cpu_overlap_side(n_var));
+    return slabs + gcor_smaller(most, slabs / (OPERANDS_PART - 1) + 1);
 }

@@ -14,9 +14,9 @@ typedef struct {
 } moments;
 
 /* Of a pair: the values in its first common observation, and then the means and the scales of the differences from
- * these. */
+ * these. A column's values are multiplied by its unit first: 1, or less where its sum of differences overflows. */
 typedef struct {
-    double x0, y0, mean_x, mean_y, scale_x, scale_y;
+    double unit_x, unit_y, x0, y0, mean_x, mean_y, scale_x, scale_y;
 } pair_frame;
 
 /* The larger one, of finite numbers. */
@@ -29,7 +29,7 @@ static double larger(double largest, double difference) {
 static void add_sums(const double *x, const double *y, int64_t n, const pair_frame *f, moments *m) {
     for (int64_t l = 0; l < n; l++) {
         int common = x[l] == x[l] && y[l] == y[l];
-        double dx = common ? x[l] - f->x0 : 0, dy = common ? y[l] - f->y0 : 0;
+        double dx = common ? x[l] * f->unit_x - f->x0 : 0, dy = common ? y[l] * f->unit_y - f->y0 : 0;
         m->x[l] += dx;
         m->y[l] += dy;
         m->largest_x = larger(m->largest_x, dx);
@@ -40,21 +40,20 @@ static void add_sums(const double *x, const double *y, int64_t n, const pair_fra
 static void add_squares(const double *x, const double *y, int64_t n, const pair_frame *f, moments *m) {
     for (int64_t l = 0; l < n; l++) {
         int common = x[l] == x[l] && y[l] == y[l];
-        double dx = common ? (x[l] - f->x0) * f->scale_x - f->mean_x : 0;
-        double dy = common ? (y[l] - f->y0) * f->scale_y - f->mean_y : 0;
+        double dx = common ? (x[l] * f->unit_x - f->x0) * f->scale_x - f->mean_x : 0;
+        double dy = common ? (y[l] * f->unit_y - f->y0) * f->scale_y - f->mean_y : 0;
         m->xx[l] += dx * dx;
         m->yy[l] += dy * dy;
         m->xy[l] += dx * dy;
     }
 }
 
-/* How many observations are common, and the values in the first of them. */
-static int64_t find_common(const double *x, const double *y, int64_t n, pair_frame *f) {
-    int64_t common = 0, first = 0;
+/* Returns the number of common observations, and in *first the index of the first. */
+static int64_t find_common(const double *x, const double *y, int64_t n, int64_t *first) {
+    int64_t common = 0;
+    *first = 0;
     for (int64_t k = n - 1; k >= 0; k--)
-        if (x[k] == x[k] && y[k] == y[k]) common++, first = k;
-    f->x0 = n > 0 ? x[first] : 0;
-    f->y0 = n > 0 ? y[first] : 0;
+        if (x[k] == x[k] && y[k] == y[k]) common++, *first = k;
     return common;
 }
 
@@ -62,19 +61,36 @@ static int64_t lanes_from(int64_t k, int64_t n) {
     return n - k < GCOR_LANES ? n - k : GCOR_LANES;
 }
 
-/* Moments in two passes. They are taken about the first common value: the differences are
- * exactly zero for a column that is constant in these observations. The scale is that of the differences: a value that
- * the pair does not have cannot make the others vanish. */
+/* Set the frame by a first pass. Returns the units that the columns need: 1 if the sum of differences is finite. */
+static void find_frame(const double *x, const double *y, int64_t n, int64_t first, double common, pair_frame *f,
+                       double *unit_x, double *unit_y) {
+    moments m = {0};
+    f->x0 = x[first] * f->unit_x;
+    f->y0 = y[first] * f->unit_y;
+    for (int64_t k = 0; k < n; k += GCOR_LANES) add_sums(x + k, y + k, lanes_from(k, n), f, &m);
+    double sum_x = gcor_fold_lanes(m.x), sum_y = gcor_fold_lanes(m.y);
+    f->scale_x = gcor_scale(m.largest_x);
+    f->scale_y = gcor_scale(m.largest_y);
+    f->mean_x = sum_x * f->scale_x / common;
+    f->mean_y = sum_y * f->scale_y / common;
+    *unit_x = isfinite(sum_x) ? 1 : GCOR_SMALL_UNIT;
+    *unit_y = isfinite(sum_y) ? 1 : GCOR_SMALL_UNIT;
+}
+
+/* Moments in two passes. They are taken about the first common value: the differences are exactly zero for a column
+ * that is constant in these observations. The scale is that of the differences, so a value that the pair does not have
+ * cannot make the others vanish. */
 static double pearson_pair(const double *x, const double *y, int64_t n) {
     moments m = {0};
-    pair_frame f;
-    double common = (double)find_common(x, y, n, &f);
+    pair_frame f = {.unit_x = 1, .unit_y = 1};
+    double unit_x, unit_y;
+    int64_t first, common = find_common(x, y, n, &first);
     if (common < 2) return GCOR_NO_VALUE;
-    for (int64_t k = 0; k < n; k += GCOR_LANES) add_sums(x + k, y + k, lanes_from(k, n), &f, &m);
-    f.scale_x = gcor_scale(m.largest_x);
-    f.scale_y = gcor_scale(m.largest_y);
-    f.mean_x = gcor_fold_lanes(m.x) * f.scale_x / common;
-    f.mean_y = gcor_fold_lanes(m.y) * f.scale_y / common;
+    find_frame(x, y, n, first, (double)common, &f, &unit_x, &unit_y);
+    if (unit_x < 1 || unit_y < 1) {
+        f = (pair_frame){.unit_x = unit_x, .unit_y = unit_y};
+        find_frame(x, y, n, first, (double)common, &f, &unit_x, &unit_y);
+    }
     for (int64_t k = 0; k < n; k += GCOR_LANES) add_squares(x + k, y + k, lanes_from(k, n), &f, &m);
     return gcor_coefficient(gcor_fold_lanes(m.xy), gcor_fold_lanes(m.xx), gcor_fold_lanes(m.yy));
 }

@@ -57,20 +57,18 @@ typedef struct {
     size_t ranks_bytes;
 } preparation;
 
-/* Values for a product over common observations: as they are, as each pair has means and a scale of its own. Only the
- * differences of the largest could be too large; the others are not harmed by making those smaller. */
+/* Values for a product over common observations, as they are: each pair has means and a scale of its own. Returns
+ * whether they vary. */
 static double copy_values(const double *x, int64_t n, double *out, int64_t *present) {
-    double largest = 0, first = NAN;
+    double first = NAN;
     int varies = 0;
     *present = 0;
     for (int64_t k = 0; k < n; k++) {
-        if (isfinite(x[k]) && fabs(x[k]) > largest) largest = fabs(x[k]);
         if (first != first) first = x[k];
         varies |= x[k] < first || x[k] > first;
         *present += x[k] == x[k];
+        out[k] = x[k];
     }
-    double scale = gcor_safe_scale(largest);
-    for (int64_t k = 0; k < n; k++) out[k] = x[k] * scale;
     return varies;
 }
 

@@ -3,6 +3,7 @@
  *   SET_NAME       its name
  *   TARGET         their attribute, or nothing
  *   BYTES          of a vector
+ *   IS_FUSED       1 if the set multiplies and adds in one instruction, else 0
  *   REAL_ROWS, UNTIED_ROWS, TIED_ROWS, COMMON_ROWS
  *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a sliver's
  *                  vectors, and with all of them
@@ -25,13 +26,23 @@
 #define VECTORS (CPU_SLIVER_BYTES / BYTES)
 #define SLIVER_WORDS (CPU_SLIVER_BYTES / 8)
 
+/* Screening values may differ between instruction sets, and products of two floats are exact in double: both are fused
+ * where that is one instruction. */
+#if IS_FUSED
+#define ADD_SINGLES(a, b, sum) NAME(fuse_singles)((a) - (NAME(singles)){0}, b, sum)
+#define ADD_DOUBLES(a, b, sum) NAME(fuse)((a) - (NAME(reals)){0}, b, sum)
+#else
+#define ADD_SINGLES(a, b, sum) ((sum) + (a) * (b))
+#define ADD_DOUBLES(a, b, sum) ((sum) + (a) * (b))
+#endif
+
 #define TYPE float
 #define PRODUCTS floats
-#define ADD_PRODUCT(a, b, sum) ((sum) + (a) * (b))
+#define ADD_PRODUCT ADD_SINGLES
 #include "kernel_real.h"
 #define TYPE double
 #define PRODUCTS doubles
-#define ADD_PRODUCT(a, b, sum) ((sum) + (a) * (b))
+#define ADD_PRODUCT ADD_DOUBLES
 #include "kernel_real.h"
 #define TYPE double
 #define PRODUCTS fused
@@ -150,11 +161,13 @@ static inline __attribute__((always_inline)) TARGET void NAME(group)(const float
             sum[p][v] = (NAME(reals)){0};
         for (; k + DOT_VECTORS * WIDTH <= n; k += GCOR_LANES) UNROLL for (int v = 0; v < DOT_VECTORS; v++) {
                 NAME(reals) row = NAME(wide)(x + k + v * WIDTH);
-                UNROLL for (int p = 0; p < pairs; p++) sum[p][v] += row * NAME(wide)(y[p] + k + v * WIDTH);
+                UNROLL for (int p = 0; p < pairs; p++)
+                    sum[p][v] = ADD_DOUBLES(row, NAME(wide)(y[p] + k + v * WIDTH), sum[p][v]);
             }
         UNROLL for (int v = 0; v < DOT_VECTORS; v++) if (k + (v + 1) * WIDTH <= n) {
             NAME(reals) row = NAME(wide)(x + k + v * WIDTH);
-            UNROLL for (int p = 0; p < pairs; p++) sum[p][v] += row * NAME(wide)(y[p] + k + v * WIDTH);
+            UNROLL for (int p = 0; p < pairs; p++)
+                sum[p][v] = ADD_DOUBLES(row, NAME(wide)(y[p] + k + v * WIDTH), sum[p][v]);
         }
         UNROLL for (int p = 0; p < pairs; p++) UNROLL for (int v = 0; v < DOT_VECTORS; v++)
             lanes[p][from + v] = sum[p][v];
@@ -205,18 +218,21 @@ TARGET static void NAME(slice_dots)(const float *x, const float *columns, int64_
 /* ---- from sums to coefficients -------------------------------------------------------------------- */
 
 typedef int64_t NAME(masks) __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef uint64_t NAME(words_loaded) __attribute__((vector_size(BYTES), aligned(8), may_alias));
 
-/* A count added to the bits of 1.5 * 2^52 makes that number plus the count. */
+/* A count added to the bits of 1.5 * 2^52 makes that number plus the count. Blocks that a mask of pairs skips hold
+ * anything, so sums wrap. */
 TARGET static void NAME(convert)(int64_t *counts, int64_t plus, int64_t n) {
     const double base = 0x1.8p52;
-    int64_t bits, k = 0;
+    uint64_t bits;
+    int64_t k = 0;
     memcpy(&bits, &base, sizeof bits);
     for (; k + BYTES / 8 <= n; k += BYTES / 8) {
-        NAME(masks) sum = *(NAME(masks) *)(counts + k) + (bits + plus);
+        NAME(words) sum = *(NAME(words_loaded) *)(counts + k) + (bits + (uint64_t)plus);
         *(NAME(reals) *)(counts + k) = (NAME(reals))sum - base;
     }
     for (; k < n; k++) {
-        double value = (double)(counts[k] + plus);
+        double value = (double)(int64_t)((uint64_t)counts[k] + (uint64_t)plus);
         memcpy(counts + k, &value, sizeof value);
     }
 }
@@ -319,6 +335,9 @@ static const cpu_kernels NAME(kernels) = {
 #undef SET_NAME
 #undef TARGET
 #undef BYTES
+#undef IS_FUSED
+#undef ADD_SINGLES
+#undef ADD_DOUBLES
 #undef REAL_ROWS
 #undef REAL_VECTORS
 #undef UNTIED_ROWS

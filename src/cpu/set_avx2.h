@@ -5,6 +5,7 @@
 #define SET_NAME "avx2"
 #define TARGET __attribute__((target("avx2,fma,popcnt")))
 #define BYTES 32
+#define IS_FUSED 1
 #define REAL_ROWS 4
 #define REAL_VECTORS 2
 #define UNTIED_ROWS 2

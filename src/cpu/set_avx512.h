@@ -3,6 +3,7 @@
 #define SET_NAME "avx512"
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vpopcntdq,avx2,fma,popcnt")))
 #define BYTES 64
+#define IS_FUSED 1
 #define REAL_ROWS 8
 #define REAL_VECTORS 2
 #define UNTIED_ROWS 8

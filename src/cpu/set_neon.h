@@ -5,6 +5,7 @@
 #define SET_NAME "neon"
 #define TARGET
 #define BYTES 16
+#define IS_FUSED 1
 #define REAL_ROWS 4
 #define REAL_VECTORS 4
 #define UNTIED_ROWS 2

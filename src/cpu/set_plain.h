@@ -3,6 +3,7 @@
 #define SET_NAME "plain"
 #define TARGET
 #define BYTES 16
+#define IS_FUSED 0
 #define REAL_ROWS 2
 #define REAL_VECTORS 4
 #define UNTIED_ROWS 1

@@ -12,6 +12,8 @@
 #include "../core/pool.h"
 #include "../core/triangle.h"
 
+enum { CHECKED_BYTES = 64 << 20 }; /* from which on it is looked at whether there is memory */
+
 typedef struct {
     gcor_block block; /* the values, and behind them the norms */
     int owners;
@@ -69,10 +71,23 @@ static R_xlen_t length(SEXP x) {
     return values ? values->compact.n : Rf_xlength(R_altrep_data2(x));
 }
 
+/* An error of R's if there is no memory for n doubles. */
+static void check_widened(int64_t n) {
+    int64_t bytes = n * (int64_t)sizeof(double);
+    if (bytes < CHECKED_BYTES || bytes <= gcor_available_memory()) return;
+    (void)r_reclaim();
+    if (bytes <= gcor_available_memory()) return;
+    Rf_errorcall(R_NilValue,
+                 "%.0f coefficients as doubles take %.0f MB; %.0f MB of memory are free; r[i, j], summary() and 1 - r "
+                 "do without them",
+                 (double)n, (double)bytes / 1e6, (double)gcor_available_memory() / 1e6);
+}
+
 static void *data_pointer(SEXP x, Rboolean writable) {
     const compact_values *values = values_of(x);
     (void)writable;
     if (values) {
+        check_widened(values->compact.n);
         SEXP all = PROTECT(Rf_allocVector(REALSXP, values->compact.n));
         gcor_huge_pages(REAL(all), (size_t)values->compact.n * sizeof(double));
         gcor_compact_widen(&values->compact, r_own_threads(values->threads), REAL(all));
@@ -178,23 +193,44 @@ void r_define_compact(DllInfo *dll) {
 /* ---- made and read here ------------------------------------------------------------------------- */
 
 /* Memory outside of R's does not make R look for what nobody has any more. So it is asked to where results have taken a
- * good part of what is left since it was last asked, and where a result of this size may be had without new pages. */
+ * good part of what is left since it was last asked, where a result of this size may be had without new pages, and
+ * where there is no memory for it. */
 void r_collect_garbage(int64_t bytes) {
     const int64_t worth = (int64_t)2 << 30; /* as long to touch as R takes to look */
     static int64_t since;
     int64_t used = gcor_pool_used();
     if (used == 0) since = 0;
     since += bytes;
-    if (gcor_pool_has(bytes) || used == 0) return;
-    if ((bytes < worth || used < bytes) && since < gcor_available_memory() / 4) return;
+    if (gcor_pool_has(bytes)) return;
+    int64_t available = gcor_available_memory();
+    int is_worth = used > 0 && ((bytes >= worth && used >= bytes) || since >= available / 4);
+    if (!is_worth && bytes <= available) return;
     R_gc();
     since = gcor_pool_used();
 }
 
+SEXP r_available(void) {
+    return Rf_ScalarReal((double)gcor_available_memory());
+}
+
+SEXP r_reclaim(void) {
+    R_gc();
+    gcor_pool_drop();
+    return R_NilValue;
+}
+
+/* Of all values; norms are behind them. */
+static int64_t bytes_of_values(int64_t n_var) {
+    return (gcor_triangular(n_var - 1) * GCOR_COMPACT_BYTES + 63) / 64 * 64;
+}
+
+int64_t r_compact_bytes(int64_t n_var) {
+    return bytes_of_values(n_var) + n_var * (int64_t)sizeof(double);
+}
+
 SEXP r_compact_new(gcor_context *context, gcor_form form, gcor_shape shape, int64_t n_var, int is_distance) {
-    int64_t n = gcor_triangular(n_var - 1), bytes = (n * GCOR_COMPACT_BYTES + 63) / 64 * 64;
-    int64_t all = bytes + n_var * (int64_t)sizeof(double);
-    if (all >= (int64_t)64 << 20) r_collect_garbage(all);
+    int64_t n = gcor_triangular(n_var - 1), all = r_compact_bytes(n_var);
+    if (all >= CHECKED_BYTES) r_collect_garbage(all);
     SEXP x = PROTECT(new_vector());
     compact_values *values = values_of(x);
     values->shared = calloc(1, sizeof *values->shared);
@@ -203,7 +239,7 @@ SEXP r_compact_new(gcor_context *context, gcor_form form, gcor_shape shape, int6
     values->shared->block = gcor_pool_take(context, all, "the results");
     void *at = values->shared->block.at;
     if (at) {
-        double *norm = (double *)((char *)at + bytes);
+        double *norm = (double *)((char *)at + bytes_of_values(n_var));
         values->compact = (gcor_compact){
             form, shape, n_var, n, at, norm, NA_REAL, is_distance, values->shared->block.is_touched};
         for (int64_t j = 0; j < n_var; j++) norm[j] = -1;
@@ -239,6 +275,10 @@ void r_compact_complete(SEXP x) {
     compact_values *values = values_of(x);
     values->has_no_missing = 1;
     for (int64_t j = 0; j < values->compact.n_var; j++) values->has_no_missing &= values->compact.norm[j] > 0;
+}
+
+SEXP r_is_compact(SEXP x) {
+    return Rf_ScalarLogical(r_compact_of(x) != NULL);
 }
 
 gcor_values r_values(SEXP x) {

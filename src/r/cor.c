@@ -39,18 +39,35 @@ static gcor_form form_of(const request *q) {
     return x->n_obs <= GCOR_COMPACT_OBS ? GCOR_AS_COUNTS : GCOR_AS_DOUBLES;
 }
 
+static int64_t count_values(const request *q) {
+    int64_t n = q->job.x.source.n_var;
+    switch (q->layout) {
+    case GCOR_SQUARE: return n * n;
+    case GCOR_RECTANGLE: return n * q->job.y.source.n_var;
+    default: return gcor_triangular(n - 1);
+    }
+}
+
+/* Bytes that allocate_values() takes. */
+static int64_t value_bytes(const request *q) {
+    if (q->job.part.save) return 0;
+    if (form_of(q) != GCOR_AS_DOUBLES) return r_compact_bytes(q->job.x.source.n_var);
+    return count_values(q) * (int64_t)sizeof(double);
+}
+
 /* An error is in the context. */
 static SEXP allocate_values(request *q) {
     R_xlen_t n = q->job.x.source.n_var;
     gcor_form form = form_of(q);
     if (q->job.part.save) return Rf_allocVector(REALSXP, 0);
+    q->job.call.context.result_bytes = value_bytes(q);
     if (form != GCOR_AS_DOUBLES)
         return r_compact_new(&q->job.call.context, form, q->layout == GCOR_TRIANGLE_ROWS ? GCOR_UPPER : GCOR_LOWER, n,
                              q->distance);
     switch (q->layout) {
     case GCOR_SQUARE: return Rf_allocMatrix(REALSXP, (int)n, (int)n);
     case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job.y.source.n_var);
-    default: return Rf_allocVector(REALSXP, n * (n - 1) / 2);
+    default: return Rf_allocVector(REALSXP, count_values(q));
     }
 }
 
@@ -162,11 +179,11 @@ static gcor_status run_request(request *q, SEXP result) {
     return q->compact ? run_compact(q, result) : run_all(q, result);
 }
 
-/* Whether any of a side's variables did. */
-static int fell_back(SEXP flags) {
+/* The flags that any of a side's variables has, or-ed together. */
+static int any_flags(SEXP flags) {
     int any = 0;
-    for (R_xlen_t k = 0; k < Rf_xlength(flags); k++) any |= RAW(flags)[k] & GCOR_FELL_BACK;
-    return any != 0;
+    for (R_xlen_t k = 0; k < Rf_xlength(flags); k++) any |= RAW(flags)[k];
+    return any;
 }
 
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings) {
@@ -174,7 +191,7 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
                  .distance = Rf_asLogical(r_element(settings, "distance"))};
     r_job_parse(&q.job, x, y, method, use, by_row, settings);
     gcor_pool_keep((int64_t)Rf_asReal(r_element(settings, "keep")));
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "values", "zero_sd", "fell_back", ""};
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "values", "zero_sd", "flags", ""};
     SEXP result = PROTECT(r_job_result(&q.job, names));
     SEXP values = allocate_values(&q);
     SET_VECTOR_ELT(result, 3, values);
@@ -184,11 +201,21 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     gcor_status status = run_request(&q, result);
     if (!status && q.job.job.overlap) REAL(VECTOR_ELT(result, 4))[0] = count_constant(&q);
     if (!status) set_attributes(values, attributes, &q, VECTOR_ELT(result, 0));
-    SET_VECTOR_ELT(result, 5, Rf_ScalarLogical(fell_back(VECTOR_ELT(result, 1)) || fell_back(VECTOR_ELT(result, 2))));
+    SET_VECTOR_ELT(result, 5, Rf_ScalarInteger(any_flags(VECTOR_ELT(result, 1)) | any_flags(VECTOR_ELT(result, 2))));
     if (status && q.compact) r_compact_drop(values);
     result = r_job_end(&q.job, status, result);
     UNPROTECT(1);
     return result;
+}
+
+SEXP r_cor_bytes(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings) {
+    request q = {.layout = (gcor_layout)Rf_asInteger(layout)};
+    r_job_parse(&q.job, x, y, method, use, by_row, settings);
+    SEXP bytes = Rf_allocVector(REALSXP, 2);
+    REAL(bytes)[0] = (double)value_bytes(&q);
+    int takes_more = q.job.job.overlap && q.job.backend->overlap_memory;
+    REAL(bytes)[1] = takes_more ? (double)q.job.backend->overlap_memory(q.job.x.source.n_var) : 0;
+    return bytes;
 }
 
 /* The number of variables, which says how much is read: any R object may have been changed meanwhile. */

@@ -2,7 +2,7 @@
 #include "r.h"
 
 static void finalize(SEXP pointer) {
-    gcor_unmap(R_ExternalPtrAddr(pointer));
+    gcor_raw_close(R_ExternalPtrAddr(pointer));
     R_ClearExternalPtr(pointer);
 }
 
@@ -27,11 +27,11 @@ static gcor_file_shape parse_shape(SEXP x) {
     return shape;
 }
 
-static gcor_status map(gcor_context *context, SEXP pointer, const char *path, const gcor_file_shape *shape) {
-    gcor_mapping *mapping;
-    gcor_status status = gcor_map(context, path, shape, &mapping);
+static gcor_status open_file(gcor_context *context, SEXP pointer, const char *path, const gcor_file_shape *shape) {
+    gcor_raw_file *file;
+    gcor_status status = gcor_raw_open(context, path, shape, &file);
     if (status) return status;
-    R_SetExternalPtrAddr(pointer, mapping);
+    R_SetExternalPtrAddr(pointer, file);
     R_RegisterCFinalizerEx(pointer, finalize, TRUE);
     return GCOR_OK;
 }
@@ -40,22 +40,24 @@ static int is_same(const gcor_file_shape *a, const gcor_file_shape *b) {
     return a->offset == b->offset && a->n_obs == b->n_obs && a->n_var == b->n_var && a->type == b->type;
 }
 
-/* A pointer is nil after readRDS(), and the file is mapped again. */
-gcor_mapping *r_mapping(SEXP x) {
-    SEXP pointer = r_element(x, "pointer"), file = r_element(x, "file");
+static void stop_if(gcor_status status, const gcor_context *context) {
+    if (status) Rf_errorcall(R_NilValue, "%s", context->error.message);
+}
+
+/* A pointer is nil after readRDS(), and the file is opened again. */
+const gcor_raw_file *r_raw_file(SEXP x) {
+    SEXP pointer = r_element(x, "pointer"), path = r_element(x, "file");
     gcor_file_shape shape = parse_shape(x);
     gcor_context context = {.threads = 1};
-    if (TYPEOF(pointer) != EXTPTRSXP || !Rf_isString(file) || Rf_xlength(file) != 1)
+    if (TYPEOF(pointer) != EXTPTRSXP || !Rf_isString(path) || Rf_xlength(path) != 1)
         Rf_error("a gpuCorFile without its file; make it anew");
-    gcor_mapping *mapping = R_ExternalPtrAddr(pointer);
-    gcor_status status;
-    if (mapping && !is_same(gcor_map_shape(mapping), &shape))
+    const gcor_raw_file *file = R_ExternalPtrAddr(pointer);
+    if (file && !is_same(gcor_raw_shape(file), &shape))
         Rf_error("a gpuCorFile that was changed since gpuCorFile() made it; make it anew");
-    if (mapping)
-        status = gcor_map_check(&context, mapping);
+    if (file)
+        stop_if(gcor_raw_check(&context, file), &context);
     else
-        status = map(&context, pointer, Rf_translateChar(STRING_ELT(file, 0)), &shape);
-    if (status) Rf_errorcall(R_NilValue, "%s", context.error.message);
+        stop_if(open_file(&context, pointer, Rf_translateChar(STRING_ELT(path, 0)), &shape), &context);
     return R_ExternalPtrAddr(pointer);
 }
 
@@ -63,29 +65,45 @@ SEXP r_new_pointer(void) {
     return R_MakeExternalPtr(NULL, R_NilValue, R_NilValue);
 }
 
-SEXP r_map(SEXP x) {
-    (void)r_mapping(x);
+SEXP r_file_open(SEXP x) {
+    (void)r_raw_file(x);
     return R_NilValue;
 }
 
-SEXP r_map_columns(SEXP x, SEXP columns) {
-    gcor_mapping *mapping = r_mapping(x);
-    gcor_mapped mapped = gcor_mapped_source(mapping);
-    const gcor_file_shape *shape = gcor_map_shape(mapping);
+/* How many of n numbers ascend by 1 from the first one on. */
+static R_xlen_t count_consecutive(const int *columns, R_xlen_t n) {
+    R_xlen_t k = 1;
+    while (k < n && columns[k] == columns[k - 1] + 1) k++;
+    return k;
+}
+
+/* Columns that follow one another are read at once. */
+static gcor_status read_columns(gcor_context *context, const gcor_raw_file *file, SEXP columns, SEXP values) {
+    gcor_raw_source raw = gcor_raw_source_of(file);
+    const int64_t n_obs = raw.source.n_obs;
+    const int *number = INTEGER(columns);
+    gcor_status status = GCOR_OK;
+    for (R_xlen_t k = 0, n; !status && k < Rf_xlength(columns); k += n) {
+        n = count_consecutive(number + k, Rf_xlength(columns) - k);
+        if (TYPEOF(values) == INTSXP)
+            status = gcor_raw_columns(context, file, number[k] - 1, n, INTEGER(values) + k * n_obs);
+        else
+            status = raw.source.read(&raw.source, context, number[k] - 1, n, REAL(values) + k * n_obs);
+    }
+    return status;
+}
+
+SEXP r_file_columns(SEXP x, SEXP columns) {
+    const gcor_raw_file *file = r_raw_file(x);
+    const gcor_file_shape *shape = gcor_raw_shape(file);
     gcor_context context = {.threads = 1};
     if (TYPEOF(columns) != INTSXP || Rf_xlength(columns) > INT_MAX) Rf_error("columns are numbers from 1");
-    int n = (int)Rf_xlength(columns), whole_numbers = shape->type == GCOR_FILE_INTEGER;
+    int n = (int)Rf_xlength(columns);
     for (int k = 0; k < n; k++)
         if (INTEGER(columns)[k] < 1 || INTEGER(columns)[k] > shape->n_var)
             Rf_error("there is no column %d of %.0f", INTEGER(columns)[k], (double)shape->n_var);
-    SEXP values = PROTECT(Rf_allocMatrix(whole_numbers ? INTSXP : REALSXP, (int)shape->n_obs, n));
-    for (R_xlen_t k = 0; k < n && shape->n_obs > 0; k++) {
-        int64_t j = INTEGER(columns)[k] - 1, at = k * shape->n_obs;
-        if (whole_numbers)
-            gcor_map_column(mapping, j, INTEGER(values) + at);
-        else
-            (void)mapped.source.read(&mapped.source, &context, j, 1, REAL(values) + at);
-    }
+    SEXP values = PROTECT(Rf_allocMatrix(shape->type == GCOR_FILE_INTEGER ? INTSXP : REALSXP, (int)shape->n_obs, n));
+    stop_if(read_columns(&context, file, columns, values), &context);
     UNPROTECT(1);
     return values;
 }

@@ -105,7 +105,6 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
     }
     if (q->job.use == GCOR_PAIRWISE && has_single_pairs(q)) use_processor(q);
     r_call_parse(&q->call, settings);
-    if (many) r_subjects_memory(q);
 }
 
 static SEXP allocate_flags(const gcor_source *source) {
@@ -140,6 +139,7 @@ gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
     double started = gcor_seconds();
     (void)gcor_device_peak(1);
     q->job.sink = sink;
+    if (q->job.combination) r_subjects_memory(q);
     gcor_status status = r_session(context, q->backend, q->devices, q->n_devices, &session);
     if (!status) status = r_part_run(q, session, sink);
     r_session_end(q->backend, status);

@@ -34,7 +34,7 @@ r_source r_source_of(SEXP x, int by_row) {
         return (r_source){.matrix = r_matrix(x, by_row)};
     if (by_row) Rf_error("what is not in memory is read by columns only");
     if (is_file && strcmp(CHAR(Rf_asChar(r_element(x, "kind"))), "raw") == 0)
-        return (r_source){.mapped = gcor_mapped_source(r_mapping(x))};
+        return (r_source){.raw = gcor_raw_source_of(r_raw_file(x))};
     return (r_source){.asked = r_asked_source(x)};
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,6 +95,15 @@ SEXP r_sync(SEXP path) {
     int done = file >= 0 && fsync(file) == 0;
     if (file >= 0) close(file);
     return Rf_ScalarLogical(done);
+}
+
+/* FNV-1a of 64 bits: for accidents, not against forgery. */
+SEXP r_checksum(SEXP bytes) {
+    uint64_t sum = 0xcbf29ce484222325u;
+    char text[17];
+    for (R_xlen_t k = 0; k < Rf_xlength(bytes); k++) sum = (sum ^ RAW(bytes)[k]) * 0x100000001b3u;
+    snprintf(text, sizeof text, "%016" PRIx64, sum);
+    return Rf_mkString(text);
 }
 
 SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full) {

@@ -14,7 +14,7 @@
 #include "../core/compact.h"
 #include "../core/design.h"
 #include "../core/pool.h"
-#include "../core/mapped.h"
+#include "../core/raw_file.h"
 #include "../core/missing.h"
 #include "../core/overlap.h"
 #include "../core/pairs.h"
@@ -34,9 +34,11 @@
  * ...), with an attribute "lost" that says why devices were, or after an error list(status, message).
  */
 
-/* All pairs: ... values, zero_sd: pairs with a constant column, fell_back: whether any column's flag says so. settings
- * has `distance`, too. attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
+/* All pairs: ... values, zero_sd: pairs with a constant column, flags: of all columns, or-ed together. settings has
+ * `distance`, too. attributes: a named list, for the values; what n_obs and diagonal are in it is found here. */
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings);
+/* Bytes of host memory that this takes: of the values, and beside them at least. Nothing is computed. */
+SEXP r_cor_bytes(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings);
 
 /* list(n_obs: how many observations count by the rule of `use`, common: each pair has its own, observed: the first
  * n_obs are those that count, NULL: all do). It is `counted` below. */
@@ -74,12 +76,11 @@ SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
 
 /* windows.c: the same for windows of consecutive observations of x, a matrix in memory: list(n_obs: of each window,
- * constant: list(of_variable: in how many windows each variable is so, of_window: whether any is in each window),
- * fell_back: the same of those that their measure could not be had of, ...).
- * windows: list(width, step, n, taper: width weights or NULL). Of network rules: list(criterion: 0 threshold, 1
- * density, 2 k; value: that, or for a density how many edges, side, mutual).
- * attributes: a named list, for each vector of values; what n_obs is in it is found here: one number for all windows,
- * or one each.
+ * notes: for each of missing, infinite, constant, few, fell_back list(of_variable: in how many windows each variable
+ * has this flag, of_window: whether any has it in each window), ...). windows: list(width, step, n, taper: width
+ * weights or NULL). Of network rules: list(criterion: 0 threshold, 1 density, 2 k; value: that, or for a density how
+ * many edges, side, mutual). attributes: a named list, for each vector of values; what n_obs is in it is found here:
+ * one number for all windows, or one each.
  * ... values: pairs x windows, each column as r_cor() has it by rows. */
 SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings);
 /* ... stores: a pointer each, least: from which weight on their edges count. */
@@ -93,11 +94,11 @@ SEXP r_window_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SE
 /* A `dist`'s values to the n x n matrix, whose diagonal may be NULL for ones; an interrupt as in r_cor(). */
 SEXP r_unfold(SEXP values, SEXP n, SEXP diagonal, SEXP threads);
 
-/* A gpuCorFile's pointer to its mapping, nil to begin with. Map the file, or check that it is as it was. Some columns,
- * by their numbers from 1, as a matrix. */
+/* A gpuCorFile's pointer to its open file, nil to begin with. Open the file, or check that its size is as it was. Some
+ * columns, by their numbers from 1, as a matrix. */
 SEXP r_new_pointer(void);
-SEXP r_map(SEXP x);
-SEXP r_map_columns(SEXP x, SEXP columns);
+SEXP r_file_open(SEXP x);
+SEXP r_file_columns(SEXP x, SEXP columns);
 
 /* Positions and pairs, from 1; order 0: by rows, 1: by columns. */
 SEXP r_triangle_index(SEXP k, SEXP n, SEXP order);
@@ -112,6 +113,7 @@ SEXP r_constants(void);
 /* Whether what was written to a file, or what a folder has in it, is on the disk. How many shares there can be at most.
  * What the settings' share would read and hold (needs.h): columns, bytes. */
 SEXP r_sync(SEXP path);
+SEXP r_checksum(SEXP bytes); /* of a raw vector, as 16 hexadecimal digits */
 SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 
@@ -122,6 +124,8 @@ SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings);
 /* t of coefficients, degrees of freedom one for all or one each; NA where these are not positive. */
 SEXP r_t_scores(SEXP coefficients, SEXP degrees);
+/* Two-sided p values of coefficients whose t scores have df degrees of freedom; a failure instead if memory lacks. */
+SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads);
 
 /* maxima.c: list(..., maxima: the largest weight (gcor_weight) by that side of all pairs, after each of n permutations
  * of the observations: of each column of x by itself, or of the rows of y). seed: two whole numbers below 2^32. */
@@ -130,10 +134,15 @@ SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SE
  * weight is at least that of coefficient r, less the margin. NA where p is. is_log: their logarithms. */
 SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads);
 
-/* subjects.c: how many bytes of memory are free; and list(..., maxima: the largest weight by that side of all pairs of
- * many subjects, once for each column of weights, which take the place of theirs). */
+/* compact.c: how many bytes of memory are available (core/available.h). Give back what garbage and kept blocks hold. */
 SEXP r_available(void);
-SEXP r_subject_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings);
+SEXP r_reclaim(void);
+
+/* subjects.c: list(..., maximum: the largest weight by that side of all pairs' combined coefficients); and list(...,
+ * maxima: tanh of the largest weight of all pairs' weighted sums of the subjects' Fisher z, for each column of weights,
+ * a row for each subject). */
+SEXP r_subject_maximum(SEXP x, SEXP method, SEXP use, SEXP side, SEXP settings);
+SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings);
 
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);
@@ -152,6 +161,8 @@ void r_collect_garbage(int64_t bytes);
 /* compact.c: a vector of doubles for all pairs of n_var variables, in that form and without values to begin with.
  * Error: in the context, and an empty vector. It may have R collect garbage. */
 SEXP r_compact_new(gcor_context *context, gcor_form form, gcor_shape shape, int64_t n_var, int is_distance);
+int64_t r_compact_bytes(int64_t n_var); /* of its memory */
+SEXP r_is_compact(SEXP x);
 /* What it is of: NULL of any other vector, and when it has become an ordinary one. It is the vector's. */
 const gcor_compact *r_compact_of(SEXP x);
 /* Its values are all there. */
@@ -233,8 +244,8 @@ SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly);
 /* Describe an R matrix; the data stay R's. */
 gcor_matrix r_matrix(SEXP x, int by_row);
 
-/* The mapping of a gpuCorFile, which R owns; an error of R's if the file cannot be mapped or has changed its size. */
-gcor_mapping *r_mapping(SEXP x);
+/* The open file of a gpuCorFile, which R owns; an error of R's if it cannot be opened or has changed its size. */
+const gcor_raw_file *r_raw_file(SEXP x);
 
 /* Columns that R/outside.R reads, on R's thread alone. An error of R's is GCOR_BAD_INPUT with its message, an interrupt
  * GCOR_INTERRUPTED, and what comes in another shape or type an error that says so. x is the caller's. */
@@ -250,7 +261,7 @@ r_asked r_asked_source(SEXP x);
 typedef union {
     gcor_source source; /* what each of them begins with */
     gcor_matrix matrix;
-    gcor_mapped mapped;
+    gcor_raw_source raw;
     r_asked asked;
 } r_source;
 r_source r_source_of(SEXP x, int by_row);

@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/available.h"
+#include "../sink/label_maxima.h"
 #include "../sink/maximum.h"
 
 /* Of what is free, the part that all subjects' prepared columns may take, where nobody says how much. */
@@ -51,45 +52,46 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
     if (of_y) q->y = of_y[0];
 }
 
-/* The largest weight of all pairs' combined coefficients. */
-static gcor_status run_maximum(r_job *q, gcor_side side, SEXP result, double *largest) {
-    int64_t n_var = q->job.x->n_var;
-    gcor_maximum *maximum;
-    gcor_status status = gcor_maximum_new(&q->call.context, GCOR_LOWER, n_var, n_var, side, &maximum);
-    if (!status) status = r_job_run(q, &maximum->sink, result);
-    if (!status) *largest = gcor_maximum_of(maximum);
-    gcor_sink_free(maximum ? &maximum->sink : NULL);
-    return status;
-}
+/* ---- maxima over all pairs ------------------------------------------------------------------------------- */
 
-SEXP r_subject_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
+SEXP r_subject_maximum(SEXP x, SEXP method, SEXP use, SEXP side, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "maximum", ""};
     r_job q;
+    gcor_maximum *maximum;
     r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
-    gcor_subject *subjects = (gcor_subject *)q.combination.subjects; /* r_subjects_parse()'s, and this call's */
-    int64_t n = q.combination.n, times = Rf_ncols(weights);
-    gcor_status status = GCOR_OK;
-    if (!q.job.combination || Rf_nrows(weights) != n) Rf_error("a weight is needed for each subject");
-    SEXP result = PROTECT(r_job_result(&q, names)), maxima = Rf_allocVector(REALSXP, times);
-    SET_VECTOR_ELT(result, 3, maxima);
-    for (int64_t b = 0; b < times && !status; b++) {
-        q.call.progress.before = (double)b / (double)times;
-        q.call.progress.width = 1 / (double)times;
-        for (int64_t s = 0; s < n; s++) subjects[s].weight = REAL(weights)[b * n + s];
-        status = run_maximum(&q, (gcor_side)Rf_asInteger(side), result, REAL(maxima) + b);
-        if (!status && gcor_stop(&q.call.context)) status = q.call.context.error.status;
-    }
+    SEXP result = PROTECT(r_job_result(&q, names));
+    gcor_status status = gcor_maximum_new(&q.call.context, GCOR_LOWER, q.job.x->n_var, q.job.x->n_var,
+                                          (gcor_side)Rf_asInteger(side), &maximum);
+    if (!status) status = r_job_run(&q, &maximum->sink, result);
+    if (!status) SET_VECTOR_ELT(result, 3, Rf_ScalarReal(gcor_maximum_of(maximum)));
+    gcor_sink_free(maximum ? &maximum->sink : NULL);
     result = r_job_end(&q, status, result);
     UNPROTECT(1);
     return result;
 }
 
-SEXP r_available(void) {
-    return Rf_ScalarReal((double)gcor_available_memory());
+SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
+    r_job q;
+    gcor_label_maxima *maxima;
+    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    if (!q.job.combination || Rf_nrows(weights) != q.combination.n) Rf_error("a weight is needed for each subject");
+    const gcor_label_permutations permutations = {REAL(weights), q.combination.n, Rf_ncols(weights)};
+    q.combination.how = GCOR_EACH;
+    SEXP result = PROTECT(r_job_result(&q, names)), of_each = Rf_allocVector(REALSXP, permutations.n);
+    SET_VECTOR_ELT(result, 3, of_each);
+    gcor_status status = gcor_label_maxima_new(&q.call.context, q.job.x->n_var, (gcor_side)Rf_asInteger(side),
+                                               &permutations, &maxima);
+    if (!status) status = r_job_run(&q, &maxima->sink, result);
+    for (int64_t k = 0; !status && k < permutations.n; k++) REAL(of_each)[k] = gcor_label_maxima_of(maxima, k);
+    gcor_sink_free(maxima ? &maxima->sink : NULL);
+    result = r_job_end(&q, status, result);
+    UNPROTECT(1);
+    return result;
 }
 
 void r_subjects_memory(r_job *q) {
-    int64_t part = gcor_available_memory() / PART_OF_FREE;
+    int64_t part = (gcor_available_memory() - q->call.context.result_bytes) / PART_OF_FREE;
     if (q->backend == &gcor_cpu && q->call.context.memory == 0 && part > gcor_cpu.memory(NULL))
         q->call.context.memory = part;
 }

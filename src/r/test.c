@@ -16,6 +16,31 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
     return result;
 }
 
+/* From this many coefficients on, a table is worth its making. */
+enum { TABLE_FROM = 1000 };
+
+SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
+    r_progress progress;
+    gcor_monitor monitor;
+    r_monitor(&monitor, &progress, NULL);
+    gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
+    R_xlen_t length = Rf_xlength(coefficients);
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, length));
+    const double *r = REAL(coefficients), degrees = Rf_asReal(df);
+    double *p = REAL(result);
+    gcor_t_table *table = length < TABLE_FROM ? NULL : gcor_t_table_new(&context, degrees);
+    if (!context.error.status) {
+#pragma omp parallel for num_threads(context.threads)
+        for (R_xlen_t k = 0; k < length; k++) {
+            gcor_tail tail = table ? gcor_t_table_tail(table, r[k]) : gcor_t_tail(degrees, r[k]);
+            p[k] = gcor_tail_p(tail, r[k], GCOR_TWO_SIDED, 0);
+        }
+    }
+    gcor_free(table);
+    UNPROTECT(1);
+    return context.error.status ? r_failure(&context.error) : result;
+}
+
 typedef struct {
     r_job job;
     gcor_test_rule rule;

@@ -2,6 +2,7 @@
 #include "windows.h"
 
 #include "../core/alloc.h"
+#include "../core/filter.h"
 #include "../core/triangle.h"
 
 #include "../sink/neighbours.h"
@@ -13,7 +14,7 @@ typedef struct {
     int *count;
     r_window_rule rule;
     gcor_store *store; /* the caller's, with ... */
-    gcor_sink *sink;   /* ... what standard deviations go to: it, or neighbours */
+    gcor_sink *sink;   /* ... what standard deviations go to: it, or neighbours; or a filter before that */
 } request;
 
 /* ---- all pairs ------------------------------------------------------------------------------- */
@@ -44,11 +45,11 @@ static void allocate_all(request *q, SEXP result) {
     R_xlen_t pairs = (R_xlen_t)gcor_triangular(q->job.windows.series->source.n_var - 1);
     double **to[] = {&q->mean, &q->sd, &q->least, &q->most};
     for (int k = 0; k < 4; k++) {
-        SET_VECTOR_ELT(result, 3 + k, Rf_allocVector(REALSXP, pairs));
-        *to[k] = REAL(VECTOR_ELT(result, 3 + k));
+        SET_VECTOR_ELT(result, 2 + k, Rf_allocVector(REALSXP, pairs));
+        *to[k] = REAL(VECTOR_ELT(result, 2 + k));
     }
-    SET_VECTOR_ELT(result, 7, Rf_allocVector(INTSXP, pairs));
-    q->count = INTEGER(VECTOR_ELT(result, 7));
+    SET_VECTOR_ELT(result, 6, Rf_allocVector(INTSXP, pairs));
+    q->count = INTEGER(VECTOR_ELT(result, 6));
 }
 
 /* ---- the most variable ones ------------------------------------------------------------------ */
@@ -65,6 +66,21 @@ static gcor_status keep_some(void *user, gcor_context *context, const gcor_tile 
     return gcor_take_tile(q->sink, context, tile, values, NULL);
 }
 
+/* Standard deviations of the pairs that count. */
+static gcor_status run_masked(request *q, gcor_context *context, const gcor_pair_rule *rule) {
+    int64_t n = q->job.windows.series->source.n_var;
+    gcor_pairs *pairs;
+    gcor_status status = gcor_pairs_new(context, rule, GCOR_LOWER, n, n, 0, 0, &pairs);
+    if (status) return status;
+    gcor_sink *of = q->sink;
+    gcor_filter filter = gcor_filter_of(of, pairs);
+    q->sink = &filter.sink;
+    status = gcor_window_moments(&q->job.windows, q->job.session, context, keep_some, q);
+    of->pairs = NULL;
+    gcor_pairs_free(pairs);
+    return status;
+}
+
 static gcor_status run_some(request *q) {
     gcor_context *context = &q->job.job.call.context;
     int64_t n = q->job.windows.series->source.n_var;
@@ -77,7 +93,10 @@ static gcor_status run_some(request *q) {
         if (status) return status;
         q->sink = &neighbours->edges.sink;
     }
-    status = gcor_window_moments(&q->job.windows, q->job.session, context, keep_some, q);
+    const gcor_pair_rule *mask = q->job.windows.job.pairs;
+    q->job.windows.job.pairs = NULL; /* of all variables: a window's run has those of a tile */
+    status = mask ? run_masked(q, context, mask)
+                  : gcor_window_moments(&q->job.windows, q->job.session, context, keep_some, q);
     if (!status && neighbours) status = gcor_neighbours_store(neighbours, context, q->rule.mutual, q->store);
     gcor_sink_free(neighbours ? &neighbours->edges.sink : NULL);
     return status;
@@ -86,25 +105,25 @@ static gcor_status run_some(request *q) {
 /* ---------------------------------------------------------------------------------------------- */
 
 static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "fell_back", "mean", "sd", "min", "max", "count", ""};
+    const char *names[] = {"n_obs", "notes", "mean", "sd", "min", "max", "count", ""};
     request q;
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     allocate_all(&q, result);
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &q.job.job.call.context, keep_all, &q);
     result = r_windows_end(&q.job, status);
-    for (int k = 3; !status && k < 8; k++) r_windows_attributes(&q.job, VECTOR_ELT(result, k), attributes);
+    for (int k = 2; !status && k < 7; k++) r_windows_attributes(&q.job, VECTOR_ELT(result, k), attributes);
     UNPROTECT(1);
     return result;
 }
 
 static SEXP some_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "fell_back", "store", "least", ""};
+    const char *names[] = {"n_obs", "notes", "store", "least", ""};
     request q = {.rule = r_window_rule_of(rule)};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names)), owner = r_store_owner();
-    SET_VECTOR_ELT(result, 3, owner);
-    SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
-    double *least = REAL(VECTOR_ELT(result, 4));
+    SET_VECTOR_ELT(result, 2, owner);
+    SET_VECTOR_ELT(result, 3, Rf_allocVector(REALSXP, 1));
+    double *least = REAL(VECTOR_ELT(result, 3));
     gcor_context *context = &q.job.job.call.context;
     int64_t n = q.job.windows.series->source.n_var;
     gcor_edge_rule edges = {.side = GCOR_POSITIVE, .ceiling = 2};

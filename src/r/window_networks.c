@@ -111,7 +111,7 @@ static void drop(gcor_store **store) {
  * 0. Whatever the guesses are, what is found is the same. */
 static gcor_status run_density(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
                                gcor_store **store, double *threshold) {
-    int64_t wanted = (int64_t)q->rule.value, size = sample_size(q, job->x->n_var);
+    int64_t wanted = (int64_t)q->rule.value, size = job->pairs ? 0 : sample_size(q, job->x->n_var);
     double guess;
     gcor_status status = GCOR_OK;
     __atomic_load(&q->guess, &guess, __ATOMIC_RELAXED);
@@ -177,15 +177,15 @@ static void hand_over(request *q, gcor_status status, SEXP owners) {
 }
 
 SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "fell_back", "stores", "least", ""};
+    const char *names[] = {"n_obs", "notes", "stores", "least", ""};
     request q = {.rule = r_window_rule_of(rule), .most = INT32_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int64_t n = q.job.windows.n;
     SEXP owners = Rf_allocVector(VECSXP, n);
-    SET_VECTOR_ELT(result, 3, owners);
+    SET_VECTOR_ELT(result, 2, owners);
     for (int64_t w = 0; w < n; w++) SET_VECTOR_ELT(owners, w, r_store_owner());
-    SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, n));
-    q.least = REAL(VECTOR_ELT(result, 4));
+    SET_VECTOR_ELT(result, 3, Rf_allocVector(REALSXP, n));
+    q.least = REAL(VECTOR_ELT(result, 3));
     gcor_status status = r_windows_begin(&q.job);
     q.stores = status ? NULL : gcor_alloc(&q.job.job.call.context, n, sizeof *q.stores, "the windows");
     if (!status && !q.stores) status = GCOR_NO_MEMORY;
@@ -243,15 +243,15 @@ static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *co
 }
 
 SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "fell_back", "degree", "strength", "least", ""};
+    const char *names[] = {"n_obs", "notes", "degree", "strength", "least", ""};
     request q = {.rule = r_window_rule_of(rule), .most = INT64_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int n_var = (int)q.job.windows.series->source.n_var, n = (int)q.job.windows.n;
-    for (int k = 3; k < 5; k++) SET_VECTOR_ELT(result, k, Rf_allocMatrix(REALSXP, n_var, n));
-    SET_VECTOR_ELT(result, 5, Rf_allocVector(REALSXP, n));
-    q.degree = REAL(VECTOR_ELT(result, 3));
-    q.strength = REAL(VECTOR_ELT(result, 4));
-    q.least = REAL(VECTOR_ELT(result, 5));
+    for (int k = 2; k < 4; k++) SET_VECTOR_ELT(result, k, Rf_allocMatrix(REALSXP, n_var, n));
+    SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, n));
+    q.degree = REAL(VECTOR_ELT(result, 2));
+    q.strength = REAL(VECTOR_ELT(result, 3));
+    q.least = REAL(VECTOR_ELT(result, 4));
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = r_windows_run(&q.job, keep_sums, &q);
     result = r_windows_end(&q.job, status);

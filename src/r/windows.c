@@ -25,11 +25,11 @@ static void parse_plan(gcor_windows *windows, SEXP plan) {
         Rf_error("windows beyond the last observation");
 }
 
-/* A list of both, in the result. */
-static gcor_window_notes allocate_notes(SEXP result, int at, R_xlen_t n_var, R_xlen_t n) {
+/* Element `at` of a list, which owns what is returned. */
+static gcor_window_notes allocate_notes(SEXP list, int at, R_xlen_t n_var, R_xlen_t n) {
     const char *names[] = {"of_variable", "of_window", ""};
     SEXP notes = Rf_mkNamed(VECSXP, names);
-    SET_VECTOR_ELT(result, at, notes);
+    SET_VECTOR_ELT(list, at, notes);
     SEXP of_variable = Rf_allocVector(INTSXP, n_var);
     SET_VECTOR_ELT(notes, 0, of_variable);
     SEXP of_window = Rf_allocVector(RAWSXP, n);
@@ -37,6 +37,16 @@ static gcor_window_notes allocate_notes(SEXP result, int at, R_xlen_t n_var, R_x
     if (n_var > 0) memset(INTEGER(of_variable), 0, (size_t)n_var * sizeof(int));
     memset(RAW(of_window), 0, (size_t)n);
     return (gcor_window_notes){INTEGER(of_variable), RAW(of_window)};
+}
+
+/* The notes of each flag, as a named list in the result. */
+static void allocate_all_notes(gcor_windows *windows, SEXP result) {
+    const char *names[] = {"missing", "infinite", "constant", "few", "fell_back", ""};
+    gcor_window_notes *notes[] = {&windows->missing, &windows->infinite, &windows->constant, &windows->few,
+                                  &windows->fell_back};
+    SEXP list = Rf_mkNamed(VECSXP, names);
+    SET_VECTOR_ELT(result, 1, list);
+    for (int k = 0; k < 5; k++) *notes[k] = allocate_notes(list, k, windows->series->source.n_var, windows->n);
 }
 
 SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names) {
@@ -47,8 +57,7 @@ SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windo
     parse_plan(&q->windows, windows);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, q->windows.n));
-    q->windows.constant = allocate_notes(result, 1, q->windows.series->source.n_var, q->windows.n);
-    q->windows.fell_back = allocate_notes(result, 2, q->windows.series->source.n_var, q->windows.n);
+    allocate_all_notes(&q->windows, result);
     q->windows.job = q->job.job;
     q->result = result;
     UNPROTECT(1);
@@ -140,18 +149,18 @@ static gcor_status run_window(void *user, gcor_session *session, gcor_context *c
 }
 
 SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n_obs", "constant", "fell_back", "values", ""};
+    const char *names[] = {"n_obs", "notes", "values", ""};
     request q;
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int64_t pairs = gcor_triangular(q.job.windows.series->source.n_var - 1);
     if (pairs > INT_MAX) Rf_error("a matrix cannot have %.0f rows", (double)pairs);
-    SET_VECTOR_ELT(result, 3, Rf_allocMatrix(REALSXP, (int)pairs, (int)q.job.windows.n));
-    q.values = REAL(VECTOR_ELT(result, 3));
+    SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)pairs, (int)q.job.windows.n));
+    q.values = REAL(VECTOR_ELT(result, 2));
     gcor_huge_pages(q.values, (size_t)(pairs * q.job.windows.n) * sizeof(double));
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = r_windows_run(&q.job, run_window, &q);
     result = r_windows_end(&q.job, status);
-    if (!status) r_windows_attributes(&q.job, VECTOR_ELT(result, 3), attributes);
+    if (!status) r_windows_attributes(&q.job, VECTOR_ELT(result, 2), attributes);
     UNPROTECT(1);
     return result;
 }

@@ -26,7 +26,7 @@ typedef struct {
     gcor_observations complete;
     SEXP result; /* protected by the caller */
 } r_windows_job;
-/* A list of these names, of which the first three are n_obs, constant, fell_back. */
+/* A list of these names, of which the first two are n_obs and notes. */
 SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names);
 
 /* The session, and what is missing; after an error, too, r_windows_end() follows, which is the call's end: the result,

@@ -1,7 +1,6 @@
 #include "adjacency.h"
 
 #include "../core/alloc.h"
-#include "../core/available.h"
 
 #include <string.h>
 
@@ -145,11 +144,6 @@ const gcor_sink_type gcor_adjacency_type = {.name = "adjacency", .take = take, .
 
 int64_t gcor_adjacency_bytes(int64_t n_var) {
     return n_var * (int64_t)sizeof(float);
-}
-
-int64_t gcor_adjacency_memory(void) {
-    int64_t available = gcor_available_memory(), kept = gcor_pool_kept();
-    return available < INT64_MAX - kept ? available + kept : available;
 }
 
 static gcor_status take_memory(gcor_adjacency *own, gcor_context *context) {

@@ -37,9 +37,8 @@ extern const gcor_sink_type gcor_adjacency_type;
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
                                int64_t first, int64_t n, int in_memory, gcor_adjacency **adjacency);
 
-/* Bytes of a variable's adjacencies in the host's memory, and how many there may be there now. */
+/* Bytes of a variable's adjacencies in the host's memory. */
 int64_t gcor_adjacency_bytes(int64_t n_var);
-int64_t gcor_adjacency_memory(void);
 
 /* After a run, in memory only: the other half of the matrix, zeros where there is no pair, and the connectivities. By
  * context->threads threads. */

@@ -14,9 +14,14 @@ static size_t value_bytes(const gcor_combine *c) {
     return c->sink.approximate ? sizeof(float) : sizeof(double);
 }
 
+/* Whether every subject's values are kept until the tile is done, instead of their sum. */
+static int keeps_each(const gcor_combination *rule) {
+    return rule->how == GCOR_QUANTILE || rule->how == GCOR_EACH;
+}
+
 /* Values of a pair that are kept until its tile is done. */
 static int64_t values_of_pair(const gcor_combine *c) {
-    return c->rule->how == GCOR_QUANTILE ? c->rule->n : 1;
+    return keeps_each(c->rule) ? c->rule->n : 1;
 }
 
 int64_t gcor_combine_side(const gcor_combine *c, int threads, int64_t bytes) {
@@ -29,7 +34,7 @@ int64_t gcor_combine_side(const gcor_combine *c, int threads, int64_t bytes) {
 }
 
 int gcor_combine_may_be_cheap(const gcor_combine *c) {
-    return c->to->approximate && c->backend->pairs && c->rule->how != GCOR_QUANTILE && !c->rule->skips;
+    return c->to->approximate && c->backend->pairs && !keeps_each(c->rule) && !c->rule->skips;
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------------- */
@@ -43,7 +48,7 @@ static gcor_status make_room(gcor_combine *c, gcor_context *context, int64_t pai
     c->taken = NULL;
     c->values = gcor_alloc(context, pairs * values_of_pair(c), value_bytes(c), what);
     if (!c->values) return GCOR_NO_MEMORY;
-    if (c->rule->skips && c->rule->how != GCOR_QUANTILE) {
+    if (c->rule->skips && !keeps_each(c->rule)) {
         c->taken = gcor_alloc(context, pairs, sizeof *c->taken, what);
         if (!c->taken) return GCOR_NO_MEMORY;
     }
@@ -65,7 +70,7 @@ static int64_t place(const gcor_combine *c, int64_t row, int64_t col) {
 static void add_some(gcor_combine *c, const double *value, int64_t at, int64_t n) {
     const gcor_combination *rule = c->rule;
     double *sum = (double *)c->values + at, *taken = c->taken ? c->taken + at : NULL;
-    if (rule->how == GCOR_QUANTILE) {
+    if (keeps_each(rule)) {
         sum += c->subject * c->tile.n_row * c->tile.n_col;
         for (int64_t k = 0; k < n; k++) sum[k] = value[k];
         return;
@@ -105,8 +110,11 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int64_t row, dou
     if (segment.n == 0) return;
     int64_t at = place(c, row, segment.col);
     double *sum = (double *)c->values + at;
-    if (c->rule->how == GCOR_QUANTILE)
-        gcor_quantiles_end(c->rule, sum, c->tile.n_row * c->tile.n_col, segment.n, room);
+    int64_t stride = c->tile.n_row * c->tile.n_col;
+    if (c->rule->how == GCOR_EACH)
+        segment.stride = stride;
+    else if (c->rule->how == GCOR_QUANTILE)
+        gcor_quantiles_end(c->rule, sum, stride, segment.n, room);
     else
         gcor_sums_end(c, sum, c->taken ? c->taken + at : NULL, segment.n);
     segment.doubles = sum;
@@ -231,7 +239,7 @@ gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule
     const char *what = "the sums of all subjects";
     gcor_combine *c = *combine = gcor_alloc(context, 1, sizeof *c, what);
     if (!c) return GCOR_NO_MEMORY;
-    int on_host = rule->how == GCOR_QUANTILE || rule->skips;
+    int on_host = keeps_each(rule) || rule->skips;
     *c = (gcor_combine){.sink = {.type = on_host ? &host_type : &gcor_combine_type,
                                  .shape = to->shape,
                                  .n_row = to->n_row,

@@ -1,11 +1,9 @@
-/* Products are not to be fused with sums: an instruction set that can would give other numbers than one that cannot. */
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off", "no-trapping-math")
-#endif
-
 #include "combine_loops.h"
+
+/* Loops with a choice become vectors. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math")
+#endif
 
 #include "../core/fisher.h"
 #include "../cpu/kernels.h"

@@ -3,7 +3,7 @@
 #ifndef GPUCOR_COMBINE_LOOPS_H
 #define GPUCOR_COMBINE_LOOPS_H
 
-#include <stdint.h>
+#include "weight.h"
 
 typedef struct gcor_combine_loops {
     const char *name;
@@ -11,6 +11,9 @@ typedef struct gcor_combine_loops {
     void (*add_mean)(double *sum, const double *value, double w, int64_t n);
     void (*add_fisher)(double *sum, const double *value, double w, int64_t n);
     void (*add_least)(double *sum, const double *value, int64_t n);
+    /* The largest weight (weight.h) of n <= GCOR_SUM_BLOCK sums over subjects of w[s] z[s * GCOR_SUM_BLOCK + k]. NaN
+     * does not count; -Inf if there is nothing else. */
+    double (*largest_sum)(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n);
     /* Of sums divided by their total the coefficient, in their place. */
     void (*divide)(double *sum, double total, int64_t n);
     void (*end_fisher)(double *sum, int64_t n);
@@ -25,6 +28,9 @@ typedef struct gcor_combine_loops {
     /* Whether all are at most 1, and so coefficients. */
     int (*are_coefficients)(const double *value, int64_t n);
 } gcor_combine_loops;
+
+/* Pairs whose values of all subjects stay in the cache while all permutations go over them. */
+enum { GCOR_SUM_BLOCK = 128 };
 
 /* Cheap values that are looked at together. */
 enum { GCOR_CHEAP_SOME = 64 };

@@ -16,6 +16,22 @@ TARGET static void NAME(add_least)(double *sum, const double *value, int64_t n) 
     for (int64_t k = 0; k < n; k++) sum[k] = value[k] < sum[k] ? value[k] : sum[k];
 }
 
+TARGET static double NAME(largest_sum)(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n) {
+    const gcor_weighing weigh = gcor_weigh(side);
+    double largest = -INFINITY, sum[GCOR_SUM_BLOCK];
+    for (int64_t k = 0; k < n; k++) sum[k] = 0;
+    for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) sum[k] += w[s] * z[k];
+    }
+#pragma omp simd reduction(max : largest)
+    for (int64_t k = 0; k < n; k++) {
+        double weight = weigh.size * fabs(sum[k]) + weigh.sign * sum[k];
+        largest = weight > largest ? weight : largest;
+    }
+    return largest;
+}
+
 TARGET static void NAME(divide)(double *sum, double total, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] /= total;
@@ -100,6 +116,7 @@ static const gcor_combine_loops NAME(loops) = {
     .add_mean = NAME(add_mean),
     .add_fisher = NAME(add_fisher),
     .add_least = NAME(add_least),
+    .largest_sum = NAME(largest_sum),
     .divide = NAME(divide),
     .end_fisher = NAME(end_fisher),
     .add_cheap_mean = NAME(add_cheap_mean),

@@ -1,5 +1,6 @@
-/* The sink that sums over each variable's pairs. An edge is rare and counts where its value is made. Powers are of
- * every pair: a tile's values are put together first, and summed when they are all there (power_sums.c). */
+/* The sink that sums over each variable's edges, or over all of its pairs. An edge is rare and counts where its value
+ * is made. Powers are of every pair: a tile's values are put together first, and summed when they are all there
+ * (power_sums.c). */
 #include "connectivity.h"
 
 #include "../core/alloc.h"
@@ -9,11 +10,7 @@
 
 #include <string.h>
 
-static int has_edges(const gcor_connectivity *c) {
-    return c->rule.least <= 1;
-}
-
-/* Whether a pair counts that is no edge. */
+/* Whether the sums are over all pairs, otherwise over edges. */
 static int has_pairs(const gcor_sums_rule *rule) {
     return rule->n_power > 0 || rule->histogram || rule->maps;
 }
@@ -81,7 +78,6 @@ static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor
     int64_t pairs = tile->n_row * tile->n_col;
     gcor_status status = make_room(c, context, pairs);
     if (!status) status = gcor_power_sums_begin(c, context, tile);
-    if (!status && has_edges(c)) status = begin_edges(sink, context, tile);
     if (status) return status;
     c->at = *tile;
     if (gcor_tile_pairs(tile, sink->shape) == pairs && !sink->pairs) return GCOR_OK;
@@ -89,27 +85,18 @@ static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor
     return GCOR_OK;
 }
 
-/* Where the weight is close to the threshold the exact coefficient decides. */
-static void settle(const gcor_sums_rule *rule, const gcor_segment *segment, double *values) {
-    if (!segment->exact || rule->least > 1) return;
-    for (int64_t k = 0; k < segment->n; k++)
-        if (fabs(gcor_weight(rule->side, values[k]) - rule->least) <= segment->error)
-            values[k] = gcor_exact_value(segment, k);
-}
-
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     double *out = c->tile + (segment->row - c->at.row) * c->at.n_col + (segment->col - c->at.col);
+    (void)context;
     for (int64_t k = 0; k < segment->n; k++) out[k] = gcor_value(segment, k);
-    settle(&c->rule, segment, out);
     if (c->rule.histogram) gcor_bins_count(&c->bins, thread, out, segment->n, 1);
-    return has_edges(c) ? take_edges(sink, context, thread, segment) : GCOR_OK;
+    return GCOR_OK;
 }
 
 static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
-    gcor_status status = has_edges(c) ? end_edges(sink, context, tile) : GCOR_OK;
-    return status || count_sums(c) == 0 ? status : gcor_power_sums_end(c, context, tile);
+    return count_sums(c) == 0 ? GCOR_OK : gcor_power_sums_end(c, context, tile);
 }
 
 /* ---- forks and files --------------------------------------------------------------------- */
@@ -264,13 +251,13 @@ static gcor_status allocate(gcor_connectivity *c, gcor_context *context) {
     return status;
 }
 
-/* The last is where the device knows nothing of levels, maps and y. */
+/* The device half knows neither maps nor y. */
 static const gcor_sink_type *type_of(const gcor_sums_rule *rule, gcor_shape shape) {
     if (!has_pairs(rule)) return &gcor_degrees_type;
-    return rule->n_level < 2 && !rule->maps && shape != GCOR_FULL ? &gcor_connectivity_type : &gcor_maps_type;
+    return !rule->maps && shape != GCOR_FULL ? &gcor_connectivity_type : &gcor_maps_type;
 }
 
-/* Edges are found by cheap values. */
+/* Edges are found by screening values. Sums over all pairs are of the coefficients that a dense result holds. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity) {
     gcor_connectivity *c = *connectivity = gcor_alloc(context, 1, sizeof *c, "sums over pairs");
@@ -279,7 +266,8 @@ gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gc
                       .shape = shape,
                       .n_row = n_row,
                       .n_col = n_col,
-                      .approximate = !has_pairs(&rule)};
+                      .approximate = !has_pairs(&rule),
+                      .form = has_pairs(&rule) ? GCOR_AS_FLOATS : GCOR_AS_DOUBLES};
     gcor_edge_rule edge = {.side = rule.side, .least = rule.least, .ceiling = 2};
     *c = (gcor_connectivity){.edges = {.sink = sink, .rule = edge, .keep_tile = keep_tile},
                              .n_var = n_col + (shape == GCOR_FULL ? n_row : 0)};

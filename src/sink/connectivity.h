@@ -1,6 +1,7 @@
-/* Sums over each variable's pairs: how many edges it has, their weights, and powers of all similarities; and how many
- * pairs have which coefficient. Degrees and bins are whole numbers and the others fixed ones (fixed.h), so that they
- * are the same however the pairs are divided between threads, devices and shares. */
+/* Sums over each variable's edges (their number and weights), or over all of its pairs (powers of similarities, maps)
+ * with a histogram of the coefficients. Degrees and bins are integers and the others fixed-point numbers (fixed.h), so
+ * they are the same however the pairs are divided between threads, devices and shards. Sums over all pairs are of the
+ * coefficients that a dense result holds (GCOR_AS_FLOATS), so they are the same on every back end. */
 #ifndef GPUCOR_CONNECTIVITY_H
 #define GPUCOR_CONNECTIVITY_H
 
@@ -23,10 +24,10 @@ enum { GCOR_MAP_MEAN = 1, GCOR_MAP_Z = 2, GCOR_MAP_SQUARE = 4, GCOR_MOST_MAPS = 
  * one before; equal ones next to one another are raised to once. */
 typedef struct {
     gcor_side side;
-    double least; /* weight of an edge, decided on exact coefficients; above 1: no edges wanted */
+    double least; /* minimum weight of an edge, decided on exact coefficients; ignored in sums over all pairs */
     gcor_similarity similarity;
-    int n_power;
-    int histogram; /* whether the pairs are counted, too */
+    int n_power;   /* with a power, a histogram or a map the sums are over all pairs, otherwise over edges */
+    int histogram; /* whether the coefficients are counted, too */
     double steps[GCOR_MOST_POWERS];
     int n_level;                     /* thresholds; `least` is the first. 0 or 1: it is the only one */
     double levels[GCOR_MOST_LEVELS]; /* ascending; an edge is summed at the highest that it reaches */
@@ -65,7 +66,7 @@ static inline int64_t gcor_first_row(const gcor_sink *sink) {
     return sink->shape == GCOR_FULL ? sink->n_col : 0;
 }
 
-/* Where edges are all that counts; where every pair does; and that with several levels, maps, or y. */
+/* Sums over edges; over all pairs; and over all pairs with maps or y. */
 extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type, gcor_maps_type;
 
 /* *connectivity is the caller's, to end with gcor_sink_free(); NULL after an error. */

@@ -2,6 +2,7 @@
 #include "edge_run.h"
 
 #include "../core/alloc.h"
+#include "../core/available.h"
 #include "../core/threads.h"
 
 #include <string.h>
@@ -95,12 +96,27 @@ static gcor_status spool_run(const gcor_store *store, gcor_context *context, gco
     return GCOR_OK;
 }
 
+/* An error before the system ends the process, as it does when pages are missing. Asked for every STEP bytes of edges;
+ * with a spool they go to the disk before. */
+static gcor_status check_memory(const gcor_store *store, gcor_context *context, const gcor_edge_run *run) {
+    const int64_t STEP = 16 << 20, held = 12 * store->count, bytes = gcor_run_bytes(run);
+    if (store->spool || held / STEP == (held + bytes) / STEP) return GCOR_OK;
+    int64_t available = gcor_available_memory();
+    if (available >= bytes + STEP) return GCOR_OK;
+    return gcor_fail(
+        context, GCOR_NO_MEMORY,
+        "cannot allocate more memory for the edges of the network: %.0f take %.1f MB, and %.1f MB are free; "
+        "ask for fewer edges, or write them to a file with file =",
+        (double)store->count, (double)held / 1e6, (double)available / 1e6);
+}
+
 static gcor_status keep_run(gcor_store *store, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                             int64_t n) {
     gcor_edge_run *run = gcor_store_open_run(store, context);
     if (!run) return GCOR_NO_MEMORY;
     *run = (gcor_edge_run){.tile = *tile, .row = list[0].row, .n_row = list[n - 1].row - list[0].row + 1, .n = n};
-    gcor_status status = gcor_run_allocate(context, run);
+    gcor_status status = check_memory(store, context, run);
+    if (!status) status = gcor_run_allocate(context, run);
     if (status) return status;
     fill_run(context, list, run);
     status = spool_run(store, context, run);

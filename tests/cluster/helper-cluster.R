@@ -68,5 +68,5 @@ many_pairs <- function() {
   x
 }
 
-# Some seconds of work for a share of ten.
+# Some seconds of work for a shard of ten.
 long_x <- some_x(1200, 4000)

@@ -8,12 +8,12 @@ code <- "gpucor::gpuCorRun(commandArgs(TRUE))"
 
 start <- function(path) processx::process$new(file.path(R.home("bin"), "Rscript"), c("-e", code, path))
 
-# Where a process was when it was killed, by what it left of its two shares.
+# Where a process was when it was killed, by what it left of its two shards.
 state_of <- function(path) {
   begun <- unfinished_files(path)
   if (length(begun)) return(if (file.size(begun[1]) == 0) "beginning to write" else "writing or publishing")
-  switch(length(share_files(path)) + 1, if (length(dir(file.path(path, "claims", 1)))) "computing" else "starting",
-         "between the shares", "finished")
+  switch(length(shard_files(path)) + 1, if (length(dir(file.path(path, "claims", 1)))) "computing" else "starting",
+         "between the shards", "finished")
 }
 
 # In every third round at any time; else just after it was seen computing, or writing.

@@ -39,7 +39,7 @@ test_that("an array job over three nodes gives what one machine gives", {
   }
 })
 
-test_that("a task beyond the shares says so, and Slurm knows", {
+test_that("a task beyond the shards says so, and Slurm knows", {
   path <- quiet_plan(shared("plan"), x, threshold = 0.5, shards = 2)
   job <- sbatch(path, 3, "-c", 1)
   wait_for_jobs(job)
@@ -92,7 +92,7 @@ for (requeue in c("--no-requeue", "--requeue")) {
     } else {
       expect_length(lost, 1)
       expect_false("done" %in% states[lost])
-      expect_error(gpuCorCollect(path), paste("share", lost, "of 8 not finished"))
+      expect_error(gpuCorCollect(path), paste("shard", lost, "of 8 not finished"))
       wait_for_jobs(sbatch(path, 8, "-c", 2)) # two nodes are left
       said <- logs_of(path)
       expect_length(grep("finished before", said), sum(states == "done"))
@@ -103,22 +103,22 @@ for (requeue in c("--no-requeue", "--requeue")) {
   })
 }
 
-test_that("a node without network goes on writing, while another one does its share, too", {
+test_that("a node without network goes on writing, while another one does its shard, too", {
   path <- long_plan(3)
   job <- sbatch(path, 3, "-c", 2, "--requeue")
   wait_for(function() length(at_work(path, 3)) > 0)
-  share <- at_work(path, 3)
+  shard <- at_work(path, 3)
   copy <- process_of(3, path)
   signal(copy, tools::SIGSTOP) # so that it is late for certain
   node("cut", 3)
   wait_for_jobs(job, 200)
   expect_identical(gpuCorStatus(path)$state, rep("done", 3))
   expect_collected(path, long_network)
-  expect_length(share_files(path), 3)
+  expect_length(shard_files(path), 3)
   signal(copy, tools::SIGCONT)
-  wait_for(function() length(share_files(path)) == 4)
+  wait_for(function() length(shard_files(path)) == 4)
   wait_for(function() length(process_of(3, path)) == 0)
-  expect_length(grep(sprintf("/%05d[.]", share), share_files(path)), 2)
+  expect_length(grep(sprintf("/%05d[.]", shard), shard_files(path)), 2)
   expect_identical(gpuCorStatus(path)$state, rep("done", 3))
   expect_collected(path, long_network)
   expect_length(unfinished_files(path), 0)

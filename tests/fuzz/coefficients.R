@@ -109,15 +109,16 @@ forgiven$inexact <- 0
 
 forgive <- function() forgiven$inexact <- forgiven$inexact + 1
 
-# What cor() should have said: for infinite values, on which the judge has no opinion, and on the diagonal, what it
-# says of the same columns in another unit.
+# What cor() should have said: NaN for infinite values, and on the diagonal what it says of the same columns in another
+# unit.
 exact_truth <- function(truth, x, y, use, method) {
   said <- outcome(reference_cor(unit_scale(x), if (!is.null(y)) unit_scale(y), use, method))$value
   exact <- judge(x, if (is.null(y)) x else y, use, method)
-  if (is.null(y)) diag(exact) <- "infinite"
-  numbers <- suppressWarnings(as.numeric(exact))
-  said[] <- ifelse(exact == "infinite", said, numbers)
-  if (is.null(y) && length(truth) && all(is.na(diag(truth)))) no_diagonal(said) else said
+  if (is.null(y)) diag(exact) <- "diagonal"
+  numbers <- ifelse(exact == "infinite", NaN, suppressWarnings(as.numeric(exact)))
+  said[] <- ifelse(exact == "diagonal", said, numbers)
+  has_diagonal <- !is.null(y) || !length(truth) || !all(is.na(diag(truth)) & !is.nan(diag(truth)))
+  if (has_diagonal) said else no_diagonal(said)
 }
 
 # Columns times powers of two that make their largest values about 1.

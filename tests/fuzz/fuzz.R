@@ -1,19 +1,28 @@
-# Random calls against cor() and against exact fractions: `make fuzz`. Prints the seed, and of every difference what is
-# different and the R code that shows it; with one, the process ends with status 1.
+# Random calls against cor(), exact fractions and definitions: `make fuzz`. Prints the seed, and for every difference
+# what is different and the R code that shows it; with one, the process ends with status 1.
 
 library(gpucor)
 
 fuzz_folder <- normalizePath(if (file.exists("tests/fuzz")) "tests/fuzz" else ".")
 for (file in c(dir(file.path(fuzz_folder, "../testthat"), "^helper-.*R$", full.names = TRUE),
-               file.path(fuzz_folder, c("inputs.R", "judge.R", "coefficients.R", "networks.R", "report.R")))) {
+               file.path(fuzz_folder, c("inputs.R", "judge.R", "coefficients.R", "networks.R", "definitions.R",
+                                           "report.R")))) {
   source(file)
 }
 
 fuzz_kinds <- list(
   coefficients = list(make = random_coefficients, check = check_coefficients),
   network = list(make = random_network, check = check_network),
-  connectivity = list(make = random_connectivity, check = check_connectivity)
+  connectivity = list(make = random_connectivity, check = check_connectivity),
+  design = list(make = random_design, check = check_design),
+  subjects = list(make = random_subjects, check = check_subjects),
+  windows = list(make = random_windows, check = check_windows),
+  masked = list(make = random_masked, check = check_masked),
+  overlap = list(make = random_overlap, check = check_overlap)
 )
+
+# The kinds that come more often, as they have more that is special.
+fuzz_shares <- replace(rep(1, length(fuzz_kinds)), 1:2, c(6, 4))
 
 # After so many differences there is more to be gained from looking at them than from another.
 MOST_DIFFERENCES <- 10
@@ -38,7 +47,7 @@ flaws_of <- function(kind, case) {
 make_case <- function(seed, number) {
   set.seed(seed)
   set.seed(sample.int(.Machine$integer.max, 1) %/% 2 + number)
-  kind <- sample(names(fuzz_kinds), 1, prob = c(4, 2, 1))
+  kind <- sample(names(fuzz_kinds), 1, prob = fuzz_shares)
   list(kind = kind, case = fuzz_kinds[[kind]]$make())
 }
 
@@ -46,12 +55,14 @@ make_case <- function(seed, number) {
 kinds_of <- function(flaws) sub("^[^a-z]*([a-z()' ]+).*", "\\1", flaws)
 
 report <- function(kind, case, flaws, seed, number) {
-  case <- shrink(case, function(less) any(kinds_of(flaws_of(kind, less)) %in% kinds_of(flaws)))
+  has_x <- "x" %in% names(case) # a call with all of its data stays as it is
+  if (has_x) case <- shrink(case, function(less) any(kinds_of(flaws_of(kind, less)) %in% kinds_of(flaws)))
   cat("\n# seed ", seed, ", case ", number, ": ", paste(flaws, collapse = "; "), "\n", sep = "")
   cat(sprintf("# source(\"tests/fuzz/fuzz.R\"); fuzz(seed = %d, only = %d)", seed, number), sep = "\n")
-  lines <- source_of(case)
+  lines <- if (has_x) source_of(case) else deparse(case$call, width.cutoff = 110L, control = "exact")
   if (length(lines) > MOST_LINES) return(invisible())
   cat(lines, sep = "\n")
+  if (!has_x) return(invisible())
   exact <- judge(case_x(case), if (is.null(case$y)) case_x(case) else case$y, case$call$use, case$call$method)
   cat("# exactly:", utils::head(exact, 9), "\n")
 }

@@ -54,6 +54,10 @@ def quotient(numerator, square):
     return -value if numerator < 0 else value
 
 
+def is_constant(values):
+    return isfinite(values[0]) and all(value == values[0] for value in values)
+
+
 def coefficient(method, strict, x, y):
     rows = [k for k in range(len(x)) if x[k] is not None and y[k] is not None]
     if len(rows) < 2 or (strict and len(rows) < len(x)):
@@ -66,7 +70,7 @@ def coefficient(method, strict, x, y):
     elif all(map(isfinite, a + b)):
         sums = moments(whole_numbers(a), whole_numbers(b))
     else:
-        return "infinite"
+        return "constant" if is_constant(a) or is_constant(b) else "infinite"
     if sums[1] == 0 or sums[2] == 0:
         return "constant"
     return repr(quotient(sums[0], sums[1] * sums[2]))

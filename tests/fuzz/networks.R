@@ -93,6 +93,7 @@ criterion_flaws <- function(case, net, r) {
   truth <- reference_network(r, criterion, call[[criterion]], call$sign, isTRUE(call$mutual), p, within, symmetric)
   border <- if (criterion == "density") reference_density(r, call$density, call$sign, symmetric)
   c(network_differences(net, r, truth$keep, 0, truth$near, symmetric),
+    if (!is.null(p)) edge_p_flaws(net, r, p, symmetric),
     if (!is.null(border) && !identical(net@threshold, border)) {
       sprintf("the threshold is %.17g, not %.17g", net@threshold, border)
     })

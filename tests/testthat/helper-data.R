@@ -102,3 +102,9 @@ small_inputs <- function(n_obs, letters) {
   holes <- lapply(Filter(length, c(plain, named)), replace, 1, NA)
   c(plain, named, holes)
 }
+
+# Messages that a session shows once are shown again.
+tell_again <- function() {
+  state <- getFromNamespace("state", "gpucor")
+  state$told <- NULL
+}

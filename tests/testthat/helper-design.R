@@ -33,8 +33,14 @@ compared <- function(x, w, z, method) {
   if (all(left == 0)) NULL else sqrt(w) * left / max(abs(left))
 }
 
+# How many directions regression on z leaves: in one alone every coefficient is 1 or -1.
+directions_left <- function(w, z, method) {
+  if (method == "spearman") z <- apply(z, 2, weighted_midrank, w)
+  length(w) - qr(sqrt(w) * (if (method == "cosine") z else cbind(1, z)))$rank
+}
+
 designed_pair <- function(x, y, w, z, method) {
-  if (length(x) < 2) return(NA_real_)
+  if (length(x) < 2 || (!is.null(z) && directions_left(w, z, method) < 2)) return(NA_real_)
   x <- compared(x, w, z, method)
   y <- compared(y, w, z, method)
   if (is.null(x) || is.null(y)) NA_real_ else sum(x * y) / sqrt(sum(x^2) * sum(y^2)) # NaN if infinite

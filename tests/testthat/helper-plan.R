@@ -9,12 +9,24 @@ quiet_plan <- function(...) {
 
 quiet_run <- function(...) suppressMessages(gpuCorRun(...))
 
-share_files <- function(path, round = 1) {
+shard_files <- function(path, round = 1) {
   dir(file.path(path, "rounds", round), "^[0-9]{5}[.][0-9a-f]{32}$", full.names = TRUE)
 }
 
 # What was begun and not finished.
 unfinished_files <- function(path) dir(path, "partial", recursive = TRUE, full.names = TRUE)
+
+# The plan with other contents, under a right seal: as whoever may write to its folder could leave it.
+edit_plan <- function(plan, ...) gpucor:::save_plan(utils::modifyList(plan, list(...)))
+
+# As if a process of another machine, or this one, were at work on a shard.
+write_owner <- function(path, shard, space = "elsewhere", host = "there", pid = Sys.getpid()) {
+  plan <- gpucor:::open_plan(path)
+  folder <- gpucor:::plan_folder(plan, "claims", 1, sprintf("%05d", shard))
+  gpucor:::write_plan_file(plan, file.path(folder, "owner.rds"), list(space = space, host = host, pid = pid),
+                           gpucor:::seal_of(plan, "claim", 1, shard))
+  folder
+}
 
 # A result without the call, which is the verb's own where it was called on one machine.
 without_call <- function(result) {
@@ -59,8 +71,8 @@ result_of <- function(process) {
   process$get_result()
 }
 
-# Which shares these messages say were computed, and not found finished.
-computed_shares <- function(messages) {
+# Which shards these messages say were computed, and not found finished.
+computed_shards <- function(messages) {
   done <- grep(" s on ", messages, value = TRUE)
-  as.numeric(sub("share ([0-9]+) of .*", "\\1", done))
+  as.numeric(sub("shard ([0-9]+) of .*", "\\1", done))
 }

@@ -31,6 +31,22 @@ for (backend in backends()) {
     }
   })
 
+  test_that(paste(backend, "the smallest numbers stay beside the largest, which a pair does not have"), {
+    k <- c(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
+    y <- c(2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5)
+    x <- cbind(c(k * 2^-1074, 1e307, -1.7e308, 1.7e308), c(y, NA, NA, NA), c(y, 1, 2, 3))
+    for (method in c("pearson", "spearman", "bicor")) {
+      # Of all rows of column 1 the median absolute deviation is zero beside 1e308, which is a warning.
+      r <- suppressWarnings(gpuCor(x, use = "pairwise", method = method, backend = backend, precision = "double"))
+      expect_equal(r[1, 2], gpuCor(k, y, method = method, backend = "cpu", precision = "double"), tolerance = 1e-13,
+                   label = method)
+    }
+    expect_equal(gpuCor(x, use = "pairwise", backend = backend)[1, 3], cor(x[, 1] / 2^64, x[, 3]), tolerance = 1e-6)
+    infinite <- cbind(c(NA, -Inf, 3, 4), c(NA, 1, 0, 0) * 2^-1074)
+    r <- suppressWarnings(gpuCor(infinite, use = "pairwise", output = "matrix", backend = backend))
+    expect_true(is.nan(r[1, 2])) # infinite, not constant
+  })
+
   test_that(paste(backend, "long columns"), {
     # From 5,794 observations on, n(n-1)/2 has no exact float32.
     x <- heavy_ties(6000, 2)

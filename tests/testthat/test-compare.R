@@ -88,6 +88,48 @@ for (backend in backends()) {
     expect_identical(compare(), compare())
   })
 
+  test_that(paste(backend, "finds the largest difference of each permutation of labels, on every sign"), {
+    set.seed(13)
+    x <- differing(c(20, 33), 70)
+    y <- some_subjects(c(30, 25, 28), 70, 6, 0)
+    n <- vapply(c(x, y), nrow, 0)
+    truth <- function(sign, method, columns = 1:70) {
+      set.seed(14)
+      vapply(1:12, FUN.VALUE = 0, function(b) {
+        in_x <- seq_along(n) %in% sample.int(length(n), length(x))
+        picked <- lapply(c(x, y), function(m) m[, columns])
+        d <- reference_difference(picked[in_x], picked[!in_x], method)
+        max(switch(sign, absolute = abs(d$difference), positive = d$difference, negative = -d$difference)) / d$error
+      })
+    }
+    maxima <- function(x, ...) {
+      set.seed(14)
+      found <- suppressWarnings(gpuCorCompare(x, y, threshold = 0.2, n_perm = 12, backend = backend, ...))
+      atanh(found@maxima) / found@error
+    }
+    for (sign in c("absolute", "positive", "negative")) for (method in c("pearson", "spearman")) {
+      expect_equal(maxima(x, sign = sign, method = method), truth(sign, method), tolerance = 1e-5)
+    }
+    once <- maxima(x, precision = "double")
+    expect_equal(once, truth("absolute", "pearson"), tolerance = 1e-12)
+    expect_identical(maxima(x, precision = "double", threads = 1), once)
+    expect_identical(maxima(x, precision = "double", memory = 1e5), once)
+    with_options(list(gpucor.workers_per_device = 3), expect_identical(maxima(x, precision = "double"), once))
+    x[[1]][, 1:65] <- 1 # no coefficient in one subject: no difference in any permutation
+    expect_equal(maxima(x, precision = "double"), truth("absolute", "pearson", 66:70), tolerance = 1e-12)
+  })
+
+  for (resource in resources_of(backend)) {
+    test_that(paste(backend, "permutes labels cleanly wherever the", resource, "fails"), {
+      set.seed(15)
+      x <- some_subjects(c(9, 12, 10), 66)
+      walk_failures(function() {
+        set.seed(16)
+        gpuCorCompare(x[1:2], x[3], n_perm = 3, backend = backend)
+      }, resource, backend)
+    })
+  }
+
   test_that(paste(backend, "adjusts p values by permutation of observations"), {
     set.seed(5)
     x <- differing(60, 10)[[1]]
@@ -108,6 +150,22 @@ for (backend in backends()) {
     }
   })
 }
+
+test_that("permutations of labels share one computation of each subject's coefficients", {
+  skip_if_not_installed("DelayedArray")
+  set.seed(12)
+  x <- lapply(some_subjects(c(20, 33, 25), 8), DelayedArray::DelayedArray)
+  reads <- function(n_perm) {
+    n <- 0
+    reader <- function(x, columns) {
+      n <<- n + 1
+      as.matrix(x[, columns, drop = FALSE])
+    }
+    with_values(list(read_run = reader), gpuCorCompare(x[1:2], x[3], n_perm = n_perm))
+    n
+  }
+  expect_identical(reads(9), reads(1))
+})
 
 test_that("a pair without a coefficient in one subject has no difference", {
   set.seed(7)
@@ -130,6 +188,24 @@ test_that("what is printed says what it is", {
                 "Differences of z between two groups: Network of 8 .*difference")
   frame <- as.data.frame(gpuCorCompare(x[[1]], x[[2]]))
   expect_named(frame, c("from", "to", "difference", "statistic", "p.value", "fdr"))
+})
+
+test_that("infinite and missing values are warned of where the result does not show them", {
+  x <- matrix(rnorm(60), 12)
+  x[1, 3] <- -Inf
+  x[2, 4] <- NA
+  told <- c("infinite values leave no coefficient \\(1 of 5 columns of 'x': 3\\)",
+            "missing values leave no coefficient \\(1 of 5 columns of 'x': 4\\)")
+  of_network <- warnings_of(gpuCorCompare(x, x[12:1, ], threshold = 0))
+  expect_match(of_network[1], told[1])
+  expect_match(of_network[2], told[2])
+  expect_match(warnings_of(gpuCorCompare(x, x[12:1, ])), told[1])
+})
+
+test_that("other columns are told by the names of the arguments", {
+  x <- matrix(rnorm(40), 10, dimnames = list(NULL, c("a", "b", "c", "d")))
+  expect_identical(tryCatch(gpuCorCompare(x, x[, c(1, 3, 2, 4)]), error = conditionMessage),
+                   "column 2 of 'y' is \"c\", and that of 'x' \"b\"")
 })
 
 test_that("errors say what to do", {

@@ -192,6 +192,17 @@ test_that("only steps that are equal but for rounding become equal", {
 
 # ---- the same however it is computed
 
+for (backend in backends()) for (method in all_methods) {
+  test_that(paste(backend, method, "sums the coefficients that gpuCor() returns"), {
+    x <- normal(61, 130)
+    r <- abs(gpuCor(x, method = method, output = "matrix", backend = backend))
+    diag(r) <- 0
+    con <- gpuConnectivity(x, power = c(1, 6, 20), maps = "mean", threshold = 0.3, method = method, backend = backend)
+    for (p in 1:3) expect_equal(con$soft[, p], rowSums(r^con$power[p]), tolerance = 1e-14)
+    expect_identical(gpuConnectivity(x, power = c(1, 6, 20), method = method, backend = backend)$soft, con$soft)
+  })
+}
+
 for (backend in backends()) for (method in all_methods) for (use in c("everything", "pairwise.complete.obs")) {
   test_that(paste(backend, method, use, "does not depend on threads or memory"), {
     width <- c(cpu = 2048, cuda = 4096)[[backend]]
@@ -211,12 +222,10 @@ for (backend in backends()) for (method in all_methods) for (use in c("everythin
     }
     expect_identical(run(wide, threshold = 0.9, memory = 1, power = 2), run(wide, threshold = 0.9, power = 2))
     if (backend != "cpu") {
-      on_cpu <- quiet_connectivity(x, density = 0.05, power = 2, use = use, method = method, backend = "cpu")
-      ours <- run(x, density = 0.05, power = 2, histogram = TRUE)
-      expect_identical(ours[of_edges], on_cpu[of_edges])
-      sums <- setdiff(names(ours), "histogram") # of which a coefficient at a bin's edge may be on either side
-      expect_equal(ours[sums], on_cpu[sums], tolerance = 1e-5)
-      expect_null(histogram_flaws(ours, pair_cor(x, use = use, method = method)))
+      given <- list(x, density = 0.05, power = c(1:20, 2.5), histogram = TRUE, maps = c("mean", "z", "icc"))
+      on_cpu <- do.call(quiet_connectivity, c(given, use = use, method = method, backend = "cpu"))
+      expect_identical(do.call(run, given), on_cpu)
+      expect_identical(run(x, power = 6), quiet_connectivity(x, power = 6, use = use, method = method, backend = "cpu"))
       expect_identical(run(x, threshold = 0.3, power = NULL),
                        quiet_connectivity(x, threshold = 0.3, use = use, method = method, backend = "cpu"))
     }

@@ -45,6 +45,7 @@ test_that("a Seurat object is taken as the layer that is asked for, and stays sp
   object <- suppressWarnings(SeuratObject::SetAssayData(object, "data", log1p(counts)))
   expect_as_matrix(object, as.matrix(Matrix::t(log1p(counts))))
   expect_as_matrix(object, as.matrix(Matrix::t(counts)), assay = c("RNA", "counts"))
+  tell_again()
   expect_message(gpuCor(object), "sparse")
   expect_error(gpuCor(object, assay = "ADT"), "it has \"RNA\"")
   expect_error(gpuCor(object, assay = c("RNA", "scale.data")), "scale.data")

@@ -189,14 +189,83 @@ test_that("what is wrong with covariates is said", {
   told <- "'covariates' is text, \"age\", and there are 9 observations; columns are named by a formula, covariates ="
   expect_error(gpuCor(x, covariates = "age"), told, fixed = TRUE)
   expect_error(gpuCor(x, covariates = c("age", "the batch")), "~ age + `the batch`, with data =", fixed = TRUE)
-  expect_error(gpuCor(x, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)
+  expect_error(gpuCor(x, data = data.frame(z)), "'data' needs a formula in 'covariates'", fixed = TRUE)
   expect_error(gpuCor(x, covariates = z, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)
   expect_error(gpuCor(x[1:6, ], covariates = z[1:6, ]),
-               "take 4 degrees of freedom, and of 6 observations nothing is left", fixed = TRUE)
-  expect_error(gpuCor(x, bandpass = c(0.1, 0.2)), "'bandpass' and 'tr' belong together", fixed = TRUE)
+               "'covariates': the regression takes 4 of 4 degrees of freedom and leaves none", fixed = TRUE)
+  expect_error(gpuCor(x, bandpass = c(0.1, 0.2)), "'bandpass' needs 'tr'", fixed = TRUE)
+  expect_error(gpuCor(x, tr = 2), "'tr' needs 'bandpass'", fixed = TRUE)
   expect_error(gpuCor(x, bandpass = c(0.2, 0.1), tr = 2), "'bandpass' must be two frequencies", fixed = TRUE)
   expect_error(gpuCor(x, bandpass = c(0.1, 0.2), tr = 0), "'tr' must be the seconds", fixed = TRUE)
-  expect_error(gpuCor(x, bandpass = c(0.2, 0.201), tr = 2), "or pass a wider band", fixed = TRUE)
+  expect_error(gpuCor(x, bandpass = c(0.2, 0.201), tr = 2), "use fewer covariates, or a wider band", fixed = TRUE)
+})
+
+test_that("few degrees of freedom are warned of", {
+  x <- normal(60, 4)
+  z <- normal(60, 57, seed = 2)
+  told <- warnings_of(r <- gpuCor(x, covariates = z))
+  expect_identical(told, paste0("'covariates': the regression takes 57 of 58 degrees of freedom and leaves 1, with ",
+                                "which unrelated columns have large coefficients; use fewer covariates, or a wider ",
+                                "band"))
+  expect_gt(mean(abs(r) > 0.99), 0) # which is why
+  left <- function(...) sub(".* leaves ([0-9]+),.*", "\\1", warnings_of(gpuCor(x, ...)))
+  expect_identical(left(covariates = z[, 1:49]), "9")
+  expect_identical(left(covariates = z[, 1:48]), character())
+  expect_identical(left(covariates = z[, 1:48], weights = rep(c(0, 1), c(1, 59))), "9")
+  expect_match(warnings_of(gpuCorTest(x, bandpass = c(0.01, 0.03), tr = 2)), "^'bandpass': the regression takes 5")
+  expect_match(warnings_of(gpuCor(x, covariates = z[, 1:2], bandpass = c(0.01, 0.05), tr = 2)),
+               "^'covariates' and 'bandpass': the regression takes")
+  expect_identical(warnings_of(gpuCor(x[1:8, ])), character()) # nothing is regressed
+})
+
+test_that("tr is that of the image, in seconds", {
+  x <- normal(80, 5)
+  image <- structure(x, tr = 0.72)
+  by <- function(x, ...) as.vector(gpuCor(x, bandpass = c(0.05, 0.3), ...))
+  expect_identical(by(image), by(x, tr = 0.72))
+  expect_identical(as.vector(gpuCor(list(image, image[1:70, ]), bandpass = c(0.05, 0.3), tr = 0.72, combine = "min")),
+                   as.vector(gpuCor(list(image, structure(image[1:70, ], tr = 0.72)), bandpass = c(0.05, 0.3),
+                                    combine = "min")))
+  expect_error(by(x), "'bandpass' needs 'tr', the seconds from one observation to the next", fixed = TRUE)
+  expect_identical(warnings_of(by(image, tr = 0.7200001)), character())
+  expect_identical(warnings_of(by(image, tr = 1)),
+                   "'tr' is 1 s, and attr(x, \"tr\") is 0.72 s; leave 'tr' out to use that of 'x'")
+  expect_identical(warnings_of(gpuCor(x, bandpass = c(0, 0.1), tr = 720)),
+                   "'tr' is 720 seconds, longer than volumes take; if 'tr' is in milliseconds, give tr = 0.72")
+  expect_error(gpuCor(x, bandpass = c(0.01, 0.1), tr = 720),
+               paste0("'bandpass' begins at 0.01 Hz, and observations every 720 s have no frequencies above ",
+                      "1 / (2 tr) = 0.000694 Hz; if 'tr' is in milliseconds, give tr = 0.72"), fixed = TRUE)
+  hours <- warnings_of(gpuCor(x, bandpass = c(1e-5, 1e-4), tr = 3600)) # a band that fits
+  expect_identical(grep("milliseconds", hours), integer())
+})
+
+test_that("text in the place of numbers names its column, and how to read it", {
+  x <- normal(40, 4)
+  confounds <- data.frame(trans_x = rnorm(40), fd = c("n/a", format(runif(39))), site = rep(c("a", "b"), 20))
+  told <- paste0("'covariates' has column \"fd\" of text, with 40 different values in 40 observations; they are ",
+                 "numbers but for \"n/a\": read the file with na.strings = \"n/a\", as in ",
+                 "read.delim(file, na.strings = \"n/a\")")
+  expect_error(gpuCor(x, covariates = confounds), told, fixed = TRUE)
+  expect_error(gpuCor(x, covariates = ~ trans_x + fd, data = confounds), told, fixed = TRUE)
+  expect_error(gpuCor(x, covariates = transform(confounds, fd = factor(fd))), told, fixed = TRUE)
+  expect_no_error(gpuCor(x, covariates = ~ trans_x + site, data = confounds))
+  file <- tempfile(fileext = ".tsv")
+  on.exit(unlink(file))
+  write.table(confounds, file, sep = "\t", row.names = FALSE, quote = FALSE)
+  expect_error(gpuCor(x, covariates = read.delim(file)), told, fixed = TRUE)
+  expect_no_error(gpuCor(x, covariates = read.delim(file, na.strings = "n/a"), use = "complete.obs")) # as it says
+  few <- data.frame(batch = rep(c("1", "2", "n/a", "1"), 10))
+  expect_error(gpuCor(x, covariates = few), "\"batch\" of text, with 3 different values in 40 obs.* but for \"n/a\"")
+  sex <- data.frame(sex = rep(c("m", "f", "n/a", "f"), 10)) # of a BIDS participants.tsv
+  expect_error(gpuCor(x, covariates = sex), "; \"n/a\" in it means a missing value: read the file with na.strings")
+  expect_no_error(gpuCor(x, covariates = ~ factor(sex), data = sex))
+  few$batch <- factor(few$batch)
+  expect_no_error(gpuCor(x, covariates = few)) # levels that are meant
+  expect_error(gpuCor(x, covariates = data.frame(id = paste0("sub-", 1:40))), "such as \"sub-1\"; leave it out")
+  expect_error(gpuCor(x, covariates = format(rnorm(40))), "they are numbers: as.numeric(as.character())", fixed = TRUE)
+  pairs <- data.frame(subject = paste0("s", rep(1:20, 2)))
+  expect_identical(attr(gpuCor(x, covariates = pairs), "n_obs"), 40)
+  expect_no_error(suppressWarnings(gpuCor(x, covariates = data.frame(subject = paste0("s", c(1:25, 1:15))))))
 })
 
 test_that("whatever fails, nothing is left behind", {

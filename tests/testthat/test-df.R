@@ -110,5 +110,5 @@ test_that("where there are no p values, or none of Student's t, 'df' is an error
   expect_error(gpuCorTest(x, df = 10, method = "spearman", exact = TRUE), "there is no exact distribution",
                fixed = TRUE)
   expect_error(gpuCorNetwork(x[1:4, ], covariates = c(1, 2, 4, 8), p.value = 0.1, weights = c(1, 1, 1, 0)),
-               "nothing is left", fixed = TRUE)
+               "leaves none", fixed = TRUE)
 })

@@ -83,11 +83,13 @@ sparse <- x
 sparse[abs(sparse) < 1] <- 0
 names_of_x <- colnames(x)
 
-test_that("a sparse matrix is taken with a message, and is as good as a dense one", {
+test_that("a sparse matrix is taken with a message, once a session, and is as good as a dense one", {
   stored <- Matrix::Matrix(sparse, sparse = TRUE)
   expect_s4_class(stored, "dgCMatrix")
-  expect_message(gpuCor(stored), "'x' is a sparse matrix; its columns are made dense")
-  expect_message(gpuCor(x, stored), "'y' is a sparse matrix")
+  tell_again()
+  expect_message(gpuCor(stored), "a sparse matrix is made dense, a block of columns at a time")
+  expect_no_message(gpuCor(stored))
+  expect_no_message(gpuCor(x, stored))
   for (backend in backends()) for (method in all_methods) {
     dense <- gpuCor(sparse, method = method, backend = backend)
     again <- suppressMessages(gpuCor(stored, method = method, backend = backend))
@@ -153,6 +155,38 @@ test_that("integers of package bit64 are the numbers that they stand for", {
   frame <- data.frame(a = long[1:5], b = numbers[, 2])
   expect_equal(gpuCor(frame), gpuCor(numbers), ignore_attr = "call")
   expect_equal(gpuAssociation(numbers, frame["a"])$r[2], truth)
+})
+
+# ---- infinite values
+
+test_that("the logarithm of zero is warned of, wherever coefficients are", {
+  counts <- matrix(rpois(30 * 50, 2), 30, dimnames = list(NULL, paste0("g", 1:50)))
+  logs <- log2(counts)
+  bad <- which(colSums(counts == 0) > 0)
+  told <- paste0("infinite values leave no coefficient (", length(bad), " of 50 columns of 'x': g1, g2, g3, ...); ",
+                 "log2(0) is -Inf, and log2(x + 1) of counts is finite")
+  for (backend in backends()) for (method in c("pearson", "bicor", "cosine")) {
+    for (use in c("everything", "pairwise.complete.obs")) {
+      by <- function(f, ...) {
+        texts <- warnings_of(f(logs, use = use, method = method, backend = backend, ...))
+        grep("infinite", texts, value = TRUE)
+      }
+      expect_identical(by(gpuCor), told)
+      expect_identical(by(gpuCor, output = "matrix"), told)
+      expect_identical(by(gpuCorTest), told)
+      expect_identical(by(gpuCorTriangle), told)
+      expect_identical(by(gpuCor, y = counts), told)
+    }
+  }
+  r <- suppressWarnings(gpuCor(logs))
+  expect_identical(sum(is.na(r)), sum(is.na(suppressWarnings(cor(logs))[lower.tri(diag(50))])))
+  expect_match(warnings_of(gpuCor(counts[, 1:4], logs)), " of 50 columns of 'y': g1")
+  expect_match(warnings_of(gpuDist(t(logs), method = "pearson")), " of 50 rows of 'x': g1")
+  expect_identical(warnings_of(gpuCor(logs, method = "spearman")), character())
+  expect_identical(warnings_of(gpuCor(logs, method = "kendall")), character())
+  expect_identical(warnings_of(gpuCor(log2(counts + 1))), character())
+  expect_identical(warnings_of(gpuCorTest(logs[, 1:9], adjust = "maxT", n_perm = 9)),
+                   warnings_of(gpuCor(logs[, 1:9])))
 })
 
 # ---- names

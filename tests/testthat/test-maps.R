@@ -180,7 +180,7 @@ for (backend in backends()) {
 
 test_that("what maps there are not is said", {
   x <- normal(10, 6)
-  for (bad in list("max", c("mean", "max"), 1, TRUE, NA)) {
+  for (bad in list("max", c("mean", "max"), 1, TRUE, NA, quote(z), sum)) {
     expect_error(gpuConnectivity(x, maps = bad), "'maps' must be some of \"mean\", \"z\", \"icc\", \"eigenvector\"")
   }
   expect_error(gpuConnectivity(x, x, maps = "eigenvector"), "leave out 'y'")

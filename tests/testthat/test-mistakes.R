@@ -31,6 +31,8 @@ test_that("arguments that there are not are named with the one that was meant", 
     list(quote(gpuCor(x, mehtod = "kendall")), "did you mean 'method'?"),
     list(quote(gpuCor(x, nThreads = 2)), "which is 'threads' here"),
     list(quote(gpuCor(x, threshold = 0.5)), "there is no 'threshold', which gpuCorNetwork(), gpuConnectivity()"),
+    list(quote(gpuCorPairs(x, threshold = 0.5, file = "a.h5")), "there is no 'file', which gpuCorNetwork() has"),
+    list(quote(gpuCorPairs(x, treshold = 0.5)), "there is no 'treshold'; did you mean 'threshold'?"),
     list(quote(gpuCorTest(x, adjsut = "maxT")), "did you mean 'adjust'?"),
     list(quote(gpuCorTest(x, nperm = 9)), "which is 'n_perm' here"),
     list(quote(gpuCor(x, zzz = 1)), "there is no 'zzz'; further arguments of gpuCor() are 'threads'")
@@ -71,7 +73,7 @@ test_that("what is done otherwise is said where its argument is missed", {
     list(quote(gpuCorNetwork(x, threshold = 0.5, absolute = FALSE)), "sign = \"absolute\" (the default), \"positive\""),
     list(quote(gpuConnectivity(x, power = 2, shards = 2)), "gpuCorPlan(verb = \"gpuConnectivity\")"),
     list(quote(gpuCor(x + 1i)), "must be numeric, not a matrix of complex values"),
-    list(quote(as_igraph(gpuCorNetwork(x, k = 2)^2)), "graph_from_adjacency_matrix(net, "),
+    list(quote(as_igraph(as.matrix(gpuCorNetwork(x, k = 2)))), "graph_from_adjacency_matrix(net, "),
     list(quote(gpuCor(x, covariates = ~age)), "there is no 'age' where the formula was written; data = takes"),
     list(quote(gpuCor(x, covariates = ~age, data = data.frame(a = 1:20))), "no 'age' in 'data', and none where"),
     list(quote(gpuCor("data.txt")), "x <- data.matrix(read.delim(\"data.txt\", row.names = 1))"),
@@ -87,7 +89,7 @@ test_that("what is done otherwise is said where its argument is missed", {
 test_that("an adjacency matrix of a power of a network becomes a graph as the error says", {
   skip_if_not_installed("igraph")
   net <- gpuCorNetwork(x, threshold = 0.3)
-  graph <- igraph::graph_from_adjacency_matrix(net^2, "undirected", weighted = TRUE, diag = FALSE)
+  graph <- igraph::graph_from_adjacency_matrix(as.matrix(net^2), "undirected", weighted = TRUE, diag = FALSE)
   expect_equal(igraph::gsize(graph), length(net@x))
 })
 
@@ -282,6 +284,70 @@ test_that("series, scores, tables and cells are not warned of", {
   for (name in names(quiet)) {
     expect_no_match(orientation_told(quiet[[name]]), "orientation", label = name)
   }
+})
+
+# What is said of x, without correlating it.
+transposed_told <- function(x) orientation_told(x, getFromNamespace("warn_transposed", "gpucor"))
+
+test_that("images with a volume in each column are warned of", {
+  smooth <- function(m) apply(m, 2, function(v) stats::filter(v, rep(1 / 9, 9), circular = TRUE))
+  anatomy <- 5000 + 2000 * as.vector(smooth(matrix(rnorm(5000), 5000)))
+  volumes <- anatomy + 20 * smooth(matrix(rnorm(5000 * 50), 5000))
+  expect_match(transposed_told(volumes), "5,000 rows and 50 columns.*the same, as volumes of an image .* t\\(x\\)")
+  expect_match(transposed_told(round(volumes)), "as volumes of an image are")
+  expect_match(transposed_told(data.frame(volumes)), "as volumes of an image are")
+  expect_match(transposed_told(t(scale(t(volumes)))), "each row has mean 0 and standard deviation 1")
+  expect_identical(transposed_told(t(volumes)), "")
+  series <- apply(matrix(rnorm(5000 * 50), 5000), 2, function(e) stats::filter(e, 0.95, "recursive"))
+  expect_identical(transposed_told(series), "")
+  expect_identical(transposed_told(series + 2 * rowMeans(series)), "")
+  expect_identical(transposed_told(scale(series)), "")
+  expect_identical(transposed_told(series - rowMeans(series)), "") # an average reference
+})
+
+test_that("genes by cells are warned of, whatever the shape, and cells by genes are not", {
+  cells <- function(genes, cells) {
+    mean <- rlnorm(genes, -3, 2)
+    matrix(rpois(genes * cells, outer(mean / sum(mean), rlnorm(cells, log(3000), 0.3))), genes)
+  }
+  sparse <- function(m) Matrix::Matrix(m, sparse = TRUE)
+  wide <- cells(1200, 1500)
+  tall <- cells(2500, 300)
+  as_cells <- "they are as similar as cells are. .* give Matrix::t\\(x\\)"
+  for (m in list(wide, tall)) {
+    expect_match(transposed_told(sparse(m)), as_cells)
+    expect_match(transposed_told(sparse(log1p(m))), as_cells)
+    expect_identical(transposed_told(sparse(t(m))), "")
+  }
+  barcodes <- replicate(1500, paste0(paste(sample(c("A", "C", "G", "T"), 16, TRUE), collapse = ""), "-1"))
+  named <- `dimnames<-`(wide, list(paste0("g", 1:1200), barcodes))
+  told <- paste0("1,200 rows and 1,500 columns.*columns are named as cells are, such as \"", barcodes[1])
+  expect_match(transposed_told(sparse(named)), told)
+  expect_match(transposed_told(named), told)
+  expect_identical(transposed_told(sparse(t(named))), "")
+  expect_identical(transposed_told(t(named)), "")
+  colnames(named) <- NULL
+  expect_match(transposed_told(sparse(named)), "rows are named, as \"g1\" is")
+  expect_identical(transposed_told(named), "") # a table of cases may be so
+  rownames(named) <- sprintf("ENSG%011d", 1:1200)
+  expect_match(transposed_told(named), "rows are named, as \"ENSG00000000001\" is")
+  expect_identical(transposed_told(t(named)), "")
+  rownames(named) <- c(paste0("g", 1:1199), "GAPDH")
+  expect_match(transposed_told(named), "rows are named, as \"g1\" is")
+})
+
+test_that("other sparse matrices are not warned of", {
+  sparse <- function(m) Matrix::Matrix(m, sparse = TRUE)
+  words <- 1 / (1:400)
+  documents <- t(vapply(rlnorm(1200, 5, 0.7), function(n) as.numeric(rpois(400, n * words)), numeric(400)))
+  sequences <- replicate(40, paste(sample(c("A", "C", "G", "T"), 250, TRUE), collapse = ""))
+  quiet <- list(
+    random = Matrix::rsparsematrix(2000, 500, 0.05), counts = sparse(matrix(rpois(2000 * 300, 0.1), 2000)),
+    documents = sparse(documents), dosages = sparse(matrix(rbinom(2000 * 300, 2, 0.05), 2000)),
+    users = sparse(matrix(rbinom(2000 * 300, 1, outer(rbeta(2000, 0.3, 4), rbeta(300, 0.5, 3))), 2000)),
+    taxa = sparse(matrix(rpois(1200 * 40, 0.5), 1200, dimnames = list(paste0("sample", 1:1200), sequences)))
+  )
+  for (name in names(quiet)) expect_identical(transposed_told(quiet[[name]]), "", label = name)
 })
 
 test_that("a look at a matrix that is as it should be takes little", {

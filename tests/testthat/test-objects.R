@@ -167,6 +167,50 @@ test_that("as_igraph() of x against y is bipartite", {
   expect_identical(same, c("x.mpg", "x.cyl", "y.cyl", "y.disp"))
 })
 
+# Vertices, edges and all their attributes, each edge from the lower vertex to the higher one, in a fixed order.
+graph_parts <- function(graph) {
+  ends <- igraph::as_edgelist(graph, names = FALSE)
+  edges <- cbind(pmin(ends[, 1], ends[, 2]), pmax(ends[, 1], ends[, 2]), as.data.frame(igraph::edge_attr(graph)))
+  list(vertices = igraph::vertex_attr(graph), edges = unname(edges[order(edges[[1]], edges[[2]]), ]))
+}
+
+test_that("as_igraph() takes parts and powers of networks", {
+  skip_if_not_installed("igraph")
+  some <- c(11, 1:3, 7)
+  expected <- igraph::induced_subgraph(as_igraph(net), some)
+  expected <- igraph::permute(expected, match(igraph::V(expected)$name, colnames(x)[some]))
+  for (i in list(some, colnames(x)[some])) expect_equal(graph_parts(as_igraph(net[i, i])), graph_parts(expected))
+  expect_named(igraph::edge_attr(as_igraph(net[some, some])), c("weight", "value"))
+  expect_equal(igraph::E(as_igraph(net^2))$weight, net@x^2)
+  # The diagonal is not an edge, nor is a stored zero; patterns have weights of 1.
+  with_diagonal <- net * 1
+  Matrix::diag(with_diagonal) <- 1
+  expect_equal(graph_parts(as_igraph(with_diagonal)), graph_parts(as_igraph(net * 1)))
+  expect_equal(igraph::gsize(as_igraph(net * 0)), 0)
+  expect_equal(igraph::E(as_igraph(net != 0))$weight, rep(1, net@edges))
+  # Rows and columns that are not the same variables.
+  part <- as_igraph(net[1:3, 4:9])
+  expect_identical(igraph::V(part)$type, rep(c(FALSE, TRUE), c(3, 6)))
+  expect_equal(igraph::E(part)$value, methods::as(net[1:3, 4:9], "dgCMatrix")@x)
+  expect_identical(igraph::V(as_igraph(against[1:2, 3:5]))$name, colnames(x)[c(1:2, 7:9)])
+})
+
+test_that("igraph's own functions take networks, as the help says", {
+  skip_if_not_installed("igraph")
+  theirs <- igraph::graph_from_adjacency_matrix(net, "undirected", weighted = TRUE)
+  expect_equal(igraph::as_adjacency_matrix(theirs, attr = "weight"),
+               igraph::as_adjacency_matrix(as_igraph(net), attr = "r"))
+  theirs <- igraph::graph_from_incidence_matrix(methods::as(against, "dgCMatrix"), weighted = TRUE)
+  expect_equal(igraph::as_incidence_matrix(theirs, attr = "weight"),
+               igraph::as_incidence_matrix(as_igraph(against), attr = "r"))
+})
+
+test_that("an overlap network becomes a graph of overlaps", {
+  skip_if_not_installed("igraph")
+  g <- as_igraph(gpuTOM(x, 4, output = "network", threshold = 0.2))
+  expect_identical(igraph::E(g)$overlap, igraph::E(g)$weight)
+})
+
 test_that("as_igraph() says what it takes", {
   expect_error(as_igraph(as.data.frame(net)), "'net' must be a network .*vertices = colnames")
   expect_error(as_igraph(r), "not of class gpuCor")

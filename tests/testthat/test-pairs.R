@@ -213,6 +213,112 @@ for (backend in backends()) {
   })
 }
 
+for (backend in backends()) {
+  test_that(paste(backend, "has the pairs that count of many subjects"), {
+    for (how in ways) {
+      set.seed(20)
+      x <- some_subjects(c(12, 9, 15), 193)
+      x[[2]][, 5] <- 1
+      run <- function(f, ...) suppressWarnings(do.call(f, c(list(x, ..., backend = backend), how_to(how))))
+      r <- no_diagonal(values_of(run(gpuCorNetwork, threshold = 0)))
+      for (rule in all_rules(193)[c("within", "within_runs", "farther_genes")]) {
+        net <- run(gpuCorNetwork, density = 0.05, pairs = rule$pairs)
+        least <- masked_threshold(r, rule$mask, 0.05, "absolute")
+        expect_masked(net, r, rule$mask, abs(r) >= least, paste(how, "density"))
+        masked <- replace(r, !rule$mask, NA)
+        truth <- reference_network(masked, "k", 2)
+        expect_masked(run(gpuCorNetwork, k = 2, pairs = rule$pairs), r, rule$mask, truth$keep, paste(how, "k"))
+        con <- run(gpuConnectivity, threshold = 0.3, pairs = rule$pairs)
+        expect_identical(con$degree, unname(rowSums(abs(masked) >= 0.3, na.rm = TRUE)))
+        expect_same_divided(function(...) slots_of(run(gpuCorNetwork, threshold = 0.4, pairs = rule$pairs, ...)))
+      }
+    }
+    expect_nothing_left()
+  })
+
+  test_that(paste(backend, "compares the pairs that count"), {
+    set.seed(21)
+    x <- some_subjects(c(30, 40), 90, 6, 0)
+    y <- some_subjects(c(35, 25, 30), 90, 6, 0)
+    x <- lapply(x, function(m) replace(m, seq_len(9 * nrow(m)), m[, 1:9] + rnorm(nrow(m))))
+    all <- gpuCorCompare(x, y, precision = "double", backend = backend)
+    difference <- no_diagonal(unname(as.matrix(all$difference)))
+    p <- unname(as.matrix(all$p.value))
+    compare <- function(...) gpuCorCompare(x, y, precision = "double", backend = backend, ...)
+    for (rule in all_rules(90)[c("within", "between", "nearer_genes")]) {
+      run <- function(...) compare(pairs = rule$pairs, ...)
+      counted <- rule$mask & upper.tri(rule$mask)
+      edges_of <- function(net) unname(as.matrix(net))
+      masked <- function(keep) ifelse(rule$mask & keep & !is.na(difference), difference, 0)
+      expect_equal(edges_of(run(threshold = 0.2)), masked(abs(difference) >= 0.2), tolerance = 1e-12)
+      expect_identical(run(threshold = 0)@edges, as.numeric(sum(counted)))
+      adjusted <- replace(p, TRUE, NA)
+      adjusted[counted] <- p.adjust(p[counted], "BH")
+      expect_equal(run(fdr = 0.2)@edges, sum(adjusted <= 0.2, na.rm = TRUE))
+      expect_equal(run(p.value = 0.05)@edges, sum(p[counted] <= 0.05))
+      expect_equal(run(density = 0.1)@threshold,
+                   sort(abs(difference[counted]), decreasing = TRUE)[ceiling(0.1 * sum(counted))], tolerance = 1e-12)
+    }
+  })
+
+  test_that(paste(backend, "permutes labels and rows over the pairs that count"), {
+    set.seed(22)
+    x <- some_subjects(c(20, 25), 75, 6, 0)
+    y <- some_subjects(c(30, 35), 75, 6, 0)
+    label <- sample(4, 75, TRUE)
+    columns <- function(group, own) {
+      if (is.list(group)) lapply(group, function(m) m[, own, drop = FALSE]) else group[, own, drop = FALSE]
+    }
+    for (groups in list(list(x, y), list(x[[1]], y[[1]]))) {
+      maxima <- function(own, ...) {
+        set.seed(23)
+        found <- gpuCorCompare(columns(groups[[1]], own), columns(groups[[2]], own), threshold = 0, n_perm = 6,
+                               backend = backend, ...)
+        found@maxima
+      }
+      of_labels <- vapply(1:4, function(l) maxima(which(label == l)), numeric(6))
+      expect_equal(maxima(1:75, pairs = within(label)), apply(of_labels, 1, max), tolerance = 1e-6)
+    }
+  })
+
+  test_that(paste(backend, "has the pairs that count in each window"), {
+    x <- normal(60, 131)
+    x[, 1:30] <- x[, 1:30] + x[, 40]
+    for (rule in all_rules(131)[c("within", "farther_genes")]) {
+      windows <- function(what, ...) {
+        gpuCorWindows(x, width = 20, step = 13, keep = what, ..., pairs = rule$pairs, backend = backend)
+      }
+      of_rows <- function(k) x[13 * (k - 1) + 1:20, ]
+      for (criterion in list(list(threshold = 0.5), list(density = 0.03), list(k = 2))) {
+        found <- do.call(windows, c(list("network"), criterion))
+        for (k in 1:4) {
+          alone <- do.call(gpuCorNetwork, c(list(of_rows(k), pairs = rule$pairs, backend = backend), criterion))
+          expect_identical(slots_of(found[[k]]), slots_of(alone))
+          expect_identical(found[[k]]@pairs, alone@pairs)
+        }
+      }
+      for (criterion in list(list(threshold = 0.5), list(density = 0.03))) {
+        found <- do.call(windows, c(list("connectivity"), criterion))
+        for (k in 1:4) {
+          alone <- do.call(gpuConnectivity, c(list(of_rows(k), pairs = rule$pairs, backend = backend), criterion))
+          expect_identical(unname(found$degree[, k]), alone$degree)
+          expect_equal(unname(found$strength[, k]), alone$strength, tolerance = 1e-12)
+        }
+      }
+      sd <- no_diagonal(as.matrix(gpuCorWindows(x, width = 20, step = 13, keep = "moments", backend = backend)$sd))
+      masked <- unname(replace(sd, !rule$mask, NA))
+      least <- masked_threshold(sd, rule$mask, 0.03, "positive")
+      keep <- list(masked >= 0.25, masked >= least, reference_network(masked, "k", 2, "positive")$keep)
+      criteria <- list(list(threshold = 0.25), list(density = 0.03), list(k = 2))
+      for (k in 1:3) {
+        found <- unname(as.matrix(do.call(windows, c(list("moments"), criteria[[k]]))$sd))
+        expect_lt(max(abs(found - ifelse(keep[[k]] & !is.na(masked), masked, 0))), 1e-12)
+      }
+    }
+    expect_nothing_left()
+  })
+}
+
 test_that("tiles without a pair that counts are not computed", {
   x <- normal(500, 8192)
   run <- function(...) {
@@ -283,6 +389,10 @@ test_that("what is wrong with 'pairs' is said", {
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) {
     expect_error(f(x, pairs = within(labels)), "'pairs' is for networks and sums over pairs")
   }
+  expect_error(gpuCorWindows(x, 5, pairs = within(labels)), "every pair has a place .* keep = \"network\"")
+  expect_error(gpuCorWindows(x, 5, keep = "moments", pairs = within(labels)), "every pair has a place")
+  expect_error(gpuCorCompare(x, x, pairs = within(labels)), "every pair has a place .* threshold = 0 gives")
+  expect_error(gpuCorCompare(x, x, k = 1, pairs = within(1:7)), "'pairs' is of 7 columns, and 'x' has 6")
   expect_error(gpuCorPlan(tempfile(), x, k = 1, pairs = within(labels)), "'pairs' cannot be in a plan")
   expect_identical(within(data.frame(a = 1), b <- 2), data.frame(a = 1, b = 2)) # base's own
 })
@@ -294,6 +404,13 @@ for (backend in backends()) for (resource in resources_of(backend)) {
     runs <- list(
       network = function() slots_of(gpuCorNetwork(x, density = 0.1, pairs = pairs, backend = backend)),
       neighbours = function() lapply(gpuCorNetwork(x, k = c(3, 1), pairs = pairs, backend = backend), slots_of),
+      subjects = function() {
+        gpuConnectivity(list(x, x[, 70:1] + 1:8), threshold = 0.3, pairs = pairs, backend = backend)
+      },
+      windows = function() {
+        own <- gpuCorWindows(x + 1:8, 7, keep = "moments", k = 1, pairs = pairs, threads = 1, backend = backend)$sd
+        list(own@p, own@i, own@x)
+      },
       sums = function() gpuConnectivity(x, x[, 1:9], threshold = c(0.3, 0.5), maps = "z", backend = backend),
       eigenvector = function() gpuConnectivity(x, maps = "eigenvector", backend = backend)
     )

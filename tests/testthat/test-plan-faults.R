@@ -14,12 +14,12 @@ finished_plan <- function(...) {
 # Seconds of work: for processes that are to meet one another.
 long_x <- matrix(stats::rnorm(600 * 1500), 600)
 
-# ---- files of shares
+# ---- files of shards
 
 damages <- list(
   `the first byte` = function(file) change_byte(file, 1),
   `a byte of the result` = function(file) change_byte(file, file.size(file) %/% 3),
-  `a byte of what is known of the share` = function(file) change_byte(file, -20),
+  `a byte of what is known of the shard` = function(file) change_byte(file, -20),
   `a byte of the length at the end` = function(file) change_byte(file, -1),
   `another byte of the length` = function(file) change_byte(file, -3),
   `a cut in the result` = function(file) cut_off(file, 100),
@@ -31,22 +31,22 @@ damages <- list(
 for (name in names(damages)) {
   test_that(paste("damage is noticed, named and repaired:", name), {
     path <- finished_plan()
-    damages[[name]](share_files(path)[3])
+    damages[[name]](shard_files(path)[3])
     expect_identical(gpuCorStatus(path)$state, c("done", "done", "damaged", "done"))
     expect_output(print(gpuCorStatus(path)), "damaged: 3")
-    expect_error(gpuCorCollect(path), "share 3 damaged; gpuCorRun")
+    expect_error(gpuCorCollect(path), "shard 3 damaged; gpuCorRun")
     # An array job's task, another one, and whoever is free.
-    expect_message(gpuCorRun(path, 2, "cpu"), "share 2 of 4: finished before")
-    expect_message(gpuCorRun(path, if (nchar(name) %% 2) 3 else "free", "cpu"), "share 3 of 4 is damaged, and is comp")
+    expect_message(gpuCorRun(path, 2, "cpu"), "shard 2 of 4: finished before")
+    expect_message(gpuCorRun(path, if (nchar(name) %% 2) 3 else "free", "cpu"), "shard 3 of 4 is damaged, and is comp")
     expect_identical(gpuCorStatus(path)$state, rep("done", 4))
     expect_collected(path, small_network)
     expect_length(unfinished_files(path), 0)
   })
 }
 
-test_that("a sound file beside a damaged one of the same share is enough", {
+test_that("a sound file beside a damaged one of the same shard is enough", {
   path <- finished_plan()
-  file <- share_files(path)[2]
+  file <- shard_files(path)[2]
   bytes <- readBin(file, "raw", file.size(file))
   other <- file.path(dirname(file), paste0("00002.", strrep("0", 32)))
   writeBin(bytes[-1], other) # first of the two
@@ -60,20 +60,220 @@ test_that("data that are others than when the plan was made are an error", {
   expect_error(gpuCorRun(path, 1, "cpu"), "x.columns\" has other data than when the plan was made")
   cut_off(file.path(path, "x.columns"), 1000)
   expect_error(gpuCorRun(path, 1, "cpu"), "has other data")
-  expect_length(share_files(path), 0)
+  expect_length(shard_files(path), 0)
 })
 
-# ---- the plan, and numbers of shares
+# ---- files of another plan, and of nobody
+
+# The same call on other data: files of its plan have the same names and shapes.
+other_x <- small_x[, 300:1]
+other_plan <- function() {
+  path <- quiet_plan(tempfile("plan"), other_x, threshold = 0.5, method = "kendall", shards = 4, backend = "cpu")
+  quiet_run(path, "free", "cpu")
+  path
+}
+
+test_that("what a process of an old plan finds does not get into a new one in the same folder", {
+  path <- small_plan()
+  old <- gpucor:::open_plan(path)
+  round <- gpucor:::current_round(old)
+  data <- gpucor:::stored_data(old, "x")
+  unlink(path, recursive = TRUE)
+  settings <- gpucor:::settings_of("cpu")
+  late <- function() gpucor:::run_shard(old, round, 2, data, NULL, settings)
+  dir.create(path)
+  expect_error(late(), "no longer holds the plan")
+  unlink(path, recursive = TRUE)
+  quiet_plan(path, other_x, threshold = 0.5, method = "kendall", shards = 4, backend = "cpu")
+  expect_error(late(), "now holds another plan than the one that this process began with.*gpuCorRun\\(\\) again")
+  expect_length(c(shard_files(path), unfinished_files(path)), 0)
+  # Had it looked just before the new plan was there:
+  with_values(list(check_not_replaced = function(plan) NULL), {
+    late()
+    gpucor:::write_note(old, "sample", 1, list("a note"))
+    gpucor:::write_plan_file(old, gpucor:::round_file(old, 2), round, gpucor:::seal_of(old, "round", 2))
+  })
+  expect_length(shard_files(path), 1)
+  expect_identical(gpuCorStatus(path)$state, rep("missing", 4))
+  quiet_run(path, c(1, 3, 4), "cpu")
+  expect_error(gpuCorCollect(path), "shard 2 of 4 not finished")
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, gpuCorNetwork(other_x, threshold = 0.5, method = "kendall", backend = "cpu"))
+})
+
+test_that("a shard's file counts only in its plan, in its round, under its number", {
+  path <- small_plan()
+  quiet_run(path, 1:2, "cpu")
+  folder <- file.path(path, "rounds/1")
+  file.copy(shard_files(other_plan())[3], folder) # of another plan
+  copied <- shard_files(path)[2]
+  file.copy(copied, file.path(folder, sub("00002", "00004", basename(copied)))) # of another shard
+  file.copy(copied, file.path(folder, sub("00002", "00099", basename(copied)))) # of none
+  dir.create(file.path(folder, paste0("00003.", strrep("a", 32))))
+  expect_identical(gpuCorStatus(path)$state, c("done", "done", "damaged", "missing"))
+  expect_error(gpuCorCollect(path), "shard 4 of 4 not finished, shard 3 damaged")
+  unlink(dir(folder, strrep("a", 32), full.names = TRUE), recursive = TRUE)
+  expect_error(gpuCorCollect(path), "shards 3-4 of 4 not finished")
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, small_network)
+
+  plan <- gpucor:::open_plan(path)
+  round <- gpucor:::read_round(plan, 1)
+  expect_length(gpucor:::finished_shards(plan, round)$shard, 4)
+  round$digest <- strrep("0", 16) # the same round, of other settings
+  expect_length(gpucor:::finished_shards(plan, round)$shard, 0)
+})
+
+# Damage to a file other than a shard's.
+losses <- list(
+  `a changed byte` = function(file) change_byte(file, file.size(file) %/% 2),
+  `a changed seal` = function(file) change_byte(file, -40),
+  `a cut` = function(file) cut_off(file, file.size(file) - 10),
+  `no contents` = function(file) cut_off(file, 0),
+  `text` = function(file) writeLines(strrep("no object ", 100), file),
+  `an object without a seal` = function(file) saveRDS(list(1), file),
+  `no file` = function(file) unlink(file)
+)
+
+# Its sample is a note, and it is asked for a second round.
+noted_x <- matrix(stats::rnorm(14 * 3000), 14)
+noted_network <- gpuCorNetwork(noted_x, density = 0.001, covariates = 1:14, backend = "cpu")
+
+test_that("rounds, notes and designs that are damaged, cut off or lost are made anew", {
+  finished <- quiet_plan(tempfile("plan"), noted_x, density = 0.001, covariates = 1:14, shards = 3, backend = "cpu")
+  quiet_run(finished, 1:2, "cpu")
+  files <- c("rounds/1.rds", "notes/1.rds", "designs/1.rds")
+  expect_true(all(file.exists(file.path(finished, files))))
+  old <- options(gpucor.backend = "cpu") # what is lost is made anew by the back end at hand
+  on.exit(options(old))
+  for (name in names(losses)) {
+    path <- tempfile("plan")
+    dir.create(path)
+    file.copy(dir(finished, full.names = TRUE), path, recursive = TRUE, copy.date = TRUE)
+    for (file in file.path(path, files)) losses[[name]](file)
+    expect_identical(gpuCorStatus(path)$state, c("done", "done", "missing"), label = name)
+    losses[[name]](file.path(path, "designs/1.rds"))
+    quiet_run(path, "free", "cpu")
+    expect_collected(path, noted_network, name)
+    for (file in file.path(path, files)) losses[[name]](file)
+    expect_collected(path, noted_network, name)
+    unlink(path, recursive = TRUE)
+  }
+})
+
+test_that("a note that is found to be another one than before takes the rounds after it along", {
+  path <- quiet_plan(tempfile("plan"), noted_x, density = 0.001, shards = 3, backend = "cpu")
+  plan <- gpucor:::open_plan(path)
+  note <- gpucor:::read_note(plan, "sample", 1)
+  note$counts <- note$counts / 2
+  gpucor:::write_note(plan, "sample", 1, note)
+  expect_error(gpuCorCollect(path), "round 1 of the plan .* was planned otherwise")
+  unlink(file.path(path, "rounds/1.rds")) # from here on as by a machine that has the other note
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, gpuCorNetwork(noted_x, density = 0.001, backend = "cpu"))
+  unlink(file.path(path, "notes/1.rds"))
+  expect_error(gpuCorCollect(path), "shards 1-3 of 3 not finished")
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, gpuCorNetwork(noted_x, density = 0.001, backend = "cpu"))
+})
+
+test_that("claims that are damaged or another plan's hold nobody up", {
+  other <- small_plan()
+  write_owner(other, 4)
+  for (name in names(losses)) {
+    path <- small_plan()
+    losses[[name]](file.path(write_owner(path, 2), "owner.rds"))
+    write_owner(path, 3)
+    file.copy(file.path(other, "claims/1/00004"), file.path(path, "claims/1"), recursive = TRUE)
+    dir.create(file.path(path, "claims/1/00099"))
+    expect_identical(gpuCorStatus(path)$state, c("missing", "missing", "running", "missing"), label = name)
+    quiet_run(path, "free", "cpu")
+    expect_identical(gpuCorStatus(path)$state, c("done", "done", "running", "done"), label = name)
+    unlink(path, recursive = TRUE)
+  }
+})
+
+# ---- what a plan may hold
+
+test_that("a plan that was edited has no function run and nothing evaluated", {
+  path <- finished_plan()
+  plan <- gpucor:::open_plan(path)
+  mark <- tempfile("mark")
+  mine <- bquote(file.create(.(mark)))
+  cases <- list(list(verb = "mapply"), list(verb = "system"), list(verb = c("gpuCor", "mapply")), list(verb = 1),
+                list(arguments = list(FUN = function(...) file.create(mark))), list(arguments = list(threshold = mine)),
+                list(arguments = list(threshold = function() 1)), list(arguments = list(weights = globalenv())),
+                list(arguments = list(covariates = ~ a)), list(arguments = list(0.5)),
+                list(arguments = list(threshold = structure(0.5, note = quote(z)))),
+                list(arguments = list(threshold = 0.5, file = mark)), list(arguments = list(x = 1)),
+                list(shards = 1:2), list(shards = 0), list(subjects = "a"), list(call = "gpuCor()"),
+                list(x = list(type = "../../etc", dim = c(1, 1))), list(x = 3))
+  for (case in cases) {
+    changed <- plan
+    changed[names(case)] <- case
+    gpucor:::save_plan(changed)
+    for (call in list(gpuCorRun, gpuCorStatus, gpuCorCollect)) {
+      expect_error(call(path), "plan.rds\" has .* which no plan has", label = paste(deparse(case), collapse = ""))
+    }
+  }
+  expect_false(file.exists(mark))
+  gpucor:::save_plan(plan)
+  expect_collected(path, small_network)
+
+  round <- gpucor:::read_round(plan, 1)
+  for (change in list(list(entry = "r_sync"), list(entry = "system"), list(method = "none"),
+                      list(arguments = list(list(spool = mark), 1)), list(arguments = list(quote(z))))) {
+    changed <- round
+    changed[names(change)] <- change
+    gpucor:::write_round(plan, changed[names(changed) != "digest"])
+    for (call in list(gpuCorRun, gpuCorStatus, gpuCorCollect)) {
+      expect_error(call(path), "rounds/1.rds\" has what no round has")
+    }
+  }
+  expect_error(gpucor:::call_engine("system", list(), list(), list()), "ENTRIES")
+})
+
+test_that("what is more than data is refused when the plan is made", {
+  path <- tempfile("plan")
+  expect_error(gpuCorPlan(path, small_x, threshold = structure(0.5, note = globalenv())),
+               "'threshold' must be numbers, text or TRUE or FALSE in a plan")
+  expect_false(file.exists(path))
+})
+
+test_that("a plan's folder is its owner's, unless 'mode' says otherwise", {
+  old <- Sys.umask("022")
+  on.exit(Sys.umask(old))
+  path <- finished_plan()
+  expect_identical(format(file.mode(path)), "700")
+  path <- finished_plan(mode = "0770")
+  folders <- c(path, file.path(path, c("rounds", "rounds/1", "claims", "claims/1")))
+  expect_identical(format(file.mode(folders)), rep("770", 5))
+  for (mode in list("0600", "700x", 700, NA, c("0700", "0770"), "")) {
+    expect_error(small_plan(mode = mode), "'mode' must be a folder's permissions")
+  }
+})
+
+test_that("a plan's id is no random number of the user's", {
+  set.seed(7)
+  before <- .Random.seed
+  path <- small_plan()
+  expect_identical(.Random.seed, before)
+  set.seed(7)
+  ids <- c(gpucor:::open_plan(path)$id, gpucor:::open_plan(small_plan())$id)
+  expect_match(ids, "^[0-9a-f]{32}$")
+  expect_false(ids[1] == ids[2])
+})
+
+# ---- the plan, and numbers of shards
 
 test_that("a plan of another version, a damaged one and none are told apart", {
   path <- small_plan()
-  plan <- readRDS(file.path(path, "plan.rds"))
-  for (change in list(list(version = "0.0.7"), list(format = 2))) {
-    saveRDS(utils::modifyList(plan, change), file.path(path, "plan.rds"))
-    for (call in list(gpuCorRun, gpuCorStatus, gpuCorCollect)) {
-      expect_error(call(path), "a plan by gpucor [0-9.]+; this is gpucor .*: use that version, or make the plan again")
-    }
+  edit_plan(gpucor:::open_plan(path), version = "0.0.7")
+  for (call in list(gpuCorRun, gpuCorStatus, gpuCorCollect)) {
+    expect_error(call(path), "a plan by gpucor 0.0.7; this is gpucor .*: use that version, or make the plan again")
   }
+  saveRDS(list(version = "0.1.0"), file.path(path, "plan.rds"))
+  expect_error(gpuCorRun(path), "is damaged, or was written by another version of gpucor")
   cut_off(file.path(path, "plan.rds"), 50)
   expect_error(gpuCorRun(path), "plan.rds\" is damaged")
   unlink(file.path(path, "plan.rds"))
@@ -81,7 +281,7 @@ test_that("a plan of another version, a damaged one and none are told apart", {
   expect_error(gpuCorRun("/no/such/plan"), paste("a folder that", Sys.info()[["nodename"]], "does not see"))
 })
 
-test_that("there are at least one share and at most as many as tiles", {
+test_that("there are at least one shard and at most as many as tiles", {
   for (shards in list(0, -1, 1.5, NA, c(2, 3), "4", 16, Inf)) {
     expect_error(small_plan(shards = shards), "'shards' must be a whole number between 1 and 15.*15 tiles")
   }
@@ -90,14 +290,14 @@ test_that("there are at least one share and at most as many as tiles", {
 
 task_variables <- c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID", "LSB_JOBINDEX")
 
-test_that("a task of an array job does the share of its number", {
+test_that("a task of an array job does the shard of its number", {
   path <- small_plan()
   for (k in 1:4) {
-    with_env(stats::setNames(k, task_variables[k]), expect_message(gpuCorRun(path, backend = "cpu"), paste("share", k)))
+    with_env(stats::setNames(k, task_variables[k]), expect_message(gpuCorRun(path, backend = "cpu"), paste("shard", k)))
   }
   expect_collected(path, small_network)
   for (name in task_variables) {
-    with_env(stats::setNames(5, name), expect_error(gpuCorRun(path), "from 1 to 4, as the plan has 4 shares.*not 5"))
+    with_env(stats::setNames(5, name), expect_error(gpuCorRun(path), "from 1 to 4, as the plan has 4 shards.*not 5"))
   }
   for (none in list(c(SGE_TASK_ID = "undefined"), c(LSB_JOBINDEX = "0"))) {
     path <- small_plan()
@@ -108,12 +308,9 @@ test_that("a task of an array job does the share of its number", {
 
 # ---- claims
 
-# As if another process, of this machine or not, were at work on a share.
-claim_for <- function(path, share, owner, age = 0) {
-  folder <- file.path(path, "claims", 1, sprintf("%05d", share))
-  dir.create(folder, recursive = TRUE)
-  saveRDS(utils::modifyList(list(space = gpucor:::process_space(), host = "there", pid = Sys.getpid()), owner),
-          file.path(folder, "owner.rds"))
+# As if another process, of this machine or not, were at work on a shard.
+claim_for <- function(path, shard, owner, age = 0) {
+  folder <- do.call(write_owner, utils::modifyList(list(path, shard, space = gpucor:::process_space()), owner))
   Sys.setFileTime(folder, Sys.time() - age)
   folder
 }
@@ -126,7 +323,7 @@ test_that("what another process is at work on is left to it, unless it is gone o
     quiet_run(path, "free", "cpu")
     expect_identical(gpuCorStatus(path)$state, c("done", "running", "done", "done"))
     expect_identical(gpuCorStatus(path)$host[2], "there")
-    expect_error(gpuCorCollect(path), "share 2 of 4 not finished")
+    expect_error(gpuCorCollect(path), "shard 2 of 4 not finished")
     quiet_run(path, 2, "cpu") # who asks for it gets it
     expect_collected(path, small_network)
   }
@@ -161,7 +358,7 @@ test_that("a claim that is given up while it is looked at is none", {
   expect_collected(path, small_network)
 })
 
-test_that("of several that claim a share one gets it", {
+test_that("of several that claim a shard one gets it", {
   path <- small_plan()
   plan <- gpucor:::open_plan(path)
   expect_identical(c(gpucor:::claim(plan, 1, 2), gpucor:::claim(plan, 1, 2)), c(TRUE, FALSE))
@@ -191,7 +388,7 @@ test_that("what a killed process had begun to write is removed by the next one",
 
 # ---- processes at the same time
 
-test_that("two processes that do the same share do not disturb one another", {
+test_that("two processes that do the same shard do not disturb one another", {
   skip_without_children()
   path <- quiet_plan(tempfile("plan"), long_x, threshold = 0.05, method = "kendall", shards = 2, backend = "cpu")
   go <- tempfile("go")
@@ -199,8 +396,8 @@ test_that("two processes that do the same share do not disturb one another", {
   Sys.sleep(0.5)
   file.create(go)
   messages <- lapply(runs, result_of)
-  expect_true(all(grepl("^share [12] of 2: ", unlist(messages))))
-  expect_setequal(unlist(lapply(messages, computed_shares)), 1:2)
+  expect_true(all(grepl("^shard [12] of 2: ", unlist(messages))))
+  expect_setequal(unlist(lapply(messages, computed_shards)), 1:2)
   expect_identical(gpuCorStatus(path)$state, c("done", "done"))
   expect_collected(path, gpuCorNetwork(long_x, threshold = 0.05, method = "kendall", backend = "cpu"))
   expect_length(unfinished_files(path), 0)
@@ -214,7 +411,7 @@ test_that("several processes that are free share out the work, none of it twice"
   Sys.sleep(0.5)
   file.create(go)
   messages <- lapply(runs, result_of)
-  by <- lapply(messages, computed_shares)
+  by <- lapply(messages, computed_shards)
   expect_identical(sort(unlist(by)), as.numeric(1:12))
   expect_gt(sum(lengths(by) > 0), 1)
   expect_collected(path, gpuCorNetwork(long_x, k = 5, method = "kendall", backend = "cpu"))

@@ -1,13 +1,13 @@
-# A plan's shares, computed apart and put together, are the call on one machine, to the last byte.
+# A plan's shards, computed apart and put together, are the call on one machine, to the last byte.
 
 new_path <- function() tempfile("plan-")
 
-# Every other share by either back end, rounds as they come.
-run_shares <- function(path, backends) {
+# Every other shard by either back end, rounds as they come.
+run_shards <- function(path, backends) {
   repeat {
-    shares <- gpuCorStatus(path)$share
+    shards <- gpuCorStatus(path)$shard
     for (k in seq_along(backends)) {
-      own <- shares[shares %% length(backends) == k - 1]
+      own <- shards[shards %% length(backends) == k - 1]
       if (length(own)) status <- quiet_run(path, own, backend = backends[k])
     }
     expect_true(all(status$state == "done"))
@@ -23,7 +23,7 @@ expect_planned <- function(verb, x, y = NULL, ..., shards = 5, mixed = TRUE, bac
   path <- new_path()
   on.exit(unlink(path, recursive = TRUE))
   do.call(quiet_plan, c(list(path), arguments, list(verb = verb, shards = shards)))
-  run_shares(path, if (mixed) backends() else backend)
+  run_shards(path, if (mixed) backends() else backend)
   found <- suppressWarnings(suppressMessages(gpuCorCollect(path, backend = backend)))
   expect_identical(without_call(found), without_call(truth), label = label)
 }
@@ -50,7 +50,7 @@ kinds <- list(plain = with_duplicates(normal(20, 300)), ties = with_constants(ro
 for (kind in names(kinds)) colnames(kinds[[kind]]) <- paste0("v", 1:300)
 
 for (method in all_methods) {
-  test_that(paste(method, "networks of shares are those of one machine, whatever computed them"), {
+  test_that(paste(method, "networks of shards are those of one machine, whatever computed them"), {
     for (kind in names(kinds)) {
       x <- kinds[[kind]]
       use <- if (kind == "holes") "pairwise" else "everything"
@@ -114,7 +114,7 @@ test_that("a network is collected into a file as it is written on one machine", 
   parts <- c("X/data", "X/indices", "X/indptr", "var/_index")
   read <- function(file) lapply(parts, function(name) rhdf5::h5read(file, name))
   for (given in list(list(threshold = 0.4), list(density = 0.03), list(k = 4), list(fdr = 0.1, y = x[, 1:40]))) {
-    files <- tempfile(c("one", "shares"), fileext = ".h5ad")
+    files <- tempfile(c("one", "shards"), fileext = ".h5ad")
     path <- do.call(quiet_plan, c(list(new_path(), x, shards = 5), given))
     quiet_run(path)
     found <- gpuCorCollect(path, file = files[2], compression = 1)
@@ -126,7 +126,7 @@ test_that("a network is collected into a file as it is written on one machine", 
   path <- quiet_plan(new_path(), x, threshold = 0.4, shards = 5)
   on.exit(unlink(path, recursive = TRUE))
   file <- tempfile()
-  expect_error(gpuCorCollect(path, file = file), "shares 1-5 of 5 not finished")
+  expect_error(gpuCorCollect(path, file = file), "shards 1-5 of 5 not finished")
   expect_error(gpuCorCollect(path, compression = 2), "'compression' has a meaning with 'file' only")
   expect_length(dir(dirname(file), basename(file)), 0)
   dense <- quiet_plan(new_path(), x, verb = "gpuCor", shards = 2)
@@ -134,7 +134,7 @@ test_that("a network is collected into a file as it is written on one machine", 
   expect_error(gpuCorCollect(dense, file = file), "only networks go to a file")
 })
 
-test_that("of many shares not all files are open at a time", {
+test_that("of many shards not all files are open at a time", {
   skip_if_not_installed("rhdf5")
   x <- normal(12, 2200)
   path <- quiet_plan(new_path(), x, threshold = 0.9, shards = 530)
@@ -175,10 +175,10 @@ test_that("where the sample misled, collect asks for further rounds, or runs the
   truth <- gpuCorNetwork(x, density = 0.05, backend = "cpu")
   path <- quiet_plan(new_path(), x, density = 0.05, shards = 4)
   on.exit(unlink(path, recursive = TRUE))
-  run_shares(path, "cpu")
+  run_shards(path, "cpu")
   with_options(list(gpucor.collect_seconds = -1), {
-    expect_error(gpuCorCollect(path), "round 2 of the plan has to be run.*run all shares again")
-    expect_error(gpuCorCollect(path), "shares 1-4 of 4 not finished in round 2; gpuCorRun")
+    expect_error(gpuCorCollect(path), "round 2 of the plan has to be run.*run all shards again")
+    expect_error(gpuCorCollect(path), "shards 1-4 of 4 not finished in round 2; gpuCorRun")
     expect_equal(attr(gpuCorStatus(path), "round"), 2)
   })
   quiet_run(path, "free")
@@ -199,21 +199,19 @@ test_that("status tells what is done", {
   quiet_run(path, c(2, 3))
   status <- gpuCorStatus(path)
   expect_equal(status$state, c("missing", "done", "done", "missing", "missing", "missing"))
-  expect_output(print(status), "2 of 6 shares done\n *missing: 1, 4-6\n")
-  expect_error(gpuCorCollect(path), "shares 1, 4-6 of 6 not finished; gpuCorRun")
-  expect_message(gpuCorRun(path, 2), "share 2 of 6: finished before")
-  claim <- file.path(path, "claims", "1", "00005")
-  dir.create(claim, recursive = TRUE)
-  saveRDS(list(space = "elsewhere", host = "elsewhere", pid = 1L), file.path(claim, "owner.rds"))
+  expect_output(print(status), "2 of 6 shards done\n *missing: 1, 4-6\n")
+  expect_error(gpuCorCollect(path), "shards 1, 4-6 of 6 not finished; gpuCorRun")
+  expect_message(gpuCorRun(path, 2), "shard 2 of 6: finished before")
+  write_owner(path, 5)
   expect_equal(gpuCorStatus(path)$state[5], "running")
   quiet_run(path) # leaves it to whom claims it
   expect_equal(gpuCorStatus(path)$state, c("done", "done", "done", "done", "running", "done"))
   quiet_run(path, 5)
-  expect_output(print(gpuCorStatus(path)), "6 of 6 shares done\na share took .*gpuCorCollect")
+  expect_output(print(gpuCorStatus(path)), "6 of 6 shards done\na shard took .*gpuCorCollect")
   expect_s4_class(gpuCorCollect(path), "gpuCorNetwork")
 })
 
-test_that("the number of an array job's task is that of the share", {
+test_that("the number of an array job's task is that of the shard", {
   path <- quiet_plan(new_path(), kinds$plain, threshold = 0.5, shards = 4)
   on.exit(unlink(path, recursive = TRUE))
   for (k in 1:4) {
@@ -251,14 +249,14 @@ test_that("a plan says what is wrong with it when it is made", {
   expect_error(gpuCorCollect(path, file = 3), "'file'|not finished")
 })
 
-test_that("a plan says how often its shares read the data, and what they hold", {
+test_that("a plan says how often its shards read the data, and what they hold", {
   says <- function(...) {
     path <- new_path()
     on.exit(unlink(path, recursive = TRUE))
     grep("reads", utils::capture.output(gpuCorPlan(path, ..., backend = "cpu")), value = TRUE)
   }
   x <- matrix(stats::rnorm(8 * 12000), 8)
-  columns <- "a share reads 12,000 columns, all shares read the data once; .* take up to 384 kB"
+  columns <- "a shard reads 12,000 columns, all shards read the data once; .* take up to 384 kB"
   expect_match(says(x, threshold = 0.9, shards = 1), columns)
   expect_match(says(x, threshold = 0.9, shards = 1, use = "complete.obs"), "reads 24,000 columns, .* 2 times over")
   expect_match(says(x, x[, 1:3000], threshold = 0.9, shards = 1), "reads 15,000 columns, .* the data once;")
@@ -275,10 +273,109 @@ test_that("other data or another version under the plan's name are an error", {
   Sys.sleep(0.01)
   writeBin(bytes, data)
   expect_error(gpuCorRun(path, 1), "has other data than when the plan was made")
-  plan <- readRDS(file.path(path, "plan.rds"))
-  plan$version <- "0.0.1"
-  saveRDS(plan, file.path(path, "plan.rds"))
+  edit_plan(gpucor:::open_plan(path), version = "0.0.1")
   expect_error(gpuCorRun(path, 1), "a plan by gpucor 0.0.1; this is")
+})
+
+# ---- what columns are adjusted for, and many subjects
+
+people <- data.frame(age = stats::rnorm(20), group = gl(2, 10), motion = stats::rnorm(20))
+adjustments <- list(
+  list(covariates = ~ age + group, data = people),
+  list(covariates = people, weights = seq_len(20) / 20),
+  list(bandpass = c(0.01, 0.2), tr = 2, covariates = people$motion),
+  list(weights = rep(0:1, c(4, 16)), method = "cosine"),
+  list(method = "bicor", maxPOutliers = 0.1, pearsonFallback = "all"),
+  list(covariates = ~ age, data = people, method = "spearman", use = "pairwise")
+)
+
+for (verb in c("gpuCorNetwork", "gpuConnectivity", "gpuCor")) {
+  test_that(paste("plans of", verb, "take covariates, bands, weights and options of measures"), {
+    criterion <- if (verb != "gpuCor") list(threshold = 0.4)
+    for (given in adjustments) {
+      do.call(expect_planned, c(list(verb, kinds$ties, shards = 3, mixed = FALSE), criterion, given))
+    }
+    expect_nothing_left()
+  })
+
+  test_that(paste("plans of", verb, "take many subjects, each with its own covariates"), {
+    subjects <- lapply(c(20, 25, 18), function(n) matrix(normal(n, 120), n, dimnames = list(NULL, paste0("v", 1:120))))
+    subjects[[3]] <- methods::as(round(subjects[[3]]), "CsparseMatrix")
+    confounds <- lapply(subjects, function(x) data.frame(a = seq_len(nrow(x)) %% 5, b = stats::rnorm(nrow(x))))
+    criterion <- if (verb != "gpuCor") list(threshold = 0.2)
+    planned <- function(...) do.call(expect_planned, c(list(verb, shards = 2, mixed = FALSE), criterion, list(...)))
+    planned(subjects, combine = "fisher", covariates = confounds)
+    planned(subjects, covariates = ~ a, data = confounds, subject_weights = 1:3, method = "spearman")
+    planned(subjects, combine = "quantile", probs = 0.25, weights = function(i) seq_len(nrow(subjects[[i]])) %% 3)
+    planned(subjects, y = lapply(subjects, function(x) x[, 1:40]), combine = "min", bandpass = c(0.05, 0.2), tr = 2)
+    planned(function(i) subjects[[i]], subjects = 3, combine = "fisher", precision = "double")
+    planned(subjects[1], covariates = confounds[1])
+    expect_nothing_left()
+  })
+}
+
+test_that("edges by p values and density are planned of subjects and with covariates", {
+  x <- kinds$plain
+  criteria <- list(list(p.value = 0.01, df = "bartlett"), list(fdr = 0.5, df = 12), list(density = 0.02), list(k = 3))
+  for (given in criteria) {
+    do.call(expect_planned, c(list("gpuCorNetwork", x, covariates = ~ age, data = people, mixed = FALSE), given))
+  }
+  subjects <- list(x[, 1:150], x[, 151:300])
+  colnames(subjects[[2]]) <- NULL
+  expect_planned("gpuCorNetwork", subjects, fdr = 0.5, combine = "fisher", covariates = people, mixed = FALSE)
+  expect_planned("gpuCorNetwork", subjects, density = 0.02, combine = "fisher", covariates = people, mixed = FALSE)
+})
+
+test_that("a function of subjects, weights or covariates is called once for each when the plan is made", {
+  calls <- character()
+  called <- function(name, value) {
+    function(i) {
+      calls <<- c(calls, paste(name, i))
+      value(i)
+    }
+  }
+  x <- list(kinds$plain[, 1:50], kinds$plain[, 1:50]^3)
+  path <- quiet_plan(new_path(), called("x", function(i) x[[i]]), subjects = 2, threshold = 0.3, shards = 1,
+                     weights = called("w", function(i) 1:20 + i), covariates = called("z", function(i) people$age))
+  on.exit(unlink(path, recursive = TRUE))
+  quiet_run(path)
+  found <- gpuCorCollect(path)
+  expect_setequal(calls, paste(rep(c("x", "w", "z"), each = 2), 1:2))
+  expect_length(calls, 6)
+  expect_identical(without_call(found), without_call(gpuCorNetwork(x, threshold = 0.3, covariates = people$age,
+                                                                   weights = lapply(1:2, function(i) 1:20 + i))))
+})
+
+test_that("a design is found when the plan is made, and by no other machine", {
+  for (x in list(kinds$plain, list(kinds$plain, kinds$plain^3))) {
+    path <- quiet_plan(new_path(), x, threshold = 0.3, bandpass = c(0.01, 0.2), tr = 2, shards = 2)
+    truth <- gpuCorNetwork(x, threshold = 0.3, bandpass = c(0.01, 0.2), tr = 2)
+    with_values(list(designed = function(...) stop("a second one")), {
+      quiet_run(path)
+      expect_identical(without_call(gpuCorCollect(path)), without_call(truth))
+    })
+    unlink(path, recursive = TRUE)
+  }
+})
+
+test_that("subjects' plans tell what is wrong with them, and what to expect", {
+  x <- list(kinds$plain, kinds$ties)
+  path <- new_path()
+  on.exit(unlink(path, recursive = TRUE))
+  plan <- function(...) utils::capture.output(gpuCorPlan(path, ...))
+  expect_error(plan(list(x[[1]], x[[2]][, -1]), threshold = 0.5), "subject 2: 'x' has 299 columns")
+  expect_error(plan(list(x[[1]], 1:5), threshold = 0.5), "subject 2: it must be a matrix, not a vector")
+  expect_error(plan(x, x[1], threshold = 0.5), "'x' has 2 subjects, and 'y' has 1")
+  expect_error(plan(x, threshold = 0.5, weights = list(1:20)), "'weights' is a list of 1, and there are 2 subjects")
+  expect_error(plan(x[[1]], threshold = 0.5, combine = "fisher"), "'x' is not a list of their matrices")
+  expect_error(plan(x[[1]], threshold = 0.5, covariates = 1:3), "'covariates' has 3 rows")
+  expect_error(plan(x, verb = "gpuTOM"), "'verb' must be one of \"gpuCorNetwork\", \"gpuConnectivity\", \"gpuCor\"")
+  expect_length(dir(dirname(path), basename(path)), 0)
+  said <- plan(x, threshold = 0.5, combine = "fisher", shards = 1)
+  expect_match(said[2], "44,850 pairs of 40 observations of 2 subjects in 1 shard of 44,850; data of 96 kB")
+  expect_match(said[4], "a shard reads 600 columns, all shards read the data once")
+  change_byte(file.path(path, "x.2.columns"), 1000)
+  expect_error(gpuCorRun(path, 1), "x.2.columns\" has other data")
 })
 
 test_that("'shards' of gpuCorNetwork() uses the workers that future has", {
@@ -287,11 +384,15 @@ test_that("'shards' of gpuCorNetwork() uses the workers that future has", {
   on.exit(future::plan(old))
   x <- kinds$ties
   before <- dir(tempdir())
-  for (given in list(list(density = 0.05), list(fdr = 0.01, method = "kendall"), list(k = 3, output = "edges"))) {
+  for (given in list(list(density = 0.05), list(fdr = 0.01, method = "kendall"), list(k = 3, output = "edges"),
+                     list(threshold = 0.3, covariates = ~ age, data = people))) {
     truth <- suppressWarnings(do.call(gpuCorNetwork, c(list(x), given)))
     found <- suppressWarnings(do.call(gpuCorNetwork, c(list(x, shards = 5, backend = backends()[1L]), given)))
     expect_identical(without_call(found), without_call(truth))
   }
+  subjects <- list(kinds$plain, kinds$plain^3)
+  expect_identical(without_call(gpuCorNetwork(subjects, density = 0.05, combine = "fisher", shards = 2)),
+                   without_call(gpuCorNetwork(subjects, density = 0.05, combine = "fisher")))
   expect_error(gpuCorNetwork(x, density = 2, shards = 5), "'density' must be")
   expect_setequal(setdiff(dir(tempdir()), before), character())
 })

@@ -112,6 +112,7 @@ test_that("what cannot be seen is refused, with a way out", {
   expect_error(draw(plot(gpuCor(x[, 1, drop = FALSE]))), "there is no pair to plot: 'x' has 1 variable$")
   expect_error(draw(plot(overlap, most = 50)), "a heat map of 60 variables")
   expect_error(draw(plot(overlap, tree = stats::hclust(1 - r))), "'tree' has 11 leaves, and 'x' 60 variables")
+  expect_error(draw(plot(overlap, tree = quote(z))), "'tree' must be a tree of hclust\\(\\), not of class name")
   expect_error(draw(plot(con, measure = "degre0")), "'measure' must be one of \"degree\"")
   expect_error(draw(plot(gpuConnectivity(x, threshold = 0.5), "histogram")), "gpuConnectivity\\(histogram = TRUE\\)")
   expect_error(draw(plot(gpuConnectivity(x, maps = "mean"), "fit")), "'mean' is negative somewhere.*\"hubs\" shows")
@@ -121,6 +122,167 @@ test_that("what cannot be seen is refused, with a way out", {
   skip_if_not_installed("igraph")
   expect_error(draw(plot(net, "layout", most = 3)), "a layout of [0-9]+ variables with edges .*'most' is 3")
   expect_error(draw(plot(gpuCorNetwork(x, threshold = 1), "layout")), "the network has no edge, and no layout")
+})
+
+# ---- where ink is
+
+test_that("a matrix of more cells than are drawn fills its square", {
+  for (n in c(40, 700, 1300)) {
+    blocks <- matrix(-1, n, n)
+    blocks[row(blocks) > n / 2] <- 1
+    ink <- pixels_of({
+      graphics::par(mar = rep(0, 4))
+      graphics::plot.default(c(0.5, n + 0.5), c(n + 0.5, 0.5), ylim = c(n + 0.5, 0.5), type = "n", xaxs = "i",
+                             yaxs = "i", axes = FALSE, ann = FALSE)
+      gpucor:::draw_cells(blocks, c(-1, 1), c("#0000FF", "#FF0000"))
+    }, 100, 100)
+    expect_true(all(ink[2:49, 2:99] == "#0000FF") && all(ink[52:99, 2:99] == "#FF0000"), label = paste(n, "cells"))
+  }
+})
+
+# The widest run of columns of pixels that have one of these colors in at least a tenth of their height: its first
+# column and its last one.
+widest_ink <- function(pixels, colors) {
+  runs <- rle(colMeans(matrix(pixels %in% colors, nrow(pixels))) > 0.1)
+  last <- cumsum(runs$lengths)
+  widest <- which.max(runs$lengths * runs$values)
+  c(last[widest] - runs$lengths[widest] + 1, last[widest])
+}
+
+test_that("heat maps of many variables are as wide as those of few", {
+  two_groups <- function(n) normal(12, n, 3) + 2 * normal(12, 2, 4)[, rep_len(1:2, n)]
+  coefficients <- function(n) widest_ink(pixels_of(plot(gpuCor(two_groups(n)), "heatmap")), gpucor:::diverging())
+  overlaps <- function(n) widest_ink(pixels_of(plot(gpuTOM(two_groups(n)))), gpucor:::sequential())
+  for (span in list(coefficients, overlaps)) {
+    few <- span(120)
+    expect_gt(diff(few), 250)
+    expect_lte(max(abs(span(900) - few)), 2)
+  }
+})
+
+test_that("axes of time have their unit", {
+  x <- genes[, 1:6]
+  xlab <- function(x) grep("centre of the window", texts_of(plot(gpuCorWindows(x, 12, step = 3))), value = TRUE)
+  expect_identical(xlab(x), "centre of the window: observation")
+  expect_identical(xlab(stats::ts(x, 1950)), "centre of the window: time")
+  expect_identical(xlab(structure(x, tr = 0.72)), "centre of the window: time (s)")
+  img <- image_with_affine(c(5, 4, 3, 20))
+  expect_true("time (s)" %in% texts_of(plot(voxelMatrix(img)[-(1:4), ])))
+  expect_true("time point" %in% texts_of(plot(voxelMatrix(img)[-3, ])))
+  draw({
+    plot(voxelMatrix(img))
+    expect_equal(graphics::par("usr")[1:2], c(-1, 39))
+  })
+})
+
+# ---- maps
+
+# Voxels of 3 x 3 x 4 mm in a box, rotated about two axes; values grow to the right, and the highest is at one corner.
+rotated_box <- function(size, angles = c(0.4, 0.3)) {
+  index <- as.matrix(expand.grid(lapply(size, seq_len))) - 1
+  turn <- function(angle, a, b) {
+    m <- diag(3)
+    m[c(a, b), c(a, b)] <- c(cos(angle), sin(angle), -sin(angle), cos(angle))
+    m
+  }
+  coords <- index %*% diag(c(3, 3, 4)) %*% t(turn(angles[1], 2, 3) %*% turn(angles[2], 1, 2))
+  colnames(coords) <- c("x", "y", "z")
+  coords
+}
+
+connectivity_of <- function(values) {
+  structure(list(mean = values, pairs = 1, n_obs = 10L, method = "pearson"), class = "gpuConnectivity")
+}
+
+test_that("a grid is found, however it is rotated, and nothing else is one", {
+  for (angles in list(c(0, 0), c(0.4, 0.3), c(1.2, -2))) {
+    coords <- rotated_box(c(6, 5, 4), angles)[-(1:17), ]
+    grid <- gpucor:::grid_of(coords)
+    expect_equal(sort(sqrt(colSums(grid$steps^2))), c(3, 3, 4))
+    expect_identical(gpucor:::voxels_at(grid, coords + 0.7), seq_len(nrow(coords)))
+    expect_identical(gpucor:::voxels_at(grid, coords[1:3, ] + 100), rep(NA_integer_, 3))
+  }
+  slice <- rotated_box(c(6, 5, 1))
+  expect_identical(gpucor:::voxels_at(gpucor:::grid_of(slice), slice), 1:30)
+  expect_identical(gpucor:::voxels_at(gpucor:::grid_of(slice[, 1:2]), slice[, 1:2]), 1:30)
+  set.seed(8)
+  expect_null(gpucor:::grid_of(matrix(rnorm(300), 100)))
+  expect_null(gpucor:::grid_of(matrix(sample(200, 300, TRUE), 100))) # whole millimeters
+  expect_null(gpucor:::grid_of(cbind(1:9, 0, 0)))
+  expect_null(gpucor:::grid_of(cbind(1, 2, 3)))
+})
+
+test_that("a map of an oblique image has no gaps between voxels", {
+  coords <- rotated_box(c(20, 18, 15))
+  values <- seq_len(nrow(coords))
+  middle <- order(rowSums(sweep(coords, 2, colMeans(coords))^2))[1]
+  values[middle] <- 2 * length(values)
+  drawn <- pixels_of(plot(connectivity_of(values), "hubs", measure = "mean", coords = coords), 900, 400)
+  ink <- drawn != "#FFFFFF" & col(drawn) < 780 # without the key
+  # In a row of pixels each of three slices is one run, beside lines and letters. Stripes were dozens.
+  runs <- apply(ink, 1, function(row) sum(diff(row) == 1))
+  expect_lte(max(runs[rowSums(ink) > 200]), 12)
+  map <- gpucor:::new_map(values, coords)
+  for (view in map$views) {
+    inside <- !is.na(gpucor:::slice_of(map, view)$colours)
+    expect_true(all(apply(inside, 1, function(row) sum(diff(c(0, row)) == 1)) <= 1))
+  }
+  # A good part of the page is map: three slices across its width.
+  expect_gt(diff(range(which(colSums(ink) > 60))), 550)
+  expect_gt(mean(ink), 0.15)
+})
+
+test_that("left is on the left, and what is there has the color of its value", {
+  coords <- as.matrix(expand.grid(x = -5:5, y = -6:6, z = -4:4))
+  values <- ifelse(coords[, 1] < 0, 1, 2)
+  values[rowSums(coords^2) == 0] <- 3
+  map <- gpucor:::new_map(values, coords)
+  expect_identical(unname(map$peak), c(0L, 0L, 0L))
+  colour <- gpucor:::colours_of(1:3, c(1, 3), map$colours)
+  axial <- gpucor:::slice_of(map, 1:2)
+  expect_equal(axial$edges, c(-5.5, 5.5, -6.5, 6.5))
+  expect_equal(sort(unique(as.vector(axial$colours))), sort(colour))
+  left <- axial$colours == colour[1]
+  expect_equal(max(col(axial$colours)[left]) / ncol(axial$colours), 5 / 11)
+  # The front is at the top of an axial slice, the top of the head at that of the others.
+  values <- coords[, 2] + 10 * coords[, 3]
+  map <- gpucor:::new_map(values, coords)
+  rows <- function(view) match(gpucor:::slice_of(map, view)$colours[, 1], map$colours)
+  for (view in list(1:2, c(1, 3), 2:3)) expect_true(all(diff(rows(view)) <= 0) && diff(range(rows(view))) > 0)
+  texts <- texts_of(plot(connectivity_of(values), "hubs", measure = "mean", coords = coords))
+  expect_identical(sort(texts[texts %in% LETTERS]), sort(c("P", "A", "I", "S", "L", "R", "I", "S", "L", "R", "P", "A")))
+  expect_true(all(c("x = -5 mm", "y = 6 mm", "z = 4 mm") %in% texts))
+  colnames(coords) <- c("UMAP1", "UMAP2", "UMAP3")
+  texts <- texts_of(plot(connectivity_of(values), "hubs", measure = "mean", coords = coords))
+  expect_false(any(texts %in% LETTERS))
+})
+
+test_that("beside a map of regions their names stand, and no scale-free fit", {
+  set.seed(8)
+  centers <- matrix(rnorm(180, 0, 30), 60, dimnames = list(NULL, c("x", "y", "z")))
+  texts <- texts_of(plot(con, coords = centers))
+  expect_true(all(c("Map of hubs", "from the right", "from behind", "from above", "Coefficients") %in% texts))
+  expect_false("Scale-free fit" %in% texts)
+  best <- names(sort(-con$soft[, 1]))[1:10]
+  expect_true(all(best %in% texts))
+  centers[3:4, ] <- NA
+  expect_true("2 of 60 variables without coordinates" %in% texts_of(plot(con, "hubs", coords = centers)))
+  expect_error(draw(plot(con, coords = centers * NA)), "'coords' has no row without missing values")
+  expect_error(draw(plot(con, coords = quote(z))), "'coords' must be a numeric matrix, not z")
+})
+
+test_that("names of hubs are whole beside the histogram", {
+  regions <- paste0("L_MidTemporal_", 1:60)
+  named <- con
+  rownames(named$soft) <- regions
+  named$degree <- named$strength <- stats::setNames(con$degree, regions)
+  expect_true(all(regions[order(-con$soft[, 1])[1:20]] %in% texts_of(plot(named, hubs = 20))))
+  # The margin holds them, whatever the size of letters is with several panels.
+  draw(gpucor:::with_panels(1L, 2L, {
+    graphics::par(mar = c(3.8, gpucor:::names_margin(regions, 2), 3.2, 1))
+    graphics::plot.default(1, 1)
+    expect_lt(max(graphics::strwidth(regions, "inches", cex = 0.8)), graphics::par("mai")[2])
+  }))
 })
 
 # ---- parts

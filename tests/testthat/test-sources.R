@@ -168,6 +168,42 @@ test_that("a file that has changed is an error at the next run", {
   expect_nothing_live()
 })
 
+# A second matrix that R reads. Before it does, it leaves so many bytes of a file.
+cutting <- function(path, bytes, code) {
+  with_values(list(read_run = function(x, columns) {
+    connection <- file(path, "r+b")
+    on.exit(close(connection))
+    seek(connection, bytes, rw = "write")
+    truncate(connection)
+    x$data[, columns, drop = FALSE]
+  }), code)
+}
+
+test_that("a file that is cut off while it is in use is an error, not the end of R", {
+  x <- small_data()$complete
+  asked <- gpucor:::new_file(NULL, "big.matrix", c(30L, 3L), NULL, data = x[, 1:3])
+  for (type in c("double", "float", "integer")) for (bytes in c(0, 100)) {
+    path <- write_raw(x, type)
+    file <- gpuCorFile(path, dim(x), type)
+    size <- if (type == "double") 9600 else 4800
+    message <- paste0(basename(path), "\" has ", bytes, " bytes, but 30 x 40 ", type, "s from byte 0 on make ", size)
+    cutting(path, bytes, expect_error(gpuCor(file, asked), message, fixed = TRUE))
+    expect_error(file[, 40], message, fixed = TRUE)
+  }
+  expect_nothing_live()
+})
+
+test_that("subjects' data that are kept in a file which is cut off are an error", {
+  x <- small_data()$complete
+  cut <- function(i) {
+    for (file in list.files(tempdir(), "^gpucor", full.names = TRUE)) file.create(file)
+    x
+  }
+  with_options(list(gpucor.spool_bytes = 1, gpucor.folder = tempdir()), {
+    expect_error(gpuCor(cut, subjects = 2), "gpucor.*\" has 0 bytes, but 30 x 40 doubles")
+  })
+})
+
 test_that("a saved file is opened again, and checked", {
   x <- small_data()$complete
   path <- write_raw(x)

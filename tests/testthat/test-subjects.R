@@ -257,6 +257,36 @@ test_that("p values and false discovery rates are of the mean z", {
   expect_error(gpuCorNetwork(x, p.value = 0.1, combine = "fisher", use = "pairwise"), "the same observations")
 })
 
+test_that("without 'combine' a message says that coefficients are averaged, once a call", {
+  x <- some_subjects(c(12, 10), 5)
+  told <- "'combine' is not given, so the subjects' coefficients are averaged, as by combine = \"mean\""
+  messages_of <- function(code) {
+    texts <- character()
+    withCallingHandlers(code, message = function(condition) {
+      texts <<- c(texts, conditionMessage(condition))
+      invokeRestart("muffleMessage")
+    })
+    texts
+  }
+  for (f in list(gpuCor, function(...) gpuCorNetwork(..., density = 0.2), function(...) gpuConnectivity(..., power = 2),
+                 function(...) gpuConnectivity(..., density = 0.5, power = 2))) {
+    texts <- messages_of(f(x))
+    expect_length(texts, 1)
+    expect_match(texts, told, fixed = TRUE)
+    expect_identical(messages_of(f(x, combine = "mean")), character())
+    expect_identical(messages_of(f(x[1])), character()) # one is not averaged
+  }
+  expect_identical(messages_of(gpuCorCompare(x, x)), character())
+})
+
+test_that("a warning of every subject is shown once", {
+  x <- some_subjects(c(12, 10), 5)
+  told <- warnings_of(gpuCor(x, covariates = list(1:12, 1:10), combine = "fisher"))
+  expect_identical(told, paste0("subject 1: 'covariates': the regression takes 1 of 10 degrees of freedom and leaves ",
+                                "9, with which unrelated columns have large coefficients; use fewer covariates, or a ",
+                                "wider band"))
+})
+
 test_that("errors name the subject, and what is to be done", {
   x <- list(matrix(rnorm(20), 5, dimnames = list(NULL, letters[1:4])), matrix(rnorm(20), 5))
   expect_error(gpuCor(c(x, list(matrix(0, 5, 3)))), "subject 3: 'x' has 3 columns, and that of the first subject 4")
@@ -286,9 +316,8 @@ test_that("errors name the subject, and what is to be done", {
   expect_error(gpuCorTest(x), "many subjects' data are for")
   expect_error(gpuDist(x), "matrix-like|many subjects")
   folder <- tempfile()
-  expect_error(gpuCorPlan(folder, x, verb = "gpuCorNetwork", threshold = 0.5), "many subjects' data are for")
-  skip_if_not_installed("future")
-  expect_error(gpuCorNetwork(x, threshold = 0.5, shards = 2), "many subjects' data are for")
+  expect_error(gpuCorPlan(folder, x, use = "all.obs", threshold = 0.5), "subject 2: .*missing")
+  expect_false(file.exists(folder))
 })
 
 test_that("each subject has its own weights and covariates", {
@@ -318,6 +347,5 @@ test_that("each subject has its own weights and covariates", {
   expect_error(gpuCor(x, covariates = z[1:2]), "'covariates' is a list of 2, and there are 3 subjects", fixed = TRUE)
   expect_error(gpuCor(x, weights = list(1:30, 1:25, 1:20)), "subject 3: 'weights' has 20 values", fixed = TRUE)
   expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", df = 3), "'df' is of one subject", fixed = TRUE)
-  expect_error(gpuCorNetwork(x, threshold = 0.1, pairs = within(1:9)), "'pairs' is of one subject", fixed = TRUE)
   expect_error(gpuConnectivity(x, maps = "eigenvector"), "is of one subject", fixed = TRUE)
 })

@@ -242,7 +242,7 @@ test_that("gpuCorTest() checks its arguments", {
   expect_error(gpuCorTest(x, log.p = NA), "'log.p' must be TRUE or FALSE")
   expect_error(gpuCorTest(holes, use = "all.obs"), "missing observations")
   sparse <- methods::as(x, "CsparseMatrix")
-  expect_message(test <- gpuCorTest(sparse, method = "kendall"), "is a sparse matrix")
+  test <- suppressMessages(gpuCorTest(sparse, method = "kendall"))
   expect_equal(as.data.frame(test), as.data.frame(gpuCorTest(x, method = "kendall")))
   frame <- as.data.frame(x)
   expect_equal(as.data.frame(gpuCorTest(frame)), as.data.frame(gpuCorTest(x)))

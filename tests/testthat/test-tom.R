@@ -122,6 +122,7 @@ for (backend in backends()) {
     expect_identical(as.matrix(by_threshold), least(0.1))
     expect_s4_class(by_threshold, "gpuTOMNetwork")
     expect_output(print(by_threshold), "Topological overlap.*overlap")
+    expect_named(as.data.frame(by_threshold), c("from", "to", "overlap"))
     of_density <- net(density = 0.03)
     expect_identical(as.matrix(of_density), least(of_density@threshold))
     expect_gte(of_density@edges, ceiling(0.03 * 150 * 149 / 2))
@@ -268,5 +269,6 @@ test_that("what gpuTOM() cannot do is an error that says so", {
 test_that("slabs of adjacencies that do not fit are an error before anything is computed", {
   total <- grep("^MemTotal:", if (file.exists("/proc/meminfo")) readLines("/proc/meminfo"), value = TRUE)
   skip_if(!length(total) || as.numeric(gsub("[^0-9]", "", total)) > 1.5e8, "there may be memory for them")
-  expect_error(gpuTOM(matrix(runif(1e7), 2), backend = "cpu"), "81.9 GB wanted, [0-9.]+ GB free; take fewer columns")
+  expect_error(gpuTOM(matrix(runif(1e7), 2), output = "network", threshold = 0.5, backend = "cpu"),
+               "81.9 GB wanted, [0-9.]+ GB free; take fewer columns")
 })

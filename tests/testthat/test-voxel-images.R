@@ -12,7 +12,11 @@ test_that("rows can be chosen, and the matrix still knows its voxels", {
     expect_identical(x[rows, , drop = FALSE], some)
   }
   expect_identical(attr(x[3, , drop = FALSE], "mask"), attr(x, "mask"))
-  expect_identical(x[good, ][2:3, ], x[c(3, 4), ])
+  expect_identical(x[good, ][2:3, ], structure(x[c(3, 4), ], tr = NULL))
+  # Seconds between rows stay where the rows follow one another.
+  for (rows in list(-(1:3), 2:8, c(FALSE, rep(TRUE, 5), FALSE, FALSE))) expect_identical(attr(x[rows, ], "tr"), 2)
+  expect_identical(attr(x[, , drop = FALSE], "tr"), 2)
+  for (rows in list(good, 8:2, c(1, 3), c(1, 1))) expect_null(attr(x[rows, ], "tr"))
   # All else is as of any matrix.
   plain <- matrix(as.vector(x), nrow(x))
   expect_identical(x[3, ], plain[3, ])
@@ -57,7 +61,7 @@ test_that("volumes are kept by number or by a logical value for each", {
   expect_identical(voxelMatrix(img, keep = c(1:3, 5)), x[c(1:3, 5), ])
   expect_error(voxelMatrix(img, keep = 1), "'keep' leaves 1 of 8 volumes")
   expect_error(voxelMatrix(img, keep = rep(TRUE, 7)), "for each of the 8 volumes of 'img', or numbers .* not 7 values")
-  for (wrong in list(9, 1.5, c(-1, 2), c(TRUE, NA), NA, "all", 0:3)) {
+  for (wrong in list(9, 1.5, c(-1, 2), c(TRUE, NA), NA, "all", 0:3, quote(z), sum)) {
     expect_error(voxelMatrix(img, keep = wrong), "'keep' must be")
   }
 })
@@ -214,6 +218,31 @@ test_that("the time between volumes is known as long as it is one time", {
   }
   attr(img, "header") <- NULL
   expect_null(attr(voxelMatrix(img), "tr"))
+})
+
+test_that("an image prints what it is, not its voxels", {
+  file <- file.path(temporary_folder(), "series.nii")
+  writeVoxels(image_with_affine(), file)
+  img <- readVoxels(file)
+  shown <- paste0("^Image of 5 x 4 x 3 voxels, 8 volumes 2 s apart: integer\n",
+                  "voxels of 3 x 3.041 x 3.509 mm, axes to the left, front, top\naffine \\[-3 0 0.25 90; .*\\]$")
+  expect_output(print(img), shown)
+  expect_output(print(img + 0.5), "2 s apart: double\n")
+  x <- voxelMatrix(img)
+  expect_output(print(attr(x, "mask")), "^Image of 5 x 4 x 3 voxels: logical, 60 of 60 TRUE\nvoxels of 3")
+  expect_output(print(voxelImage(x[1, ], x)), "^Image of 5 x 4 x 3 voxels: integer\nvoxels of 3")
+  expect_output(print(voxelImage(t(x), x)), "^Image of 5 x 4 x 3 voxels, 8 volumes: integer\n")
+  # It is an array in all else.
+  plain <- array(image_with_affine(), dim(img))
+  expect_identical(img[, , , ], plain)
+  expect_identical(img[, , 2, 1], plain[, , 2, 1])
+  expect_identical(rowMeans(img, dims = 3), rowMeans(plain, dims = 3))
+  expect_identical(apply(img, 4, max), apply(plain, 4, max))
+  expect_identical(aperm(img), aperm(plain))
+  expect_identical(img > 500, plain > 500)
+  methods::setClass("holdsArray", contains = "array", where = environment()) # as oro.nifti's images do
+  expect_s4_class(methods::new("holdsArray", img), "holdsArray")
+  expect_error(gpuCor(img), conditionMessage(tryCatch(gpuCor(plain), error = identity)), fixed = TRUE)
 })
 
 test_that("a matrix says what it is", {

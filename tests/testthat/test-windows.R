@@ -63,17 +63,41 @@ for (backend in backends()) {
     x[3, 2] <- x[30:33, 5] <- NA
     x[16, 4] <- Inf
     for (use in setdiff(all_uses, "all.obs")) for (method in all_methods) {
-      w <- gpuCorWindows(x, 12, step = 2, use = use, method = method, backend = backend)
+      w <- suppressWarnings(gpuCorWindows(x, 12, step = 2, use = use, method = method, backend = backend))
       expect_windows_like_rows(w, x, paste(use, method), use = use, method = method, backend = backend)
     }
     expect_error(gpuCorWindows(x, 12, use = "all.obs", backend = backend), "missing observations in cov/cor")
-    expect_s3_class(gpuCorWindows(x[4:29, ], 12, use = "all.obs", backend = backend), "gpuCorWindows")
+    known <- suppressWarnings(gpuCorWindows(x[4:29, ], 12, use = "all.obs", backend = backend))
+    expect_s3_class(known, "gpuCorWindows")
     x[20:31, 1] <- NA
     expect_error(gpuCorWindows(x, 12, use = "complete.obs", backend = backend),
                  "no complete element pairs: window 2[01], which begins at observation 2[01]")
-    none <- gpuCorWindows(x, 12, use = "na.or.complete", backend = backend)
+    none <- suppressWarnings(gpuCorWindows(x, 12, use = "na.or.complete", backend = backend))
     expect_true(all(is.na(none[[20]])))
     expect_identical(attr(none, "n_obs")[20], 0)
+  })
+
+  test_that(paste(backend, "warns once of windows with missing or infinite values"), {
+    x <- series()
+    colnames(x) <- paste0("v", seq_len(ncol(x)))
+    x[2, 3] <- NA
+    x[c(1, 5), 4] <- -Inf
+    by <- function(...) warnings_of(gpuCorWindows(x, 12, step = 6, ..., backend = backend))
+    infinite <- paste0("infinite values leave no coefficient in 1 of 7 windows (1 of 13 columns of 'x': v4 in 1); ",
+                       "log2(0) is -Inf, and log2(x + 1) of counts is finite")
+    missing <- "missing values leave no coefficient in 1 of 7 windows (1 of 13 columns of 'x': v3 in 1); see 'use'"
+    expect_identical(by(keep = "network", density = 0.3), c(infinite, missing))
+    expect_identical(by(keep = "connectivity", threshold = 0.3), c(infinite, missing))
+    expect_identical(by(keep = "connectivity", density = 0.3, method = "spearman"), missing)
+    expect_identical(by(keep = "connectivity", threshold = 0.3, use = "complete.obs"), infinite)
+    expect_identical(by(keep = "network", k = 1, use = "pairwise.complete.obs"), infinite)
+    expect_identical(by(keep = "moments"), c(infinite, missing))
+    expect_identical(by(), infinite) # the coefficients show what is missing
+    without_both <- as.numeric(seq_len(nrow(x)) > 5)
+    expect_identical(by(keep = "network", k = 1, weights = without_both), character())
+    x[1:12, 3] <- NA
+    few <- "fewer than two values leave no coefficient in 1 of 7 windows (1 of 13 columns of 'x': v3 in 1)"
+    expect_identical(by(keep = "network", k = 1, use = "pairwise.complete.obs"), c(infinite, few))
   })
 
   test_that(paste(backend, "warns once of windows with constant columns"), {
@@ -229,7 +253,9 @@ for (backend in backends()) {
     expect_equal(ours(method = "cosine"), crossprod(cosine) / sqrt(outer(colSums(cosine^2), colSums(cosine^2))),
                  tolerance = 1e-11)
     for (band in list(c(0.02, 0.1), c(0.05, 0.45))) { # little, or most, of the series is left
-      w <- gpuCorWindows(x, 15, step = 5, bandpass = band, tr = 1, backend = backend, precision = "double")
+      w <- suppressWarnings( # of few degrees of freedom
+        gpuCorWindows(x, 15, step = 5, bandpass = band, tr = 1, backend = backend, precision = "double")
+      )
       frequency <- 1:39 / 80
       stopped <- cos(pi / 40 * outer(1:40 - 0.5, (1:39)[frequency < band[1] | frequency > band[2]]))
       expect_equal(as.matrix(w[[3]]), cor(residuals(lm(x ~ stopped))[11:25, ]), tolerance = 1e-9)
@@ -256,7 +282,7 @@ for (backend in backends()) {
     test_that(paste(backend, "leaves nothing behind wherever the", resource, "fails"), {
       x <- series(14, 6)
       x[2, 3] <- NA
-      by <- function(...) gpuCorWindows(x, 8, step = 6, ..., backend = backend)
+      by <- function(...) suppressWarnings(gpuCorWindows(x, 8, step = 6, ..., backend = backend))
       runs <- list(
         dist = function() unclass(by(use = "complete.obs", taper = "tukey")),
         network = function() lapply(by(keep = "network", density = 0.3), slots_of),

@@ -59,6 +59,40 @@ static void check_all_sums(const gcor_combine_loops *loops) {
         for (int w = 0; w < 3; w++) check_sums(loops, most[m], weights[w]);
 }
 
+/* The sums one by one, in the order of the subjects. */
+static double largest_by_one(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n) {
+    double largest = -INFINITY;
+    for (int64_t k = 0; k < n; k++) {
+        volatile double sum = 0;
+        for (int64_t s = 0; s < subjects; s++) {
+            volatile double product = w[s] * z[s * GCOR_SUM_BLOCK + k];
+            sum += product;
+        }
+        largest = gcor_raw_weight(side, sum) > largest ? gcor_raw_weight(side, sum) : largest;
+    }
+    return largest;
+}
+
+static void check_largest(const gcor_combine_loops *loops) {
+    enum { SUBJECTS = 5 };
+    double z[SUBJECTS * GCOR_SUM_BLOCK], w[SUBJECTS];
+    unit_seed(8);
+    for (int64_t n = 1; n <= GCOR_SUM_BLOCK; n++) {
+        for (int k = 0; k < SUBJECTS * GCOR_SUM_BLOCK; k++) z[k] = 2 * unit_uniform() - 1;
+        for (int s = 0; s < SUBJECTS; s++) w[s] = 2 * unit_uniform() - 1;
+        for (int64_t k = 0; k < n; k += 3) z[2 * GCOR_SUM_BLOCK + k] = NAN;
+        for (int side = 0; side < 3; side++) {
+            unit_about("%s: %d sums, side %d", loops->name, (int)n, side);
+            CHECK(loops->largest_sum(z, w, SUBJECTS, (gcor_side)side, n) ==
+                  largest_by_one(z, w, SUBJECTS, (gcor_side)side, n));
+        }
+    }
+}
+
+static void largest_sums_are_the_same(void) {
+    with_each_set(check_largest);
+}
+
 static void cheap_sums_are_near(void) {
     with_each_set(check_all_sums);
 }
@@ -70,5 +104,6 @@ static void larger_ones_are_seen(void) {
 const unit_test combine_tests[] = {
     {"cheap sums are near", cheap_sums_are_near},
     {"larger values are seen", larger_ones_are_seen},
+    {"largest sums are the same", largest_sums_are_the_same},
     {NULL, NULL},
 };

@@ -77,12 +77,13 @@ void Ring::deliver(Slot &slot) {
     if (status) throw Stopped{status};
 }
 
-/* Who keeps all values has them as they are soonest; others decide on them, as on every back end. */
+/* Sinks that keep or sum all values accept whichever format is fastest; others decide on them, as on every back end. */
 void Ring::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    bool are_real = rows.head.kind == GCOR_REAL, are_kept = state->sink->type->keeps_all;
+    const gcor_sink *sink = state->sink;
+    bool are_real = rows.head.kind == GCOR_REAL, as_floats = sink->type->keeps_all || sink->form == GCOR_AS_FLOATS;
     Slot &slot = take_turn();
-    reserve(slot, tile, !are_real || !are_kept);
-    if (are_real && !are_kept)
+    reserve(slot, tile, !are_real || !as_floats);
+    if (are_real && !as_floats)
         multiply_dots(state, rows, cols, slot.values);
     else
         multiply_exact(state, rows, cols, slot.values);

@@ -10,19 +10,12 @@
 
 /* ---- Pearson over common observations ------------------------------------------------------------ */
 
-static __device__ double scale_of(const double *x, int64_t n) {
-    double largest = 0;
-    for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS)
-        if (isfinite(x[k])) largest = fmax(largest, fabs(x[k]));
-    return gcor_safe_scale(reduce_block<COLUMN_THREADS>(largest, Larger()));
-}
-
-/* Values as they are, but for the largest: each pair has means and a scale of its own. norm: varies or not. */
+/* Values as they are: each pair has means and a scale of its own. norm: whether they vary. */
 static __global__ void copy_columns(const double *values, int64_t n, double *out, double *norm, int *present) {
     const double *x = values + blockIdx.x * n;
-    double scale = scale_of(x, n), low = INFINITY, high = -INFINITY, count = 0;
+    double low = INFINITY, high = -INFINITY, count = 0;
     for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS) {
-        out[blockIdx.x * n + k] = x[k] * scale;
+        out[blockIdx.x * n + k] = x[k];
         if (isnan(x[k])) continue;
         count++;
         low = fmin(low, x[k]);

@@ -6,30 +6,32 @@
 
 /* ---- Pearson --------------------------------------------------------------------------------------- */
 
-/* A lane's differences of one column from the pair's first common value. */
+/* A lane's differences of one column from the pair's first common value. Values are multiplied by `unit` first: 1, or
+ * less where the sum of differences overflows. */
 struct Differences {
-    double first, sum, largest, scale, mean;
+    double unit, first, sum, largest, scale, mean;
 
+    __device__ double difference(double value) const { return value * unit - first * unit; }
     __device__ void add(double value) {
-        double difference = value - first;
-        sum += difference;
-        if (isfinite(difference)) largest = fmax(largest, fabs(difference));
+        double size = fabs(difference(value));
+        sum += difference(value);
+        if (isfinite(size)) largest = fmax(largest, size);
     }
-    /* All lanes: by this factor the squares neither overflow nor vanish. */
-    __device__ void settle(int64_t count) {
+    /* All lanes: by this factor the squares neither overflow nor vanish. Returns whether the sum is finite. */
+    __device__ bool settle(int64_t count) {
+        double all = sum_lanes(sum);
         scale = gcor_scale(largest_of_lanes(largest));
-        mean = sum_lanes(sum) * scale / (double)count;
+        mean = all * scale / (double)count;
+        return isfinite(all);
     }
-    __device__ double centred(double value) const { return (value - first) * scale - mean; }
+    __device__ double centred(double value) const { return difference(value) * scale - mean; }
 };
 
-/* Moments in two passes, about the first common value: the differences are exactly zero for a
- * column that is constant in these. The result is in every lane. */
-static __device__ double pearson_pair(const double *x, const double *y, int64_t n) {
+/* The first pass over a pair: returns the number of common observations. */
+static __device__ int64_t add_differences(const double *x, const double *y, int64_t n, Differences &dx,
+                                          Differences &dy) {
     int lane = threadIdx.x % 32;
     int64_t count = 0;
-    Differences dx{}, dy{};
-    double xx = 0, yy = 0, xy = 0;
     for (int64_t k = lane; k - lane < n; k += 32) {
         double u = k < n ? x[k] : NAN, v = k < n ? y[k] : NAN;
         bool common = !isnan(u) && !isnan(v);
@@ -41,10 +43,25 @@ static __device__ double pearson_pair(const double *x, const double *y, int64_t 
         count += __popc(lanes);
         if (common) dx.add(u), dy.add(v);
     }
+    return count;
+}
+
+/* Moments in two passes, about the first common value: the differences are exactly zero for a
+ * column that is constant in these. The result is in every lane. */
+static __device__ double pearson_pair(const double *x, const double *y, int64_t n) {
+    Differences dx{1}, dy{1};
+    double xx = 0, yy = 0, xy = 0;
+    int64_t count = add_differences(x, y, n, dx, dy);
     if (count < 2) return GCOR_NO_VALUE;
-    dx.settle(count);
-    dy.settle(count);
-    for (int64_t k = lane; k < n; k += 32) {
+    bool finite_x = dx.settle(count), finite_y = dy.settle(count);
+    if (!finite_x || !finite_y) { /* the same in all lanes */
+        dx = Differences{finite_x ? 1 : GCOR_SMALL_UNIT};
+        dy = Differences{finite_y ? 1 : GCOR_SMALL_UNIT};
+        add_differences(x, y, n, dx, dy);
+        dx.settle(count);
+        dy.settle(count);
+    }
+    for (int64_t k = threadIdx.x % 32; k < n; k += 32) {
         if (isnan(x[k]) || isnan(y[k])) continue;
         double u = dx.centred(x[k]), v = dy.centred(y[k]);
         xx += u * u;

@@ -1,4 +1,4 @@
-/* Sums over every pair on the device (where only edges count, they are found as a network's are): a tile's cells are
+/* Sums over every pair on the device (edges are summed as a network's are found): a tile's cells are
  * summed along their rows and columns where the coefficients are (cells.cuh), and the cells of a variable then, as
  * fixed-point numbers. These stay on the device until the run's tiles are finished. */
 #include "../product/launch.cuh"
@@ -34,30 +34,23 @@ static __global__ void sum_values(const __grid_constant__ Product p, const __gri
     }
 }
 
-/* As a gcor_connectivity has them. */
+/* Sums of powers, as a gcor_connectivity has them behind its strengths. */
 struct VariableSums {
-    int n_sums;
-    int64_t n_var, *degree;
+    int n_power;
+    int64_t n_var;
     gcor_int128 *sums;
 };
 
-/* A thread for the degree and for each sum of each variable, from `first` on, of one side of the tile: the records of
- * all its cells. */
+/* A thread for each power of each of n variables, from `first` on, of one side of the tile: the records of all its
+ * cells. */
 static __global__ void add_cells(const double *cells, int64_t n_cells, int64_t first, int64_t n, VariableSums out) {
-    int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, numbers = 1 + out.n_sums;
-    if (thread >= n * numbers) return;
-    int64_t var = thread / numbers, s = thread % numbers - 1, step = n * (1 + 2 * out.n_sums);
-    const double *record = cells + var * (1 + 2 * out.n_sums);
-    if (s < 0) {
-        int64_t degree = 0;
-        for (int64_t cell = 0; cell < n_cells; cell++) degree += (int64_t)record[cell * step];
-        out.degree[first + var] += degree;
-    } else {
-        gcor_int128 sum = 0;
-        for (int64_t cell = 0; cell < n_cells; cell++)
-            sum += gcor_fixed(record[cell * step + 1 + 2 * s], record[cell * step + 2 + 2 * s]);
-        out.sums[s * out.n_var + first + var] += sum;
-    }
+    int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (thread >= n * out.n_power) return;
+    int64_t var = thread / out.n_power, s = thread % out.n_power, step = n * 2 * out.n_power;
+    const double *parts = cells + var * 2 * out.n_power + 2 * s;
+    gcor_int128 sum = 0;
+    for (int64_t cell = 0; cell < n_cells; cell++) sum += gcor_fixed(parts[cell * step], parts[cell * step + 1]);
+    out.sums[s * out.n_var + first + var] += sum;
 }
 
 /* n numbers of the device, added to the host's. */
@@ -88,13 +81,12 @@ class DeviceConnectivity : public DeviceSink {
 
   private:
     DeviceBins bins;
-    DeviceArray<int64_t> degree;
     DeviceArray<gcor_int128> sums;
     DeviceArray<double> cells; /* of the tile at hand */
     bool cleared = false;
 
     gcor_connectivity *connectivity() const { return (gcor_connectivity *)state->sink; }
-    int64_t count_sums() const { return 1 + connectivity()->rule.n_power; }
+    int64_t n_power() const { return connectivity()->rule.n_power; }
 
     template <class Number>
     void clear(DeviceArray<Number> &values, int64_t n);
@@ -112,20 +104,17 @@ SinkNeeds DeviceConnectivity::begin() {
 
 template <class Number>
 void DeviceConnectivity::clear(DeviceArray<Number> &values, int64_t n) {
+    if (n == 0) return;
     check(cudaMemsetAsync(values.data, 0, (size_t)n * sizeof(Number), state->compute.handle), "clearing sums");
 }
 
 /* Cleared when they are first asked for. */
 VariableSums DeviceConnectivity::variable_sums() {
-    int64_t n_var = connectivity()->n_var, n = count_sums() * n_var;
-    degree.reserve(n_var, "sums over pairs");
+    int64_t n_var = connectivity()->n_var, n = n_power() * n_var;
     sums.reserve(n, "sums over pairs");
-    if (!cleared) {
-        clear(degree, n_var);
-        clear(sums, n);
-        cleared = true;
-    }
-    return {(int)count_sums(), n_var, degree.data, sums.data};
+    if (!cleared) clear(sums, n);
+    cleared = true;
+    return {(int)n_power(), n_var, sums.data};
 }
 
 /* Room for a tile's cells; cleared, if some will not be written as they have no pair that counts. */
@@ -133,8 +122,7 @@ CellSums DeviceConnectivity::reserve_cells(const gcor_tile &tile) {
     CellSums sink;
     int64_t wide = (tile.n_col + CELL_COLS - 1) / CELL_COLS, high = (tile.n_row + CELL_ROWS - 1) / CELL_ROWS;
     sink.rule = connectivity()->rule;
-    int64_t numbers = 1 + 2 * count_sums(), of_rows = wide * tile.n_row * numbers,
-            of_cols = high * tile.n_col * numbers;
+    int64_t of_rows = wide * tile.n_row * 2 * n_power(), of_cols = high * tile.n_col * 2 * n_power();
     cells.reserve(of_rows + of_cols, "sums over pairs");
     if (gcor_tile_pairs(&tile, state->sink->shape) < tile.n_row * tile.n_col) clear(cells, of_rows + of_cols);
     sink.rows = cells.data;
@@ -168,11 +156,11 @@ void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, cons
         sum_tile<true>(rows, cols, tile, sink);
     else
         sum_tile<false>(rows, cols, tile, sink);
+    if (n_power() == 0) return;
     cudaStream_t stream = state->compute.handle;
-    int64_t numbers = 1 + count_sums();
-    add_cells<<<blocks_for(tile.n_row * numbers, SUM_THREADS), SUM_THREADS, 0, stream>>>(
+    add_cells<<<blocks_for(tile.n_row * n_power(), SUM_THREADS), SUM_THREADS, 0, stream>>>(
         sink.rows, (tile.n_col + CELL_COLS - 1) / CELL_COLS, tile.row, tile.n_row, out);
-    add_cells<<<blocks_for(tile.n_col * numbers, SUM_THREADS), SUM_THREADS, 0, stream>>>(
+    add_cells<<<blocks_for(tile.n_col * n_power(), SUM_THREADS), SUM_THREADS, 0, stream>>>(
         sink.cols, (tile.n_row + CELL_ROWS - 1) / CELL_ROWS, tile.col, tile.n_col, out);
     check_launch("summing over pairs");
 }
@@ -180,14 +168,12 @@ void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, cons
 void DeviceConnectivity::finish() {
     if (!cleared) return;
     gcor_connectivity *c = connectivity();
-    add_to_host(state, degree.data, c->n_var, c->degree);
-    add_to_host(state, sums.data, count_sums() * c->n_var, c->sums);
+    add_to_host(state, sums.data, n_power() * c->n_var, c->sums + gcor_count_levels_of(&c->rule) * c->n_var);
     if (c->rule.histogram) bins.add_to(state, &c->bins);
     cleared = false;
 }
 
 void DeviceConnectivity::trim() {
-    degree.trim();
     sums.trim();
     cells.trim();
 }

@@ -1,0 +1,306 @@
+# What columns are regressed on before they are compared: covariates and the cosines outside of a band of frequencies.
+# The rest of a design is in design.R.
+
+# ---- covariates
+
+# What columns are to be regressed on: a matrix of covariates and one of cosines, either may be NULL; NULL: neither.
+regressors_of <- function(asked, measure, n_obs) {
+  if (is.null(asked$covariates) && !is.null(asked$data)) {
+    fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
+  }
+  if (!is.null(asked$bandpass) && is.null(asked$tr)) {
+    fail("'bandpass' needs 'tr', the seconds from one observation to the next; 'x' has no attribute \"tr\" with it")
+  }
+  if (is.null(asked$bandpass) && !is.null(asked$tr)) {
+    fail("'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both")
+  }
+  if (is.null(asked$covariates) && is.null(asked$bandpass)) return(NULL)
+  if (!measure$takes_covariates) {
+    fail("method = \"", measure$name, "\" takes no 'covariates' and no 'bandpass': ", measure$refusal)
+  }
+  list(covariates = if (!is.null(asked$covariates)) check_covariates(asked$covariates, asked$data, measure, n_obs),
+       cosines = if (!is.null(asked$bandpass)) stopped_cosines(asked$bandpass, asked$tr, n_obs),
+       centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
+}
+
+# A numeric matrix of a row for each observation, missing values included.
+check_covariates <- function(covariates, data, measure, n_obs) {
+  check_not_names(covariates, n_obs)
+  z <- covariate_matrix(covariates, data, measure$centred)
+  if (nrow(z) != n_obs) {
+    fail("'covariates' has ", n_of(nrow(z), "row"), "; there are ", n_of(n_obs, "observation"))
+  }
+  infinite <- which(is.infinite(z), arr.ind = TRUE)
+  if (nrow(infinite)) fail("'covariates' is infinite ", spot_of(z, infinite))
+  z
+}
+
+# Names of columns in the place of what they name.
+check_not_names <- function(covariates, n_obs) {
+  is_text <- is.character(covariates) && is.null(dim(covariates)) && length(covariates) > 0L
+  if (!is_text || length(covariates) == n_obs) return(invisible())
+  names <- utils::head(covariates[nzchar(covariates)], 3L)
+  terms <- vapply(names, function(name) deparse1(as.name(name), backtick = TRUE), "")
+  fail("'covariates' is text, ", show_value(unname(covariates)), ", and there are ", n_of(n_obs, "observation"),
+       "; columns are named by a formula, covariates = ~ ", paste(terms, collapse = " + "),
+       if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
+}
+
+covariate_matrix <- function(covariates, data, centred) {
+  if (inherits(covariates, "formula")) return(formula_matrix(covariates, data, centred))
+  if (!is.null(data)) fail("'data' are for a formula in 'covariates', which is of class ", class(covariates)[1L])
+  if (is.data.frame(covariates)) {
+    if (!ncol(covariates)) fail("'covariates' has no columns")
+    return(formula_matrix(~ ., covariates, centred))
+  }
+  if (is.factor(covariates) || is.character(covariates)) return(formula_matrix(~ ., data.frame(covariates), centred))
+  if (!is_variables(covariates) || length(dim(covariates)) > 2L) {
+    fail("'covariates' must be a numeric matrix, a data frame or a formula, not of class ", class(covariates)[1L])
+  }
+  as.matrix(covariates) + 0
+}
+
+# As lm() has it. The intercept is left out: columns are centred anyway, or are not to be.
+formula_matrix <- function(formula, data, centred) {
+  if (length(formula) != 2L) fail("'covariates' must be a formula without a left side, not ", show_value(formula))
+  check_there(formula, data)
+  if (is.null(data)) data <- environment(formula)
+  frame <- tryCatch(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
+                    error = function(e) fail("'covariates': ", conditionMessage(e)))
+  for (name in names(frame)) check_text(frame[[name]], name)
+  terms <- attr(frame, "terms")
+  attr(terms, "intercept") <- as.integer(centred)
+  z <- tryCatch(stats::model.matrix(terms, frame), error = function(e) fail("'covariates': ", conditionMessage(e)))
+  z[, colnames(z) != "(Intercept)", drop = FALSE]
+}
+
+# Whether the variables are in the data, or where the formula was written.
+check_there <- function(formula, data) {
+  wanted <- setdiff(all.vars(formula), c(".", names(data)))
+  where <- environment(formula)
+  if (is.null(where)) return(invisible())
+  absent <- wanted[!vapply(wanted, exists, NA, envir = where)]
+  if (!length(absent)) return(invisible())
+  fail("'covariates': there is no '", absent[1L], "'", if (!is.null(data)) " in 'data', and none",
+       " where the formula was written; data = takes a data frame that has it, with a row for each observation")
+}
+
+# Text that was to be numbers would become a contrast for each of its values.
+check_text <- function(column, name) {
+  if (!is.character(column) && !is.factor(column)) return(invisible())
+  values <- as.character(column[!is.na(column)])
+  levels <- unique(values)
+  words <- levels[is.na(suppressWarnings(as.numeric(levels)))]
+  if (length(levels) <= MANY_LEVELS * length(values) && !are_misread(column, levels, words)) return(invisible())
+  fail("'covariates' has column \"", name, "\" of text, with ", n_of(length(levels), "different value"), " in ",
+       n_of(length(values), "observation"), text_hint(levels, words))
+}
+
+# Number of levels above which a factor is refused, as a fraction of the observations: paired samples have 1/2.
+MANY_LEVELS <- 2 / 3
+
+MISSING_WORDS <- "^ *(n/?a|#n/a|nan|null|none|missing|unknown|[-.?]|) *$"
+
+# Whether all of it is numbers, but for words that say that a value is missing, or any of it is the "n/a" of BIDS. The
+# levels of a factor may be meant.
+are_misread <- function(column, levels, words) {
+  are_numbers <- length(words) > 0L && length(words) < length(levels) && all(is_missing_word(words))
+  is.character(column) && (are_numbers || any(is_not_available(words)))
+}
+
+is_missing_word <- function(words) grepl(MISSING_WORDS, words, ignore.case = TRUE)
+
+is_not_available <- function(words) grepl("^ *#?n/a *$", words, ignore.case = TRUE)
+
+text_hint <- function(levels, words) {
+  if (!length(words)) return("; they are numbers: as.numeric(as.character()) of the column")
+  are_numbers <- length(words) < length(levels) / 2
+  missing <- c(words[is_not_available(words)], if (are_numbers) words)[1L]
+  if (is.na(missing)) return(paste0(", such as ", show_value(levels[1L]), "; leave it out"))
+  shown <- show_value(missing)
+  paste0("; ", if (are_numbers) "they are numbers but for ", shown, if (!are_numbers) " in it means a missing value",
+         ": read the file with na.strings = ", shown, ", as in read.delim(file, na.strings = ", shown, ")",
+         if (!are_numbers) ", or give factor() of it for a level of that name")
+}
+
+spot_of <- function(z, at) {
+  column <- if (is.null(colnames(z))) at[1L, 2L] else paste0("\"", colnames(z)[at[1L, 2L]], "\"")
+  paste0("in column ", column, ", row ", at[1L, 1L])
+}
+
+# ---- a band of frequencies
+
+# The discrete cosines whose frequency is outside of the band: orthogonal columns of length 1.
+stopped_cosines <- function(bandpass, tr, n_obs) {
+  check_band(bandpass, tr)
+  number <- seq_len(max(n_obs, 1L) - 1L)
+  frequency <- number / (2 * n_obs * tr)
+  list(stopped = cosines_of(number[frequency < bandpass[1L] | frequency > bandpass[2L]], n_obs),
+       passed = cosines_of(number[frequency >= bandpass[1L] & frequency <= bandpass[2L]], n_obs))
+}
+
+check_band <- function(bandpass, tr) {
+  ok <- is.numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
+  if (!ok) fail("'bandpass' must be two frequencies in Hz, the lower one first, not ", show_value(bandpass))
+  if (!(is.numeric(tr) && length(tr) == 1L && is.finite(tr) && tr > 0)) {
+    fail("'tr' must be the seconds from one observation to the next, not ", show_value(tr))
+  }
+  check_interval(bandpass, tr)
+}
+
+# Whether a band fits series of this interval: often tr is in milliseconds where it does not.
+check_interval <- function(bandpass, tr) {
+  highest <- 1 / (2 * tr)
+  milliseconds <- if (tr > LONG_TR) paste0("; if 'tr' is in milliseconds, give tr = ", format(tr / 1000))
+  if (bandpass[1L] > highest) {
+    fail("'bandpass' begins at ", format(bandpass[1L]), " Hz, and observations every ", format(tr),
+         " s have no frequencies above 1 / (2 tr) = ", format(highest, digits = 3), " Hz", milliseconds)
+  }
+  if (!is.null(milliseconds) && bandpass[2L] > highest) {
+    warn("gpuCorTime", "'tr' is ", format(tr), " seconds, longer than volumes take", milliseconds)
+  }
+}
+
+# Seconds. Volumes of an image take less.
+LONG_TR <- 20
+
+# tr, where it is not given, is that of the image that x is made of.
+with_own_tr <- function(asked, own) {
+  if (is.null(asked$bandpass) || !is_number(own)) return(asked)
+  if (is.null(asked$tr)) asked$tr <- own
+  is_same <- !is.numeric(asked$tr) || isTRUE(all.equal(as.numeric(asked$tr), as.numeric(own), tolerance = 1e-3))
+  if (!is_same) {
+    warn("gpuCorTime", "'tr' is ", format(asked$tr), " s, and attr(x, \"tr\") is ", format(own),
+         " s; leave 'tr' out to use that of 'x'")
+  }
+  asked
+}
+
+cosines_of <- function(number, n_obs) {
+  sqrt(2 / n_obs) * cos(outer(seq_len(n_obs) - 0.5, number) * (pi / n_obs))
+}
+
+# ---- one basis of both
+
+# The design with the basis of the regressors among the observations that count, and those that do not on account of
+# them.
+regressed <- function(regressors, settings, use, complete) {
+  design <- settings$design
+  counts <- if (is.null(design$weights)) rep(TRUE, regressors$n_obs) else design$weights > 0
+  counts <- with_covariates(regressors$covariates, counts, use)
+  if (uses[use] %in% c("complete.obs", "na.or.complete")) {
+    settings$design$weights <- if (is.null(design$weights)) as.numeric(counts) else design$weights * counts
+    counts <- counts & complete(settings)
+  }
+  if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
+  if (!any(counts)) return(design) # and there is no coefficient
+  is_pairwise <- uses[use] == "pairwise.complete.obs"
+  basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
+  design$lost <- basis$rank
+  check_left(sum(counts) - regressors$df_taken, basis$rank, describe_regressors(regressors))
+  design[c("basis", "keeps")] <- basis[c("basis", "keeps")]
+  if (regressors$ranked && is_pairwise) design[c("raw", "ranked")] <- raw_regressors(regressors)
+  design
+}
+
+# An observation that misses a covariate does not count where incomplete ones are left out, as in lm().
+with_covariates <- function(z, counts, use) {
+  missing <- if (is.null(z)) FALSE else is.na(z) & counts
+  if (!any(missing)) return(counts)
+  if (uses[use] %in% c("everything", "all.obs")) {
+    fail("'covariates' is missing ", spot_of(z, which(missing, arr.ind = TRUE)), "; leave such observations out by ",
+         "use = \"complete.obs\" or by 'weights' of 0")
+  }
+  counts & rowSums(missing) == 0
+}
+
+# Fewer degrees of freedom are warned of: by chance, 5 % of independent pairs have a coefficient above 0.6 with 9.
+FEW_DF <- 10
+
+# df: the degrees of freedom without regressors; taken: how many the regressors, called `what`, take. Without any left,
+# every coefficient is 1 or -1.
+check_left <- function(df, taken, what) {
+  left <- df - taken
+  if (left >= FEW_DF || taken == 0) return(invisible())
+  hint <- "; use fewer covariates, or a wider band"
+  of <- paste0(what, ": the regression takes ", format_count(taken), " of ", format_count(df), " degrees of freedom")
+  if (left < 1) fail(of, " and leaves none", hint)
+  warn("gpuCorFewLeft", of, " and leaves ", format_count(left), ", with which unrelated columns have large ",
+       "coefficients", hint)
+}
+
+describe_regressors <- function(regressors) {
+  given <- !vapply(regressors[c("covariates", "cosines")], is.null, NA)
+  paste0("'", c("covariates", "bandpass")[given], "'", collapse = " and ")
+}
+
+# list(basis: orthonormal columns, a row for each observation, 0 where it does not count; rank: of what is regressed on;
+# keeps: whether the basis is of what is left instead, as that is smaller). may_keep: whether it may.
+basis_of <- function(regressors, weights, counts, may_keep) {
+  root <- if (is.null(weights)) rep(1, sum(counts)) else sqrt(weights[counts])
+  z <- covariates_as_compared(regressors, weights, counts)
+  cosines <- regressors$cosines$stopped
+  plain <- regressors$centred && all(counts) && all(root == root[1L])
+  if (plain && is.null(z)) { # orthogonal as they are
+    found <- list(inside = cosines, outside = regressors$cosines$passed)
+  } else {
+    found <- both_spaces(cbind(z, centred_columns(cosines[counts, , drop = FALSE], root, regressors$centred)) * root,
+                         if (regressors$centred) root)
+  }
+  rank <- ncol(found$inside)
+  keeps <- may_keep && ncol(found$outside) < rank
+  basis <- matrix(0, length(counts), if (keeps) ncol(found$outside) else rank)
+  basis[counts, ] <- if (keeps) found$outside else found$inside
+  list(basis = basis, rank = rank, keeps = keeps)
+}
+
+# For pairs, which rank covariates among their own observations: as they are, but for those that do not count.
+raw_regressors <- function(regressors) {
+  z <- regressors$covariates
+  z[is.na(z)] <- 0
+  list(cbind(z, regressors$cosines$stopped), max(0, ncol(z)))
+}
+
+# Ranked where columns are, centred where they are, of a size near 1.
+covariates_as_compared <- function(regressors, weights, counts) {
+  z <- regressors$covariates[counts, , drop = FALSE]
+  if (is.null(z)) return(NULL)
+  w <- if (is.null(weights)) rep(1, nrow(z)) else weights[counts]
+  if (regressors$ranked) z[] <- apply(z, 2L, weighted_rank, w)
+  size <- apply(abs(z), 2L, max, 0)
+  z <- sweep(z, 2L, ifelse(size > 0, size, 1), "/")
+  centred_columns(z, sqrt(w), regressors$centred)
+}
+
+# The weight of all smaller values, and half of that of equal ones.
+weighted_rank <- function(x, w) {
+  groups <- match(x, sort(unique(x)))
+  weight <- as.vector(rowsum(w, groups)) # by group, ascending
+  (cumsum(weight) - weight / 2)[groups]
+}
+
+# About their weighted mean: twice, as a mean may be large. Columns of nothing but roundings become zero.
+centred_columns <- function(z, root, centred) {
+  if (is.null(z) || !centred || !ncol(z)) return(z)
+  w <- root^2 / sum(root^2)
+  size <- apply(abs(z), 2L, max, 0)
+  for (twice in 1:2) z <- sweep(z, 2L, colSums(z * w))
+  z[, apply(abs(z), 2L, max, 0) <= 1e-14 * size] <- 0
+  z
+}
+
+# The space of z's columns and the rest, but for the direction `mean` (NULL: none), which is orthogonal to z, by one QR.
+# Columns are pivoted by length, so the mean, made longer than all others, comes first.
+both_spaces <- function(z, mean) {
+  z <- z[, colSums(z^2) > 0, drop = FALSE]
+  z <- sweep(z, 2L, sqrt(colSums(z^2)), "/")
+  own <- as.integer(!is.null(mean))
+  decomposed <- qr(cbind(if (own) 10 * mean / sqrt(sum(mean^2)), z), LAPACK = TRUE)
+  rank <- sum(abs(diag(decomposed$qr)) > SAME_SPAN)
+  q <- qr.Q(decomposed, complete = TRUE)
+  at <- seq_len(ncol(q))
+  list(inside = q[, at > own & at <= rank, drop = FALSE], outside = q[, at > rank, drop = FALSE])
+}
+
+# Columns of which the others leave no more than this share are theirs, as lm() has it.
+SAME_SPAN <- 1e-7

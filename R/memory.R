@@ -1,0 +1,140 @@
+# What a call is going to take of memory is compared with what is available before anything is computed. The system
+# would end R otherwise: it gives out memory that it does not have.
+
+# Asking the system takes longer than most smaller requests.
+SMALL_REQUEST <- 2^22
+
+# Stop if `bytes` are more than is free. what: the code that takes them; of: the things that they are for; hint: the end
+# of the message, or a function that makes it of the free bytes.
+check_memory <- function(bytes, what, of, hint) {
+  if (bytes <= SMALL_REQUEST || bytes <= free_memory()) return(invisible())
+  .Call(r_reclaim)
+  free <- free_memory()
+  if (bytes <= free) return(invisible())
+  fail(what, " takes ", format_bytes(bytes), ", for ", of, "; ", format_bytes(free), " of memory are free; ",
+       if (is.function(hint)) hint(free) else hint)
+}
+
+# Bytes that the system, control groups and limits leave to the process; Inf where the system does not tell.
+free_memory <- function() {
+  free <- .Call(r_available)
+  if (free < 2^60) max(1, free) else Inf
+}
+
+# ---- values of all pairs
+
+# Bytes that a run() takes: its values, and what stays beside them until it ends.
+run_bytes <- function(x, y, method, use, layout, settings, by_row = FALSE) {
+  .Call(r_cor_bytes, x, y, method_code(method), use, engine$constants[[layout]], by_row, settings)
+}
+
+# Values of a layout.
+count_values <- function(x, y, layout, by_row = FALSE) {
+  n <- if (by_row) nrow(x) else ncol(x)
+  switch(layout, square = as.numeric(n)^2, rectangle = as.numeric(n) * ncol(y), pairs_of(n))
+}
+
+# Stop if the values of all pairs do not fit, with `more` bytes for each value. Planning computes nothing.
+check_run_memory <- function(x, y, method, use, layout, settings, what, hint, more = 0, by_row = FALSE) {
+  n <- count_values(x, y, layout, by_row)
+  if ((MOST_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(state$replay$is_planning)) return(invisible())
+  bytes <- if (is.null(state$replay)) sum(run_bytes(x, y, method, use, layout, settings, by_row)) else 8 * n
+  check_memory(bytes + more * n, what, n_of(n, if (layout %in% c("square", "rectangle")) "value" else "pair"), hint)
+}
+
+# A double, and twice an adjacency in single precision, with what multiplying those takes.
+MOST_BYTES_OF_VALUE <- 24
+
+# The values of all pairs of as many columns are a small request in every layout.
+SMALL_COLUMNS <- floor(sqrt(SMALL_REQUEST / MOST_BYTES_OF_VALUE))
+
+# The layout of all_coefficients().
+layout_of <- function(y, output) if (!is.null(y)) "rectangle" else if (output == "matrix") "square" else "row"
+
+WITHOUT_ALL_PAIRS <- "gpuCorNetwork(), gpuCorPairs() and gpuConnectivity() do without a value for each pair"
+
+check_coefficients_memory <- function(input, method, use, output, settings) {
+  if (is.null(input$y) && ncol(input$x) <= SMALL_COLUMNS) return(invisible())
+  layout <- layout_of(input$y, output)
+  is_square <- layout == "square"
+  hint <- function(free) {
+    fits <- is_square && sum(run_bytes(input$x, NULL, method, use, "row", settings)) <= free
+    if (fits) "output = \"dist\" takes less" else WITHOUT_ALL_PAIRS
+  }
+  check_run_memory(input$x, input$y, method, use, layout, settings,
+                   if (is_square) "gpuCor(output = \"matrix\")" else "gpuCor()", hint)
+}
+
+# n x n doubles of all pairs.
+check_square_memory <- function(n) {
+  check_memory(8 * as.numeric(n)^2, "the matrix", n_of(n, "variable"), "r[i, j] reads a part of it")
+}
+
+# What arithmetic makes of coefficients: vectors of doubles, or logical ones by comparison. Compact coefficients become
+# doubles first.
+check_arithmetic_memory <- function(operands, operator) {
+  is_whole <- vapply(operands, function(x) inherits(x, c("gpuCor", "gpuTOM")), NA)
+  n <- max(lengths(operands[is_whole]))
+  each <- if (operator %in% c("==", "!=", "<", ">", "<=", ">=", "!", "&", "|")) 4 else 8
+  if ((each + 8 * sum(is_whole)) * n <= SMALL_REQUEST) return(invisible())
+  widened <- sum(vapply(operands[is_whole], function(x) .Call(r_is_compact, x), NA))
+  check_memory((each + 8 * widened) * n, paste0("'", operator, "'"), n_of(n, "pair"),
+               "1 - r takes none; r[i, j] reads a part")
+}
+
+# ---- edges
+
+# Edges that a criterion makes, as far as it tells: every pair counts with sign = "absolute" only.
+edges_of_task <- function(task) {
+  value <- max(task$criterion$value)
+  switch(task$criterion$name,
+    density = edges_of_density(value, task$pairs),
+    k = if (task$mutual) 0 else min(task$pairs, max(ncol(task$x), ncol(task$y)) * value / 2),
+    0
+  )
+}
+
+# Bytes of an edge where it is found, and in R.
+EDGE_BYTES <- 24
+
+# Edges that go to a file are kept on the disk. More than a sparse matrix holds are an error of their own.
+check_edge_memory <- function(task) {
+  if (task$sign != "absolute" || !is.null(task$spool) || !is.null(task$settings$pairs)) return(invisible())
+  if (isTRUE(state$replay$is_planning)) return(invisible())
+  n <- edges_of_task(task)
+  if (n > most_edges(task)) return(invisible())
+  hint <- function(free) {
+    if (identical(calling_verb(), "gpuCorNetwork")) "file = keeps the network on the disk" else "ask for fewer"
+  }
+  check_memory(EDGE_BYTES * n, paste0(task$criterion$name, " = ", format(max(task$criterion$value))), n_of(n, "edge"),
+               hint)
+}
+
+# ---- data
+
+# Data that are made an ordinary matrix, 8 bytes a value.
+check_copy_memory <- function(x, name) {
+  values <- as.numeric(nrow(x)) * ncol(x)
+  check_memory(8 * values, paste0("'", name, "' as a matrix"), n_of(values, "value"),
+               "gpuCorFile() reads data of this size from a file")
+}
+
+# ---- edges and data in memory before they go to the disk
+
+SPOOL_SHARE <- 1 / 4
+
+# What most machines have, where the system does not tell.
+USUAL_MEMORY <- 2^32
+
+# The setting, which has no argument, or a share of what is free.
+spool_bytes <- function() {
+  bytes <- setting(NULL, "spool_bytes")
+  if (is.null(bytes)) return(SPOOL_SHARE * usable_memory())
+  check_whole(bytes, "spool_bytes", 0, 2^60,
+              paste0(" (bytes)", where_from("spool_bytes", NULL, "a share of what is free")))
+}
+
+usable_memory <- function() {
+  free <- free_memory()
+  if (is.finite(free)) free else USUAL_MEMORY
+}

@@ -1,0 +1,169 @@
+# Maps of a measure in space: slices through the highest value where the variables are voxels, that is, on a grid, which
+# may be rotated; otherwise dots, seen from three sides.
+
+draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
+  known <- rowSums(!is.finite(coords)) == 0
+  if (!any(known)) fail("'coords' has no row without missing values")
+  map <- new_map(values[known], coords[known, , drop = FALSE])
+  old <- graphics::par(mar = c(2.4, 1.6, 3.2, 4.8))
+  on.exit(graphics::par(old))
+  graphics::plot.default(c(0, sum(map$width) + map$gap * (length(map$views) - 1)), c(-0.12, 1.12) * max(map$height),
+                         type = "n", asp = 1, axes = FALSE, ann = FALSE, ...)
+  title_at("main", main, TITLE_LINE)
+  if (!all(known)) note(paste(format_count(sum(!known)), "of", n_of(length(known), "variable"), "without coordinates"))
+  for (v in seq_along(map$views)) draw_view(map, v)
+  draw_key(map$limits, map$colours, name)
+}
+
+# The views of a map, side by side: each a pair of columns of `coords`, the horizontal and the vertical one. low, high:
+# the bounds of each column; left, bottom: the edges of each view.
+new_map <- function(values, coords) {
+  axes <- if (is.null(colnames(coords))) c("x", "y", "z")[seq_len(ncol(coords))] else colnames(coords)
+  grid <- grid_of(coords)
+  ranges <- apply(coords, 2L, range)
+  half <- if (is.null(grid)) 0.03 * max(ranges[2L, ] - ranges[1L, ]) else rowSums(abs(grid$steps)) / 2
+  low <- ranges[1L, ] - half
+  high <- ranges[2L, ] + half
+  views <- if (ncol(coords) == 2L) list(1:2) else list(2:3, c(1L, 3L), 1:2)
+  width <- (high - low)[vapply(views, `[`, 0L, 1L)]
+  height <- (high - low)[vapply(views, `[`, 0L, 2L)]
+  gap <- 0.2 * max(width)
+  list(values = values, coords = coords, axes = axes, is_anatomy = identical(tolower(axes), c("x", "y", "z")),
+       grid = grid, peak = coords[order(values, decreasing = TRUE)[1L], ], low = low, high = high, views = views,
+       width = width, height = height, gap = gap, left = cumsum(c(0, width + gap))[seq_along(views)],
+       bottom = (max(height) - height) / 2, limits = map_limits(values),
+       colours = sequential()[-(1:15)]) # the lightest cannot be told from paper
+}
+
+map_limits <- function(values) {
+  if (!any(is.finite(values))) return(0:1)
+  limits <- range(values, finite = TRUE)
+  if (diff(limits) == 0) limits + c(-0.5, 0.5) else limits
+}
+
+draw_view <- function(map, v) {
+  view <- map$views[[v]]
+  across <- map$left[v] - map$low[[view[1L]]]
+  up <- map$bottom[v] - map$low[[view[2L]]]
+  if (is.null(map$grid)) draw_dots(map, view, across, up) else draw_slice(map, view, across, up)
+  label_view(map, v)
+}
+
+# The strongest on top.
+draw_dots <- function(map, view, across, up) {
+  order <- order(map$values, na.last = FALSE)
+  at <- map$coords[order, view, drop = FALSE]
+  graphics::points(at[, 1L] + across, at[, 2L] + up, pch = 21, lwd = 0.5, col = "grey40",
+                   bg = colours_of(map$values[order], map$limits, map$colours),
+                   cex = if (length(order) > 500L) 0.6 else 1.1)
+}
+
+draw_slice <- function(map, view, across, up) {
+  pixels <- slice_of(map, view)
+  graphics::rasterImage(grDevices::as.raster(pixels$colours), pixels$edges[1L] + across, pixels$edges[3L] + up,
+                        pixels$edges[2L] + across, pixels$edges[4L] + up, interpolate = FALSE)
+  if (length(map$peak) < 3L) return(invisible())
+  at <- map$peak[view] + c(across, up)
+  graphics::segments(c(map$low[[view[1L]]] + across, at[1L]), c(at[2L], map$low[[view[2L]]] + up),
+                     c(map$high[[view[1L]]] + across, at[1L]), c(at[2L], map$high[[view[2L]]] + up),
+                     col = VERMILION, lwd = 0.5)
+}
+
+# The voxel that each pixel of the plane through the peak is in: list(colours: NA outside all voxels, top row first;
+# edges: left, right, bottom, top). A side of a voxel is a whole number of pixels, some 300 in all.
+slice_of <- function(map, view) {
+  side <- min(sqrt(colSums(map$grid$steps^2)))
+  pixel <- side / ceiling(300 * side / max(map$high - map$low))
+  low <- map$low[view]
+  n <- pmax(1, round((map$high[view] - low) / pixel))
+  place <- matrix(map$peak, n[1L] * n[2L], length(map$peak), byrow = TRUE)
+  place[, view[1L]] <- rep(low[1L] + (seq_len(n[1L]) - 0.5) * pixel, each = n[2L])
+  place[, view[2L]] <- rep(low[2L] + (rev(seq_len(n[2L])) - 0.5) * pixel, n[1L])
+  voxel <- voxels_at(map$grid, place)
+  colours <- colours_of(map$values[voxel], map$limits, map$colours)
+  colours[is.na(voxel)] <- NA
+  list(colours = matrix(colours, n[2L]), edges = c(low[1L] + c(0, n[1L] * pixel), low[2L] + c(0, n[2L] * pixel)))
+}
+
+# A caption below, and at the sides of 3-D views the ends of the axes: letters of RAS coordinates.
+label_view <- function(map, v) {
+  view <- map$views[[v]]
+  middle <- map$left[v] + map$width[v] / 2
+  line <- graphics::strheight("M", cex = 0.9)
+  graphics::text(middle, -0.12 * max(map$height), view_caption(map, view), pos = 1, cex = 0.9, xpd = NA)
+  if (!map$is_anatomy) return(invisible())
+  ends <- list(c("L", "R"), c("P", "A"), c("I", "S"))
+  graphics::text(map$left[v] + c(-0.25 * map$gap, map$width[v] + 0.25 * map$gap), max(map$height) / 2,
+                 ends[[view[1L]]], cex = 0.8, xpd = NA)
+  graphics::text(middle, map$bottom[v] + c(-line, map$height[v] + line), ends[[view[2L]]], cex = 0.8, xpd = NA)
+}
+
+view_caption <- function(map, view) {
+  through <- setdiff(seq_along(map$axes), view)
+  if (!length(through)) return(paste(map$axes[view[2L]], "over", map$axes[view[1L]]))
+  if (!is.null(map$grid)) {
+    return(paste0(map$axes[through], " = ", signif(map$peak[[through]], 3L), if (map$is_anatomy) " mm"))
+  }
+  if (map$is_anatomy) c("from the right", "from behind", "from above")[through] else
+    paste(map$axes[view[2L]], "over", map$axes[view[1L]])
+}
+
+# ---- grids
+
+# The grid that points are on, if most of them have a neighbour: list(origin, steps: a column for each axis of the grid,
+# low: of the indices, size, row: the point at each index, NA where there is none), or NULL.
+grid_of <- function(coords) {
+  steps <- grid_steps(coords)
+  if (is.null(steps)) return(NULL)
+  grid <- list(origin = coords[1L, ], steps = steps)
+  exact <- grid_index(grid, coords)
+  index <- round(exact)
+  if (max(abs(exact - index)) > 0.1) return(NULL)
+  grid$low <- apply(index, 2L, min)
+  grid$size <- apply(index, 2L, max) - grid$low + 1
+  grid$key <- grid_key(grid, index)
+  beside <- Reduce(`|`, lapply(seq_len(ncol(coords)), function(axis) {
+    index[, axis] <- index[, axis] + 1
+    !is.na(match(grid_key(grid, index), grid$key))
+  }))
+  if (mean(beside) > 0.5) grid
+}
+
+# Positions in steps from the origin, not rounded.
+grid_index <- function(grid, place) t(solve(grid$steps, t(place) - grid$origin))
+
+# A number for each index, NA outside the grid.
+grid_key <- function(grid, index) {
+  at <- t(index) - grid$low
+  inside <- colSums(at < 0 | at >= grid$size) == 0
+  key <- colSums(at * cumprod(c(1, grid$size))[seq_along(grid$size)])
+  replace(key, !inside, NA_real_)
+}
+
+voxels_at <- function(grid, place) match(grid_key(grid, round(grid_index(grid, place))), grid$key, incomparables = NA)
+
+# The shortest steps between points that lead in independent directions, from a few points; NULL where all are on a
+# line. Points in a plane, as one slice, get a third step across it.
+grid_steps <- function(coords) {
+  from <- coords[unique(round(seq(1, nrow(coords), length.out = 9L))), , drop = FALSE]
+  n <- ncol(coords)
+  steps <- matrix(0, n, 0L)
+  while (ncol(steps) < n) {
+    known <- if (ncol(steps)) qr.Q(qr(steps)) else steps
+    found <- do.call(cbind, lapply(seq_len(nrow(from)), function(k) shortest_step(t(coords) - from[k, ], known)))
+    if (is.null(found)) break
+    steps <- cbind(steps, found[, which.min(colSums(found^2))])
+  }
+  if (ncol(steps) == n) return(steps)
+  if (ncol(steps) < 2L) return(NULL)
+  normal <- qr.Q(qr(steps), complete = TRUE)[, 3L]
+  cbind(steps, normal * sqrt(min(colSums(steps^2))))
+}
+
+# The shortest column of `apart` that is not in the span of the columns of `known`, which are orthonormal; or NULL.
+shortest_step <- function(apart, known) {
+  size <- colSums(apart^2)
+  across <- size - colSums(crossprod(known, apart)^2)
+  new <- which(across > 1e-4 * size & size > 0)
+  if (length(new)) apart[, new[which.min(size[new])]]
+}

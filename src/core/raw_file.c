@@ -1,0 +1,170 @@
+/* The source in a raw file. */
+#define _DEFAULT_SOURCE /* pread(), posix_fadvise() */
+#include "raw_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE = 8192 }; /* values to read at a time where they become doubles */
+
+struct gcor_raw_file {
+    gcor_file_shape shape;
+    int descriptor;
+    char *path;
+};
+
+static const struct {
+    const char *name;
+    int64_t bytes;
+} types[] = {
+    [GCOR_FILE_DOUBLE] = {"doubles", 8}, [GCOR_FILE_FLOAT] = {"floats", 4}, [GCOR_FILE_INTEGER] = {"integers", 4}};
+
+/* ---- open and close --------------------------------------------------------------- */
+
+static gcor_status check_size(gcor_context *context, const char *path, const gcor_file_shape *s, int64_t size) {
+    double wanted = (double)s->offset + (double)s->n_obs * (double)s->n_var * (double)types[s->type].bytes;
+    int64_t bytes;
+    if (!__builtin_mul_overflow(s->n_obs * s->n_var, types[s->type].bytes, &bytes) &&
+        !__builtin_add_overflow(bytes, s->offset, &bytes) && bytes == size)
+        return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_INPUT,
+                     "the file \"%s\" has %.0f bytes, but %.0f x %.0f %s from byte %.0f on make %.0f; give the 'dim', "
+                     "'type' and 'offset' that it was written with, or write it again",
+                     path, (double)size, (double)s->n_obs, (double)s->n_var, types[s->type].name, (double)s->offset,
+                     wanted);
+}
+
+/* Before it is opened: opening a pipe would wait for who writes to it. */
+static gcor_status check_regular(gcor_context *context, const char *path) {
+    struct stat found;
+    if (stat(path, &found) != 0)
+        return gcor_fail(context, GCOR_BAD_INPUT, "the file \"%s\" cannot be read: %s", path, strerror(errno));
+    if (S_ISDIR(found.st_mode))
+        return gcor_fail(context, GCOR_BAD_INPUT, "\"%s\" is a folder; give the name of a file in it", path);
+    if (!S_ISREG(found.st_mode))
+        return gcor_fail(context, GCOR_BAD_INPUT, "\"%s\" is no regular file; write its values to one", path);
+    return GCOR_OK;
+}
+
+static gcor_status fail_reading(gcor_context *context, const char *path) {
+    return gcor_fail(context, GCOR_BAD_INPUT, "the file \"%s\" cannot be read: %s", path, strerror(errno));
+}
+
+static gcor_status open_file(gcor_context *context, gcor_raw_file *file) {
+    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (file->descriptor < 0) return fail_reading(context, file->path);
+#ifdef POSIX_FADV_SEQUENTIAL
+    (void)posix_fadvise(file->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
+    return gcor_raw_check(context, file);
+}
+
+gcor_status gcor_raw_open(gcor_context *context, const char *path, const gcor_file_shape *shape, gcor_raw_file **file) {
+    *file = NULL;
+    gcor_status status = check_regular(context, path);
+    if (status) return status;
+    gcor_raw_file *fresh = calloc(1, sizeof *fresh);
+    if (fresh) *fresh = (gcor_raw_file){.shape = *shape, .descriptor = -1, .path = strdup(path)};
+    if (!fresh || !fresh->path)
+        status = gcor_fail(context, GCOR_NO_MEMORY, "no memory for the name of a file; close other programs");
+    else
+        status = open_file(context, fresh);
+    if (status)
+        gcor_raw_close(fresh);
+    else
+        *file = fresh;
+    return status;
+}
+
+gcor_status gcor_raw_check(gcor_context *context, const gcor_raw_file *file) {
+    struct stat found;
+    if (fstat(file->descriptor, &found) != 0) return fail_reading(context, file->path);
+    return check_size(context, file->path, &file->shape, found.st_size);
+}
+
+void gcor_raw_close(gcor_raw_file *file) {
+    if (!file) return;
+    if (file->descriptor >= 0) close(file->descriptor);
+    free(file->path);
+    free(file);
+}
+
+const gcor_file_shape *gcor_raw_shape(const gcor_raw_file *file) {
+    return &file->shape;
+}
+
+/* ---- columns ------------------------------------------------------------------------ */
+
+/* The file has ended before the last byte that was asked for. */
+static gcor_status fail_short(gcor_context *context, const gcor_raw_file *file) {
+    gcor_status status = gcor_raw_check(context, file);
+    if (status) return status;
+    return gcor_fail(context, GCOR_BAD_INPUT, "the file \"%s\" was written to while it was read; start again",
+                     file->path);
+}
+
+static gcor_status read_bytes(gcor_context *context, const gcor_raw_file *file, int64_t at, int64_t n, void *out) {
+    enum { MOST = 1 << 30 }; /* systems read less than 2 GB at a time */
+    for (char *to = out; n > 0;) {
+        ssize_t got = pread(file->descriptor, to, (size_t)(n < MOST ? n : MOST), (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail_reading(context, file->path);
+        if (got == 0) return fail_short(context, file);
+        to += got, at += got, n -= got;
+    }
+    return GCOR_OK;
+}
+
+/* n values from number k of column j on; those of the next columns follow without a gap. */
+static gcor_status read_values(gcor_context *context, const gcor_raw_file *file, int64_t j, int64_t k, int64_t n,
+                               void *out) {
+    int64_t bytes = types[file->shape.type].bytes;
+    return read_bytes(context, file, file->shape.offset + (j * file->shape.n_obs + k) * bytes, n * bytes, out);
+}
+
+gcor_status gcor_raw_columns(gcor_context *context, const gcor_raw_file *file, int64_t first, int64_t n, void *out) {
+    return read_values(context, file, first, 0, n * file->shape.n_obs, out);
+}
+
+static gcor_status read_floats(gcor_context *context, const gcor_raw_file *file, int64_t j, int64_t k, int64_t n,
+                               double *out) {
+    float piece[PIECE];
+    gcor_status status = read_values(context, file, j, k, n, piece);
+    for (int64_t e = 0; !status && e < n; e++) out[e] = (double)piece[e];
+    return status;
+}
+
+static gcor_status read_integers(gcor_context *context, const gcor_raw_file *file, int64_t j, int64_t k, int64_t n,
+                                 double *out) {
+    int32_t piece[PIECE];
+    gcor_status status = read_values(context, file, j, k, n, piece);
+    for (int64_t e = 0; !status && e < n; e++) out[e] = piece[e] == INT_MIN ? (double)NAN : (double)piece[e];
+    return status;
+}
+
+static gcor_status read_columns(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {
+    const gcor_raw_file *file = ((gcor_raw_source *)source)->file;
+    const int64_t all = n * source->n_obs;
+    gcor_status status = GCOR_OK;
+    if (file->shape.type == GCOR_FILE_DOUBLE) return gcor_raw_columns(context, file, first, n, out);
+    for (int64_t k = 0; !status && k < all; k += PIECE) {
+        int64_t some = all - k < PIECE ? all - k : PIECE;
+        if (file->shape.type == GCOR_FILE_FLOAT)
+            status = read_floats(context, file, first, k, some, out + k);
+        else
+            status = read_integers(context, file, first, k, some, out + k);
+    }
+    return status;
+}
+
+gcor_raw_source gcor_raw_source_of(const gcor_raw_file *file) {
+    const gcor_file_shape *shape = &file->shape;
+    return (gcor_raw_source){
+        .source = {.n_obs = shape->n_obs, .n_var = shape->n_var, .any_thread = 1, .read = read_columns}, .file = file};
+}

@@ -1,0 +1,127 @@
+# Which observation is which: names of rows, where both sides have them.
+
+set.seed(1)
+samples <- paste0("S", 1:57)
+x <- matrix(rnorm(57 * 8), 57, dimnames = list(samples, letters[1:8]))
+phenotypes <- data.frame(outcome = rnorm(57), age = rexp(57), row.names = samples)
+weight <- setNames(phenotypes$age, samples)
+order <- sample(57)
+
+expect_other_order <- function(code, name, hint) {
+  expect_error(code, paste0("'", name, "' has the observations of 'x' in another order: number 1 is \"",
+                            samples[order[1]], "\" there and \"S1\" in 'x'; give ", hint), fixed = TRUE)
+}
+
+test_that("names in another order are an error that says how to align", {
+  shuffled <- phenotypes[order, ]
+  expect_other_order(gpuCor(x, covariates = ~ outcome, data = shuffled), "data", "data[rownames(x), ], or rownames")
+  expect_other_order(gpuCor(x, covariates = shuffled), "covariates", "covariates[rownames(x), ], or rownames")
+  expect_other_order(gpuCor(x, covariates = as.matrix(shuffled)), "covariates", "covariates[rownames(x), ]")
+  expect_other_order(gpuCor(x, covariates = ~ outcome, data = shuffled["outcome"]), "data",
+                     "data[rownames(x), , drop = FALSE]")
+  expect_other_order(gpuCor(x, weights = weight[order]), "weights", "weights[rownames(x)], or names(weights) <- NULL")
+  expect_other_order(gpuCor(x, x[order, 1:3]), "y", "y[rownames(x), ], or rownames(y) <- NULL")
+  expect_other_order(gpuCor(data.frame(x), data.frame(x)[order, 1:3]), "y", "y[rownames(x), ]")
+  expect_other_order(gpuCor(x[, 1], x[order, 2]), "y", "y[names(x)], or names(y) <- NULL")
+  expect_other_order(gpuCor(x[, 1], x[order, 2:3]), "y", "y[names(x), ]")
+  expect_other_order(gpuAssociation(x, shuffled), "traits", "traits[rownames(x), ]")
+  expect_other_order(gpuAssociation(x, phenotypes, covariates = ~ age, data = shuffled), "data", "data[rownames(x), ]")
+  aligned <- gpuCor(x, covariates = ~ outcome, data = shuffled[rownames(x), ]) # what the message says
+  expect_identical(as.vector(aligned), as.vector(gpuCor(x, covariates = phenotypes$outcome)))
+  expect_identical(unname(gpuCor(x, unname(x[order, 1:3]))[3, 1]), gpuCor(x[, 3], unname(x[order, 1])))
+})
+
+test_that("every function compares them", {
+  calls <- list(
+    function(...) gpuCorTest(x, ...), function(...) gpuCorTriangle(x, ...), function(...) gpuDist(t(x), ...),
+    function(...) gpuCorNetwork(x, threshold = 0.3, ...), function(...) gpuConnectivity(x, threshold = 0.3, ...),
+    function(...) gpuCorWindows(x, 20, ...), function(...) gpuTOM(x, power = 2, ...),
+    function(...) gpuCorPairs(x, threshold = 0.3, ...), function(...) gpuCorCompare(x, x[1:40, ], ...)
+  )
+  for (call in calls[1:8]) expect_error(call(weights = weight[order]), "'weights' has the observations of 'x' in ano")
+  expect_error(calls[[9]](weights = list(weight[order], weight[1:40])), "subject 1: 'weights' has the observations")
+  for (f in list(gpuCorTest, function(x, y) gpuCorNetwork(x, y, threshold = 0.3), function(x, y) gpuCorPerm(x, y, 9),
+                 function(x, y) gpuCorPairs(x, y, top = 1), function(x, y) gpuConnectivity(x, y, maps = "mean"))) {
+    expect_other_order(f(x, x[order, 1:3]), "y", "y[rownames(x), ]")
+  }
+  expect_no_error(gpuCorPerm(x[, 1:3], x[, 4:5], 3)) # which permutes them itself
+  expect_error(gpuDist(t(x), weights = weight[order]), "give weights[colnames(x)]", fixed = TRUE)
+})
+
+test_that("experiments have their observations in columns", {
+  skip_if_not_installed("SummarizedExperiment")
+  experiment <- SummarizedExperiment::SummarizedExperiment(list(a = t(x)))
+  expect_other_order(gpuCor(experiment, experiment[1:3, order]), "y", "y[, colnames(x)], or colnames(y) <- NULL")
+  expect_other_order(gpuCor(experiment, x[order, 1:3]), "y", "y[colnames(x), ]")
+  expect_other_order(gpuCor(experiment, covariates = ~ age, data = phenotypes[order, ]), "data", "data[colnames(x), ]")
+  expect_warning(gpuCor(experiment[, -3], covariates = ~ age, data = phenotypes[-5, ]),
+                 "give data[both, ] and x[, both], with both <- intersect(colnames(x), rownames(data))", fixed = TRUE)
+})
+
+test_that("other names are a warning with the first difference", {
+  told <- warnings_of(gpuCor(x[-3, ], covariates = phenotypes[-5, ]))
+  expect_identical(told, paste0("'covariates' has other names of observations than 'x': number 3 is \"S3\" there and ",
+                                "\"S4\" in 'x'; give covariates[both, ] and x[both, ], with both <- ",
+                                "intersect(rownames(x), rownames(covariates))"))
+  renamed <- `rownames<-`(x[, 1:3], paste0("T", 1:57))
+  told <- warnings_of(gpuCor(x, renamed))
+  expect_identical(told, paste0("'y' has other names of observations than 'x': number 1 is \"T1\" there and \"S1\" in ",
+                                "'x'; rownames(y) <- NULL ends this warning if they are the same observations"))
+  expect_length(warnings_of(gpuAssociation(x, renamed)), 1)
+  expect_length(warnings_of(gpuCorPairs(x, renamed, threshold = 0.2, test = TRUE)), 1)
+  expect_length(warnings_of(gpuCor(x, renamed, test = TRUE)), 1)
+})
+
+test_that("without names, or with the same ones, nothing is said", {
+  plain <- phenotypes
+  rownames(plain) <- NULL
+  quiet <- list(
+    list(x, covariates = phenotypes), list(x, weights = weight), list(x, x[, 1:3]), list(unname(x), x[order, 1:3]),
+    list(x, unname(x[order, 1:3])), list(x, covariates = unname(as.matrix(phenotypes))), list(x, covariates = plain),
+    list(x, covariates = plain[order, ]), list(x, covariates = ~ age, data = plain), list(x, x[, 1]),
+    list(x, weights = unname(weight)), list(`rownames<-`(x, 1:57), covariates = plain), list(x, plain),
+    list(`rownames<-`(x, rep("", 57)), x[order, 1:2])
+  )
+  for (arguments in quiet) expect_identical(warnings_of(do.call(gpuCor, arguments)), character())
+  age <- weight[order]
+  expect_no_warning(gpuCor(x, covariates = ~ age)) # found where the formula was written
+  expect_error(gpuCor(x, covariates = phenotypes[1:5, ]), "'covariates' has 5 rows; there are 57 observations")
+})
+
+test_that("numbers of rows are names among themselves only", {
+  numbered <- `rownames<-`(x, 1:57)
+  plain <- `rownames<-`(phenotypes, NULL)
+  expect_error(gpuCor(numbered, covariates = plain[order, ]), "in another order", fixed = TRUE)
+  expect_error(gpuCor(plain, plain[order, ]), NA) # automatic on one side
+  expect_error(gpuCor(plain[57:1, ], plain[order, ]), "in another order", fixed = TRUE)
+  expect_warning(gpuCor(numbered[-3, ], covariates = plain[-5, ]), "number 3 is \"3\" there and \"4\" in 'x'")
+})
+
+test_that("names that repeat cannot be aligned, and are told so", {
+  group <- rep(c("treated", "control"), c(28, 29))
+  expect_error(gpuCor(`rownames<-`(x, group), `rownames<-`(x[, 1:2], rev(group))),
+               "names repeat, so the order is not known by them: make them unique", fixed = TRUE)
+})
+
+test_that("subjects' observations are compared with their own, and warned of once", {
+  subjects <- list(x, x)
+  expect_error(gpuCor(subjects, list(x[, 1:3], x[order, 1:3]), combine = "mean"), "subject 2: 'y' has the observations")
+  expect_error(gpuCor(subjects, covariates = list(phenotypes, phenotypes[order, ]), combine = "mean"),
+               "subject 2: 'covariates' has the observations")
+  renamed <- `rownames<-`(x[, 1:3], paste0("T", 1:57))
+  told <- warnings_of(gpuCor(subjects, list(renamed, renamed), combine = "mean"))
+  expect_match(told, "^subject 1: 'y' has other names of observations")
+  with_options(list(gpucor.spool_bytes = 1), {
+    made <- function(i) subjects[[i]] # in files by then
+    expect_error(gpuCor(made, subjects = 2, covariates = list(phenotypes, phenotypes[order, ]), combine = "mean"),
+                 "subject 2: 'covariates' has the observations")
+  })
+})
+
+test_that("a file's observations are compared", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(as.vector(x), file)
+  stored <- gpuCorFile(file, dim(x), dimnames = dimnames(x))
+  expect_other_order(gpuCor(stored, covariates = phenotypes[order, ]), "covariates", "covariates[rownames(x), ]")
+})
