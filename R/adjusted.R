@@ -36,7 +36,7 @@ adjustment_of_subjects <- function(x) {
   own <- Filter(Negate(is.null), lapply(x$designs, `[[`, "adjusted"))
   found <- if (length(own)) own[[1L]] else list()
   for (name in c("covariates", "zeros", "lost")) found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
-  if (length(found$lost)) found$left <- range_if_any(x$counted$n - 2)
+  if (length(found$lost) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)
   c(found, list(subjects = length(x$data), combined = if (is.null(x$counted$groups)) combined_words(x)))
 }
 

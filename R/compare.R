@@ -1,66 +1,86 @@
 #' Pairs whose correlation differs between two groups
 #'
-#' Of every pair of columns the difference of its correlation between two conditions (two matrices with the same
-#' columns) or two groups of subjects (two lists of matrices), by Fisher's z: the statistic, its p value, and which
-#' pairs differ, as a network or all of them. No group's coefficients are stored.
+#' Tests for every pair of columns whether its correlation differs between two groups of subjects (two lists of
+#' matrices) or between two conditions (two matrices with the same columns): the difference of Fisher's z, its
+#' statistic and p value. The result is a network of the pairs that differ, or all pairs. No group's coefficients are
+#' stored.
 #'
-#' The difference of a pair is `artanh(r_x) - artanh(r_y)`, for lists the difference of the groups' mean z, in which a
-#' subject of n observations has the weight n - 3, as in [gpuCorNetwork()] with `combine = "fisher"` (see [subjects]).
-#' Its variance under independence of the groups is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, sums over subjects, and 1.06
-#' times that of Spearman's rho; the difference over its root is standard normal, nearly, where the pair has the same
-#' correlation everywhere in both groups. Subjects that differ among themselves make differences larger than that: then
-#' permutation is what holds.
+#' **Two lists of subjects.** Subjects are the sample (`effects = "random"`, the default): each subject's coefficient of
+#' the pair becomes `z = artanh(r)`, and the groups' z are compared by Welch's t test, as `t.test(z_x, z_y)` does. The
+#' difference is that of the groups' mean z; each pair has its own standard error and degrees of freedom. It takes at
+#' least two subjects in each group, any `method` and any `use`. Observations of a subject need not be independent, as
+#' in series, because only the variation among subjects counts.
+#'
+#' `effects = "fixed"`: no subjects but these are of interest, and each one's observations are the sample. The
+#' difference is that of the groups' mean z, in which a subject of n observations has the weight n - 3. Its variance is
+#' `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, and 1.06 times that for Spearman's rho; the difference over its root is
+#' compared with a standard normal variable. Subjects that differ among themselves, and series whose observations
+#' depend on each other, give many false discoveries. `df`, a number for each subject (those of `x`, then those of
+#' `y`), replaces n - 2, its degrees of freedom: the effective ones of a series.
+#'
+#' **Two matrices** are compared with fixed effects: two independent correlations. That holds for independent
+#' observations of (nearly) bivariate normal variables. With heavy tails or outliers the variance of z is larger where
+#' the correlation is not zero: use `method = "spearman"` or `n_perm`. For series give `df`, two numbers. See
+#' [gpucor-p-values].
 #'
 #' One of these says which pairs are wanted; without any, all are returned:
 #'
-#' * `threshold`: the least difference of z, a number of at least 0;
-#' * `density`: the share of all pairs, those that differ most;
+#' * `threshold`: the minimum difference of z, a number of at least 0;
+#' * `density`: the fraction of all pairs, those that differ most;
 #' * `k`: each column's k partners whose correlation with it differs most;
 #' * `p.value`: two-sided, not adjusted;
 #' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have a coefficient in all subjects.
 #'
 #' With one of these, `pairs` ([within(), between(), nearer(), farther()][pairs-that-count]) says which pairs count:
-#' shares, rates and `n_perm` are over these only. Without, every pair has a place in the result, and `pairs` is an
+#' fractions, rates and `n_perm` are over these only. Without, every pair has a place in the result, and `pairs` is an
 #' error.
 #'
 #' `n_perm`: p values adjusted for all pairs at once by permutation, in a single step (Westfall and Young 1993), as
-#' [gpuCorTest()] has them. With three subjects or more it is their labels that are permuted; with one matrix in each
-#' group the rows of both, each column of which is first centred and scaled to unit variance in its group (for Spearman
-#' its ranks are): under the hypothesis that both groups have the same correlations the rows are exchangeable. In each
-#' permutation the largest standardized difference of all pairs is found, by its size or by `sign`. The adjusted p value
-#' of a pair is the share of the permutations, the data themselves being one of them, whose largest difference is at
-#' least the pair's. [set.seed()] determines the permutations. Permutations of labels share one computation of each
-#' subject's coefficients; each permutation of rows takes as long as the comparison.
+#' [gpuCorTest()] has them. With three subjects or more their group labels are permuted, and in each permutation the
+#' largest t of all pairs is found (with fixed effects the largest standardized difference), by its size or by `sign`.
+#' With one matrix in each group the rows of both are permuted, each column of which is first centered and scaled to
+#' unit variance in its group (for Spearman its ranks are): under the hypothesis that both groups have the same
+#' correlations the rows are exchangeable. The adjusted p value of a pair is the fraction of the permutations, the data
+#' themselves being one of them, whose largest value is at least the pair's. [set.seed()] determines the permutations.
+#' Permutations of labels share one computation of each subject's coefficients; each permutation of rows takes as long
+#' as the comparison.
 #'
 #' A pair without a coefficient in one of the subjects has no difference. A coefficient of 1 or -1 counts as one that is
-#' 2^-24 from it, as everywhere with Fisher's z.
+#' 2^-24 from it, as everywhere with Fisher's z. Where all subjects agree to the last bit the statistic is 0.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
 #'   subject; or functions that return the i-th, as [subjects] has them, with `subjects = c(n_x, n_y)`.
 #' @param threshold,density,k,p.value,fdr See Details; at most one of them.
 #' @param sign `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be abbreviated.
-#' @param method `"pearson"` or `"spearman"`. May be abbreviated.
+#' @param method With random effects any method; with fixed effects `"pearson"` or `"spearman"`. May be abbreviated.
 #' @param output With one of `threshold` to `fdr`: `"matrix"`, or `"edges"`, the data frame that `as.data.frame()` makes
 #'   of the matrix.
-#' @param n_perm How many permutations to compute; 0: none.
+#' @param n_perm Number of permutations; 0: none.
+#' @param ... `effects`: `"random"` or `"fixed"`, see Details. `subjects`: see [subjects]. `threads`, `memory`,
+#'   `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: see Details. `weights`,
+#'   `covariates`, `bandpass`, `df` and options of measures: see [gpucor-measures].
 #' @param object A network of differences.
-#' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (the difference over its
-#'   standard error), `p.value`, `fdr` and with `n_perm` also `p.adjusted`, each a `dist`, and `error`, `n`
-#'   (observations of each group's subjects), `method`, `use`; `as.data.frame()` gives a row for each pair. Otherwise a
-#'   symmetric sparse matrix of differences, of class `gpuCorDifference`, which is a [gpuCorNetwork-class] with the
-#'   standard error in slot `error` and the maxima of the permutations in slot `maxima`; or the data frame `from`, `to`,
-#'   `difference`, `statistic`, `p.value`, by `fdr` also `fdr`, and with `n_perm` also `p.adjusted`, largest difference
-#'   first.
-#' @section Errors: as [gpuCorNetwork()]; Kendall's tau-b, of whose z the variance is not known; pairs with observations
-#'   of their own; fewer than four observations of a subject; results of all pairs, without a criterion, that do not fit
-#'   into the free memory.
+#' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (t, or with fixed effects the
+#'   difference over its standard error), `df` (random effects), `p.value`, `fdr` and with `n_perm` also `p.adjusted`,
+#'   each a `dist`, and `error` (fixed effects: the standard error of all differences), `n` (observations of each
+#'   group's subjects), `method`, `use`; `as.data.frame()` gives a row for each pair. Otherwise a symmetric sparse
+#'   matrix of differences, of class `gpuCorDifference`, which is a [gpuCorNetwork-class] with the standard error of
+#'   fixed effects in slot `error` and the maxima of the permutations in slot `maxima`; or the data frame `from`, `to`,
+#'   `difference`, `statistic`, `df` (random effects), `p.value`, by `fdr` also `fdr`, and with `n_perm` also
+#'   `p.adjusted`, largest difference first.
+#' @section Errors: as [gpuCorNetwork()]; a group of one subject with random effects. With fixed effects: other methods
+#'   than Pearson's and Spearman's, as the variance of their z is not known; pairwise-complete observations; fewer than
+#'   four observations of a subject. Results of all pairs, without a criterion, that do not fit into the free memory.
 #' @references
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
 #'
+#' Welch BL (1947). The generalization of "Student's" problem when several different population variances are involved.
+#' *Biometrika* 34, 28-35.
+#'
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
-#' @seealso [subjects]
+#' @seealso [subjects], [gpucor-p-values]
 #' @examples
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
 #' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])
@@ -68,11 +88,15 @@
 #' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges")
 #' set.seed(1)
 #' head(as.data.frame(gpuCorCompare(manual, automatic, n_perm = 99)))
+#'
+#' subjects <- lapply(1:10, function(i) matrix(rnorm(400), 40))
+#' gpuCorCompare(subjects[1:5], subjects[6:10])
 #' @export
 gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           sign = c("absolute", "positive", "negative"), use = "everything",
-                          method = c("pearson", "spearman"), output = c("matrix", "edges"), n_perm = 0, backend = NULL,
-                          ..., precision = c("single", "double")) {
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
+                          output = c("matrix", "edges"), n_perm = 0, backend = NULL, ...,
+                          precision = c("single", "double")) {
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
@@ -82,7 +106,7 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations
-  error <- combined_error(task$x, task$method)
+  error <- difference_error(task)
   if (length(given)) task <- compare_criterion(task, given)
   maxima <- if (n_perm > 0) permuted_differences(task, n_perm, error)
   task$settings <- work$coefficients
@@ -90,6 +114,7 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), NULL)
   warn_without(rows, task)
+  if (is_random(task$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, task)
   network <- new_difference(rows, task, given[[1L]], error, maxima)
   if (output == "matrix") network else as.data.frame(network)
 }
@@ -98,29 +123,44 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
 
 compare_task <- function(x, y, sign, use, method, backend, ...) {
   use <- check_use(use)
-  method <- check_choice(method, names(Z_VARIANCES), "method")
+  method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
   settings <- settings_of(backend, ..., takes_subjects = TRUE, takes_pairs = TRUE)
   counts <- check_group_counts(settings$combination)
   groups <- list(x = group_data(x, counts[1L], "x", use, method, settings),
                  y = group_data(y, counts[2L], "y", use, method, settings))
   check_groups(groups)
+  effects <- check_group_effects(settings$combination$effects, lengths(groups))
   data <- c(groups$x, groups$y)
   settings["pairs"] <- list(check_pairs(settings$pairs, data[[1L]], NULL))
-  designs <- subject_designs(settings, list(x = data), method, use)
+  designs <- subject_designs(settings, list(x = data), method, use, effects)
   counted <- count_subjects(list(x = data), designs, method, use, settings)
   counted$groups <- lengths(groups)
-  weights <- difference_weights(fisher_weights(counted$n), rep(c(TRUE, FALSE), counted$groups))
+  each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n)
+  weights <- difference_weights(each, rep(c(TRUE, FALSE), counted$groups))
   rule <- list(how = "fisher", share = 0.5, skips = FALSE)
-  all <- new_subjects(data, rule, weights, 1, counted, designs)
+  all <- new_subjects(data, rule, weights, 1, counted, designs, effects, length(groups$x))
   task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
   task$pairs <- count_pairs_of(task$x, NULL, settings)
   task
 }
 
-# Of the arguments of subjects only their numbers have a meaning.
+# sizes: subjects of each group. With one in each, its observations are the sample.
+check_group_effects <- function(effects, sizes) {
+  if (is.null(effects)) return(if (all(sizes == 1L)) "fixed" else "random")
+  check_choice(effects, effect_names, "effects")
+}
+
+# The standard error of all differences; NULL: each pair has its own.
+difference_error <- function(task) {
+  if (!is_random(task$x)) return(combined_error(task$x, task$method))
+  check_group_sizes(task$x)
+  NULL
+}
+
+# The numbers of subjects, or NULLs. Other arguments of subjects have no meaning here.
 check_group_counts <- function(given) {
-  others <- setdiff(names(given), "subjects")
+  others <- setdiff(names(given), c("subjects", "effects"))
   if (length(others)) fail("'", others[1L], "' has no meaning in a comparison, which is by Fisher's z; leave it out")
   counts <- given$subjects
   if (is.null(counts)) return(list(NULL, NULL))
@@ -183,40 +223,69 @@ compare_work <- function(task, n_perm) {
        coefficients = part_of(task$settings, permuting / units, 4 / units, "differences"))
 }
 
-# Five results, and what p.adjust() makes on its way, as measured.
+# Bytes of a pair at the peak, as measured: the results, and what p.adjust() makes on its way.
 check_comparison_memory <- function(task) {
-  check_memory(72 * task$pairs, "gpuCorCompare()", n_of(task$pairs, "pair"),
+  check_memory((if (is_random(task$x)) 81 else 72) * task$pairs, "gpuCorCompare()", n_of(task$pairs, "pair"),
                "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
 }
 
 compare_all <- function(task, error, maxima) {
-  attributes <- dist_attributes(task$x, task$method, task$call)
-  value <- run(task$x, NULL, task$method, task$use, "row", part_of(task$settings, 0, 0.25), attributes)
-  shape <- plain_attributes(value)
-  shape$call <- NULL
+  found <- if (is_random(task$x)) random_differences(task) else fixed_differences(task, error)
+  shape <- pair_shape(task)
   shaped <- function(values) {
     attributes(values) <- shape
     values
   }
-  difference <- atanh(as.vector(value))
-  doing(part_of(task$settings, 0.25, 0.25), "p values")
-  p <- two_sided(difference / error)
   doing(part_of(task$settings, 0.5, 0.5), "false discovery rates")
+  found$fdr <- stats::p.adjust(found$p.value, "BH")
+  if (!is.null(maxima)) {
+    found$p.adjusted <- adjusted_differences(maxima, found$p.value, permuted_values(found, is_random(task$x)), task)
+  }
   structure(
-    c(list(difference = shaped(difference), statistic = shaped(difference / error), p.value = shaped(p),
-           fdr = shaped(stats::p.adjust(p, "BH"))),
-      if (!is.null(maxima)) list(p.adjusted = shaped(adjusted_by(maxima, p, as.vector(value), task))),
+    c(lapply(found, shaped),
       list(error = error, n = group_sizes(task), method = task$method, use = uses[task$use])),
     class = "gpuCorCompare", adjusted = adjustment_of(task$settings, task$x)
   )
 }
 
+# The attributes of a plain dist of all pairs.
+pair_shape <- function(task) {
+  shape <- dist_attributes(task$x, task$method, NULL)
+  shape$class <- "dist"
+  Filter(Negate(is.null), shape[setdiff(names(shape), c("n_obs", "diagonal"))])
+}
+
+fixed_differences <- function(task, error) {
+  value <- run(task$x, NULL, task$method, task$use, "row", part_of(task$settings, 0, 0.25))
+  doing(part_of(task$settings, 0.25, 0.25), "p values")
+  difference <- atanh(as.vector(value))
+  list(difference = difference, statistic = difference / error, p.value = two_sided(difference / error))
+}
+
+random_differences <- function(task) {
+  found <- group_tests(task, settings = part_of(task$settings, 0, 0.25))
+  warn_constant(found, colnames(task$x), NULL)
+  warn_without(found, task)
+  doing(part_of(task$settings, 0.25, 0.25), "p values")
+  list(difference = found$difference, statistic = found$statistic, df = found$df, p.value = p_of_tests(found))
+}
+
+# Entries of a network of differences with the tests of each.
+with_difference_tests <- function(rows, task) {
+  tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
+  rows$tests <- c(list(most = 1, p.value = p_of_tests(tests)), tests[GROUP_COLUMNS])
+  rows
+}
+
 two_sided <- function(z) 2 * stats::pnorm(-abs(z))
 
-adjusted_by <- function(maxima, p, value, task) {
-  .Call(r_adjusted, p, as.double(value), sort(maxima), constant(task$sign), SAME_COEFFICIENT, FALSE,
-        task$settings$threads)
+# p values adjusted for all pairs, in the order of found$p.value. values: what the maxima are of.
+adjusted_differences <- function(maxima, p, values, task) {
+  .Call(r_adjusted, p, values, sort(maxima), constant(task$sign), SAME_COEFFICIENT, FALSE, task$settings$threads)
 }
+
+# The maxima of permutations are of t with random effects, and otherwise of tanh(difference).
+permuted_values <- function(found, is_random) if (is_random) found$statistic else tanh(found$difference)
 
 group_sizes <- function(task) {
   groups <- task$x$counted$groups
@@ -231,7 +300,7 @@ as.data.frame.gpuCorCompare <- function(x, row.names = NULL, optional = FALSE, .
   pairs <- variables_at(seq_along(x$difference), size_of(x$difference))
   labels <- attr(x$difference, "Labels")
   name <- function(side) if (is.null(labels)) pairs[, side] else labels[pairs[, side]]
-  columns <- intersect(c("difference", "statistic", "p.value", "fdr", "p.adjusted"), names(x))
+  columns <- intersect(c("difference", "statistic", "df", "p.value", "fdr", "p.adjusted"), names(x))
   data.frame(from = name(1L), to = name(2L), lapply(x[columns], as.vector), row.names = row.names)
 }
 
@@ -258,24 +327,29 @@ print.gpuCorCompare <- function(x, digits = 4L, ...) {
 # Whether the subjects' labels are permuted; otherwise the rows of both matrices.
 permutes_labels <- function(task) length(task$x$data) > 2L
 
-# tanh of the largest difference of each permutation, on the scale of the data's standard error.
+# The largest value of each permutation, see permuted_values(); differences on the scale of the data's standard error.
 permuted_differences <- function(task, n_perm, error) {
-  found <- if (permutes_labels(task)) permuted_labels(task, n_perm) else permuted_rows(task, n_perm)
+  if (is_random(task$x)) return(label_maxima(task, permuted_labels(task, n_perm) + 0))
+  found <- if (permutes_labels(task)) permuted_sums(task, n_perm) else permuted_rows(task, n_perm)
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
 
-# Subjects are drawn into the groups, which keep their sizes; no data change.
+# Subjects are drawn into the groups, which keep their sizes; no data change. A row for each subject: whether it is in
+# the first group.
 permuted_labels <- function(task, n_perm) {
   n <- length(task$x$data)
-  of_x <- task$x$counted$groups[[1L]]
+  vapply(seq_len(n_perm), FUN.VALUE = logical(n), function(b) seq_len(n) %in% sample.int(n, task$x$n_first))
+}
+
+label_maxima <- function(task, weights) {
+  checked(.Call(r_label_maxima, task$x, method_code(task$method), task$use, constant(task$sign), weights,
+                is_random(task$x), task$settings))$maxima
+}
+
+permuted_sums <- function(task, n_perm) {
   own <- task$x$counted$n - 3
-  weights <- vapply(seq_len(n_perm), FUN.VALUE = numeric(n), function(b) {
-    difference_weights(own, seq_len(n) %in% sample.int(n, of_x))
-  })
-  errors <- sqrt(colSums(weights^2 / own) * Z_VARIANCES[[task$method]])
-  found <- checked(.Call(r_label_maxima, task$x, method_code(task$method), task$use, constant(task$sign), weights,
-                         task$settings))
-  list(maxima = found$maxima, errors = errors)
+  weights <- apply(permuted_labels(task, n_perm), 2L, difference_weights, weights = own)
+  list(maxima = label_maxima(task, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[task$method]))
 }
 
 permuted_rows <- function(task, n_perm) {

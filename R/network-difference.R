@@ -7,9 +7,9 @@ setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "nume
 new_difference <- function(rows, task, value, error, maxima) {
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
-  if (length(rows$tests)) rows$tests$distribution <- list(deviation = error) # of the difference itself
+  if (length(rows$tests) && !is.null(error)) rows$tests$distribution <- list(deviation = error) # of the difference
   network <- new_network(rows, task)
-  result <- methods::new("gpuCorDifference", error = error)
+  result <- methods::new("gpuCorDifference", error = as.numeric(error))
   for (name in methods::slotNames(network)) methods::slot(result, name) <- methods::slot(network, name)
   result@value <- as.numeric(value)
   if (!is.null(maxima)) result@maxima <- maxima
@@ -20,14 +20,15 @@ new_difference <- function(rows, task, value, error, maxima) {
 #' @export
 as.data.frame.gpuCorDifference <- function(x, row.names = NULL, optional = FALSE, ...) {
   edges <- as.data.frame.gpuCorNetwork(x)
-  edges$statistic <- edges$difference / x@error
-  edges$p.value <- two_sided(edges$statistic)
-  edges <- edges[c("from", "to", "difference", "statistic", "p.value", intersect("fdr", names(edges)))]
+  if (length(x@error)) { # the same for all pairs
+    edges$statistic <- edges$difference / x@error
+    edges$p.value <- two_sided(edges$statistic)
+  }
   if (length(x@maxima)) {
     task <- list(sign = x@sign, settings = list(threads = 1L))
-    edges$p.adjusted <- adjusted_by(x@maxima, edges$p.value, tanh(edges$difference), task)
+    edges$p.adjusted <- adjusted_differences(x@maxima, edges$p.value, permuted_values(edges, !length(x@error)), task)
   }
-  edges
+  edges[intersect(c("from", "to", "difference", "statistic", "df", "p.value", "fdr", "p.adjusted"), names(edges))]
 }
 
 show_difference <- function(object) {

@@ -159,9 +159,14 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ..., takes
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
   settings <- settings_of(backend, ..., takes_subjects = takes_all, takes_pairs = takes_pairs)
-  input <- if (takes_all) check_data(x, y, use, method, settings) else check_input(x, y, use, method, settings$assay)
+  tests <- isTRUE(criterion$name %in% c("p.value", "fdr"))
+  input <- if (takes_all) {
+    check_data(x, y, use, method, settings, tests)
+  } else {
+    check_input(x, y, use, method, settings$assay)
+  }
   settings["pairs"] <- list(check_pairs(settings$pairs, input$x, input$y))
-  settings <- designed_input(settings, input, method, use, tests = isTRUE(criterion$name %in% c("p.value", "fdr")))
+  settings <- designed_input(settings, input, method, use, tests = tests)
   task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
                settings = settings)
   task$pairs <- count_pairs_of(task$x, task$y, settings)

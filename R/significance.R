@@ -75,6 +75,7 @@ drops_observations <- function(task) uses[task$use] %in% c("complete.obs", "na.o
 significant_edges <- function(task) {
   significance <- significance_of(task)
   if (!significance$single) task$to_file <- FALSE # the edges are looked at one by one, in memory
+  if (is_random(task$x)) task <- with_t(task)
   if (task$criterion$name == "p.value") edges_by_p(task, significance) else edges_by_fdr(task, significance)
 }
 
@@ -163,6 +164,7 @@ least_z <- function(p) stats::qnorm(p / 2, lower.tail = FALSE)
 # scores of at least a given one, and their number n. All other pairs have smaller scores. pairs: as for with_tests().
 keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
   threads <- task$settings$threads
+  if (is_random(task$x)) rows <- with_group_tests(rows, task)
   scores <- edge_scores(rows, task, significance)
   least <- cut(function(score) .Call(r_count_scores, scores, score, threads), length(scores))
   side <- c(absolute = 0L, positive = 1L, negative = -1L)[[task$sign]]
@@ -170,7 +172,9 @@ keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
   is_of_sign <- rows$x * side >= 0
   p_where <- function(at) significance$p_of_score(scores[at])
   others <- if (!is.null(pairs)) p_where(is_significant & !is_of_sign)
-  rows <- with_tests(rows, task, significance, pairs, others, p_where(is_significant & is_of_sign))
+  is_edge <- is_significant & is_of_sign
+  rows <- with_tests(rows, task, significance, pairs, others, p_where(is_edge))
+  rows$tests <- c(rows$tests, lapply(rows$group_tests[GROUP_COLUMNS], `[`, is_edge))
   rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, scores, least, side, threads)
   rows$threshold <- NA_real_
   rows
@@ -180,6 +184,7 @@ keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
 # either of a p value.
 edge_scores <- function(rows, task, significance) {
   settings <- task$settings
+  if (!is.null(rows$group_tests)) return(t_scores(rows$group_tests))
   if (significance$one_by_one) {
     return(checked(.Call(r_pair_scores, rows, task$x, task$y, method_code(task$method), task$use, settings)))
   }
@@ -214,7 +219,8 @@ other_p <- function(edges, task, significance) {
 edge_tests <- function(r, tests, at, threads) {
   if (!length(tests)) return(list())
   p <- if (is.null(tests$p.value)) p_of_r(r, tests$distribution, threads) else tests$p.value[at]
-  if (is.null(tests$pairs)) return(list(p.value = pmin(p, tests$most)))
+  of_groups <- lapply(tests[intersect(GROUP_COLUMNS, names(tests))], `[`, at)
+  if (is.null(tests$pairs)) return(c(of_groups, list(p.value = pmin(p, tests$most))))
   adjusted <- stats::p.adjust(c(p, tests$others), "BH", tests$pairs)[seq_along(p)]
-  list(p.value = p, fdr = pmin(adjusted, tests$most))
+  c(of_groups, list(p.value = p, fdr = pmin(adjusted, tests$most)))
 }

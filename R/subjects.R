@@ -16,12 +16,13 @@
 #'   [stats::quantile()] has it by default.
 #' * `probs`: a number in \[0, 1\], with `"quantile"`; the median, unless it is given.
 #' * `subject_weights`: a positive number for each subject.
+#' * `effects`: `"random"` or `"fixed"`, see the section on p values.
 #' * `na.rm`: what becomes of a pair that has no coefficient in one of the subjects, because a column is constant or has
 #'   missing values there. `FALSE`: it has none. `TRUE`: those of the other subjects are combined, with their own
 #'   weights.
 #' * `subjects`: how many there are, where `x` is a function.
 #' * `weights`, `covariates`, `data`: as in [gpucor-measures], one for each subject: a list, or a function of the
-#'   subject's number. What is no list holds for all.
+#'   subject's number. A value that is not a list applies to every subject.
 #'
 #' `x` may be a function: `x(i)` returns the matrix of subject i, of `subjects`. It is called once for each, in order,
 #' by R's own thread, before the first pair is computed. What it returns is kept until the call ends: in memory, up to a
@@ -38,15 +39,27 @@
 #' of that one, and is 8.7: without that a pair of equal columns in one subject would be infinitely strong in all. The
 #' result of a single subject is that of the call without a list, whatever `combine` says.
 #'
-#' `density`, `threshold` and `k` are of combined coefficients. `p.value` and `fdr` take `combine = "fisher"`: the mean
-#' z has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, which is `1 / sqrt(sum(n - 3))` with the weights that
-#' it has by itself; n is less by the degrees of freedom that covariates take; of Spearman's rho the variance of a z is
-#' 1.06 / (n - 3) (Fieller and others 1957). Other combinations, Kendall's tau-b, pairs with observations of their own
-#' and `na.rm = TRUE` have no standard error that is the same for all pairs, and are errors.
+#' `density`, `threshold` and `k` are of combined coefficients.
+#' @section P values: `p.value` and `fdr` of [gpuCorNetwork()] need `combine = "fisher"`. `effects` says what they are
+#'   of:
 #'
-#' Memory and time: prepared columns of all subjects stay where they are used: on the GPU, at some 6 bytes a value, or
-#' on the processor, at 8, in up to a quarter of the memory that is free, if `memory` does not say how much it may be.
-#' Where they do not fit they are made ready again for each band of tiles, from the matrices.
+#'   * `"random"` (default): subjects are the sample. A pair's p value is that of Student's t test of its subjects' z,
+#'     `t.test(atanh(r))`, with as many degrees of freedom as there are subjects less one. Each subject counts once, and
+#'     the edge's coefficient is tanh of the mean z. Any method and any `use`; with `na.rm = TRUE` a pair is tested with
+#'     the subjects that have a coefficient, two at least. Observations within a subject may depend on each other.
+#'   * `"fixed"`: the conclusion is about these subjects only, and their observations are independent. The weighted mean
+#'     z has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, which is `1 / sqrt(sum(n - 3))` with the default
+#'     weights; n is less by the degrees of freedom that covariates take; the variance of the z of Spearman's rho is
+#'     1.06 / (n - 3) (Fieller and others 1957). `df`, a number for each subject, replaces its n - 2: the effective
+#'     degrees of freedom of a series. Kendall's tau-b, pairwise-complete observations and `na.rm = TRUE` have no
+#'     standard error that is the same for all pairs, and are errors.
+#'
+#'   Subjects differ among themselves, and volumes of a scan depend on each other: with `"fixed"` the p values of such
+#'   data are far too small. See [gpucor-p-values].
+#' @section Memory and time: prepared columns of all subjects stay where they are used: on the GPU, at some 6 bytes a
+#'   value, or on the processor, at 8, in up to a quarter of the memory that is free, if `memory` does not say how much
+#'   it may be. Where they do not fit they are prepared again for each band of tiles, from the matrices. P values of
+#'   random effects take one more pass over the data, for the tests of the edges.
 #'
 #' @section Errors: a subject's number is part of the message: other columns, or other names of them, than the first
 #'   one; other rows than its `y`; everything that is an error for a single matrix.
@@ -61,7 +74,7 @@
 #' shared <- matrix(rnorm(200), 50) %*% matrix(rnorm(120), 4)
 #' subjects <- lapply(c(50, 40, 30), function(n) shared[1:n, ] + matrix(rnorm(n * 30), n))
 #' gpuCorNetwork(subjects, density = 0.02, combine = "fisher")
-#' gpuCorNetwork(subjects, fdr = 0.01, combine = "fisher")@threshold
+#' gpuCorNetwork(subjects, p.value = 0.01, combine = "fisher")
 #' r <- gpuCor(subjects, combine = "quantile", probs = 0.5)
 #' all.equal(r[1, 2], median(sapply(subjects, function(x) cor(x[, 1], x[, 2]))))
 #' gpuCorNetwork(function(i) subjects[[i]], subjects = 3, threshold = 0.3, combine = "mean")
@@ -69,7 +82,7 @@
 NULL
 
 # Arguments that say how subjects are combined, in the `...` of the functions that take them.
-COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm")
+COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm", "effects")
 
 combinations <- c("mean", "fisher", "min", "quantile")
 
@@ -77,10 +90,10 @@ is_subjects <- function(x) is.function(x) || (is.list(x) && !is.object(x))
 
 is_combined <- function(x) inherits(x, "gpuCorSubjects")
 
-# As check_input(), of one subject or many.
-check_data <- function(x, y, use, method, settings) {
+# As check_input(), of one subject or many. tests: whether p values will be computed.
+check_data <- function(x, y, use, method, settings, tests = FALSE) {
   given <- settings$combination
-  if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given))
+  if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests))
   if (length(given)) {
     fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices",
          if (names(given)[1L] == "na.rm") USE_WAY_OUT else "; leave it out")
@@ -89,18 +102,19 @@ check_data <- function(x, y, use, method, settings) {
 }
 
 # The input with subjects' data in the place of matrices; of one subject, its own.
-check_subjects <- function(x, y, use, method, settings, given) {
+check_subjects <- function(x, y, use, method, settings, given, tests) {
   rule <- check_combination(given)
+  effects <- check_effects(given, tests)
   n <- subjects_of(x, y, given$subjects)
   data <- read_subjects(x, y, n, use, method, settings$assay)
   if (n == 1L) {
     return(list(x = data$x[[1L]], y = data$y[[1L]], scalar = FALSE, asked = asked_of_subject(settings$asked, 1L, 1L)))
   }
-  designs <- subject_designs(settings, data, method, use)
+  designs <- subject_designs(settings, data, method, use, effects)
   counted <- count_subjects(data, designs, method, use, settings)
-  weights <- check_subject_weights(given$subject_weights, rule$how, counted$n)
+  weights <- if (effects == "random") rep(1, n) else check_subject_weights(given$subject_weights, rule$how, counted$n)
   if (is.null(given$combine)) tell_mean()
-  list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs),
+  list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects),
        y = if (!is.null(y)) new_subjects(data$y), scalar = FALSE)
 }
 
@@ -111,11 +125,14 @@ tell_mean <- function() {
           "has the other ways")
 }
 
-new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL) {
+# effects: of the tests, "random" or "fixed"; "none": there are none. n_first: the first subjects are one group, the
+# others another.
+new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL,
+                         effects = "none", n_first = length(data)) {
   code <- if (!is.null(rule)) constant(paste("combine", rule$how))
   structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = code,
                  share = rule$share, skips = rule$skips, weights = weights, total = total, counted = counted,
-                 designs = designs),
+                 designs = designs, effects = effects, n_first = n_first),
             class = "gpuCorSubjects")
 }
 
@@ -123,7 +140,8 @@ new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted =
 
 # What was asked for, for subject i of n: of lists the i-th, of functions what they return.
 asked_of_subject <- function(asked, i, n) {
-  for (name in intersect(names(asked), c("weights", "covariates", "data"))) {
+  if (is.numeric(asked$df) && length(asked$df) > 1L) asked$df <- as.list(asked$df)
+  for (name in intersect(names(asked), c("weights", "covariates", "data", "df"))) {
     given <- asked[[name]]
     if (is.function(given)) given <- given(i)
     if (is.list(given) && !is.object(given)) {
@@ -135,16 +153,26 @@ asked_of_subject <- function(asked, i, n) {
   asked[!vapply(asked, is.null, NA)]
 }
 
-# A design for each; NULL: nobody asked for any.
-subject_designs <- function(settings, data, method, use) {
+# A list of each subject's design, or NULL if no argument asks for any.
+subject_designs <- function(settings, data, method, use, effects) {
   asked <- settings$asked
   n <- length(data$x)
   if (!length(asked)) return(NULL)
-  if (!is.null(asked$df)) fail("'df' is of one subject; leave it out, as p values of several follow from their numbers")
+  check_subject_df(asked$df, effects)
   each_subject(n, function(i) {
     settings$asked <- asked_of_subject(asked, i, n)
-    designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use)$design
+    designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use, tests = effects == "fixed")$design
   })
+}
+
+check_subject_df <- function(df, effects) {
+  if (is.null(df)) return(invisible())
+  if (effects == "random") {
+    fail("'df' is of a subject's observations, and with effects = \"random\" subjects are the sample; leave it out")
+  }
+  if (identical(df, "bartlett")) {
+    fail("df = \"bartlett\" has degrees of freedom for each pair; several subjects take a number for each of them")
+  }
 }
 
 #' @export
@@ -285,15 +313,19 @@ remove_with <- function(pointer, file) {
   reg.finalizer(pointer, function(pointer) if (Sys.getpid() == process) unlink(file), onexit = TRUE)
 }
 
-# n: how many observations each subject has that count, less those `lost` to regression; common: whether pairs have
-# their own in any of them.
+# n: how many observations each subject has that count, less those `lost` to regression, or as many as its 'df' says;
+# common: whether pairs have their own in any of them.
 count_subjects <- function(data, designs, method, use, settings) {
   counts <- lapply(seq_along(data$x), function(i) {
     settings["design"] <- list(designs[[i]])
     in_subject(i, count_observations(data$x[[i]], data$y[[i]], method, use, settings))
   })
   lost <- vapply(seq_along(counts), function(i) if (is.null(designs[[i]])) 0 else as.numeric(designs[[i]]$lost), 0)
-  list(n = vapply(counts, function(count) as.numeric(count$n_obs), 0) - lost, lost = lost,
+  taken <- measure_of(method)$df_taken
+  n <- vapply(seq_along(counts), FUN.VALUE = 0, function(i) {
+    if (is.null(designs[[i]]$df)) as.numeric(counts[[i]]$n_obs) - lost[i] else designs[[i]]$df + taken
+  })
+  list(n = n, lost = vapply(counts, function(count) as.numeric(count$n_obs), 0) - n,
        common = any(vapply(counts, `[[`, NA, "common")))
 }
 
@@ -321,22 +353,100 @@ fisher_weights <- function(n) {
 
 # ---- p values
 
+effect_names <- c("random", "fixed")
+
+# How tests see the subjects: as a sample, "random", or as the only ones there are, "fixed"; "none" without tests.
+check_effects <- function(given, tests) {
+  if (!tests && !is.null(given$effects)) fail("'effects' says what p values are of, and there are none; leave it out")
+  if (!tests) return("none")
+  effects <- if (is.null(given$effects)) "random" else check_choice(given$effects, effect_names, "effects")
+  if (effects == "random" && !is.null(given$subject_weights)) {
+    fail("'subject_weights' have no meaning with effects = \"random\", where each subject counts once; leave them ",
+         "out, or give effects = \"fixed\"")
+  }
+  effects
+}
+
+is_random <- function(x) is_combined(x) && x$effects == "random"
+
+check_tested_combination <- function(x) {
+  if (x$name == "fisher") return(invisible())
+  fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
+}
+
+# As significance_of(). With subjects left out the degrees of freedom differ from pair to pair.
+combined_significance <- function(task) {
+  if (is_random(task$x)) return(random_significance(task))
+  list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
+       distribution = list(error = combined_error(task$x, task$method)))
+}
+
+# ---- random effects: Student's t of each subject's z
+
+random_significance <- function(task) {
+  x <- task$x
+  check_tested_combination(x)
+  check_group_sizes(x)
+  n <- length(x$data)
+  list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL, score = function(p) -log(p),
+       p_of_score = function(score) exp(-score), distribution = list(df = n - if (x$n_first < n) 2 else 1))
+}
+
+check_group_sizes <- function(x) {
+  sizes <- c(x$n_first, length(x$data) - x$n_first)
+  if (all(sizes != 1)) return(invisible())
+  fail("effects = \"random\" needs at least two subjects", if (all(sizes > 0)) " in each group",
+       ", whose z vary; effects = \"fixed\" takes one")
+}
+
+# The task whose coefficients are those of Student's t, t / sqrt(t^2 + df).
+with_t <- function(task) {
+  task$x$name <- "t"
+  task$x$how <- constant("combine t")
+  task
+}
+
+# What tables tell of tests of groups.
+GROUP_COLUMNS <- c("statistic", "df")
+
+# Of the entries of rows, or without them of all pairs: difference (mean z, or its difference between the groups),
+# statistic and df.
+group_tests <- function(task, rows = NULL, settings = task$settings) {
+  settings["pairs"] <- list(NULL) # rows say which pairs are tested
+  found <- checked(.Call(r_group_tests, task$x, task$y, method_code(task$method), task$use, rows, settings))
+  found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # no difference, no deviation: 0
+  found
+}
+
+# -log(p), two-sided.
+t_scores <- function(tests) -log(2) - stats::pt(-abs(tests$statistic), tests$df, log.p = TRUE)
+
+p_of_tests <- function(tests) 2 * stats::pt(-abs(tests$statistic), tests$df)
+
+# Rows whose entries are r of t become rows of combined coefficients, with the tests of the entries.
+with_group_tests <- function(rows, task) {
+  rows$group_tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
+  rows$x <- tanh(rows$group_tests$difference)
+  rows
+}
+
+# ---- fixed effects: the z of each subject has the variance that its number of observations gives
+
 # The variance of a z of n observations, times n - 3.
 Z_VARIANCES <- c(pearson = 1, spearman = 1.06)
 
 # The standard error of the sum of weighted z, over the total: the same for all pairs, or an error.
 combined_error <- function(x, method) {
+  check_tested_combination(x)
   variance <- Z_VARIANCES[method]
-  if (x$name != "fisher") {
-    fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
-  }
+  hint <- "; effects = \"random\" tests the subjects' coefficients themselves"
   if (is.na(variance)) {
     known <- paste0('"', names(Z_VARIANCES), '"', collapse = " and ")
-    fail("p values of subjects' coefficients are known for methods ", known, ", not for \"", method, "\"")
+    fail("p values by effects = \"fixed\" are known for methods ", known, ", not for \"", method, "\"", hint)
   }
-  if (x$skips) fail("p values of subjects' coefficients need all subjects for each pair; leave out na.rm = TRUE")
+  if (x$skips) fail("p values by effects = \"fixed\" need all subjects for each pair; leave out na.rm = TRUE")
   if (x$counted$common) {
-    fail("p values of subjects' coefficients need the same observations for all pairs of a subject; ",
+    fail("p values by effects = \"fixed\" need the same observations for all pairs of a subject; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
   few <- which(x$counted$n < 4)
@@ -344,10 +454,4 @@ combined_error <- function(x, method) {
     fail("p values need at least 4 observations of each subject; subject ", few[1L], " has ", x$counted$n[few[1L]])
   }
   sqrt(sum(x$weights^2 * variance / (x$counted$n - 3))) / abs(x$total)
-}
-
-# As significance_of().
-combined_significance <- function(task) {
-  list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
-       distribution = list(error = combined_error(task$x, task$method)))
 }

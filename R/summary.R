@@ -295,8 +295,9 @@ summary.gpuCorTest <- function(object, level = 0.05, n = 6L, ...) {
 #' @method summary gpuCorCompare
 #' @export
 summary.gpuCorCompare <- function(object, level = 0.05, n = 6L, ...) {
+  by <- if (is.null(object[["df"]])) "the normal distribution" else "Welch's t test of the subjects' z"
   what <- paste0("The difference of Fisher's z between two groups (", describe_groups(object$n), "), of ",
-                 method_title(object$method), ", was tested ", with_gpucor(), " by the normal distribution (two-sided)")
+                 method_title(object$method), ", was tested ", with_gpucor(), " by ", by, " (two-sided)")
   summarise_tests(object, as.vector(object$p.value), object$p.adjusted, what, level, n)
 }
 
@@ -365,7 +366,7 @@ summarise_tests <- function(object, p, adjusted, what, level, n) {
                  if (!is.null(adjusted)) paste0("; ", share("permutation"), " had p <= ", format(level),
                                                 " by the maximum over permutations"), ".",
                  adjusted_sentence(attr(object, "adjusted"), object$method, if (is.numeric(object$n)) object$n,
-                                   object[["df"]]))
+                                   if (!inherits(object, "gpuCorCompare")) object[["df"]]))
   smallest <- utils::head(which(p <= sorted[min(max(n, 1), tests)]), 10 * n + 10)
   smallest <- utils::head(smallest[order(p[smallest])], n)
   structure(list(methods = text, tests = length(p), missing = length(p) - tests, significant = significant,
@@ -376,7 +377,8 @@ summarise_tests <- function(object, p, adjusted, what, level, n) {
 test_rows <- function(x, at) {
   effect <- if (inherits(x, "gpuCorCompare")) "difference" else "coefficient"
   r <- x[[effect]]
-  columns <- c(effect, if (effect == "coefficient") "n", "statistic", "p.value", "fdr", "p.adjusted")
+  columns <- c(effect, if (effect == "coefficient") "n", "statistic", if (effect == "difference") "df", "p.value",
+               "fdr", "p.adjusted")
   columns <- intersect(columns, names(x))
   if (inherits(r, "dist")) {
     pairs <- variables_at(at, size_of(r))

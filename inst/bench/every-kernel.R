@@ -80,7 +80,7 @@ for (combine in c("mean", "fisher", "min")) {
 }
 permuted <- function(x, ...) { # every subject's values, for a sink of the host
   set.seed(1)
-  gpuCorCompare(x, list(ties[, rev(seq_len(ncol(ties)))]), n_perm = 5, ...)
+  gpuCorCompare(x, list(ties[, rev(seq_len(ncol(ties)))]), n_perm = 5, effects = "fixed", ...)
 }
 alike(permuted, subjects, take = function(r) r$p.adjusted)
 alike(gpuConnectivity, ties, threshold = c(0.1, 0.2), maps = c("mean", "z", "icc"), take = function(r) r$z,

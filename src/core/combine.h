@@ -15,7 +15,9 @@ typedef enum {
     GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (fisher.h) */
     GCOR_LEAST,    /* the smallest; weights do not matter */
     GCOR_QUANTILE, /* of the subjects' r, as quantile() has it by default; weights do not matter */
-    GCOR_EACH      /* not combined: the sink takes every subject's r (gcor_segment.stride); weights do not matter */
+    GCOR_T, /* Student's t of the subjects' z as the coefficient t / sqrt(t^2 + df): sink/group_tests.h; weights do not
+               matter */
+    GCOR_EACH /* not combined: the sink takes every subject's r (gcor_segment.stride); weights do not matter */
 } gcor_combining;
 
 /* One of them. Subjects differ in their observations, not in their variables. */
@@ -32,7 +34,7 @@ typedef struct gcor_combination {
     double share; /* of the quantile, 0 to 1 */
     int skips;    /* a subject in which a pair has no coefficient is left out of it; otherwise the pair has none */
     double total; /* what sums are divided by, unless subjects are left out: then by the sum of the others' weights */
-    int64_t n;
+    int64_t n, n_first;           /* GCOR_T: the first n_first subjects are one group, the others another */
     const gcor_subject *subjects; /* n, the caller's */
 } gcor_combination;
 

@@ -139,10 +139,13 @@ SEXP r_available(void);
 SEXP r_reclaim(void);
 
 /* subjects.c: list(..., maximum: the largest weight by that side of all pairs' combined coefficients); and list(...,
- * maxima: tanh of the largest weight of all pairs' weighted sums of the subjects' Fisher z, for each column of weights,
- * a row for each subject). */
+ * maxima: the largest weight of all pairs for each column of weights, a row for each subject; see
+ * gcor_label_maxima_of()). */
 SEXP r_subject_maximum(SEXP x, SEXP method, SEXP use, SEXP side, SEXP settings);
-SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings);
+SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP is_t, SEXP settings);
+/* Student's t of subjects' Fisher z (sink/group_tests.h): list(..., difference, error, df), NA without a test. rows:
+ * NULL for all pairs, in the order of a dist or of a matrix, or compressed rows p, i of pairs. */
+SEXP r_group_tests(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rows, SEXP settings);
 
 /* constant.c: n times the same number, without the memory for it. */
 SEXP r_constant_vector(double value, R_xlen_t n);

@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/available.h"
+#include "../sink/group_tests.h"
 #include "../sink/label_maxima.h"
 #include "../sink/maximum.h"
 
@@ -47,6 +48,7 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
                                         .skips = Rf_asLogical(r_element(x, "skips")),
                                         .total = Rf_asReal(r_element(x, "total")),
                                         .n = n,
+                                        .n_first = (int64_t)Rf_asReal(r_element(x, "n_first")),
                                         .subjects = subjects};
     q->x = of_x[0];
     if (of_y) q->y = of_y[0];
@@ -70,13 +72,14 @@ SEXP r_subject_maximum(SEXP x, SEXP method, SEXP use, SEXP side, SEXP settings) 
     return result;
 }
 
-SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP settings) {
+SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP is_t, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
     r_job q;
     gcor_label_maxima *maxima;
     r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
     if (!q.job.combination || Rf_nrows(weights) != q.combination.n) Rf_error("a weight is needed for each subject");
-    const gcor_label_permutations permutations = {REAL(weights), q.combination.n, Rf_ncols(weights)};
+    const gcor_label_permutations permutations = {REAL(weights), q.combination.n, Rf_ncols(weights),
+                                                  Rf_asLogical(is_t)};
     q.combination.how = GCOR_EACH;
     SEXP result = PROTECT(r_job_result(&q, names)), of_each = Rf_allocVector(REALSXP, permutations.n);
     SET_VECTOR_ELT(result, 3, of_each);
@@ -85,6 +88,49 @@ SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP
     if (!status) status = r_job_run(&q, &maxima->sink, result);
     for (int64_t k = 0; !status && k < permutations.n; k++) REAL(of_each)[k] = gcor_label_maxima_of(maxima, k);
     gcor_sink_free(maxima ? &maxima->sink : NULL);
+    result = r_job_end(&q, status, result);
+    UNPROTECT(1);
+    return result;
+}
+
+/* ---- tests of groups ------------------------------------------------------------------------------------- */
+
+static gcor_listed_pairs listed_pairs(SEXP rows) {
+    if (Rf_isNull(rows)) return (gcor_listed_pairs){NULL, NULL};
+    return (gcor_listed_pairs){INTEGER(r_element(rows, "p")), INTEGER(r_element(rows, "i"))};
+}
+
+static R_xlen_t count_results(const r_job *q, SEXP rows) {
+    if (!Rf_isNull(rows)) return Rf_xlength(r_element(rows, "i"));
+    return q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
+}
+
+static double *add_result(SEXP result, int element, R_xlen_t length) {
+    SEXP values = Rf_allocVector(REALSXP, length);
+    SET_VECTOR_ELT(result, element, values);
+    for (R_xlen_t k = 0; k < length; k++) REAL(values)[k] = NA_REAL;
+    return REAL(values);
+}
+
+SEXP r_group_tests(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rows, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "difference", "error", "df", ""};
+    r_job q;
+    gcor_sink *sink;
+    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
+    if (!q.job.combination) Rf_error("subjects are needed");
+    const gcor_groups groups = {q.combination.n, q.combination.n_first, q.combination.skips};
+    const gcor_listed_pairs listed = listed_pairs(rows);
+    const gcor_shape shape = q.job.y ? GCOR_FULL : listed.start ? GCOR_LOWER : GCOR_UPPER;
+    R_xlen_t length = count_results(&q, rows);
+    q.combination.how = GCOR_EACH;
+    SEXP result = PROTECT(r_job_result(&q, names));
+    gcor_group_results results = {.difference = add_result(result, 3, length), .missing = NA_REAL};
+    results.error = add_result(result, 4, length);
+    results.df = add_result(result, 5, length);
+    gcor_status status = gcor_group_sink_new(&q.call.context, shape, q.job.y ? q.job.y->n_var : q.job.x->n_var,
+                                             q.job.x->n_var, &groups, &listed, &results, &sink);
+    if (!status) status = r_job_run(&q, sink, result);
+    gcor_sink_free(sink);
     result = r_job_end(&q, status, result);
     UNPROTECT(1);
     return result;

@@ -90,6 +90,7 @@ SEXP r_constants(void) {
         NUMBER("combine fisher", GCOR_FISHER),
         NUMBER("combine min", GCOR_LEAST),
         NUMBER("combine quantile", GCOR_QUANTILE),
+        NUMBER("combine t", GCOR_T),
         NUMBER("interrupted", GCOR_INTERRUPTED),
         NUMBER("missing", GCOR_MISSING),
         NUMBER("infinite", GCOR_INFINITE),

@@ -16,7 +16,7 @@ static size_t value_bytes(const gcor_combine *c) {
 
 /* Whether every subject's values are kept until the tile is done, instead of their sum. */
 static int keeps_each(const gcor_combination *rule) {
-    return rule->how == GCOR_QUANTILE || rule->how == GCOR_EACH;
+    return rule->how == GCOR_QUANTILE || rule->how == GCOR_T || rule->how == GCOR_EACH;
 }
 
 /* Values of a pair that are kept until its tile is done. */
@@ -115,6 +115,8 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int64_t row, dou
         segment.stride = stride;
     else if (c->rule->how == GCOR_QUANTILE)
         gcor_quantiles_end(c->rule, sum, stride, segment.n, room);
+    else if (c->rule->how == GCOR_T)
+        gcor_t_end(c, sum, stride, segment.n, room);
     else
         gcor_sums_end(c, sum, c->taken ? c->taken + at : NULL, segment.n);
     segment.doubles = sum;
@@ -124,7 +126,7 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int64_t row, dou
 
 static gcor_status deliver(gcor_combine *c, gcor_context *context) {
     const gcor_tile *tile = &c->tile;
-    int64_t each = c->rule->how == GCOR_QUANTILE ? c->rule->n : 1;
+    int64_t each = gcor_combine_room(c->rule);
     gcor_status status = gcor_begin_tile(c->to, context, tile);
     if (status) return status;
     double *room = gcor_alloc(context, context->threads, (size_t)each * sizeof(double), "a pair's coefficients");

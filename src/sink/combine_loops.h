@@ -14,6 +14,12 @@ typedef struct gcor_combine_loops {
     /* The largest weight (weight.h) of n <= GCOR_SUM_BLOCK sums over subjects of w[s] z[s * GCOR_SUM_BLOCK + k]. NaN
      * does not count; -Inf if there is nothing else. */
     double (*largest_sum)(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n);
+    /* The largest weight of n <= GCOR_SUM_BLOCK Welch's t between the subjects with is_first[s] = 1 and those with 0,
+     * two or more of each. z: less any number that is the same for all subjects of a pair; totals: sums over all
+     * subjects of z, and GCOR_SUM_BLOCK elements on, of its squares. NaN does not count; -Inf if there is nothing else.
+     */
+    double (*largest_t)(const double *z, const double *totals, const double *is_first, int64_t subjects, gcor_side side,
+                        int64_t n);
     /* Of sums divided by their total the coefficient, in their place. */
     void (*divide)(double *sum, double total, int64_t n);
     void (*end_fisher)(double *sum, int64_t n);

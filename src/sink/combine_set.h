@@ -32,6 +32,36 @@ TARGET static double NAME(largest_sum)(const double *z, const double *w, int64_t
     return largest;
 }
 
+TARGET static double NAME(largest_t)(const double *z, const double *totals, const double *is_first, int64_t subjects,
+                                     gcor_side side, int64_t n) {
+    const gcor_weighing weigh = gcor_weigh(side);
+    const double *all = totals, *all_squares = totals + GCOR_SUM_BLOCK;
+    double largest = -INFINITY, n_first = 0, sum[GCOR_SUM_BLOCK], squares[GCOR_SUM_BLOCK];
+    for (int64_t k = 0; k < n; k++) sum[k] = squares[k] = 0;
+    for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
+        if (is_first[s] == 0) continue;
+        n_first++;
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) {
+            sum[k] += z[k];
+            squares[k] += z[k] * z[k];
+        }
+    }
+    const double n_second = (double)subjects - n_first, a = 1 / n_first, b = 1 / n_second;
+    const double of_first = a / (n_first - 1), of_second = b / (n_second - 1);
+#pragma omp simd reduction(max : largest)
+    for (int64_t k = 0; k < n; k++) {
+        double second = all[k] - sum[k], difference = sum[k] * a - second * b;
+        double variance = (squares[k] - sum[k] * sum[k] * a) * of_first +
+                          (all_squares[k] - squares[k] - second * second * b) * of_second;
+        /* t |t|, in the order of t; 0 / 0 is NaN, which does not count. */
+        double t = difference * fabs(difference) / (variance > 0 ? variance : 0);
+        double weight = weigh.size * fabs(t) + weigh.sign * t;
+        largest = weight > largest ? weight : largest;
+    }
+    return largest < 0 ? -sqrt(-largest) : sqrt(largest);
+}
+
 TARGET static void NAME(divide)(double *sum, double total, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] /= total;
@@ -117,6 +147,7 @@ static const gcor_combine_loops NAME(loops) = {
     .add_fisher = NAME(add_fisher),
     .add_least = NAME(add_least),
     .largest_sum = NAME(largest_sum),
+    .largest_t = NAME(largest_t),
     .divide = NAME(divide),
     .end_fisher = NAME(end_fisher),
     .add_cheap_mean = NAME(add_cheap_mean),

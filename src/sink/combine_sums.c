@@ -1,6 +1,8 @@
 /* From subjects' exact values to combined coefficients. */
 #include "combine_sums.h"
 
+#include "group_tests.h"
+
 #include <math.h>
 
 #define NO_VALUE GCOR_SUM_NO_VALUE
@@ -110,20 +112,58 @@ static double quantile(double *x, int64_t n, double share) {
     return value + rest * (next - value);
 }
 
+/* What a pair has instead of a value because of one subject: 0 for nothing, NaN, or the largest of GCOR_NO_VALUE and
+ * GCOR_ZERO_SD. */
+static double reason_for_none(const double *value, int64_t stride, int64_t subjects) {
+    double none = 0;
+    for (int64_t s = 0; s < subjects; s++) {
+        double v = value[s * stride];
+        if (!(v <= 1)) none = v != v || none != none ? NAN : v > none ? v : none;
+    }
+    return none;
+}
+
 void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *room) {
     for (int64_t k = 0; k < n; k++) {
-        double none = 0;
+        double none = rule->skips ? 0 : reason_for_none(values + k, stride, rule->n);
         int64_t found = 0;
-        for (int64_t s = 0; s < rule->n; s++) {
-            double v = values[s * stride + k];
-            if (v <= 1)
-                room[found++] = v;
-            else if (!rule->skips)
-                none = v != v || none != none ? NAN : v > none ? v : none;
-        }
+        for (int64_t s = 0; s < rule->n; s++)
+            if (values[s * stride + k] <= 1) room[found++] = values[s * stride + k];
         if (none != 0) /* NaN, too */
             values[k] = none;
         else
             values[k] = found > 0 ? quantile(room, found, rule->share) : GCOR_NO_VALUE;
     }
+}
+
+/* ---- Student's t ------------------------------------------------------------------------------------------ */
+
+void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t stride, int64_t subjects, int64_t n,
+                    double *z) {
+    for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
+        const double *value = r + s * stride;
+        for (int64_t k = 0; k < n; k++) z[k] = 0;
+        loops->add_fisher(z, value, 1, n);
+        for (int64_t k = 0; k < n; k++) z[k] = value[k] <= 1 ? z[k] : NAN;
+    }
+}
+
+void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *room) {
+    const gcor_combination *rule = c->rule;
+    const gcor_groups groups = {rule->n, rule->n_first, rule->skips};
+    gcor_group_tests tests;
+    double r[GCOR_GROUP_BLOCK];
+    for (int64_t from = 0; from < n; from += GCOR_GROUP_BLOCK) {
+        int64_t some = gcor_smaller(GCOR_GROUP_BLOCK, n - from);
+        gcor_test_groups(&groups, c->loops, values + from, stride, some, room, &tests);
+        gcor_group_coefficients(&groups, &tests, some, r);
+        for (int64_t k = 0; k < some; k++) {
+            double none = r[k] == r[k] ? 0 : reason_for_none(values + from + k, stride, rule->n);
+            values[from + k] = r[k] == r[k] ? r[k] : none == 0 ? GCOR_NO_VALUE : none;
+        }
+    }
+}
+
+int64_t gcor_combine_room(const gcor_combination *rule) {
+    return rule->how == GCOR_QUANTILE ? rule->n : rule->how == GCOR_T ? rule->n * GCOR_GROUP_BLOCK : 1;
 }

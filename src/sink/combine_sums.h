@@ -12,8 +12,16 @@ void gcor_sums_clear(const gcor_combination *rule, double *sum, double *taken, i
 void gcor_sums_add(const gcor_combine *c, double *sum, double *taken, const double *value, double w, int64_t n);
 void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int64_t n);
 
-/* Of n values of each subject, `stride` apart, to the first one's place; `room` for a value of each. Any thread. */
+/* Of n values of each subject, `stride` apart, to the first one's place. room: gcor_combine_room() doubles of scratch.
+ * Any thread. */
 void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *room);
+void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *room);
+int64_t gcor_combine_room(const gcor_combination *rule);
+
+/* Fisher z of n <= GCOR_SUM_BLOCK pairs, GCOR_SUM_BLOCK for each subject; NaN without a coefficient. Subject s has the
+ * pairs' coefficients at r + s * stride. Any thread. */
+void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t stride, int64_t subjects, int64_t n,
+                    double *z);
 
 /* A segment of a subject's cheap values to its sums. Any thread. */
 void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum);

@@ -2,30 +2,40 @@
 
 #include "../core/alloc.h"
 #include "../core/fisher.h"
+#include "combine_sums.h"
 
 enum { BLOCK = GCOR_SUM_BLOCK };
 
-/* z of n <= BLOCK pairs of a segment, for every subject; NaN without a coefficient. */
-static void fill_z(const gcor_label_maxima *maxima, const gcor_segment *segment, int64_t from, int64_t n, double *z) {
-    for (int64_t s = 0; s < maxima->permutations.n_subjects; s++, z += BLOCK) {
-        const double *value = segment->doubles + s * segment->stride + from;
-        for (int64_t k = 0; k < n; k++) z[k] = 0;
-        maxima->loops->add_fisher(z, value, 1, n);
-        for (int64_t k = 0; k < n; k++) z[k] = value[k] <= 1 ? z[k] : NAN;
+/* Subtracts the first subject's z, so that sums of squares do not cancel, and finds the totals (largest_t()). */
+static void shift_z(double *z, int64_t subjects, int64_t n, double *totals) {
+    double first[BLOCK];
+    for (int64_t k = 0; k < n; k++) {
+        first[k] = z[k];
+        totals[k] = totals[BLOCK + k] = 0;
     }
+    for (int64_t s = 0; s < subjects; s++, z += BLOCK)
+        for (int64_t k = 0; k < n; k++) {
+            z[k] -= first[k];
+            totals[k] += z[k];
+            totals[BLOCK + k] += z[k] * z[k];
+        }
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     const gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
     const gcor_label_permutations *permutations = &maxima->permutations;
-    double *z = maxima->z + thread * permutations->n_subjects * BLOCK, *best = maxima->best + thread * permutations->n;
+    const int64_t subjects = permutations->n_subjects;
+    double *z = maxima->z + thread * subjects * BLOCK, *best = maxima->best + thread * permutations->n;
+    double totals[2 * BLOCK];
     (void)context;
     for (int64_t from = 0; from < segment->n; from += BLOCK) {
         int64_t n = gcor_smaller(BLOCK, segment->n - from);
-        fill_z(maxima, segment, from, n, z);
+        gcor_subject_z(maxima->loops, segment->doubles + from, segment->stride, subjects, n, z);
+        if (permutations->is_t) shift_z(z, subjects, n, totals);
         for (int64_t k = 0; k < permutations->n; k++) {
-            const double *w = permutations->weight + k * permutations->n_subjects;
-            double largest = maxima->loops->largest_sum(z, w, permutations->n_subjects, maxima->side, n);
+            const double *w = permutations->weight + k * subjects;
+            double largest = permutations->is_t ? maxima->loops->largest_t(z, totals, w, subjects, maxima->side, n)
+                                                : maxima->loops->largest_sum(z, w, subjects, maxima->side, n);
             if (largest > best[k]) best[k] = largest;
         }
     }
@@ -44,7 +54,8 @@ static double largest_z(const gcor_label_maxima *maxima, int64_t k) {
 
 double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k) {
     double largest = largest_z(maxima, k);
-    return largest > -INFINITY ? gcor_tanh(largest) : GCOR_NO_WEIGHT;
+    if (!(largest > -INFINITY)) return GCOR_NO_WEIGHT;
+    return maxima->permutations.is_t ? largest : gcor_tanh(largest);
 }
 
 static void clear(gcor_label_maxima *maxima) {

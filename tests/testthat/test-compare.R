@@ -30,7 +30,7 @@ for (backend in backends()) {
       one <- length(g[[1]]) == 1
       x <- if (one) g[[1]][[1]] else g[[1]]
       y <- if (one) g[[2]][[1]] else g[[2]]
-      compare <- function(...) gpuCorCompare(x, y, method = method, backend = backend, ...)
+      compare <- function(...) gpuCorCompare(x, y, method = method, backend = backend, effects = "fixed", ...)
       all <- compare()
       expect_equal(as.vector(all$difference), truth$difference, tolerance = 1e-5)
       expect_equal(all$error, truth$error)
@@ -70,7 +70,7 @@ for (backend in backends()) {
     y <- some_subjects(c(30, 25), 12, 6, 0)
     compare <- function(...) {
       set.seed(4)
-      gpuCorCompare(x, y, n_perm = 40, backend = backend, ...)
+      gpuCorCompare(x, y, n_perm = 40, backend = backend, effects = "fixed", ...)
     }
     all <- compare()
     set.seed(4)
@@ -104,7 +104,8 @@ for (backend in backends()) {
     }
     maxima <- function(x, ...) {
       set.seed(14)
-      found <- suppressWarnings(gpuCorCompare(x, y, threshold = 0.2, n_perm = 12, backend = backend, ...))
+      found <- suppressWarnings(gpuCorCompare(x, y, threshold = 0.2, n_perm = 12, backend = backend,
+                                              effects = "fixed", ...))
       atanh(found@maxima) / found@error
     }
     for (sign in c("absolute", "positive", "negative")) for (method in c("pearson", "spearman")) {
@@ -122,10 +123,10 @@ for (backend in backends()) {
   for (resource in resources_of(backend)) {
     test_that(paste(backend, "permutes labels cleanly wherever the", resource, "fails"), {
       set.seed(15)
-      x <- some_subjects(c(9, 12, 10), 66)
+      x <- some_subjects(c(9, 12, 10, 11), 66)
       walk_failures(function() {
         set.seed(16)
-        gpuCorCompare(x[1:2], x[3], n_perm = 3, backend = backend)
+        gpuCorCompare(x[1:2], x[3:4], n_perm = 3, backend = backend)
       }, resource, backend)
     })
   }
@@ -161,7 +162,7 @@ test_that("permutations of labels share one computation of each subject's coeffi
       n <<- n + 1
       as.matrix(x[, columns, drop = FALSE])
     }
-    with_values(list(read_run = reader), gpuCorCompare(x[1:2], x[3], n_perm = n_perm))
+    with_values(list(read_run = reader), gpuCorCompare(x[1:2], x[3], n_perm = n_perm, effects = "fixed"))
     n
   }
   expect_identical(reads(9), reads(1))
@@ -172,10 +173,10 @@ test_that("a pair without a coefficient in one subject has no difference", {
   x <- differing(c(20, 33), 8)
   y <- some_subjects(25, 8)[[1]]
   y[, 8] <- 1
-  expect_warning(all <- gpuCorCompare(x, y), "standard deviation is zero")
+  expect_warning(all <- gpuCorCompare(x, y, effects = "fixed"), "standard deviation is zero")
   d <- as.matrix(all$difference)
   expect_true(all(is.na(d[8, 1:7])) && !anyNA(d[1:7, 1:7]))
-  edges <- suppressWarnings(gpuCorCompare(x, y, threshold = 0, output = "edges"))
+  edges <- suppressWarnings(gpuCorCompare(x, y, threshold = 0, output = "edges", effects = "fixed"))
   expect_equal(nrow(edges), 21)
 })
 
@@ -211,7 +212,10 @@ test_that("other columns are told by the names of the arguments", {
 test_that("errors say what to do", {
   set.seed(9)
   x <- some_subjects(c(20, 20), 8)
-  expect_error(gpuCorCompare(x, x, method = "kendall"), "'method' must be one of")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], method = "kendall"), "effects = \"fixed\" are known for methods")
+  expect_error(gpuCorCompare(x, x[1]), "at least two subjects in each group")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], effects = "random"), "at least two subjects in each group")
+  expect_error(gpuCorCompare(x, x, effects = "mixed"), "'effects' must be one of")
   expect_error(gpuCorCompare(x, x, threshold = -1), "difference of z")
   expect_error(gpuCorCompare(x, x, threshold = 0.1, fdr = 0.1), "give only one of")
   expect_error(gpuCorCompare(x, x, combine = "mean"), "no meaning in a comparison")
@@ -220,7 +224,7 @@ test_that("errors say what to do", {
   expect_error(gpuCorCompare(x, list(x[[1]], "a")), "'y': subject 2: ")
   expect_error(gpuCorCompare(function(i) x[[i]], x), "say by 'subjects'")
   expect_error(gpuCorCompare(x[[1]], 1:3), "must be a matrix")
-  expect_equal(gpuCorCompare(function(i) x[[i]], x, subjects = c(1, 2))$n, list(x = 20, y = c(20, 20)))
+  expect_equal(gpuCorCompare(function(i) x[[i]], x, subjects = c(2, 2))$n, list(x = c(20, 20), y = c(20, 20)))
   x[[1]][1] <- NA
   expect_error(gpuCorCompare(x[[1]], x[[2]], use = "pairwise"), "same observations")
   expect_error(gpuCorCompare(x[[1]], x[[2]], n_perm = 2), "complete.obs")

@@ -88,7 +88,7 @@ test_that("edges of combined subjects and of differences have adjusted p values"
   all <- as.data.frame(gpuCor(subjects, combine = "fisher"))
   all$p <- 2 * stats::pnorm(-abs(atanh(all$r)) * sqrt(sum(rep(30 - 3, 4))))
   all$fdr <- stats::p.adjust(all$p, "BH")
-  edges <- gpuCorNetwork(subjects, combine = "fisher", fdr = 0.05, output = "edges")
+  edges <- gpuCorNetwork(subjects, combine = "fisher", fdr = 0.05, output = "edges", effects = "fixed")
   expect_identical(nrow(edges), sum(all$fdr <= 0.05))
   expect_equal(edges$p.value, sort(all$p)[seq_len(nrow(edges))], tolerance = 1e-6)
   expect_equal(edges$fdr, sort(all$fdr)[seq_len(nrow(edges))], tolerance = 1e-6)

@@ -230,7 +230,7 @@ test_that("subjects come from a function, once each and in order, and from files
   expect_identical(colnames(gpuCor(named, output = "matrix")), names)
 })
 
-test_that("p values and false discovery rates are of the mean z", {
+test_that("p values and false discovery rates of fixed effects are of the mean z", {
   set.seed(12)
   x <- some_subjects(c(30, 12, 41), 60, 6, 0)
   common <- matrix(rnorm(41), 41)
@@ -244,17 +244,23 @@ test_that("p values and false discovery rates are of the mean z", {
     error <- sqrt(sum(w^2 * c(pearson = 1, spearman = 1.06)[[method]] / (n - 3))) / sum(w)
     r <- as.vector(gpuCor(x, combine = "fisher", method = method, subject_weights = weights))
     p <- 2 * pnorm(-abs(atanh(r)) / error)
-    net <- function(...) gpuCorNetwork(x, combine = "fisher", method = method, subject_weights = weights, ...)
+    net <- function(...) {
+      gpuCorNetwork(x, combine = "fisher", method = method, subject_weights = weights, effects = "fixed", ...)
+    }
     expect_equal(net(p.value = 0.01)@edges, sum(p <= 0.01))
     expect_equal(net(fdr = 0.1)@edges, sum(p.adjust(p, "BH") <= 0.1))
     expect_gt(net(fdr = 0.1)@edges, 5)
     expect_equal(net(fdr = 0.1, sign = "negative")@edges, sum(p.adjust(p, "BH") <= 0.1 & r < 0))
   }
   expect_error(gpuCorNetwork(x, fdr = 0.1), "combine = \"fisher\" only; combine is \"mean\"")
-  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", method = "kendall"), "not for \"kendall\"")
-  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", na.rm = TRUE), "leave out na.rm")
+  fixed <- function(...) gpuCorNetwork(x, combine = "fisher", effects = "fixed", ...)
+  expect_error(fixed(fdr = 0.1, method = "kendall"), "not for \"kendall\"")
+  expect_error(fixed(fdr = 0.1, na.rm = TRUE), "leave out na.rm")
+  expect_error(fixed(fdr = 0.1, df = "bartlett"), "a number for each of them")
+  expect_identical(fixed(fdr = 0.1, df = n - 2), fixed(fdr = 0.1, df = as.list(n - 2)))
+  expect_lt(fixed(fdr = 0.1, df = n / 2)@edges, fixed(fdr = 0.1)@edges)
   x[[1]][1] <- NA
-  expect_error(gpuCorNetwork(x, p.value = 0.1, combine = "fisher", use = "pairwise"), "the same observations")
+  expect_error(fixed(p.value = 0.1, use = "pairwise"), "the same observations")
 })
 
 test_that("without 'combine' a message says that coefficients are averaged, once a call", {
@@ -335,17 +341,17 @@ test_that("each subject has its own weights and covariates", {
     n <- vapply(x, nrow, 0L) - lost - 3
     means <- Reduce(`+`, Map(function(r, n) n * z_of(cor(r)), left, n)) / sum(n)
     expect_equal(as.vector(r), tanh(means)[lower.tri(means)], tolerance = 1e-6)
-    net <- gpuCorNetwork(x, p.value = 0.2, covariates = z, combine = "fisher", backend = backend)
+    net <- gpuCorNetwork(x, p.value = 0.2, covariates = z, combine = "fisher", backend = backend, effects = "fixed")
     p <- 2 * stats::pnorm(-abs(means) * sqrt(sum(n)))
     expect_identical(unname(as.matrix(net) != 0), unname(p <= 0.2 & row(p) != col(p)))
     one <- gpuCor(x[1], covariates = z[1], weights = w[1], backend = backend)
     alone <- gpuCor(x[[1]], covariates = z[[1]], weights = w[[1]], backend = backend)
     expect_identical(as.vector(one), as.vector(alone))
-    differing <- gpuCorCompare(x[1:2], x[3], covariates = z, backend = backend, precision = "double")
+    differing <- gpuCorCompare(x[1:2], x[3], covariates = z, backend = backend, precision = "double", effects = "fixed")
     expect_s3_class(differing, "gpuCorCompare")
   }
   expect_error(gpuCor(x, covariates = z[1:2]), "'covariates' is a list of 2, and there are 3 subjects", fixed = TRUE)
   expect_error(gpuCor(x, weights = list(1:30, 1:25, 1:20)), "subject 3: 'weights' has 20 values", fixed = TRUE)
-  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", df = 3), "'df' is of one subject", fixed = TRUE)
+  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", df = 3), "'df' is of a subject's observations", fixed = TRUE)
   expect_error(gpuConnectivity(x, maps = "eigenvector"), "is of one subject", fixed = TRUE)
 })

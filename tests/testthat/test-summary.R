@@ -77,7 +77,11 @@ test_that("tests and comparisons count what is significant", {
   expect_identical(summary(with_constant)$missing, 11L)
   compared <- gpuCorCompare(x[x[, "am"] == 0, 1:6], x[x[, "am"] == 1, 1:6])
   expect_equal(summary(compared)$significant[["fdr"]], sum(compared$fdr <= 0.05))
-  expect_match(summary(compared)$methods, "19 observations against 13 observations")
+  expect_match(summary(compared)$methods, "19 observations against 13 observations.* by the normal distribution")
+  subjects <- lapply(1:4, function(s) x[sample(32), 1:6] + s * x[sample(32), 1:6])
+  of_subjects <- summary(gpuCorCompare(subjects[1:2], subjects[3:4]))
+  expect_match(of_subjects$methods, "was tested .* by Welch's t test of the subjects' z \\(two-sided\\)")
+  expect_named(of_subjects$strongest, c("from", "to", "difference", "statistic", "df", "p.value", "fdr"))
   expect_error(summary(test, level = 2), "'level' must be a number")
 })
 

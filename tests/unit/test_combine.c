@@ -89,8 +89,63 @@ static void check_largest(const gcor_combine_loops *loops) {
     }
 }
 
+/* Welch's t of pair k, from the groups' means and their sums of squared deviations; with its sign. */
+static double welch_t(const double *z, const double *is_first, int64_t subjects, int64_t k) {
+    double n[2] = {0, 0}, mean[2] = {0, 0}, squares[2] = {0, 0};
+    for (int64_t s = 0; s < subjects; s++) {
+        int group = is_first[s] == 0;
+        n[group]++;
+        mean[group] += z[s * GCOR_SUM_BLOCK + k];
+    }
+    for (int g = 0; g < 2; g++) mean[g] /= n[g];
+    for (int64_t s = 0; s < subjects; s++) {
+        int group = is_first[s] == 0;
+        double deviation = z[s * GCOR_SUM_BLOCK + k] - mean[group];
+        squares[group] += deviation * deviation;
+    }
+    return (mean[0] - mean[1]) / sqrt(squares[0] / (n[0] * (n[0] - 1)) + squares[1] / (n[1] * (n[1] - 1)));
+}
+
+static double largest_t_by_one(const double *z, const double *is_first, int64_t subjects, gcor_side side, int64_t n) {
+    double largest = -INFINITY;
+    for (int64_t k = 0; k < n; k++) {
+        double weight = gcor_raw_weight(side, welch_t(z, is_first, subjects, k));
+        largest = weight > largest ? weight : largest;
+    }
+    return largest;
+}
+
+static void check_largest_t(const gcor_combine_loops *loops) {
+    enum { SUBJECTS = 7 };
+    const double is_first[SUBJECTS] = {0, 1, 1, 0, 0, 1, 0};
+    double z[SUBJECTS * GCOR_SUM_BLOCK], totals[2 * GCOR_SUM_BLOCK];
+    unit_seed(9);
+    for (int64_t n = 1; n <= GCOR_SUM_BLOCK; n += 9) {
+        for (int k = 0; k < SUBJECTS * GCOR_SUM_BLOCK; k++) z[k] = 2 * unit_uniform() - 1;
+        for (int64_t k = 0; k < n; k += 3) z[2 * GCOR_SUM_BLOCK + k] = NAN;
+        for (int k = 0; k < GCOR_SUM_BLOCK; k++) {
+            totals[k] = totals[GCOR_SUM_BLOCK + k] = 0;
+            for (int s = 0; s < SUBJECTS; s++) {
+                double value = z[s * GCOR_SUM_BLOCK + k];
+                totals[k] += value;
+                totals[GCOR_SUM_BLOCK + k] += value * value;
+            }
+        }
+        for (int side = 0; side < 3; side++) {
+            double expected = largest_t_by_one(z, is_first, SUBJECTS, (gcor_side)side, n);
+            double found = loops->largest_t(z, totals, is_first, SUBJECTS, (gcor_side)side, n);
+            unit_about("%s: %d t, side %d: %.17g, %.17g", loops->name, (int)n, side, found, expected);
+            CHECK(found == expected || fabs(found - expected) < 1e-12 * fabs(expected));
+        }
+    }
+}
+
 static void largest_sums_are_the_same(void) {
     with_each_set(check_largest);
+}
+
+static void largest_t_are_near(void) {
+    with_each_set(check_largest_t);
 }
 
 static void cheap_sums_are_near(void) {
@@ -105,5 +160,6 @@ const unit_test combine_tests[] = {
     {"cheap sums are near", cheap_sums_are_near},
     {"larger values are seen", larger_ones_are_seen},
     {"largest sums are the same", largest_sums_are_the_same},
+    {"largest t are near", largest_t_are_near},
     {NULL, NULL},
 };

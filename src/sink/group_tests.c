@@ -1,0 +1,189 @@
+#include "group_tests.h"
+
+#include "../core/alloc.h"
+#include "combine_sums.h"
+
+#include <math.h>
+
+enum { BLOCK = GCOR_GROUP_BLOCK };
+
+/* ---- tests of a block of pairs ------------------------------------------------------------------------- */
+
+/* One group's subjects with a coefficient, their mean z, and the sum of squared deviations from it. */
+typedef struct {
+    double count[BLOCK], mean[BLOCK], squares[BLOCK];
+} group_moments;
+
+/* Two passes over z, so that subjects that agree to the last bit have no variance. */
+static void find_moments(const double *z, int64_t subjects, int64_t n, group_moments *m) {
+    for (int64_t k = 0; k < n; k++) m->count[k] = m->mean[k] = m->squares[k] = 0;
+    for (int64_t s = 0; s < subjects; s++)
+        for (int64_t k = 0; k < n; k++) {
+            double value = z[s * BLOCK + k], is_there = value == value ? 1 : 0;
+            m->count[k] += is_there;
+            m->mean[k] += is_there > 0 ? value : 0;
+        }
+    for (int64_t k = 0; k < n; k++) m->mean[k] /= m->count[k];
+    for (int64_t s = 0; s < subjects; s++)
+        for (int64_t k = 0; k < n; k++) {
+            double value = z[s * BLOCK + k], deviation = value == value ? value - m->mean[k] : 0;
+            m->squares[k] += deviation * deviation;
+        }
+}
+
+/* The variance of a group's mean; NaN of too few subjects. */
+static double mean_variance(const gcor_groups *groups, const group_moments *m, int64_t k, int64_t subjects) {
+    double n = m->count[k];
+    if (n < 2 || (!groups->skips && n < (double)subjects)) return NAN;
+    return m->squares[k] / (n * (n - 1));
+}
+
+/* Adds the second group to the tests of the first. */
+static void subtract_group(const gcor_groups *groups, const group_moments *m, int64_t n, gcor_group_tests *tests) {
+    int64_t subjects = groups->n - groups->n_first;
+    for (int64_t k = 0; k < n; k++) {
+        double first = tests->error[k] * tests->error[k], first_df = tests->df[k];
+        double second = mean_variance(groups, m, k, subjects), second_df = m->count[k] - 1, both = first + second;
+        tests->difference[k] -= m->mean[k];
+        tests->error[k] = sqrt(both);
+        tests->df[k] = both > 0 ? both * both / (first * first / first_df + second * second / second_df)
+                                : first_df + second_df;
+    }
+}
+
+void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops, const double *r, int64_t stride,
+                      int64_t n, double *z, gcor_group_tests *tests) {
+    group_moments m;
+    gcor_subject_z(loops, r, stride, groups->n, n, z);
+    find_moments(z, groups->n_first, n, &m);
+    for (int64_t k = 0; k < n; k++) {
+        tests->difference[k] = m.mean[k];
+        tests->error[k] = sqrt(mean_variance(groups, &m, k, groups->n_first));
+        tests->df[k] = m.count[k] - 1;
+    }
+    if (groups->n_first < groups->n) {
+        find_moments(z + groups->n_first * BLOCK, groups->n - groups->n_first, n, &m);
+        subtract_group(groups, &m, n, tests);
+    }
+    for (int64_t k = 0; k < n; k++)
+        if (tests->error[k] != tests->error[k]) tests->difference[k] = tests->df[k] = NAN;
+}
+
+void gcor_group_coefficients(const gcor_groups *groups, const gcor_group_tests *tests, int64_t n, double *r) {
+    double max_df = (double)(groups->n - (groups->n_first < groups->n ? 2 : 1));
+    for (int64_t k = 0; k < n; k++) {
+        double d = tests->difference[k], e = tests->error[k];
+        r[k] = d == 0 && e == 0 ? 0 : d / sqrt(d * d + max_df * e * e);
+    }
+}
+
+/* ---- the sink ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    gcor_sink sink; /* first */
+    gcor_groups groups;
+    gcor_listed_pairs listed;
+    gcor_group_results results;
+    const gcor_combine_loops *loops;
+    double *room; /* for each thread: coefficients and z of a block of pairs, of every subject; owned */
+} group_sink;
+
+/* The first entry of a row from column `col` on. */
+static int64_t find_entry(const gcor_listed_pairs *listed, int64_t row, int64_t col) {
+    int64_t low = listed->start[row], high = listed->start[row + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (listed->col[middle] < col)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Tests n pairs, whose coefficients lie in a row of `room`, and stores them from `at` on. */
+static void test_block(group_sink *g, double *room, int64_t n, int64_t at) {
+    const gcor_group_results *to = &g->results;
+    gcor_group_tests tests;
+    gcor_test_groups(&g->groups, g->loops, room, BLOCK, n, room + g->groups.n * BLOCK, &tests);
+    for (int64_t k = 0; k < n; k++) {
+        int is_missing = tests.error[k] != tests.error[k];
+        to->difference[at + k] = is_missing ? to->missing : tests.difference[k];
+        to->error[at + k] = is_missing ? to->missing : tests.error[k];
+        to->df[at + k] = is_missing ? to->missing : tests.df[k];
+    }
+}
+
+static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
+    return sink->shape == GCOR_FULL ? row * sink->n_col + col : gcor_row_position(row, col, sink->n_col);
+}
+
+static void take_all(group_sink *g, double *room, const gcor_segment *segment) {
+    for (int64_t from = 0; from < segment->n; from += BLOCK) {
+        int64_t n = gcor_smaller(BLOCK, segment->n - from);
+        for (int64_t s = 0; s < g->groups.n; s++)
+            for (int64_t k = 0; k < n; k++) room[s * BLOCK + k] = segment->doubles[s * segment->stride + from + k];
+        test_block(g, room, n, position(&g->sink, segment->row, segment->col + from));
+    }
+}
+
+static void take_listed(group_sink *g, double *room, const gcor_segment *segment) {
+    int64_t at = find_entry(&g->listed, segment->row, segment->col);
+    int64_t end = find_entry(&g->listed, segment->row, segment->col + segment->n);
+    for (; at < end; at += BLOCK) {
+        int64_t n = gcor_smaller(BLOCK, end - at);
+        for (int64_t s = 0; s < g->groups.n; s++)
+            for (int64_t k = 0; k < n; k++)
+                room[s * BLOCK + k] = segment->doubles[s * segment->stride + g->listed.col[at + k] - segment->col];
+        test_block(g, room, n, at);
+    }
+}
+
+static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    group_sink *g = (group_sink *)sink;
+    double *room = g->room + thread * 2 * g->groups.n * BLOCK;
+    (void)context;
+    if (g->listed.start)
+        take_listed(g, room, segment);
+    else
+        take_all(g, room, segment);
+    return GCOR_OK;
+}
+
+/* Forks write to the same results, each its own pairs. */
+static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
+    const group_sink *g = (group_sink *)sink;
+    return gcor_group_sink_new(context, sink->shape, sink->n_row, sink->n_col, &g->groups, &g->listed, &g->results,
+                               other);
+}
+
+static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    (void)sink, (void)context, (void)other;
+    return GCOR_OK;
+}
+
+static void release(gcor_sink *sink) {
+    gcor_free(((group_sink *)sink)->room);
+    gcor_free(sink);
+}
+
+static const gcor_sink_type TYPE = {
+    .name = "group tests", .take = take, .fork = fork_sink, .merge = merge, .free = release};
+
+gcor_status gcor_group_sink_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col,
+                                const gcor_groups *groups, const gcor_listed_pairs *listed,
+                                const gcor_group_results *results, gcor_sink **sink) {
+    const char *what = "tests of groups of subjects";
+    group_sink *g = gcor_alloc(context, 1, sizeof *g, what);
+    *sink = NULL;
+    if (!g) return GCOR_NO_MEMORY;
+    *g = (group_sink){.sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col},
+                      .groups = *groups,
+                      .listed = *listed,
+                      .results = *results,
+                      .loops = gcor_combine_best_loops(),
+                      .room = gcor_alloc(context, context->threads * 2 * groups->n, BLOCK * sizeof(double), what)};
+    if (g->room) *sink = &g->sink;
+    if (!g->room) gcor_free(g);
+    return *sink ? GCOR_OK : GCOR_NO_MEMORY;
+}

@@ -1,0 +1,54 @@
+/* Student's t of subjects' Fisher z, pair by pair: of their mean against 0, or, of two groups of subjects, of the
+ * difference of the groups' means, where each group has a variance of its own (Welch 1947). */
+#ifndef GPUCOR_GROUP_TESTS_H
+#define GPUCOR_GROUP_TESTS_H
+
+#include "combine_loops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GCOR_GROUP_BLOCK = GCOR_SUM_BLOCK }; /* max number of pairs tested at once */
+
+/* The first n_first of n subjects are one group, the others another; n_first == n: there is one group. */
+typedef struct {
+    int64_t n, n_first;
+    int skips; /* subjects without a coefficient are left out of the pair; otherwise the pair has no test */
+} gcor_groups;
+
+/* Tests of up to GCOR_GROUP_BLOCK pairs. Without a test (fewer than two subjects of a group) all three are NaN. */
+typedef struct {
+    double difference[GCOR_GROUP_BLOCK], error[GCOR_GROUP_BLOCK], df[GCOR_GROUP_BLOCK];
+} gcor_group_tests;
+
+/* n <= GCOR_GROUP_BLOCK pairs; subject s has their coefficients at r + s * stride. z: scratch, GCOR_GROUP_BLOCK doubles
+ * for each subject. Any thread. */
+void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops, const double *r, int64_t stride,
+                      int64_t n, double *z, gcor_group_tests *tests);
+/* The same pairs' t as coefficients t / sqrt(t^2 + df), df being the largest that a pair can have; NaN without a test.
+ * Any thread. */
+void gcor_group_coefficients(const gcor_groups *groups, const gcor_group_tests *tests, int64_t n, double *r);
+
+/* Which pairs are tested, by compressed rows as networks have them: row i has the columns col[start[i]] to
+ * col[start[i + 1] - 1], ascending. start NULL: all pairs. */
+typedef struct {
+    const int *start, *col;
+} gcor_listed_pairs;
+
+/* Where results go, one for each pair: of listed pairs in their order, of all in that of a triangle by rows. Borrowed;
+ * `missing` without a test. */
+typedef struct {
+    double *difference, *error, *df, missing;
+} gcor_group_results;
+
+/* The sink takes every subject's coefficients (GCOR_EACH). *sink is the caller's, to end with gcor_sink_free(); NULL
+ * after an error. shape, n_row, n_col: of the pairs (gcor_sink). */
+gcor_status gcor_group_sink_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col,
+                                const gcor_groups *groups, const gcor_listed_pairs *listed,
+                                const gcor_group_results *results, gcor_sink **sink);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
