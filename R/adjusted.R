@@ -3,13 +3,14 @@
 
 # Returns the adjustment of one design: NULL if nothing changed the coefficients, otherwise a list of those that apply:
 #   covariates (number of regressors), bandpass and tr, graded (weights other than 0 and 1), zeros (observations of
-#   weight 0), options (named texts), lost (degrees of freedom that regression takes), df (a number or "bartlett").
+#   weight 0), effective (how many observations the weighted ones are worth), options (named texts), lost (degrees of
+#   freedom that regression takes), df (a number or "bartlett").
 # weights: as check_weights() returns them; regressors: as regressors_of() does.
-adjustment_of_design <- function(asked, method, regressors, weights, lost) {
+adjustment_of_design <- function(asked, method, regressors, weights, lost, effective) {
   options <- changed_options(asked, method)
   found <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
                 graded = if (any(weights > 0 & weights < 1)) TRUE, zeros = if (any(weights == 0)) sum(weights == 0),
-                options = if (length(options)) options, lost = if (lost > 0) lost, df = asked$df)
+                effective = effective, options = if (length(options)) options, lost = if (lost > 0) lost, df = asked$df)
   found <- Filter(Negate(is.null), found)
   if (length(found)) found
 }
@@ -35,8 +36,10 @@ adjustment_of <- function(settings, x) {
 adjustment_of_subjects <- function(x) {
   own <- Filter(Negate(is.null), lapply(x$designs, `[[`, "adjusted"))
   found <- if (length(own)) own[[1L]] else list()
-  for (name in c("covariates", "zeros", "lost")) found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
-  if (length(found$lost) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)
+  for (name in c("covariates", "zeros", "lost", "effective")) {
+    found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
+  }
+  if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)
   c(found, list(subjects = length(x$data), combined = if (is.null(x$counted$groups)) combined_words(x)))
 }
 
@@ -82,11 +85,17 @@ design_words <- function(adjusted) {
   words <- c(
     if (!is.null(adjusted$covariates)) paste("adjusted for", range_of(adjusted$covariates, "covariate")),
     if (!is.null(adjusted$bandpass)) paste("filtered to", band_words(adjusted$bandpass, adjusted$tr)),
-    if (isTRUE(adjusted$graded)) "weighted",
+    weighted_words(adjusted),
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )
   if (length(words) && !is.null(adjusted$subjects)) words[1L] <- paste("each", words[1L])
   words
+}
+
+weighted_words <- function(adjusted) {
+  if (is.null(adjusted$effective)) return(if (isTRUE(adjusted$graded)) "weighted")
+  numbers <- format(adjusted$effective, digits = 4L, trim = TRUE, big.mark = ",")
+  paste0("weighted (effective n ", paste(numbers, collapse = " to "), ")")
 }
 
 band_words <- function(band, tr) {
@@ -111,5 +120,6 @@ freedom_words <- function(adjusted, method, n_obs, left) {
 degrees_left <- function(adjusted, method, n_obs) {
   if (!is.null(adjusted$subjects)) return(adjusted$left)
   if (is.numeric(adjusted$df)) return(adjusted$df)
-  n_obs - measure_of(method)$df_taken - if (is.null(adjusted$lost)) 0 else adjusted$lost
+  n <- if (is.null(n_obs) || is.null(adjusted$effective)) n_obs else adjusted$effective
+  n - measure_of(method)$df_taken - if (is.null(adjusted$lost)) 0 else adjusted$lost
 }

@@ -30,7 +30,7 @@
 #' @param precision `"double"`, as [gpuCor()] has it; `"single"` is faster, with p values that may differ by some
 #'   1e-5 of themselves. May be abbreviated.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `assay`: see [gpucor-containers];
-#'   `data`, `weights`, `bandpass`, `tr`, `df` and options of measures: see [gpucor-measures].
+#'   `data`, `weights`, `weights_are`, `bandpass`, `tr`, `df` and options of measures: see [gpucor-measures].
 #' @return `output = "edges"`: a data frame, the smallest p value first, of `from` (column of `x`), `to` (trait), `r`,
 #'   `statistic` (t; Kendall: z), `p.value`, `fdr`; names where there are names, otherwise numbers. Attribute `tests` is
 #'   how many pairs have a coefficient, `method` which one. `fdr` is `p.adjust(p.value, "BH")` with all of these
@@ -210,7 +210,7 @@ pair_tests <- function(rows, task) {
   significance <- significance_of(task)
   if (significance$one_by_one) return(c(tests_by_trait(rows, task), one_by_one = TRUE))
   if (is_t_distributed(task$method)) {
-    df <- degrees_of_freedom(task, significance$n)$most
+    df <- significance$distribution$df
     statistic <- .Call(r_t_scores, rows$x, df)
     return(list(statistic = statistic, p.value = 2 * stats::pt(abs(statistic), df, lower.tail = FALSE),
                 one_by_one = FALSE))

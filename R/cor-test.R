@@ -40,7 +40,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' unless more is asked for.
 #'
 #' Pearson and Spearman: Student's t with n - 2 degrees of freedom, less what covariates take, or with those that `df`
-#' says: see [gpucor-measures]. Kendall: the
+#' says; weighted observations count by `weights_are`: see [gpucor-measures]. Kendall: the
 #' normal approximation with the variance that the ties of the two columns give.
 #' Tails are computed as such, never as a difference from one: a p value is right
 #' down to 1e-300, and with `log.p = TRUE` beyond.
@@ -126,6 +126,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   check_permutable(adjust, settings$design)
   work <- test_work(settings, if (adjust == "maxT") n_perm else 0)
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
+  if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or an error
   check_test_memory(input, method, use, output, settings, counted, adjust)
   r <- all_coefficients(input, method, use, output, work$coefficients, call_of(sys.call()))
   # What the engine is told about the tests.
@@ -138,7 +139,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   }
   structure(
     c(list(coefficient = r), found[c("n", "statistic", "p.value")],
-      tested_df(found, method, settings$design, counted$common),
+      tested_df(found, method, settings$design, counted),
       if (adjust == "maxT") {
         list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm,
                                    work$permutations))
@@ -151,7 +152,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
 # Each pair has a statistic and a p value; n and df where pairs differ in them; for maxT the coefficient as a double and
 # the adjusted p value.
 check_test_memory <- function(input, method, use, output, settings, counted, adjust) {
-  doubles <- 2 + counted$common + is.character(settings$design$df) + 2 * (adjust == "maxT")
+  doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (adjust == "maxT")
   check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, paste0(calling_verb(), "()"),
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
 }
@@ -186,9 +187,14 @@ check_exact <- function(exact, method, design) {
   if (exact) Inf else 0
 }
 
+# Whether each pair has degrees of freedom that do not follow from how many observations it has.
+has_own_df <- function(design, counted) {
+  identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
+}
+
 # Whether p values are not those of the observations that count, in any order.
 is_designed <- function(design) {
-  length(unique(design$weights[design$weights > 0])) > 1L || !is.null(design$basis) || !is.null(design$df)
+  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
 }
 
 # Permuted observations are neither regressed nor weighted as the data are.
@@ -200,11 +206,11 @@ check_permutable <- function(adjust, design) {
 }
 
 # For the result: how many degrees of freedom there are, one number if all pairs have as many.
-tested_df <- function(found, method, design, common) {
+tested_df <- function(found, method, design, counted) {
   if (is.null(design) || !is_t_distributed(method)) return(NULL)
   if (!is.null(found$df)) return(list(df = found$df))
   if (!is.null(design$df)) return(list(df = design$df))
-  n <- if (common) found$n else found$n[1L]
+  n <- if (counted$common) found$n else effective_n(design, counted)
   list(df = n - measure_of(method)$df_taken - design$lost)
 }
 

@@ -2,7 +2,7 @@
 # what the engine calls a design. The help of it is gpucor-measures (R/measures.R).
 
 # The arguments, in the `...` of every function that takes x; and those that are options of a measure.
-DESIGN <- c("weights", "covariates", "data", "bandpass", "tr", "df")
+DESIGN <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr", "df")
 
 option_names <- function() unique(unlist(lapply(measures()$options, names)))
 
@@ -19,21 +19,28 @@ designed <- function(settings, method, use, n_obs, observations, complete, each_
   if (!length(asked)) return(settings)
   measure <- measure_of(method)
   for (name in c("weights", "covariates", "data")) check_observations(asked[[name]], name, observations)
-  design <- list(weights = check_weights(asked$weights, n_obs), basis = NULL, keeps = FALSE, raw = NULL, ranked = 0,
-                 option = check_options(asked, method), df = check_df(asked$df, method, tests), lost = 0)
+  weights <- asked[["weights"]] # by `$` it could be weights_are
+  scaled <- check_weights(weights, n_obs)
+  design <- list(weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0,
+                 option = check_options(asked, method), df = check_df(asked$df, method, tests), lost = 0,
+                 worth = kind_code(check_weights_are(asked, method), scaled), unit = weight_unit(weights),
+                 calibration = NULL)
   settings$design <- design
   regressors <- regressors_of(asked, measure, n_obs)
   if (!is.null(regressors)) settings$design <- regressed(regressors, settings, use, complete)
   if (falls_back_at_once(design)) {
     settings$design$option <- fallback_of_all(settings$design, each_column)
   }
-  settings$design$adjusted <- adjustment_of_design(asked, method, regressors, design$weights, settings$design$lost)
+  settings$design["calibration"] <- list(calibration_of(settings$design, measure$centred))
+  settings$design$adjusted <- adjustment_of_design(asked, method, regressors, design$weights, settings$design$lost,
+                                                   told_worth(settings, use, n_obs, complete))
   settings
 }
 
 # The same for x and y of the engine's.
 designed_input <- function(settings, input, method, use, tests = FALSE) {
   if (!is.null(input$asked)) settings$asked <- input$asked # of one subject in a list
+  if (tests && !is_combined(input$x)) check_testable(method, settings$asked$df)
   if (!length(settings$asked) || is_combined(input$x)) return(settings)
   settings$asked <- with_own_tr(settings$asked, attr(input$x, "tr"))
   n_obs <- nrow(input$x)
@@ -114,19 +121,4 @@ fallback_of_all <- function(design, each_column) {
   option <- design$option
   if (!any(each_column(has_none))) option[["pearsonFallback"]] <- 1
   option
-}
-
-# ---- degrees of freedom
-
-# NULL, a number, or "bartlett".
-check_df <- function(df, method, tests) {
-  if (is.null(df)) return(NULL)
-  if (!tests) fail("'df' says what p values are of; gpuCorTest() and gpuCorNetwork() with 'p.value' or 'fdr' have any")
-  if (!is_t_distributed(method)) {
-    fail("'df' has no meaning for method = \"", method, "\", whose p values follow from a normal distribution")
-  }
-  if (identical(df, "bartlett")) return(df)
-  ok <- is.numeric(df) && length(df) == 1L && is.finite(df) && df >= 1
-  if (!ok) fail("'df' must be a number of at least 1, or \"bartlett\", not ", show_value(df))
-  as.numeric(df)
 }

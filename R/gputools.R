@@ -94,6 +94,7 @@ observed_pairs <- function(x, part = "pairs") {
 scored_pairs <- function(x, part) {
   method <- attr(x, "method")
   if (!is_t_distributed(method)) need_tests("they follow from the ties of the data, too", part)
+  if (part == "p.value") check_testable(method, NULL)
   n <- observed_pairs(x, part)
   df <- n - measure_of(method)$df_taken
   r <- as.matrix(x)
@@ -215,7 +216,8 @@ tested_edges <- function(edges, x, y, use, method, backend, ..., mutual, pairs) 
     fail("test = TRUE is for pairs of the same observations whose p values follow from the coefficient; ",
          "gpuCorTest() has those of the columns found, gpuCorNetwork(p.value =) the pairs up to one")
   }
-  df <- degrees_of_freedom(task, counted$n_obs)$most
+  check_testable(task$method, NULL)
+  df <- degrees_of_freedom(task, counted)$most
   edges$n <- rep(counted$n_obs, nrow(edges))
   edges$ts <- edges$r * sqrt(df / (1 - edges$r^2))
   edges$p.value <- two_tails(edges$ts, df)

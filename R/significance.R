@@ -32,7 +32,7 @@ significance_of <- function(task) {
   if (is_combined(task$x)) return(combined_significance(task))
   found <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   n <- found$n_obs
-  df <- degrees_of_freedom(task, n)
+  df <- degrees_of_freedom(task, found)
   kendall <- !is_t_distributed(task$method)
   q <- if (kendall && !found$common) column_quotients(task, found)
   ties <- unlist(q)
@@ -48,20 +48,6 @@ significance_of <- function(task) {
        } else {
          list(df = df$most)
        })
-}
-
-# Of pairs with n observations: what columns were freed of counts, if the settings do not say how many there are.
-# estimated: each pair has its own, up to `most`.
-degrees_of_freedom <- function(task, n) {
-  design <- task$settings$design
-  taken <- measure_of(task$method)$df_taken
-  estimated <- identical(design$df, "bartlett")
-  lost <- if (estimated || is.null(design)) 0 else design$lost
-  most <- if (is.numeric(design$df)) design$df else n - taken - lost
-  if (n < 3 || most < 1) {
-    fail("p values need at least ", max(3, taken + lost + 1), " observations; there ", if (n == 1) "is " else "are ", n)
-  }
-  list(most = most, estimated = estimated)
 }
 
 # Of the columns of x and of y, or x, what their ties do to the variance of tau-b; NA where a column has no coefficient.

@@ -313,7 +313,8 @@ remove_with <- function(pointer, file) {
   reg.finalizer(pointer, function(pointer) if (Sys.getpid() == process) unlink(file), onexit = TRUE)
 }
 
-# n: how many observations each subject has that count, less those `lost` to regression, or as many as its 'df' says;
+# n: how many observations each subject has that count, or what weights leave of these, less those lost to regression;
+# or as many as its 'df' says; lost: how many fewer that is than count;
 # common: whether pairs have their own in any of them.
 count_subjects <- function(data, designs, method, use, settings) {
   counts <- lapply(seq_along(data$x), function(i) {
@@ -323,7 +324,7 @@ count_subjects <- function(data, designs, method, use, settings) {
   lost <- vapply(seq_along(counts), function(i) if (is.null(designs[[i]])) 0 else as.numeric(designs[[i]]$lost), 0)
   taken <- measure_of(method)$df_taken
   n <- vapply(seq_along(counts), FUN.VALUE = 0, function(i) {
-    if (is.null(designs[[i]]$df)) as.numeric(counts[[i]]$n_obs) - lost[i] else designs[[i]]$df + taken
+    if (is.null(designs[[i]]$df)) effective_n(designs[[i]], counts[[i]]) - lost[i] else designs[[i]]$df + taken
   })
   list(n = n, lost = vapply(counts, function(count) as.numeric(count$n_obs), 0) - n,
        common = any(vapply(counts, `[[`, NA, "common")))

@@ -83,7 +83,7 @@ consensus_attributes <- function(overlaps, rules, how, scales) {
   attributes$n_obs <- sum(vapply(overlaps, attr, 0, "n_obs"))
   powers <- vapply(rules, `[[`, 0, "power")
   attributes$power <- if (all(powers == powers[1L])) powers[1L] else powers
-  if (!is.null(attributes$adjusted)) attributes$adjusted$lost <- NULL # of one data set
+  if (!is.null(attributes$adjusted)) attributes$adjusted[c("lost", "effective")] <- NULL # of one data set
   attributes$combine <- how$how
   attributes$probs <- if (how$how == "quantile") how$share
   attributes$scales <- if (any(scales != 1)) scales

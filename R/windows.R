@@ -207,6 +207,7 @@ tukey_taper <- function(width, share) {
 # windows that a few threads have done before it has begun: with the same result. backend: the argument.
 window_settings <- function(task, backend) {
   settings <- task$settings
+  if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # of all observations, not of a window
   if (identical(settings$asked$pearsonFallback, "all")) {
     fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
   }

@@ -26,10 +26,18 @@ gcor_autocorrelation *gcor_autocorrelation_new(gcor_context *context, const gcor
                                                const gcor_measure *measure);
 void gcor_autocorrelation_free(gcor_autocorrelation *of); /* NULL is allowed */
 
+/* What regression and weights do to the sum over lags in Bartlett's formula: n_points sums, ascending, and the
+ * effective number of observations that each stands for, of n_obs that count. Between the points the number is
+ * interpolated, and beyond them it is that of the nearest. */
+typedef struct {
+    int64_t n_points, n_obs;
+    const double *sums, *counts;
+} gcor_calibration;
+
 /* How many independent observations variable i of a and j of b are worth that have n in common (Bartlett 1935): n at
- * the most. Any thread. */
+ * the most. calibration NULL: the columns are neither weighted nor regressed. Any thread. */
 double gcor_effective_count(const gcor_autocorrelation *a, int64_t i, const gcor_autocorrelation *b, int64_t j,
-                            int64_t n);
+                            int64_t n, const gcor_calibration *calibration);
 
 #ifdef __cplusplus
 }

@@ -127,6 +127,21 @@ int64_t gcor_common_count(const gcor_observed *a, int64_t i, const gcor_observed
     return count;
 }
 
+static void add_weight(gcor_weight_sums *sums, double weight) {
+    sums->sum += weight;
+    sums->squares += weight * weight;
+}
+
+gcor_weight_sums gcor_common_weights(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j,
+                                     const double *weight) {
+    gcor_weight_sums sums = {0, 0};
+    const uint64_t *own = a->present ? a->present + i * a->words : NULL;
+    const uint64_t *other = a->present ? b->present + j * b->words : NULL;
+    for (int64_t k = 0; k < a->n_obs; k++)
+        if (!own || (own[k / 64] & other[k / 64]) >> k % 64 & 1) add_weight(&sums, weight ? weight[k] : 1);
+    return sums;
+}
+
 double gcor_common_quotient(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n) {
     if (!a->tied || n == a->n_present[i]) return a->quotient[i];
     const uint64_t *other = b->present + j * b->words;

@@ -27,6 +27,12 @@ void gcor_observed_free(gcor_observed *observed); /* NULL is allowed */
 
 /* How many observations variables i of a and j of b have in common. Any thread. */
 int64_t gcor_common_count(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j);
+/* Adds up the weights of these observations, and their squares. weight: n_obs; NULL: all are 1. Any thread. */
+typedef struct {
+    double sum, squares;
+} gcor_weight_sums;
+gcor_weight_sums gcor_common_weights(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j,
+                                     const double *weight);
 /* The quotient of variable i of a among its n common observations with variable j of b. Any thread. */
 double gcor_common_quotient(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n);
 

@@ -1,6 +1,8 @@
 #include "test.h"
 
 #include "alloc.h"
+#include "design.h"
+#include "source.h"
 #include "threads.h"
 #include "triangle.h"
 
@@ -39,20 +41,26 @@ static void find_range(gcor_test *test) {
     if (test->n_tables < 0) test->n_tables = 0;
 }
 
+/* Of all pairs, where they have as many; 0: they have not. */
+static double common_df(const gcor_test *test) {
+    if (test->rule.df.given > 0) return test->rule.df.given;
+    return test->worth > 0 ? test->worth - (double)taken(test) : 0;
+}
+
 /* Where every pair has degrees of its own there are none; otherwise for each number of observations, or for the number
- * that is given. */
+ * that all have. */
 static gcor_status make_tables(gcor_context *context, gcor_test *test, int64_t n_pairs) {
-    if (test->rule.df.is_estimated) return GCOR_OK;
+    const double common = common_df(test);
+    if (gcor_df_is_own(&test->rule.df, !gcor_test_is_single(test))) return GCOR_OK;
     find_range(test);
-    if (test->rule.df.given > 0) test->n_tables = 1;
+    if (common > 0) test->n_tables = common >= 1;
     if (n_pairs < PAIRS_OF_TABLE * test->n_tables) test->n_tables = 0;
     if (test->n_tables == 0) return GCOR_OK;
     test->tables = gcor_alloc(context, test->n_tables, sizeof *test->tables, "tables of p values");
     if (!test->tables) return GCOR_NO_MEMORY;
     memset(test->tables, 0, (size_t)test->n_tables * sizeof *test->tables);
     for (int64_t k = 0; k < test->n_tables && !gcor_stop(context); k++)
-        test->tables[k] = gcor_t_table_new(context, test->rule.df.given > 0 ? test->rule.df.given
-                                                                            : (double)(test->low + k - taken(test)));
+        test->tables[k] = gcor_t_table_new(context, common > 0 ? common : (double)(test->low + k - taken(test)));
     return context->error.status;
 }
 
@@ -82,12 +90,25 @@ static int needs_ties(const gcor_test *test) {
     return is_normal(test) || (test->rule.most_exact > 0 && gcor_most_exact(test->rule.measure) > 0);
 }
 
+/* What n observations are worth whose weights have these sums. */
+static double worth_of(const gcor_df_rule *rule, gcor_weight_sums sums, int64_t n) {
+    if (rule->worth == GCOR_WORTH_SUM) return sums.sum * rule->unit;
+    return rule->worth == GCOR_WORTH_KISH && n > 0 ? sums.sum * sums.sum / sums.squares : (double)n;
+}
+
+static double common_worth(const gcor_test *test, int64_t i, int64_t j, int64_t n) {
+    if (test->rule.df.worth == GCOR_WORTH_COUNT) return (double)n;
+    return worth_of(&test->rule.df, gcor_common_weights(test->x, i, test->y, j, test->weight), n);
+}
+
 gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, const gcor_columns *x,
                            const gcor_columns *y, int common, int64_t n_pairs, gcor_test *test) {
-    *test = (gcor_test){.rule = *rule};
+    *test = (gcor_test){.rule = *rule, .weight = x->design ? x->design->weight : NULL};
+    if (!test->weight && test->rule.df.worth == GCOR_WORTH_KISH) test->rule.df.worth = GCOR_WORTH_COUNT;
     test->x = test->y = gcor_observed_new(context, x, common, needs_ties(test));
     if (test->x && y) test->y = gcor_observed_new(context, y, common, needs_ties(test));
     gcor_status status = test->x && test->y ? GCOR_OK : context->error.status;
+    if (!status && !common && x->source->n_var > 0) test->worth = common_worth(test, 0, 0, x->n_obs);
     if (!status && !is_normal(test)) status = make_tables(context, test, n_pairs);
     if (!status) status = make_exact(context, test);
     if (!status) status = estimate_lags(context, test, x, y);
@@ -110,12 +131,14 @@ void gcor_test_close(gcor_test *test) {
 
 static double df_of(const gcor_test *test, int64_t i, int64_t j, int64_t n) {
     if (test->rule.df.given > 0) return test->rule.df.given;
-    if (!test->rule.df.is_estimated) return (double)(n - taken(test));
-    return gcor_effective_count(test->x_lags, i, test->y_lags, j, n) - test->rule.measure->df_taken;
+    if (!test->rule.df.is_estimated)
+        return (test->worth > 0 ? test->worth : common_worth(test, i, j, n)) - (double)taken(test);
+    const gcor_calibration *calibration = test->rule.df.calibration.n_points > 0 ? &test->rule.df.calibration : NULL;
+    return gcor_effective_count(test->x_lags, i, test->y_lags, j, n, calibration) - test->rule.measure->df_taken;
 }
 
 static gcor_tail t_tail(const gcor_test *test, int64_t n, double df, double r) {
-    int64_t k = test->rule.df.given > 0 ? 0 : n - test->low;
+    int64_t k = common_df(test) > 0 ? 0 : n - test->low;
     if (k >= 0 && k < test->n_tables) return gcor_t_table_tail(test->tables[k], r);
     return gcor_t_tail(df, r);
 }

@@ -11,12 +11,23 @@
 extern "C" {
 #endif
 
-/* Degrees of freedom of Student's t: as many as observations, less what the measure takes and regression took (lost);
- * or `given`, if that is not 0; or estimated from the autocorrelations of a pair's columns, which know of that. */
+/* How many observations weighted ones are worth. */
+typedef enum {
+    GCOR_WORTH_COUNT, /* as many as count: weights are precisions */
+    GCOR_WORTH_KISH,  /* the square of the weights' sum over the sum of their squares: weights are importances */
+    GCOR_WORTH_SUM    /* the weights' sum, times `unit`: weights are frequencies */
+} gcor_worth;
+
+/* Degrees of freedom of Student's t: as many as the observations are worth, less what the measure takes and regression
+ * took (lost); or `given`, if that is not 0; or estimated from the autocorrelations of a pair's columns, with a
+ * calibration (n_points 0: none) that knows of that. */
 typedef struct {
     int64_t lost;
     double given;
     int is_estimated;
+    gcor_calibration calibration;
+    gcor_worth worth;
+    double unit; /* what a weight of 1 stands for */
 } gcor_df_rule;
 
 typedef struct {
@@ -32,6 +43,8 @@ typedef struct {
 typedef struct {
     gcor_test_rule rule;
     gcor_observed *x, *y;                  /* y: x where there is none */
+    const double *weight;                  /* of the observations that count; NULL: all are 1 */
+    double worth;                          /* of all of these; 0: pairs have observations of their own */
     gcor_autocorrelation *x_lags, *y_lags; /* the same; NULL: degrees of freedom are not estimated */
     int64_t low, n_tables;                 /* tables of p values for low .. low + n_tables - 1 observations */
     gcor_t_table **tables;
@@ -48,6 +61,12 @@ void gcor_test_close(gcor_test *test);
 /* Whether all pairs have the same number of observations. */
 static inline int gcor_test_is_single(const gcor_test *test) {
     return !test->x->present;
+}
+
+/* Whether pairs have degrees of freedom that do not follow from how many observations they have. common: pairs have
+ * observations of their own. */
+static inline int gcor_df_is_own(const gcor_df_rule *rule, int common) {
+    return rule->is_estimated || (common && !(rule->given > 0) && rule->worth != GCOR_WORTH_COUNT);
 }
 
 typedef struct {

@@ -69,9 +69,27 @@ gcor_design r_design_parse(SEXP design, int64_t n_obs) {
                          .option = parse_numbers(r_element(design, "option"), "options", 1)};
 }
 
+/* In the order of R's choices. */
+static const gcor_worth worths[] = {GCOR_WORTH_KISH, GCOR_WORTH_COUNT, GCOR_WORTH_SUM};
+
+static gcor_calibration parse_calibration(SEXP calibration) {
+    if (Rf_isNull(calibration)) return (gcor_calibration){0};
+    SEXP sums = r_element(calibration, "sums");
+    return (gcor_calibration){
+        .n_points = Rf_xlength(sums),
+        .n_obs = (int64_t)Rf_asReal(r_element(calibration, "n")),
+        .sums = REAL(sums),
+        .counts = parse_numbers(r_element(calibration, "counts"), "counts", Rf_xlength(sums)),
+    };
+}
+
 gcor_df_rule r_df_parse(SEXP design) {
     SEXP df = r_element(design, "df");
-    gcor_df_rule rule = {.lost = (int64_t)Rf_asReal(r_element(design, "lost")), .is_estimated = Rf_isString(df)};
+    gcor_df_rule rule = {.lost = (int64_t)Rf_asReal(r_element(design, "lost")),
+                         .is_estimated = Rf_isString(df),
+                         .calibration = parse_calibration(r_element(design, "calibration")),
+                         .worth = worths[Rf_asInteger(r_element(design, "worth"))],
+                         .unit = Rf_asReal(r_element(design, "unit"))};
     if (Rf_isReal(df)) rule.given = Rf_asReal(df);
     return rule;
 }

@@ -326,7 +326,8 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
 /* list(weights: one for each observation, or NULL; basis: a matrix of a row for each, or NULL; keeps; raw: as basis;
  * ranked; option: numbers, or NULL), which stay R's: see gcor_design. */
 gcor_design r_design_parse(SEXP design, int64_t n_obs);
-/* The design's list has for p values: df: NULL, a number, or any text: estimated; lost. */
+/* The design's list has for p values: df: NULL, a number, or any text: estimated; lost; worth: 0 Kish's number, 1 the
+ * number, 2 the sum of the weights times unit; calibration: list(n, sums, counts), or NULL: see gcor_calibration. */
 gcor_df_rule r_df_parse(SEXP design);
 /* subjects.c: whether x is many subjects' data; the job's x, y and combination from them; and how much memory their
  * columns may take, if the call does not say. */

@@ -111,7 +111,7 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
     if (length != count_pairs(&q)) Rf_error("%.0f coefficients are not those of all pairs", (double)length);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     if (q.counted.common) q.n = allocate(result, 0, length);
-    if (q.rule.df.is_estimated) q.df = allocate(result, 4, length);
+    if (gcor_df_is_own(&q.rule.df, q.counted.common)) q.df = allocate(result, 4, length);
     q.statistic = allocate(result, 1, length);
     q.p = allocate(result, 2, length);
     if (compact) gcor_compact_widen(compact, q.job.call.context.threads, q.statistic); /* in its place */

@@ -49,7 +49,17 @@ test_that("headers of what nothing has changed say nothing", {
 })
 
 test_that("weights, options, factors and degrees of freedom are told of", {
-  expect_header(gpuCor(x, weights = seq_len(60)), "60 observations weighted ")
+  graded <- "weighted (effective n 45.37): 43.37 degrees of freedom"
+  expect_header(gpuCor(x, weights = seq_len(60)), paste("60 observations", graded))
+  expect_header(gpuCorTest(x, weights = seq_len(60)), graded)
+  expect_header(gpuCorNetwork(x, weights = seq_len(60), p.value = 0.5), graded)
+  expect_header(gpuCor(x, weights = seq_len(60), weights_are = "precision"), "60 observations weighted ")
+  expect_header(gpuCor(x, weights = rep(2, 60), weights_are = "frequency"), "weighted (effective n 120): 118 degrees")
+  holed <- replace(x, 51:60, NA)
+  expect_header(gpuCor(holed, weights = seq_len(60), use = "complete.obs"),
+                "50 observations weighted (effective n 37.87)")
+  expect_header(gpuCorWindows(x, 20, weights = seq_len(60)), "weighted coefficients")
+  expect_header(gpuCor(list(x, x), weights = list(1:60, 60:1), combine = "fisher"), "each weighted (effective n 45.37)")
   keep <- rep(c(TRUE, FALSE), c(50, 10))
   expect_header(gpuCor(x, weights = keep), "50 observations without 10 observations of weight 0 ")
   expect_header(gpuCor(x, weights = keep, method = "kendall"), "without 10 observations of weight 0 ")

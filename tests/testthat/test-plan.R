@@ -282,7 +282,7 @@ test_that("other data or another version under the plan's name are an error", {
 people <- data.frame(age = stats::rnorm(20), group = gl(2, 10), motion = stats::rnorm(20))
 adjustments <- list(
   list(covariates = ~ age + group, data = people),
-  list(covariates = people, weights = seq_len(20) / 20),
+  list(covariates = people, weights = seq_len(20) / 20, weights_are = "precision"),
   list(bandpass = c(0.01, 0.2), tr = 2, covariates = people$motion),
   list(weights = rep(0:1, c(4, 16)), method = "cosine"),
   list(method = "bicor", maxPOutliers = 0.1, pearsonFallback = "all"),

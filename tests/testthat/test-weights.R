@@ -109,8 +109,104 @@ test_that("the cosine is that of columns as they are", {
     expect_equal(diag(ours), replace(rep(1, 24), 21, NA))
   }
   r <- gpuCor(x[, 1], x[, 2], method = "cosine", precision = "double") # independent: t with n - 1 degrees of freedom
-  expect_equal(gpuCorTest(x[, 1:2], method = "cosine", precision = "double")$p.value[1],
+  expect_equal(gpuCorTest(x[, 1:2], method = "cosine", precision = "double", df = 32)$p.value[1],
                2 * pt(-abs(r) * sqrt(32 / (1 - r^2)), 32))
+})
+
+test_that("p values of cosines need the word that columns have a mean of zero", {
+  x <- normal(40, 6)
+  refused <- function(code) expect_error(code, "hold for columns whose expected value is zero", fixed = TRUE)
+  refused(gpuCorTest(x, method = "cosine"))
+  refused(gpuCorNetwork(x, method = "cosine", p.value = 0.1))
+  refused(gpuCorNetwork(x, method = "cosine", fdr = 0.1))
+  refused(gpuAssociation(x, x[, 1:2], method = "cosine"))
+  refused(gpuAssociation(x, x[, 1:2], method = "cosine", p.value = 0.1))
+  refused(gpuCor(x, method = "cosine", test = TRUE))
+  refused(gpuCor(x, method = "cosine")$p.value)
+  refused(gpuCorPairs(x, threshold = 0, method = "cosine", test = TRUE))
+  p <- gpuCorTest(x, method = "cosine", df = 39)$p.value
+  expect_equal(gpuCorNetwork(x, method = "cosine", p.value = 0.3, df = 39)@edges, sum(p <= 0.3))
+  expect_identical(gpuCor(x, method = "cosine")$pairs[1, 2], 40)
+})
+
+test_that("weights are worth the observations that 'weights_are' says", {
+  x <- weighed_data(41, 30)
+  w <- some_weights(41)
+  kish <- sum(w)^2 / sum(w^2)
+  test <- function(...) suppressWarnings(gpuCorTest(x, precision = "double", ...))
+  default <- test(weights = w)
+  expect_equal(c(default$df, default$n[1]), c(kish - 2, sum(w > 0)))
+  expect_equal(test(weights = 7 * w, weights_are = "importance")$p.value, default$p.value)
+  expect_equal(test(weights = w, weights_are = "precision")$df, sum(w > 0) - 2)
+  expect_equal(test(weights = w, method = "spearman")$df, kish - 2)
+  expect_equal(test(weights = w, covariates = cbind(sin(1:41), 1:41))$df, kish - 4)
+  t <- default$coefficient * sqrt((kish - 2) / (1 - default$coefficient^2))
+  expect_equal(as.vector(default$p.value), as.vector(2 * pt(-abs(t), kish - 2)))
+  kept <- rep(c(0, 1), c(4, 37))
+  for (kind in c("importance", "precision")) {
+    expect_equal(test(weights = 3 * kept, weights_are = kind)$p.value, test(weights = kept)$p.value)
+  }
+  expect_equal(test(weights = 3 * kept, weights_are = "frequency")$df, 3 * 37 - 2)
+  expect_equal(test(weights = rep(2, 41), weights_are = "frequency")$df, 80)
+})
+
+test_that("frequencies have the p values of as many copies", {
+  x <- normal(30, 20, seed = 8)
+  x[, 2] <- round(x[, 2])
+  times <- rep_len(c(3, 0, 1, 2), 30)
+  z <- cbind(sin(1:30), cos(2 * 1:30))
+  copies <- rep(1:30, times)
+  holes <- with_missing(x, 0.1)
+  same <- function(f, part, x, ..., covariates = NULL) {
+    expect_equal(part(f(x, ..., covariates = covariates, weights = times, weights_are = "frequency")),
+                 part(f(x[copies, ], ..., covariates = covariates[copies, ])), tolerance = 1e-9)
+  }
+  p <- function(test) as.vector(test$p.value)
+  for (backend in backends()) for (method in c("pearson", "spearman")) {
+    same(gpuCorTest, p, x, method = method, precision = "double", backend = backend)
+    same(gpuCorTest, p, x, method = method, precision = "double", backend = backend, covariates = z)
+    same(gpuCorTest, p, holes, method = method, precision = "double", backend = backend, use = "pairwise")
+    same(gpuCorTest, p, holes[, 1:5], method = method, precision = "double", backend = backend, use = "complete.obs")
+    for (data in list(x, holes)) {
+      same(gpuCorNetwork, function(net) net@edges, data, method = method, fdr = 0.3, use = "pairwise")
+      same(gpuCorNetwork, function(net) net@edges, data, method = method, p.value = 0.1, use = "pairwise")
+    }
+  }
+})
+
+test_that("each pair has the effective number of its own observations", {
+  holes <- with_missing(normal(50, 40, seed = 4), 0.2)
+  w <- exp(normal(50, 1, seed = 5))[, 1]
+  test <- gpuCorTest(holes, weights = w, use = "pairwise", output = "matrix", precision = "double")
+  known <- !is.na(holes)
+  kish <- crossprod(known * w, known)^2 / crossprod(known * w^2, known)
+  expect_equal(off_diagonal(test$df), off_diagonal(kish) - 2)
+  expect_equal(off_diagonal(test$n), off_diagonal(crossprod(known)))
+  own <- gpuCorTest(holes[, 1:15], holes[, 16:40], weights = w, use = "pairwise")
+  expect_equal(own$df, test$df[1:15, 16:40])
+  p <- off_diagonal(test$p.value)
+  for (backend in backends()) {
+    net <- function(...) {
+      gpuCorNetwork(holes, weights = w, use = "pairwise", backend = backend, precision = "double", ...)@edges
+    }
+    expect_equal(net(p.value = 0.2), sum(p <= 0.2))
+    expect_equal(net(fdr = 0.9), sum(p.adjust(p, "BH") <= 0.9))
+  }
+  few <- gpuAssociation(holes[, 1:20], holes[, 21:22], weights = w, p.value = 0.3)
+  expect_equal(sort(few$p.value), sort(test$p.value[1:20, 21:22][test$p.value[1:20, 21:22] <= 0.3]))
+  whole <- normal(50, 12)
+  of_traits <- gpuAssociation(whole[, 1:10], whole[, 11:12], weights = w, p.value = 0.5)
+  truth <- as.vector(gpuCorTest(whole[, 1:10], whole[, 11:12], weights = w, precision = "double")$p.value)
+  expect_equal(of_traits$p.value, sort(truth[truth <= 0.5]))
+})
+
+test_that("subjects' weights count by their effective number", {
+  x <- list(normal(60, 5), normal(50, 5, seed = 2))
+  w <- list(exp(normal(60, 1, seed = 3))[, 1], exp(normal(50, 1, seed = 4))[, 1])
+  r <- gpuCor(x, weights = w, combine = "fisher", precision = "double")
+  n <- vapply(w, function(w) sum(w)^2 / sum(w^2), 0)
+  z <- Map(function(x, w) atanh(cov.wt(x, w, cor = TRUE)$cor[lower.tri(diag(5))]), x, w)
+  expect_equal(as.vector(r), tanh((z[[1]] * (n[1] - 3) + z[[2]] * (n[2] - 3)) / (sum(n) - 6)), tolerance = 1e-6)
 })
 
 test_that("all functions take weights, with the same coefficients, on every back end to the last bit", {
@@ -126,7 +222,7 @@ test_that("all functions take weights, with the same coefficients, on every back
       expect_identical(all(gpuCor, x[, 1:30], x[, 31:70]), truth[1:30, 31:70])
       expect_identical(all(gpuCorTriangle, x, order = "column"), off_diagonal(truth))
       expect_identical(as.vector(all(gpuDist, t(x))), 1 - t(truth)[lower.tri(truth)])
-      expect_identical(as.vector(all(gpuCorTest, x)$coefficient), t(truth)[lower.tri(truth)])
+      expect_identical(as.vector(all(gpuCorTest, x, df = 20)$coefficient), t(truth)[lower.tri(truth)])
       expect_equal(all(gpuCorNetwork, x, threshold = 0.3)@edges, sum(weights >= 0.3, na.rm = TRUE))
       expect_gte(all(gpuCorNetwork, x, density = 0.02)@edges, ceiling(0.02 * choose(70, 2)))
       expect_equal(sum(all(gpuConnectivity, x, threshold = 0.3)$degree), 2 * sum(weights >= 0.3, na.rm = TRUE))
@@ -152,6 +248,20 @@ test_that("weights that are none are errors that say so", {
   expect_error(gpuCorTest(x, weights = 1:6, method = "spearman", exact = TRUE), "there is no exact distribution",
                fixed = TRUE)
   expect_error(gpuCorTest(x, weights = 1:6, adjust = "maxT"), "adjust = \"maxT\" permutes", fixed = TRUE)
+  expect_error(gpuCor(x, weights_are = "precision"), "says what 'weights' are, and there are none", fixed = TRUE)
+  expect_error(gpuCor(x, weights = 1:6, weights_are = "counts"), "'weights_are' must be one of", fixed = TRUE)
+  expect_error(gpuCor(x, weights = 1:6 / 2, weights_are = "frequency"), "'weights' is 0.5 at observation 1",
+               fixed = TRUE)
+  expect_error(gpuCorTest(x, weights = rep(2, 6), weights_are = "frequency", method = "kendall"),
+               "has no meaning for method = \"kendall\"", fixed = TRUE)
+  expect_error(gpuCorTest(x, weights = 1:6, weights_are = "frequency", df = "bartlett"), "a place in time",
+               fixed = TRUE)
+  heavy <- c(1e4, 1, 1, 1, 1, 1) # worth one observation
+  expect_error(gpuCorTest(x, weights = heavy), "p values need at least 3 observations; there are 1", fixed = TRUE)
+  expect_error(gpuCorNetwork(x, weights = heavy, p.value = 0.1), "there are 1 effective ones", fixed = TRUE)
+  expect_error(gpuCorTest(x, weights = rep(2, 6), weights_are = "frequency", method = "spearman", exact = TRUE),
+               "there is no exact distribution", fixed = TRUE)
+  expect_error(gpuCor(x, weight_are = "precision"), "did you mean 'weights_are'", fixed = TRUE)
   expect_error(gpuCor(x, waits = 1:6), "there is no 'waits'", fixed = TRUE)
   one <- suppressWarnings(gpuCor(x, weights = c(1, 0, 0, 0, 0, 0), output = "matrix"))
   expect_true(all(is.na(one)))

@@ -1,0 +1,186 @@
+# Degrees of freedom of p values: those that are given, what weights leave of the number of observations, and what
+# regression does to Bartlett's formula. The help of it is gpucor-measures (R/measures.R).
+
+# NULL, a number, or "bartlett".
+check_df <- function(df, method, tests) {
+  if (is.null(df)) return(NULL)
+  if (!tests) fail("'df' says what p values are of; gpuCorTest() and gpuCorNetwork() with 'p.value' or 'fdr' have any")
+  if (!is_t_distributed(method)) {
+    fail("'df' has no meaning for method = \"", method, "\", whose p values follow from a normal distribution")
+  }
+  if (identical(df, "bartlett")) return(df)
+  ok <- is.numeric(df) && length(df) == 1L && is.finite(df) && df >= 1
+  if (!ok) fail("'df' must be a number of at least 1, or \"bartlett\", not ", show_value(df))
+  as.numeric(df)
+}
+
+# The t distribution of a measure that does not centre holds for columns of mean zero only. Giving 'df' says so.
+check_testable <- function(method, df) {
+  measure <- measure_of(method)
+  if (measure$centred || !is.null(df)) return(invisible())
+  fail("p values of method = \"", method, "\" hold for columns whose expected value is zero; if it is, say so by 'df' ",
+       "(n - 1 for n observations), or use method = \"pearson\"")
+}
+
+# ---- weights
+
+# In the order of the engine's numbers.
+WEIGHT_KINDS <- c("importance", "precision", "frequency")
+
+# What weights are; only p values depend on it.
+check_weights_are <- function(asked, method) {
+  kind <- check_choice(if (is.null(asked$weights_are)) WEIGHT_KINDS else asked$weights_are, WEIGHT_KINDS, "weights_are")
+  if (is.null(asked[["weights"]])) { # `$` would find weights_are
+    if (!is.null(asked$weights_are)) fail("'weights_are' says what 'weights' are, and there are none; leave it out")
+    return(kind)
+  }
+  if (kind == "frequency") check_frequencies(asked, method)
+  kind
+}
+
+check_frequencies <- function(asked, method) {
+  weights <- asked[["weights"]]
+  bad <- which(is.finite(weights) & weights != floor(weights))
+  if (length(bad)) {
+    fail("'weights' is ", format(weights[bad[1L]]), " at observation ", bad[1L], "; weights_are = \"frequency\" needs ",
+         "integers, numbers of copies")
+  }
+  if (!is_t_distributed(method)) {
+    fail("weights_are = \"frequency\" has no meaning for method = \"", method, "\", whose 'weights' are 0 and 1")
+  }
+  if (identical(asked$df, "bartlett")) {
+    fail("df = \"bartlett\" needs a place in time for each observation, which copies (weights_are = \"frequency\") do ",
+         "not have; give a number")
+  }
+}
+
+# What a weight of 1, as check_weights() returns it, stands for.
+weight_unit <- function(weights) if (length(weights)) as.numeric(max(weights)) else 1
+
+# The number of a kind. Importances that are 0 and 1 are worth what precisions are.
+kind_code <- function(kind, weights) {
+  if (kind == "importance" && !is_graded(list(weights = weights))) kind <- "precision"
+  match(kind, WEIGHT_KINDS) - 1L
+}
+
+is_kind <- function(design, kind) identical(design$worth, match(kind, WEIGHT_KINDS) - 1L)
+
+# How many observations those that count, with these weights (NULL: all 1), are worth; n: their number.
+worth_of <- function(design, weights, n) {
+  if (is_kind(design, "frequency")) return(design$unit * if (is.null(weights)) n else sum(weights))
+  if (is_kind(design, "importance")) sum(weights)^2 / sum(weights^2) else n
+}
+
+# Whether observations that count differ in weight.
+is_graded <- function(design) any(design$weights > 0 & design$weights < 1)
+
+# Whether they may be worth another number than theirs.
+has_worth <- function(design) is_kind(design, "frequency") || is_kind(design, "importance")
+
+# The same of observations counted by count_observations().
+effective_n <- function(design, counted) {
+  weights <- design$weights
+  if (!is.null(counted$observed)) weights <- weights[counted$observed[seq_len(counted$n_obs)] + 1L]
+  worth_of(design, weights, counted$n_obs)
+}
+
+# The same of those among n_obs that count for all pairs, or may; for headers. NULL: it is their number.
+told_worth <- function(settings, use, n_obs, complete) {
+  design <- settings$design
+  if (!has_worth(design)) return(NULL)
+  counts <- if (is.null(design$weights)) rep(TRUE, n_obs) else design$weights > 0
+  if (uses[use] %in% c("complete.obs", "na.or.complete")) counts <- counts & complete(settings)
+  worth_of(design, design$weights[counts], sum(counts))
+}
+
+# The most that any pair's observations are worth.
+most_effective <- function(design, counted) {
+  if (counted$common && is_kind(design, "importance")) counted$n_obs else effective_n(design, counted)
+}
+
+# Of pairs with all observations counted, the most degrees of freedom (or as many as are given): what columns were freed
+# of is taken off. estimated: each pair has its own.
+degrees_of_freedom <- function(task, counted) {
+  design <- task$settings$design
+  estimated <- identical(design$df, "bartlett")
+  taken <- measure_of(task$method)$df_taken + if (estimated || is.null(design)) 0 else design$lost
+  n <- if (estimated) bartlett_most(design, counted$n_obs) else most_effective(design, counted)
+  most <- if (is.numeric(design$df)) design$df else n - taken
+  if (counted$n_obs < 3 || most < 1) {
+    fail("p values need at least ", max(3, taken + 1), " observations; there ", if (n == 1) "is " else "are ",
+         format(n, digits = 3L), if (n != counted$n_obs) " effective ones")
+  }
+  list(most = most, estimated = estimated)
+}
+
+# ---- Bartlett's formula
+
+bartlett_most <- function(design, n) if (is.null(design$calibration)) n else max(design$calibration$counts)
+
+# Coefficients of the first-order autoregressive series by which the formula is calibrated.
+AUTOREGRESSION <- c(seq(0, 0.9, 0.1), 0.95, 0.98)
+
+# What weights and regression do to the formula: list(n, sums, counts), n observations that count. For such series the
+# formula's sum over lags is expected to be `sums` (ascending), and by the variance of their coefficients after the
+# same weighting and regression the series are worth `counts` observations. With R the diagonal of the roots of the
+# weights, T the correlations of a series and M what projects on what is left, these are functions of A = M R T R M:
+# the sums of its diagonals, and tr(A)^2 / tr(A A). Smoother series never count more.
+calibration_of <- function(design, centred) {
+  if (!identical(design$df, "bartlett") || (is.null(design$basis) && !is_graded(design))) return(NULL)
+  space <- design_space(design, centred)
+  weight <- lag_weights(space$scale > 0)
+  points <- vapply(AUTOREGRESSION, FUN.VALUE = numeric(2L), function(phi) {
+    moments <- series_moments(space, phi)
+    c(sum(weight * (moments$lags[1L + seq_along(weight)] / moments$lags[1L])^2),
+      moments$lags[1L]^2 / moments$squares + centred)
+  })
+  points <- points[, order(points[1L, ]), drop = FALSE]
+  list(n = sum(space$scale > 0), sums = points[1L, ], counts = cummin(points[2L, ]))
+}
+
+# Of squared autocorrelations at lags 1, 2, ...: those of the engine (src/core/autocorrelation.c). counts: which
+# observations do.
+lag_weights <- function(counts) {
+  lags <- seq_len(length(counts) %/% 4)
+  products <- round(lag_sums(counts, counts)[lags + 1L])
+  ifelse(products > 0, (1 - lags / length(counts))^2 * sum(counts) / products, 0)
+}
+
+# n observations; scale: R of calibration_of(); basis: orthonormal columns q, M being I - qq', or, where it keeps, qq'.
+design_space <- function(design, centred) {
+  n <- if (is.null(design$weights)) nrow(design$basis) else length(design$weights)
+  root <- if (is.null(design$weights)) rep(1, n) else sqrt(design$weights)
+  mean <- if (centred && !design$keeps) root / sqrt(sum(root^2))
+  list(n = n, scale = if (is_kind(design, "precision")) as.numeric(root > 0) else root,
+       basis = cbind(mean, design$basis), keeps = design$keeps)
+}
+
+# list(lags: sums of the diagonals of A, from the main one on; squares: tr(A A)).
+series_moments <- function(space, phi) {
+  q <- space$basis
+  tq <- if (is.null(q)) matrix(0, space$n, 0L) else space$scale * smoothed(space$scale * q, phi)
+  if (is.null(q)) q <- tq
+  within <- crossprod(q, tq)
+  if (space$keeps) return(list(lags = lag_sums(q, q %*% within), squares = sum(within^2)))
+  powers <- phi^(seq_len(space$n) - 1)
+  twice <- c(1, rep(2, space$n - 1))
+  list(lags = powers * lag_sums(space$scale, space$scale) - 2 * lag_sums(q, tq - q %*% within / 2),
+       squares = sum(twice * powers^2 * lag_sums(space$scale^2, space$scale^2)) - 2 * sum(tq^2) + sum(within^2))
+}
+
+# The product of an autoregressive series' correlations with the columns of x.
+smoothed <- function(x, phi) {
+  if (phi == 0) return(x)
+  run <- function(m) matrix(stats::filter(m, phi, "recursive"), nrow(m))
+  back <- rev(seq_len(nrow(x)))
+  run(x) + run(x[back, , drop = FALSE])[back, , drop = FALSE] - x
+}
+
+# For each lag from 0 on, the mean of sum(x[t] * y[t + lag]) and sum(y[t] * x[t + lag]), over all columns.
+lag_sums <- function(x, y) {
+  x <- as.matrix(x)
+  if (!ncol(x)) return(numeric(nrow(x)))
+  length <- stats::nextn(2 * nrow(x))
+  spectrum <- function(m) stats::mvfft(rbind(as.matrix(m), matrix(0, length - nrow(x), ncol(x))))
+  Re(stats::fft(Re(rowSums(Conj(spectrum(x)) * spectrum(y))) + 0i, inverse = TRUE))[seq_len(nrow(x))] / length
+}

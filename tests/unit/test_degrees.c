@@ -1,0 +1,98 @@
+/* Degrees of freedom of pairs: by weights of the pair's own observations, and by a calibration of Bartlett's formula.
+ */
+#include "check.h"
+#include "fixture.h"
+
+#include "../../src/core/design.h"
+#include "../../src/core/test.h"
+
+#include <math.h>
+
+enum { N_OBS = 70, N_VAR = 9, N_PAIRS = N_VAR * (N_VAR - 1) / 2 };
+
+/* ---- weights --------------------------------------------------------------------------------------- */
+
+static double weight[N_OBS];
+
+/* Of two columns: what their common observations are worth, and how many there are. */
+static double worth_of(gcor_worth worth, double unit, const double *x, const double *y, double *n) {
+    double sum = 0, squares = 0;
+    *n = 0;
+    for (int k = 0; k < N_OBS; k++) {
+        if (isnan(x[k]) || isnan(y[k])) continue;
+        sum += weight[k];
+        squares += weight[k] * weight[k];
+        *n += 1;
+    }
+    return worth == GCOR_WORTH_COUNT ? *n : worth == GCOR_WORTH_SUM ? sum * unit : sum * sum / squares;
+}
+
+static void check_pairs(gcor_test *test, const unit_data *data, gcor_context *context) {
+    double r[N_PAIRS], n[N_PAIRS], df[N_PAIRS], t[N_PAIRS], p[N_PAIRS], count;
+    for (int k = 0; k < N_PAIRS; k++) r[k] = 0.3;
+    CHECK_INT(gcor_test_pairs(context, test, 1, r, n, df, t, p), GCOR_OK);
+    for (int j = 0, at = 0; j < N_VAR; j++)
+        for (int i = j + 1; i < N_VAR; i++, at++) {
+            double worth = worth_of(test->rule.df.worth, test->rule.df.unit, data->values + (size_t)i * N_OBS,
+                                    data->values + (size_t)j * N_OBS, &count);
+            CHECK_NEAR(df[at], worth - 2 - (double)test->rule.df.lost, 1e-9);
+            CHECK_NEAR(n[at], count, 0);
+            if (df[at] >= 1) CHECK_NEAR(t[at], 0.3 * sqrt(df[at] / (1 - 0.09)), 1e-9);
+            if (df[at] >= 1) CHECK_NEAR(p[at], gcor_tail_p(gcor_t_tail(df[at], 0.3), t[at], GCOR_TWO_SIDED, 0), 1e-9);
+        }
+}
+
+static void weigh(int spoilt) {
+    unit_call call;
+    unit_call_begin(&call, 2);
+    unit_data data = unit_data_new(N_OBS, N_VAR, spoilt);
+    for (int k = 0; k < N_OBS; k++) weight[k] = 0.1 + unit_uniform();
+    const gcor_design design = {.n_rows = N_OBS, .weight = weight};
+    const gcor_columns columns = {.source = &data.matrix.source, .n_obs = N_OBS, .design = &design};
+    for (gcor_worth worth = GCOR_WORTH_COUNT; worth <= GCOR_WORTH_SUM; worth++) {
+        const gcor_test_rule rule = {
+            .measure = unit_measure("pearson"), .missing = -1, .df = {.lost = 3, .worth = worth, .unit = 2.5}};
+        gcor_test test;
+        unit_about("missing %d, worth %d", spoilt, worth);
+        CHECK_INT(gcor_df_is_own(&rule.df, spoilt), spoilt && worth != GCOR_WORTH_COUNT);
+        for (int64_t n_pairs = 1; n_pairs <= 1000000; n_pairs += 999999) { /* without and with tables */
+            CHECK_INT(gcor_test_open(&call.context, &rule, &columns, NULL, spoilt, n_pairs, &test), GCOR_OK);
+            check_pairs(&test, &data, &call.context);
+            gcor_test_close(&test);
+        }
+    }
+    unit_data_free(&data);
+}
+
+static void weigh_all_and_own(void) {
+    unit_seed(11);
+    weigh(UNIT_COMPLETE);
+    weigh(UNIT_SPOILT);
+}
+
+/* ---- Bartlett's formula ------------------------------------------------------------------------------- */
+
+static double count_at(double sum, const gcor_calibration *calibration) {
+    double one = 1, missing = NAN, *values[] = {isnan(sum) ? &missing : &sum, &one};
+    gcor_autocorrelation x = {1, 1, values[0]}, y = {1, 1, values[1]};
+    return gcor_effective_count(&x, 0, &y, 0, 50, calibration);
+}
+
+static void interpolate(void) {
+    const double sums[] = {0.5, 1, 3}, counts[] = {80, 60, 20};
+    const gcor_calibration calibration = {3, 100, sums, counts}, *c = &calibration;
+    CHECK_NEAR(count_at(-1, NULL), 50, 0);
+    CHECK_NEAR(count_at(2, NULL), 10, 1e-12);
+    CHECK(isnan(count_at(NAN, NULL)));
+    CHECK_NEAR(count_at(-1, c), 40, 1e-12); /* half of the 100 observations */
+    CHECK_NEAR(count_at(0.5, c), 40, 1e-12);
+    CHECK_NEAR(count_at(0.75, c), 35, 1e-12);
+    CHECK_NEAR(count_at(2, c), 20, 1e-12);
+    CHECK_NEAR(count_at(3, c), 10, 1e-12);
+    CHECK_NEAR(count_at(1e9, c), 10, 1e-12);
+    CHECK(isnan(count_at(NAN, c)));
+}
+
+const unit_test degrees_tests[] = {{"pairs have what their observations are worth", weigh_all_and_own},
+                                   {"counts are interpolated", interpolate},
+                                   {NULL, NULL}};
