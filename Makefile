@@ -6,6 +6,7 @@
 #                  TSan; half a minute
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
 #   make fuzz      random calls against cor(), exact fractions and definitions: SECONDS=60 SEED=1
+#   make nulls     p values by simulation where there is nothing to find: a table of sizes, SECONDS=300 on all cores
 #   make asan      the tests with AddressSanitizer and UBSan; make asan-fuzz: the random calls
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
 #   make cluster   plans on a Slurm of three nodes on this machine: engines, lost nodes, killed processes; ten minutes
@@ -18,7 +19,7 @@
 #   make site      the help, the vignettes and the records as a site, in build/site
 #   make clean
 #
-# CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, check, fuzz and bench.
+# CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, check, fuzz, nulls and bench.
 
 CONFIGURE =
 FILTER =
@@ -51,7 +52,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo check unit claims fuzz bench asan asan-fuzz valgrind cluster install-check lint format doc site clean
+.PHONY: demo check unit claims fuzz nulls bench asan asan-fuzz valgrind cluster install-check lint format doc site clean
 
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
@@ -113,6 +114,7 @@ check: unit claims
 	export MAKEFLAGS=-j$(JOBS) _R_CHECK_CRAN_INCOMING_REMOTE_=FALSE _R_CHECK_SYSTEM_CLOCK_=FALSE
 	# Threads that wait leave the processor to others: where it is shared, tests of small data take a fifth of the time.
 	export OMP_WAIT_POLICY=passive
+	export GPUCOR_TESTS=full
 	# What the package enhances is for its users to have.
 	export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=TRUE
 	mkdir -p none/src/contrib
@@ -141,6 +143,12 @@ fuzz:
 	$(call need,$(FUZZ_NEEDS))
 	$(call install,--configure-args='$(CONFIGURE)')
 	R --vanilla --no-echo -e '$(run_fuzz)' < /dev/null || $(tell_fuzz)
+
+nulls: SECONDS = 300
+nulls:
+	$(call need,$(DEMO_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	Rscript --vanilla tests/nulls/run.R $(SECONDS) $(JOBS)
 
 bench:
 	$(call need,$(BENCH_NEEDS))

@@ -49,7 +49,7 @@
 #'
 #' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
 #' 9, 559.
-#' @seealso [gpuCorTest()], [gpuCorNetwork()], [gpuModules()]
+#' @seealso [gpuCorTest()], [gpuCorNetwork()], [gpuModules()]; [gpucor-p-values] for which data p values are valid
 #' @examples
 #' set.seed(1)
 #' traits <- data.frame(age = round(runif(60, 20, 70)), sex = rep(c("f", "m"), 30))

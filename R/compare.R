@@ -80,7 +80,7 @@
 #' *Biometrika* 34, 28-35.
 #'
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
-#' @seealso [subjects], [gpucor-p-values]
+#' @seealso [subjects]; [gpucor-p-values] for which data p values are valid
 #' @examples
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
 #' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])

@@ -99,7 +99,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' Best DJ, Roberts DE (1975). Algorithm AS 89: the upper tail probabilities of
 #' Spearman's rho. *Applied Statistics* 24, 377-379.
 #'
-#' @seealso [stats::p.adjust()] for many tests at once without permutations.
+#' @seealso [gpucor-p-values] for which data they are valid; [stats::p.adjust()] for many tests at once without
+#'   permutations.
 #' @examples
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test

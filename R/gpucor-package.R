@@ -9,7 +9,7 @@
 #' * [gpuCorTriangle()]: the same as a plain vector, in either triangle order; [triangleIndex()] and
 #'   [trianglePosition()] tell where pairs are in it
 #' * [gpuDist()]: distances `1 - coefficient` between rows
-#' * [gpuCorTest()], [gpuTtest()]: test statistics and p values
+#' * [gpuCorTest()], [gpuTtest()]: test statistics and p values; [gpucor-p-values]: for which data they are valid
 #' * [gpuCorNetwork()]: the strongly correlated pairs, as a sparse matrix, an edge list or a file, and
 #'   [what can be done with a network][gpuCorNetwork-class]; [as_igraph()]: a graph of igraph
 #' * [gpuConnectivity()]: degrees, strengths, soft connectivity, and the histogram of all coefficients

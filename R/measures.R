@@ -145,7 +145,7 @@
 #' Bartlett MS (1935). Some aspects of the time-correlation problem in regard to tests of significance. *Journal of
 #' the Royal Statistical Society* 98, 536-543.
 #'
-#' @seealso [gpuCor()], [gpuCorNetwork()], [gpuCorTest()]
+#' @seealso [gpuCor()], [gpuCorNetwork()], [gpuCorTest()]; [gpucor-p-values] for which data p values are valid
 #' @examples
 #' x <- as.matrix(mtcars[, 1:4])
 #' gpuCor(x, method = "bicor", maxPOutliers = 0.1)

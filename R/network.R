@@ -93,8 +93,8 @@
 #' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. *Journal
 #' of the Royal Statistical Society B* 57, 289-300.
 #'
-#' @seealso [gpuConnectivity()] for sums over edges without the edges,
-#'   [pickPower()], [gpuCorNetwork-class]
+#' @seealso [gpucor-p-values] for which data p values are valid; [gpuConnectivity()] for sums over edges without the
+#'   edges, [pickPower()], [gpuCorNetwork-class]
 #' @examples
 #' x <- as.matrix(mtcars)
 #' net <- gpuCorNetwork(x, threshold = 0.8)

@@ -68,7 +68,8 @@
 #'
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
-#' @seealso [gpuCorCompare()] for the difference between two groups of subjects
+#' @seealso [gpuCorCompare()] for the difference between two groups of subjects; [gpucor-p-values] for which data
+#'   p values are valid
 #' @examples
 #' set.seed(1)
 #' shared <- matrix(rnorm(200), 50) %*% matrix(rnorm(120), 4)

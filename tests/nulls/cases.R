@@ -1,0 +1,433 @@
+# The cases: the function, the method, the data, the option; the band of the size; a data set's p values. A function
+# that gets a p value gets its cases here, and a place in the help page gpucor-p-values.
+
+# Of variables that depend on z by `effect`, adjusted for `terms` of z.
+partial <- function(effect, terms = identity, method = "spearman") {
+  z <- stats::rnorm(100)
+  gpuCorTest(normal(100) + effect(z), normal(100) + effect(z), covariates = terms(z), method = method)$p.value
+}
+half_square <- function(z) z^2 / 2
+with_square <- function(z) cbind(z, z^2)
+
+test_cases <- c(
+  # ---- Pearson, normal: valid, however far the tail
+  lapply(c(5, 12, 30, 100), function(n) {
+    null_case("gpuCorTest", "pearson", paste("normal, n =", n), "", VALID,
+              \() gpuCorTest(normal(n), normal(n))$p.value)
+  }),
+  lapply(c(5, 10, 30, 100), function(n) {
+    null_case("gpuCorTest", "pearson", paste("normal, n =", n), "tail", VALID / 50, level = 1e-3,
+              \() gpuCorTest(normal(n, 100))$p.value)
+  }),
+  lapply(c(10, 100), function(n) {
+    null_case("gpuCorTest", "pearson", paste("normal, n =", n), "far tail", VALID / 500, level = 1e-4,
+              \() gpuCorTest(normal(n, 200))$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "pearson", "two modules, n = 30", "", VALID,
+              \() gpuCorTest(block(30), block(30))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, n = 15", "alternative = \"less\"", VALID,
+              \() gpuCorTest(normal(15), normal(15), alternative = "less")$p.value),
+    null_case("gpuCorTest", "pearson", "normal, n = 15", "alternative = \"greater\"", VALID,
+              \() gpuCorTest(normal(15), normal(15), alternative = "greater")$p.value),
+    null_case("gpuCorTest", "pearson", "normal, n = 15", "log.p", VALID,
+              \() exp(gpuCorTest(normal(15), normal(15), log.p = TRUE)$p.value)),
+    null_case("gpuCorTest", "pearson", "normal, n = 15", "precision = \"double\"", VALID,
+              \() gpuCorTest(normal(15), normal(15), precision = "double")$p.value),
+
+    # ---- Pearson, not normal: valid at 0.05, not in the tail
+    null_case("gpuCorTest", "pearson", "log counts, n = 30", "", VALID,
+              \() gpuCorTest(counts(30), counts(30))$p.value),
+    null_case("gpuCorTest", "pearson", "few counts, n = 30", "", NEARLY,
+              \() gpuCorTest(few_counts(30), few_counts(30))$p.value),
+    null_case("gpuCorTest", "pearson", "t3, n = 30", "", NEARLY, \() gpuCorTest(t3(30), t3(30))$p.value),
+    null_case("gpuCorTest", "pearson", "lognormal, n = 30", "", NEARLY,
+              \() gpuCorTest(lognormal(30), lognormal(30))$p.value),
+    null_case("gpuCorTest", "pearson", "lognormal, n = 30", "far tail", c(0.003, 0.005), level = 1e-4,
+              \() gpuCorTest(lognormal(30, 100))$p.value),
+    null_case("gpuCorTest", "pearson", "lognormal, n = 100", "far tail", c(0.003, 0.005), level = 1e-4,
+              \() gpuCorTest(lognormal(100, 100))$p.value),
+    null_case("gpuCorTest", "pearson", "log counts, n = 30", "far tail", c(0.8e-4, 1.3e-4), level = 1e-4,
+              \() gpuCorTest(counts(30, 150))$p.value),
+    null_case("gpuCorTest", "pearson", "few counts, n = 30", "far tail", c(0.0018, 0.003), level = 1e-4,
+              \() gpuCorTest(few_counts(30, 100))$p.value),
+    null_case("gpuCorTest", "pearson", "t3, n = 30", "far tail", c(0.0006, 0.003), level = 1e-4,
+              \() gpuCorTest(t3(30, 100))$p.value),
+
+    # ---- missing values
+    null_case("gpuCorTest", "pearson", "normal, n = 30, 30 % missing", "pairwise", VALID,
+              \() gpuCorTest(holes(normal(30), 0.3), holes(normal(30), 0.3), use = "pairwise")$p.value),
+    null_case("gpuCorTest", "pearson", "normal, n = 30, some rows missing", "complete.obs", VALID,
+              \() gpuCorTest(holes(normal(30, 10), 0.03), normal(30), use = "complete.obs")$p.value),
+    null_case("gpuCorTest", "spearman", "normal, n = 30, 30 % missing", "pairwise", NEARLY,
+              \() gpuCorTest(holes(normal(30), 0.3), normal(30), use = "pairwise", method = "spearman")$p.value),
+    null_case("gpuCorTest", "spearman", "normal, n = 12, 40 % missing", "pairwise", CONSERVATIVE, needs = "min_obs",
+              \() gpuCorTest(holes(normal(12), 0.4), normal(12), use = "pairwise", method = "spearman")$p.value),
+    null_case("gpuCorTest", "spearman", "normal, n = 12, 40 % missing", "pairwise, tail", c(0, 1.1e-3), level = 1e-3,
+              needs = "min_obs",
+              \() gpuCorTest(holes(normal(12), 0.4), normal(12), use = "pairwise", method = "spearman")$p.value),
+    null_case("gpuCorTest", "kendall", "normal, n = 20, 30 % missing", "pairwise", c(0.035, 0.055),
+              \() gpuCorTest(holes(normal(20), 0.3), normal(20), use = "pairwise", method = "kendall")$p.value),
+    null_case("gpuCorTest", "bicor", "normal, n = 30, 20 % missing", "pairwise", c(0.035, 0.055), sets = 20,
+              \() gpuCorTest(holes(normal(30), 0.2), normal(30), use = "pairwise", method = "bicor")$p.value)
+  ),
+
+  # ---- Spearman: exact to 14 observations
+  lapply(c(5, 8, 12, 14), function(n) {
+    null_case("gpuCorTest", "spearman", paste("normal, n =", n), "", c(if (n == 5) 0 else 0.035, 0.055),
+              needs = "min_obs", sets = 25, \() gpuCorTest(normal(n), normal(n), method = "spearman")$p.value)
+  }),
+  lapply(c(8, 12, 14), function(n) {
+    null_case("gpuCorTest", "spearman", paste("normal, n =", n), "tail", c(if (n == 8) 0 else 0.7e-3, 1.1e-3),
+              level = 1e-3, needs = "min_obs", sets = 20,
+              \() gpuCorTest(normal(n, 100), method = "spearman")$p.value)
+  }),
+  lapply(c(15, 30, 100), function(n) {
+    null_case("gpuCorTest", "spearman", paste("normal, n =", n), "", VALID,
+              \() gpuCorTest(normal(n), normal(n), method = "spearman")$p.value)
+  }),
+  lapply(c(15, 30, 100), function(n) {
+    null_case("gpuCorTest", "spearman", paste("lognormal, n =", n), "tail", c(0.7e-3, 1.1e-3), level = 1e-3,
+              needs = "min_obs", \() gpuCorTest(lognormal(n, 100), method = "spearman")$p.value)
+  }),
+  lapply(c(15, 30), function(n) {
+    null_case("gpuCorTest", "spearman", paste("lognormal, n =", n), "far tail", c(0, 1.1e-4), level = 1e-4,
+              needs = "min_obs", \() gpuCorTest(lognormal(n, 200), method = "spearman")$p.value)
+  }),
+  lapply(c(9, 12, 15, 30), function(n) {
+    null_case("gpuCorTest", "spearman", paste("normal, n =", n), "exact", c(0.04, 0.055),
+              needs = if (n > 9) "min_obs",
+              \() gpuCorTest(normal(n), normal(n), method = "spearman", exact = TRUE)$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "spearman", "normal, n = 15", "exact, tail", c(0.7e-3, 1.1e-3), level = 1e-3,
+              needs = "min_obs", \() gpuCorTest(normal(15, 100), method = "spearman", exact = TRUE)$p.value),
+    null_case("gpuCorTest", "spearman", "few counts, n = 12", "", NEARLY,
+              \() gpuCorTest(few_counts(12), few_counts(12), method = "spearman")$p.value),
+    null_case("gpuCorTest", "spearman", "few counts, n = 12", "tail", c(1.1e-3, 1.4e-3), level = 1e-3, needs = "min_obs",
+              \() gpuCorTest(few_counts(12, 60), method = "spearman")$p.value),
+    null_case("gpuCorTest", "spearman", "few counts, n = 30", "", NEARLY,
+              \() gpuCorTest(few_counts(30), few_counts(30), method = "spearman")$p.value)
+  ),
+
+  # ---- Kendall: the exact distribution has few values in small data, and the normal approximation either more or less
+  lapply(c(5, 12, 30), function(n) {
+    null_case("gpuCorTest", "kendall", paste("normal, n =", n), "", if (n == 5) CONSERVATIVE else c(0.04, 0.055),
+              \() gpuCorTest(normal(n), normal(n), method = "kendall")$p.value)
+  }),
+  lapply(c(5, 8, 12, 30), function(n) {
+    null_case("gpuCorTest", "kendall", paste("normal, n =", n), "exact", if (n > 8) c(0.04, 0.055) else CONSERVATIVE,
+              \() gpuCorTest(normal(n), normal(n), method = "kendall", exact = TRUE)$p.value)
+  }),
+  lapply(c(8, 12, 30), function(n) {
+    null_case("gpuCorTest", "kendall", paste("normal, n =", n), "tail", c(0, 1.1e-3), level = 1e-3,
+              \() gpuCorTest(normal(n, 60), method = "kendall")$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "kendall", "normal, n = 8", "exact = FALSE", c(0.055, 0.07),
+              \() gpuCorTest(normal(8), normal(8), method = "kendall", exact = FALSE)$p.value),
+    null_case("gpuCorTest", "kendall", "few counts, n = 12", "", CONSERVATIVE,
+              \() gpuCorTest(few_counts(12), few_counts(12), method = "kendall")$p.value),
+    null_case("gpuCorTest", "kendall", "few counts, n = 30", "", NEARLY,
+              \() gpuCorTest(few_counts(30), few_counts(30), method = "kendall")$p.value)
+  ),
+
+  # ---- bicor
+  lapply(c(12, 30), function(n) {
+    null_case("gpuCorTest", "bicor", paste("normal, n =", n), "", CONSERVATIVE,
+              \() gpuCorTest(normal(n), normal(n), method = "bicor")$p.value)
+  }),
+  lapply(c(12, 30), function(n) {
+    null_case("gpuCorTest", "bicor", paste("lognormal, n =", n), "tail", c(0, 1.2e-3), level = 1e-3,
+              \() gpuCorTest(lognormal(n, 60), method = "bicor")$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "bicor", "lognormal, n = 30", "", NEARLY,
+              \() gpuCorTest(lognormal(30), lognormal(30), method = "bicor")$p.value),
+    null_case("gpuCorTest", "bicor", "normal, n = 30", "5 covariates", CONSERVATIVE,
+              \() {
+                z <- normal(30, 5)
+                gpuCorTest(confounded(z, normal(30)), confounded(z, normal(30)), covariates = z,
+                           method = "bicor")$p.value
+              }),
+
+    # ---- cosine: with df only
+    null_case("gpuCorTest", "cosine", "normal of mean 0, n = 30", "df = n - 1", VALID,
+              \() gpuCorTest(normal(30), normal(30), method = "cosine", df = 29)$p.value),
+    null_case("gpuCorTest", "cosine", "normal of mean 0.5, n = 30", "df = n - 1", c(0.15, 0.3),
+              \() gpuCorTest(normal(30) + 0.5, normal(30) + 0.5, method = "cosine", df = 29)$p.value),
+
+    # ---- covariates
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "5 covariates", VALID,
+              \() {
+                z <- normal(30, 5)
+                gpuCorTest(confounded(z, normal(30)), confounded(z, normal(30)), covariates = z)$p.value
+              }),
+    null_case("gpuCorTest", "pearson", "normal, n = 30, 30 % missing", "pairwise, 2 covariates", VALID, sets = 20,
+              \() {
+                z <- normal(30, 2)
+                gpuCorTest(holes(confounded(z, normal(30)), 0.3), confounded(z, normal(30)), covariates = z,
+                           use = "pairwise")$p.value
+              }),
+    null_case("gpuCorTest", "spearman", "normal, n = 30", "2 unrelated covariates", NEARLY,
+              \() gpuCorTest(normal(30), normal(30), covariates = normal(30, 2), method = "spearman")$p.value),
+    null_case("gpuCorTest", "spearman", "normal + z, n = 100", "covariate z", c(0.055, 0.066),
+              \() partial(identity)),
+    null_case("gpuCorTest", "spearman", "normal + exp(z), n = 100", "covariate z", c(0.14, 0.19),
+              \() partial(exp)),
+    null_case("gpuCorTest", "spearman", "normal + exp(z), n = 100", "covariates z, z^2", c(0.06, 0.085),
+              \() partial(exp, with_square)),
+    null_case("gpuCorTest", "pearson", "normal + exp(z), n = 100", "covariate exp(z)", VALID,
+              \() partial(exp, exp, "pearson")),
+    null_case("gpuCorTest", "spearman", "normal + z^2 / 2, n = 100", "covariate z", c(0.55, 0.8),
+              \() partial(half_square)),
+    null_case("gpuCorTest", "spearman", "normal + z^2 / 2, n = 100", "covariates z, z^2", c(0.09, 0.13),
+              \() partial(half_square, with_square)),
+
+    # ---- weights
+    null_case("gpuCorTest", "pearson", "normal, n = 40", "weights 0 and 1", VALID,
+              \() gpuCorTest(normal(40), normal(40), weights = rep(0:1, 20))$p.value),
+    null_case("gpuCorTest", "spearman", "normal, n = 40", "weights 0 and 1", VALID,
+              \() gpuCorTest(normal(40), normal(40), weights = rep(0:1, 20), method = "spearman")$p.value),
+    null_case("gpuCorTest", "pearson", "normal of variance 1 / w, n = 30", "weights, precision", VALID,
+              needs = "weights_are",
+              \() {
+                w <- stats::rexp(30)
+                gpuCorTest(normal(30) / sqrt(w), normal(30) / sqrt(w), weights = w, weights_are = "precision")$p.value
+              }),
+    null_case("gpuCorTest", "pearson", "0 to 2, 60 observations of 9 kinds", "weights, frequency", NEARLY,
+              needs = "weights_are", sets = 300,
+              \() {
+                table <- as.data.frame(table(x = sample(0:2, 60, TRUE), y = sample(0:2, 60, TRUE)))
+                gpuCorTest(as.numeric(table$x), as.numeric(table$y), weights = table$Freq,
+                           weights_are = "frequency")$p.value
+              })
+  ),
+  list(
+    null_case("gpuCorTest", "pearson", "normal, n = 100", "lognormal weights", CONSERVATIVE, needs = "weights_are",
+              \() gpuCorTest(normal(100), normal(100), weights = exp(stats::rnorm(100)))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "exponential weights", CONSERVATIVE, needs = "weights_are",
+              \() gpuCorTest(normal(30), normal(30), weights = stats::rexp(30))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "uniform weights", CONSERVATIVE, needs = "weights_are",
+              \() gpuCorTest(normal(30), normal(30), weights = stats::runif(30))$p.value),
+    null_case("gpuCorTest", "spearman", "normal, n = 30", "exponential weights", CONSERVATIVE, needs = "weights_are",
+              \() gpuCorTest(normal(30), normal(30), weights = stats::rexp(30), method = "spearman")$p.value)
+  )
+)
+
+# ---- series; n observations of AR(a) are worth (1 - a^2) / (1 + a^2) times as many
+
+bartlett_case <- function(data, option, make, regressors = NULL, method = "pearson", ...) {
+  null_case("gpuCorTest", method, data, paste0("df = \"bartlett\"", option), ...,
+            needs = if (nzchar(option)) "weights_are", sets = if (nzchar(option)) 10 else 50,
+            p = \() gpuCorTest(make(), make(), df = "bartlett", covariates = if (!is.null(regressors)) regressors(),
+                               method = method)$p.value)
+}
+
+scrubbed <- function(n, k) diag(n)[, sample.int(n, k)]
+
+series_cases <- list(
+  null_case("gpuCorTest", "pearson", "AR(0.6), n = 200", "", c(0.15, 0.21),
+            \() gpuCorTest(series(200, 0.6), series(200, 0.6))$p.value),
+  null_case("gpuCorTest", "spearman", "AR(0.6), n = 200", "", c(0.13, 0.2),
+            \() gpuCorTest(series(200, 0.6), series(200, 0.6), method = "spearman")$p.value),
+  null_case("gpuCorTest", "pearson", "AR(0.6), n = 200", "df = 92", NEARLY,
+            \() gpuCorTest(series(200, 0.6), series(200, 0.6), df = 92)$p.value),
+  null_case("gpuCorTest", "pearson", "white series, n = 200", "bandpass", VALID,
+            \() gpuCorTest(normal(200), normal(200), bandpass = c(0.01, 0.1), tr = 2)$p.value),
+  bartlett_case("white series, n = 200", "", \() normal(200), band = NEARLY),
+  bartlett_case("AR(0.6), n = 100", "", \() series(100, 0.6), band = NEARLY),
+  bartlett_case("AR(0.6), n = 200", "", \() series(200, 0.6), band = NEARLY),
+  bartlett_case("AR(0.6), n = 200", "", \() series(200, 0.6), method = "spearman", band = NEARLY),
+  bartlett_case("AR(0.9), n = 200", "", \() series(200, 0.9), band = c(0.04, 0.07)),
+  bartlett_case("normal, n = 30", ", 20 white covariates", \() normal(30), \() normal(30, 20), band = c(0, 0.06)),
+  bartlett_case("normal, n = 100", ", 30 dummies", \() normal(100), \() scrubbed(100, 30), band = NEARLY),
+  bartlett_case("AR(0.6), n = 100", ", 30 dummies", \() series(100, 0.6), \() scrubbed(100, 30), band = NEARLY),
+  bartlett_case("AR(0.6), n = 200", ", 10 white covariates", \() series(200, 0.6), \() normal(200, 10), band = NEARLY),
+  bartlett_case("AR(0.6), n = 200", ", 10 AR(0.9) covariates", \() series(200, 0.6), \() series(200, 0.9, 10),
+                band = NEARLY),
+  bartlett_case("AR(0.9), n = 200", ", 10 AR(0.6) covariates", \() series(200, 0.9), \() series(200, 0.6, 10),
+                band = c(0.04, 0.07))
+)
+
+# ---- all pairs at once: the share of data sets with a false discovery, at 0.05
+
+max_t_case <- function(data, option, x, ..., band = NEARLY, method = "pearson", needs = NULL) {
+  null_case("gpuCorTest", method, data, paste0("maxT", option), band, time = 2, needs = needs,
+            sets = if (is.null(needs)) 100 else 25,
+            \() min(gpuCorTest(x(), ..., adjust = "maxT", n_perm = 39, method = method)$p.adjusted, na.rm = TRUE))
+}
+
+family_cases <- list(
+  max_t_case("normal, n = 15", "", \() normal(15)),
+  max_t_case("lognormal, n = 30", "", \() lognormal(30)),
+  max_t_case("few counts, n = 15", "", \() few_counts(15), method = "kendall", band = CONSERVATIVE),
+  null_case("gpuCorTest", "pearson", "two modules, n = 20", "maxT", NEARLY, time = 2, sets = 100,
+            \() min(gpuCorTest(block(20), block(20), adjust = "maxT", n_perm = 39)$p.adjusted)),
+  max_t_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.9, 1)),
+  max_t_case("AR(0.6), n = 200", ", surrogate = \"phase\"", \() series(200, 0.6), surrogate = "phase",
+             needs = "surrogate"),
+  max_t_case("AR(0.9), n = 200", ", surrogate = \"phase\"", \() series(200, 0.9), surrogate = "phase",
+             needs = "surrogate", band = c(0.03, 0.08)),
+  max_t_case("AR(0.6), n = 200", ", surrogate = \"block\"", \() series(200, 0.6), surrogate = "block",
+             needs = "surrogate", band = c(0.03, 0.08)),
+  null_case("gpuCorPerm", "pearson", "two modules, n = 20", "p.value", VALID,
+            \() gpuCorPerm(block(20), block(20), B = 39)$p.value),
+  null_case("gpuCorPerm", "spearman", "lognormal, n = 30", "p.adjusted", NEARLY, time = 2, sets = 100,
+            \() min(gpuCorPerm(lognormal(30), lognormal(30), B = 39, method = "spearman")$p.adjusted))
+)
+
+# ---- networks
+
+network_cases <- c(
+  list(
+    null_case("gpuCorNetwork", "pearson", "two modules, n = 30", "p.value", VALID,
+              \() of_edges(gpuCorNetwork(block(30), block(30), p.value = 0.05, output = "edges"), 400)),
+    null_case("gpuCorNetwork", "pearson", "normal, n = 30, 30 % missing", "p.value, pairwise", VALID,
+              \() of_edges(gpuCorNetwork(holes(normal(30), 0.3), normal(30), p.value = 0.05, use = "pairwise",
+                                         output = "edges"), 400)),
+    null_case("gpuCorNetwork", "kendall", "few counts, n = 30", "p.value", NEARLY,
+              \() of_edges(gpuCorNetwork(few_counts(30), few_counts(30), p.value = 0.05, method = "kendall",
+                                         output = "edges"), 400)),
+    null_case("gpuCorNetwork", "spearman", "normal, n = 12", "p.value", c(0.04, 0.055), needs = "min_obs",
+              \() of_edges(gpuCorNetwork(normal(12), normal(12), p.value = 0.05, method = "spearman",
+                                         output = "edges"), 400)),
+    null_case("gpuCorNetwork", "pearson", "normal, n = 30", "p.value, 5 covariates", VALID,
+              \() of_edges(gpuCorNetwork(normal(30), normal(30), p.value = 0.05, covariates = normal(30, 5),
+                                         output = "edges"), 400)),
+    null_case("gpuCorPairs", "pearson", "normal, n = 30", "test", VALID,
+              \() gpuCorPairs(normal(30), normal(30), threshold = 0, test = TRUE)$p.value),
+    null_case("gpuCor", "spearman", "normal, n = 30", "test", VALID,
+              \() gpuCor(normal(30), normal(30), method = "spearman", test = TRUE)$p.value),
+    null_case("gpuTtest", "pearson", "normal, n = 12", "", VALID,
+              \() 2 * stats::pt(-abs(gpuTtest(12, gpuCor(normal(12), normal(12)))), 10))
+  ),
+  lapply(list(list("normal", 10, "pearson", NEARLY), list("normal", 5, "spearman", CONSERVATIVE, "min_obs"),
+              list("normal", 12, "spearman", CONSERVATIVE, "min_obs"),
+              list("lognormal", 15, "spearman", CONSERVATIVE, "min_obs"),
+              list("lognormal", 30, "spearman", CONSERVATIVE, "min_obs"),
+              list("lognormal", 100, "spearman", CONSERVATIVE),
+              list("few_counts", 30, "kendall", CONSERVATIVE), list("lognormal", 30, "bicor", NEARLY),
+              list("lognormal", 30, "pearson", c(0.9, 1))),
+         function(case) {
+           null_case("gpuCorNetwork", case[[3]], paste0(case[[1]], ", n = ", case[[2]]), "fdr", case[[4]],
+                     needs = if (length(case) > 4) case[[5]], sets = 100,
+                     \() discoveries(gpuCorNetwork(match.fun(case[[1]])(case[[2]], 60), fdr = 0.05,
+                                                   method = case[[3]], output = "edges")))
+         }),
+  # Discoveries that are false, where a fifth of all pairs is correlated: columns of the same label.
+  lapply(list(list("pearson", c(0.42, 0.52)), list("spearman", CONSERVATIVE)), function(case) {
+    null_case("gpuCorNetwork", case[[1]], "lognormal, n = 30, 20 % edges", "fdr", case[[2]], sets = 100,
+              \() {
+                x <- exp(do.call(cbind, lapply(1:5, \(i) block(30, 20, rho = 0.2))))
+                edges <- gpuCorNetwork(x, fdr = 0.05, method = case[[1]], output = "edges")
+                false_discoveries(edges, rep(1:5, each = 20))
+              })
+  })
+)
+
+# ---- variables against traits
+
+association_cases <- list(
+  null_case("gpuAssociation", "pearson", "module and traits, n = 30", "2 covariates", VALID,
+            \() {
+              z <- normal(30, 2)
+              gpuAssociation(confounded(z, block(30)), normal(30, 3), covariates = z, output = "matrix")$p.value
+            }),
+  null_case("gpuAssociation", "pearson", "log counts, two groups of 8", "factor", VALID,
+            \() gpuAssociation(counts(16), data.frame(group = gl(2, 8)), output = "matrix")$p.value),
+  null_case("gpuAssociation", "pearson", "normal, n = 30, 20 % missing", "p.value", VALID,
+            \() of_edges(gpuAssociation(holes(normal(30), 0.2), normal(30, 3), p.value = 0.05), 60)),
+  null_case("gpuAssociation", "spearman", "lognormal, n = 30", "fdr", CONSERVATIVE, sets = 100, needs = "min_obs",
+            \() discoveries(gpuAssociation(lognormal(30, 100), normal(30, 3), fdr = 0.05, method = "spearman")))
+)
+
+# ---- two groups
+
+# Pairs that are correlated by 0.8 in both groups.
+compare_case <- function(method, data, option, band, make, ..., needs = NULL) {
+  null_case("gpuCorCompare", method, data, option, band, needs = needs,
+            \() of_pairs(gpuCorCompare(make(50), make(50), method = method, ...)$p.value))
+}
+at <- function(rho, make = normal) \(n) pairs_of(n, rho, make)
+
+# A batch shifts rows and scales the columns of both groups.
+batch_of <- function(x, batch) x + outer(batch, stats::rnorm(ncol(x), sd = 2))
+
+permuted_case <- function(method, data, option, band, p, needs = NULL) {
+  null_case("gpuCorCompare", method, data, paste0("n_perm", option), band, p, needs = needs, time = 3, sets = 30)
+}
+
+two_groups_cases <- list(
+  compare_case("pearson", "normal, rho = 0", "", VALID, at(0)),
+  compare_case("pearson", "normal, rho = 0.8", "", VALID, at(0.8)),
+  compare_case("spearman", "normal, rho = 0", "", NEARLY, at(0)),
+  compare_case("spearman", "normal, rho = 0.8", "", c(0.052, 0.075), at(0.8)),
+  compare_case("spearman", "t3, rho = 0.8", "", c(0.09, 0.13), at(0.8, t3)),
+  compare_case("spearman", "lognormal, rho = 0.8", "", c(0.1, 0.14), at(0.8, lognormal)),
+  compare_case("pearson", "t3, rho = 0.8", "", c(0.25, 0.35), at(0.8, t3)),
+  compare_case("pearson", "lognormal, rho = 0.8", "", c(0.42, 0.52), at(0.8, lognormal)),
+  compare_case("pearson", "AR(0.6), rho = 0.8", "", c(0.13, 0.2), at(0.8, \(n, m) series(n, 0.6, m))),
+  compare_case("pearson", "AR(0.6), rho = 0.8", "df = 21", c(0.035, 0.07), at(0.8, \(n, m) series(n, 0.6, m)), df = 21,
+               needs = "surrogate"),
+  null_case("gpuCorCompare", "pearson", "normal, n = 15", "fdr", c(0.08, 0.15),
+            \() discoveries(gpuCorCompare(normal(15, 40), normal(15, 40), fdr = 0.05, output = "edges"))),
+  null_case("gpuCorCompare", "pearson", "normal, n = 50", "fdr", c(0.045, 0.075),
+            \() discoveries(gpuCorCompare(normal(50, 40), normal(50, 40), fdr = 0.05, output = "edges"))),
+  permuted_case("pearson", "normal", "", NEARLY,
+                \() min(gpuCorCompare(block(20), block(20), n_perm = 39)$p.adjusted)),
+  permuted_case("spearman", "lognormal", "", NEARLY,
+                \() min(gpuCorCompare(lognormal(20), lognormal(20), n_perm = 39, method = "spearman")$p.adjusted)),
+  permuted_case("pearson", "t3", "", c(0.03, 0.08), needs = "surrogate",
+                \() min(gpuCorCompare(t3(30), t3(30), n_perm = 39)$p.adjusted)),
+  permuted_case("pearson", "lognormal", "", c(0.03, 0.08), needs = "surrogate",
+                \() min(gpuCorCompare(lognormal(30), lognormal(30), n_perm = 39)$p.adjusted)),
+  permuted_case("pearson", "normal, batches", ", covariates", c(0.03, 0.08), needs = "surrogate",
+                \() {
+                  batch <- rep(0:1, 15)
+                  min(gpuCorCompare(batch_of(normal(30), batch), batch_of(normal(30), batch), covariates = batch,
+                                    n_perm = 39)$p.adjusted)
+                })
+)
+
+# ---- lists of subjects, which differ among themselves
+
+subject_cases <- c(
+  lapply(c(5, 12), function(k) {
+    null_case("gpuCorNetwork", "pearson", paste(k, "subjects that differ, AR(0.6)"), "p.value", VALID,
+              needs = "effects",
+              \() of_edges(gpuCorNetwork(subjects_of(k), p.value = 0.05, combine = "fisher", output = "edges"), 66))
+  }),
+  lapply(c(5, 12), function(k) {
+    null_case("gpuCorCompare", "pearson", paste(k, "and", k, "subjects that differ, AR(0.6)"), "", c(0.035, 0.055),
+              needs = "effects", \() gpuCorCompare(subjects_of(k), subjects_of(k))$p.value)
+  }),
+  list(
+    null_case("gpuCorNetwork", "pearson", "8 subjects that differ, AR(0.6)", "fdr", NEARLY, needs = "effects",
+              sets = 100,
+              \() discoveries(gpuCorNetwork(subjects_of(8), fdr = 0.05, combine = "fisher", output = "edges"))),
+    null_case("gpuCorCompare", "pearson", "5 and 9 subjects that differ unequally", "", c(0.04, 0.07),
+              needs = "effects",
+              \() gpuCorCompare(subjects_of(5, spread = 0.25), subjects_of(9, spread = 0.1))$p.value),
+    null_case("gpuCorCompare", "pearson", "6 and 6 subjects that differ", "n_perm", NEARLY, time = 3, sets = 40,
+              \() min(gpuCorCompare(subjects_of(6), subjects_of(6), n_perm = 39)$p.adjusted)),
+    null_case("gpuCorNetwork", "pearson", "5 subjects, one correlation in all", "p.value, fixed effects", VALID,
+              needs = "effects",
+              \() of_edges(gpuCorNetwork(subjects_of(5, a = 0, spread = 0), p.value = 0.05, combine = "fisher",
+                                         effects = "fixed", output = "edges"), 66)),
+    null_case("gpuCorCompare", "pearson", "5 and 5 subjects, one correlation in all", "fixed effects", VALID,
+              needs = "effects",
+              \() gpuCorCompare(subjects_of(5, a = 0, spread = 0), subjects_of(5, a = 0, spread = 0),
+                                effects = "fixed")$p.value),
+    null_case("gpuCorCompare", "pearson", "5 and 5 subjects, one correlation in all, AR(0.6)", "fixed effects, df = 45",
+              NEARLY, needs = "effects",
+              \() gpuCorCompare(subjects_of(5, spread = 0), subjects_of(5, spread = 0), effects = "fixed",
+                                df = 45)$p.value),
+    null_case("gpuCorCompare", "pearson", "5 and 5 subjects that differ, AR(0.6)", "fixed effects", c(0.26, 0.37),
+              needs = "effects",
+              \() gpuCorCompare(subjects_of(5), subjects_of(5), effects = "fixed")$p.value)
+  )
+)
+
+null_cases <- c(test_cases, series_cases, family_cases, network_cases, association_cases, two_groups_cases,
+                subject_cases)

@@ -1,0 +1,51 @@
+# Data under null hypotheses: n observations of m variables. Two calls are independent of one another, so that all pairs
+# between their columns are null.
+
+normal <- function(n, m = 20) matrix(stats::rnorm(n * m), n)
+
+# Genes of one module.
+block <- function(n, m = 20, rho = 0.5) sqrt(rho) * stats::rnorm(n) + sqrt(1 - rho) * normal(n, m)
+
+t3 <- function(n, m = 20) matrix(stats::rt(n * m, 3), n)
+lognormal <- function(n, m = 20) exp(normal(n, m))
+
+# Of single cells: six in ten are zero; of bulk.
+few_counts <- function(n, m = 20) matrix(stats::rnbinom(n * m, size = 0.5, mu = 1), n)
+counts <- function(n, m = 20) log1p(matrix(stats::rnbinom(n * m, size = 2, mu = 20), n))
+
+holes <- function(x, share) replace(x, stats::runif(length(x)) < share, NA)
+
+# Autoregressive series.
+series <- function(n, a, m = 20) {
+  x <- stats::filter(sqrt(1 - a^2) * normal(n + 50, m), a, "recursive")
+  matrix(x[-(1:50), ], n)
+}
+
+# Pairs (i, m + i) of columns of make(), correlated by rho, and p values of these.
+pairs_of <- function(n, rho, make = normal, m = 20) {
+  x <- make(n, m)
+  cbind(x, rho * x + sqrt(1 - rho^2) * make(n, m))
+}
+elliptic_t3 <- function(n, rho, m = 20) {
+  pairs_of(n, rho) / sqrt(matrix(stats::rchisq(n * m, 3), n)[, c(seq_len(m), seq_len(m))] / 3)
+}
+of_pairs <- function(p, m = 20) as.matrix(p)[cbind(seq_len(m), m + seq_len(m))]
+
+# x that a regressor z confounds.
+confounded <- function(z, x) x + z %*% normal(ncol(z), ncol(x))
+
+# Series of k subjects, whose own correlations differ from zero by normal deviations; their mean z is zero.
+subjects_of <- function(k, n = 100, a = 0.6, spread = 0.1, m = 12) {
+  lapply(seq_len(k), function(i) series(n, a, m) %*% (diag(m) + spread * normal(m, m)))
+}
+
+# A data set's p value for the null hypothesis that nothing is to be discovered.
+discoveries <- function(edges) as.numeric(nrow(edges) == 0)
+
+# Of the edges between `label`s of columns: whose share at most any level is that of the false ones.
+false_discoveries <- function(edges, label) {
+  if (nrow(edges)) as.numeric(label[edges$from] == label[edges$to]) else 1
+}
+
+# p values of edges, as many as there are pairs.
+of_edges <- function(edges, pairs) c(edges$p.value, rep(1, pairs - nrow(edges)))
