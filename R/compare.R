@@ -36,14 +36,24 @@
 #' error.
 #'
 #' `n_perm`: p values adjusted for all pairs at once by permutation, in a single step (Westfall and Young 1993), as
-#' [gpuCorTest()] has them. With three subjects or more their group labels are permuted, and in each permutation the
-#' largest t of all pairs is found (with fixed effects the largest standardized difference), by its size or by `sign`.
-#' With one matrix in each group the rows of both are permuted, each column of which is first centered and scaled to
-#' unit variance in its group (for Spearman its ranks are): under the hypothesis that both groups have the same
-#' correlations the rows are exchangeable. The adjusted p value of a pair is the fraction of the permutations, the data
-#' themselves being one of them, whose largest value is at least the pair's. [set.seed()] determines the permutations.
-#' Permutations of labels share one computation of each subject's coefficients; each permutation of rows takes as long
-#' as the comparison.
+#' [gpuCorTest()] has them. The adjusted p value of a pair is the fraction of the permutations, the data themselves being
+#' one of them, whose largest value of all pairs, by its size or by `sign`, is at least the pair's. [set.seed()]
+#' determines the permutations.
+#'
+#' * Three subjects or more: their group labels are permuted, and the value is t (with fixed effects the standardized
+#'   difference). All permutations share one computation of each subject's coefficients.
+#' * One matrix in each group: the rows of both are permuted, and the value is the standardized difference. Each
+#'   permutation takes as long as the comparison. Permuted rows must be independent of one another: samples, not volumes
+#'   of a series, whose adjusted p values would be far too small. Series need several subjects in each group;
+#'   [gpuCorTest()] has surrogates of series, for the correlations of one group. Columns (for Spearman their ranks) may
+#'   differ between the groups in location and scale: first each is centered by its median and divided by its median
+#'   absolute deviation in its group, or where that is 0 in either group by its standard deviation. With heavy tails this
+#'   keeps the family-wise error rate at its level or below; a standard deviation, which follows the largest of few
+#'   values, does not. With `covariates` the residuals of each group's own regression are permuted, and then regressed
+#'   again on the covariates, which stay where they are (Freedman and Lane 1983); for Spearman they are residuals of
+#'   ranks, which are not ranked again. What remains is an assumption: under the hypothesis of no difference the rows of
+#'   both groups, so scaled, have the same distribution. Groups of which one has heavier tails than the other differ in
+#'   that, too.
 #'
 #' A pair without a coefficient in one of the subjects has no difference. A coefficient of 1 or -1 counts as one that is
 #' 2^-24 from it, as everywhere with Fisher's z. Where all subjects agree to the last bit the statistic is 0.
@@ -56,7 +66,7 @@
 #' @param method With random effects any method; with fixed effects `"pearson"` or `"spearman"`. May be abbreviated.
 #' @param output With one of `threshold` to `fdr`: `"matrix"`, or `"edges"`, the data frame that `as.data.frame()` makes
 #'   of the matrix.
-#' @param n_perm Number of permutations; 0: none.
+#' @param n_perm Number of permutations; 0: none. Rows of two matrices must be independent of one another.
 #' @param ... `effects`: `"random"` or `"fixed"`, see Details. `subjects`: see [subjects]. `threads`, `memory`,
 #'   `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: see Details. `weights`,
 #'   `covariates`, `bandpass`, `df` and options of measures: see [gpucor-measures].
@@ -72,9 +82,13 @@
 #' @section Errors: as [gpuCorNetwork()]; a group of one subject with random effects. With fixed effects: other methods
 #'   than Pearson's and Spearman's, as the variance of their z is not known; pairwise-complete observations; fewer than
 #'   four observations of a subject. Results of all pairs, without a criterion, that do not fit into the free memory.
+#'   Permutations of rows with `bandpass` or with `weights` other than 0 and 1.
 #' @references
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
+#'
+#' Freedman D, Lane D (1983). A nonstochastic interpretation of reported significance levels. *Journal of Business and
+#' Economic Statistics* 1, 292-298.
 #'
 #' Welch BL (1947). The generalization of "Student's" problem when several different population variances are involved.
 #' *Biometrika* 34, 28-35.
@@ -352,32 +366,49 @@ permuted_sums <- function(task, n_perm) {
   list(maxima = label_maxima(task, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[task$method]))
 }
 
+# Rows of both groups, each of which was regressed on its own covariates (Freedman and Lane 1983), are drawn into the
+# groups, and regressed again on the covariates, which stay where they are.
 permuted_rows <- function(task, n_perm) {
   x <- task$x
-  groups <- lapply(x$data, standard_columns, task$method, drops_observations(task))
-  all <- do.call(rbind, groups)
+  check_exchangeable_rows(task)
+  compared <- lapply(seq_along(x$data), function(i) {
+    compared_data(x$data[i], task$method, task$use, x$designs[[i]])
+  })
+  all <- do.call(rbind, on_one_scale(lapply(compared, function(group) group$data[[1L]])))
   if (anyNA(all)) {
     fail("'n_perm' permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
-  n <- nrow(groups[[1L]])
-  maxima <- vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {
+  n <- nrow(compared[[1L]]$data[[1L]])
+  if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
+  maxima <- maxima_of(n_perm, task$settings, function(b, settings) {
     order <- sample.int(nrow(all))
     x$data <- list(all[order[seq_len(n)], , drop = FALSE], all[order[-seq_len(n)], , drop = FALSE])
-    settings <- task$settings
-    task$settings <- at_pass(settings, b, n_perm, paste("permutation", format_count(b), "of", format_count(n_perm)))
-    report_progress(task$settings, 0) # a pass may be too short for the engine to tell of it
-    checked(.Call(r_subject_maximum, x, method_code(task$method), task$use, constant(task$sign), task$settings))$maximum
+    largest_of(x, NULL, compared[[1L]]$method, task$use, task$sign, settings)
   })
   list(maxima = maxima, errors = combined_error(x, task$method))
 }
 
-# Columns, or their ranks, of mean 0 and variance 1; what is constant becomes 0.
-standard_columns <- function(m, method, drops) {
-  m <- as.matrix(if (is_outside(m)) read_columns(m, seq_len(ncol(m))) else m)
-  if (drops) m <- m[rowSums(is.na(m)) == 0, , drop = FALSE]
-  if (method == "spearman") m <- apply(m, 2L, rank, na.last = "keep")
-  m <- scale(m)
-  m[is.nan(m)] <- 0
-  m
+check_exchangeable_rows <- function(task) {
+  what <- if (any(vapply(task$x$designs, is_graded, NA))) {
+    "'weights' other than 0 and 1"
+  } else if (!is.null(task$settings$asked$bandpass)) {
+    "'bandpass', as rows of series follow one another"
+  }
+  if (is.null(what)) return(invisible())
+  fail("'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with ", what,
+       "; leave one of these out, or give lists of subjects, whose labels are permuted")
+}
+
+# Both groups' columns with median 0 and median absolute deviation 1; a column with a deviation of 0 in either group is
+# scaled by standard deviations in both. Unlike the standard deviation of few observations with heavy tails, this scale
+# hardly depends on the largest of them, so that the permuted rows have tails as heavy as the data have.
+on_one_scale <- function(groups) {
+  groups <- lapply(groups, function(m) sweep(m, 2L, apply(m, 2L, stats::median)))
+  spreads <- lapply(groups, function(m) apply(abs(m), 2L, stats::median))
+  narrow <- which(Reduce(pmin, spreads) <= 0)
+  Map(groups, spreads, f = function(m, spread) {
+    spread[narrow] <- sqrt(colMeans(m[, narrow, drop = FALSE]^2))
+    sweep(m, 2L, ifelse(spread > 0, spread, 1), "/")
+  })
 }

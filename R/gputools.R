@@ -141,7 +141,8 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 #' pairs of which either column has the other among its own, each once.
 #'
 #' `gpuCorPerm()`: the rows of `y`, or of a copy of `x`, are put into another order by [base::sample.int()], `B` times
-#' after another, all columns by the same order; so [set.seed()] determines the permutations. The p value of a pair is
+#' after another, all columns by the same order; so [set.seed()] determines the permutations. Rows must be independent
+#' of one another, which those of series are not: [gpuCorTest()] has `surrogate =` for these. The p value of a pair is
 #' the share of the orders, the one of the data being one of them, by which its coefficient is at least as large in
 #' size; the adjusted one is the share of those by which the largest coefficient of all pairs is (Westfall and Young's
 #' single step). The same up to `r gpucor:::SAME_COEFFICIENT` counts as as large, 1e-10 with `precision = "double"`.

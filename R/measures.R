@@ -126,8 +126,8 @@
 #'   as said above; names of observations in another order; covariates and bands that leave no degrees of freedom, so
 #'   that every coefficient would be 1 or -1; p values of weights that leave less than one degree of freedom;
 #'   `weights_are = "frequency"` with fractions, with `df = "bartlett"` or with Kendall's tau; p values of `"cosine"`
-#'   without `df`. Permutations (`adjust = "maxT"`) and exact p values are not to be had with
-#'   weights other than 0 and 1, covariates or `df`.
+#'   without `df`; exact p values with weights other than 0 and 1, covariates or `df`; permutations
+#'   (`adjust = "maxT"`) with such weights.
 #'
 #' @references
 #' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.

@@ -29,7 +29,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_sorted_edges, 4), ENTRY(r_names_at, 2),       ENTRY(r_adjusted, 7),     ENTRY(r_available, 0),
     ENTRY(r_reclaim, 0),      ENTRY(r_cor_bytes, 7),      ENTRY(r_is_compact, 1),
     ENTRY(r_windows, 6),      ENTRY(r_window_networks, 6), ENTRY(r_window_degrees, 6),
-    ENTRY(r_window_moments, 7), ENTRY(r_subject_maximum, 5), ENTRY(r_label_maxima, 7), ENTRY(r_count_pairs, 4),
+    ENTRY(r_window_moments, 7), ENTRY(r_maximum, 6), ENTRY(r_label_maxima, 7), ENTRY(r_count_pairs, 4),
     ENTRY(r_group_tests, 6),
     ENTRY(r_gram_new, 4),
     ENTRY(r_gram_times, 3),   ENTRY(r_gram_free, 1),      ENTRY(r_sparse_overlap, 7), ENTRY(r_combine_overlaps, 6),

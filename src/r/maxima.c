@@ -18,18 +18,24 @@ typedef struct {
     SEXP result;
 } request;
 
+static gcor_status find_largest(r_job *q, gcor_side side, SEXP result, double *largest) {
+    const gcor_job *job = &q->job;
+    gcor_maximum *maximum;
+    gcor_status status = gcor_maximum_new(&q->call.context, job->y ? GCOR_FULL : GCOR_LOWER,
+                                          (job->y ? job->y : job->x)->n_var, job->x->n_var, side, &maximum);
+    if (!status) status = r_job_run(q, &maximum->sink, result);
+    if (!status) *largest = gcor_maximum_of(maximum);
+    gcor_sink_free(maximum ? &maximum->sink : NULL);
+    return status;
+}
+
 static gcor_status run_permutation(request *q, int64_t number, double *largest) {
     gcor_job *job = &q->job.job;
     gcor_permuted source = gcor_permuted_source(&q->permuted, q->seed, (uint64_t)number, job->y != NULL);
     gcor_source **place = job->y ? &job->y : &job->x;
-    gcor_maximum *maximum;
-    gcor_status status = gcor_maximum_new(&q->job.call.context, job->y ? GCOR_FULL : GCOR_LOWER,
-                                          q->permuted.source->n_var, job->x->n_var, q->side, &maximum);
     *place = &source.source;
-    if (!status) status = r_job_run(&q->job, &maximum->sink, q->result);
+    gcor_status status = find_largest(&q->job, q->side, q->result, largest);
     *place = q->permuted.source;
-    if (!status) *largest = gcor_maximum_of(maximum);
-    gcor_sink_free(maximum ? &maximum->sink : NULL);
     return status;
 }
 
@@ -60,6 +66,19 @@ SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SE
     SET_VECTOR_ELT(q.result, 3, maxima);
     gcor_status status = run_permutations(&q, Rf_xlength(maxima), REAL(maxima));
     SEXP result = r_job_end(&q.job, status, q.result);
+    UNPROTECT(1);
+    return result;
+}
+
+SEXP r_maximum(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "maximum", ""};
+    double largest = 0;
+    r_job q;
+    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
+    SEXP result = PROTECT(r_job_result(&q, names));
+    gcor_status status = find_largest(&q, (gcor_side)Rf_asInteger(side), result, &largest);
+    if (!status) SET_VECTOR_ELT(result, 3, Rf_ScalarReal(largest));
+    result = r_job_end(&q, status, result);
     UNPROTECT(1);
     return result;
 }

@@ -130,6 +130,8 @@ SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads);
 /* maxima.c: list(..., maxima: the largest weight (gcor_weight) by that side of all pairs, after each of n permutations
  * of the observations: of each column of x by itself, or of the rows of y). seed: two whole numbers below 2^32. */
 SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SEXP n, SEXP seed, SEXP settings);
+/* list(..., maximum: the same of x (and y) as they are; x may be many subjects, whose coefficients are combined). */
+SEXP r_maximum(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP settings);
 /* p values adjusted by them, ascending, in the shape of p: the share of all permutations and the data whose largest
  * weight is at least that of coefficient r, less the margin. NA where p is. is_log: their logarithms. */
 SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads);
@@ -138,10 +140,8 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
 SEXP r_available(void);
 SEXP r_reclaim(void);
 
-/* subjects.c: list(..., maximum: the largest weight by that side of all pairs' combined coefficients); and list(...,
- * maxima: the largest weight of all pairs for each column of weights, a row for each subject; see
+/* subjects.c: list(..., maxima: the largest weight of all pairs for each column of weights, a row for each subject; see
  * gcor_label_maxima_of()). */
-SEXP r_subject_maximum(SEXP x, SEXP method, SEXP use, SEXP side, SEXP settings);
 SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP is_t, SEXP settings);
 /* Student's t of subjects' Fisher z (sink/group_tests.h): list(..., difference, error, df), NA without a test. rows:
  * NULL for all pairs, in the order of a dist or of a matrix, or compressed rows p, i of pairs. */

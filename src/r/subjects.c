@@ -4,7 +4,6 @@
 #include "../core/available.h"
 #include "../sink/group_tests.h"
 #include "../sink/label_maxima.h"
-#include "../sink/maximum.h"
 
 /* Of what is free, the part that all subjects' prepared columns may take, where nobody says how much. */
 enum { PART_OF_FREE = 4 };
@@ -55,22 +54,6 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
 }
 
 /* ---- maxima over all pairs ------------------------------------------------------------------------------- */
-
-SEXP r_subject_maximum(SEXP x, SEXP method, SEXP use, SEXP side, SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "maximum", ""};
-    r_job q;
-    gcor_maximum *maximum;
-    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(r_job_result(&q, names));
-    gcor_status status = gcor_maximum_new(&q.call.context, GCOR_LOWER, q.job.x->n_var, q.job.x->n_var,
-                                          (gcor_side)Rf_asInteger(side), &maximum);
-    if (!status) status = r_job_run(&q, &maximum->sink, result);
-    if (!status) SET_VECTOR_ELT(result, 3, Rf_ScalarReal(gcor_maximum_of(maximum)));
-    gcor_sink_free(maximum ? &maximum->sink : NULL);
-    result = r_job_end(&q, status, result);
-    UNPROTECT(1);
-    return result;
-}
 
 SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP is_t, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};

@@ -20,6 +20,8 @@ differing <- function(n, m = 65) {
   })
 }
 
+robust_scale <- function(m) apply(m, 2, function(v) (v - median(v)) / mad(v, constant = 1))
+
 for (backend in backends()) {
   test_that(paste(backend, "compares two matrices and two groups of subjects"), {
     set.seed(1)
@@ -139,7 +141,7 @@ for (backend in backends()) {
       set.seed(6)
       all <- gpuCorCompare(x, y, n_perm = 30, method = method, backend = backend)
       set.seed(6)
-      made <- lapply(list(x, y), function(m) scale(if (method == "spearman") apply(m, 2, rank) else m))
+      made <- lapply(list(x, y), function(m) robust_scale(if (method == "spearman") apply(m, 2, rank) else m))
       pool <- do.call(rbind, made)
       largest <- vapply(1:30, function(b) {
         order <- sample.int(110)
@@ -151,6 +153,70 @@ for (backend in backends()) {
     }
   })
 }
+
+# Residuals of each group's regression are exchanged, and regressed again.
+test_that("permuted rows are residuals, and weights of 0 leave rows out", {
+  set.seed(17)
+  x <- differing(30, 7)[[1]]
+  y <- some_subjects(25, 7, 6, 0)[[1]]
+  z <- list(cbind(rep(0:1, 15), rnorm(30)), matrix(rnorm(50), 25))
+  keep <- list(rep(c(TRUE, TRUE, FALSE), 10), rep(TRUE, 25))
+  x[!keep[[1]], 2] <- 1e3
+  of_z <- function(m, z) residuals(lm(m ~ z))
+  for (method in c("pearson", "spearman")) {
+    compare <- function(...) {
+      set.seed(18)
+      gpuCorCompare(x, y, n_perm = 25, method = method, precision = "double", ...)
+    }
+    all <- compare(covariates = z, weights = keep)
+    ranked <- function(m) if (method == "spearman") apply(m, 2, rank) else m
+    own <- Map(function(m, z, rows) ranked(m[rows, ]), list(x, y), z, keep)
+    beside <- Map(function(z, rows) ranked(z[rows, ]), z, keep)
+    rows <- do.call(rbind, lapply(Map(of_z, own, beside), robust_scale))
+    set.seed(18)
+    largest <- vapply(1:25, FUN.VALUE = 0, function(b) {
+      order <- sample.int(45)
+      again <- Map(of_z, list(rows[order[1:20], ], rows[order[-(1:20)], ]), beside)
+      d <- z_of(cor(again[[1]])) - z_of(cor(again[[2]]))
+      max(abs(d[lower.tri(d)]))
+    })
+    truth <- vapply(abs(as.vector(all$difference)), function(d) (1 + sum(largest >= d - 1e-9)) / 26, 0)
+    expect_equal(as.vector(all$p.adjusted), truth, label = method)
+    expect_gt(length(unique(truth)), 1)
+    expect_identical(compare(weights = keep)$p.adjusted, {
+      set.seed(18)
+      gpuCorCompare(x[keep[[1]], ], y, n_perm = 25, method = method, precision = "double")$p.adjusted
+    })
+  }
+  expect_error(gpuCorCompare(x, y, n_perm = 9, weights = list(1:30, NULL)), "other than 0 and 1; leave one")
+  expect_error(gpuCorCompare(x, y, n_perm = 9, bandpass = c(0, 0.22), tr = 2), "rows of series follow")
+  expect_error(gpuCorCompare(x, y, n_perm = 9, surrogate = "phase"), "which gpuCorTest() has", fixed = TRUE)
+})
+
+test_that("permuted rows keep their level with covariates, heavy tails and scales of their own", {
+  batch <- list(rep(0:1, c(14, 6)), rep(0:1, c(6, 14)))
+  rejects <- function(seed, draw, scale, ...) {
+    set.seed(seed)
+    groups <- lapply(batch, function(b) matrix(draw(200), 20) * scale + b %o% (scale * rnorm(10, 0, 3)))
+    groups[[2]] <- groups[[2]] %*% diag(rexp(10, 1 / scale))
+    min(gpuCorCompare(groups[[1]], groups[[2]], n_perm = 39, ...)$p.adjusted) <= 0.05
+  }
+  count <- function(...) sum(vapply(1:80, rejects, NA, ...))
+  expect_lte(count(rnorm, 1, covariates = batch), qbinom(0.999, 80, 0.05))
+  expect_lte(count(function(n) rt(n, 3), 5, weights = list(1 - batch[[1]], batch[[2]])), qbinom(0.999, 80, 0.05))
+})
+
+test_that("a column that is often equal is scaled by its standard deviation in both groups", {
+  set.seed(19)
+  groups <- list(cbind(rnorm(9), c(rep(0, 6), 1:3), 1), cbind(rnorm(8), c(rep(0, 3), 1:5), 2))
+  made <- gpucor:::on_one_scale(groups)
+  for (g in 1:2) {
+    expect_equal(made[[g]][, 1], robust_scale(groups[[g]])[, 1])
+    about <- groups[[g]][, 2] - median(groups[[g]][, 2])
+    expect_equal(made[[g]][, 2], about / sqrt(mean(about^2)))
+    expect_identical(made[[g]][, 3], numeric(nrow(groups[[g]])))
+  }
+})
 
 test_that("permutations of labels share one computation of each subject's coefficients", {
   skip_if_not_installed("DelayedArray")

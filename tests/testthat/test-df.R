@@ -170,7 +170,7 @@ test_that("where there are no p values, or none of Student's t, 'df' is an error
   expect_error(gpuCorTest(x, df = 0), "'df' must be a number of at least 1, or \"bartlett\"", fixed = TRUE)
   expect_error(gpuCorTest(x, df = "welch"), "'df' must be a number of at least 1, or \"bartlett\"", fixed = TRUE)
   expect_error(gpuCorTest(x, method = "cosine"), "hold for columns whose expected value is zero", fixed = TRUE)
-  expect_error(gpuCorTest(x, covariates = 1:20, adjust = "maxT"), "adjust = \"maxT\" permutes", fixed = TRUE)
+  expect_error(gpuCorTest(x, df = 10, adjust = "maxT"), "as 'df' has them; use surrogate = \"phase\"", fixed = TRUE)
   expect_error(gpuCorTest(x, df = 10, method = "spearman", exact = TRUE), "there is no exact distribution",
                fixed = TRUE)
   expect_error(gpuCorNetwork(x[1:4, ], covariates = c(1, 2, 4, 8), p.value = 0.1, weights = c(1, 1, 1, 0)),

@@ -421,6 +421,37 @@ for (backend in backends()) test_that(paste(backend, "maxT is what permutations 
   }
 })
 
+test_that("with covariates it is residuals that are permuted, and regressed again", {
+  m <- graded(24, 7)
+  z <- cbind(seq_len(24), rep(0:1, c(10, 14)))
+  keep <- rep(c(TRUE, TRUE, FALSE), 8)
+  left <- function(m, z) residuals(lm(m ~ z))
+  for (method in c("pearson", "spearman", "bicor")) for (rows in list(rep(TRUE, 24), keep)) {
+    run <- function(...) {
+      set.seed(4)
+      gpuCorTest(..., method = method, adjust = "maxT", n_perm = 40, covariates = z, weights = as.numeric(rows),
+                 precision = "double")
+    }
+    ranked <- function(m) if (method == "spearman") apply(m, 2, rank) else m
+    own <- ranked(z[rows, ])
+    rest <- left(ranked(m[rows, ]), own)
+    of_rest <- function(...) {
+      as.matrix(gpuCor(..., method = if (method == "bicor") "bicor" else "pearson", covariates = own,
+                       precision = "double"))
+    }
+    share <- function(r, maxima) vapply(abs(as.vector(r)), function(v) (1 + sum(maxima >= v - 1e-9)) / 41, 0)
+    seed <- drawn_seed(4)
+    maxima <- vapply(0:39, function(k) largest(no_diagonal(of_rest(permute(rest, seed, k, FALSE))), "two.sided"), 0)
+    test <- run(m)
+    expect_equal(as.vector(test$p.adjusted), share(test$coefficient, maxima), label = method)
+    maxima <- vapply(0:39, FUN.VALUE = 0, function(k) {
+      largest(of_rest(rest[, 1:3], permute(rest[, 4:7], seed, k, TRUE)), "two.sided")
+    })
+    test <- run(m[, 1:3], m[, 4:7])
+    expect_equal(as.vector(test$p.adjusted), share(test$coefficient, maxima), label = method)
+  }
+})
+
 # The largest weights of permutations, as the engine has them.
 engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 1, ...) {
   settings <- gpucor:::settings_of(...)

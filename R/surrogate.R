@@ -1,0 +1,159 @@
+# Data whose columns, or rows, are exchanged at random so that no correlation is left: what p values by permutation
+# compare the data with. The help is that of gpuCorTest().
+
+surrogates <- c("rows", "phase", "block")
+
+# list(how, block): the rule by which surrogate data are drawn, of the arguments of these names.
+check_surrogate <- function(surrogate, block, adjust) {
+  how <- check_choice(surrogate, surrogates, "surrogate")
+  if (how != "rows" && adjust != "maxT") {
+    fail("surrogate = \"", how, "\" is for adjust = \"maxT\"; leave it out, or adjust")
+  }
+  if (!is.null(block) && how != "block") fail("'block' needs surrogate = \"block\"; leave it out, or give both")
+  list(how = how, block = if (!is.null(block)) check_whole(block, "block", 1, 2^31 - 1))
+}
+
+# ---- data that can be exchanged
+
+# `data`, a list of matrices with the same rows, as a measure compares them: list(data: ordinary matrices of the rows
+# that count, ranked by a measure of ranks, regressed on the design's covariates; design: that of these rows; method: the
+# one that compares them, which ranks residuals of ranks no more).
+compared_data <- function(data, method, use, design) {
+  counts <- rows_that_count(data, use, design)
+  measure <- measure_of(method)
+  own <- design_of_rows(design, counts)
+  list(data = lapply(data, compared_columns, counts, measure, own), design = own,
+       method = if (measure$ranked && !is.null(own$basis)) "pearson" else method)
+}
+
+rows_that_count <- function(data, use, design) {
+  counts <- rep(TRUE, nrow(data[[1L]]))
+  if (!is.null(design$weights)) counts <- design$weights > 0
+  if (!drops_observations(list(use = use))) return(counts)
+  complete <- lapply(data, function(m) Reduce(`&`, column_blocks(m, function(block) rowSums(is.na(block)) == 0), TRUE))
+  Reduce(`&`, complete, counts)
+}
+
+compared_columns <- function(m, counts, measure, design) {
+  compared <- matrix(0, sum(counts), ncol(m))
+  for (columns in block_columns(m)) {
+    block <- dense_columns(m, columns)[counts, , drop = FALSE]
+    if (measure$ranked) block[] <- apply(block, 2L, rank, na.last = "keep")
+    block <- centred_columns(block, rep(1, nrow(block)), measure$centred)
+    compared[, columns] <- if (is.null(design$basis)) block else residual_columns(block, design$basis, design$keeps)
+  }
+  compared
+}
+
+# The design of the rows that count, all of which have the same weight. Nothing is missing, so there are no pairs to
+# regress by themselves.
+design_of_rows <- function(design, counts) {
+  if (is.null(design)) return(NULL)
+  design["weights"] <- list(NULL)
+  design["raw"] <- list(NULL)
+  design$ranked <- 0
+  if (!is.null(design$basis)) design$basis <- design$basis[counts, , drop = FALSE]
+  design
+}
+
+# What regression on an orthonormal basis leaves of columns; what it leaves of multiples of regressors is roundings,
+# which become 0. keeps: the basis is that of what is left.
+residual_columns <- function(m, basis, keeps) {
+  inside <- basis %*% crossprod(basis, m)
+  left <- if (keeps) inside else m - inside
+  largest <- function(m) apply(abs(m), 2L, max, 0)
+  left[, which(largest(left) <= 1e-10 * largest(m))] <- 0
+  left
+}
+
+# ---- surrogates of series
+
+# A surrogate of m: each column by itself, or `together` all in the same way.
+surrogate_of <- function(m, rule, together) {
+  draw <- if (rule$how == "phase") random_phases else block_orders
+  change <- if (rule$how == "phase") turn_phases else reorder_columns
+  of_all <- if (together) draw(nrow(m), 1L, rule$block)
+  for (columns in block_columns(m)) {
+    drawn <- if (together) of_all else draw(nrow(m), length(columns), rule$block)
+    m[, columns] <- change(m[, columns, drop = FALSE], drawn)
+  }
+  m
+}
+
+# Factors of the Fourier coefficients of real series of n values, all of size 1.
+random_phases <- function(n, columns, ...) {
+  half <- n %/% 2
+  turns <- matrix(stats::runif(half * columns), half, columns)
+  if (n %% 2 == 0) turns[half, ] <- round(turns[half, ]) / 2 # this coefficient is real
+  up <- exp(2i * pi * turns)
+  rbind(1 + 0i, up, Conj(up[rev(seq_len(n - 1 - half)), , drop = FALSE]))
+}
+
+turn_phases <- function(m, phases) Re(stats::mvfft(stats::mvfft(m) * as.vector(phases), inverse = TRUE)) / nrow(m)
+
+# Orders of n rows, a column each: from a random row on, and from the first on after the last, they are cut into blocks,
+# which are put in random order.
+block_orders <- function(n, columns, block) {
+  begin <- seq(0, n - 1, by = block)
+  vapply(seq_len(columns), FUN.VALUE = numeric(n), function(column) {
+    drawn <- begin[sample.int(length(begin))]
+    (sequence(pmin(block, n - drawn), drawn) + sample.int(n, 1L)) %% n + 1
+  })
+}
+
+reorder_columns <- function(m, orders) {
+  before <- rep((seq_len(ncol(m)) - 1) * nrow(m), each = nrow(m))
+  matrix(m[as.vector(orders) + before], nrow(m))
+}
+
+# ---- maxima
+
+# The largest weight of all pairs of each of n_perm data sets: f(b, settings) returns that of number b. settings: of all
+# these runs.
+maxima_of <- function(n_perm, settings, f) {
+  vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {
+    own <- at_pass(settings, b, n_perm, paste("permutation", format_count(b), "of", format_count(n_perm)))
+    report_progress(own, 0) # a pass may be too short for the engine to tell of it
+    f(b, own)
+  })
+}
+
+largest_of <- function(x, y, method, use, side, settings) {
+  checked(.Call(r_maximum, x, y, method_code(method), use, constant(side), settings))$maximum
+}
+
+# compared_data() of x, and of y if there is any.
+compared_input <- function(input, method, use, settings) {
+  compared_data(Filter(Negate(is.null), input[c("x", "y")]), method, use, settings$design)
+}
+
+# Residuals, or what surrogates are made of, and a surrogate.
+check_exchanged_memory <- function(input, how, settings) {
+  if (how == "rows" && is.null(settings$design$basis)) return(invisible())
+  values <- sum(vapply(input[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
+  check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
+}
+
+# Of surrogates of each column of x, or of all columns of y.
+surrogate_maxima <- function(input, method, use, side, n_perm, rule, settings) {
+  compared <- compared_input(input, method, use, settings)
+  x <- compared$data$x
+  y <- compared$data$y
+  check_series(x, input$x)
+  if (is.null(rule$block)) rule$block <- nrow(x)
+  settings["design"] <- list(compared$design)
+  maxima_of(n_perm, settings, function(b, settings) {
+    if (is.null(y)) {
+      largest_of(surrogate_of(x, rule, FALSE), NULL, compared$method, use, side, settings)
+    } else {
+      largest_of(x, surrogate_of(y, rule, TRUE), compared$method, use, side, settings)
+    }
+  })
+}
+
+# Where observations are left out, series have gaps, and others follow one another.
+check_series <- function(compared, given) {
+  if (nrow(compared) == nrow(given)) return(invisible())
+  fail("'surrogate' needs series without gaps, and ", n_of(nrow(given) - nrow(compared), "observation"),
+       " of ", format_count(nrow(given)), " do not count; df = \"bartlett\" knows of gaps, without 'adjust'")
+}

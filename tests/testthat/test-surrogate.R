@@ -1,0 +1,146 @@
+# Surrogates of series: what stays of each column, what goes, and p values by them.
+
+surrogate_of <- function(...) gpucor:::surrogate_of(...)
+phase <- list(how = "phase")
+autoregressive <- function(n, p, phi = 0.9) {
+  as.matrix(stats::filter(matrix(rnorm((n + 50) * p), n + 50), phi, "recursive"))[-(1:50), , drop = FALSE]
+}
+periodogram <- function(m) Mod(mvfft(m))
+cross <- function(m) {
+  f <- mvfft(m)
+  f * Conj(f[, 1])
+}
+
+test_that("phase surrogates keep each column's periodogram and mean", {
+  set.seed(1)
+  for (n in c(1, 2, 3, 4, 50, 51)) for (p in c(0, 1, 5)) for (together in c(FALSE, TRUE)) {
+    m <- matrix(rnorm(n * p), n) + 7
+    made <- surrogate_of(m, phase, together)
+    expect_identical(dim(made), dim(m))
+    expect_equal(periodogram(made), periodogram(m), tolerance = 1e-10)
+    if (p > 0 && n > 4) expect_gt(min(colSums((made - m)^2)), 0)
+    if (together && p > 0) expect_equal(cross(made), cross(m), tolerance = 1e-10)
+    if (!together && p > 1 && n > 4) expect_gt(max(Mod(cross(made) - cross(m))), 1)
+  }
+})
+
+test_that("block surrogates are blocks of the column, which may begin anywhere", {
+  set.seed(2)
+  for (n in c(1, 7, 20)) for (block in c(1, 3, 5, 20, 50)) for (together in c(FALSE, TRUE)) {
+    m <- matrix(seq_len(4 * n) + 0, n)
+    made <- surrogate_of(m, list(how = "block", block = block), together)
+    expect_identical(apply(made, 2, sort), apply(m, 2, sort))
+    steps <- apply(made, 2, function(v) sum(diff(v) %% n != 1 %% n)) # seams between blocks that were apart
+    expect_lte(max(steps), ceiling(n / block) - 1)
+    if (together) expect_identical(made - made[, 1], m - m[, 1])
+  }
+  set.seed(3)
+  starts <- replicate(200, surrogate_of(matrix(1:7 + 0), list(how = "block", block = 50), FALSE)[1])
+  expect_setequal(starts, 1:7)
+  m <- matrix(1:40 + 0, 20)
+  made <- surrogate_of(m, list(how = "block", block = 4), FALSE)
+  expect_false(identical(made[, 1] + 20, made[, 2]))
+})
+
+test_that("surrogates do not depend on how many columns a block of work has, but for their random numbers", {
+  m <- matrix(rnorm(60), 10)
+  made <- function(values, rule, together) {
+    set.seed(4)
+    with_values(list(BLOCK_VALUES = values), surrogate_of(m, rule, together))
+  }
+  for (rule in list(phase, list(how = "block", block = 3))) for (together in c(TRUE, FALSE)) {
+    expect_equal(made(20, rule, together), made(2^22, rule, together), tolerance = 1e-12)
+  }
+})
+
+test_that("p values are those of the largest coefficients of surrogates", {
+  set.seed(5)
+  m <- autoregressive(41, 9)
+  m[, 2] <- m[, 2] + 2 * m[, 1]
+  z <- cbind(seq_len(41), rnorm(41))
+  share <- function(r, maxima) vapply(as.vector(r), function(v) (1 + sum(maxima >= v - 1e-9)) / 31, 0)
+  as_compared <- function(m, method, z) {
+    if (method == "spearman") m <- apply(m, 2, rank)
+    if (method == "spearman" && !is.null(z)) z <- apply(z, 2, rank)
+    if (is.null(z)) return(m)
+    residuals(lm(m ~ z))
+  }
+  again <- function(m, method, z) as_compared(m, if (is.null(z)) method else "pearson", z)
+  for (method in c("pearson", "spearman")) for (rule in list(phase, list(how = "block", block = 6))) {
+    for (own in list(NULL, if (method == "spearman") apply(z, 2, rank) else z)) {
+      test <- function(...) {
+        set.seed(6)
+        gpuCorTest(..., method = method, adjust = "maxT", n_perm = 30, surrogate = rule$how, block = rule$block,
+                   covariates = own, precision = "double")
+      }
+      x <- as_compared(m, method, own)
+      set.seed(6)
+      maxima <- replicate(30, max(abs(cor(again(surrogate_of(x, rule, FALSE), method, own))[lower.tri(diag(9))])))
+      found <- test(m)
+      expect_equal(as.vector(found$p.adjusted), share(abs(found$coefficient), maxima))
+      expect_lt(min(found$p.adjusted), 1)
+      set.seed(6)
+      maxima <- replicate(30, max(abs(cor(x[, 1:4], again(surrogate_of(x[, 5:9], rule, TRUE), method, own)))))
+      against <- test(m[, 1:4], m[, 5:9])
+      expect_equal(as.vector(against$p.adjusted), share(abs(against$coefficient), maxima))
+      expect_identical(test(m), found)
+    }
+  }
+})
+
+test_that("the sign, data that are not in memory, and all measures are taken", {
+  set.seed(7)
+  m <- autoregressive(40, 5)
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(as.vector(m), file, endian = "little")
+  test <- function(x, ...) {
+    set.seed(8)
+    gpuCorTest(x, adjust = "maxT", n_perm = 20, surrogate = "phase", ...)$p.adjusted
+  }
+  expect_equal(as.vector(test(gpuCorFile(file, dim(m)))), as.vector(test(m)))
+  sparse <- Matrix::Matrix(replace(m, abs(m) < 1, 0), sparse = TRUE)
+  expect_equal(as.vector(suppressMessages(test(sparse))), as.vector(test(as.matrix(sparse))))
+  constant <- suppressWarnings(test(cbind(m, 3)))
+  expect_identical(as.vector(constant)[c(5, 9, 12, 14, 15)], rep(NA_real_, 5))
+  for (method in all_methods) {
+    less <- test(m, method = method, alternative = "less")
+    expect_true(all(less >= 1 / 21 & less <= 1))
+    expect_equal(test(m, method = method, alternative = "less", log.p = TRUE), log(less))
+  }
+  expect_length(test(m, df = "bartlett"), 10)
+  expect_length(test(m, bandpass = c(0.01, 0.25), tr = 2), 10)
+})
+
+test_that("independent series keep the level that permuted rows exceed, and a pair that is correlated is found", {
+  rejects <- function(seed, ...) {
+    set.seed(seed)
+    x <- autoregressive(100, 8)
+    min(gpuCorTest(x, adjust = "maxT", n_perm = 39, ...)$p.adjusted) <= 0.05
+  }
+  count <- function(seeds, ...) sum(vapply(seeds, rejects, NA, ...))
+  expect_gte(count(1:20), 15)
+  expect_lte(count(1:60, surrogate = "phase"), qbinom(0.999, 60, 0.06))
+  expect_lte(count(1:60, surrogate = "block"), qbinom(0.999, 60, 0.08))
+  set.seed(9)
+  x <- autoregressive(200, 8, 0.6)
+  x[, 2] <- x[, 1] + x[, 2]
+  for (surrogate in c("phase", "block")) {
+    found <- gpuCorTest(x, adjust = "maxT", n_perm = 99, surrogate = surrogate)$p.adjusted
+    expect_equal(found[1], 0.01)
+    expect_gt(min(found[-1]), 0.05)
+  }
+})
+
+test_that("errors say what to do", {
+  x <- matrix(rnorm(60), 20)
+  expect_error(gpuCorTest(x, surrogate = "phase"), "is for adjust = \"maxT\"", fixed = TRUE)
+  expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "fourier"), "must be one of \"rows\"")
+  expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "phase", block = 3), "'block' needs surrogate")
+  expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "block", block = 0), "'block' must be a whole number")
+  expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "phase", weights = rep(0:1, 10)), "10 observations of 20")
+  x[3, 1] <- NA
+  expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "block", use = "complete"), "series without gaps")
+  expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "phase", use = "pairwise"), "complete.obs")
+  expect_error(gpuCorTest(x, adjust = "maxT", bandpass = c(0, 0.2), tr = 2), "use surrogate = \"phase\"", fixed = TRUE)
+})
