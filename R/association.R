@@ -5,8 +5,9 @@
 #' a p value are kept and no other is stored; module eigengenes and anything.
 #'
 #' The p value of a pair by Pearson's correlation is that of the trait in `lm(gene ~ trait + covariates)`, and so is the
-#' statistic, t; both are the same with the two exchanged. By Spearman's rho it is that of the regression of ranks on
-#' ranks. See [gpuCorTest()] for what the other measures have, and [gpucor-measures] for covariates.
+#' statistic, t; both are the same with the two exchanged. By Spearman's rho with covariates it is that of the
+#' regression of ranks on ranks. See [gpuCorTest()] for what Spearman's rho without covariates and the other measures
+#' have, and [gpucor-measures] for covariates.
 #'
 #' Traits may be a data frame. A factor, or a column of text, with two levels becomes 0 and 1, as in [stats::lm()], and
 #' is called as there: the second level, which ends its name, is 1. One with more levels is an error, as one coefficient
@@ -27,8 +28,9 @@
 #' @param output `"edges"`: a pair in each row; `"matrix"`: all pairs, as matrices.
 #' @param use What to do with missing values, see [gpuCor()]. Unless said otherwise a pair has the observations that
 #'   neither of the two, nor a covariate, misses, as in [stats::lm()].
-#' @param precision `"double"`, as [gpuCor()] has it; `"single"` is faster, with p values that may differ by some
-#'   1e-5 of themselves. May be abbreviated.
+#' @param precision `"double"`, as [gpuCor()] has it; `"single"` is faster, with p values that may differ by up to a
+#'   thousandth of themselves, see [gpuCorTest()]. May be abbreviated.
+#' @param min_obs A whole number of at least 3, or `NULL` for 3: pairs with fewer common observations have no p value.
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `assay`: see [gpucor-containers];
 #'   `data`, `weights`, `weights_are`, `bandpass`, `tr`, `df` and options of measures: see [gpucor-measures].
 #' @return `output = "edges"`: a data frame, the smallest p value first, of `from` (column of `x`), `to` (trait), `r`,
@@ -63,7 +65,7 @@
 gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = NULL, output = c("edges", "matrix"),
                            use = "pairwise.complete.obs",
                            method = c("pearson", "kendall", "spearman", "bicor", "cosine"), backend = NULL, ...,
-                           precision = c("double", "single")) {
+                           precision = c("double", "single"), min_obs = NULL) {
   output <- check_choice(output, c("edges", "matrix"), "output")
   precision <- check_choice(precision, c("double", "single"), "precision")
   method <- check_method(method)
@@ -77,7 +79,7 @@ gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = N
   if (!length(given)) {
     tested <- new_association(said_of_traits(
       gpuCorTest(x, traits, use = use, method = method, backend = backend, covariates = covariates, ...,
-                 precision = precision)
+                 precision = precision, min_obs = min_obs)
     ))
     return(if (output == "matrix") tested else new_associated(as.data.frame(tested), method))
   }
@@ -89,6 +91,7 @@ gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = N
   said_of_traits({
     task <- network_task(x, traits, check_criterion(given), "absolute", use, method, backend, covariates = covariates,
                          ..., precision = precision, takes_all = FALSE)
+    task$min_obs <- min_obs
     new_associated(significant_pairs(task), method, given)
   })
 }
@@ -208,21 +211,20 @@ significant_pairs <- function(task) {
 pair_tests <- function(rows, task) {
   if (!length(rows$x)) return(list(statistic = numeric(), p.value = numeric(), one_by_one = FALSE))
   significance <- significance_of(task)
-  if (significance$one_by_one) return(c(tests_by_trait(rows, task), one_by_one = TRUE))
+  if (significance$one_by_one) return(c(tests_by_trait(rows, task, significance$rule), one_by_one = TRUE))
   if (is_t_distributed(task$method)) {
-    df <- significance$distribution$df
-    statistic <- .Call(r_t_scores, rows$x, df)
-    return(list(statistic = statistic, p.value = 2 * stats::pt(abs(statistic), df, lower.tail = FALSE),
-                one_by_one = FALSE))
+    r <- nearest_r(rows$x, rows$tests$near)
+    return(list(statistic = .Call(r_t_scores, r, significance$df),
+                p.value = p_of_r(r, significance$distribution, task$settings$threads), one_by_one = FALSE))
   }
-  z <- edge_scores(rows, task, significance)
+  z <- edge_scores(rows, task, significance)$scores
   list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE), one_by_one = FALSE)
 }
 
 # Where a pair has its own observations: those of each trait with the columns of x that it has an edge with.
-tests_by_trait <- function(rows, task) {
+tests_by_trait <- function(rows, task, rule) {
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
-  rule <- list(alternative = 0L, log = FALSE, exact = 0, triangle = FALSE)
+  rule[c("alternative", "log", "triangle")] <- list(0L, FALSE, FALSE)
   for (at in split(seq_along(rows$x), rows$to)) {
     x <- pick_columns(task$x, rows$i[at] + 1L)
     y <- pick_columns(task$y, rows$to[at[1L]])
@@ -248,14 +250,15 @@ count_tests <- function(rows, task, one_by_one) {
 
 new_association <- function(test) {
   p <- test$p.value
-  adjusted <- structure(stats::p.adjust(p, "BH"), dim = dim(p), dimnames = dimnames(p))
+  tests <- sum(!is.na(test$coefficient))
+  adjusted <- structure(stats::p.adjust(p, "BH", tests), dim = dim(p), dimnames = dimnames(p))
   common <- length(test$n) > 0L && all(test$n == test$n[1L])
   df <- test$df
   if (is.null(df) && is_t_distributed(test$method)) df <- test$n - measure_of(test$method)$df_taken
   structure(list(r = test$coefficient, statistic = test$statistic, p.value = p, fdr = adjusted,
                  n = if (common) test$n[1L] else test$n,
                  df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df,
-                 tests = sum(!is.na(test$coefficient)), method = test$method), class = "gpuAssociation",
+                 tests = tests, method = test$method), class = "gpuAssociation",
             adjusted = attr(test, "adjusted"))
 }
 

@@ -59,8 +59,8 @@
 #' | `corr.test(adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")`, of each pair once |
 #'
 #' *What differs.* Both leave out missing values by pairs, so `use = "pairwise"` has to be said here. `rcorr()` has `NA` on
-#' the diagonal of `$P`. Kendall's p values are those of the normal approximation with ties, or `exact =`. There are no
-#' confidence intervals.
+#' the diagonal of `$P`. Kendall's p values are those of the normal approximation with ties, with few observations
+#' exact ones. Spearman's of `rcorr()` are Student's t, which is `exact = FALSE` here. There are no confidence intervals.
 #'
 #' @section AFNI:
 #' | AFNI | gpucor, with `x <- voxelMatrix("bold.nii.gz", mask = "mask.nii.gz")` |

@@ -100,14 +100,14 @@ most_effective <- function(design, counted) {
 
 # Of pairs with all observations counted, the most degrees of freedom (or as many as are given): what columns were freed
 # of is taken off. estimated: each pair has its own.
-degrees_of_freedom <- function(task, counted) {
+degrees_of_freedom <- function(task, counted, min_obs = LEAST_OBS) {
   design <- task$settings$design
   estimated <- identical(design$df, "bartlett")
   taken <- measure_of(task$method)$df_taken + if (estimated || is.null(design)) 0 else design$lost
   n <- if (estimated) bartlett_most(design, counted$n_obs) else most_effective(design, counted)
   most <- if (is.numeric(design$df)) design$df else n - taken
-  if (counted$n_obs < 3 || most < 1) {
-    fail("p values need at least ", max(3, taken + 1), " observations; there ", if (n == 1) "is " else "are ",
+  if (counted$n_obs < min_obs || most < 1) {
+    fail("p values need at least ", max(min_obs, taken + 1), " observations; there ", if (n == 1) "is " else "are ",
          format(n, digits = 3L), if (n != counted$n_obs) " effective ones")
   }
   list(most = most, estimated = estimated)

@@ -100,7 +100,18 @@ scored_pairs <- function(x, part) {
   r <- as.matrix(x)
   ts <- r * sqrt(df / (1 - r^2))
   ts[n < 3] <- NA
-  if (part == "ts") ts else two_tails(ts, df)
+  if (part == "ts") return(ts)
+  if (method == "spearman") rank_p(r, n, part) else two_tails(ts, df)
+}
+
+# Those of Spearman's rho of n observations each, NA below 3.
+rank_p <- function(r, n, part) {
+  if (any(n >= LEAST_OBS & n <= EXACT_UNTOLD)) {
+    need_tests("with so few observations they follow from the ties of the data, too", part)
+  }
+  p <- replace(r, TRUE, NA_real_)
+  for (count in unique(n[n >= LEAST_OBS])) p[n == count] <- p_of_r(r[n == count], t_distribution(NULL, count, TRUE), 1L)
+  p
 }
 
 two_tails <- function(ts, df) {
@@ -212,16 +223,16 @@ tested_edges <- function(edges, x, y, use, method, backend, ..., mutual, pairs) 
   task <- suppressWarnings( # which gpuCorNetwork() has given
     network_task(x, y, NULL, "absolute", use, method, backend, ..., takes_all = FALSE)
   )
-  counted <- count_observations(task$x, task$y, task$method, task$use, task$settings)
-  if (counted$common || !is_t_distributed(task$method)) {
+  check_testable(task$method, NULL)
+  significance <- significance_of(task)
+  if (!significance$single || !is_t_distributed(task$method)) {
     fail("test = TRUE is for pairs of the same observations whose p values follow from the coefficient; ",
          "gpuCorTest() has those of the columns found, gpuCorNetwork(p.value =) the pairs up to one")
   }
-  check_testable(task$method, NULL)
-  df <- degrees_of_freedom(task, counted)$most
-  edges$n <- rep(counted$n_obs, nrow(edges))
+  df <- significance$df
+  edges$n <- rep(significance$n, nrow(edges))
   edges$ts <- edges$r * sqrt(df / (1 - edges$r^2))
-  edges$p.value <- two_tails(edges$ts, df)
+  edges$p.value <- p_of_r(edges$r, significance$distribution, task$settings$threads)
   edges
 }
 

@@ -82,9 +82,10 @@
 #'
 #' @section Degrees of freedom:
 #' The p values of [gpuCorTest()] and of [gpuCorNetwork()] by `p.value` or `fdr` are those of Student's t with n - 2
-#' degrees of freedom, less what the covariates and the band take: the rank of these regressors. n is how many
-#' observations count, or what weights leave of them (see `weights_are`). Fewer than 10 degrees of freedom after
-#' regression are a warning, whether p values are computed or not: coefficients of unrelated columns are large then.
+#' degrees of freedom, less what the covariates and the band take: the rank of these regressors. (Spearman's rho has
+#' other p values where none of these arguments is given, see [gpuCorTest()].) n is how many observations count, or what
+#' weights leave of them (see `weights_are`). Fewer than 10 degrees of freedom after regression are a warning, whether p
+#' values are computed or not: coefficients of unrelated columns are large then.
 #'
 #' `df`: another number, for all pairs: the effective degrees of freedom of autocorrelated series. Or `"bartlett"`:
 #' the number of effective observations of each pair, less what the measure takes, with

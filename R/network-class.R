@@ -19,10 +19,11 @@ network_slots <- c(method = "character", sign = "character", criterion = "charac
 #' @slot criterion,value Which argument chose the edges, and its value.
 #' @slot threshold The weight (`|r|`, `r` or `-r`) of the weakest coefficient that would have been
 #'   an edge; `NA` where there is no single one: for `k`, and for p values that do not follow
-#'   from the coefficient alone. The network's own coefficients are at least this large, exactly. Coefficients of
-#'   another program, or of [gpuCor()], differ in the last digits: by up to 1e-6, or by 1e-13 with
-#'   `precision = "double"`. Compared with the threshold, pairs so near to it, and those that tie with it, may fall on
-#'   either side. Give `precision = "double"` to both functions, and the same pairs are found; for another program
+#'   from the coefficient alone. By exact p values of Spearman's rho or Kendall's tau it lies halfway between that
+#'   coefficient and the next smaller one that there can be. The network's own coefficients are at least this large,
+#'   exactly. Coefficients of another program, or of [gpuCor()], differ in the last digits: by up to 1e-6, or by 1e-13
+#'   with `precision = "double"`. Compared with the threshold, pairs so near to it, and those that tie with it, may fall
+#'   on either side. Give `precision = "double"` to both functions, and the same pairs are found; for another program
 #'   subtract 1e-12 from that threshold.
 #' @slot edges,pairs How many edges there are, of how many pairs.
 #' @slot n_obs Observations used.
@@ -78,7 +79,7 @@ row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))
 # Edges of compressed rows as a data frame, strongest first; with p values if rows$tests has any.
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
-  at <- if (!is.null(rows$tests$p.value)) entries_at(rows, edges)
+  at <- if (!is.null(rows$tests$p.value) || !is.null(rows$tests$near)) entries_at(rows, edges)
   frame <- name_edges(edges$from, edges$to, edges$r, names_x, names_y)
   list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads)))
 }

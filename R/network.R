@@ -34,9 +34,10 @@
 #' rounded: edges are decided on coefficients within 1e-13 of [stats::cor()], the same on every back end, and have
 #' these as values.
 #'
-#' P values of Kendall's tau-b with ties, and of pairs of which each has its own
-#' complete observations or degrees of freedom, do not follow from the coefficient alone: they are
-#' computed for all pairs that may be edges, which are kept in memory meanwhile.
+#' P values of Kendall's tau-b with ties, of Spearman's rho with ties and up to `r gpucor:::EXACT_UNTOLD` observations,
+#' and of pairs of which each has its own complete observations or degrees of freedom, do not follow from the
+#' coefficient alone: they are computed for all pairs that may be edges, which are kept in memory meanwhile. Those of
+#' coefficients near 1 are computed in double precision, as those of [gpuCorTest()].
 #'
 #' `file`: the edges go to an HDF5 file as they are found, in the layout of
 #' AnnData: `X` is the matrix in compressed rows (`data` in single precision,
@@ -62,6 +63,9 @@
 #' @param k A whole number of at least 1, or several.
 #' @param p.value,fdr A number in (0, 1\].
 #' @param sign `"absolute"`, `"positive"` or `"negative"`. May be abbreviated.
+#' @param min_obs With `p.value` or `fdr`: a whole number of at least 3, or `NULL` for 3. Pairs with fewer common
+#'   observations have no p value and are no edges. An `fdr` counts them among the tests if they have a coefficient,
+#'   which is conservative.
 #' @param mutual With `k`: both columns must be among the other's neighbours.
 #' @param output `"matrix"`, or `"edges"`, the data frame that `as.data.frame()`
 #'   makes of the matrix. `"edges"` spares the memory of the matrix.
@@ -110,12 +114,13 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
                           output = c("matrix", "edges"), file = NULL, backend = NULL, ..., shards = NULL,
-                          compression = 0, precision = c("single", "double")) {
+                          compression = 0, precision = c("single", "double"), min_obs = NULL) {
   if (...length()) check_names(...names(), further_names())
   check_not_threshold(x, y)
   if (!is.null(shards)) {
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
-                  mutual = mutual, use = use, method = method, output = output, precision = precision)
+                  mutual = mutual, use = use, method = method, output = output, precision = precision,
+                  min_obs = min_obs)
     return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, backend,
                      sys.call(), ...))
   }
@@ -127,6 +132,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   check_one_file(criterion, file)
   task <- network_task(x, y, criterion, sign, use, method, backend, ..., precision = precision)
   task$mutual <- mutual
+  task$min_obs <- check_min_obs_for(min_obs, criterion$name)
   task$call <- call_of(sys.call())
   if (!is.null(file)) return(invisible(network_to_file(task, file, compression)))
   if (length(criterion$value) > 1L) return(several_networks(task, output))
@@ -141,6 +147,12 @@ network_output <- function(rows, task, output) {
   names <- network_names(task)
   doing(task$settings, "sorting the edges")
   edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
+}
+
+# Of a network by this criterion: NULL where there are no p values.
+check_min_obs_for <- function(min_obs, criterion) {
+  if (is.null(min_obs) || criterion %in% c("p.value", "fdr")) return(min_obs)
+  fail("'min_obs' is for 'p.value' and 'fdr', not for '", criterion, "'; leave it out")
 }
 
 # A file's level of compression, 0 to 9.
@@ -253,6 +265,7 @@ take_rows <- function(edges, task) {
   doing(task$settings, "rows of the network")
   n_row <- if (is.null(task$y)) ncol(task$x) else ncol(task$y)
   rows <- checked(.Call(r_store_rows, edges$store, edges$least, n_row, task$settings))
+  edges$tests <- with_near(edges$tests, rows, task)
   c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold", "tests")])
 }
 
@@ -281,5 +294,10 @@ network_rows <- function(task) {
   task$stays <- "rows"
   check_edge_memory(task)
   edges <- network_edges(task)
-  if (is.null(edges$store)) edges else take_rows(edges, task)
+  if (is.null(edges$store)) return(edges) # which have been looked at one by one
+  rows <- take_rows(edges, task)
+  if (length(rows$tests) && all(rows$n_obs <= constant("very few"))) {
+    warn_few(sum(abs(rows$x) > 1 - SAME_COEFFICIENT), task$pairs)
+  }
+  rows
 }

@@ -16,8 +16,7 @@
 #' | `"pearson"` | normal, any n | valid, in the far tail, too |
 #' | `"pearson"` | other, n = 30 | nearly valid at 0.05; the far tail is not valid, see below |
 #' | `"spearman"` | any, up to 14 observations without ties | exact: valid, or conservative as there are few values |
-#' | `"spearman"` | any, 15 observations or more | valid, in the far tail valid or conservative |
-#' | `"spearman"` | many ties, n = 12 | valid, in the tail nearly: p is at most 0.001 in 0.0012 of the pairs |
+#' | `"spearman"` | any, ties, or 15 observations or more | valid, in the far tail valid or conservative |
 #' | `"kendall"` | any, `exact = TRUE` | exact: valid, or conservative as there are few values |
 #' | `"kendall"` | any, `exact = FALSE` | nearly valid, 0.061 with n = 8; the tail is conservative |
 #' | `"bicor"` | normal, lognormal, n = 12 or more | valid or conservative, tail too |

@@ -2,52 +2,107 @@
 # p depends on more than r (the ties and the common rows of the pair), the least |r| at which p
 # can be reached bounds what has to be looked at, and each p is computed.
 
-# The distribution of a coefficient r under independence, a list with one element: `df` of Student's t, or the standard
-# `deviation` of r or the standard `error` of atanh(r), which are normal then.
+# The distribution of a coefficient r under independence, a list: `df` of Student's t, which r / `scale` has if that is
+# there; or the standard `deviation` of r or the standard `error` of atanh(r), which are normal then; or `exact`, the p
+# value of each |r| that there can be, the largest first, which are equal steps apart, `steps` from -1 to 1. Or `any`, a
+# list of such: each pair has one of them.
 
-# Min |r| that has a two-sided p value of at most p.
+# Min |r| that has a two-sided p value of at most p; above 1: no |r| has. Halfway between two steps, so that roundings
+# of r do not matter. A p value of exactly `p` must not be lost by its own.
 least_r <- function(p, distribution) {
+  if (!is.null(distribution$any)) return(min(vapply(distribution$any, least_r, 0, p = p)))
+  if (!is.null(distribution$exact)) {
+    found <- sum(distribution$exact <= p * (1 + ROUNDING))
+    return(if (found) max(0, 1 - (2 * found - 1) / distribution$steps) else Inf)
+  }
   if (!is.null(distribution$deviation)) return(least_z(p) * distribution$deviation)
   if (!is.null(distribution$error)) return(tanh(least_z(p) * distribution$error))
   df <- distribution$df
-  1 / sqrt(1 + df / stats::qt(p / 2, df, lower.tail = FALSE)^2) # also where t^2 is 0 or Inf
+  r <- 1 / sqrt(1 + df / stats::qt(p / 2, df, lower.tail = FALSE)^2) # also where t^2 is 0 or Inf
+  if (is.null(distribution$scale)) r else r * distribution$scale
 }
+
+# Exact p values are ratios of integers, as levels of significance are.
+ROUNDING <- 1e-12
 
 # The inverse: two-sided p values of coefficients.
 p_of_r <- function(r, distribution, threads) {
+  if (!is.null(distribution$exact)) return(distribution$exact[1 + round((1 - abs(r)) / 2 * distribution$steps)])
   if (!is.null(distribution$deviation)) return(two_sided(r / distribution$deviation))
   if (!is.null(distribution$error)) return(two_sided(atanh(r) / distribution$error))
+  if (!is.null(distribution$scale)) r <- r / distribution$scale
   checked(.Call(r_t_p, r, distribution$df, threads))
 }
+
+# Of n untied observations.
+exact_distribution <- function(method, n) {
+  list(exact = checked(.Call(r_exact_p, method_code(method), n)),
+       steps = if (method == "kendall") pairs_of(n) else (n^3 - n) / 6)
+}
+
+# Of a coefficient that follows from a t. ranks: of Spearman's rho, which has a distribution by its moments.
+t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
 
 # Which observations count, and whether pairs have their own (r_observations).
 count_observations <- function(x, y, method, use, settings) {
   checked(.Call(r_observations, x, y, method_code(method), use, settings))
 }
 
+# Min number of observations of a pair that has a p value; NULL: the fewest that can be tested.
+check_min_obs <- function(min_obs) if (is.null(min_obs)) LEAST_OBS else check_whole(min_obs, "min_obs", LEAST_OBS)
+LEAST_OBS <- 3
+
+# What the engine is told about two-sided p values; gpuCorTest() says the same unless told otherwise.
+test_rule <- function(task) {
+  list(exact = most_exact(NULL, task$method, task$settings$design), min_obs = check_min_obs(task$min_obs))
+}
+
 # What is known of the task's p values: n observations at most; `single`: p follows from r by `distribution`, which
-# otherwise is that of the pair whose p is smallest for a given r; `one_by_one`: pairs have observations or degrees of
-# freedom of their own. score() makes of a p value what edge_scores() returns, and p_of_score() is its inverse.
+# otherwise has a p value at least as small as any pair's for a given r; `one_by_one`: pairs have observations, degrees
+# of freedom or ties of their own. score() makes of a p value what edge_scores() returns, and p_of_score() is its
+# inverse.
 significance_of <- function(task) {
   if (is_combined(task$x)) return(combined_significance(task))
   found <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   n <- found$n_obs
-  df <- degrees_of_freedom(task, found)
+  rule <- test_rule(task)
+  df <- degrees_of_freedom(task, found, rule$min_obs)
   kendall <- !is_t_distributed(task$method)
-  q <- if (kendall && !found$common) column_quotients(task, found)
-  ties <- unlist(q)
-  ties <- ties[!is.na(ties)]
-  untied <- abs(ties - (n - 2) / 3) < 1e-9 * n
-  least_q <- if (length(ties)) min(ties) else (n - 2) / 3
-  one_by_one <- found$common || df$estimated
-  list(n = n, one_by_one = one_by_one, single = !one_by_one && (!kendall || all(untied)),
-       quotients = q, score = if (one_by_one) function(p) -log(p) else least_z,
+  is_small <- n <= rule$exact
+  ties <- ties_of(task, found, kendall || is_small)
+  one_by_one <- found$common || df$estimated || (is_small && !ties$none)
+  list(n = n, one_by_one = one_by_one, single = !one_by_one && ties$none, rule = rule,
+       df = df$most,
+       quotients = ties$quotients, score = if (one_by_one) function(p) -log(p) - ROUNDING else least_z,
        p_of_score = if (one_by_one) function(score) exp(-score) else two_sided,
-       distribution = if (kendall) {
-         list(deviation = .Call(r_kendall_deviation, n, least_q, least_q))
+       distribution = if (is_small && !one_by_one) {
+         exact_distribution(task$method, n)
        } else {
-         list(df = df$most)
+         approximate <- if (kendall) {
+           list(deviation = .Call(r_kendall_deviation, n, ties$least, ties$least))
+         } else {
+           t_distribution(df$most, n, rule$exact > 0)
+         }
+         if (one_by_one) any_distribution(approximate, task$method, found, rule) else approximate
        })
+}
+
+# Of all pairs together: an approximate one, and exact ones of as many observations as there can be.
+any_distribution <- function(approximate, method, found, rule) {
+  sizes <- if (found$common) LEAST_OBS:max(LEAST_OBS, found$n_obs) else found$n_obs
+  list(any = c(list(approximate), lapply(sizes[sizes <= rule$exact], exact_distribution, method = method)))
+}
+
+# What ties do, where all pairs have the same observations and p values depend on it: list(quotients), of each column;
+# `least`, the smallest; `none`: there are no ties.
+ties_of <- function(task, found, matters) {
+  untied <- (found$n_obs - 2) / 3
+  if (found$common || !matters) return(list(least = untied, none = TRUE))
+  quotients <- column_quotients(task, found)
+  all <- unlist(quotients)
+  all <- all[!is.na(all)]
+  list(quotients = quotients, least = if (length(all)) min(all) else untied,
+       none = all(abs(all - untied) < 1e-9 * found$n_obs))
 }
 
 # Of the columns of x and of y, or x, what their ties do to the variance of tau-b; NA where a column has no coefficient.
@@ -68,7 +123,8 @@ significant_edges <- function(task) {
 edges_by_p <- function(task, significance) {
   p <- task$criterion$value
   least <- least_r(p, significance$distribution)
-  edges <- kept_edges(edge_pass(task, least), least)
+  if (least > 1) least <- Inf
+  edges <- kept_edges(edge_pass(task, min(least, 2)), least)
   if (significance$single) return(with_tests(edges, task, significance))
   keep_by_scores(take_rows(edges, task), task, significance, function(count, n) significance$score(p))
 }
@@ -151,7 +207,9 @@ least_z <- function(p) stats::qnorm(p / 2, lower.tail = FALSE)
 keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
   threads <- task$settings$threads
   if (is_random(task$x)) rows <- with_group_tests(rows, task)
-  scores <- edge_scores(rows, task, significance)
+  found <- edge_scores(rows, task, significance)
+  scores <- found$scores
+  warn_few(found$few, task$pairs)
   least <- cut(function(score) .Call(r_count_scores, scores, score, threads), length(scores))
   side <- c(absolute = 0L, positive = 1L, negative = -1L)[[task$sign]]
   is_significant <- !is.na(scores) & scores >= least
@@ -166,16 +224,27 @@ keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
   rows
 }
 
-# Where all pairs have the same observations and degrees of freedom, |z|; otherwise -log(p). significance$score() makes
-# either of a p value.
+# list(scores, few). Where all pairs have the same observations and degrees of freedom the scores are |z|; otherwise
+# -log(p). significance$score() makes either of a p value. few: how many have a coefficient of 1 or -1 by very few
+# observations.
 edge_scores <- function(rows, task, significance) {
   settings <- task$settings
-  if (!is.null(rows$group_tests)) return(t_scores(rows$group_tests))
+  if (!is.null(rows$group_tests)) return(list(scores = t_scores(rows$group_tests), few = 0))
   if (significance$one_by_one) {
-    return(checked(.Call(r_pair_scores, rows, task$x, task$y, method_code(task$method), task$use, settings)))
+    return(checked(.Call(r_pair_scores, rows, task$x, task$y, method_code(task$method), task$use, significance$rule,
+                         settings)))
   }
   q <- significance$quotients
-  .Call(r_edge_scores, rows$p, rows$i, rows$x, q[[1L]], q[[2L]], significance$n, settings$threads)
+  list(scores = .Call(r_edge_scores, rows$p, rows$i, rows$x, q[[1L]], q[[2L]], significance$n, settings$threads),
+       few = 0)
+}
+
+# Where at least a hundredth of the pairs, and 10, have coefficients of 1 or -1 by very few observations.
+warn_few <- function(few, pairs) {
+  if (few < max(10, pairs / 100)) return(invisible())
+  most <- constant("very few")
+  warn("gpucor_few_observations", format_count(few), " of ", n_of(pairs, "pair"), " have abs(r) = 1 from ", most,
+       " observations or fewer, which is common by chance; min_obs = ", most + 1, " gives such pairs no p value")
 }
 
 # ---- p values of edges, for tables
@@ -198,13 +267,34 @@ other_p <- function(edges, task, significance) {
   p_of_r(r[r != 0], significance$distribution, task$settings$threads) # 0 has both signs
 }
 
+# Of the rows that have these tests: `near`, the entries so near to 1 that p needs coefficients in double precision, a
+# list of their positions `at` and these coefficients `r`.
+with_near <- function(tests, rows, task) {
+  df <- tests$distribution$df
+  if (is.null(df) || !length(rows$x)) return(tests)
+  near <- checked(.Call(r_near, rows, task$x, task$y, method_code(task$method), task$use, df, task$settings))
+  if (length(near$at)) tests$near <- near
+  tests
+}
+
+# The same coefficients with those of `near` in their places; at: which entries they are.
+nearest_r <- function(r, near, at = seq_along(r)) {
+  found <- match(near$at, at)
+  r[found[!is.na(found)]] <- near$r[!is.na(found)]
+  r
+}
+
 # Columns p.value, and fdr if pairs were chosen by it, of edges in any order. tests: of with_tests(); at: which entries
 # of the rows the edges are. An adjusted p value is the min of pairs * p[j] / j over the ranks j from the edge's own on.
 # Ranks beyond those of the edges have values above the rate asked for, and the last edge has one of at most this, so
 # that edges alone have the values of all pairs. Rounding must not lift an edge above what was asked for.
 edge_tests <- function(r, tests, at, threads) {
   if (!length(tests)) return(list())
-  p <- if (is.null(tests$p.value)) p_of_r(r, tests$distribution, threads) else tests$p.value[at]
+  p <- if (is.null(tests$p.value)) {
+    p_of_r(nearest_r(r, tests$near, at), tests$distribution, threads)
+  } else {
+    tests$p.value[at]
+  }
   of_groups <- lapply(tests[intersect(GROUP_COLUMNS, names(tests))], `[`, at)
   if (is.null(tests$pairs)) return(c(of_groups, list(p.value = pmin(p, tests$most))))
   adjusted <- stats::p.adjust(c(p, tests$others), "BH", tests$pairs)[seq_along(p)]

@@ -378,6 +378,7 @@ check_tested_combination <- function(x) {
 
 # As significance_of(). With subjects left out the degrees of freedom differ from pair to pair.
 combined_significance <- function(task) {
+  if (!is.null(task$min_obs)) fail("'min_obs' is for one subject's data; leave it out")
   if (is_random(task$x)) return(random_significance(task))
   list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
        distribution = list(error = combined_error(task$x, task$method)))

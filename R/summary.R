@@ -274,6 +274,14 @@ print.summary.gpuCorPower <- function(x, ...) {
 
 # ---- tests
 
+# orders: p values of Spearman's rho are not Student's t.
+tested_by <- function(method, orders) {
+  if (!is_t_distributed(method)) return("the normal distribution")
+  if (method != "spearman" || !orders) return("Student's t")
+  paste("its distribution over all orders of the observations, exact up to", EXACT_UNTOLD,
+        "without ties, otherwise by its moments")
+}
+
 #' @rdname summary.gpuCorNetwork
 #' @method summary gpuCorTest
 #' @export
@@ -284,7 +292,11 @@ summary.gpuCorTest <- function(object, level = 0.05, n = 6L, ...) {
     p <- exp(p)
     if (!is.null(adjusted)) adjusted <- exp(adjusted)
   }
-  tested <- if (is_t_distributed(object$method)) "Student's t" else "the normal distribution or exactly"
+  tested <- if (is_t_distributed(object$method)) {
+    tested_by(object$method, isTRUE(attr(object, "exact") > 0))
+  } else {
+    "the normal distribution or exactly"
+  }
   what <- paste0(method_title(object$method), " was tested ", with_gpucor(), " by ", tested, " (",
                  switch(object$alternative, two.sided = "two-sided", paste("one-sided,", object$alternative)),
                  if (length(object$n)) paste0("; ", range_of(object$n, "observation")), ")")
@@ -310,7 +322,7 @@ summary.gpuAssociated <- function(object, level = 0.05, n = 6L, ...) {
   if (!identical(chosen$pairs, nrow(object))) return(NextMethod()) # some of its rows
   frame <- as.data.frame(object)
   class(frame) <- "data.frame"
-  by <- if (is_t_distributed(attr(object, "method"))) "Student's t" else "the normal distribution"
+  by <- tested_by(attr(object, "method"), is.null(attr(object, "adjusted")))
   what <- paste0(method_title(attr(object, "method")), " with traits was tested ", with_gpucor(), " by ", by,
                  " (two-sided)")
   tested <- structure(list(coefficient = frame$r, method = attr(object, "method")), adjusted = attr(object, "adjusted"))
@@ -335,7 +347,8 @@ summary.gpuAssociated <- function(object, level = 0.05, n = 6L, ...) {
 #' @export
 summary.gpuAssociation <- function(object, level = 0.05, n = 6L, ...) {
   by <- if (is_t_distributed(object$method)) {
-    paste0("by Student's t (two-sided; ", range_of(pmax(0, object$df), "degree"), " of freedom)")
+    paste0("by ", tested_by(object$method, is.null(attr(object, "adjusted"))), " (two-sided; ",
+           range_of(pmax(0, object$df), "degree"), " of freedom)")
   } else {
     paste0("by the normal distribution (two-sided; ", range_of(object$n, "observation"), ")")
   }

@@ -16,8 +16,8 @@ check_surrogate <- function(surrogate, block, adjust) {
 # ---- data that can be exchanged
 
 # `data`, a list of matrices with the same rows, as a measure compares them: list(data: ordinary matrices of the rows
-# that count, ranked by a measure of ranks, regressed on the design's covariates; design: that of these rows; method: the
-# one that compares them, which ranks residuals of ranks no more).
+# that count, ranked by a measure of ranks, regressed on the design's covariates; design: that of these rows; method:
+# the one that compares them, which does not rank residuals of ranks again).
 compared_data <- function(data, method, use, design) {
   counts <- rows_that_count(data, use, design)
   measure <- measure_of(method)
@@ -39,6 +39,7 @@ compared_columns <- function(m, counts, measure, design) {
   for (columns in block_columns(m)) {
     block <- dense_columns(m, columns)[counts, , drop = FALSE]
     if (measure$ranked) block[] <- apply(block, 2L, rank, na.last = "keep")
+    block[, colSums(is.infinite(block)) > 0] <- 0 # such a column has no coefficient
     block <- centred_columns(block, rep(1, nrow(block)), measure$centred)
     compared[, columns] <- if (is.null(design$basis)) block else residual_columns(block, design$basis, design$keeps)
   }
@@ -140,15 +141,35 @@ surrogate_maxima <- function(input, method, use, side, n_perm, rule, settings) {
   x <- compared$data$x
   y <- compared$data$y
   check_series(x, input$x)
+  if (rule$how == "phase" && !measure_of(method)$ranked) warn_heavy_tails(compared$data)
   if (is.null(rule$block)) rule$block <- nrow(x)
   settings["design"] <- list(compared$design)
   maxima_of(n_perm, settings, function(b, settings) {
     if (is.null(y)) {
-      largest_of(surrogate_of(x, rule, FALSE), NULL, compared$method, use, side, settings)
+      largest_of(surrogate_of(x, rule, FALSE), NULL, method, use, side, settings)
     } else {
-      largest_of(x, surrogate_of(y, rule, TRUE), compared$method, use, side, settings)
+      largest_of(x, surrogate_of(y, rule, TRUE), method, use, side, settings)
     }
   })
+}
+
+# Kurtosis of most columns from which phase surrogates, which are nearly normal, differ too much from the data. That of
+# normal data is 3.
+HEAVY_KURTOSIS <- 4
+
+warn_heavy_tails <- function(data) {
+  kurtosis <- unlist(lapply(data, function(m) column_blocks(m, column_kurtosis)))
+  middle <- stats::median(kurtosis, na.rm = TRUE)
+  if (!isTRUE(middle > HEAVY_KURTOSIS)) return(invisible())
+  warn("gpuCorTails", "surrogate = \"phase\" is for series that are nearly normal, and the median kurtosis of the ",
+       "columns is ", format(middle, digits = 2L), ", not 3; adjusted p values may be too small. Use method = ",
+       "\"spearman\" or surrogate = \"block\"")
+}
+
+column_kurtosis <- function(m) {
+  m <- sweep(m, 2L, colMeans(m))
+  m <- sweep(m, 2L, apply(abs(m), 2L, max, 0), "/") # whose powers do not overflow
+  nrow(m) * colSums(m^4) / colSums(m^2)^2
 }
 
 # Where observations are left out, series have gaps, and others follow one another.

@@ -1,19 +1,16 @@
 #include "exact.h"
 
 #include "alloc.h"
-#include "tail.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_COUNTED = 9, COUNTED_SUMS = 121 }; /* of Spearman's distribution; (n^3 - n) / 6 + 1 sums that are even */
-
+/* Both coefficients have equal steps from -1 to 1, and a symmetric distribution: step k of all `steps` is the k-th
+ * smallest value, from 0. The lower half of the distribution is tabulated. */
 struct gcor_exact {
-    int is_kendall;
-    int64_t most;
-    /* For each number of observations, whose table is n - 1 elements on: */
-    double **lower; /* Kendall: P(at most k concordant pairs), k up to half of the pairs */
-    double spearman[MOST_COUNTED + 1][COUNTED_SUMS]; /* P(sum of squared differences of ranks at most 2 k) */
+    const gcor_measure *measure;
+    int64_t least, most;
+    double **lower; /* [n - least]: P(at most step k), k up to half of the steps; in one block, that of the first */
 };
 
 static int is_kendall(const gcor_measure *measure) {
@@ -26,119 +23,154 @@ int64_t gcor_most_exact(const gcor_measure *measure) {
     return measure->ranked && !measure->prepare ? GCOR_MOST_SPEARMAN : 0;
 }
 
+/* Kendall's tau counts pairs, Spearman's rho sums of squared differences of ranks, which are even. */
+int64_t gcor_exact_steps(const gcor_measure *measure, int64_t n) {
+    return is_kendall(measure) ? n * (n - 1) / 2 : n * (n * n - 1) / 6;
+}
+
+/* P(at most step k) from the lower half. */
+static double lower_tail(const double *half, int64_t steps, int64_t k) {
+    if (k < 0) return 0;
+    if (k >= steps) return 1;
+    return k <= steps / 2 ? half[k] : 1 - half[steps - k - 1];
+}
+
 /* ---- Kendall ------------------------------------------------------------------------------------ */
 
-static int64_t pairs_of(int64_t n) {
-    return n * (n - 1) / 2;
-}
-
-/* P(at most k) from the lower half of a symmetric distribution. */
-static double kendall_lower(const double *half, int64_t n, int64_t k) {
-    int64_t pairs = pairs_of(n);
-    if (k < 0) return 0;
-    if (k >= pairs) return 1;
-    return k <= pairs / 2 ? half[k] : 1 - half[pairs - k - 1];
-}
-
 /* The n-th observation is concordant with 0 .. n - 1 of those before it, all equally probable. */
-static void add_observation(const double *before, int64_t n, double *half) {
+static void add_observation(const gcor_measure *measure, const double *before, int64_t n, double *half) {
+    int64_t steps = gcor_exact_steps(measure, n - 1);
     double sum = 0;
-    for (int64_t k = 0; k <= pairs_of(n) / 2; k++) {
-        sum += (kendall_lower(before, n - 1, k) - kendall_lower(before, n - 1, k - n)) / (double)n;
+    for (int64_t k = 0; k <= gcor_exact_steps(measure, n) / 2; k++) {
+        sum += (lower_tail(before, steps, k) - lower_tail(before, steps, k - n)) / (double)n;
         half[k] = sum;
     }
 }
 
-static gcor_status tabulate_kendall(gcor_context *context, gcor_exact *exact) {
-    int64_t total = 0;
-    for (int64_t n = 1; n <= exact->most; n++) total += pairs_of(n) / 2 + 1;
-    exact->lower = gcor_alloc(context, exact->most + 1, sizeof *exact->lower, "the distribution of tau");
-    if (!exact->lower) return GCOR_NO_MEMORY;
-    exact->lower[0] = NULL;
-    exact->lower[1] = gcor_alloc(context, total, sizeof(double), "the distribution of tau");
-    if (!exact->lower[1]) return GCOR_NO_MEMORY;
-    exact->lower[1][0] = 1;
-    for (int64_t n = 2; n <= exact->most; n++) {
-        exact->lower[n] = exact->lower[n - 1] + pairs_of(n - 1) / 2 + 1;
-        add_observation(exact->lower[n - 1], n, exact->lower[n]);
-    }
-    return GCOR_OK;
+/* Each number of observations follows from the one before, from 2 on. */
+static void tabulate_kendall(gcor_exact *exact) {
+    exact->lower[0][0] = 0.5;
+    for (int64_t n = 3; n <= exact->most; n++)
+        add_observation(exact->measure, exact->lower[n - 3], n, exact->lower[n - 2]);
 }
 
 /* ---- Spearman ------------------------------------------------------------------------------------ */
 
-/* Of the orders of n ranks, by the set of ranks that the first observations have: how many have each sum. */
-static void tabulate_orders(int n, double (*orders)[COUNTED_SUMS], double *lower) {
-    int sums = n * (n * n - 1) / 6 + 1; /* of squares, halved below: the last one is even */
-    memset(orders, 0, ((size_t)1 << n) * sizeof *orders);
-    orders[0][0] = 1;
-    /* Sums on the way may be odd; x^2 and x differ by an even number, and all x add up to 0. */
-    for (int set = 0; set < 1 << n; set++) {
-        int at = __builtin_popcount((unsigned)set);
-        for (int rank = 0; rank < n; rank++) {
+/* Orders of n ranks, by the set of ranks that the first `at` observations have: how many have each sum of squared
+ * differences, halved. Sets of the same size have their counts in one block, each at its place. */
+typedef struct {
+    int n, sums;     /* counts of sums 0 .. sums - 1: the lower half, as no difference makes a sum smaller */
+    int64_t largest; /* the most sets that have the same size */
+    int32_t *place;  /* of each set among those of its size */
+    double *now, *next;
+} orders;
+
+static void set_places(orders *o) {
+    int32_t counts[GCOR_MOST_SPEARMAN + 1] = {0};
+    for (int set = 0; set < 1 << o->n; set++) {
+        int32_t *count = &counts[__builtin_popcount((unsigned)set)];
+        o->place[set] = (*count)++;
+        if (*count > o->largest) o->largest = *count;
+    }
+}
+
+/* One observation more. A sum of squares on the way may be odd: x^2 - x is even, and all differences x add up to 0. */
+static void extend(orders *o, int at) {
+    memset(o->next, 0, (size_t)(o->largest * o->sums) * sizeof *o->next);
+    for (int set = 0; set < 1 << o->n; set++) {
+        if (__builtin_popcount((unsigned)set) != at) continue;
+        const double *from = o->now + (int64_t)o->place[set] * o->sums;
+        for (int rank = 0; rank < o->n; rank++) {
             if (set >> rank & 1) continue;
-            int square = (at - rank) * (at - rank), difference = at - rank;
-            int step = (square - difference) / 2;
-            double *to = orders[set | 1 << rank];
-            for (int k = 0; k + step < sums; k++) to[k + step] += orders[set][k];
+            int step = ((at - rank) * (at - rank) - (at - rank)) / 2;
+            double *to = o->next + (int64_t)o->place[set | 1 << rank] * o->sums + step;
+            for (int k = 0; k < o->sums - step; k++) to[k] += from[k];
         }
     }
-    double all = 0, sum = 0;
-    for (int k = 0; k < sums; k++) all += orders[(1 << n) - 1][k];
-    for (int k = 0; k < sums; k++) lower[k] = (sum += orders[(1 << n) - 1][k]) / all;
+    double *swapped = o->now;
+    o->now = o->next;
+    o->next = swapped;
+}
+
+/* Counts of at most 14! are exact. */
+static void count_orders(orders *o, double *half) {
+    double all = 1, sum = 0;
+    memset(o->now, 0, (size_t)o->sums * sizeof *o->now);
+    o->now[0] = 1;
+    for (int at = 0; at < o->n; at++) extend(o, at);
+    for (int k = 2; k <= o->n; k++) all *= k;
+    for (int k = 0; k < o->sums; k++) half[k] = (sum += o->now[k]) / all;
+}
+
+static gcor_status tabulate_orders(gcor_context *context, const gcor_measure *measure, int n, double *half) {
+    orders o = {.n = n, .sums = (int)gcor_exact_steps(measure, n) / 2 + 1};
+    o.place = gcor_alloc(context, 1 << n, sizeof *o.place, "sets of ranks");
+    if (!o.place) return GCOR_NO_MEMORY;
+    set_places(&o);
+    double *counts = gcor_alloc(context, 2 * o.largest * o.sums, sizeof *counts, "orders of ranks");
+    if (counts) {
+        o.now = counts;
+        o.next = counts + o.largest * o.sums;
+        count_orders(&o, half);
+    }
+    gcor_free(counts);
+    gcor_free(o.place);
+    return counts ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
 static gcor_status tabulate_spearman(gcor_context *context, gcor_exact *exact) {
-    double(*orders)[COUNTED_SUMS] = gcor_alloc(context, 1 << MOST_COUNTED, sizeof *orders, "orders of ranks");
-    if (!orders) return GCOR_NO_MEMORY;
-    for (int n = 2; n <= MOST_COUNTED && n <= exact->most; n++) tabulate_orders(n, orders, exact->spearman[n]);
-    gcor_free(orders);
-    return GCOR_OK;
+    gcor_status status = GCOR_OK;
+    for (int64_t n = exact->least; !status && n <= exact->most; n++)
+        status = tabulate_orders(context, exact->measure, (int)n, exact->lower[n - exact->least]);
+    return status;
 }
 
-/* P(sum of squared differences < sum) by an Edgeworth series (Best and Roberts 1975, AS 89). */
-static double edgeworth(double n, double sum) {
-    double x = (6 * (sum - 1) / (n * (n * n - 1)) - 1) * sqrt(n - 1), y = x * x, b = 1 / n;
-    double u = x * b *
-               (0.2274 + b * (0.2531 + 0.1745 * b) +
-                y * (-0.0758 + b * (0.1033 + 0.3932 * b) -
-                     y * b * (0.0879 + 0.0151 * b - y * (0.0072 - 0.0831 * b + y * b * (0.0131 - 4.6e-4 * y)))));
-    double tail = gcor_tail_p(gcor_normal_tail(x), x, GCOR_LESS, 0);
-    return fmin(fmax(tail - u * exp(-y / 2), 0), 1);
-}
-
-/* P(sum of squared differences at most `sum`), an even number. */
-static double spearman_lower(const gcor_exact *exact, int64_t n, double sum) {
-    double most = (double)n * (double)(n * n - 1) / 3;
-    if (sum < 0) return 0;
-    if (sum >= most) return 1;
-    return n <= MOST_COUNTED ? exact->spearman[n][(int)(sum / 2)] : edgeworth((double)n, sum + 2);
+/* The fourth moment is of Kendall and Stuart, The Advanced Theory of Statistics, 31.20. */
+gcor_rho_beta gcor_rho_beta_of(double n) {
+    double fourth = 3 * (((25 * n - 38) * n - 35) * n + 72) / (25 * n * (n + 1) * (n - 1) * (n - 1) * (n - 1));
+    double excess = fourth * (n - 1) * (n - 1) - 3, df = -6 / excess - 3;
+    return (gcor_rho_beta){df, sqrt((df + 1) / (n - 1))};
 }
 
 /* ---- both ---------------------------------------------------------------------------------------- */
 
-gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t most) {
+static gcor_status allocate(gcor_context *context, gcor_exact *exact) {
+    int64_t total = 0, tables = exact->most - exact->least + 1;
+    for (int64_t n = exact->least; n <= exact->most; n++) total += gcor_exact_steps(exact->measure, n) / 2 + 1;
+    exact->lower = gcor_alloc(context, tables, sizeof *exact->lower, "exact distributions");
+    if (!exact->lower) return GCOR_NO_MEMORY;
+    exact->lower[0] = gcor_alloc(context, total, sizeof(double), "exact distributions");
+    if (!exact->lower[0]) return GCOR_NO_MEMORY;
+    for (int64_t k = 1; k < tables; k++)
+        exact->lower[k] = exact->lower[k - 1] + gcor_exact_steps(exact->measure, exact->least + k - 1) / 2 + 1;
+    return GCOR_OK;
+}
+
+static gcor_status tabulate(gcor_context *context, gcor_exact *exact) {
+    if (!is_kendall(exact->measure)) return tabulate_spearman(context, exact);
+    tabulate_kendall(exact);
+    return GCOR_OK;
+}
+
+gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t least, int64_t most) {
     gcor_exact *exact = gcor_alloc(context, 1, sizeof *exact, "exact distributions");
     if (!exact) return NULL;
-    exact->is_kendall = is_kendall(measure);
-    exact->most = most;
-    exact->lower = NULL;
-    if (!(exact->is_kendall ? tabulate_kendall(context, exact) : tabulate_spearman(context, exact))) return exact;
+    *exact = (gcor_exact){.measure = measure, .least = is_kendall(measure) ? 2 : least, .most = most};
+    if (!allocate(context, exact) && !tabulate(context, exact)) return exact;
     gcor_exact_free(exact);
     return NULL;
 }
 
 void gcor_exact_free(gcor_exact *exact) {
     if (!exact) return;
-    if (exact->lower) gcor_free(exact->lower[1]);
+    if (exact->lower) gcor_free(exact->lower[0]);
     gcor_free(exact->lower);
     gcor_free(exact);
 }
 
 double gcor_exact_lower(const gcor_exact *exact, int64_t n, double r) {
-    double most = (double)n * (double)(n * n - 1) / 3;
-    if (exact->is_kendall) return kendall_lower(exact->lower[n], n, llround((r + 1) / 2 * (double)pairs_of(n)));
-    return spearman_lower(exact, n, most - 2 * round((1 - r) / 4 * most)); /* r and -r are equally probable */
+    int64_t steps = gcor_exact_steps(exact->measure, n);
+    return lower_tail(exact->lower[n - exact->least], steps, llround((r + 1) / 2 * (double)steps));
 }
 
 double gcor_exact_upper(const gcor_exact *exact, int64_t n, double r) {

@@ -1,4 +1,5 @@
-/* Exact p values of rank correlations without ties, from the distributions over all orders of n observations. */
+/* Exact p values of rank correlations without ties, from the distributions over all orders of n observations, and the
+ * approximation of Spearman's beyond these. */
 #ifndef GPUCOR_EXACT_H
 #define GPUCOR_EXACT_H
 
@@ -8,20 +9,29 @@
 extern "C" {
 #endif
 
-/* Of more observations there is none: n! is no double; the series for Spearman's rho is not needed there. */
-enum { GCOR_MOST_KENDALL = 170, GCOR_MOST_SPEARMAN = 1290 };
+/* Of more observations there is none: n! is no double; sets of ranks are too many. */
+enum { GCOR_MOST_KENDALL = 170, GCOR_MOST_SPEARMAN = 14 };
 
-/* Lower tails for up to `most` observations. Freed by gcor_exact_free(); NULL after an error. */
+/* Lower tails for `least` to `most` observations, least >= 2. Freed by gcor_exact_free(); NULL after an error. */
 typedef struct gcor_exact gcor_exact;
-gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t most);
+gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t least, int64_t most);
 void gcor_exact_free(gcor_exact *exact); /* NULL is allowed */
 
 /* Up to how many observations a measure's p values can be exact; 0: none. */
 int64_t gcor_most_exact(const gcor_measure *measure);
-/* How probable a coefficient of n untied observations, 2 <= n <= most, is that is at most r; and at least r. Any
+/* How many steps of equal size a measure's coefficient of n untied observations has from -1 to 1. */
+int64_t gcor_exact_steps(const gcor_measure *measure, int64_t n);
+/* How probable a coefficient of n untied observations, least <= n <= most, is that is at most r; and at least r. Any
  * thread. */
 double gcor_exact_lower(const gcor_exact *exact, int64_t n, double r);
 double gcor_exact_upper(const gcor_exact *exact, int64_t n, double r);
+
+/* The symmetric beta distribution that has the first four moments of Spearman's rho of n >= 3 untied observations
+ * (Olds 1938): rho / scale is distributed as a coefficient whose t has df degrees of freedom. */
+typedef struct {
+    double df, scale;
+} gcor_rho_beta;
+gcor_rho_beta gcor_rho_beta_of(double n);
 
 #ifdef __cplusplus
 }

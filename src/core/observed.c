@@ -42,12 +42,13 @@ static void observe_ties(const observer *o, int thread, int64_t j, const double 
     gcor_observed *observed = o->observed;
     const gcor_ranks ranks = gcor_ranks_at(o->ranks + thread * o->ranks_bytes, observed->n_obs);
     int64_t tied, n = gcor_rank(x, observed->n_obs, &ranks, &tied);
-    gcor_tie_sums sums = {0, 0};
+    gcor_tie_sums sums = gcor_no_ties;
     for (int64_t at = 0, end; at < n; at = end) {
         end = ranks.end[ranks.order[at]];
         gcor_add_ties(&sums, end - at);
     }
     observed->quotient[j] = gcor_tie_quotient((double)n, sums);
+    observed->orders[j] = sums.same_orders;
     if (!observed->tied) return;
     observed->tied[j] = allocate_runs(o->context, &ranks, n);
     if (observed->tied[j]) list_runs(&ranks, n, observed->tied[j]);
@@ -76,7 +77,8 @@ static gcor_status allocate(gcor_context *context, gcor_observed *o, int common,
     if (!o->n_present) return GCOR_NO_MEMORY;
     if (ties) {
         o->quotient = allocate_cleared(context, o->n_var, sizeof *o->quotient, "sums of ties");
-        if (!o->quotient) return GCOR_NO_MEMORY;
+        o->orders = allocate_cleared(context, o->n_var, sizeof *o->orders, "sums of ties");
+        if (!o->quotient || !o->orders) return GCOR_NO_MEMORY;
     }
     if (common) {
         o->present = allocate_cleared(context, o->n_var * o->words, sizeof *o->present, "bits of observations");
@@ -115,6 +117,7 @@ void gcor_observed_free(gcor_observed *observed) {
     gcor_free(observed->tied);
     gcor_free(observed->present);
     gcor_free(observed->quotient);
+    gcor_free(observed->orders);
     gcor_free(observed->n_present);
     gcor_free(observed);
 }
@@ -142,15 +145,24 @@ gcor_weight_sums gcor_common_weights(const gcor_observed *a, int64_t i, const gc
     return sums;
 }
 
-double gcor_common_quotient(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n) {
-    if (!a->tied || n == a->n_present[i]) return a->quotient[i];
+/* Of variable i of a among its observations that variable j of b has, too. */
+static gcor_tie_sums common_ties(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j) {
     const uint64_t *other = b->present + j * b->words;
-    gcor_tie_sums sums = {0, 0};
+    gcor_tie_sums sums = gcor_no_ties;
     const int32_t *run = a->tied[i];
     for (; run && *run > 0; run += 1 + *run) {
         int64_t both = 0;
         for (int32_t k = 1; k <= *run; k++) both += other[run[k] / 64] >> run[k] % 64 & 1;
         gcor_add_ties(&sums, both);
     }
-    return gcor_tie_quotient((double)n, sums);
+    return sums;
+}
+
+double gcor_common_quotient(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n) {
+    if (!a->tied || n == a->n_present[i]) return a->quotient[i];
+    return gcor_tie_quotient((double)n, common_ties(a, i, b, j));
+}
+
+double gcor_common_orders(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n) {
+    return !a->tied || n == a->n_present[i] ? a->orders[i] : common_ties(a, i, b, j).same_orders;
 }

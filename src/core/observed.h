@@ -14,6 +14,7 @@ typedef struct {
     int64_t n_var, n_obs;
     int64_t *n_present; /* n_var: how many values each has */
     double *quotient;   /* n_var: what ties among these do to a statistic of ranks (ties.h); NULL: not asked for */
+    double *orders;     /* n_var: how many of its orders look the same (ties.h); NULL where quotient is */
     int64_t words;
     uint64_t *present; /* words for each variable, a bit for each observation; NULL: pairs have no observations of
                           their own */
@@ -33,8 +34,10 @@ typedef struct {
 } gcor_weight_sums;
 gcor_weight_sums gcor_common_weights(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j,
                                      const double *weight);
-/* The quotient of variable i of a among its n common observations with variable j of b. Any thread. */
+/* The quotient of variable i of a among its n common observations with variable j of b; and how many orders of these
+ * look the same. Any thread. */
 double gcor_common_quotient(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n);
+double gcor_common_orders(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n);
 
 #ifdef __cplusplus
 }

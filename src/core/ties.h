@@ -5,15 +5,25 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Sums over a variable's runs of ties, each of t observations; whole numbers. */
+/* Sums over a variable's runs of ties, each of t observations. */
 typedef struct {
-    double pairs, cubes; /* of t (t - 1), and of t^3 - t */
+    double pairs, cubes; /* of t (t - 1), and of t^3 - t; whole numbers */
+    double same_orders;  /* the product of t!: how many orders look the same; infinite where that is no double */
 } gcor_tie_sums;
+
+static const gcor_tie_sums gcor_no_ties = {0, 0, 1};
+
+static inline double gcor_factorial(int64_t n) {
+    double product = 1;
+    for (int64_t k = 2; k <= n && product < INFINITY; k++) product *= (double)k;
+    return product;
+}
 
 static inline void gcor_add_ties(gcor_tie_sums *sums, int64_t run) {
     double t = (double)run;
     sums->pairs += t * (t - 1);
     sums->cubes += t * (t - 1) * (t + 1);
+    if (run > 1) sums->same_orders *= gcor_factorial(run);
 }
 
 /* Of a variable with n values: sum(score^2) / (2 untied pairs) - 1, a score being how many values are below less how

@@ -189,7 +189,10 @@ SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP s
  * x); how many scores are at least so large; and list(p, i, x) of those whose x has the side's sign, or any for 0
  * (scores NULL: |x|). */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads);
-SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
+SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings);
+SEXP r_near(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP df, SEXP settings);
+SEXP r_exact_p(SEXP method, SEXP n_obs);
+SEXP r_rho_beta(SEXP n);
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);
 SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, SEXP threads);
 
@@ -329,6 +332,8 @@ gcor_design r_design_parse(SEXP design, int64_t n_obs);
 /* The design's list has for p values: df: NULL, a number, or any text: estimated; lost; worth: 0 Kish's number, 1 the
  * number, 2 the sum of the weights times unit; calibration: list(n, sums, counts), or NULL: see gcor_calibration. */
 gcor_df_rule r_df_parse(SEXP design);
+/* test.c: the two-sided rule for p values that R's list(exact, min_obs) and the call say. */
+gcor_test_rule r_test_rule(const r_job *q, SEXP rule);
 /* subjects.c: whether x is many subjects' data; the job's x, y and combination from them; and how much memory their
  * columns may take, if the call does not say. */
 int r_is_subjects(SEXP x);

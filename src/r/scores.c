@@ -3,6 +3,7 @@
 #include "r.h"
 
 #include "../core/alloc.h"
+#include "../core/measure.h"
 #include "../core/test.h"
 
 SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other) {
@@ -58,49 +59,145 @@ SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, S
     return result;
 }
 
-/* Columns of the entries are variables of x, rows those of y, or of x. */
-static void score_entries(gcor_context *context, const gcor_test *test, SEXP rows, double *score) {
+/* ---- entries of compressed rows: their columns are variables of x, their rows those of y, or of x ------------- */
+
+/* Those near 1 (gcor_is_near()); `at` is an entry's place. NULL: there are none. */
+static gcor_status list_near(gcor_context *context, SEXP rows, int64_t n_row, double df, gcor_pair_value **near,
+                             int64_t *n) {
     const int *start = INTEGER(r_element(rows, "p")), *col = INTEGER(r_element(rows, "i"));
     const double *r = REAL(r_element(rows, "x"));
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 64)
+    int64_t count = 0;
+    *near = NULL;
+    *n = 0;
+    for (int e = 0; e < start[n_row]; e++) count += gcor_is_near(df, r[e]);
+    if (count == 0) return GCOR_OK;
+    *near = gcor_alloc(context, count, sizeof **near, "pairs near 1");
+    if (!*near) return GCOR_NO_MEMORY;
+    for (int64_t row = 0; row < n_row; row++)
+        for (int e = start[row]; e < start[row + 1]; e++)
+            if (gcor_is_near(df, r[e])) (*near)[(*n)++] = (gcor_pair_value){e, col[e], row, r[e]};
+    return GCOR_OK;
+}
+
+/* Minus the logarithm of each entry's p; *few: how many are 1 or -1 by very few observations. */
+static void score_entries(gcor_context *context, const gcor_test *test, SEXP rows, double *score, double *few) {
+    const int *start = INTEGER(r_element(rows, "p")), *col = INTEGER(r_element(rows, "i"));
+    const double *r = REAL(r_element(rows, "x"));
+    int64_t count = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 64) reduction(+ : count)
     for (int64_t row = 0; row < test->y->n_var; row++) {
         if (gcor_stop(context)) continue;
-        for (int e = start[row]; e < start[row + 1]; e++) score[e] = -gcor_test_pair(test, col[e], row, r[e]).p;
+        for (int e = start[row]; e < start[row + 1]; e++) {
+            gcor_tested pair = gcor_test_pair(test, col[e], row, r[e]);
+            score[e] = -pair.p;
+            count += pair.is_few;
+        }
     }
+    *few = (double)count;
+}
+
+static void score_near(gcor_context *context, const gcor_test *test, SEXP rows, double *score) {
+    gcor_pair_value *near;
+    int64_t n;
+    if (!gcor_test_recomputes(test)) return;
+    gcor_status status = list_near(context, rows, test->y->n_var, gcor_test_most_df(test), &near, &n);
+    if (!status) status = gcor_recompute(context, test->rule.measure, &test->x_columns, &test->y_columns, n, near);
+    for (int64_t k = 0; !status && k < n; k++)
+        score[near[k].at] = -gcor_test_pair(test, near[k].i, near[k].j, near[k].r).p;
+    gcor_free(near);
+}
+
+typedef struct {
+    r_job job;
+    gcor_observations counted;
+    gcor_columns x, y; /* y: x where there is none */
+    gcor_design *design;
+} entries;
+
+/* Nothing is to be freed after an error. */
+static gcor_status open_entries(entries *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
+    r_job_parse(&q->job, x, y, method, use, Rf_ScalarLogical(0), settings);
+    gcor_context *context = &q->job.call.context;
+    const gcor_job *job = &q->job.job;
+    q->job.call.progress.settings = NULL;
+    if (gcor_observations_of(context, job, &q->counted)) return context->error.status;
+    q->x = (gcor_columns){.source = job->x, .observed = q->counted.observed, .n_obs = q->counted.n_obs};
+    if (gcor_design_pick(context, job->design, q->counted.observed, q->counted.n_obs, &q->design)) {
+        gcor_free(q->counted.observed);
+        return context->error.status;
+    }
+    q->x.design = q->design;
+    q->y = q->x;
+    if (job->y) q->y.source = job->y;
+    return GCOR_OK;
+}
+
+static void close_entries(entries *q) {
+    gcor_design_free(q->design);
+    gcor_free(q->counted.observed);
 }
 
 /* An error is in the context. */
-static void score_rows(r_job *q, const gcor_observations *counted, SEXP rows, double *score) {
-    gcor_context *context = &q->call.context;
-    gcor_test_rule rule = {q->job.measure, GCOR_TWO_SIDED, 1, 0, NA_REAL, q->df};
-    gcor_columns x = {.source = q->job.x, .observed = counted->observed, .n_obs = counted->n_obs}, y;
-    int64_t n = Rf_xlength(r_element(rows, "x"));
-    gcor_design *design;
+static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *few) {
+    gcor_context *context = &q->job.call.context;
+    gcor_test_rule own = r_test_rule(&q->job, rule);
     gcor_test test;
-    if (gcor_design_pick(context, q->job.design, counted->observed, counted->n_obs, &design)) return;
-    x.design = design;
-    y = x;
-    y.source = q->job.y;
-    if (!gcor_test_open(context, &rule, &x, q->job.y ? &y : NULL, counted->common, n, &test)) {
-        score_entries(context, &test, rows, score);
-        gcor_test_close(&test);
-    }
-    gcor_design_free(design);
+    own.is_log = 1;
+    if (gcor_test_open(context, &own, &q->x, q->job.job.y ? &q->y : NULL, q->counted.common,
+                       Rf_xlength(r_element(rows, "x")), &test))
+        return;
+    score_entries(context, &test, rows, score, few);
+    if (!context->error.status) score_near(context, &test, rows, score);
+    gcor_test_close(&test);
 }
 
-SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
-    r_job q;
-    gcor_observations counted;
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    gcor_context *context = &q.call.context;
-    q.call.progress.settings = NULL;
-    SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(r_element(rows, "x"))));
-    if (!gcor_observations_of(context, &q.job, &counted)) {
-        score_rows(&q, &counted, rows, REAL(result));
-        gcor_free(counted.observed);
+SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings) {
+    const char *names[] = {"scores", "few", ""};
+    entries q;
+    double few = 0;
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, Rf_xlength(r_element(rows, "x"))));
+    gcor_status status = open_entries(&q, x, y, method, use, settings);
+    if (!status) {
+        score_rows(&q, rows, rule, REAL(VECTOR_ELT(result, 0)), &few);
+        close_entries(&q);
+    }
+    SET_VECTOR_ELT(result, 1, Rf_ScalarReal(few));
+    UNPROTECT(1);
+    gcor_context *context = &q.job.call.context;
+    return context->error.status ? r_failure(&context->error) : result;
+}
+
+/* list(at, r): which entries are near 1, from 1, and their coefficients in double precision. */
+static SEXP near_result(const gcor_pair_value *near, int64_t n) {
+    const char *names[] = {"at", "r", ""};
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_allocVector(INTSXP, n));
+    SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, n));
+    for (int64_t k = 0; k < n; k++) {
+        INTEGER(VECTOR_ELT(result, 0))[k] = (int)near[k].at + 1;
+        REAL(VECTOR_ELT(result, 1))[k] = near[k].r;
     }
     UNPROTECT(1);
-    return context->error.status ? r_failure(&context->error) : result;
+    return result;
+}
+
+SEXP r_near(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP df, SEXP settings) {
+    entries q;
+    gcor_pair_value *near = NULL;
+    int64_t n = 0;
+    gcor_status status = open_entries(&q, x, y, method, use, settings);
+    gcor_context *context = &q.job.call.context;
+    const gcor_measure *measure = q.job.job.measure;
+    if (!status) {
+        int is_computed = !q.job.job.in_double && gcor_has_double(measure);
+        if (is_computed) status = list_near(context, rows, q.y.source->n_var, Rf_asReal(df), &near, &n);
+        if (!status) status = gcor_recompute(context, measure, &q.x, &q.y, n, near);
+        close_entries(&q);
+    }
+    SEXP result = status ? R_NilValue : near_result(near, n);
+    gcor_free(near);
+    return status ? r_failure(&context->error) : result;
 }
 
 SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads) {

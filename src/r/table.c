@@ -100,6 +100,7 @@ SEXP r_constants(void) {
         NUMBER("bins", GCOR_BINS),
         NUMBER("most powers", GCOR_MOST_POWERS),
         NUMBER("most levels", GCOR_MOST_LEVELS),
+        NUMBER("very few", GCOR_VERY_FEW),
         NUMBER("mean", GCOR_MAP_MEAN),
         NUMBER("z", GCOR_MAP_Z),
         NUMBER("icc", GCOR_MAP_SQUARE),

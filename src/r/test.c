@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/alloc.h"
+#include "../core/measure.h"
 #include "../core/test.h"
 #include "../core/triangle.h"
 
@@ -41,6 +42,43 @@ SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
     return context.error.status ? r_failure(&context.error) : result;
 }
 
+SEXP r_exact_p(SEXP method, SEXP n_obs) {
+    r_progress progress;
+    gcor_monitor monitor;
+    r_monitor(&monitor, &progress, NULL);
+    gcor_context context = {.threads = 1, .monitor = &monitor};
+    const gcor_measure *measure = gcor_measure_at(Rf_asInteger(method));
+    int64_t n = (int64_t)Rf_asReal(n_obs), steps = gcor_exact_steps(measure, n);
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, steps / 2 + 1));
+    gcor_exact *exact = gcor_exact_new(&context, measure, n, n);
+    for (int64_t k = 0; exact && k <= steps / 2; k++)
+        REAL(result)[k] = fmin(1, 2 * gcor_exact_lower(exact, n, 2 * (double)k / (double)steps - 1));
+    gcor_exact_free(exact);
+    UNPROTECT(1);
+    return exact ? result : r_failure(&context.error);
+}
+
+SEXP r_rho_beta(SEXP n) {
+    const char *names[] = {"df", "scale", ""};
+    gcor_rho_beta beta = gcor_rho_beta_of(Rf_asReal(n));
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_ScalarReal(beta.df));
+    SET_VECTOR_ELT(result, 1, Rf_ScalarReal(beta.scale));
+    UNPROTECT(1);
+    return result;
+}
+
+/* The two-sided rule that R's list(exact, min_obs) and the settings of the call say. */
+gcor_test_rule r_test_rule(const r_job *q, SEXP rule) {
+    return (gcor_test_rule){.measure = q->job.measure,
+                            .alternative = GCOR_TWO_SIDED,
+                            .most_exact = (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX),
+                            .min_obs = (int64_t)Rf_asReal(r_element(rule, "min_obs")),
+                            .in_double = q->job.in_double,
+                            .missing = NA_REAL,
+                            .df = q->df};
+}
+
 typedef struct {
     r_job job;
     gcor_test_rule rule;
@@ -49,6 +87,7 @@ typedef struct {
     const double *r;
     double *n, *df, *statistic, *p; /* n NULL: the same for all; df NULL: not asked for */
     double tied;                    /* how many pairs have no exact p value for their ties */
+    double few;                     /* and how many are 1 or -1 by very few observations */
 } request;
 
 static int64_t count_pairs(const request *q) {
@@ -68,6 +107,7 @@ static gcor_status test_all(request *q, const gcor_design *design) {
         return context->error.status;
     gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, q->n, q->df, q->statistic, q->p);
     q->tied = (double)test.tied;
+    q->few = (double)test.few;
     gcor_test_close(&test);
     return status;
 }
@@ -96,16 +136,13 @@ static void set_attributes(SEXP values, SEXP attributes) {
 }
 
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n", "statistic", "p.value", "tied", "df", ""};
+    const char *names[] = {"n", "statistic", "p.value", "tied", "df", "few", ""};
     const gcor_compact *compact = r_compact_of(r);
     request q = {.r = compact ? NULL : REAL(r), .counted = r_counted(counted)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
-    q.rule = (gcor_test_rule){q.job.job.measure,
-                              (gcor_alternative)Rf_asInteger(r_element(rule, "alternative")),
-                              Rf_asLogical(r_element(rule, "log")),
-                              (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX),
-                              NA_REAL,
-                              q.job.df};
+    q.rule = r_test_rule(&q.job, rule);
+    q.rule.alternative = (gcor_alternative)Rf_asInteger(r_element(rule, "alternative"));
+    q.rule.is_log = Rf_asLogical(r_element(rule, "log"));
     q.is_triangle = Rf_asLogical(r_element(rule, "triangle"));
     R_xlen_t length = Rf_xlength(r);
     if (length != count_pairs(&q)) Rf_error("%.0f coefficients are not those of all pairs", (double)length);
@@ -121,6 +158,7 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
     for (int k = 0; !status && k < 3; k++) set_attributes(VECTOR_ELT(result, k), attributes);
     if (!status && q.df) set_attributes(VECTOR_ELT(result, 4), attributes);
     SET_VECTOR_ELT(result, 3, Rf_ScalarReal(q.tied));
+    SET_VECTOR_ELT(result, 5, Rf_ScalarReal(q.few));
     result = r_job_end(&q.job, status, result);
     UNPROTECT(1);
     return result;

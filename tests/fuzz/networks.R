@@ -99,8 +99,8 @@ criterion_flaws <- function(case, net, r) {
     })
 }
 
-# Two-sided, as cor.test() has them without exact = TRUE: Student's t of the coefficient, or for Kendall a normal
-# variable. Not by cor.test() itself, which takes values for ties that agree in 15 digits.
+# Two-sided: Student's t of the coefficient, or those of ranks. Not by cor.test() itself, which takes values for ties
+# that agree in 15 digits.
 pair_p_values <- function(case, r) {
   both <- judged_matrices(case$x, if (is.null(case$y)) case$x else case$y, case$call$use)
   p <- matrix(NA_real_, nrow(r), ncol(r))
@@ -108,13 +108,71 @@ pair_p_values <- function(case, r) {
     common <- !is.na(both[[1]][, i]) & !is.na(both[[2]][, j])
     n <- sum(common)
     if (n < 3) next
-    p[i, j] <- if (case$call$method == "kendall") {
-      2 * stats::pnorm(-abs(kendall_z(both[[1]][common, i], both[[2]][common, j])))
+    p[i, j] <- if (case$call$method %in% c("kendall", "spearman")) {
+      rank_p(both[[1]][common, i], both[[2]][common, j], r[i, j], case$call$method)
     } else {
-      2 * stats::pt(-abs(r[i, j]) * sqrt((n - 2) / (1 - r[i, j]^2)), n - 2)
+      t_p(r[i, j], n - 2)
     }
   }
   p
+}
+
+t_p <- function(r, df) 2 * stats::pt(-abs(r) * sqrt(df / (1 - r^2)), df)
+
+# Exact up to 14 observations without ties; with ties at least that of the orders that look the same.
+rank_p <- function(x, y, r, method) {
+  n <- length(x)
+  same <- vapply(list(x, y), function(v) prod(factorial(tabulate(match(v, unique(v))))), 0)
+  if (n <= 14 && all(same == 1)) {
+    counts <- order_counts(n, method)
+    steps <- length(counts) - 1
+    return(min(1, 2 * sum(counts[seq_len(1 + round((1 - abs(r)) / 2 * steps))]) / factorial(n)))
+  }
+  p <- if (method == "kendall") 2 * stats::pnorm(-abs(kendall_z(x, y))) else moments_p(r, n)
+  if (n <= 14) max(p, min(1, 2 * max(same) / factorial(n))) else p
+}
+
+# A symmetric beta distribution with the second and fourth moments of Spearman's rho.
+moments_p <- function(r, n) {
+  fourth <- 3 * (25 * n^3 - 38 * n^2 - 35 * n + 72) / (25 * n * (n + 1) * (n - 1)^3)
+  df <- -6 / (fourth * (n - 1)^2 - 3) - 3
+  t_p(r * sqrt((n - 1) / (df + 1)), df)
+}
+
+# How many orders of n ranks have each coefficient, the largest first. Spearman: by the sets of ranks that the first
+# observations have, sums of products of ranks being the powers of a polynomial.
+order_counts <- function(n, method) {
+  key <- paste(method, n)
+  if (is.null(counted_orders[[key]])) {
+    counted_orders[[key]] <- if (method == "kendall") inversions(n) else squares(n)
+  }
+  counted_orders[[key]]
+}
+counted_orders <- new.env()
+
+inversions <- function(n) {
+  Reduce(function(counts, k) {
+    moved <- function(q) c(numeric(q), counts, numeric(k - 1 - q))
+    rowSums(vapply(seq_len(k) - 1, moved, numeric(length(counts) + k - 1)))
+  }, seq_len(n)[-1], 1)
+}
+
+squares <- function(n) {
+  least <- n * (n + 1) * (n + 2) / 6 # of sums of products, with ranks in opposite orders
+  width <- n * (2 * n + 1) * (n + 1) / 6 + 1
+  sets <- vector("list", 2^n)
+  sets[[1]] <- c(1, numeric(width - 1))
+  for (set in seq_len(2^n) - 1) {
+    has <- bitwAnd(set, 2^(seq_len(n) - 1)) > 0
+    at <- sum(has) + 1
+    for (rank in which(!has)) {
+      to <- set + 2^(rank - 1) + 1
+      moved <- c(numeric(at * rank), sets[[set + 1]])[seq_len(width)]
+      sets[[to]] <- if (is.null(sets[[to]])) moved else sets[[to]] + moved
+    }
+    if (set < 2^n - 1) sets[set + 1] <- list(NULL)
+  }
+  rev(sets[[2^n]][-seq_len(least)])
 }
 
 kendall_z <- function(x, y) {

@@ -61,10 +61,9 @@ test_cases <- c(
               \() gpuCorTest(holes(normal(30, 10), 0.03), normal(30), use = "complete.obs")$p.value),
     null_case("gpuCorTest", "spearman", "normal, n = 30, 30 % missing", "pairwise", NEARLY,
               \() gpuCorTest(holes(normal(30), 0.3), normal(30), use = "pairwise", method = "spearman")$p.value),
-    null_case("gpuCorTest", "spearman", "normal, n = 12, 40 % missing", "pairwise", CONSERVATIVE, needs = "min_obs",
+    null_case("gpuCorTest", "spearman", "normal, n = 12, 40 % missing", "pairwise", CONSERVATIVE,
               \() gpuCorTest(holes(normal(12), 0.4), normal(12), use = "pairwise", method = "spearman")$p.value),
     null_case("gpuCorTest", "spearman", "normal, n = 12, 40 % missing", "pairwise, tail", c(0, 1.1e-3), level = 1e-3,
-              needs = "min_obs",
               \() gpuCorTest(holes(normal(12), 0.4), normal(12), use = "pairwise", method = "spearman")$p.value),
     null_case("gpuCorTest", "kendall", "normal, n = 20, 30 % missing", "pairwise", c(0.035, 0.055),
               \() gpuCorTest(holes(normal(20), 0.3), normal(20), use = "pairwise", method = "kendall")$p.value),
@@ -75,11 +74,11 @@ test_cases <- c(
   # ---- Spearman: exact to 14 observations
   lapply(c(5, 8, 12, 14), function(n) {
     null_case("gpuCorTest", "spearman", paste("normal, n =", n), "", c(if (n == 5) 0 else 0.035, 0.055),
-              needs = "min_obs", sets = 25, \() gpuCorTest(normal(n), normal(n), method = "spearman")$p.value)
+              sets = 25, \() gpuCorTest(normal(n), normal(n), method = "spearman")$p.value)
   }),
   lapply(c(8, 12, 14), function(n) {
     null_case("gpuCorTest", "spearman", paste("normal, n =", n), "tail", c(if (n == 8) 0 else 0.7e-3, 1.1e-3),
-              level = 1e-3, needs = "min_obs", sets = 20,
+              level = 1e-3, sets = 20,
               \() gpuCorTest(normal(n, 100), method = "spearman")$p.value)
   }),
   lapply(c(15, 30, 100), function(n) {
@@ -88,23 +87,22 @@ test_cases <- c(
   }),
   lapply(c(15, 30, 100), function(n) {
     null_case("gpuCorTest", "spearman", paste("lognormal, n =", n), "tail", c(0.7e-3, 1.1e-3), level = 1e-3,
-              needs = "min_obs", \() gpuCorTest(lognormal(n, 100), method = "spearman")$p.value)
+              \() gpuCorTest(lognormal(n, 100), method = "spearman")$p.value)
   }),
   lapply(c(15, 30), function(n) {
     null_case("gpuCorTest", "spearman", paste("lognormal, n =", n), "far tail", c(0, 1.1e-4), level = 1e-4,
-              needs = "min_obs", \() gpuCorTest(lognormal(n, 200), method = "spearman")$p.value)
+              \() gpuCorTest(lognormal(n, 200), method = "spearman")$p.value)
   }),
   lapply(c(9, 12, 15, 30), function(n) {
     null_case("gpuCorTest", "spearman", paste("normal, n =", n), "exact", c(0.04, 0.055),
-              needs = if (n > 9) "min_obs",
               \() gpuCorTest(normal(n), normal(n), method = "spearman", exact = TRUE)$p.value)
   }),
   list(
     null_case("gpuCorTest", "spearman", "normal, n = 15", "exact, tail", c(0.7e-3, 1.1e-3), level = 1e-3,
-              needs = "min_obs", \() gpuCorTest(normal(15, 100), method = "spearman", exact = TRUE)$p.value),
+              \() gpuCorTest(normal(15, 100), method = "spearman", exact = TRUE)$p.value),
     null_case("gpuCorTest", "spearman", "few counts, n = 12", "", NEARLY,
               \() gpuCorTest(few_counts(12), few_counts(12), method = "spearman")$p.value),
-    null_case("gpuCorTest", "spearman", "few counts, n = 12", "tail", c(1.1e-3, 1.4e-3), level = 1e-3, needs = "min_obs",
+    null_case("gpuCorTest", "spearman", "few counts, n = 12", "tail", c(0, 1.1e-3), level = 1e-3,
               \() gpuCorTest(few_counts(12, 60), method = "spearman")$p.value),
     null_case("gpuCorTest", "spearman", "few counts, n = 30", "", NEARLY,
               \() gpuCorTest(few_counts(30), few_counts(30), method = "spearman")$p.value)
@@ -190,13 +188,12 @@ test_cases <- c(
     null_case("gpuCorTest", "spearman", "normal, n = 40", "weights 0 and 1", VALID,
               \() gpuCorTest(normal(40), normal(40), weights = rep(0:1, 20), method = "spearman")$p.value),
     null_case("gpuCorTest", "pearson", "normal of variance 1 / w, n = 30", "weights, precision", VALID,
-              needs = "weights_are",
               \() {
                 w <- stats::rexp(30)
                 gpuCorTest(normal(30) / sqrt(w), normal(30) / sqrt(w), weights = w, weights_are = "precision")$p.value
               }),
     null_case("gpuCorTest", "pearson", "0 to 2, 60 observations of 9 kinds", "weights, frequency", NEARLY,
-              needs = "weights_are", sets = 300,
+              sets = 200,
               \() {
                 table <- as.data.frame(table(x = sample(0:2, 60, TRUE), y = sample(0:2, 60, TRUE)))
                 gpuCorTest(as.numeric(table$x), as.numeric(table$y), weights = table$Freq,
@@ -204,13 +201,13 @@ test_cases <- c(
               })
   ),
   list(
-    null_case("gpuCorTest", "pearson", "normal, n = 100", "lognormal weights", CONSERVATIVE, needs = "weights_are",
+    null_case("gpuCorTest", "pearson", "normal, n = 100", "lognormal weights", CONSERVATIVE,
               \() gpuCorTest(normal(100), normal(100), weights = exp(stats::rnorm(100)))$p.value),
-    null_case("gpuCorTest", "pearson", "normal, n = 30", "exponential weights", CONSERVATIVE, needs = "weights_are",
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "exponential weights", CONSERVATIVE,
               \() gpuCorTest(normal(30), normal(30), weights = stats::rexp(30))$p.value),
-    null_case("gpuCorTest", "pearson", "normal, n = 30", "uniform weights", CONSERVATIVE, needs = "weights_are",
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "uniform weights", CONSERVATIVE,
               \() gpuCorTest(normal(30), normal(30), weights = stats::runif(30))$p.value),
-    null_case("gpuCorTest", "spearman", "normal, n = 30", "exponential weights", CONSERVATIVE, needs = "weights_are",
+    null_case("gpuCorTest", "spearman", "normal, n = 30", "exponential weights", CONSERVATIVE,
               \() gpuCorTest(normal(30), normal(30), weights = stats::rexp(30), method = "spearman")$p.value)
   )
 )
@@ -219,7 +216,7 @@ test_cases <- c(
 
 bartlett_case <- function(data, option, make, regressors = NULL, method = "pearson", ...) {
   null_case("gpuCorTest", method, data, paste0("df = \"bartlett\"", option), ...,
-            needs = if (nzchar(option)) "weights_are", sets = if (nzchar(option)) 10 else 50,
+            sets = if (nzchar(option)) 8 else 40,
             p = \() gpuCorTest(make(), make(), df = "bartlett", covariates = if (!is.null(regressors)) regressors(),
                                method = method)$p.value)
 }
@@ -252,9 +249,8 @@ series_cases <- list(
 
 # ---- all pairs at once: the share of data sets with a false discovery, at 0.05
 
-max_t_case <- function(data, option, x, ..., band = NEARLY, method = "pearson", needs = NULL) {
-  null_case("gpuCorTest", method, data, paste0("maxT", option), band, time = 2, needs = needs,
-            sets = if (is.null(needs)) 100 else 25,
+max_t_case <- function(data, option, x, ..., band = NEARLY, method = "pearson", sets = 80) {
+  null_case("gpuCorTest", method, data, paste0("maxT", option), band, time = 2, sets = sets,
             \() min(gpuCorTest(x(), ..., adjust = "maxT", n_perm = 39, method = method)$p.adjusted, na.rm = TRUE))
 }
 
@@ -266,11 +262,11 @@ family_cases <- list(
             \() min(gpuCorTest(block(20), block(20), adjust = "maxT", n_perm = 39)$p.adjusted)),
   max_t_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.9, 1)),
   max_t_case("AR(0.6), n = 200", ", surrogate = \"phase\"", \() series(200, 0.6), surrogate = "phase",
-             needs = "surrogate"),
+             sets = 15),
   max_t_case("AR(0.9), n = 200", ", surrogate = \"phase\"", \() series(200, 0.9), surrogate = "phase",
-             needs = "surrogate", band = c(0.03, 0.08)),
+             sets = 15, band = c(0.03, 0.08)),
   max_t_case("AR(0.6), n = 200", ", surrogate = \"block\"", \() series(200, 0.6), surrogate = "block",
-             needs = "surrogate", band = c(0.03, 0.08)),
+             sets = 15, band = c(0.03, 0.08)),
   null_case("gpuCorPerm", "pearson", "two modules, n = 20", "p.value", VALID,
             \() gpuCorPerm(block(20), block(20), B = 39)$p.value),
   null_case("gpuCorPerm", "spearman", "lognormal, n = 30", "p.adjusted", NEARLY, time = 2, sets = 100,
@@ -289,7 +285,7 @@ network_cases <- c(
     null_case("gpuCorNetwork", "kendall", "few counts, n = 30", "p.value", NEARLY,
               \() of_edges(gpuCorNetwork(few_counts(30), few_counts(30), p.value = 0.05, method = "kendall",
                                          output = "edges"), 400)),
-    null_case("gpuCorNetwork", "spearman", "normal, n = 12", "p.value", c(0.04, 0.055), needs = "min_obs",
+    null_case("gpuCorNetwork", "spearman", "normal, n = 12", "p.value", c(0.04, 0.055),
               \() of_edges(gpuCorNetwork(normal(12), normal(12), p.value = 0.05, method = "spearman",
                                          output = "edges"), 400)),
     null_case("gpuCorNetwork", "pearson", "normal, n = 30", "p.value, 5 covariates", VALID,
@@ -302,16 +298,17 @@ network_cases <- c(
     null_case("gpuTtest", "pearson", "normal, n = 12", "", VALID,
               \() 2 * stats::pt(-abs(gpuTtest(12, gpuCor(normal(12), normal(12)))), 10))
   ),
-  lapply(list(list("normal", 10, "pearson", NEARLY), list("normal", 5, "spearman", CONSERVATIVE, "min_obs"),
-              list("normal", 12, "spearman", CONSERVATIVE, "min_obs"),
-              list("lognormal", 15, "spearman", CONSERVATIVE, "min_obs"),
-              list("lognormal", 30, "spearman", CONSERVATIVE, "min_obs"),
+  lapply(list(list("normal", 10, "pearson", NEARLY), list("normal", 5, "spearman", CONSERVATIVE),
+              list("normal", 12, "spearman", CONSERVATIVE),
+              list("lognormal", 15, "spearman", CONSERVATIVE),
+              list("lognormal", 30, "spearman", CONSERVATIVE),
               list("lognormal", 100, "spearman", CONSERVATIVE),
               list("few_counts", 30, "kendall", CONSERVATIVE), list("lognormal", 30, "bicor", NEARLY),
               list("lognormal", 30, "pearson", c(0.9, 1))),
          function(case) {
-           null_case("gpuCorNetwork", case[[3]], paste0(case[[1]], ", n = ", case[[2]]), "fdr", case[[4]],
-                     needs = if (length(case) > 4) case[[5]], sets = 100,
+           data <- paste0(sub("_", " ", case[[1]]), ", n = ", case[[2]])
+           null_case("gpuCorNetwork", case[[3]], data, "fdr", case[[4]],
+                     sets = 100,
                      \() discoveries(gpuCorNetwork(match.fun(case[[1]])(case[[2]], 60), fdr = 0.05,
                                                    method = case[[3]], output = "edges")))
          }),
@@ -338,15 +335,15 @@ association_cases <- list(
             \() gpuAssociation(counts(16), data.frame(group = gl(2, 8)), output = "matrix")$p.value),
   null_case("gpuAssociation", "pearson", "normal, n = 30, 20 % missing", "p.value", VALID,
             \() of_edges(gpuAssociation(holes(normal(30), 0.2), normal(30, 3), p.value = 0.05), 60)),
-  null_case("gpuAssociation", "spearman", "lognormal, n = 30", "fdr", CONSERVATIVE, sets = 100, needs = "min_obs",
+  null_case("gpuAssociation", "spearman", "lognormal, n = 30", "fdr", CONSERVATIVE, sets = 100,
             \() discoveries(gpuAssociation(lognormal(30, 100), normal(30, 3), fdr = 0.05, method = "spearman")))
 )
 
 # ---- two groups
 
 # Pairs that are correlated by 0.8 in both groups.
-compare_case <- function(method, data, option, band, make, ..., needs = NULL) {
-  null_case("gpuCorCompare", method, data, option, band, needs = needs,
+compare_case <- function(method, data, option, band, make, ...) {
+  null_case("gpuCorCompare", method, data, option, band,
             \() of_pairs(gpuCorCompare(make(50), make(50), method = method, ...)$p.value))
 }
 at <- function(rho, make = normal) \(n) pairs_of(n, rho, make)
@@ -354,8 +351,8 @@ at <- function(rho, make = normal) \(n) pairs_of(n, rho, make)
 # A batch shifts rows and scales the columns of both groups.
 batch_of <- function(x, batch) x + outer(batch, stats::rnorm(ncol(x), sd = 2))
 
-permuted_case <- function(method, data, option, band, p, needs = NULL) {
-  null_case("gpuCorCompare", method, data, paste0("n_perm", option), band, p, needs = needs, time = 3, sets = 30)
+permuted_case <- function(method, data, option, band, p) {
+  null_case("gpuCorCompare", method, data, paste0("n_perm", option), band, p, time = 3, sets = 20)
 }
 
 two_groups_cases <- list(
@@ -368,8 +365,7 @@ two_groups_cases <- list(
   compare_case("pearson", "t3, rho = 0.8", "", c(0.25, 0.35), at(0.8, t3)),
   compare_case("pearson", "lognormal, rho = 0.8", "", c(0.42, 0.52), at(0.8, lognormal)),
   compare_case("pearson", "AR(0.6), rho = 0.8", "", c(0.13, 0.2), at(0.8, \(n, m) series(n, 0.6, m))),
-  compare_case("pearson", "AR(0.6), rho = 0.8", "df = 21", c(0.035, 0.07), at(0.8, \(n, m) series(n, 0.6, m)), df = 21,
-               needs = "surrogate"),
+  compare_case("pearson", "AR(0.6), rho = 0.8", "df = 21", c(0.035, 0.07), at(0.8, \(n, m) series(n, 0.6, m)), df = 21),
   null_case("gpuCorCompare", "pearson", "normal, n = 15", "fdr", c(0.08, 0.15),
             \() discoveries(gpuCorCompare(normal(15, 40), normal(15, 40), fdr = 0.05, output = "edges"))),
   null_case("gpuCorCompare", "pearson", "normal, n = 50", "fdr", c(0.045, 0.075),
@@ -378,11 +374,11 @@ two_groups_cases <- list(
                 \() min(gpuCorCompare(block(20), block(20), n_perm = 39)$p.adjusted)),
   permuted_case("spearman", "lognormal", "", NEARLY,
                 \() min(gpuCorCompare(lognormal(20), lognormal(20), n_perm = 39, method = "spearman")$p.adjusted)),
-  permuted_case("pearson", "t3", "", c(0.03, 0.08), needs = "surrogate",
+  permuted_case("pearson", "t3", "", c(0.03, 0.08),
                 \() min(gpuCorCompare(t3(30), t3(30), n_perm = 39)$p.adjusted)),
-  permuted_case("pearson", "lognormal", "", c(0.03, 0.08), needs = "surrogate",
+  permuted_case("pearson", "lognormal", "", c(0.03, 0.08),
                 \() min(gpuCorCompare(lognormal(30), lognormal(30), n_perm = 39)$p.adjusted)),
-  permuted_case("pearson", "normal, batches", ", covariates", c(0.03, 0.08), needs = "surrogate",
+  permuted_case("pearson", "normal, batches", ", covariates", c(0.03, 0.08),
                 \() {
                   batch <- rep(0:1, 15)
                   min(gpuCorCompare(batch_of(normal(30), batch), batch_of(normal(30), batch), covariates = batch,
@@ -395,36 +391,31 @@ two_groups_cases <- list(
 subject_cases <- c(
   lapply(c(5, 12), function(k) {
     null_case("gpuCorNetwork", "pearson", paste(k, "subjects that differ, AR(0.6)"), "p.value", VALID,
-              needs = "effects",
               \() of_edges(gpuCorNetwork(subjects_of(k), p.value = 0.05, combine = "fisher", output = "edges"), 66))
   }),
   lapply(c(5, 12), function(k) {
     null_case("gpuCorCompare", "pearson", paste(k, "and", k, "subjects that differ, AR(0.6)"), "", c(0.035, 0.055),
-              needs = "effects", \() gpuCorCompare(subjects_of(k), subjects_of(k))$p.value)
+              sets = 20, \() gpuCorCompare(subjects_of(k), subjects_of(k))$p.value)
   }),
   list(
-    null_case("gpuCorNetwork", "pearson", "8 subjects that differ, AR(0.6)", "fdr", NEARLY, needs = "effects",
+    null_case("gpuCorNetwork", "pearson", "8 subjects that differ, AR(0.6)", "fdr", NEARLY,
               sets = 100,
               \() discoveries(gpuCorNetwork(subjects_of(8), fdr = 0.05, combine = "fisher", output = "edges"))),
     null_case("gpuCorCompare", "pearson", "5 and 9 subjects that differ unequally", "", c(0.04, 0.07),
-              needs = "effects",
               \() gpuCorCompare(subjects_of(5, spread = 0.25), subjects_of(9, spread = 0.1))$p.value),
     null_case("gpuCorCompare", "pearson", "6 and 6 subjects that differ", "n_perm", NEARLY, time = 3, sets = 40,
               \() min(gpuCorCompare(subjects_of(6), subjects_of(6), n_perm = 39)$p.adjusted)),
     null_case("gpuCorNetwork", "pearson", "5 subjects, one correlation in all", "p.value, fixed effects", VALID,
-              needs = "effects",
               \() of_edges(gpuCorNetwork(subjects_of(5, a = 0, spread = 0), p.value = 0.05, combine = "fisher",
                                          effects = "fixed", output = "edges"), 66)),
     null_case("gpuCorCompare", "pearson", "5 and 5 subjects, one correlation in all", "fixed effects", VALID,
-              needs = "effects",
               \() gpuCorCompare(subjects_of(5, a = 0, spread = 0), subjects_of(5, a = 0, spread = 0),
                                 effects = "fixed")$p.value),
     null_case("gpuCorCompare", "pearson", "5 and 5 subjects, one correlation in all, AR(0.6)", "fixed effects, df = 45",
-              NEARLY, needs = "effects",
+              NEARLY,
               \() gpuCorCompare(subjects_of(5, spread = 0), subjects_of(5, spread = 0), effects = "fixed",
                                 df = 45)$p.value),
     null_case("gpuCorCompare", "pearson", "5 and 5 subjects that differ, AR(0.6)", "fixed effects", c(0.26, 0.37),
-              needs = "effects",
               \() gpuCorCompare(subjects_of(5), subjects_of(5), effects = "fixed")$p.value)
   )
 )

@@ -45,6 +45,14 @@ reference_p <- function(x, y = NULL, use = "everything", method = "pearson") {
   if (is.null(y)) no_diagonal(p) else p
 }
 
+# P(|r| of a symmetric beta distribution with rho's second and fourth moments is at least that).
+moments_p <- function(r, n) {
+  fourth <- 3 * (25 * n^3 - 38 * n^2 - 35 * n + 72) / (25 * n * (n + 1) * (n - 1)^3)
+  df <- -6 / (fourth * (n - 1)^2 - 3) - 3
+  r <- r / sqrt((df + 1) / (n - 1))
+  2 * pt(-abs(r) * sqrt(df / (1 - r^2)), df)
+}
+
 # The weights, strongest first, each pair once.
 ranked_weights <- function(r, sign, symmetric) {
   weights <- weight_of(if (symmetric) r[upper.tri(r)] else r, sign)

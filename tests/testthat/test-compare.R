@@ -206,14 +206,14 @@ test_that("permuted rows keep their level with covariates, heavy tails and scale
   expect_lte(count(function(n) rt(n, 3), 5, weights = list(1 - batch[[1]], batch[[2]])), qbinom(0.999, 80, 0.05))
 })
 
-test_that("a column that is often equal is scaled by its standard deviation in both groups", {
+test_that("a column that is often equal is scaled alike in both groups", {
   set.seed(19)
   groups <- list(cbind(rnorm(9), c(rep(0, 6), 1:3), 1), cbind(rnorm(8), c(rep(0, 3), 1:5), 2))
   made <- gpucor:::on_one_scale(groups)
+  about <- lapply(groups, function(m) m[, 2] - median(m[, 2]))
   for (g in 1:2) {
     expect_equal(made[[g]][, 1], robust_scale(groups[[g]])[, 1])
-    about <- groups[[g]][, 2] - median(groups[[g]][, 2])
-    expect_equal(made[[g]][, 2], about / sqrt(mean(about^2)))
+    expect_equal(made[[g]][, 2], about[[g]] / sqrt(mean(unlist(about)^2)))
     expect_identical(made[[g]][, 3], numeric(nrow(groups[[g]])))
   }
 })
@@ -267,6 +267,12 @@ test_that("infinite and missing values are warned of where the result does not s
   expect_match(of_network[1], told[1])
   expect_match(of_network[2], told[2])
   expect_match(warnings_of(gpuCorCompare(x, x[12:1, ])), told[1])
+  for (covariates in list(NULL, 1:12)) {
+    permuted <- suppressWarnings(gpuCorCompare(x[, 1:3], x[12:1, 1:3], n_perm = 9, covariates = covariates))
+    expect_identical(is.na(as.vector(permuted$p.adjusted)), c(FALSE, TRUE, TRUE))
+    expect_error(suppressWarnings(gpuCorCompare(x[, -3], x[, -3], n_perm = 9, covariates = covariates)),
+                 "complete.obs")
+  }
 })
 
 test_that("other columns are told by the names of the arguments", {

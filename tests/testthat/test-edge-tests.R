@@ -30,12 +30,15 @@ related <- function(n_obs, n_var) {
 datasets <- list(
   complete = related(25, 14),
   ties = round(related(25, 14)),
-  missing = with_missing(related(25, 14), 0.1)
+  missing = with_missing(related(25, 14), 0.1),
+  few = related(12, 14),
+  few_ties = cbind(related(12, 12), round(related(12, 2))),
+  few_missing = with_missing(related(18, 14), 0.07)
 )
 
 for (method in all_methods) for (kind in names(datasets)) {
   test_that(paste(method, kind, "edges have the p values of all pairs"), {
-    use <- if (kind == "missing") "pairwise" else "everything"
+    use <- if (anyNA(datasets[[kind]])) "pairwise" else "everything"
     x <- datasets[[kind]]
     for (y in list(NULL, x[, 10:14])) {
       a <- if (is.null(y)) x else x[, 1:9]
@@ -104,6 +107,25 @@ test_that("edges of combined subjects and of differences have adjusted p values"
     expect_equal(edges$p.value, truth$p.value, tolerance = 1e-6)
   }
   expect_false("fdr" %in% names(gpuCorCompare(x, y, p.value = 0.1, output = "edges")))
+})
+
+test_that("the threshold of exact p values lies between two coefficients", {
+  x <- related(12, 60)
+  all <- gpuCorTest(x, method = "spearman")
+  step <- 2 * 6 / (12^3 - 12)
+  for (value in c(0.5, 0.05, 1e-3, 1e-4)) {
+    net <- gpuCorNetwork(x, p.value = value, method = "spearman")
+    least <- min(abs(all$coefficient[all$p.value <= value]))
+    expect_equal(net@threshold, least - step / 2, tolerance = 1e-6)
+    expect_identical(net@edges, sum(abs(all$coefficient) >= net@threshold) + 0)
+  }
+  none <- gpuCorNetwork(x, p.value = 1 / factorial(12), method = "spearman")
+  expect_identical(none@edges, 0)
+  expect_identical(none@threshold, NA_real_)
+  # Of at most 1 / 360: those of the same order, whose p value is 2 / 6!.
+  same <- cbind(1:6, 1:6, 6:1, c(2, 1, 3:6))
+  expect_identical(gpuCorNetwork(same, p.value = 1 / 360, method = "spearman")@edges, 3)
+  expect_identical(gpuCorNetwork(same, fdr = 2 / 360, method = "spearman")@edges, 3)
 })
 
 test_that("networks without edges have the same columns, and others than by p values none", {

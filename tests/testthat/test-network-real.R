@@ -21,7 +21,11 @@ double_p <- function(x, r, method) {
   if (method == "kendall") return(reference_p(x, method = method))
   p <- 0 * r
   once <- r[upper.tri(r)]
-  p[upper.tri(p)] <- 2 * stats::pt(-abs(once) * sqrt((nrow(x) - 2) / ((1 - once) * (1 + once))), nrow(x) - 2)
+  p[upper.tri(p)] <- if (method == "spearman") {
+    moments_p(once, nrow(x))
+  } else {
+    2 * stats::pt(-abs(once) * sqrt((nrow(x) - 2) / ((1 - once) * (1 + once))), nrow(x) - 2)
+  }
   p + t(p)
 }
 

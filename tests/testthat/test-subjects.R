@@ -352,6 +352,7 @@ test_that("each subject has its own weights and covariates", {
   }
   expect_error(gpuCor(x, covariates = z[1:2]), "'covariates' is a list of 2, and there are 3 subjects", fixed = TRUE)
   expect_error(gpuCor(x, weights = list(1:30, 1:25, 1:20)), "subject 3: 'weights' has 20 values", fixed = TRUE)
-  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", df = 3), "'df' is of a subject's observations", fixed = TRUE)
+  expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", df = 3), "'df' is of a subject's observations",
+               fixed = TRUE)
   expect_error(gpuConnectivity(x, maps = "eigenvector"), "is of one subject", fixed = TRUE)
 })

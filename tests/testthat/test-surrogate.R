@@ -61,13 +61,10 @@ test_that("p values are those of the largest coefficients of surrogates", {
   share <- function(r, maxima) vapply(as.vector(r), function(v) (1 + sum(maxima >= v - 1e-9)) / 31, 0)
   as_compared <- function(m, method, z) {
     if (method == "spearman") m <- apply(m, 2, rank)
-    if (method == "spearman" && !is.null(z)) z <- apply(z, 2, rank)
-    if (is.null(z)) return(m)
-    residuals(lm(m ~ z))
+    if (is.null(z)) m else residuals(lm(m ~ z))
   }
-  again <- function(m, method, z) as_compared(m, if (is.null(z)) method else "pearson", z)
   for (method in c("pearson", "spearman")) for (rule in list(phase, list(how = "block", block = 6))) {
-    for (own in list(NULL, if (method == "spearman") apply(z, 2, rank) else z)) {
+    for (own in if (method == "pearson") list(NULL, z) else list(NULL)) {
       test <- function(...) {
         set.seed(6)
         gpuCorTest(..., method = method, adjust = "maxT", n_perm = 30, surrogate = rule$how, block = rule$block,
@@ -75,12 +72,12 @@ test_that("p values are those of the largest coefficients of surrogates", {
       }
       x <- as_compared(m, method, own)
       set.seed(6)
-      maxima <- replicate(30, max(abs(cor(again(surrogate_of(x, rule, FALSE), method, own))[lower.tri(diag(9))])))
+      maxima <- replicate(30, max(abs(cor(as_compared(surrogate_of(x, rule, FALSE), method, own))[lower.tri(diag(9))])))
       found <- test(m)
       expect_equal(as.vector(found$p.adjusted), share(abs(found$coefficient), maxima))
       expect_lt(min(found$p.adjusted), 1)
       set.seed(6)
-      maxima <- replicate(30, max(abs(cor(x[, 1:4], again(surrogate_of(x[, 5:9], rule, TRUE), method, own)))))
+      maxima <- replicate(30, max(abs(cor(x[, 1:4], as_compared(surrogate_of(x[, 5:9], rule, TRUE), method, own)))))
       against <- test(m[, 1:4], m[, 5:9])
       expect_equal(as.vector(against$p.adjusted), share(abs(against$coefficient), maxima))
       expect_identical(test(m), found)
@@ -131,6 +128,30 @@ test_that("independent series keep the level that permuted rows exceed, and a pa
     expect_gt(min(found[-1]), 0.05)
   }
 })
+
+test_that("phase surrogates of data with heavy tails are warned of, unless it is their ranks that are compared", {
+  set.seed(10)
+  x <- autoregressive(100, 6, 0.6)
+  test <- function(x, ...) gpuCorTest(x, adjust = "maxT", n_perm = 3, ...)
+  heavy <- exp(x)
+  expect_warning(test(heavy, surrogate = "phase"), "median kurtosis of the columns is .* surrogate = \"block\"")
+  expect_warning(test(heavy[, 1:3], 1e200 * heavy[, 4:6], surrogate = "phase"), "median kurtosis")
+  expect_silent(test(x, surrogate = "phase"))
+  expect_silent(test(heavy, surrogate = "phase", method = "spearman"))
+  expect_silent(test(heavy, surrogate = "block"))
+})
+
+for (backend in backends()) for (resource in resources_of(backend)) {
+  test_that(paste(backend, "finds the largest coefficients cleanly wherever the", resource, "fails"), {
+    set.seed(11)
+    x <- autoregressive(40, 70, 0)
+    for (columns in list(NULL, 66:70)) walk_failures(function() {
+      set.seed(12)
+      gpuCorTest(x, if (!is.null(columns)) x[, columns], adjust = "maxT", n_perm = 2, surrogate = "phase",
+                 backend = backend)$p.adjusted
+    }, resource, backend)
+  })
+}
 
 test_that("errors say what to do", {
   x <- matrix(rnorm(60), 20)

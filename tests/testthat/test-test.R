@@ -35,7 +35,7 @@ for (backend in backends()) for (method in all_methods) {
   test_that(paste(backend, method, "tests are those of cor.test()"), {
     for (alternative in alternatives) {
       test <- function(..., use = "pairwise.complete.obs") {
-        gpuCorTest(..., use = use, method = method, alternative = alternative, backend = backend)
+        gpuCorTest(..., use = use, method = method, alternative = alternative, backend = backend, exact = FALSE)
       }
       expect_like_cor_test(test(x, use = "everything"), x, x, "ties")
       expect_like_cor_test(test(holes), holes, holes, "pairwise")
@@ -81,10 +81,10 @@ test_that("p is right in the far tail, and log p beyond", {
   x[, 2] <- 4 * x[, 1] + x[, 2]
   for (method in c("pearson", "spearman")) {
     rows <- 1:120
-    p <- gpuCorTest(x[rows, ], method = method)
+    p <- gpuCorTest(x[rows, ], method = method, exact = FALSE, precision = "double")
     expect_lt(p$p.value[1], 1e-60) # 2 * (1 - pt()) is 0
     expect_equal(log(p$p.value[1]), log_p_of(p$coefficient[1], 120), tolerance = 1e-12)
-    log_p <- gpuCorTest(x, method = method, log.p = TRUE)
+    log_p <- gpuCorTest(x, method = method, log.p = TRUE, exact = FALSE, precision = "double")
     expect_lt(log_p$p.value[1], log(1e-308))
     expect_equal(log_p$p.value[1], log_p_of(log_p$coefficient[1], 2500), tolerance = 1e-12)
     expect_identical(gpuCorTest(x, method = method)$p.value[1], 0)
@@ -122,8 +122,14 @@ test_that("p is that of pt() and pnorm() in every tail, for any number of observ
     holes <- m
     holes[seq_len(n_obs %/% 3), 40:50] <- NA
     for (data in list(m, holes)) { # of one number of observations, and of several
-      log_p <- gpuCorTest(data, use = "pairwise", method = method, alternative = alternative, log.p = TRUE)
-      p <- gpuCorTest(data, use = "pairwise", method = method, alternative = alternative)
+      test <- function(log.p) {
+        suppressWarnings( # of few observations
+          gpuCorTest(data, use = "pairwise", method = method, alternative = alternative, log.p = log.p, exact = FALSE,
+                     precision = "double")
+        )
+      }
+      log_p <- test(TRUE)
+      p <- test(FALSE)
       truth <- log_p_by_r(log_p)
       label <- paste(method, n_obs, alternative)
       finite <- which(is.finite(truth))
@@ -267,28 +273,26 @@ expect_same_p <- function(p, truth, label) {
   expect_identical(as.vector(p)[which(truth == 0)], truth[which(truth == 0)], label = label)
 }
 
+# cor.test() has exact values of Spearman's rho up to 9 observations.
+exact_sizes <- list(kendall = c(3:13, 30, 49), spearman = 3:9)
+
 test_that("exact p values are those of cor.test()", {
-  for (method in c("kendall", "spearman")) for (n_obs in c(3:13, 30, 49)) for (alternative in alternatives) {
+  for (method in names(exact_sizes)) for (n_obs in exact_sizes[[method]]) for (alternative in alternatives) {
     m <- graded(n_obs, 6)
     m[, 2:3] <- -m[, 2:3]
     truth <- exact_tests(m, method, alternative)
-    for (exact in list(NULL, TRUE)) {
-      test <- function(...) gpuCorTest(m, method = method, alternative = alternative, exact = exact, ...)
-      label <- paste(method, n_obs, alternative)
-      expect_same_p(test()$p.value, truth, label)
-      expect_equal(as.vector(test(log.p = TRUE)$p.value), as.vector(log(test()$p.value)), label = label)
-      asymptotic <- gpuCorTest(m, method = method, alternative = alternative)
-      expect_identical(test()$statistic, asymptotic$statistic)
-    }
+    test <- function(...) gpuCorTest(m, method = method, alternative = alternative, exact = TRUE, ...)
+    label <- paste(method, n_obs, alternative)
+    expect_same_p(test()$p.value, truth, label)
+    expect_equal(as.vector(test(log.p = TRUE)$p.value), as.vector(log(test()$p.value)), label = label)
+    asymptotic <- gpuCorTest(m, method = method, alternative = alternative, exact = FALSE)
+    expect_identical(test()$statistic, asymptotic$statistic)
+    untold <- gpuCorTest(m, method = method, alternative = alternative)
+    expect_identical(untold$p.value, if (n_obs <= 14) test()$p.value else asymptotic$p.value)
   }
-  for (n_obs in c(60, 1290)) {
-    m <- graded(n_obs, 5)
-    expect_same_p(gpuCorTest(m[1:60, ], method = "kendall", exact = TRUE)$p.value,
-                  exact_tests(m[1:60, ], "kendall", "two.sided", TRUE), "kendall")
-    # Ranks of so many observations are rounded.
-    expect_equal(as.vector(gpuCorTest(m, method = "spearman", exact = TRUE)$p.value),
-                 exact_tests(m, "spearman", "two.sided"), tolerance = if (n_obs > 1183) 1e-3 else 1e-10)
-  }
+  m <- graded(60, 5)
+  expect_same_p(gpuCorTest(m, method = "kendall", exact = TRUE)$p.value, exact_tests(m, "kendall", "two.sided", TRUE),
+                "kendall")
 })
 
 test_that("exact p values are shares of all orders", {
@@ -312,31 +316,173 @@ test_that("p values are exact where there are no ties and few observations", {
   m <- cbind(m, c(NA, m[-1, 4]))
   m[2:3, 1] <- NA
   tied <- c(FALSE, FALSE, TRUE, TRUE, FALSE, TRUE, TRUE, TRUE, TRUE, TRUE)
-  for (method in c("kendall", "spearman")) {
-    test <- function(m, ...) gpuCorTest(m, use = "pairwise", method = method, ...)$p.value
+  n_obs <- list(kendall = 20, spearman = 11)
+  for (method in names(n_obs)) {
+    test <- function(m, ...) gpuCorTest(m[1:n_obs[[method]], ], use = "pairwise", method = method, ...)$p.value
     expect_warning(p <- test(m, exact = TRUE), "ties: 7 of 10 pairs have no exact p value")
-    expect_silent(expect_identical(test(m, exact = NULL), p))
-    asymptotic <- test(m)
-    expect_identical(as.vector(p == asymptotic), tied)
-    own <- complete.cases(m[, 1:2])
+    if (method == "spearman") expect_silent(expect_identical(test(m), p))
+    expect_identical(as.vector(p == test(m, exact = if (method == "kendall") FALSE)), tied | method == "spearman")
+    own <- complete.cases(m[, 1:2]) & seq_len(20) <= n_obs[[method]]
     expect_equal(p[1], exact_test(m[own, 1], m[own, 2], method, "two.sided"), tolerance = 1e-10)
     # A tie of two values that no other column has does not count.
-    untied <- cbind(c(1, 1, 3:12), c(NA, 5:1, 7:12))
-    expect_silent(p <- test(untied, exact = TRUE))
-    expect_equal(p[1], exact_test(2:12, untied[-1, 2], method, "two.sided"), tolerance = 1e-10)
+    untied <- cbind(c(1, 1, 3:9), c(NA, 5:1, 7:9))
+    expect_silent(p <- gpuCorTest(untied, use = "pairwise", method = method, exact = TRUE)$p.value)
+    expect_equal(p[1], exact_test(2:9, untied[-1, 2], method, "two.sided"), tolerance = 1e-10)
   }
-  limits <- list(kendall = 170, spearman = 1290)
-  for (method in names(limits)) for (n_obs in limits[[method]] + 0:1) {
-    m <- normal(n_obs, 2)
-    p <- function(exact) gpuCorTest(m, method = method, exact = exact)$p.value[1]
-    expect_identical(p(TRUE) == p(FALSE), n_obs > limits[[method]])
-  }
-  m <- normal(50, 3)
-  p <- function(m, exact) gpuCorTest(m, method = "kendall", exact = exact)$p.value
-  expect_identical(p(m, NULL), p(m, FALSE))
-  expect_false(any(p(m[-1, ], NULL) == p(m[-1, ], FALSE)))
+  m <- normal(171, 2)
+  p <- function(n_obs, exact) gpuCorTest(m[seq_len(n_obs), ], method = "kendall", exact = exact)$p.value[1]
+  for (n_obs in 170:171) expect_identical(p(n_obs, TRUE) == p(n_obs, FALSE), n_obs > 170)
+  for (n_obs in 14:15) expect_identical(p(n_obs, NULL) == p(n_obs, FALSE), n_obs > 14)
   expect_identical(gpuCorTest(m, exact = TRUE)$p.value, gpuCorTest(m)$p.value)
   expect_error(gpuCorTest(m, exact = "yes"), "'exact' must be TRUE or FALSE")
+})
+
+# How probable the orders that look like the pair's own are, by the column that ties more.
+own_order_p <- function(m) {
+  same <- apply(m, 2, function(x) prod(factorial(table(x))))
+  apply(utils::combn(ncol(m), 2), 2, function(k) max(same[k]) / factorial(nrow(m)))
+}
+
+test_that("Spearman's rho beyond exact p values, and with ties, has those of its moments", {
+  for (n_obs in c(4, 9, 14, 15, 16, 100, 2000)) {
+    m <- graded(n_obs, 9)
+    m[, 2:3] <- -m[, 2:3]
+    if (n_obs <= 14) m <- round(rbind(m[-1, ], m[2, ]), 1) # two are the same
+    for (alternative in alternatives) {
+      run <- function(...) gpuCorTest(m, method = "spearman", alternative = alternative, precision = "double", ...)
+      test <- suppressWarnings(run()) # of few observations
+      two_sided <- moments_p(as.vector(test$coefficient), n_obs)
+      is_that_side <- if (alternative == "less") test$coefficient <= 0 else test$coefficient >= 0
+      truth <- if (alternative == "two.sided") two_sided else ifelse(is_that_side, two_sided / 2, 1 - two_sided / 2)
+      if (n_obs <= 14) truth <- pmax(truth, pmin(1, own_order_p(m) * (1 + (alternative == "two.sided"))))
+      normal_p <- which(truth > 1e-300)
+      expect_gt(length(normal_p), 9)
+      expect_lt(max(abs(as.vector(test$p.value) / truth - 1)[normal_p]), 1e-10, label = paste(n_obs, alternative))
+      log_p <- as.vector(suppressWarnings(run(log.p = TRUE))$p.value)
+      expect_equal(log_p[normal_p], log(truth)[normal_p], tolerance = 1e-10)
+      expect_true(all(is.finite(log_p)))
+    }
+  }
+  # A pair of the same order has a p value above 0.
+  same <- cbind(1:15, 1:15)
+  expect_gt(gpuCorTest(same, method = "spearman")$p.value[1], 2 / factorial(15))
+  expect_identical(gpuCorTest(same, method = "spearman", exact = FALSE)$p.value[1], 0)
+})
+
+test_that("p values of few observations with many ties are not below the probability of their own order", {
+  zeros <- matrix(ifelse(runif(8 * 150) < 0.6, 0, rexp(8 * 150)), 8)
+  for (method in c("spearman", "kendall")) {
+    m <- zeros[, apply(zeros, 2, function(x) length(unique(x)) > 1)]
+    p <- as.vector(suppressWarnings(gpuCorTest(m, method = method))$p.value)
+    expect_true(all(p >= 2 * own_order_p(m) * (1 - 1e-12) | p == 1))
+    expect_gt(min(p.adjust(p, "BH")), 0.05)
+    approximate <- gpuCorTest(m, method = method, exact = FALSE)$p.value
+    if (method == "spearman") expect_lt(min(p.adjust(approximate, "BH")), 0.05)
+    holes <- with_missing(m, 0.1)
+    pair <- complete.cases(holes[, 1:2])
+    alone <- suppressWarnings(gpuCorTest(holes[pair, 1:2], method = method))$p.value[1]
+    expect_equal(suppressWarnings(gpuCorTest(holes, use = "pairwise", method = method))$p.value[1], alone,
+                 tolerance = 1e-6)
+  }
+})
+
+test_that("p values of Spearman's rho are valid in the tail", {
+  # Student's t has 1.6 and 2 times as many.
+  for (n_obs in c(14, 20)) {
+    p <- unlist(lapply(1:8, function(seed) gpuCorTest(normal(n_obs, 500, seed = seed), method = "spearman")$p.value))
+    for (level in c(1e-3, 1e-4)) expect_lt(sum(p <= level), level * length(p) + 5 * sqrt(level * length(p)))
+    p <- p.adjust(p[seq_len(choose(500, 2))], "BH")
+    expect_gt(min(p), 0.01)
+  }
+})
+
+test_that("p values of coefficients near 1 are those of double precision", {
+  for (n_obs in c(7, 30, 60, 300)) for (method in c("pearson", "spearman", "bicor")) {
+    noise <- 10^seq(-0.5, -5, length.out = 12)
+    m <- normal(n_obs, 1)[, 1] + normal(n_obs, 12, seed = 2) %*% diag(noise)
+    holes <- m
+    holes[1, 3:4] <- NA
+    label <- paste(method, n_obs)
+    for (data in list(m, holes)) {
+      log_p <- function(...) {
+        test <- gpuCorTest(data, use = "pairwise", method = method, log.p = TRUE, ..., df = if (n_obs == 30) 20)
+        expect_identical(as.vector(gpuCor(data, use = "pairwise", method = method, ...)), as.vector(test$coefficient))
+        p <- as.vector(test$p.value)
+        t <- as.vector(test$statistic)
+        tail <- pt(-abs(t), if (n_obs == 30) 20 else as.vector(test$n) - 2, log.p = TRUE) + log(2)
+        if (method != "spearman") expect_equal(p, tail, tolerance = 1e-9)
+        p
+      }
+      truth <- log_p(precision = "double")
+      is_one <- is.infinite(truth) # by Student's t of ranks in the same order
+      own <- log_p()
+      expect_identical(is.infinite(own), is_one)
+      # Below 1e-300 the logarithm is right.
+      expect_lt(max((abs(own - truth) / pmax(1, abs(truth) / 690))[!is_one]), 2e-3, label = label)
+    }
+    edges <- function(...) gpuCorNetwork(m, p.value = 0.5, method = method, output = "edges", ...)
+    own <- edges()$p.value
+    truth <- edges(precision = "double")$p.value
+    is_normal <- truth > 1e-300
+    expect_lt(max(abs(own / truth - 1)[is_normal]), 2e-3, label = label)
+    expect_identical(as.data.frame(gpuCorNetwork(m, p.value = 0.5, method = method))$p.value, own)
+    pairs <- function(precision) {
+      gpuAssociation(m[, 1:6], m[, 7:12], p.value = 0.5, method = method, precision = precision)
+    }
+    single <- pairs("single")$p.value
+    truth <- pairs("double")$p.value
+    expect_lt(max(abs(single / truth - 1)[truth > 1e-300]), 2e-3, label = label)
+  }
+  expect_identical(gpuCorTest(cbind(1:20, 1:20), log.p = TRUE)$p.value[1], -Inf)
+})
+
+test_that("pairs below min_obs are not tested, and are no edges", {
+  m <- with_missing(normal(14, 40), 0.3)
+  for (method in all_methods) {
+    run <- function(f, ...) suppressWarnings(f(m, use = "pairwise", method = method, ...))
+    all <- run(gpuCorTest)
+    some <- run(gpuCorTest, min_obs = 8)
+    few <- as.vector(all$n) < 8
+    expect_gt(sum(few), 50)
+    expect_identical(as.vector(some$coefficient), as.vector(all$coefficient))
+    for (part in c("statistic", "p.value")) {
+      expect_identical(as.vector(some[[part]]), replace(as.vector(all[[part]]), few, NA))
+    }
+    edges <- run(gpuCorNetwork, p.value = 0.3, min_obs = 8, output = "edges")
+    expect_equal(sort(edges$p.value), sort(some$p.value[which(some$p.value <= 0.3)]), tolerance = 1e-6)
+    edges <- run(gpuCorNetwork, fdr = 0.9, min_obs = 8, output = "edges")
+    adjusted <- p.adjust(some$p.value, "BH", sum(!is.na(some$coefficient)))
+    expect_identical(nrow(edges), sum(adjusted <= 0.9, na.rm = TRUE))
+    traits <- m[, 31:40]
+    tested <- function(...) {
+      suppressWarnings(gpuAssociation(m[, 1:30], traits, method = method, min_obs = 8, ...))
+    }
+    matrices <- tested(output = "matrix")
+    expect_identical(is.na(matrices$p.value), is.na(matrices$r) | matrices$n < 8)
+    expect_equal(tested(p.value = 0.2)$p.value, sort(matrices$p.value[which(matrices$p.value <= 0.2)]),
+                 tolerance = 1e-9)
+  }
+  expect_true(all(is.na(gpuCorTest(x, min_obs = 26)$p.value)))
+  expect_error(gpuCorNetwork(x, fdr = 0.1, min_obs = 26), "p values need at least 26 observations; there are 25")
+  expect_error(gpuCorNetwork(x, threshold = 0.5, min_obs = 5), "is for 'p.value' and 'fdr', not for 'threshold'")
+  expect_error(gpuCorNetwork(list(x, x), fdr = 0.5, min_obs = 5), "'min_obs' is for one subject's data")
+  expect_error(gpuCor(x, min_obs = 5), "there is no 'min_obs', which gpuCorNetwork(), gpuCorTest() have", fixed = TRUE)
+  for (wrong in list(2, 3.5, "5", NA, c(4, 5))) {
+    expect_error(gpuCorTest(x, min_obs = wrong), "'min_obs' must be a whole number of at least 3")
+  }
+})
+
+test_that("many coefficients of 1 or -1 by very few observations are a warning", {
+  few <- normal(4, 30)
+  words <- "pairs have abs(r) = 1 from 5 observations or fewer, which is common by chance; min_obs = 6"
+  expect_warning(gpuCorTest(few, method = "spearman"), words, fixed = TRUE)
+  expect_warning(gpuCorNetwork(few, p.value = 0.5, method = "spearman"), words, fixed = TRUE)
+  holes <- with_missing(normal(12, 60), 0.5)
+  expect_warning(gpuCorTest(holes, use = "pairwise", method = "spearman"), words, fixed = TRUE)
+  expect_warning(gpuCorNetwork(holes, use = "pairwise", fdr = 0.5, method = "spearman"), words, fixed = TRUE)
+  expect_silent(gpuCorTest(holes, use = "pairwise", method = "spearman", min_obs = 6))
+  expect_silent(gpuCorTest(few))
+  expect_silent(gpuCorTest(normal(14, 30), method = "spearman"))
 })
 
 test_that("exact p values are right in the far tail", {
@@ -426,19 +572,15 @@ test_that("with covariates it is residuals that are permuted, and regressed agai
   z <- cbind(seq_len(24), rep(0:1, c(10, 14)))
   keep <- rep(c(TRUE, TRUE, FALSE), 8)
   left <- function(m, z) residuals(lm(m ~ z))
-  for (method in c("pearson", "spearman", "bicor")) for (rows in list(rep(TRUE, 24), keep)) {
+  for (method in c("pearson", "bicor")) for (rows in list(rep(TRUE, 24), keep)) {
     run <- function(...) {
       set.seed(4)
       gpuCorTest(..., method = method, adjust = "maxT", n_perm = 40, covariates = z, weights = as.numeric(rows),
                  precision = "double")
     }
-    ranked <- function(m) if (method == "spearman") apply(m, 2, rank) else m
-    own <- ranked(z[rows, ])
-    rest <- left(ranked(m[rows, ]), own)
-    of_rest <- function(...) {
-      as.matrix(gpuCor(..., method = if (method == "bicor") "bicor" else "pearson", covariates = own,
-                       precision = "double"))
-    }
+    own <- z[rows, ]
+    rest <- left(m[rows, ], own)
+    of_rest <- function(...) as.matrix(gpuCor(..., method = method, covariates = own, precision = "double"))
     share <- function(r, maxima) vapply(abs(as.vector(r)), function(v) (1 + sum(maxima >= v - 1e-9)) / 41, 0)
     seed <- drawn_seed(4)
     maxima <- vapply(0:39, function(k) largest(no_diagonal(of_rest(permute(rest, seed, k, FALSE))), "two.sided"), 0)
@@ -449,6 +591,13 @@ test_that("with covariates it is residuals that are permuted, and regressed agai
     })
     test <- run(m[, 1:3], m[, 4:7])
     expect_equal(as.vector(test$p.adjusted), share(test$coefficient, maxima), label = method)
+  }
+})
+
+test_that("residuals of ranks are not permuted", {
+  for (surrogate in c("rows", "phase")) {
+    expect_error(gpuCorTest(graded(24, 7), method = "spearman", covariates = 1:24, adjust = "maxT",
+                            surrogate = surrogate), "those of ranks do not stand")
   }
 })
 
@@ -567,6 +716,13 @@ for (backend in backends()) for (resource in resources_of(backend)) {
         suppressWarnings(gpuCorTest(holes, use = "pairwise", method = method, backend = backend, exact = TRUE))
       }
       messages <- walk_failures(run, resource, paste(backend, method, "pairwise"))
+      near <- cbind(holes[, 1:3], holes[, 1:2] * 2 + 1e-7 * x[, 4:5])
+      walk_failures(function() gpuCorTest(near, use = "pairwise", method = method, backend = backend), resource,
+                    paste(backend, method, "near 1"))
+      walk_failures(function() {
+        suppressWarnings(gpuCorNetwork(cbind(x[1:9, ], near[1:9, 4:5]), use = "pairwise", p.value = 0.5,
+                                       method = method, backend = backend))
+      }, resource, paste(backend, method, "edges near 1"), expect_nothing_left)
       expect_match(unique(messages), ways_out[[resource]])
       run <- function() gpuCorTest(x[, 1:2], holes[, 3:5], use = "complete", method = method, backend = backend)
       messages <- walk_failures(run, resource, paste(backend, method, "y, complete"))
