@@ -248,7 +248,7 @@ basis_of <- function(regressors, weights, counts, may_keep) {
                          if (regressors$centred) root)
   }
   rank <- ncol(found$inside)
-  keeps <- may_keep && ncol(found$outside) < rank
+  keeps <- may_keep && !is.null(found$outside) && ncol(found$outside) < rank
   basis <- matrix(0, length(counts), if (keeps) ncol(found$outside) else rank)
   basis[counts, ] <- if (keeps) found$outside else found$inside
   list(basis = basis, rank = rank, keeps = keeps)
@@ -290,16 +290,18 @@ centred_columns <- function(z, root, centred) {
 }
 
 # The space of z's columns and the rest, but for the direction `mean` (NULL: none), which is orthogonal to z, by one QR.
-# Columns are pivoted by length, so the mean, made longer than all others, comes first.
+# Columns are pivoted by length, so the mean, made longer than all others, comes first. outside: NULL if it is not
+# smaller than the space, as it may not fit into memory then.
 both_spaces <- function(z, mean) {
   z <- z[, colSums(z^2) > 0, drop = FALSE]
   z <- sweep(z, 2L, sqrt(colSums(z^2)), "/")
   own <- as.integer(!is.null(mean))
   decomposed <- qr(cbind(if (own) 10 * mean / sqrt(sum(mean^2)), z), LAPACK = TRUE)
   rank <- sum(abs(diag(decomposed$qr)) > SAME_SPAN)
-  q <- qr.Q(decomposed, complete = TRUE)
+  is_smaller <- nrow(z) - rank < rank - own
+  q <- qr.Q(decomposed, complete = is_smaller)
   at <- seq_len(ncol(q))
-  list(inside = q[, at > own & at <= rank, drop = FALSE], outside = q[, at > rank, drop = FALSE])
+  list(inside = q[, at > own & at <= rank, drop = FALSE], outside = if (is_smaller) q[, at > rank, drop = FALSE])
 }
 
 # Columns of which the others leave no more than this share are theirs, as lm() has it.

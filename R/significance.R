@@ -243,7 +243,7 @@ edge_scores <- function(rows, task, significance) {
 warn_few <- function(few, pairs) {
   if (few < max(10, pairs / 100)) return(invisible())
   most <- constant("very few")
-  warn("gpucor_few_observations", format_count(few), " of ", n_of(pairs, "pair"), " have abs(r) = 1 from ", most,
+  warn("gpuCorFewObservations", format_count(few), " of ", n_of(pairs, "pair"), " have abs(r) = 1 from ", most,
        " observations or fewer, which is common by chance; min_obs = ", most + 1, " gives such pairs no p value")
 }
 

@@ -268,6 +268,15 @@ test_that("text in the place of numbers names its column, and how to read it", {
   expect_no_error(suppressWarnings(gpuCor(x, covariates = data.frame(subject = paste0("s", c(1:25, 1:15))))))
 })
 
+test_that("many observations take no memory that grows with their square", {
+  x <- normal(6000, 3)
+  z <- cbind(sin(1:6000), seq_len(6000))
+  before <- sum(gc(reset = TRUE)[, 2L])
+  r <- gpuCor(x, covariates = z, precision = "double")
+  expect_lt(sum(gc()[, 6L]) - before, 6000^2 * 8 / 2^20 / 4) # MiB
+  expect_equal(as.vector(r), as.dist(cor(residuals(lm(x ~ z)))), tolerance = 1e-12, ignore_attr = TRUE)
+})
+
 test_that("whatever fails, nothing is left behind", {
   x <- rounded(14, 12)
   holes <- with_missing(x, 0.1)
