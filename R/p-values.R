@@ -106,7 +106,8 @@
 #' Kowalski CJ (1972). On the effects of non-normality on the distribution of the sample product-moment correlation
 #' coefficient. *Applied Statistics* 21, 1-12.
 #' @examples
-#' # The tail of Pearson's test of lognormal data, and that of ranks: how many of 4,950 pairs have p <= 1e-4?
+#' # The tail of Pearson's test of lognormal data, and that of ranks: how many of 4,950 pairs
+#' # have a p value of at most 1e-4?
 #' set.seed(1)
 #' x <- exp(matrix(rnorm(30 * 100), 30))
 #' sum(gpuCorTest(x)$p.value <= 1e-4)

@@ -83,6 +83,10 @@ permuted <- function(x, ...) { # every subject's values, for a sink of the host
   gpuCorCompare(x, list(ties[, rev(seq_len(ncol(ties)))]), n_perm = 5, effects = "fixed", ...)
 }
 alike(permuted, subjects, take = function(r) r$p.adjusted)
+mirrored <- lapply(subjects, function(m) m[, rev(seq_len(ncol(m)))])
+alike(function(x, ...) gpuCorCompare(x, mirrored, ...), subjects, take = function(r) r$statistic)
+alike(gpuCorNetwork, c(subjects, mirrored), p.value = 0.05, combine = "fisher", take = function(net) net@x)
+alike(gpuCorTest, distinct, method = "spearman", take = function(r) r$p.value)
 alike(gpuConnectivity, ties, threshold = c(0.1, 0.2), maps = c("mean", "z", "icc"), take = function(r) r$z,
       within = 1e-6)
 same(gpuCorNetwork, distinct, threshold = 0.1, pairs = within(rep_len(1:3, ncol(distinct))))
