@@ -256,20 +256,20 @@ check_exact <- function(exact, design) {
   exact
 }
 
-# Whether each pair has degrees of freedom that do not follow from how many observations it has.
+# True if each pair has degrees of freedom that do not follow from its number of observations.
 has_own_df <- function(design, counted) {
   identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
 }
 
-# Up to how many observations p values are to be exact, as far as the engine has them; 0: none are, and none are by the
-# distribution over all orders of the observations.
+# Returns the max number of observations with exact p values, as far as the engine has them. 0: p values are Student's t
+# or normal.
 most_exact <- function(exact, method, design) {
   if (isFALSE(exact) || is_designed(design) || !method %in% c("kendall", "spearman")) return(0)
   if (isTRUE(exact)) Inf else EXACT_UNTOLD
 }
 
-# Up to how many observations approximations are not good enough: Kendall's normal one has sizes from 0.02 to 0.08 at a
-# level of 0.05 below 10 of them. For Spearman's rho it is the engine's limit.
+# Max number of observations with exact p values by default. Kendall's normal approximation has sizes from 0.02 to 0.08
+# at a level of 0.05 below 10 observations; for Spearman's rho this is the engine's limit.
 EXACT_UNTOLD <- 14
 
 # Whether p values are not those of the observations that count, in any order.

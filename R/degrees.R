@@ -24,10 +24,10 @@ check_testable <- function(method, df) {
 
 # ---- weights
 
-# In the order of the engine's numbers.
+# Kinds of weights, in the order of the engine's numbers.
 WEIGHT_KINDS <- c("importance", "precision", "frequency")
 
-# What weights are; only p values depend on it.
+# Returns the kind of the weights. Only p values depend on it.
 check_weights_are <- function(asked, method) {
   kind <- check_choice(if (is.null(asked$weights_are)) WEIGHT_KINDS else asked$weights_are, WEIGHT_KINDS, "weights_are")
   if (is.null(asked[["weights"]])) { # `$` would find weights_are
@@ -54,10 +54,10 @@ check_frequencies <- function(asked, method) {
   }
 }
 
-# What a weight of 1, as check_weights() returns it, stands for.
+# Returns the given weight that check_weights() turns into 1.
 weight_unit <- function(weights) if (length(weights)) as.numeric(max(weights)) else 1
 
-# The number of a kind. Importances that are 0 and 1 are worth what precisions are.
+# The number of a kind. Importances that are 0 and 1 have the effective number of precisions.
 kind_code <- function(kind, weights) {
   if (kind == "importance" && !is_graded(list(weights = weights))) kind <- "precision"
   match(kind, WEIGHT_KINDS) - 1L
@@ -65,26 +65,27 @@ kind_code <- function(kind, weights) {
 
 is_kind <- function(design, kind) identical(design$worth, match(kind, WEIGHT_KINDS) - 1L)
 
-# How many observations those that count, with these weights (NULL: all 1), are worth; n: their number.
+# Returns the effective number of n observations with these weights (NULL: all are 1).
 worth_of <- function(design, weights, n) {
   if (is_kind(design, "frequency")) return(design$unit * if (is.null(weights)) n else sum(weights))
   if (is_kind(design, "importance")) sum(weights)^2 / sum(weights^2) else n
 }
 
-# Whether observations that count differ in weight.
+# True if observations of positive weight differ in weight.
 is_graded <- function(design) any(design$weights > 0 & design$weights < 1)
 
-# Whether they may be worth another number than theirs.
+# True if the effective number of observations may differ from their number.
 has_worth <- function(design) is_kind(design, "frequency") || is_kind(design, "importance")
 
-# The same of observations counted by count_observations().
+# Returns the effective number of the observations that count_observations() counted.
 effective_n <- function(design, counted) {
   weights <- design$weights
   if (!is.null(counted$observed)) weights <- weights[counted$observed[seq_len(counted$n_obs)] + 1L]
   worth_of(design, weights, counted$n_obs)
 }
 
-# The same of those among n_obs that count for all pairs, or may; for headers. NULL: it is their number.
+# Returns the effective number of the observations that count for all pairs, or may, for headers. NULL: it is their
+# number.
 told_worth <- function(settings, use, n_obs, complete) {
   design <- settings$design
   if (!has_worth(design)) return(NULL)
@@ -93,13 +94,13 @@ told_worth <- function(settings, use, n_obs, complete) {
   worth_of(design, design$weights[counts], sum(counts))
 }
 
-# The most that any pair's observations are worth.
+# Returns the max effective number of observations of any pair.
 most_effective <- function(design, counted) {
   if (counted$common && is_kind(design, "importance")) counted$n_obs else effective_n(design, counted)
 }
 
-# Of pairs with all observations counted, the most degrees of freedom (or as many as are given): what columns were freed
-# of is taken off. estimated: each pair has its own.
+# Returns the max degrees of freedom of a pair, or the given ones, less what regression takes. estimated: each pair has
+# degrees of its own.
 degrees_of_freedom <- function(task, counted, min_obs = LEAST_OBS) {
   design <- task$settings$design
   estimated <- identical(design$df, "bartlett")
@@ -120,11 +121,11 @@ bartlett_most <- function(design, n) if (is.null(design$calibration)) n else max
 # Coefficients of the first-order autoregressive series by which the formula is calibrated.
 AUTOREGRESSION <- c(seq(0, 0.9, 0.1), 0.95, 0.98)
 
-# What weights and regression do to the formula: list(n, sums, counts), n observations that count. For such series the
-# formula's sum over lags is expected to be `sums` (ascending), and by the variance of their coefficients after the
-# same weighting and regression the series are worth `counts` observations. With R the diagonal of the roots of the
-# weights, T the correlations of a series and M what projects on what is left, these are functions of A = M R T R M:
-# the sums of its diagonals, and tr(A)^2 / tr(A A). Smoother series never count more.
+# Returns what weights and regression do to the formula: list(n, sums, counts), for n observations that count. The
+# formula's sum over lags has the expected values `sums` (ascending) for these series; by the variance of their
+# coefficients, after the same weighting and regression, the effective numbers of observations are `counts`. With R the
+# diagonal of the roots of the weights, T the correlations of a series and M the projection on the residuals, both are
+# functions of A = M R T R M: the sums of its diagonals, and tr(A)^2 / tr(A A). Smoother series never count more.
 calibration_of <- function(design, centred) {
   if (!identical(design$df, "bartlett") || (is.null(design$basis) && !is_graded(design))) return(NULL)
   space <- design_space(design, centred)
@@ -138,8 +139,8 @@ calibration_of <- function(design, centred) {
   list(n = sum(space$scale > 0), sums = points[1L, ], counts = cummin(points[2L, ]))
 }
 
-# Of squared autocorrelations at lags 1, 2, ...: those of the engine (src/core/autocorrelation.c). counts: which
-# observations do.
+# Returns the weights that the engine (autocorrelation.c) gives to squared autocorrelations at lags 1, 2, ... counts:
+# whether each observation counts.
 lag_weights <- function(counts) {
   lags <- seq_len(length(counts) %/% 4)
   products <- round(lag_sums(counts, counts)[lags + 1L])

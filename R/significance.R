@@ -34,13 +34,13 @@ p_of_r <- function(r, distribution, threads) {
   checked(.Call(r_t_p, r, distribution$df, threads))
 }
 
-# Of n untied observations.
+# The exact distribution of n untied observations.
 exact_distribution <- function(method, n) {
   list(exact = checked(.Call(r_exact_p, method_code(method), n)),
        steps = if (method == "kendall") pairs_of(n) else (n^3 - n) / 6)
 }
 
-# Of a coefficient that follows from a t. ranks: of Spearman's rho, which has a distribution by its moments.
+# The distribution of a coefficient with df degrees of freedom. ranks: it is Spearman's rho, with one by its moments.
 t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
 
 # Which observations count, and whether pairs have their own (r_observations).
@@ -52,7 +52,7 @@ count_observations <- function(x, y, method, use, settings) {
 check_min_obs <- function(min_obs) if (is.null(min_obs)) LEAST_OBS else check_whole(min_obs, "min_obs", LEAST_OBS)
 LEAST_OBS <- 3
 
-# What the engine is told about two-sided p values; gpuCorTest() says the same unless told otherwise.
+# The engine's rule for two-sided p values; gpuCorTest() has the same by default.
 test_rule <- function(task) {
   list(exact = most_exact(NULL, task$method, task$settings$design), min_obs = check_min_obs(task$min_obs))
 }
@@ -87,14 +87,14 @@ significance_of <- function(task) {
        })
 }
 
-# Of all pairs together: an approximate one, and exact ones of as many observations as there can be.
+# The distributions that pairs can have: the approximate one, and exact ones of each possible number of observations.
 any_distribution <- function(approximate, method, found, rule) {
   sizes <- if (found$common) LEAST_OBS:max(LEAST_OBS, found$n_obs) else found$n_obs
   list(any = c(list(approximate), lapply(sizes[sizes <= rule$exact], exact_distribution, method = method)))
 }
 
-# What ties do, where all pairs have the same observations and p values depend on it: list(quotients), of each column;
-# `least`, the smallest; `none`: there are no ties.
+# Returns what ties do if all pairs have the same observations and p values depend on ties: list(quotients) of the
+# columns, `least`, the smallest one, and `none`, which is TRUE if there are no ties.
 ties_of <- function(task, found, matters) {
   untied <- (found$n_obs - 2) / 3
   if (found$common || !matters) return(list(least = untied, none = TRUE))
@@ -239,7 +239,7 @@ edge_scores <- function(rows, task, significance) {
        few = 0)
 }
 
-# Where at least a hundredth of the pairs, and 10, have coefficients of 1 or -1 by very few observations.
+# Warns if at least 1 % of the pairs, and 10, have coefficients of 1 or -1 from very few observations.
 warn_few <- function(few, pairs) {
   if (few < max(10, pairs / 100)) return(invisible())
   most <- constant("very few")
@@ -267,8 +267,8 @@ other_p <- function(edges, task, significance) {
   p_of_r(r[r != 0], significance$distribution, task$settings$threads) # 0 has both signs
 }
 
-# Of the rows that have these tests: `near`, the entries so near to 1 that p needs coefficients in double precision, a
-# list of their positions `at` and these coefficients `r`.
+# Adds `near` to the tests of rows: the entries so near to 1 that p needs coefficients in double precision, a list of
+# their positions `at` and these coefficients `r`.
 with_near <- function(tests, rows, task) {
   df <- tests$distribution$df
   if (is.null(df) || !length(rows$x)) return(tests)
@@ -277,7 +277,7 @@ with_near <- function(tests, rows, task) {
   tests
 }
 
-# The same coefficients with those of `near` in their places; at: which entries they are.
+# Replaces coefficients by those of `near`. at: the positions of the coefficients among the entries.
 nearest_r <- function(r, near, at = seq_along(r)) {
   found <- match(near$at, at)
   r[found[!is.na(found)]] <- near$r[!is.na(found)]

@@ -357,7 +357,7 @@ fisher_weights <- function(n) {
 
 effect_names <- c("random", "fixed")
 
-# How tests see the subjects: as a sample, "random", or as the only ones there are, "fixed"; "none" without tests.
+# Returns "random" (subjects are a sample), "fixed" (they are the only ones of interest) or "none" (no tests).
 check_effects <- function(given, tests) {
   if (!tests && !is.null(given$effects)) fail("'effects' says what p values are of, and there are none; leave it out")
   if (!tests) return("none")
@@ -376,7 +376,7 @@ check_tested_combination <- function(x) {
   fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
 }
 
-# As significance_of(). With subjects left out the degrees of freedom differ from pair to pair.
+# significance_of() for subjects. With subjects left out the degrees of freedom differ from pair to pair.
 combined_significance <- function(task) {
   if (!is.null(task$min_obs)) fail("'min_obs' is for one subject's data; leave it out")
   if (is_random(task$x)) return(random_significance(task))
@@ -409,11 +409,11 @@ with_t <- function(task) {
   task
 }
 
-# What tables tell of tests of groups.
+# Columns of tables with tests of groups.
 GROUP_COLUMNS <- c("statistic", "df")
 
-# Of the entries of rows, or without them of all pairs: difference (mean z, or its difference between the groups),
-# statistic and df.
+# Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
+# means), statistic and df.
 group_tests <- function(task, rows = NULL, settings = task$settings) {
   settings["pairs"] <- list(NULL) # rows say which pairs are tested
   found <- checked(.Call(r_group_tests, task$x, task$y, method_code(task$method), task$use, rows, settings))

@@ -57,8 +57,8 @@ design_of_rows <- function(design, counts) {
   design
 }
 
-# What regression on an orthonormal basis leaves of columns; what it leaves of multiples of regressors is roundings,
-# which become 0. keeps: the basis is that of what is left.
+# Returns the residuals of a regression on an orthonormal basis. Residuals of multiples of regressors are roundings and
+# become 0. keeps: the basis is that of the residuals.
 residual_columns <- function(m, basis, keeps) {
   inside <- basis %*% crossprod(basis, m)
   left <- if (keeps) inside else m - inside
@@ -135,7 +135,7 @@ check_exchanged_memory <- function(input, how, settings) {
   check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
 }
 
-# Of surrogates of each column of x, or of all columns of y.
+# Returns the maxima of surrogates of each column of x, or of all columns of y together.
 surrogate_maxima <- function(input, method, use, side, n_perm, rule, settings) {
   compared <- compared_input(input, method, use, settings)
   x <- compared$data$x
@@ -172,7 +172,7 @@ column_kurtosis <- function(m) {
   nrow(m) * colSums(m^4) / colSums(m^2)^2
 }
 
-# Where observations are left out, series have gaps, and others follow one another.
+# Observations that are left out are gaps in a series, which a surrogate would close.
 check_series <- function(compared, given) {
   if (nrow(compared) == nrow(given)) return(invisible())
   fail("'surrogate' needs series without gaps, and ", n_of(nrow(given) - nrow(compared), "observation"),

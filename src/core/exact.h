@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Of more observations there is none: n! is no double; sets of ranks are too many. */
+/* Max number of observations with an exact distribution: beyond, n! is no double (Kendall), and there are too many sets
+ * of ranks (Spearman). */
 enum { GCOR_MOST_KENDALL = 170, GCOR_MOST_SPEARMAN = 14 };
 
 /* Lower tails for `least` to `most` observations, least >= 2. Freed by gcor_exact_free(); NULL after an error. */
@@ -19,9 +20,9 @@ void gcor_exact_free(gcor_exact *exact); /* NULL is allowed */
 
 /* Up to how many observations a measure's p values can be exact; 0: none. */
 int64_t gcor_most_exact(const gcor_measure *measure);
-/* How many steps of equal size a measure's coefficient of n untied observations has from -1 to 1. */
+/* Number of equal steps from -1 to 1 that a measure's coefficient of n untied observations can take. */
 int64_t gcor_exact_steps(const gcor_measure *measure, int64_t n);
-/* How probable a coefficient of n untied observations, least <= n <= most, is that is at most r; and at least r. Any
+/* The probability that a coefficient of n untied observations, least <= n <= most, is at most r; and at least r. Any
  * thread. */
 double gcor_exact_lower(const gcor_exact *exact, int64_t n, double r);
 double gcor_exact_upper(const gcor_exact *exact, int64_t n, double r);

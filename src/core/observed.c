@@ -145,7 +145,7 @@ gcor_weight_sums gcor_common_weights(const gcor_observed *a, int64_t i, const gc
     return sums;
 }
 
-/* Of variable i of a among its observations that variable j of b has, too. */
+/* Tie sums of variable i of a among its common observations with variable j of b. */
 static gcor_tie_sums common_ties(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j) {
     const uint64_t *other = b->present + j * b->words;
     gcor_tie_sums sums = gcor_no_ties;

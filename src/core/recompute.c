@@ -61,7 +61,7 @@ static void compute_pairs(const recomputation *c, int64_t n, gcor_pair_value *pa
     }
 }
 
-/* Which of the pairs' variables of x are among from .. end - 1: the first and the last; first > last: none. */
+/* Finds the first and the last of the pairs' variables of x among from .. end - 1; first > last: there are none. */
 static void find_range(const gcor_pair_value *pairs, int64_t n, int64_t from, int64_t end, int64_t *first,
                        int64_t *last) {
     *first = end;

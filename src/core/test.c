@@ -42,12 +42,12 @@ static void find_range(gcor_test *test) {
     if (test->n_found < 0) test->n_found = 0;
 }
 
-/* Of pairs with n observations. */
+/* Degrees of freedom of the table for pairs with n observations. */
 static double table_df(const gcor_test *test, int64_t n) {
     return test->has_beta ? gcor_rho_beta_of((double)n).df : (double)(n - taken(test));
 }
 
-/* Of all pairs, where they have as many; 0: they have not. */
+/* The degrees of freedom that all pairs have; 0: they differ. */
 static double common_df(const gcor_test *test) {
     if (test->rule.df.given > 0) return test->rule.df.given;
     return test->worth > 0 ? test->worth - (double)taken(test) : 0;
@@ -80,7 +80,7 @@ static int is_normal(const gcor_test *test) {
     return test->rule.measure->distribution == GCOR_NORMAL_WITH_TIES;
 }
 
-/* Where exact p values are wanted, for the numbers of observations that there can be. */
+/* Makes the exact distributions of the numbers of observations that pairs can have, if exact p values are wanted. */
 static gcor_status make_exact(gcor_context *context, gcor_test *test) {
     int64_t least = test->low, most = gcor_most_exact(test->rule.measure);
     if (most > test->rule.most_exact) most = test->rule.most_exact;
@@ -96,7 +96,7 @@ static int needs_ties(const gcor_test *test) {
     return is_normal(test) || (test->rule.most_exact > 0 && gcor_most_exact(test->rule.measure) > 0);
 }
 
-/* What n observations are worth whose weights have these sums. */
+/* The effective number of n observations whose weights have these sums. */
 static double worth_of(const gcor_df_rule *rule, gcor_weight_sums sums, int64_t n) {
     if (rule->worth == GCOR_WORTH_SUM) return sums.sum * rule->unit;
     return rule->worth == GCOR_WORTH_KISH && n > 0 ? sums.sum * sums.sum / sums.squares : (double)n;
@@ -213,7 +213,7 @@ static int64_t first_of(const pair_lists *lists, int64_t j) {
     return lists->is_triangle ? j + 1 : 0;
 }
 
-/* Where the pair of that one is. */
+/* The position of the pair of variable j and first_of(). */
 static int64_t position_of(const pair_lists *lists, int64_t j) {
     int64_t n_x = lists->test->x->n_var;
     return lists->is_triangle ? gcor_row_position(j, j + 1, n_x) : j * n_x;

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* How many observations weighted ones are worth. */
+/* The effective number of weighted observations. */
 typedef enum {
     GCOR_WORTH_COUNT, /* as many as count: weights are precisions */
     GCOR_WORTH_KISH,  /* the square of the weights' sum over the sum of their squares: weights are importances */
@@ -43,7 +43,7 @@ typedef struct {
     gcor_df_rule df;
 } gcor_test_rule;
 
-/* Up to so many observations a rank correlation of 1 or -1 is common by chance. */
+/* Max number of observations with which a rank correlation of 1 or -1 is common by chance. */
 enum { GCOR_VERY_FEW = 5 };
 
 /* What the pairs of x's variables with y's (or x's own) need; made once for all of them. */
@@ -74,7 +74,7 @@ static inline int gcor_test_is_single(const gcor_test *test) {
     return !test->x->present;
 }
 
-/* Whether pairs have degrees of freedom that do not follow from how many observations they have. common: pairs have
+/* True if pairs have degrees of freedom that do not follow from their number of observations. common: pairs have
  * observations of their own. */
 static inline int gcor_df_is_own(const gcor_df_rule *rule, int common) {
     return rule->is_estimated || (common && !(rule->given > 0) && rule->worth != GCOR_WORTH_COUNT);
@@ -93,7 +93,7 @@ static inline int gcor_is_near(double df, double r) {
     double rest = (1 - r) * (1 + r);
     return rest < 0x1p-4 && rest < df * 0x1p-12;
 }
-/* How many degrees of freedom a pair has at most. */
+/* The max degrees of freedom of a pair. */
 double gcor_test_most_df(const gcor_test *test);
 /* Whether coefficients of the test are to be computed anew where gcor_is_near(): by gcor_recompute(). */
 int gcor_test_recomputes(const gcor_test *test);

@@ -112,8 +112,8 @@ static double quantile(double *x, int64_t n, double share) {
     return value + rest * (next - value);
 }
 
-/* What a pair has instead of a value because of one subject: 0 for nothing, NaN, or the largest of GCOR_NO_VALUE and
- * GCOR_ZERO_SD. */
+/* Returns what stands for a pair's value because a subject has none: NaN, or the largest of GCOR_NO_VALUE and
+ * GCOR_ZERO_SD; 0 if every subject has a coefficient. */
 static double reason_for_none(const double *value, int64_t stride, int64_t subjects) {
     double none = 0;
     for (int64_t s = 0; s < subjects; s++) {

@@ -30,14 +30,14 @@ void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops
  * Any thread. */
 void gcor_group_coefficients(const gcor_groups *groups, const gcor_group_tests *tests, int64_t n, double *r);
 
-/* Which pairs are tested, by compressed rows as networks have them: row i has the columns col[start[i]] to
+/* The pairs to test, as compressed rows of a network: row i has the columns col[start[i]] to
  * col[start[i + 1] - 1], ascending. start NULL: all pairs. */
 typedef struct {
     const int *start, *col;
 } gcor_listed_pairs;
 
-/* Where results go, one for each pair: of listed pairs in their order, of all in that of a triangle by rows. Borrowed;
- * `missing` without a test. */
+/* Results, one for each pair: listed pairs in their order, all pairs in the order of a triangle by rows. Borrowed.
+ * `missing` is the value without a test. */
 typedef struct {
     double *difference, *error, *df, missing;
 } gcor_group_results;

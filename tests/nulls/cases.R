@@ -1,7 +1,7 @@
 # The cases: the function, the method, the data, the option; the band of the size; a data set's p values. A function
 # that gets a p value gets its cases here, and a place in the help page gpucor-p-values.
 
-# Of variables that depend on z by `effect`, adjusted for `terms` of z.
+# P values of variables that depend on z by `effect`, adjusted for `terms` of z.
 partial <- function(effect, terms = identity, method = "spearman") {
   z <- stats::rnorm(100)
   gpuCorTest(normal(100) + effect(z), normal(100) + effect(z), covariates = terms(z), method = method)$p.value
