@@ -424,7 +424,7 @@ group_tests <- function(task, rows = NULL, settings = task$settings) {
 # -log(p), two-sided.
 t_scores <- function(tests) -log(2) - stats::pt(-abs(tests$statistic), tests$df, log.p = TRUE)
 
-p_of_tests <- function(tests) 2 * stats::pt(-abs(tests$statistic), tests$df)
+p_of_tests <- function(tests) exp(-t_scores(tests))
 
 # Rows whose entries are r of t become rows of combined coefficients, with the tests of the entries.
 with_group_tests <- function(rows, task) {

@@ -42,9 +42,26 @@ static void find_range(gcor_test *test) {
     if (test->n_found < 0) test->n_found = 0;
 }
 
+static int is_normal(const gcor_test *test) {
+    return test->rule.measure->distribution == GCOR_NORMAL_WITH_TIES;
+}
+
+static int needs_ties(const gcor_test *test) {
+    return is_normal(test) || (test->rule.most_exact > 0 && gcor_most_exact(test->rule.measure) > 0);
+}
+
 /* Degrees of freedom of the table for pairs with n observations. */
 static double table_df(const gcor_test *test, int64_t n) {
-    return test->has_beta ? gcor_rho_beta_of((double)n).df : (double)(n - taken(test));
+    return test->betas ? test->betas[n - test->low].df : (double)(n - taken(test));
+}
+
+/* Approximate p values of Spearman's rho are of a beta distribution for each number of observations. */
+static gcor_status make_betas(gcor_context *context, gcor_test *test) {
+    if (is_normal(test) || !needs_ties(test) || test->n_found == 0) return GCOR_OK;
+    test->betas = gcor_alloc(context, test->n_found, sizeof *test->betas, "distributions of rho");
+    if (!test->betas) return GCOR_NO_MEMORY;
+    for (int64_t k = 0; k < test->n_found; k++) test->betas[k] = gcor_rho_beta_of((double)(test->low + k));
+    return GCOR_OK;
 }
 
 /* The degrees of freedom that all pairs have; 0: they differ. */
@@ -76,10 +93,6 @@ static gcor_status estimate_lags(gcor_context *context, gcor_test *test, const g
     return test->x_lags && test->y_lags ? GCOR_OK : context->error.status;
 }
 
-static int is_normal(const gcor_test *test) {
-    return test->rule.measure->distribution == GCOR_NORMAL_WITH_TIES;
-}
-
 /* Makes the exact distributions of the numbers of observations that pairs can have, if exact p values are wanted. */
 static gcor_status make_exact(gcor_context *context, gcor_test *test) {
     int64_t least = test->low, most = gcor_most_exact(test->rule.measure);
@@ -90,10 +103,6 @@ static gcor_status make_exact(gcor_context *context, gcor_test *test) {
     if (most < least) return GCOR_OK;
     test->exact = gcor_exact_new(context, test->rule.measure, least, most);
     return test->exact ? GCOR_OK : GCOR_NO_MEMORY;
-}
-
-static int needs_ties(const gcor_test *test) {
-    return is_normal(test) || (test->rule.most_exact > 0 && gcor_most_exact(test->rule.measure) > 0);
 }
 
 /* The effective number of n observations whose weights have these sums. */
@@ -112,11 +121,13 @@ gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, co
     *test = (gcor_test){
         .rule = *rule, .x_columns = *x, .y_columns = y ? *y : *x, .weight = x->design ? x->design->weight : NULL};
     if (!test->weight && test->rule.df.worth == GCOR_WORTH_KISH) test->rule.df.worth = GCOR_WORTH_COUNT;
-    test->has_beta = !is_normal(test) && needs_ties(test);
     test->x = test->y = gcor_observed_new(context, x, common, needs_ties(test));
     if (test->x && y) test->y = gcor_observed_new(context, y, common, needs_ties(test));
     gcor_status status = test->x && test->y ? GCOR_OK : context->error.status;
-    if (!status) find_range(test);
+    if (!status) {
+        find_range(test);
+        status = make_betas(context, test);
+    }
     if (!status && !common && test->rule.df.worth != GCOR_WORTH_COUNT && x->source->n_var > 0)
         test->worth = common_worth(test, 0, 0, x->n_obs);
     if (!status && !is_normal(test)) status = make_tables(context, test, n_pairs);
@@ -129,6 +140,7 @@ gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, co
 void gcor_test_close(gcor_test *test) {
     for (int64_t k = 0; test->tables && k < test->n_tables; k++) gcor_free(test->tables[k]);
     gcor_free(test->tables);
+    gcor_free(test->betas);
     gcor_exact_free(test->exact);
     if (test->y_lags != test->x_lags) gcor_autocorrelation_free(test->y_lags);
     gcor_autocorrelation_free(test->x_lags);
@@ -149,10 +161,9 @@ static double df_of(const gcor_test *test, int64_t i, int64_t j, int64_t n) {
 
 static gcor_tail t_tail(const gcor_test *test, int64_t n, double df, double r) {
     int64_t k = common_df(test) > 0 ? 0 : n - test->low;
-    if (test->has_beta) {
-        gcor_rho_beta beta = gcor_rho_beta_of((double)n);
-        df = beta.df;
-        r /= beta.scale;
+    if (test->betas) {
+        df = test->betas[n - test->low].df;
+        r /= test->betas[n - test->low].scale;
     }
     if (k >= 0 && k < test->n_tables) return gcor_t_table_tail(test->tables[k], r);
     return gcor_t_tail(df, r);

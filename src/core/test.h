@@ -57,10 +57,11 @@ typedef struct {
     int64_t low, n_found;                  /* pairs that are tested have low .. low + n_found - 1 observations */
     int64_t n_tables;                      /* tables of p values for the first of these */
     gcor_t_table **tables;
-    int has_beta;      /* approximate p values of Spearman's rho are of gcor_rho_beta_of() */
-    gcor_exact *exact; /* NULL: no p value is */
-    int64_t tied;      /* of all pairs, those that ties kept from an exact p value */
-    int64_t few;       /* of all pairs, those that have very few observations and a coefficient of 1 or -1 */
+    gcor_rho_beta *betas; /* for low .. low + n_found - 1 observations: approximate p values are of these; NULL: they
+                             are not (exact.h) */
+    gcor_exact *exact;    /* NULL: no p value is */
+    int64_t tied;         /* of all pairs, those that ties kept from an exact p value */
+    int64_t few;          /* of all pairs, those that have very few observations and a coefficient of 1 or -1 */
 } gcor_test;
 
 /* x, y: the observations that count, with their design, y NULL: none; common: pairs have observations of their own;

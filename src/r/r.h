@@ -332,6 +332,8 @@ gcor_design r_design_parse(SEXP design, int64_t n_obs);
 /* The design's list has for p values: df: NULL, a number, or any text: estimated; lost; worth: 0 Kish's number, 1 the
  * number, 2 the sum of the weights times unit; calibration: list(n, sums, counts), or NULL: see gcor_calibration. */
 gcor_df_rule r_df_parse(SEXP design);
+/* test.c: makes an element of a list, a vector of doubles without values yet, and returns where they are. */
+double *r_new_element(SEXP result, int element, R_xlen_t length);
 /* test.c: the two-sided rule for p values that R's list(exact, min_obs) and the call say. */
 gcor_test_rule r_test_rule(const r_job *q, SEXP rule);
 /* subjects.c: whether x is many subjects' data; the job's x, y and combination from them; and how much memory their

@@ -88,13 +88,6 @@ static R_xlen_t count_results(const r_job *q, SEXP rows) {
     return q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
 }
 
-static double *add_result(SEXP result, int element, R_xlen_t length) {
-    SEXP values = Rf_allocVector(REALSXP, length);
-    SET_VECTOR_ELT(result, element, values);
-    for (R_xlen_t k = 0; k < length; k++) REAL(values)[k] = NA_REAL;
-    return REAL(values);
-}
-
 SEXP r_group_tests(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rows, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "difference", "error", "df", ""};
     r_job q;
@@ -107,9 +100,9 @@ SEXP r_group_tests(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rows, SEXP settin
     R_xlen_t length = count_results(&q, rows);
     q.combination.how = GCOR_EACH;
     SEXP result = PROTECT(r_job_result(&q, names));
-    gcor_group_results results = {.difference = add_result(result, 3, length), .missing = NA_REAL};
-    results.error = add_result(result, 4, length);
-    results.df = add_result(result, 5, length);
+    gcor_group_results results = {.difference = r_new_element(result, 3, length), .missing = NA_REAL};
+    results.error = r_new_element(result, 4, length);
+    results.df = r_new_element(result, 5, length);
     gcor_status status = gcor_group_sink_new(&q.call.context, shape, q.job.y ? q.job.y->n_var : q.job.x->n_var,
                                              q.job.x->n_var, &groups, &listed, &results, &sink);
     if (!status) status = r_job_run(&q, sink, result);

@@ -6,6 +6,13 @@
 #include "../core/test.h"
 #include "../core/triangle.h"
 
+double *r_new_element(SEXP result, int element, R_xlen_t length) {
+    SEXP values = Rf_allocVector(REALSXP, length);
+    SET_VECTOR_ELT(result, element, values);
+    gcor_huge_pages(REAL(values), (size_t)length * sizeof(double));
+    return REAL(values);
+}
+
 SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
     R_xlen_t length = Rf_xlength(coefficients), step = Rf_xlength(degrees) != 1;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, length));
@@ -121,14 +128,6 @@ static gcor_status test_designed(request *q) {
     return status;
 }
 
-/* An element of the result, and where its values are. */
-static double *allocate(SEXP result, int element, R_xlen_t length) {
-    SEXP values = Rf_allocVector(REALSXP, length);
-    SET_VECTOR_ELT(result, element, values);
-    gcor_huge_pages(REAL(values), (size_t)length * sizeof(double));
-    return REAL(values);
-}
-
 static void set_attributes(SEXP values, SEXP attributes) {
     SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++)
@@ -147,10 +146,10 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
     R_xlen_t length = Rf_xlength(r);
     if (length != count_pairs(&q)) Rf_error("%.0f coefficients are not those of all pairs", (double)length);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    if (q.counted.common) q.n = allocate(result, 0, length);
-    if (gcor_df_is_own(&q.rule.df, q.counted.common)) q.df = allocate(result, 4, length);
-    q.statistic = allocate(result, 1, length);
-    q.p = allocate(result, 2, length);
+    if (q.counted.common) q.n = r_new_element(result, 0, length);
+    if (gcor_df_is_own(&q.rule.df, q.counted.common)) q.df = r_new_element(result, 4, length);
+    q.statistic = r_new_element(result, 1, length);
+    q.p = r_new_element(result, 2, length);
     if (compact) gcor_compact_widen(compact, q.job.call.context.threads, q.statistic); /* in its place */
     if (compact) q.r = q.statistic;
     gcor_status status = test_designed(&q);

@@ -85,7 +85,7 @@ typedef struct {
     gcor_listed_pairs listed;
     gcor_group_results results;
     const gcor_combine_loops *loops;
-    double *room; /* for each thread: coefficients and z of a block of pairs, of every subject; owned */
+    double *room; /* for each thread: z and coefficients of a block of pairs, of every subject; owned */
 } group_sink;
 
 /* The first entry of a row from column `col` on. */
@@ -101,11 +101,11 @@ static int64_t find_entry(const gcor_listed_pairs *listed, int64_t row, int64_t 
     return low;
 }
 
-/* Tests n pairs, whose coefficients lie in a row of `room`, and stores them from `at` on. */
-static void test_block(group_sink *g, double *room, int64_t n, int64_t at) {
+/* Tests n pairs, whose coefficients subject s has at r + s * stride, and stores them from `at` on. */
+static void test_block(group_sink *g, double *z, const double *r, int64_t stride, int64_t n, int64_t at) {
     const gcor_group_results *to = &g->results;
     gcor_group_tests tests;
-    gcor_test_groups(&g->groups, g->loops, room, BLOCK, n, room + g->groups.n * BLOCK, &tests);
+    gcor_test_groups(&g->groups, g->loops, r, stride, n, z, &tests);
     for (int64_t k = 0; k < n; k++) {
         int is_missing = tests.error[k] != tests.error[k];
         to->difference[at + k] = is_missing ? to->missing : tests.difference[k];
@@ -118,35 +118,33 @@ static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
     return sink->shape == GCOR_FULL ? row * sink->n_col + col : gcor_row_position(row, col, sink->n_col);
 }
 
-static void take_all(group_sink *g, double *room, const gcor_segment *segment) {
-    for (int64_t from = 0; from < segment->n; from += BLOCK) {
-        int64_t n = gcor_smaller(BLOCK, segment->n - from);
-        for (int64_t s = 0; s < g->groups.n; s++)
-            for (int64_t k = 0; k < n; k++) room[s * BLOCK + k] = segment->doubles[s * segment->stride + from + k];
-        test_block(g, room, n, position(&g->sink, segment->row, segment->col + from));
-    }
+static void take_all(group_sink *g, double *z, const gcor_segment *segment) {
+    for (int64_t from = 0; from < segment->n; from += BLOCK)
+        test_block(g, z, segment->doubles + from, segment->stride, gcor_smaller(BLOCK, segment->n - from),
+                   position(&g->sink, segment->row, segment->col + from));
 }
 
-static void take_listed(group_sink *g, double *room, const gcor_segment *segment) {
+/* r: scratch as large as z. */
+static void take_listed(group_sink *g, double *z, double *r, const gcor_segment *segment) {
     int64_t at = find_entry(&g->listed, segment->row, segment->col);
     int64_t end = find_entry(&g->listed, segment->row, segment->col + segment->n);
     for (; at < end; at += BLOCK) {
         int64_t n = gcor_smaller(BLOCK, end - at);
         for (int64_t s = 0; s < g->groups.n; s++)
             for (int64_t k = 0; k < n; k++)
-                room[s * BLOCK + k] = segment->doubles[s * segment->stride + g->listed.col[at + k] - segment->col];
-        test_block(g, room, n, at);
+                r[s * BLOCK + k] = segment->doubles[s * segment->stride + g->listed.col[at + k] - segment->col];
+        test_block(g, z, r, BLOCK, n, at);
     }
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     group_sink *g = (group_sink *)sink;
-    double *room = g->room + thread * 2 * g->groups.n * BLOCK;
+    double *z = g->room + thread * 2 * g->groups.n * BLOCK;
     (void)context;
     if (g->listed.start)
-        take_listed(g, room, segment);
+        take_listed(g, z, z + g->groups.n * BLOCK, segment);
     else
-        take_all(g, room, segment);
+        take_all(g, z, segment);
     return GCOR_OK;
 }
 

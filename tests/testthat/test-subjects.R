@@ -266,23 +266,15 @@ test_that("p values and false discovery rates of fixed effects are of the mean z
 test_that("without 'combine' a message says that coefficients are averaged, once a call", {
   x <- some_subjects(c(12, 10), 5)
   told <- "'combine' is not given, so the subjects' coefficients are averaged, as by combine = \"mean\""
-  messages_of <- function(code) {
-    texts <- character()
-    withCallingHandlers(code, message = function(condition) {
-      texts <<- c(texts, conditionMessage(condition))
-      invokeRestart("muffleMessage")
-    })
-    texts
-  }
   for (f in list(gpuCor, function(...) gpuCorNetwork(..., density = 0.2), function(...) gpuConnectivity(..., power = 2),
                  function(...) gpuConnectivity(..., density = 0.5, power = 2))) {
-    texts <- messages_of(f(x))
+    texts <- testthat::capture_messages(f(x))
     expect_length(texts, 1)
     expect_match(texts, told, fixed = TRUE)
-    expect_identical(messages_of(f(x, combine = "mean")), character())
-    expect_identical(messages_of(f(x[1])), character()) # one is not averaged
+    expect_identical(testthat::capture_messages(f(x, combine = "mean")), character())
+    expect_identical(testthat::capture_messages(f(x[1])), character()) # one is not averaged
   }
-  expect_identical(messages_of(gpuCorCompare(x, x)), character())
+  expect_identical(testthat::capture_messages(gpuCorCompare(x, x)), character())
 })
 
 test_that("a warning of every subject is shown once", {
