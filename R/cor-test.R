@@ -55,7 +55,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' Kendall otherwise: the normal approximation with the variance that the ties of the two columns give. It is
 #' conservative in the tail.
 #'
-#' With ties, and as few observations as have exact p values without, a rank correlation's p value is at least the
+#' With ties and up to `r gpucor:::EXACT_UNTOLD` observations, a rank correlation's p value is at least the
 #' probability of the orders that look the same as the pair's own (twice that, if two-sided). With more observations and
 #' most of them tied, such as columns that are mostly zeros, p values of rank correlations are too small in the tail:
 #' use `adjust = "maxT"` there.

@@ -92,7 +92,7 @@
 #' \deqn{1 / n_e = 1/n + 2/n \sum_k (n - k)/n \rho_x(k) \rho_y(k)}{1/n_e = 1/n + 2/n sum_k (n - k)/n rho_x(k) rho_y(k)}
 #' over the lags k up to a quarter of the observations. The autocorrelations are those of [stats::acf()] of the
 #' columns as they are compared: ranked, weighted, regressed, filtered. An observation that does not count keeps its
-#' place in time, and a lag's sum of products is scaled by how many products the gaps leave. n_e is n at the most.
+#' place in time, and a lag's sum of products is scaled by how many products the gaps leave. n_e is at most n.
 #'
 #' Regression (and weights other than 0 and 1) takes degrees of freedom, and some of the autocorrelation, too. The
 #' formula is therefore calibrated. For autoregressive series of first order, with coefficients from 0 to 0.98, two
