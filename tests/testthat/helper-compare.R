@@ -1,6 +1,6 @@
 # Comparing with stats::cor().
 
-options(gpucor.threads = 2L) # as many as checks may use
+options(gpucor.threads = 1L) # two files are tested at a time, and checks may use two cores
 
 backends <- function() gpuInfo()$backends
 

@@ -5,7 +5,7 @@ skip_if_not(dir.exists(nulls), "no null simulations beside the tests")
 for (file in c("nulls.R", "data.R", "cases.R")) source(file.path(nulls, file), local = TRUE)
 
 test_that("every function that reports p values has a size in the band that its case declares", {
-  skip_if_not(Sys.getenv("GPUCOR_TESTS") == "full", "GPUCOR_TESTS is not \"full\"")
+  skip_unless_full()
   rows <- run_cases(null_cases)
   for (i in seq_len(nrow(rows))) {
     row <- rows[i, ]
