@@ -164,7 +164,7 @@ asan asan-fuzz:
 	mkdir -p '$(BUILD)'
 	echo 'CFLAGS = -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' > '$(BUILD)/asan.mk'
 	export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
-	export R_MAKEVARS_USER='$(BUILD)/asan.mk' GPUCOR_SYMBOLS=yes
+	export R_MAKEVARS_USER='$(BUILD)/asan.mk'
 	$(call install,--configure-args=--without-cuda --no-test-load)
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)"
 	R --vanilla --no-echo -e '$(run)' < /dev/null
@@ -174,7 +174,6 @@ asan asan-fuzz:
 valgrind: LIBRARY = $(BUILD)/library-valgrind
 valgrind:
 	$(call need,$(TEST_NEEDS) valgrind)
-	export GPUCOR_SYMBOLS=yes
 	$(call install,--configure-args=--without-cuda)
 	R -d "valgrind --leak-check=full --show-leak-kinds=definite --fullpath-after= --log-file=$(BUILD)/valgrind.log" \
 	  --vanilla --no-echo -e '$(run_tests)' < /dev/null || true
