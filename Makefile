@@ -1,9 +1,12 @@
 # What one does with a working copy; not part of the built package.
 #
 #   make demo      install what is missing, build, run the example on real data
+#   make test      the quick tier of the tests, after each change: three minutes on two cores (TIER=full: all of them)
 #   make check     make unit, R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
 #   make unit      what configure makes of false toolkits; the engine's tests without R: plain, with ASan and UBSan, with
 #                  TSan; half a minute
+#   make mutants   small wrong changes, each of which a test must find; an hour
+#   make ports     the engine's tests for Windows by wine, the tests for ARM by qemu; root, half an hour
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
 #   make fuzz      random calls against cor(), exact fractions and definitions: SECONDS=60 SEED=1
 #   make nulls     p values by simulation where there is nothing to find: a table of sizes, SECONDS=300 on all cores
@@ -19,10 +22,12 @@
 #   make site      the help, the vignettes and the records as a site, in build/site
 #   make clean
 #
-# CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, check, fuzz, nulls and bench.
+# CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, test, check, fuzz, nulls and bench.
+# FILTER=name picks files of tests for test, asan, valgrind and cluster.
 
 CONFIGURE =
 FILTER =
+TIER = quick
 BENCH =
 SECONDS = 60
 SEED = 1
@@ -52,11 +57,15 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo check unit claims fuzz nulls bench asan asan-fuzz valgrind cluster install-check lint format doc site clean
+.PHONY: demo test check unit mutants ports claims fuzz nulls bench asan asan-fuzz valgrind cluster install-check lint \
+  format doc site clean
 
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
 export R_LIBS = $(LIBRARY)
+# Tests run in as many processes as there are processors. Threads that wait leave the processor to others.
+export TESTTHAT_CPUS = $(JOBS)
+export OMP_WAIT_POLICY = passive
 
 # Nothing is asked of apt, root or the network where all is there already.
 define need
@@ -91,7 +100,7 @@ fi
 endef
 
 run_tests = testthat::test_dir("tests/testthat", package = "gpucor", load_package = "installed", \
-  reporter = "summary", filter = if (nzchar("$(FILTER)")) "$(FILTER)")
+  reporter = "check", filter = if (nzchar("$(FILTER)")) "$(FILTER)")
 
 run_fuzz = source("tests/fuzz/fuzz.R"); quit(status = fuzz($(SECONDS), $(SEED), "$(BUILD)/fuzz-case") > 0)
 
@@ -104,16 +113,24 @@ demo:
 	cd '$(BUILD)'
 	Rscript --vanilla -e 'source(system.file("examples", "golub.R", package = "gpucor"))'
 
+test:
+	$(call need,$(TEST_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	export GPUCOR_TESTS=$(TIER)
+	R --vanilla --no-echo -e '$(run_tests)' < /dev/null
+
+# The tests of the engine run beside R CMD build and R CMD check, which leave a processor idle now and then.
 # R CMD build compiles, too, for the vignettes, and throws that away: without CUDA.
 # A check needs no network: it asks an empty repository what other packages there are.
-check: unit claims
-	$(call need,$(CHECK_NEEDS))
+check: claims
+	$(call need,$(CHECK_NEEDS) $(UNIT_NEEDS))
 	mkdir -p '$(BUILD)'
 	cd '$(BUILD)'
 	rm -rf gpucor.Rcheck gpucor_*.tar.gz
+	nice $(MAKE) --no-print-directory -C '$(CURDIR)' unit > unit.log 2>&1 &
+	unit=$$!
+	trap 'pkill -P $$unit || true' EXIT
 	export MAKEFLAGS=-j$(JOBS) _R_CHECK_CRAN_INCOMING_REMOTE_=FALSE _R_CHECK_SYSTEM_CLOCK_=FALSE
-	# Threads that wait leave the processor to others: where it is shared, tests of small data take a fifth of the time.
-	export OMP_WAIT_POLICY=passive
 	export GPUCOR_TESTS=full
 	# What the package enhances is for its users to have.
 	export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=TRUE
@@ -122,18 +139,29 @@ check: unit claims
 	echo 'options(repos = c(CRAN = "file://$(BUILD)/none"))' > check.Rprofile
 	export R_PROFILE='$(BUILD)/check.Rprofile'
 	GPUCOR_CUDA=no R CMD build '$(CURDIR)'
-	# Nothing of CUDA's runs here: code for Hopper and code for all others, which are the two that differ, is enough.
-	export GPUCOR_CUDA_ARCH="$${GPUCOR_CUDA_ARCH:-80 90}"
+	# Nothing of CUDA's runs here: code for Hopper is enough, which has the kernels of all GPUs and its own.
+	export GPUCOR_CUDA_ARCH="$${GPUCOR_CUDA_ARCH:-90}"
 	manual='' # where TeX has the font that R's manuals are set in
 	kpsewhich inconsolata.sty > /dev/null 2>&1 || manual=--no-manual
 	# R CMD build has run the vignettes.
-	R CMD check --as-cran --no-vignettes $$manual --install-args=--configure-args='$(CONFIGURE)' gpucor_*.tar.gz || true
+	R CMD check --as-cran --timings --no-vignettes $$manual \
+	  --install-args='--strip --configure-args=$(CONFIGURE)' gpucor_*.tar.gz || true
+	wait $$unit && unit=passed || unit=failed
+	cat unit.log
 	'$(CURDIR)/.ci/check-result' gpucor.Rcheck
+	[ $$unit = passed ]
 
 unit:
 	$(call need,$(UNIT_NEEDS))
 	tests/configure
 	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
+
+mutants:
+	$(call need,$(TEST_NEEDS))
+	Rscript --vanilla tests/mutants/run.R '$(BUILD)/mutants'
+
+ports:
+	tests/ports/run '$(BUILD)/ports'
 
 claims:
 	$(call need,r-base-core)
@@ -175,6 +203,7 @@ valgrind: LIBRARY = $(BUILD)/library-valgrind
 valgrind:
 	$(call need,$(TEST_NEEDS) valgrind)
 	$(call install,--configure-args=--without-cuda)
+	export TESTTHAT_PARALLEL=FALSE # valgrind does not follow other processes
 	R -d "valgrind --leak-check=full --show-leak-kinds=definite --fullpath-after= --log-file=$(BUILD)/valgrind.log" \
 	  --vanilla --no-echo -e '$(run_tests)' < /dev/null || true
 	.ci/valgrind-result '$(BUILD)/valgrind.log'

@@ -2,6 +2,7 @@
 #   Rscript inst/bench/gpu-tests.R "$(git rev-parse HEAD:src)" > inst/bench/results/gpu-tests.txt
 # The tests run CPU and CUDA back end alike; the tree names the sources that were tested.
 library(gpucor)
+Sys.setenv(GPUCOR_TESTS = "full")
 
 tree <- commandArgs(TRUE)[1]
 info <- gpuInfo()

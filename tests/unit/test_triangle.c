@@ -66,6 +66,16 @@ static void positions_of_the_largest(void) {
     }
 }
 
+/* The first pair of a column and the last one of the column before, where positions have more bits than a double. */
+static void positions_at_the_ends_of_columns(void) {
+    const int64_t n = (int64_t)1 << 31;
+    for (int k = 0; k < 20000; k++) {
+        int64_t t = k % 2 ? n - 2 - k / 2 : 94906265 - 5000 + k / 2; /* from here on they have more than 53 bits */
+        check_position(gcor_triangular(t), n);
+        check_position(gcor_triangular(t) - 1, n);
+    }
+}
+
 static void check_tile(const gcor_tile *tile, gcor_shape shape) {
     int64_t offset = 0;
     unit_about("shape %d, rows %lld + %lld, columns %lld + %lld", (int)shape, (long long)tile->row,
@@ -98,6 +108,7 @@ static void tiles_against_counting(void) {
 const unit_test triangle_tests[] = {
     {"positions count up", positions_count_up},
     {"positions of the largest triangles are exact", positions_of_the_largest},
+    {"positions at the ends of columns are exact", positions_at_the_ends_of_columns},
     {"the pairs of a tile are those that one counts", tiles_against_counting},
     {NULL, NULL},
 };

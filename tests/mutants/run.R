@@ -1,0 +1,131 @@
+# Rscript tests/mutants/run.R FOLDER [NAME...]: applies each small wrong change of mutants.R, or those named, to a copy
+# of the sources, and tells which test finds it: the engine's tests without R, else the quick tier, else the full one.
+# A line each, and how many survived; fails if any survives the full tier, or more than MAX_QUICK the quick one. FOLDER
+# takes the copy, its builds and the logs.
+
+MAX_QUICK <- 2L # of 40
+SECONDS <- 1200 # a test that takes longer never ends
+
+folder <- commandArgs(TRUE)[1L]
+chosen <- commandArgs(TRUE)[-1L]
+dir.create(folder, showWarnings = FALSE, recursive = TRUE)
+folder <- normalizePath(folder)
+tree <- file.path(folder, "tree")
+library_of_tree <- file.path(folder, "library")
+has_gpu <- nzchar(Sys.which("nvidia-smi")) && nzchar(Sys.which("nvcc"))
+n_jobs <- Sys.getenv("TESTTHAT_CPUS", "2")
+
+mutant <- function(name, file, from, to, tests) list(name = name, file = file, from = from, to = to, tests = tests)
+source("tests/mutants/mutants.R")
+
+# ---- a command: whether it succeeded
+
+succeeds <- function(log, command, ..., variables = character()) {
+  log <- file.path(folder, log)
+  status <- suppressWarnings(
+    system2(command, shQuote(c(...)), stdout = log, stderr = log, env = variables, timeout = SECONDS)
+  )
+  status == 0L
+}
+
+# ---- the copy
+
+copy_sources <- function() {
+  unlink(tree, recursive = TRUE)
+  dir.create(tree)
+  files <- system2("git", c("ls-files", "--cached", "--others", "--exclude-standard"), stdout = TRUE)
+  files <- files[file.exists(files)]
+  for (into in unique(dirname(file.path(tree, files)))) dir.create(into, showWarnings = FALSE, recursive = TRUE)
+  stopifnot(file.copy(files, file.path(tree, files)))
+}
+
+# R's rules to compile know no headers, so a change of one compiles all anew.
+write_source <- function(file, text) {
+  cat(text, file = file.path(tree, file))
+  if (endsWith(file, ".h")) unlink(list.files(file.path(tree, "src"), "[.]o$", recursive = TRUE, full.names = TRUE))
+}
+
+build_units <- function() {
+  succeeds("unit-build.log", "make", "-s", "-C", file.path(tree, "tests/unit"), "BUILDS=plain", paste0("-j", n_jobs),
+           paste0("OUT=", file.path(folder, "unit")), file.path(folder, "unit/plain/unit"))
+}
+
+run_units <- function() succeeds("unit.log", file.path(folder, "unit/plain/unit"))
+
+install <- function() {
+  dir.create(library_of_tree, showWarnings = FALSE)
+  succeeds("install.log", "R", "CMD", "INSTALL", "--no-docs", "--no-byte-compile", "--no-test-load",
+           paste0("--library=", library_of_tree), if (!has_gpu) "--configure-args=--without-cuda", tree,
+           variables = paste0("MAKEFLAGS=-j", n_jobs))
+}
+
+# ---- tests
+
+# The first test that fails of the files that match, by name; character(): all pass.
+failing_test <- function(pattern, tier) {
+  found <- file.path(folder, "failed")
+  unlink(found)
+  code <- sprintf("results <- as.data.frame(testthat::test_dir('%s', filter = '%s', perl = TRUE, package = 'gpucor',
+    load_package = 'installed', reporter = 'silent', stop_on_failure = FALSE))
+    failed <- results[results$failed > 0 | results$error, ]
+    writeLines(head(paste0(failed$file, ': ', failed$test), 1), '%s')", file.path(tree, "tests/testthat"), pattern, found)
+  lives <- succeeds("tests.log", "Rscript", "--vanilla", "-e", code,
+                    variables = c(paste0("R_LIBS=", library_of_tree), paste0("GPUCOR_TESTS=", tier),
+                                  "OMP_WAIT_POLICY=passive"))
+  if (!lives) return("R did not survive the tests, or they did not end")
+  readLines(found)
+}
+
+# The likely files first, then the others.
+first_failure <- function(tests, tier) {
+  likely <- failing_test(sprintf("^(.*-)?(%s)", tests), tier)
+  if (length(likely)) likely else failing_test(sprintf("^(?!(.*-)?(%s))", tests), tier)
+}
+
+# Who finds the change that is now in the copy: list(tier, test).
+find_killer <- function(mutant) {
+  if (!startsWith(mutant$file, "R/") && !startsWith(mutant$file, "src/r/") && !startsWith(mutant$file, "src/cuda/")) {
+    if (!build_units()) return(list(tier = "unit", test = "the compiler"))
+    if (!run_units()) return(list(tier = "unit", test = failed_unit()))
+  }
+  if (!install()) return(list(tier = "quick", test = "installation"))
+  for (tier in c("quick", "full")) {
+    found <- first_failure(mutant$tests, tier)
+    if (length(found)) return(list(tier = tier, test = found))
+  }
+  list(tier = "survived", test = "")
+}
+
+failed_unit <- function() {
+  lines <- readLines(file.path(folder, "unit.log"))
+  c(grep("FAILED|failed", lines, value = TRUE), "a unit test did not end")[1L]
+}
+
+try_mutant <- function(mutant) {
+  if (startsWith(mutant$file, "src/cuda/") && !has_gpu) return(list(tier = "not run", test = "needs a GPU"))
+  before <- paste0(paste(readLines(mutant$file), collapse = "\n"), "\n")
+  pieces <- strsplit(before, mutant$from, fixed = TRUE)[[1L]]
+  if (length(pieces) != 2L) return(list(tier = "ERROR", test = paste(mutant$file, "no longer has this code once")))
+  write_source(mutant$file, paste0(pieces[1L], mutant$to, pieces[2L]))
+  on.exit(write_source(mutant$file, before))
+  find_killer(mutant)
+}
+
+# ---- all
+
+if (length(chosen)) mutants <- Filter(function(mutant) mutant$name %in% chosen, mutants)
+copy_sources()
+stopifnot("the unit tests fail without a mutant" = build_units() && run_units(),
+          "the package cannot be installed" = install(),
+          "the quick tier fails without a mutant" = !length(failing_test("", "quick")))
+tiers <- vapply(mutants, function(mutant) {
+  seconds <- system.time(found <- try_mutant(mutant))[["elapsed"]]
+  cat(sprintf("%-30s %-9s %4.0f s  %s\n", mutant$name, found$tier, seconds, found$test))
+  found$tier
+}, "")
+n_run <- sum(tiers != "not run")
+n_quick <- sum(tiers %in% c("full", "survived"))
+cat(n_run, " mutants: ", sum(tiers == "unit"), " found by unit tests, ", sum(tiers == "quick"), " by the quick tier, ",
+    sum(tiers == "full"), " by the full tier only; ", sum(tiers == "survived"), " survived; ",
+    sum(tiers == "not run"), " not run\n", sep = "")
+quit(status = as.integer(any(tiers %in% c("survived", "ERROR")) || n_quick > MAX_QUICK * n_run / 40))
