@@ -98,7 +98,7 @@ find_killer <- function(mutant) {
 
 failed_unit <- function() {
   lines <- readLines(file.path(folder, "unit.log"))
-  c(grep("FAILED|failed", lines, value = TRUE), "a unit test did not end")[1L]
+  c(grep("^failed", lines, value = TRUE), "the tests ended early")[1L]
 }
 
 try_mutant <- function(mutant) {
