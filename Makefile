@@ -63,9 +63,10 @@ SHELL = /bin/bash
 # The same messages, and thus the same parsing of them, everywhere.
 export LC_ALL = C.UTF-8
 export R_LIBS = $(LIBRARY)
-# Tests run in as many processes as there are processors. Threads that wait leave the processor to others.
+# Tests run in as many processes as there are processors.
 export TESTTHAT_CPUS = $(JOBS)
-export OMP_WAIT_POLICY = passive
+# Of tests: threads that wait leave the processor to others.
+test check asan mutants: export OMP_WAIT_POLICY = passive
 
 # Nothing is asked of apt, root or the network where all is there already.
 define need
