@@ -1,11 +1,9 @@
-#define _GNU_SOURCE
 #include "alloc.h"
 
+#include "../base/os.h"
+
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static atomic_llong live[GCOR_DEVICE_CALL + 1];
 static atomic_llong countdown[GCOR_DEVICE_CALL + 1];
@@ -32,7 +30,7 @@ void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *
     void *memory = NULL;
     int fits = count >= 0 && bytes < 0x1p62;
     size_t padded = fits ? ((size_t)count * size + 63) / 64 * 64 : 0;
-    if (fits && !gcor_fault(GCOR_HOST_MEMORY)) memory = aligned_alloc(64, padded ? padded : 64);
+    if (fits && !gcor_fault(GCOR_HOST_MEMORY)) memory = gcor_os_alloc(padded ? padded : 64);
     if (memory)
         gcor_count_live(GCOR_HOST_MEMORY, 1);
     else
@@ -62,7 +60,7 @@ gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t 
 void gcor_free(void *memory) {
     if (!memory) return;
     gcor_count_live(GCOR_HOST_MEMORY, -1);
-    free(memory);
+    gcor_os_free(memory);
 }
 
 static atomic_llong device_bytes, device_peak;
@@ -79,11 +77,5 @@ int64_t gcor_device_peak(int reset) {
 }
 
 void gcor_huge_pages(void *memory, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
-    uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
-    if (bytes >= (size_t)4 << 20 && end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)memory, (void)bytes;
-#endif
+    if (bytes >= (size_t)4 << 20) gcor_os_huge_pages(memory, bytes);
 }

@@ -1,6 +1,6 @@
 #include "landing.h"
 
-#include "available.h"
+#include "../base/os.h"
 #include "touch.h"
 
 #include <stdlib.h>

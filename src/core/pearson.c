@@ -41,7 +41,7 @@ double gcor_double_dot(const double *x, const double *y, int64_t n) {
     for (int64_t from = 0; from < n; from += GCOR_OBS_RUN) {
         int64_t to = n - from < GCOR_OBS_RUN ? n : from + GCOR_OBS_RUN;
         double sum = 0;
-        for (int64_t k = from; k < to; k++) sum = fma(x[k], y[k], sum);
+        for (int64_t k = from; k < to; k++) sum = gcor_fma(x[k], y[k], sum);
         all += sum;
     }
     return all;

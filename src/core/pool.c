@@ -1,12 +1,9 @@
-#define _GNU_SOURCE
 #include "pool.h"
 
+#include "../base/os.h"
 #include "alloc.h"
-#include "available.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 /* Below LEAST the C library's memory is as good. Blocks that stay are few, and a quarter of the available memory is
  * left to nobody else. */
@@ -20,7 +17,7 @@ static int n_kept;
 static int64_t used_bytes, kept_bytes, keep_at_most = -1;
 
 static void unmap(gcor_block *block) {
-    (void)munmap(block->at, block->room);
+    gcor_os_unmap(block->at, block->room);
     *block = (gcor_block){0};
 }
 
@@ -72,16 +69,12 @@ static gcor_block reuse(int k, size_t room) {
     return block;
 }
 
-/* Aligned to a large page: what is before and behind it goes back. No memory is reserved for the pages:
- * gcor_pool_open() asks for more than will be used. */
+/* Aligned to a large page. */
 static gcor_block map(size_t room) {
-    char *from = mmap(NULL, room + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (from == MAP_FAILED) return (gcor_block){0};
-    size_t before = (PAGE - (uintptr_t)from % PAGE) % PAGE;
-    if (before > 0) (void)munmap(from, before);
-    if (before < PAGE) (void)munmap(from + before + room, PAGE - before);
-    gcor_huge_pages(from + before, room);
-    return (gcor_block){from + before, room, 1, 0};
+    void *at = gcor_os_map(room, PAGE);
+    if (!at) return (gcor_block){0};
+    gcor_huge_pages(at, room);
+    return (gcor_block){at, room, 1, 0};
 }
 
 static gcor_block take_pages(int64_t bytes) {
@@ -106,7 +99,7 @@ gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what
         if (bytes >= LEAST)
             block = take_pages(bytes);
         else
-            block = (gcor_block){aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64), (size_t)bytes, 0, 0};
+            block = (gcor_block){gcor_os_alloc(((size_t)bytes + 64) / 64 * 64), (size_t)bytes, 0, 0};
     }
     used_bytes += block.at ? (int64_t)block.room : 0;
     pthread_mutex_unlock(&mutex);
@@ -131,7 +124,7 @@ gcor_block gcor_pool_open(int64_t most) {
 void gcor_pool_cut(gcor_block *block, int64_t bytes) {
     size_t room = whole_pages(bytes);
     if (!block->at) return;
-    if (room < block->room) (void)munmap((char *)block->at + room, block->room - room);
+    if (room < block->room) gcor_os_unmap((char *)block->at + room, block->room - room);
     block->room = room;
     count((int64_t)room);
     if (room == 0) *block = (gcor_block){0};
@@ -149,9 +142,7 @@ static void keep(const gcor_block *block) {
     for (int k = n_kept++; k > 0; k--) kept[k] = kept[k - 1];
     kept[0] = *block;
     kept_bytes += (int64_t)block->room;
-#ifdef MADV_FREE
-    (void)madvise(block->at, block->room, MADV_FREE);
-#endif
+    gcor_os_discard(block->at, block->room);
 }
 
 void gcor_pool_give(gcor_block *block) {
@@ -160,7 +151,7 @@ void gcor_pool_give(gcor_block *block) {
     used_bytes -= (int64_t)block->room;
     int64_t most = block->is_mapped ? most_to_keep() : 0;
     if (!block->is_mapped) {
-        free(block->at);
+        gcor_os_free(block->at);
     } else if ((int64_t)block->room > most) {
         unmap(block);
     } else {

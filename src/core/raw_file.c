@@ -1,15 +1,13 @@
 /* The source in a raw file. */
-#define _DEFAULT_SOURCE /* pread(), posix_fadvise() */
 #include "raw_file.h"
 
+#include "../base/os.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { PIECE = 8192 }; /* values to read at a time where they become doubles */
 
@@ -42,12 +40,12 @@ static gcor_status check_size(gcor_context *context, const char *path, const gco
 
 /* Before it is opened: opening a pipe would wait for who writes to it. */
 static gcor_status check_regular(gcor_context *context, const char *path) {
-    struct stat found;
-    if (stat(path, &found) != 0)
+    gcor_os_kind kind = gcor_os_kind_of(path);
+    if (kind == GCOR_OS_ABSENT)
         return gcor_fail(context, GCOR_BAD_INPUT, "the file \"%s\" cannot be read: %s", path, strerror(errno));
-    if (S_ISDIR(found.st_mode))
+    if (kind == GCOR_OS_FOLDER)
         return gcor_fail(context, GCOR_BAD_INPUT, "\"%s\" is a folder; give the name of a file in it", path);
-    if (!S_ISREG(found.st_mode))
+    if (kind == GCOR_OS_OTHER)
         return gcor_fail(context, GCOR_BAD_INPUT, "\"%s\" is no regular file; write its values to one", path);
     return GCOR_OK;
 }
@@ -57,11 +55,8 @@ static gcor_status fail_reading(gcor_context *context, const char *path) {
 }
 
 static gcor_status open_file(gcor_context *context, gcor_raw_file *file) {
-    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    file->descriptor = gcor_os_open(file->path, GCOR_OS_READ_FORWARD);
     if (file->descriptor < 0) return fail_reading(context, file->path);
-#ifdef POSIX_FADV_SEQUENTIAL
-    (void)posix_fadvise(file->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
-#endif
     return gcor_raw_check(context, file);
 }
 
@@ -83,14 +78,14 @@ gcor_status gcor_raw_open(gcor_context *context, const char *path, const gcor_fi
 }
 
 gcor_status gcor_raw_check(gcor_context *context, const gcor_raw_file *file) {
-    struct stat found;
-    if (fstat(file->descriptor, &found) != 0) return fail_reading(context, file->path);
-    return check_size(context, file->path, &file->shape, found.st_size);
+    int64_t size = gcor_os_size(file->descriptor);
+    if (size < 0) return fail_reading(context, file->path);
+    return check_size(context, file->path, &file->shape, size);
 }
 
 void gcor_raw_close(gcor_raw_file *file) {
     if (!file) return;
-    if (file->descriptor >= 0) close(file->descriptor);
+    if (file->descriptor >= 0) gcor_os_close(file->descriptor);
     free(file->path);
     free(file);
 }
@@ -110,15 +105,9 @@ static gcor_status fail_short(gcor_context *context, const gcor_raw_file *file) 
 }
 
 static gcor_status read_bytes(gcor_context *context, const gcor_raw_file *file, int64_t at, int64_t n, void *out) {
-    enum { MOST = 1 << 30 }; /* systems read less than 2 GB at a time */
-    for (char *to = out; n > 0;) {
-        ssize_t got = pread(file->descriptor, to, (size_t)(n < MOST ? n : MOST), (off_t)at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail_reading(context, file->path);
-        if (got == 0) return fail_short(context, file);
-        to += got, at += got, n -= got;
-    }
-    return GCOR_OK;
+    int64_t got = gcor_os_read(file->descriptor, out, n, at);
+    if (got < 0) return fail_reading(context, file->path);
+    return got < n ? fail_short(context, file) : GCOR_OK;
 }
 
 /* n values from number k of column j on; those of the next columns follow without a gap. */

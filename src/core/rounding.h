@@ -1,5 +1,5 @@
 /* Every operation rounds once, so that results have the same bits on every processor: a product and a sum are fused
- * only where the source says fma(). Compilers fuse them by default where the processor can (GCC on aarch64, and on
+ * only where the source says gcor_fma(). Compilers fuse them by default where the processor can (GCC on aarch64, and on
  * x86-64 with -march=native); a pragma holds whatever CFLAGS say. gpucor.h includes this file before any function is
  * defined. CUDA's host code gets -ffp-contract=off from Makevars, as nvcc does not know the pragma. */
 #ifndef GPUCOR_ROUNDING_H
@@ -15,6 +15,7 @@
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
 #endif
+#include "../base/fma.h"
 #endif
 
 #endif

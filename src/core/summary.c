@@ -131,7 +131,7 @@ static double mean_of(const summary *s) {
     exact_sum total = total_of(s->sums, (s->n + BLOCK - 1) / BLOCK);
     double present = (double)(s->n - s->missing), mean = total.sum / present;
     if (!isfinite(mean)) return mean;
-    return mean + (fma(-mean, present, total.sum) + total.rest) / present;
+    return mean + (gcor_fma(-mean, present, total.sum) + total.rest) / present;
 }
 
 /* ---- the second pass -------------------------------------------------------------------------- */

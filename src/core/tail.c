@@ -134,7 +134,8 @@ gcor_tail gcor_normal_tail(double z) {
     const double root = 0.70710678118654752440, rest = -4.8336466567264566e-17; /* their sum: sqrt(1/2) */
     double size = fabs(z);
     if (size < FAR) {
-        double w = size * root, lost = fma(size, root, -w) + size * rest; /* of an argument that erfc() magnifies */
+        double w = size * root,
+               lost = gcor_fma(size, root, -w) + size * rest; /* of an argument that erfc() magnifies */
         return (gcor_tail){0, erfc(w) * (1 - 2 * w * lost)};
     }
     double u = 1 / (size * size), sum = 1;

@@ -1,7 +1,8 @@
 #include "touch.h"
 
+#include "../base/os.h"
+
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -52,15 +53,10 @@ static void *touch_units(void *argument) {
     return NULL;
 }
 
-/* Signals are for the thread that R runs in. */
 static void start(gcor_toucher *toucher, int threads) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (toucher->n_threads < threads && toucher->n_threads < MOST_THREADS &&
-           pthread_create(&toucher->threads[toucher->n_threads], NULL, touch_units, toucher) == 0)
+           gcor_os_thread(&toucher->threads[toucher->n_threads], touch_units, toucher) == 0)
         toucher->n_threads++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 gcor_toucher *gcor_toucher_new(int threads, const gcor_fresh *memory, int n) {

@@ -2,7 +2,7 @@
 #include "cpu.h"
 
 #include "../core/alloc.h"
-#include "../core/available.h"
+#include "../base/os.h"
 #include "../core/triangle.h"
 
 #include <stdlib.h>

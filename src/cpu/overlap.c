@@ -3,7 +3,7 @@
  * blocks, one column of blocks after the other, in the third. */
 #include "cpu.h"
 
-#include "../core/available.h"
+#include "../base/os.h"
 #include "../core/overlap.h"
 #include "../core/share.h"
 #include "../core/threads.h"

@@ -46,7 +46,7 @@ COMPARE_PLAIN(present_plain, x[t] == x[t] && y[t] == y[t])
 #undef COMPARE_PLAIN
 
 static inline reals_plain fuse_plain(reals_plain a, reals_plain b, reals_plain c) {
-    for (int l = 0; l < BYTES / 8; l++) c[l] = fma(a[l], b[l], c[l]);
+    for (int l = 0; l < BYTES / 8; l++) c[l] = gcor_fma(a[l], b[l], c[l]);
     return c;
 }
 

@@ -8,7 +8,7 @@
 #include "altrep.h"
 
 #include "../core/alloc.h"
-#include "../core/available.h"
+#include "../base/os.h"
 #include "../core/pool.h"
 #include "../core/triangle.h"
 

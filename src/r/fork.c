@@ -1,8 +1,8 @@
 /* parallel::mclapply() and friends fork R; the engine must work in the child, too. */
 #include "r.h"
 
+#include "../base/os.h"
 #include "../core/threads.h"
-#include <pthread.h>
 
 static int forked = 0;
 
@@ -11,7 +11,7 @@ static void note_fork(void) {
 }
 
 void r_watch_forks(void) {
-    pthread_atfork(NULL, NULL, note_fork);
+    gcor_os_after_fork(note_fork);
 }
 
 int r_threads(SEXP threads) {

@@ -1,16 +1,15 @@
 /* A part of a run: computed by one process for its file, and read by another that puts all parts together. */
 #include "r.h"
 
+#include "../base/os.h"
 #include "../core/needs.h"
 #include "../core/share.h"
 #include "../sink/edge_store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_OPEN = 512 }; /* files: a process may have 1,024 */
 
@@ -37,7 +36,7 @@ static gcor_status in_file(gcor_context *context, gcor_status status, const char
 static gcor_status save(r_job *q, gcor_sink *sink) {
     gcor_context *context = &q->call.context;
     const char *path = q->part.save;
-    FILE *file = fopen(path, "wb");
+    FILE *file = gcor_os_fopen(path, "wb");
     if (!file) return cannot(context, "write", path);
     gcor_status status = in_file(context, gcor_sink_save(sink, context, &q->part.share, file), path);
     if (fclose(file) != 0 && !status) status = cannot(context, "write", path);
@@ -50,7 +49,7 @@ static int is_for_index(const gcor_sink *sink, R_xlen_t files) {
 }
 
 static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char *path) {
-    FILE *file = fopen(path, "rb");
+    FILE *file = gcor_os_fopen(path, "rb");
     if (!file) return cannot(context, "read", path);
     gcor_status status = in_file(context, gcor_sink_load(sink, context, file), path);
     fclose(file);
@@ -91,10 +90,7 @@ gcor_status r_part_run(r_job *q, gcor_session *session, gcor_sink *sink) {
 }
 
 SEXP r_sync(SEXP path) {
-    int file = open(CHAR(STRING_ELT(path, 0)), O_RDONLY);
-    int done = file >= 0 && fsync(file) == 0;
-    if (file >= 0) close(file);
-    return Rf_ScalarLogical(done);
+    return Rf_ScalarLogical(gcor_os_sync(CHAR(STRING_ELT(path, 0))) == 0);
 }
 
 /* FNV-1a of 64 bits: for accidents, not against forgery. */

@@ -136,7 +136,7 @@ SEXP r_maximum(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP settings);
  * weight is at least that of coefficient r, less the margin. NA where p is. is_log: their logarithms. */
 SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads);
 
-/* compact.c: how many bytes of memory are available (core/available.h). Give back what garbage and kept blocks hold. */
+/* compact.c: how many bytes of memory are available (base/os.h). Give back what garbage and kept blocks hold. */
 SEXP r_available(void);
 SEXP r_reclaim(void);
 

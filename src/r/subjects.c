@@ -1,7 +1,7 @@
 /* Many subjects: an object of class gpuCorSubjects (R/subjects.R) in the place of a matrix. */
 #include "r.h"
 
-#include "../core/available.h"
+#include "../base/os.h"
 #include "../sink/group_tests.h"
 #include "../sink/label_maxima.h"
 

@@ -1,6 +1,7 @@
 /* Stores to files and back, into memory or left where they are. */
 #include "edge_run.h"
 
+#include "../base/os.h"
 #include "../core/alloc.h"
 #include "file.h"
 
@@ -94,7 +95,7 @@ static int has_sound_rows(const gcor_store *store, const gcor_edge_run *run) {
 
 /* What is in memory of a run is in the file, too, and is read from there from now on. */
 static gcor_status leave_in_file(gcor_edge_run *run, gcor_context *context, gcor_run_file *attached, FILE *file) {
-    int64_t end = ftello(file);
+    int64_t end = gcor_os_tell(file);
     if (end < 0) return gcor_fail(context, GCOR_BAD_FILE, "cannot read a saved result: %s", strerror(errno));
     gcor_free(run->r);
     run->r = NULL;
@@ -148,7 +149,7 @@ static gcor_status attach_stream(gcor_store *store, gcor_context *context, FILE 
     gcor_status status = gcor_expect_head(sink, context, stream);
     if (!status) status = sink->type->fork(sink, context, &other);
     if (!status) status = load_runs((gcor_store *)other, context, stream, file);
-    if (!status && end) *end = ftello(stream);
+    if (!status && end) *end = gcor_os_tell(stream);
     if (!status) status = sink->type->merge(sink, context, other);
     gcor_sink_free(other);
     return status;

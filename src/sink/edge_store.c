@@ -2,7 +2,7 @@
 #include "edge_run.h"
 
 #include "../core/alloc.h"
-#include "../core/available.h"
+#include "../base/os.h"
 #include "../core/threads.h"
 
 #include <string.h>

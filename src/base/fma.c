@@ -1,0 +1,101 @@
+/* fma() for a C library whose own is wrong. */
+#include "../core/rounding.h"
+
+#ifdef __SIZEOF_INT128__
+#include <math.h>
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* A number as sign * whole * 2^exponent. */
+typedef struct {
+    wide whole;
+    int exponent, is_negative;
+} parts;
+
+enum { TOP = 125, DIGITS = 53, MIN_EXPONENT = -1074 };
+
+static int count_bits(wide x) {
+    uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+    return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
+}
+
+/* All bits of x, not 0. */
+static parts split(double x) {
+    int exponent;
+    double whole = frexp(fabs(x), &exponent) * 0x1p53;
+    return (parts){(wide)whole, exponent - DIGITS, signbit(x) != 0};
+}
+
+/* With its highest bit at TOP, which leaves room for a sum. */
+static parts raise(parts x) {
+    int by = TOP + 1 - count_bits(x.whole);
+    return (parts){x.whole << by, x.exponent - by, x.is_negative};
+}
+
+/* Bits that fall off leave a 1 in the lowest one: it tells from a tie, and is far below the digits that remain, also
+ * where the two nearly cancel, as then none fall off. */
+static wide shift_right(wide x, int by) {
+    if (by > TOP + 1) return x != 0;
+    return by ? x >> by | ((x & (((wide)1 << by) - 1)) != 0) : x;
+}
+
+static parts add(parts x, parts y) {
+    if (x.exponent < y.exponent) return add(y, x);
+    wide other = shift_right(y.whole, x.exponent - y.exponent);
+    if (x.is_negative == y.is_negative) return (parts){x.whole + other, x.exponent, x.is_negative};
+    if (x.whole >= other) return (parts){x.whole - other, x.exponent, x.is_negative};
+    return (parts){other - x.whole, x.exponent, y.is_negative};
+}
+
+/* To nearest, ties to even; a subnormal number has fewer digits. */
+static double round_once(parts x) {
+    int lowest = x.exponent + count_bits(x.whole) - DIGITS;
+    if (lowest < MIN_EXPONENT) lowest = MIN_EXPONENT;
+    int by = lowest - x.exponent;
+    wide whole = x.whole;
+    if (by > TOP + 2) {
+        whole = 0;
+    } else if (by > 0) {
+        wide half = (wide)1 << (by - 1), rest = whole & (((wide)1 << by) - 1);
+        whole >>= by;
+        whole += rest > half || (rest == half && (whole & 1));
+    } else {
+        lowest = x.exponent;
+    }
+    double size = ldexp((double)(uint64_t)whole, lowest);
+    return x.is_negative ? -size : size;
+}
+
+double gcor_integer_fma(double a, double b, double c) {
+    if (!isfinite(a) || !isfinite(b) || a == 0 || b == 0) return a * b + c;
+    if (!isfinite(c)) return c;
+    parts x = split(a), y = split(b);
+    parts product = raise((parts){x.whole * y.whole, x.exponent + y.exponent, x.is_negative != y.is_negative});
+    if (c == 0) return round_once(product);
+    parts sum = add(product, raise(split(c)));
+    return sum.whole ? round_once(sum) : 0;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("fma"))) static double hardware_fma(double a, double b, double c) {
+    return __builtin_fma(a, b, c);
+}
+
+double gcor_runtime_fma(double a, double b, double c) {
+    static int has_fma = -1; /* threads write the same */
+    int has = __atomic_load_n(&has_fma, __ATOMIC_RELAXED);
+    if (has < 0) {
+        __builtin_cpu_init();
+        has = __builtin_cpu_supports("fma") != 0;
+        __atomic_store_n(&has_fma, has, __ATOMIC_RELAXED);
+    }
+    return has ? hardware_fma(a, b, c) : gcor_integer_fma(a, b, c);
+}
+#else
+double gcor_runtime_fma(double a, double b, double c) {
+    return __builtin_fma(a, b, c);
+}
+#endif
+
+#endif

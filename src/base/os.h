@@ -1,0 +1,88 @@
+/* What the engine asks of the operating system: os_posix.c and os_windows.c implement it, and every other file of the
+ * engine compiles unchanged on both. pthread.h stays in use outside this header: on Windows winpthreads, which belongs
+ * to R's toolchain there, has all of it that the engine needs (threads, mutexes, conditions with CLOCK_REALTIME).
+ *
+ * Paths are in UTF-8 on Windows, and in the encoding of the file system elsewhere. A function that fails sets errno.
+ * Any thread may call. */
+#ifndef GPUCOR_OS_H
+#define GPUCOR_OS_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+/* Returns `bytes` bytes, a multiple of 64, aligned to 64 bytes and not cleared, which gcor_os_free() frees; NULL: no
+ * memory. */
+void *gcor_os_alloc(size_t bytes);
+void gcor_os_free(void *memory); /* NULL is allowed */
+
+/* Returns `bytes` bytes of zeros, aligned to `alignment`, a power of two; NULL: no memory. Pages are allocated when
+ * they are first written to. Both numbers are multiples of the page size. */
+void *gcor_os_map(size_t bytes, size_t alignment);
+/* Gives back any part of what gcor_os_map() returned, in whole pages. */
+void gcor_os_unmap(void *at, size_t bytes);
+/* The system may drop the contents of mapped pages until they are written to again. */
+void gcor_os_discard(void *at, size_t bytes);
+/* Asks for large pages, in any memory; a system without them ignores it. */
+void gcor_os_huge_pages(void *at, size_t bytes);
+
+/* Returns the bytes that the process may still take: the min of what the system has without swapping, what the
+ * process's control groups leave, and what its address space has room for. Pages that the system may drop are
+ * available, and so are those of kept blocks (core/pool.h), on Linux. INT64_MAX: unknown. */
+int64_t gcor_available_memory(void);
+
+/* ---- files: all are binary, and a child process does not inherit them -------------- */
+
+typedef enum { GCOR_OS_READ, GCOR_OS_READ_FORWARD, GCOR_OS_WRITE } gcor_os_mode; /* FORWARD: from begin to end */
+
+/* Opens an existing file and returns its descriptor, which gcor_os_close() closes; -1: error. Others may rename,
+ * replace and remove the file meanwhile. */
+int gcor_os_open(const char *path, gcor_os_mode mode);
+/* The same for a new file in a folder, to read and to write, that has no name or is removed when it is closed, or when
+ * the process ends for whatever reason. */
+int gcor_os_temporary(const char *folder);
+void gcor_os_close(int file);
+
+/* Returns the number of bytes read from byte `at` on, fewer than asked for only where the file ends; -1: error. */
+int64_t gcor_os_read(int file, void *to, int64_t bytes, int64_t at);
+/* Writes all bytes from byte `at` on. Returns 0; -1: error, ENOSPC where the disk is full. */
+int gcor_os_write(int file, const void *from, int64_t bytes, int64_t at);
+/* Returns the size in bytes; -1: error. */
+int64_t gcor_os_size(int file);
+
+/* Returns a stream that reads the file from byte `at` on, the caller's to fclose(); NULL: error. The descriptor stays
+ * open. */
+FILE *gcor_os_stream(int file, int64_t at);
+/* fopen() with a path as above. */
+FILE *gcor_os_fopen(const char *path, const char *mode);
+/* Returns the position in a stream, in bytes; -1: error. */
+int64_t gcor_os_tell(FILE *stream);
+
+typedef enum { GCOR_OS_ABSENT, GCOR_OS_FILE, GCOR_OS_FOLDER, GCOR_OS_OTHER } gcor_os_kind;
+
+/* Returns what a path is, without opening it; GCOR_OS_ABSENT: errno says why. */
+gcor_os_kind gcor_os_kind_of(const char *path);
+
+/* Waits until a file, or the names in a folder, are on the disk. Returns 0; -1: error, or no way to do this, as for
+ * folders on Windows. */
+int gcor_os_sync(const char *path);
+
+/* ---- threads and processes --------------------------------------------------------- */
+
+/* pthread_create() of a thread that handles no signals, which are for the thread that R runs in. */
+int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument);
+
+/* Calls run() in every child that fork() makes from now on; a system without fork() never does. */
+void gcor_os_after_fork(void (*run)(void));
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,256 @@
+/* os.h for Linux, macOS and other POSIX systems. */
+#ifndef _WIN32
+#define _GNU_SOURCE
+#include "os.h"
+
+#include "../core/triangle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+void *gcor_os_alloc(size_t bytes) {
+    return aligned_alloc(64, bytes);
+}
+
+void gcor_os_free(void *memory) {
+    free(memory);
+}
+
+/* What is before and behind the aligned part goes back. No memory is reserved for the pages: callers map more than they
+ * will use. */
+void *gcor_os_map(size_t bytes, size_t alignment) {
+    char *from = mmap(NULL, bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                      0);
+    if (from == MAP_FAILED) return NULL;
+    size_t before = (alignment - (uintptr_t)from % alignment) % alignment;
+    if (before > 0) gcor_os_unmap(from, before);
+    if (before < alignment) gcor_os_unmap(from + before + bytes, alignment - before);
+    return from + before;
+}
+
+void gcor_os_unmap(void *at, size_t bytes) {
+    (void)munmap(at, bytes);
+}
+
+void gcor_os_discard(void *at, size_t bytes) {
+#ifdef MADV_FREE
+    (void)madvise(at, bytes, MADV_FREE);
+#else
+    (void)at, (void)bytes;
+#endif
+}
+
+void gcor_os_huge_pages(void *at, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)at + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)at + bytes) / page * page;
+    if (end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)at, (void)bytes;
+#endif
+}
+
+/* ---- available memory -------------------------------------------------------------- */
+
+/* Version 1 of control groups writes the largest number of pages for no limit. */
+static const int64_t NO_LIMIT = INT64_MAX / 2;
+
+/* The number behind a name at the beginning of a line; -1: there is none. */
+static int64_t number_in(const char *path, const char *name) {
+    char line[256];
+    int64_t value = -1;
+    FILE *file = fopen(path, "r");
+    while (file && value < 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0 && sscanf(line + strlen(name), "%" SCNd64, &value) != 1) value = -1;
+    if (file) fclose(file);
+    return value;
+}
+
+/* What a group's limit leaves; pages of files that are not in use can be had back. The names of its files differ
+ * between the two versions of control groups. */
+static int64_t left_of_group(const char *folder, const char *limit, const char *current) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder, limit);
+    int64_t most = number_in(path, ""); /* "max": no number */
+    if (most < 0 || most > NO_LIMIT) return INT64_MAX;
+    snprintf(path, sizeof path, "%s/%s", folder, current);
+    int64_t used = number_in(path, "");
+    snprintf(path, sizeof path, "%s/memory.stat", folder);
+    int64_t idle = number_in(path, "inactive_file ");
+    if (used < 0) return INT64_MAX;
+    used -= idle > 0 ? idle : 0;
+    return most > used ? most - used : 0;
+}
+
+/* A group and those that it is in, up to the root, which a container may see as the only one. */
+static int64_t left_of_groups(const char *root, const char *group, const char *limit, const char *current) {
+    char folder[512];
+    int64_t left = INT64_MAX;
+    if (snprintf(folder, sizeof folder, "%s%s", root, group) >= (int)sizeof folder) return left;
+    while (strlen(folder) >= strlen(root)) {
+        left = gcor_smaller(left, left_of_group(folder, limit, current));
+        char *last = strrchr(folder, '/');
+        if (!last) break;
+        *last = 0;
+    }
+    return left;
+}
+
+/* Lines of /proc/self/cgroup: "0::/group", or of version 1 "7:memory:/group". */
+static int64_t left_of_line(char *line) {
+    char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
+    line[strcspn(line, "\n")] = 0;
+    if (!group) return INT64_MAX;
+    if (names + 1 == group) return left_of_groups("/sys/fs/cgroup", group + 1, "memory.max", "memory.current");
+    if (!strstr(names, "memory")) return INT64_MAX;
+    return left_of_groups("/sys/fs/cgroup/memory", group + 1, "memory.limit_in_bytes", "memory.usage_in_bytes");
+}
+
+/* What `ulimit -v`, which batch systems set, leaves of the address space. */
+static int64_t left_of_address_space(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INT64_MAX;
+    int64_t pages = number_in("/proc/self/statm", ""), most = (int64_t)limit.rlim_cur;
+    return pages < 0 ? most : gcor_larger(0, most - pages * (int64_t)sysconf(_SC_PAGESIZE));
+}
+
+int64_t gcor_available_memory(void) {
+    char line[512];
+    int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
+    int64_t left = gcor_smaller(kilobytes >= 0 ? 1024 * kilobytes : INT64_MAX, left_of_address_space());
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof line, file)) left = gcor_smaller(left, left_of_line(line));
+    if (file) fclose(file);
+    return left;
+}
+
+/* ---- files --------------------------------------------------------------------------- */
+
+int gcor_os_open(const char *path, gcor_os_mode mode) {
+    int file = open(path, (mode == GCOR_OS_WRITE ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+#ifdef POSIX_FADV_SEQUENTIAL
+    if (file >= 0 && mode == GCOR_OS_READ_FORWARD) (void)posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
+    return file;
+}
+
+/* A file that has a name for a moment. */
+static int open_and_unlink(const char *folder) {
+    static const char pattern[] = "/.gpucor-XXXXXX";
+    char *path = malloc(strlen(folder) + sizeof pattern);
+    if (!path) return -1;
+    strcat(strcpy(path, folder), pattern);
+    int file = mkostemp(path, O_CLOEXEC), error = errno;
+    if (file >= 0) (void)unlink(path);
+    free(path);
+    errno = error;
+    return file;
+}
+
+int gcor_os_temporary(const char *folder) {
+#ifdef O_TMPFILE
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int is_unsupported = errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL;
+    if (file >= 0 || !is_unsupported) return file;
+#endif
+    return open_and_unlink(folder);
+}
+
+void gcor_os_close(int file) {
+    (void)close(file);
+}
+
+int64_t gcor_os_read(int file, void *to, int64_t bytes, int64_t at) {
+    enum { MAX_AT_A_TIME = 1 << 30 }; /* systems read less than 2 GB at a time */
+    int64_t done = 0;
+    while (done < bytes) {
+        int64_t rest = bytes - done;
+        ssize_t n = pread(file, (char *)to + done, (size_t)(rest < MAX_AT_A_TIME ? rest : MAX_AT_A_TIME), at + done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -1;
+        if (n == 0) break;
+        done += n;
+    }
+    return done;
+}
+
+int gcor_os_write(int file, const void *from, int64_t bytes, int64_t at) {
+    for (int64_t done = 0; done < bytes;) {
+        ssize_t n = pwrite(file, (const char *)from + done, (size_t)(bytes - done), at + done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0) errno = ENOSPC;
+        if (n <= 0) return -1;
+        done += n;
+    }
+    return 0;
+}
+
+int64_t gcor_os_size(int file) {
+    struct stat found;
+    return fstat(file, &found) == 0 ? (int64_t)found.st_size : -1;
+}
+
+FILE *gcor_os_stream(int file, int64_t at) {
+    int copy = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    FILE *stream = copy < 0 ? NULL : fdopen(copy, "r");
+    if (stream && fseeko(stream, at, SEEK_SET) == 0) return stream;
+    int error = errno;
+    if (stream)
+        (void)fclose(stream);
+    else if (copy >= 0)
+        (void)close(copy);
+    errno = error;
+    return NULL;
+}
+
+FILE *gcor_os_fopen(const char *path, const char *mode) {
+    return fopen(path, mode);
+}
+
+int64_t gcor_os_tell(FILE *stream) {
+    return ftello(stream);
+}
+
+gcor_os_kind gcor_os_kind_of(const char *path) {
+    struct stat found;
+    if (stat(path, &found) != 0) return GCOR_OS_ABSENT;
+    return S_ISREG(found.st_mode) ? GCOR_OS_FILE : S_ISDIR(found.st_mode) ? GCOR_OS_FOLDER : GCOR_OS_OTHER;
+}
+
+int gcor_os_sync(const char *path) {
+    int file = gcor_os_open(path, GCOR_OS_READ);
+    int status = file >= 0 ? fsync(file) : -1;
+    if (file >= 0) gcor_os_close(file);
+    return status;
+}
+
+/* ---- threads and processes ----------------------------------------------------------- */
+
+int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int status = pthread_create(thread, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+void gcor_os_after_fork(void (*run)(void)) {
+    pthread_atfork(NULL, NULL, run);
+}
+
+#endif
