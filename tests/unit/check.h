@@ -14,6 +14,9 @@ typedef struct {
 /* Counts a failure of the test at hand, and shows it if it is one of the first; returns 0. */
 int unit_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The test at hand, or the rest of it, cannot be run on this system; it says why. The caller returns. */
+void unit_skip(const char *reason);
+
 /* What the checks that follow are about; shown with a failure. */
 void unit_about(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,5 +1,6 @@
 /* Runs the tests: all, or those of the files that are named. The last line counts them. */
 #include "check.h"
+#include "system.h"
 
 #include "../../src/core/alloc.h"
 
@@ -7,7 +8,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 extern const unit_test threads_tests[], triangle_tests[], share_tests[], queue_tests[], fixed_tests[],
     definition_tests[], sinks_tests[], files_tests[], source_tests[], workers_tests[], memory_tests[], measure_tests[],
@@ -34,6 +34,7 @@ enum { SHOWN = 5, SECONDS = 60 };
 
 static int failures; /* of the test at hand */
 static char about[256];
+static const char *skipped; /* why the test at hand is; NULL: it is not */
 
 int unit_fail(const char *file, int line, const char *format, ...) {
     if (__atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) > SHOWN) return 0;
@@ -53,6 +54,10 @@ void unit_about(const char *format, ...) {
     va_end(arguments);
 }
 
+void unit_skip(const char *reason) {
+    skipped = reason;
+}
+
 int unit_check_int(const char *file, int line, const char *what, int64_t actual, int64_t expected) {
     return actual == expected ||
            unit_fail(file, line, "%s is %lld, not %lld", what, (long long)actual, (long long)expected);
@@ -67,17 +72,21 @@ int unit_check_text(const char *file, int line, const char *text, const char *pa
     return strstr(text, part) || unit_fail(file, line, "\"%s\" says nothing of \"%s\"", text, part);
 }
 
+typedef enum { FAILED, PASSED, SKIPPED } outcome;
+
 /* A test that hangs ends the process. */
-static int run(const char *file, const unit_test *test) {
+static outcome run(const char *file, const unit_test *test) {
     failures = 0;
     *about = 0;
-    alarm(SECONDS);
+    skipped = NULL;
+    unit_limit_seconds(SECONDS);
     test->run();
-    alarm(0);
+    unit_limit_seconds(0);
     gcor_set_fault(GCOR_HOST_MEMORY, 0);
     CHECK_INT(gcor_live(GCOR_HOST_MEMORY), 0);
     if (failures) printf("failed, %d checks: %s, %s\n", failures, file, test->name);
-    return failures == 0;
+    if (!failures && skipped) printf("skipped: %s, %s: %s\n", file, test->name, skipped);
+    return failures ? FAILED : skipped ? SKIPPED : PASSED;
 }
 
 static int is_wanted(const char *name, int n, char **names) {
@@ -87,11 +96,13 @@ static int is_wanted(const char *name, int n, char **names) {
 }
 
 int main(int argc, char **argv) {
-    int n[2] = {0, 0};
-    setvbuf(stdout, NULL, _IOLBF, 0); /* forked children have nothing to print twice */
+    int n[3] = {0};
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* forked children have nothing to print twice */
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
         for (const unit_test *test = files[f].tests; test->name && is_wanted(files[f].name, argc - 1, argv + 1); test++)
             n[run(files[f].name, test)]++;
-    printf("%d passed, %d failed\n", n[1], n[0]);
-    return n[0] > 0 || n[1] == 0;
+    printf("%d passed, %d failed", n[PASSED], n[FAILED]);
+    if (n[SKIPPED]) printf(", %d skipped", n[SKIPPED]);
+    printf("\n");
+    return n[FAILED] > 0 || n[PASSED] == 0;
 }

@@ -1,6 +1,7 @@
 #include "results.h"
 
 #include "check.h"
+#include "system.h"
 
 #include "../../src/core/alloc.h"
 #include "../../src/sink/connectivity.h"
@@ -54,7 +55,7 @@ static gcor_status make_store(gcor_context *context, const unit_kind *kind, int6
 static gcor_status make_spool(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                               unit_sink *sink) {
     gcor_status status = make_store(context, kind, n_row, n_col, sink);
-    return status ? status : gcor_store_spool((gcor_store *)sink->sink, context, P_tmpdir, 3000);
+    return status ? status : gcor_store_spool((gcor_store *)sink->sink, context, unit_folder(), 3000);
 }
 
 /* Compressed rows, which empty it, after its counts and ranks. */
@@ -242,9 +243,9 @@ unit_found unit_found_in(const unit_problem *p, unit_sink *sink) {
     unit_found found = {NULL, 0};
     unit_call call;
     unit_call_begin(&call, p->threads);
-    FILE *file = open_memstream(&found.bytes, &found.n);
+    FILE *file = unit_begin_writing(&found.bytes, &found.n);
     sink->kind->write(sink, &call.context, file);
-    fclose(file);
+    unit_end_writing(file, &found.bytes, &found.n);
     unit_sink_free(sink);
     return found;
 }
@@ -262,7 +263,9 @@ int unit_check_same(const char *file, int line, const unit_found *expected, unit
     size_t at = 0;
     while (at < expected->n && at < actual.n && expected->bytes[at] == actual.bytes[at]) at++;
     int same = at == expected->n && at == actual.n && at > 0;
-    if (!same) unit_fail(file, line, "byte %zu of %zu (%zu) differs", at, actual.n, expected->n);
+    if (!same)
+        unit_fail(file, line, "byte %lld of %lld (%lld) differs", (long long)at, (long long)actual.n,
+                  (long long)expected->n);
     free(actual.bytes);
     return same;
 }

@@ -1,6 +1,7 @@
 /* The inner loops of many subjects' cheap sums: no value is off by more than the sink counts on. */
 #include "check.h"
 #include "fixture.h"
+#include "system.h"
 
 #include "../../src/cpu/kernels.h"
 #include "../../src/sink/combine_loops.h"
@@ -45,10 +46,10 @@ static void check_looks(const gcor_combine_loops *loops) {
 
 static void with_each_set(void (*check)(const gcor_combine_loops *)) {
     for (int s = 0; cpu_kernel_set(s); s++) {
-        setenv("GPUCOR_CPU", cpu_kernel_set(s)->name, 1);
+        unit_set_variable("GPUCOR_CPU", cpu_kernel_set(s)->name);
         check(gcor_combine_best_loops());
     }
-    unsetenv("GPUCOR_CPU");
+    unit_set_variable("GPUCOR_CPU", NULL);
 }
 
 static void check_all_sums(const gcor_combine_loops *loops) {

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "device.h"
 #include "results.h"
+#include "system.h"
 
 #include "../../src/sink/edges.h"
 
@@ -23,15 +24,15 @@ static unit_found save_run(unit_fixture *f, const unit_kind *kind) {
     unit_call_begin(&call, 1);
     CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
     CHECK_INT(unit_run(&f->problem, sink.sink), GCOR_OK);
-    FILE *stream = open_memstream(&file.bytes, &file.n);
+    FILE *stream = unit_begin_writing(&file.bytes, &file.n);
     CHECK_INT(gcor_sink_save(sink.sink, &call.context, &all, stream), GCOR_OK);
-    fclose(stream);
+    unit_end_writing(stream, &file.bytes, &file.n);
     unit_sink_free(&sink);
     return file;
 }
 
 static gcor_status load_bytes(gcor_sink *sink, const char *bytes, size_t n, gcor_error *error) {
-    FILE *stream = fmemopen((void *)(uintptr_t)bytes, n, "r");
+    FILE *stream = unit_begin_reading(bytes, n);
     unit_call call;
     unit_call_begin(&call, 1);
     gcor_status status = gcor_sink_load(sink, &call.context, stream);
@@ -56,7 +57,7 @@ static void check_cut(unit_fixture *f, const unit_kind *kind) {
     unit_sink sink;
     CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
     for (size_t n = 0; n < file.n; n = next_byte(n, file.n)) {
-        unit_about("%s, %zu of %zu bytes", kind->name, n, file.n);
+        unit_about("%s, %lld of %lld bytes", kind->name, (long long)n, (long long)file.n);
         CHECK_INT(load_bytes(sink.sink, file.bytes, n, &error), GCOR_BAD_FILE);
         CHECK_TEXT(error.message, "cut off");
     }
@@ -85,7 +86,7 @@ static void check_damage(unit_fixture *f, const unit_kind *kind, const unit_foun
     char *bytes = malloc(file->n);
     memcpy(bytes, file->bytes, file->n);
     bytes[at] ^= bits;
-    unit_about("%s, byte %zu of %zu by %02x", kind->name, at, file->n, (unsigned char)bits);
+    unit_about("%s, byte %lld of %lld by %02x", kind->name, (long long)at, (long long)file->n, (unsigned char)bits);
     CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
     gcor_status status = load_bytes(sink.sink, bytes, file->n, &error);
     CHECK(status == GCOR_OK || status == GCOR_BAD_FILE);
@@ -157,6 +158,10 @@ static void files_of_others(void) {
 /* ---- writing ------------------------------------------------------------------------------------ */
 
 static void disks_that_are_full(void) {
+    if (!UNIT_HAS_FORK) {
+        unit_skip("Windows has no /dev/full");
+        return;
+    }
     unit_fixture *f = unit_fixture_new(9, N_OBS, N_X, N_Y);
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
         const gcor_share all = {0, 1};

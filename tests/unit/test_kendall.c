@@ -3,6 +3,7 @@
 #include "check.h"
 #include "fixture.h"
 
+#include "../../src/base/os.h"
 #include "../../src/core/measure.h"
 #include "../../src/cpu/kernels.h"
 #include "../../src/cpu/knight.h"
@@ -76,7 +77,7 @@ static cpu_levels open_levels(const cpu_kernels *kernels, const float *score, in
         for (int q = 0; q < k; q++) before |= score[q] == score[k];
         levels += !before;
     }
-    uint64_t *sets = aligned_alloc(64, (size_t)cpu_set_words(MOST_OBS) * (CPU_LEVELS + 1) * sizeof *sets);
+    uint64_t *sets = gcor_os_alloc((size_t)cpu_set_words(MOST_OBS) * (CPU_LEVELS + 1) * sizeof *sets);
     cpu_open_levels(kernels, score, n_obs, levels, sets);
     return (cpu_levels){sets, levels};
 }
@@ -94,8 +95,8 @@ static void tables_count_all_pairs(void) {
                 cpu_levels a = open_levels(kernels, x, sizes[s]), b = open_levels(kernels, y, sizes[s]);
                 if (a.levels > 0 && b.levels > 0)
                     check_same(cpu_table(kernels, &a, &b, sizes[s]), brute_force(x, y, sizes[s]));
-                free((void *)a.sets);
-                free((void *)b.sets);
+                gcor_os_free((void *)a.sets);
+                gcor_os_free((void *)b.sets);
             }
 }
 

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "fixture.h"
 
+#include "../../src/base/os.h"
 #include "../../src/core/coefficient.h"
 #include "../../src/cpu/kernels.h"
 
@@ -15,8 +16,7 @@ static double any_value(void) {
 enum { MOST_OBS = 300, N_COLS = 23 };
 
 static void dots_of_columns(void) {
-    float *x = aligned_alloc(64, (MOST_OBS + 4) * sizeof *x),
-          *y = aligned_alloc(64, N_COLS * (MOST_OBS + 4) * sizeof *y);
+    float *x = gcor_os_alloc((MOST_OBS + 4) * sizeof *x), *y = gcor_os_alloc(N_COLS * (MOST_OBS + 4) * sizeof *y);
     int32_t which[N_COLS];
     double out[N_COLS];
     unit_seed(31);
@@ -31,16 +31,16 @@ static void dots_of_columns(void) {
             for (int64_t c = 0; c < count; c++) CHECK(out[c] == gcor_dot(x, y + which[c] * stride, n));
         }
     }
-    free(x);
-    free(y);
+    gcor_os_free(x);
+    gcor_os_free(y);
 }
 
 /* In runs, as a tile's product multiplies them. */
 static void sums_in_double(void) {
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
-    double *rows = aligned_alloc(64, WIDTH * MOST_OBS * sizeof *rows),
-           *cols = aligned_alloc(64, WIDTH * MOST_OBS * sizeof *cols);
-    double *sums = aligned_alloc(64, CPU_KERNEL_ROWS * CPU_BLOCK_COLS * sizeof *sums), x[MOST_OBS], y[MOST_OBS];
+    double *rows = gcor_os_alloc(WIDTH * MOST_OBS * sizeof *rows),
+           *cols = gcor_os_alloc(WIDTH * MOST_OBS * sizeof *cols);
+    double *sums = gcor_os_alloc(CPU_KERNEL_ROWS * CPU_BLOCK_COLS * sizeof *sums), x[MOST_OBS], y[MOST_OBS];
     const int64_t sizes[] = {1, 2, 127, 128, 129, 256, 299};
     unit_seed(32);
     for (int s = 0; s < 7; s++)
@@ -57,9 +57,9 @@ static void sums_in_double(void) {
                     CHECK(sums[r * CPU_BLOCK_COLS + c] == gcor_double_dot(x, y, n));
                 }
         }
-    free(rows);
-    free(cols);
-    free(sums);
+    gcor_os_free(rows);
+    gcor_os_free(cols);
+    gcor_os_free(sums);
 }
 
 const unit_test products_tests[] = {

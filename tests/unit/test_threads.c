@@ -3,13 +3,16 @@
 #include "check.h"
 #include "device.h"
 #include "results.h"
+#include "system.h"
 
 #include "../../src/core/threads.h"
 
+#if UNIT_HAS_FORK
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 /* A sanitizer takes all addresses for itself. */
@@ -18,6 +21,7 @@ const unit_test threads_tests[] = {{NULL, NULL}};
 
 enum { WANTED = 64 };
 
+#if UNIT_HAS_FORK
 static int64_t bytes_in_use(void) {
     long long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -99,6 +103,16 @@ static void fewer_for_workers(void) {
     unit_seed(14);
     for (int most = 0; most < 16; most++) CHECK_INT(status_of_child(be_child_with_workers, most), 1);
 }
+
+#else
+static void fewer_where_there_is_a_limit(void) {
+    unit_skip("Windows has no limit of a process's address space");
+}
+
+static void fewer_for_workers(void) {
+    unit_skip("Windows has no limit of a process's address space");
+}
+#endif
 
 static void all_where_there_is_none(void) {
     CHECK_INT(gcor_usable_threads(1), 1);
