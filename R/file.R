@@ -111,7 +111,7 @@ check_data_file <- function(file) {
   if (dir.exists(file)) fail("'file' is a folder, \"", file, "\"; give the name of a file in it")
   if (!file.exists(file)) fail("'file' is \"", file, "\", which does not exist; the working folder is ", getwd())
   if (file.access(file, 4L) != 0L) fail("'file' is \"", file, "\", which cannot be read; ask its owner for access")
-  normalizePath(file)
+  normalizePath(file, "/")
 }
 
 check_file_dim <- function(dim) {

@@ -84,7 +84,7 @@ close_network_file <- function(h5, details = list()) {
   })
   free_reserve(h5)
   # A file of that name can have come up meanwhile, and a rename would overwrite it.
-  if (file.exists(h5$file) || !suppressWarnings(file.rename(h5$partial, h5$file))) {
+  if (file.exists(h5$file) || !rename_file(h5$partial, h5$file, replace = FALSE)) {
     fail("cannot rename \"", h5$partial, "\" to \"", h5$file,
          "\": another file has that name by now, or the folder is gone or not writable")
   }
@@ -115,7 +115,10 @@ make_room <- function(h5) {
 }
 
 free_reserve <- function(h5) {
-  if (!is.null(h5$reserve)) close(h5$reserve)
+  if (!is.null(h5$reserve)) {
+    close(h5$reserve)
+    unlink(setdiff(room_name(h5$partial), h5$partial))
+  }
   h5$reserve <- NULL
 }
 

@@ -19,7 +19,7 @@ check_new_file <- function(file) {
   if (!dir.exists(folder)) fail("'file' is ", shown, ": there is no such folder; create it first")
   if (file.access(folder, 2L) != 0L) fail("'file' is ", shown, ": its folder is not writable; choose another one")
   if (file.exists(file)) fail("'file' is ", shown, ", which exists; remove it or choose another name")
-  file.path(normalizePath(folder), basename(file)) # for setwd() meanwhile
+  file.path(normalizePath(folder, "/"), basename(file)) # for setwd() meanwhile
 }
 
 # ---- until it is complete
@@ -37,19 +37,28 @@ partial_name <- function(file) paste0(partial_prefix(file), Sys.getpid())
 # Bytes beyond a reserve that must be there, so that a file can be begun.
 BEGINNING <- 2^16
 
-# An open connection that holds `bytes` of the disk until it is closed: to a file that was called `partial` and has
-# been removed. Where there is no such room, or can be no such file, the error says why, which HDF5's would not.
+# The file that holds the room: without a name where the system removes open files, and beside `partial` on Windows,
+# until it is closed.
+room_name <- function(partial, is_windows = .Platform$OS.type == "windows") {
+  if (is_windows) paste0(partial, "-room") else partial
+}
+
+# An open connection that holds `bytes` of the disk until it is closed: to the file room_name(partial), which has been
+# removed where that is possible. Where there is no such room, or can be no such file, the error says why, which HDF5's
+# would not.
 reserve_room <- function(file, partial, bytes) {
   cannot <- function(why) {
     fail("'file' is ", show_value(file), ", which cannot be written as \"", basename(partial), "\": ", why,
          "; choose another name or folder")
   }
-  reserve <- tryCatch(file(partial, "wb"), warning = function(w) cannot(sub(".*: ", "", conditionMessage(w))))
+  room <- room_name(partial)
+  reserve <- tryCatch(file(room, "wb"), warning = function(w) cannot(sub(".*: ", "", conditionMessage(w))))
   suppressWarnings(write_zeros(reserve, bytes + BEGINNING))
-  written <- file.size(partial)
-  unlink(partial)
+  written <- file.size(room)
+  unlink(room)
   if (written < bytes + BEGINNING) {
     close(reserve)
+    unlink(room)
     cannot("the disk is full")
   }
   seek(reserve, bytes, rw = "write")
@@ -64,15 +73,31 @@ write_zeros <- function(connection, bytes) {
   flush(connection)
 }
 
-# A process that was killed has left its incomplete file. Only those of this user are removed: to the processes of
-# others kill() says no, whether they live or not.
+# Whether `from` could be given the name `to`. Windows refuses as long as another process has the file open: one that
+# reads what is replaced, or that looks for viruses in what was just written. They are waited for, but not where `to` is
+# there and must not be replaced.
+rename_file <- function(from, to, replace = TRUE, seconds = if (.Platform$OS.type == "windows") 10 else 0) {
+  until <- Sys.time() + seconds
+  repeat {
+    if (suppressWarnings(file.rename(from, to))) return(TRUE)
+    if (Sys.time() >= until || !file.exists(from) || (!replace && file.exists(to))) return(FALSE)
+    Sys.sleep(0.05)
+  }
+}
+
+# A process that was killed has left its incomplete file. Only those of this user are removed, where files have owners.
 remove_abandoned <- function(file) {
   prefix <- basename(partial_prefix(file))
   there <- dir(dirname(file), all.files = TRUE)
   there <- there[startsWith(there, prefix)]
-  pid <- substring(there, nchar(prefix) + 1L)
+  pid <- sub("-room$", "", substring(there, nchar(prefix) + 1L)) # room_name()
   whole <- grepl("^[0-9]{1,9}$", pid)
   there <- file.path(dirname(file), there[whole])
-  abandoned <- !tools::pskill(as.integer(pid[whole]), 0L) & file.info(there)$uname == Sys.info()[["effective_user"]]
+  abandoned <- !.Call(r_are_running, as.integer(pid[whole])) & are_own(there)
   unlink(there[which(abandoned)])
+}
+
+# Whether files are this user's; Windows does not say, and TRUE stands for that.
+are_own <- function(files, owner = file.info(files)$uname) {
+  if (is.null(owner)) rep(TRUE, length(files)) else owner == Sys.info()[["effective_user"]]
 }

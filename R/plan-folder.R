@@ -25,7 +25,7 @@ write_whole_file <- function(file, f, plan = NULL) {
 publish <- function(partial, file, plan = NULL) {
   synced <- .Call(r_sync, partial)
   if (!is.null(plan)) check_not_replaced(plan)
-  if (!synced || !suppressWarnings(file.rename(partial, file))) {
+  if (!synced || !rename_file(partial, file)) {
     fail("cannot write \"", file, "\"; is the disk full, or its folder gone or not writable?")
   }
   .Call(r_sync, dirname(file)) # some file systems have no such thing
@@ -80,7 +80,7 @@ open_plan <- function(path) {
          ": use that version, or make the plan again")
   }
   check_contents(plan, file)
-  plan$path <- normalizePath(path)
+  plan$path <- normalizePath(path, "/")
   plan
 }
 

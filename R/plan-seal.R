@@ -80,8 +80,4 @@ parse_seal <- function(line) {
 
 # 128 random bits of the system's: R's own random numbers belong to the user, and set.seed() must not make two plans
 # equal.
-random_id <- function() {
-  connection <- file("/dev/urandom", "rb", raw = TRUE)
-  on.exit(close(connection))
-  paste(readBin(connection, "raw", 16L), collapse = "")
-}
+random_id <- function() paste(.Call(r_random, 16L), collapse = "")

@@ -114,7 +114,8 @@ parts_of <- function(finished) {
 claim_folder <- function(plan, number, shard) file.path(plan$path, "claims", number, sprintf("%05.0f", shard))
 
 # Whether the shard was free: of several that try, one is told so. Only a hint: doing it twice costs time, no more. The
-# folder comes with its owner in it, and takes no other's place but that of an empty one.
+# folder comes with its owner in it, and takes no other's place but that of an empty one (on Windows not even that: an
+# empty one is an abandoned claim, which is released first).
 claim <- function(plan, number, shard) {
   plan_folder(plan, "claims", number)
   folder <- claim_folder(plan, number, shard)
@@ -122,7 +123,7 @@ claim <- function(plan, number, shard) {
   on.exit(unlink(begun, recursive = TRUE))
   make_folder(begun, file.mode(plan$path))
   sign_claim(plan, number, shard, begun)
-  suppressWarnings(file.rename(begun, folder))
+  rename_file(begun, folder, replace = FALSE)
 }
 
 sign_claim <- function(plan, number, shard, folder = claim_folder(plan, number, shard)) {
@@ -155,8 +156,8 @@ claims_of <- function(plan, round) {
              abandoned = gone | dead | is.na(age) | abs(age) > longest_claim(plan, round), row.names = NULL)
 }
 
-# Whoever asks is not at work: a claim of its own was left by an interrupt. To processes of others kill() says no.
-is_at_work <- function(pid) pid != Sys.getpid() && (tools::pskill(pid, 0L) || dir.exists(file.path("/proc", pid)))
+# Whoever asks is not at work: a claim of its own was left by an interrupt.
+is_at_work <- function(pid) pid != Sys.getpid() && .Call(r_are_running, as.integer(pid))
 
 LONG_CLAIM <- 600
 

@@ -129,9 +129,9 @@ write_plan <- function(plan, found, path, mode, data) {
     for (k in seq_along(found$notes[[kind]])) write_note(plan, kind, k, found$notes[[kind]][[k]])
   }
   write_round(plan, found$round)
-  if (!file.rename(plan$path, path)) fail("cannot rename \"", plan$path, "\" to \"", path, "\"")
+  if (!rename_file(plan$path, path, replace = FALSE)) fail("cannot rename \"", plan$path, "\" to \"", path, "\"")
   on.exit()
-  plan$path <- normalizePath(path)
+  plan$path <- normalizePath(path, "/")
   plan
 }
 
@@ -149,7 +149,7 @@ check_new_folder <- function(path) {
   folder <- dirname(path)
   if (!dir.exists(folder)) fail("'path' is ", shown, ": there is no folder \"", folder, "\"; create it first")
   if (file.access(folder, 2L) != 0L) fail("'path' is ", shown, ": \"", folder, "\" is not writable; choose another one")
-  file.path(normalizePath(folder), basename(path))
+  file.path(normalizePath(folder, "/"), basename(path))
 }
 
 check_mode <- function(mode) {

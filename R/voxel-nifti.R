@@ -194,7 +194,7 @@ write_nifti <- function(file, header, version, between, values) {
   }
   tryCatch({
     write_pieces(partial, endsWith(file, ".gz"), c(header_bytes(header, version), between), values, type$size)
-    file.rename(partial, file)
+    rename_file(partial, file) || file.rename(partial, file) # says why not
   }, warning = cannot, error = cannot)
 }
 

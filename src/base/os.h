@@ -2,8 +2,8 @@
  * engine compiles unchanged on both. pthread.h stays in use outside this header: on Windows winpthreads, which belongs
  * to R's toolchain there, has all of it that the engine needs (threads, mutexes, conditions with CLOCK_REALTIME).
  *
- * Paths are in UTF-8 on Windows, and in the encoding of the file system elsewhere. A function that fails sets errno.
- * Any thread may call. */
+ * Paths are in R's native encoding, which is UTF-8 on Windows. A function that fails sets errno. Any thread may call.
+ */
 #ifndef GPUCOR_OS_H
 #define GPUCOR_OS_H
 
@@ -74,13 +74,19 @@ gcor_os_kind gcor_os_kind_of(const char *path);
  * folders on Windows. */
 int gcor_os_sync(const char *path);
 
-/* ---- threads and processes --------------------------------------------------------- */
+/* ---- threads, processes, random numbers --------------------------------------------- */
 
 /* pthread_create() of a thread that handles no signals, which are for the thread that R runs in. */
 int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 
+/* Returns whether there is a process of that number, of whatever user. */
+int gcor_os_is_running(int process);
+
 /* Calls run() in every child that fork() makes from now on; a system without fork() never does. */
 void gcor_os_after_fork(void (*run)(void));
+
+/* Fills `bytes` bytes with the system's random numbers. Returns 0; -1: error. */
+int gcor_os_random(void *to, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -238,7 +238,7 @@ int gcor_os_sync(const char *path) {
     return status;
 }
 
-/* ---- threads and processes ----------------------------------------------------------- */
+/* ---- threads, processes, random numbers ----------------------------------------------- */
 
 int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     sigset_t all, before;
@@ -249,8 +249,21 @@ int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     return status;
 }
 
+/* Processes of other users do not take the signal, but are there. */
+int gcor_os_is_running(int process) {
+    return process > 0 && (kill(process, 0) == 0 || errno == EPERM);
+}
+
 void gcor_os_after_fork(void (*run)(void)) {
     pthread_atfork(NULL, NULL, run);
+}
+
+int gcor_os_random(void *to, size_t bytes) {
+    int file = gcor_os_open("/dev/urandom", GCOR_OS_READ);
+    if (file < 0) return -1;
+    ssize_t n = read(file, to, bytes);
+    gcor_os_close(file);
+    return n == (ssize_t)bytes ? 0 : -1;
 }
 
 #endif

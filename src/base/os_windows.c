@@ -4,6 +4,7 @@
 #define _WIN32_WINNT 0x0A00
 #endif
 #define WIN32_LEAN_AND_MEAN
+#define _CRT_RAND_S
 #include "os.h"
 
 #include <errno.h>
@@ -249,14 +250,33 @@ int gcor_os_sync(const char *path) {
     return status;
 }
 
-/* ---- threads and processes: Windows has neither signals of POSIX nor fork() ------------ */
+/* ---- threads, processes, random numbers: neither signals of POSIX nor fork() ----------- */
 
 int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     return pthread_create(thread, NULL, run, argument);
 }
 
+/* The number of a process that has ended stays known as long as somebody has a handle. */
+int gcor_os_is_running(int process) {
+    DWORD code = 0;
+    HANDLE handle = process > 0 ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, (DWORD)process) : NULL;
+    if (!handle) return process > 0 && GetLastError() == ERROR_ACCESS_DENIED;
+    int is_running = GetExitCodeProcess(handle, &code) && code == STILL_ACTIVE;
+    (void)CloseHandle(handle);
+    return is_running;
+}
+
 void gcor_os_after_fork(void (*run)(void)) {
     (void)run;
+}
+
+int gcor_os_random(void *to, size_t bytes) {
+    for (size_t k = 0; k < bytes; k++) {
+        unsigned number;
+        if (rand_s(&number) != 0) return -1;
+        ((unsigned char *)to)[k] = (unsigned char)number;
+    }
+    return 0;
 }
 
 #endif

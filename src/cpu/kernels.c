@@ -26,7 +26,11 @@
 #endif
 
 #if defined(__x86_64__)
+/* GPUCOR_PLAIN_KERNELS: configure.win says when. */
 static int has_avx2(void) {
+#ifdef GPUCOR_PLAIN_KERNELS
+    return 0;
+#endif
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 static int has_avx512(void) {

@@ -89,10 +89,6 @@ gcor_status r_part_run(r_job *q, gcor_session *session, gcor_sink *sink) {
     return status || !q->part.save ? status : save(q, sink);
 }
 
-SEXP r_sync(SEXP path) {
-    return Rf_ScalarLogical(gcor_os_sync(CHAR(STRING_ELT(path, 0))) == 0);
-}
-
 /* FNV-1a of 64 bits: for accidents, not against forgery. */
 SEXP r_checksum(SEXP bytes) {
     uint64_t sum = 0xcbf29ce484222325u;

@@ -113,6 +113,9 @@ SEXP r_constants(void);
 /* Whether what was written to a file, or what a folder has in it, is on the disk. How many shares there can be at most.
  * What the settings' share would read and hold (needs.h): columns, bytes. */
 SEXP r_sync(SEXP path);
+/* Which of these integers are numbers of processes of this machine; NA is none. `bytes` random bytes. */
+SEXP r_are_running(SEXP processes);
+SEXP r_random(SEXP bytes);
 SEXP r_checksum(SEXP bytes); /* of a raw vector, as 16 hexadecimal digits */
 SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);

@@ -1,0 +1,104 @@
+# What differs between operating systems: processes, renaming, open files, random numbers.
+
+test_that("a process is running until it has ended, and NA and 0 are none", {
+  are_running <- function(pid) .Call(gpucor:::r_are_running, as.integer(pid))
+  skip_if_not_installed("callr")
+  process <- callr::r_bg(function() Sys.sleep(60))
+  on.exit(process$kill())
+  pid <- process$get_pid()
+  expect_identical(are_running(c(pid, Sys.getpid(), 0, NA, -1)), c(TRUE, TRUE, FALSE, FALSE, FALSE))
+  expect_true(gpucor:::is_at_work(pid))
+  expect_false(gpucor:::is_at_work(Sys.getpid()))
+  process$kill()
+  process$wait()
+  expect_false(are_running(pid))
+  expect_false(gpucor:::is_at_work(pid))
+})
+
+test_that("processes of other users are running", {
+  skip_on_os("windows") # it has no process 1
+  expect_true(.Call(gpucor:::r_are_running, 1L)) # for everybody but root kill() refuses
+})
+
+test_that("a file is renamed over another one, unless that must stay", {
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  from <- file.path(folder, "from")
+  to <- file.path(folder, "to")
+  writeLines("new", from)
+  writeLines("old", to)
+  expect_true(gpucor:::rename_file(from, to))
+  expect_identical(readLines(to), "new")
+  expect_false(file.exists(from))
+  expect_silent(expect_false(gpucor:::rename_file(from, to))) # there is none
+  expect_false(gpucor:::rename_file(from, to, seconds = 60)) # not waited for
+  dir.create(from)
+  expect_false(gpucor:::rename_file(from, to, replace = FALSE, seconds = 60))
+})
+
+test_that("renaming is tried again while something is in the way", {
+  skip_if_not_installed("callr")
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  from <- file.path(folder, "from")
+  to <- file.path(folder, "to")
+  writeLines("new", from)
+  dir.create(to)
+  expect_false(gpucor:::rename_file(from, to, seconds = 0.2))
+  remover <- callr::r_bg(function(to) {
+    Sys.sleep(0.5)
+    unlink(to, recursive = TRUE)
+  }, list(to))
+  expect_true(gpucor:::rename_file(from, to, seconds = 60))
+  remover$wait()
+  expect_identical(readLines(to), "new")
+})
+
+test_that("the room for a file is without a name, or beside it where open files keep theirs", {
+  expect_identical(gpucor:::room_name("a.partial-here-1", FALSE), "a.partial-here-1")
+  expect_identical(gpucor:::room_name("a.partial-here-1", TRUE), "a.partial-here-1-room")
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  file <- file.path(folder, "net.h5ad")
+  reserve <- gpucor:::reserve_room(file, gpucor:::partial_name(file), 1000)
+  left <- dir(folder)
+  gpucor:::free_reserve(list2env(list(reserve = reserve, partial = gpucor:::partial_name(file))))
+  expect_length(left, if (.Platform$OS.type == "windows") 1 else 0)
+  expect_length(dir(folder), 0)
+})
+
+test_that("what a process that has ended left of a file's room is removed", {
+  skip_if_not_installed("callr")
+  process <- callr::r_bg(function() NULL)
+  process$wait()
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  file <- file.path(folder, "net.h5ad")
+  prefix <- gpucor:::partial_prefix(file)
+  left <- gpucor:::room_name(paste0(prefix, process$get_pid()), TRUE)
+  stays <- c(gpucor:::room_name(paste0(prefix, Sys.getpid()), TRUE), paste0(left, "-room"))
+  file.create(left, stays)
+  gpucor:::remove_abandoned(file)
+  expect_setequal(dir(folder), basename(stays))
+})
+
+test_that("files without owners are everybody's", {
+  expect_identical(gpucor:::are_own(c("a", "b"), NULL), c(TRUE, TRUE))
+  own <- Sys.info()[["effective_user"]]
+  expect_identical(gpucor:::are_own(c("a", "b", "c"), c(own, paste0(own, "x"), NA)), c(TRUE, FALSE, NA))
+})
+
+test_that("random ids differ, whatever the seed, and leave R's random numbers alone", {
+  set.seed(1)
+  ids <- gpucor:::random_id()
+  set.seed(1)
+  before <- .Random.seed
+  ids <- c(ids, gpucor:::random_id())
+  expect_identical(.Random.seed, before)
+  expect_match(ids, "^[0-9a-f]{32}$")
+  expect_false(ids[1] == ids[2])
+})
