@@ -40,6 +40,11 @@ const char *unit_folder(void) {
     return folder;
 }
 
+int unit_remove(const char *path) {
+    wchar_t wide[MAX_PATH];
+    return MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, MAX_PATH) > 0 && DeleteFileW(wide) ? 0 : -1;
+}
+
 void unit_set_variable(const char *name, const char *value) {
     (void)_putenv_s(name, value ? value : "");
 }
@@ -78,6 +83,10 @@ FILE *unit_begin_reading(const char *bytes, size_t n) {
 
 const char *unit_folder(void) {
     return P_tmpdir;
+}
+
+int unit_remove(const char *path) {
+    return unlink(path);
 }
 
 void unit_set_variable(const char *name, const char *value) {

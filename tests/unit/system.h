@@ -20,6 +20,9 @@ FILE *unit_begin_reading(const char *bytes, size_t n);
 /* Returns the folder for temporary files. */
 const char *unit_folder(void);
 
+/* Removes a file, whose path is in UTF-8. Returns 0; -1: error. */
+int unit_remove(const char *path);
+
 /* Sets an environment variable; value NULL: removes it. */
 void unit_set_variable(const char *name, const char *value);
 
