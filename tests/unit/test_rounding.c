@@ -59,7 +59,7 @@ static void set_random(double *a, double *b, double *c) {
     *a = random_double(), *b = random_double(), *c = random_double();
     if (unit_random(4) == 0 || !isfinite(fraction[0]) || !isfinite(fraction[1])) return;
     *a = fraction[0], *b = fraction[1];
-    *c = ldexp(*c, 53 - ilogb(*c) - (int)unit_random(180));
+    *c = ldexp(frexp(*c, &(int){0}), 54 - (int)unit_random(180));
     if (unit_random(3) == 0) *c = -*a * *b * (1 + (double)unit_random(3) * 0x1p-52);
     if (unit_random(3) == 0) *a = ldexp(*a, -530), *b = ldexp(*b, -490 - (int)unit_random(70)), *c = ldexp(*c, -1020);
 }
