@@ -90,7 +90,7 @@ remove_abandoned <- function(file) {
   prefix <- basename(partial_prefix(file))
   there <- dir(dirname(file), all.files = TRUE)
   there <- there[startsWith(there, prefix)]
-  pid <- sub("-room$", "", substring(there, nchar(prefix) + 1L)) # room_name()
+  pid <- sub("-room$", "", substring(there, nchar(prefix) + 1L)) # as room_name() adds it
   whole <- grepl("^[0-9]{1,9}$", pid)
   there <- file.path(dirname(file), there[whole])
   abandoned <- !.Call(r_are_running, as.integer(pid[whole])) & are_own(there)

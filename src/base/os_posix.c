@@ -1,7 +1,8 @@
 /* os.h for Linux, macOS and other POSIX systems. */
-#ifndef _WIN32
 #define _GNU_SOURCE
 #include "os.h"
+
+#ifndef _WIN32
 
 #include "../core/triangle.h"
 

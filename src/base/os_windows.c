@@ -1,11 +1,12 @@
 /* os.h for Windows 10 and later, 64 bits. */
-#ifdef _WIN32
 #ifndef _WIN32_WINNT
 #define _WIN32_WINNT 0x0A00
 #endif
 #define WIN32_LEAN_AND_MEAN
 #define _CRT_RAND_S
 #include "os.h"
+
+#ifdef _WIN32
 
 #include <errno.h>
 #include <fcntl.h>
