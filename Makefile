@@ -162,7 +162,8 @@ mutants:
 	Rscript --vanilla tests/mutants/run.R '$(BUILD)/mutants'
 
 ports:
-	tests/ports/run '$(BUILD)/ports'
+	$(call need,$(TEST_NEEDS))
+	PORTS='$(BUILD)/ports' tests/ports/run
 
 claims:
 	$(call need,r-base-core)
