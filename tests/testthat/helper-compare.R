@@ -119,6 +119,14 @@ expect_pairs_like_cor <- function(values, pairs, x, y = x, use = "everything", m
 
 # ---- settings
 
+# f of each row of combinations, as covering() makes them: of its values, in the order of its columns, and of a label.
+for_rows <- function(rows, f) {
+  for (k in seq_len(nrow(rows))) {
+    row <- lapply(rows, `[[`, k)
+    do.call(f, c(unname(row), label = paste(vapply(row, toString, ""), collapse = ", ")))
+  }
+}
+
 with_options <- function(new, code) {
   old <- options(new)
   on.exit(options(old))

@@ -2,33 +2,6 @@
 
 criteria <- list(threshold = 0.3, density = 0.05, k = 3, p.value = 0.05, fdr = 0.2)
 
-# One run of every criterion with one sign, against the network of `ours`, the engine's own
-# coefficients: exactly the same edges, but for rounding of p.
-expect_criteria <- function(x, y, use, method, backend, ours, signs, label, criteria_here = criteria) {
-  symmetric <- is.null(y)
-  n <- if (use %in% c("complete.obs", "na.or.complete")) sum(complete.cases(cbind(x, y))) else nrow(x)
-  p <- if (n >= 3) reference_p(x, y, use, method)
-  for (criterion in names(criteria_here)) for (sign in signs) for (mutual in c(FALSE, if (criterion == "k") TRUE)) {
-    here <- paste(backend, method, use, label, criterion, sign, if (mutual) "mutual")
-    value <- criteria_here[[criterion]]
-    run <- function() {
-      do.call(quiet_network, c(list(x, y, sign = sign, mutual = mutual, use = use, method = method, backend = backend),
-                               by_criterion(criterion, value)))
-    }
-    by_p <- criterion %in% c("p.value", "fdr")
-    if (by_p && n < 3) {
-      expect_error(run(), "p values need at least 3 observations")
-      next
-    }
-    net <- run()
-    truth <- reference_network(ours, criterion, value, sign, mutual, p, if (by_p) tolerance[[method]] else 0, symmetric)
-    expect_network(net, ours, truth$keep, 0, truth$near, symmetric, here)
-    if (criterion == "density") {
-      expect(identical(net@threshold, reference_density(ours, value, sign, symmetric)), paste(here, "threshold"))
-    }
-  }
-}
-
 # All coefficients, those of cor(), as the matrix that has them, or NULL where cor() fails.
 expect_coefficients <- function(x, y, use, method, backend, label) {
   truth <- outcome(pair_cor(x, y, use, method))
@@ -37,58 +10,82 @@ expect_coefficients <- function(x, y, use, method, backend, label) {
     return(NULL)
   }
   net <- quiet_network(x, y, threshold = 0, use = use, method = method, backend = backend)
-  expect_network(net, truth$value, !is.na(truth$value), tolerance[[method]], FALSE, is.null(y),
-                 paste(backend, method, use, label))
+  expect_network(net, truth$value, !is.na(truth$value), tolerance[[method]], FALSE, is.null(y), label)
   values_of(net)
 }
 
-for (backend in backends()) for (method in all_methods) for (use in all_uses) {
-  test_that(paste(backend, method, use, "has the edges of every criterion"), {
+# The network by one criterion, against that of `ours`, the engine's own coefficients: exactly the same edges, but for
+# rounding of p.
+expect_criterion <- function(x, y, use, method, backend, ours, criterion, sign, mutual, label) {
+  symmetric <- is.null(y)
+  value <- criteria[[criterion]]
+  run <- function() {
+    do.call(quiet_network, c(list(x, y, sign = sign, mutual = mutual, use = use, method = method, backend = backend),
+                             by_criterion(criterion, value)))
+  }
+  by_p <- criterion %in% c("p.value", "fdr")
+  n <- if (use %in% c("complete.obs", "na.or.complete")) sum(complete.cases(cbind(x, y))) else nrow(x)
+  if (by_p && n < 3) return(expect_error(run(), "p values need at least 3 observations"))
+  net <- run()
+  p <- if (by_p) reference_p(x, y, use, method)
+  truth <- reference_network(ours, criterion, value, sign, mutual, p, if (by_p) tolerance[[method]] else 0, symmetric)
+  expect_network(net, ours, truth$keep, 0, truth$near, symmetric, label)
+  if (criterion == "density") {
+    expect(identical(net@threshold, reference_density(ours, value, sign, symmetric)), paste(label, "threshold"))
+  }
+}
+
+for (backend in backends()) {
+  test_that(paste(backend, "has the edges of every criterion"), {
     data <- kinds_of_data(23, 24)
-    turn <- 0
-    for (kind in names(data)) {
+    rows <- covering(kind = names(data), use = all_uses, method = all_methods, sides = c("x", "wide x", "wide y"),
+                     criterion = c(names(criteria), "mutual k"), sign = all_signs)
+    for_rows(rows, function(kind, use, method, sides, criterion, sign, label) {
+      label <- paste(backend, label)
       x <- data[[kind]]
-      ours <- expect_coefficients(x, NULL, use, method, backend, kind)
-      if (is.null(ours)) next
-      turn <- turn + 1
-      signs <- c("absolute", if (!use %in% c("all.obs", "na.or.complete")) all_signs[turn %% 2 + 2])
-      expect_criteria(x, NULL, use, method, backend, ours, signs, kind)
-      sides <- list(x[, 1:9], x[, 6:24])
-      if (turn %% 2) sides <- rev(sides)
-      ours <- expect_coefficients(sides[[1]], sides[[2]], use, method, backend, paste(kind, "with y"))
-      expect_criteria(sides[[1]], sides[[2]], use, method, backend, ours, all_signs[turn %% 3 + 1],
-                      paste(kind, "with y"))
-    }
+      sides <- switch(sides, x = list(x, NULL), `wide x` = list(x[, 6:24], x[, 1:9]),
+                      `wide y` = list(x[, 1:9], x[, 6:24]))
+      ours <- expect_coefficients(sides[[1]], sides[[2]], use, method, backend, label)
+      if (is.null(ours)) { # so that the other settings meet all the same
+        use <- "pairwise.complete.obs"
+        ours <- expect_coefficients(sides[[1]], sides[[2]], use, method, backend, label)
+      }
+      mutual <- criterion == "mutual k"
+      if (mutual) criterion <- "k"
+      expect_criterion(sides[[1]], sides[[2]], use, method, backend, ours, criterion, sign, mutual, label)
+    })
     expect_nothing_left()
   })
 }
 
 # ---- ties, as they are in double: ratios of whole numbers
 
-for (backend in backends()) for (method in c("kendall", "spearman")) {
-  test_that(paste(backend, method, "keeps ties at the border and gives neighbours to the earlier column"), {
-    for (x in list(rounded(9, 40), heavy_ties(12, 33), with_duplicates(rounded(5, 60)))) {
+for (backend in backends()) {
+  test_that(paste(backend, "keeps ties at the border and gives neighbours to the earlier column"), {
+    data <- list(rounded(9, 40), heavy_ties(12, 33), with_duplicates(rounded(5, 60)))
+    rows <- covering(data = 1:3, sign = all_signs, method = c("kendall", "spearman"),
+                     asked = c("1 edge", "2 edges", "10 edges", "a third", "k = 1", "k = 4", "k = 12"),
+                     mutual = c(FALSE, TRUE))
+    for_rows(rows, function(data_at, sign, method, asked, mutual, label) {
+      x <- data[[data_at]]
       r <- exact_cor(x, method = method)
-      pairs <- choose(ncol(x), 2)
-      for (sign in all_signs) {
+      run <- function(...) quiet_network(..., sign = sign, method = method, backend = backend)
+      if (!startsWith(asked, "k")) {
         weights <- ranked_weights(r, sign, TRUE)
-        for (k in c(1, 2, 10, length(weights) %/% 3)) {
-          net <- quiet_network(x, density = (k - 0.5) / pairs, sign = sign, method = method, backend = backend)
-          expect_network(net, r, !is.na(r) & weight_of(r, sign) >= weights[k], 0)
-          expect_equal(net@threshold, weights[k], tolerance = 0)
-        }
-        for (k in c(1, 4, 12)) for (mutual in c(FALSE, TRUE)) {
-          net <- quiet_network(x, k = k, mutual = mutual, sign = sign, method = method, backend = backend)
-          expect_network(net, r, reference_network(r, "k", k, sign, mutual)$keep, 0,
-                         label = paste(k, sign, if (mutual) "mutual"))
-          y <- x[, 3:20]
-          square <- exact_cor(x, y, method)
-          net <- quiet_network(x, y, k = k, mutual = mutual, sign = sign, method = method, backend = backend)
-          expect_network(net, square, reference_network(square, "k", k, sign, mutual, symmetric = FALSE)$keep, 0,
-                         label = paste(k, sign, "with y"))
-        }
+        k <- if (asked == "a third") length(weights) %/% 3 else as.numeric(sub(" .*", "", asked))
+        net <- run(x, density = (k - 0.5) / choose(ncol(x), 2))
+        expect_network(net, r, !is.na(r) & weight_of(r, sign) >= weights[k], 0, label = label)
+        expect_equal(net@threshold, weights[k], tolerance = 0, label = label)
+        return()
       }
-    }
+      k <- as.numeric(sub("k = ", "", asked))
+      net <- run(x, k = k, mutual = mutual)
+      expect_network(net, r, reference_network(r, "k", k, sign, mutual)$keep, 0, label = label)
+      y <- x[, 3:20]
+      square <- exact_cor(x, y, method)
+      truth <- reference_network(square, "k", k, sign, mutual, symmetric = FALSE)
+      expect_network(run(x, y, k = k, mutual = mutual), square, truth$keep, 0, label = paste(label, "with y"))
+    })
   })
 }
 
@@ -108,63 +105,79 @@ test_that("an edge has the threshold exactly", {
 
 # ---- sizes about the edges of blocks and tiles
 
-for (backend in backends()) for (method in all_methods) {
-  test_that(paste(backend, method, "over blocks' and tiles' edges"), {
-    for (n_var in c(63:65, 255:257, c(cpu = 2049, cuda = 4097)[[backend]])) {
-      large <- n_var > 300
+for (backend in backends()) {
+  test_that(paste(backend, "over blocks' and tiles' edges"), {
+    wide <- c(cpu = 2049, cuda = 4097)[[backend]]
+    rows <- covering(n_var = c(63:65, 255:257, wide), method = all_methods, criterion = c("threshold", "density", "k"))
+    if (!full_tier()) rows <- rows[rows$n_var < wide | rows$method == "kendall" | rows$criterion == "threshold", ]
+    known <- "" # r is of
+    for_rows(rows[order(rows$n_var, rows$method), ], function(n_var, method, criterion, label) {
+      large <- n_var == wide
+      if (large && method != "kendall" && criterion == "k") criterion <- "density"
       x <- if (method == "pearson") normal(11, n_var) else rounded(7, n_var)
       if (large) x[, n_var] <- x[, 1] # an edge in the last tile
-      r <- if (method == "pearson") quick_pair_cor(x, method) else exact_cor(x, method = method)
-      within <- if (method == "pearson") 1e-6 else 0
-      run <- function(...) quiet_network(x, ..., method = method, backend = backend)
-      for (criterion in c("threshold", "density", if (!large || method == "kendall") "k")) {
-        value <- list(threshold = 0.6, density = if (large) 0.002 else 0.02, k = 5)[[criterion]]
-        truth <- reference_network(r, criterion, value, within = within)
-        net <- do.call(run, by_criterion(criterion, value))
-        expect_network(net, r, truth$keep, tolerance[[method]], truth$near, label = paste(n_var, criterion))
+      if (known != paste(n_var, method)) {
+        r <<- if (method == "pearson") quick_pair_cor(x, method) else exact_cor(x, method = method)
+        known <<- paste(n_var, method)
       }
-      if (!large) next
+      within <- if (method == "pearson") 1e-6 else 0
+      run <- function(...) quiet_network(..., method = method, backend = backend)
+      value <- list(threshold = 0.6, density = if (large) 0.002 else 0.02, k = 5)[[criterion]]
+      truth <- reference_network(r, criterion, value, within = within)
+      net <- do.call(run, c(list(x), by_criterion(criterion, value)))
+      expect_network(net, r, truth$keep, tolerance[[method]], truth$near, label = label)
+      if (!large || criterion != "threshold") return()
       narrow <- c(1:257, n_var)
-      square <- quiet_network(x[, narrow], x, threshold = 0.7, method = method, backend = backend)
+      square <- run(x[, narrow], x, threshold = 0.7)
       r[cbind(narrow, narrow)] <- 1
       truth <- reference_network(r[narrow, ], "threshold", 0.7, within = within, symmetric = FALSE)
-      expect_network(square, r[narrow, ], truth$keep, tolerance[[method]], truth$near, label = "with y")
-    }
+      expect_network(square, r[narrow, ], truth$keep, tolerance[[method]], truth$near, label = paste(label, "with y"))
+    })
     expect_nothing_left()
   })
 }
 
 # ---- the same network however it is computed
 
-for (backend in backends()) for (method in all_methods) for (use in c("everything", "pairwise.complete.obs")) {
-  test_that(paste(backend, method, use, "does not depend on threads, memory or the back end"), {
-    width <- c(cpu = 2048, cuda = 4096)[[backend]]
-    x <- if (method == "pearson") normal(6, 600) else rounded(6, 600)
-    wide <- normal(6, 2 * width + 40)
-    if (use != "everything") {
-      x <- with_missing(x, 0.1)
-      wide <- with_missing(wide[, 1:(width + 40)], 0.05)
-    }
-    run <- function(..., at = backend) quiet_network(..., use = use, method = method, backend = at)
-    asked <- list(list(threshold = 0.8), list(density = 0.01), list(k = 4), list(k = 4, mutual = TRUE))
-    for (criterion in c(asked, if (use == "everything") list(list(fdr = 0.9, sign = "positive")))) {
-      label <- names(criterion)[1]
-      once <- do.call(run, c(list(x, threads = 1), criterion))
-      for (threads in 2:3) {
-        expect_same_network(do.call(run, c(list(x, threads = threads), criterion)), once, paste(threads, "threads"))
+for (backend in backends()) {
+  test_that(paste(backend, "does not depend on threads, workers or the back end"), {
+    given <- list(threshold = list(threshold = 0.8), density = list(density = 0.01), k = list(k = 4),
+                  mutual = list(k = 4, mutual = TRUE), fdr = list(fdr = 0.9, sign = "positive"))
+    rows <- covering(given = names(given), use = c("everything", "pairwise.complete.obs"), method = all_methods,
+                     by = c("2 threads", "3 threads", "workers", "cpu"), sides = c("x", "x, y"))
+    .Call(gpucor:::r_set_shared_steps, 1)
+    on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+    for_rows(rows, function(which, use, method, by, sides, label) {
+      if (backend == "cpu" && by == "cpu") by <- "2 threads"
+      if (which == "fdr") use <- "everything"
+      x <- if (method == "pearson") normal(6, 600) else rounded(6, 600)
+      if (use != "everything") x <- with_missing(x, 0.1)
+      run <- function(..., at = backend) {
+        data <- if (sides == "x") list(x) else list(x[, 1:250], x[, 200:600])
+        do.call(quiet_network, c(data, given[[which]], list(use = use, method = method, backend = at, ...)))
       }
-      if (backend != "cpu") expect_same_network(once, do.call(run, c(list(x, at = "cpu"), criterion)), "cpu")
-      once <- do.call(run, c(list(x[, 1:250], x[, 200:600], threads = 1), criterion))
-      expect_same_network(do.call(run, c(list(x[, 1:250], x[, 200:600], threads = 3), criterion)), once, "with y")
-    }
-    for (criterion in list(list(threshold = 0.995), list(density = 0.001))) {
-      expect_same_network(do.call(run, c(list(wide, memory = 1), criterion)), do.call(run, c(list(wide), criterion)),
-                          "rounds")
-    }
-    if (method == "pearson") {
-      expect_same_network(run(wide, k = 2, memory = 1), run(wide, k = 2), "rounds, k")
-      expect_same_network(run(wide, wide[, 1:70], k = 2, memory = 1), run(wide, wide[, 1:70], k = 2), "rounds, y")
-    }
+      other <- switch(by, `2 threads` = run(threads = 2), `3 threads` = run(threads = 3), cpu = run(at = "cpu"),
+                      workers = with_options(list(gpucor.workers_per_device = 3L), run()))
+      expect_same_network(other, run(threads = 1), paste(backend, label))
+    })
+    expect_nothing_left()
+  })
+
+  test_that(paste(backend, "does not depend on rounds"), {
+    width <- c(cpu = 2048, cuda = 4096)[[backend]]
+    rows <- covering(given = c("threshold", "density", "k", "k, y"), use = c("everything", "pairwise.complete.obs"),
+                     method = all_methods, strength = if (full_tier()) 2 else 1)
+    for_rows(rows, function(given, use, method, label) {
+      x <- normal(6, width + 40)
+      if (method == "pearson" && use == "everything") x <- normal(6, 2 * width + 40)
+      if (use != "everything") x <- with_missing(x, 0.05)
+      run <- function(...) {
+        asked <- switch(given, threshold = list(threshold = 0.995), density = list(density = 0.001), list(k = 2))
+        do.call(quiet_network, c(list(x, if (given == "k, y") x[, 1:70]), asked,
+                                 list(use = use, method = method, backend = backend, ...)))
+      }
+      expect_same_network(run(memory = 1), run(), paste(backend, label))
+    })
     expect_nothing_left()
   })
 }
@@ -216,27 +229,25 @@ test_that("few observations", {
 })
 
 test_that("few variables", {
-  for (backend in backends()) for (method in all_methods) for (criterion in names(criteria)) {
+  sizes <- list(0, 1, 2, c(0, 3), c(3, 0), c(0, 0)) # of x, or of x and y
+  rows <- covering(size = sizes, criterion = names(criteria), method = all_methods)
+  for (backend in backends()) for_rows(rows, function(size, criterion, method, label) {
     run <- function(...) {
       do.call(gpuCorNetwork, c(list(..., method = method, backend = backend), by_criterion(criterion, 1)))
     }
-    for (n_var in 0:2) {
-      x <- normal(12, n_var)
-      if (n_var == 2) x[, 2] <- x[, 1]
-      r <- matrix(1, n_var, n_var)
-      diag(r) <- NA
-      net <- run(x)
-      expect_network(net, r, !is.na(r), 0, label = paste(criterion, n_var))
-      expect_identical(nrow(as.data.frame(net)), as.integer(n_var == 2))
-      expect_output(show(net), if (sum(net != 0) == 0) "0 edges" else "1 edge ")
-    }
-    for (size in list(c(0, 3), c(3, 0), c(0, 0))) {
+    if (length(size) == 2) {
       net <- run(normal(12, size[1]), normal(12, size[2]))
       expect_identical(dim(net), as.integer(size))
       expect_identical(net@edges, 0)
-      expect_true(validObject(net))
+      return(expect_true(validObject(net)))
     }
-  }
+    x <- normal(12, size)
+    if (size == 2) x[, 2] <- x[, 1]
+    net <- run(x)
+    expect_network(net, no_diagonal(matrix(1, size, size)), diag(size) == 0, 0, label = label)
+    expect_identical(nrow(as.data.frame(net)), as.integer(size == 2))
+    expect_output(show(net), if (sum(net != 0) == 0) "0 edges" else "1 edge ")
+  })
 })
 
 test_that("no edges and all edges", {
@@ -269,27 +280,28 @@ test_that("no edges and all edges", {
 })
 
 test_that("constant columns have no edges and are counted in one warning", {
-  for (backend in backends()) for (method in all_methods) for (use in c("everything", "complete.obs", "pairwise")) {
+  rows <- covering(criterion = names(criteria), use = c("everything", "complete.obs", "pairwise"),
+                   method = all_methods)
+  for (backend in backends()) for_rows(rows, function(criterion, use, method, label) {
     x <- with_constants(normal(20, 12))
     if (use != "everything") x[3, 5] <- NA
-    run <- function(...) gpuCorNetwork(..., use = use, method = method, backend = backend)
-    for (criterion in names(criteria)) {
-      given <- by_criterion(criterion, criteria[[criterion]])
-      expect_identical(warnings_of(net <- do.call(run, c(list(x), given))),
-                       "the standard deviation is zero (2 of 12 columns of 'x': 2, 12)")
-      expect_true(all(Matrix::rowSums(net != 0)[c(2, 12)] == 0))
-      expect_identical(warnings_of(do.call(run, c(list(x[, 1:3], x[, 4:12], output = "edges"), given))),
-                       "the standard deviation is zero (1 of 3 columns of 'x': 2; 1 of 9 columns of 'y': 9)")
+    run <- function(..., value = criteria[[criterion]]) {
+      do.call(gpuCorNetwork, c(list(..., use = use, method = method, backend = backend),
+                               by_criterion(criterion, value)))
     }
+    expect_identical(warnings_of(net <- run(x)), "the standard deviation is zero (2 of 12 columns of 'x': 2, 12)",
+                     label = label)
+    expect_true(all(Matrix::rowSums(net != 0)[c(2, 12)] == 0))
+    expect_identical(warnings_of(run(x[, 1:3], x[, 4:12], output = "edges")), label = label,
+                     "the standard deviation is zero (1 of 3 columns of 'x': 2; 1 of 9 columns of 'y': 9)")
     colnames(x) <- paste0("v", 1:12)
-    expect_identical(warnings_of(run(x, k = 1)), "the standard deviation is zero (2 of 12 columns of 'x': v2, v12)")
+    expect_identical(warnings_of(run(x)), "the standard deviation is zero (2 of 12 columns of 'x': v2, v12)",
+                     label = label)
     x[] <- 5
-    for (criterion in names(criteria)) {
-      said <- warnings_of(net <- do.call(run, c(list(x), by_criterion(criterion, 1))))
-      expect_identical(said, "the standard deviation is zero (12 of 12 columns of 'x': v1, v2, v3, ...)")
-      expect_identical(net@edges, 0)
-    }
-  }
+    said <- warnings_of(net <- run(x, value = 1))
+    expect_identical(said, "the standard deviation is zero (12 of 12 columns of 'x': v1, v2, v3, ...)", label = label)
+    expect_identical(net@edges, 0)
+  })
 })
 
 test_that("columns without coefficients for missing values are counted in a warning", {
@@ -297,7 +309,8 @@ test_that("columns without coefficients for missing values are counted in a warn
   x[3, c(5, 12)] <- NA
   x[, 7] <- NA
   colnames(x) <- paste0("v", 1:12)
-  for (backend in backends()) for (method in all_methods) for (criterion in names(criteria)) {
+  rows <- covering(criterion = names(criteria), method = all_methods, strength = if (full_tier()) 2 else 1)
+  for (backend in backends()) for_rows(rows, function(criterion, method, label) {
     run <- function(...) {
       do.call(gpuCorNetwork, c(list(..., method = method, backend = backend),
                                by_criterion(criterion, criteria[[criterion]])))
@@ -309,7 +322,7 @@ test_that("columns without coefficients for missing values are counted in a warn
     expect_identical(warnings_of(run(x[, 1:4], x[, 5:12])),
                      "missing values leave no coefficient (3 of 8 columns of 'y': v5, v7, v12); see 'use'")
     expect_identical(warnings_of(run(x[, -7], use = "complete.obs")), character())
-  }
+  })
 })
 
 test_that("constants are no tests", {
@@ -337,7 +350,8 @@ test_that("what x may be", {
   sparse <- Matrix::Matrix(x, sparse = TRUE)
   holes <- x
   holes[2, 3] <- NA
-  for (backend in backends()) for (method in all_methods) for (criterion in names(criteria)) {
+  rows <- covering(criterion = names(criteria), method = all_methods, strength = if (full_tier()) 2 else 1)
+  for (backend in backends()) for_rows(rows, function(criterion, method, label) {
     run <- function(...) {
       suppressMessages(do.call(gpuCorNetwork, c(list(..., method = method, backend = backend),
                                                 by_criterion(criterion, criteria[[criterion]]))))
@@ -355,7 +369,7 @@ test_that("what x may be", {
     expect_same_network(run(x[, 1], x), run(x[, 1, drop = FALSE], x), "vector")
     expect_same_network(run(x, x[, 2]), run(x, x[, 2, drop = FALSE]), "vector as y")
     expect_same_network(run(x > 0), run((x > 0) + 0), "logical")
-  }
+  })
 })
 
 test_that("names stay with their columns", {
@@ -381,22 +395,24 @@ test_that("names stay with their columns", {
 })
 
 test_that("output = \"edges\" is the data frame of the matrix, strongest first", {
-  for (backend in backends()) for (method in all_methods) for (x in list(normal(15, 40), rounded(6, 40))) {
-    for (criterion in names(criteria)) {
-      run <- function(...) {
-        do.call(quiet_network, c(list(..., method = method, backend = backend),
-                                 by_criterion(criterion, criteria[[criterion]])))
-      }
-      edges <- run(x, output = "edges")
-      expect_identical(edges, as.data.frame(run(x)))
-      expect_identical(row.names(edges), as.character(seq_len(nrow(edges))))
-      expect_true(all(edges$from < edges$to))
-      expect_identical(order(-abs(edges$r), edges$from, edges$to), seq_len(nrow(edges)))
-      edges <- run(x[, 1:15], x[, 11:40], output = "edges")
-      expect_identical(edges, as.data.frame(run(x[, 1:15], x[, 11:40])))
-      expect_identical(order(-abs(edges$r), edges$from, edges$to), seq_len(nrow(edges)))
+  data <- list(normal = normal(15, 40), ties = rounded(6, 40))
+  rows <- covering(criterion = names(criteria), method = all_methods, kind = names(data),
+                   strength = if (full_tier()) 3 else 1)
+  for (backend in backends()) for_rows(rows, function(criterion, method, kind, label) {
+    x <- data[[kind]]
+    run <- function(...) {
+      do.call(quiet_network, c(list(..., method = method, backend = backend),
+                               by_criterion(criterion, criteria[[criterion]])))
     }
-  }
+    edges <- run(x, output = "edges")
+    expect_identical(edges, as.data.frame(run(x)))
+    expect_identical(row.names(edges), as.character(seq_len(nrow(edges))))
+    expect_true(all(edges$from < edges$to))
+    expect_identical(order(-abs(edges$r), edges$from, edges$to), seq_len(nrow(edges)))
+    edges <- run(x[, 1:15], x[, 11:40], output = "edges")
+    expect_identical(edges, as.data.frame(run(x[, 1:15], x[, 11:40])))
+    expect_identical(order(-abs(edges$r), edges$from, edges$to), seq_len(nrow(edges)))
+  })
 })
 
 test_that("the slots tell how the network came about", {
@@ -568,7 +584,8 @@ test_that("igraph takes the matrix and the edges", {
 # ---- failures and interrupts
 
 for (backend in backends()) for (resource in resources_of(backend)) {
-  for (method in all_methods) {
+  for (turn in seq_along(all_methods)) {
+    method <- all_methods[turn]
     test_that(paste(backend, method, "fails cleanly wherever the", resource, "fails"), {
       complete <- rounded(12, 70)
       holes <- with_missing(complete, 0.1)
@@ -586,6 +603,7 @@ for (backend in backends()) for (resource in resources_of(backend)) {
         `connectivity, density` = function(...) gpuConnectivity(complete, density = 0.1, ...),
         `connectivity, pairwise` = function(...) gpuConnectivity(holes, threshold = 0.5, use = "pairwise", ...)
       )
+      if (!full_tier()) runs <- runs[seq_along(runs) %% length(all_methods) == turn - 1] # every run by one method
       for (name in names(runs)) {
         run <- function() suppressWarnings(runs[[name]](method = method, backend = backend))
         messages <- walk_failures(run, resource, paste(backend, method, name), expect_nothing_left)
@@ -629,6 +647,7 @@ long_work <- list(
 
 for (backend in backends()) for (name in names(long_work)) {
   test_that(paste(backend, name, "stops at once when interrupted"), {
+    skip_unless_full()
     skip_without_children()
     if (name == "file") skip_if_not_installed("rhdf5")
     child <- start_work(long_work[[name]], long_jobs[[backend]]$kendall, backend)
