@@ -82,9 +82,9 @@ sample_pairs <- function(n_row, n_col = n_row, n_random = 150, triangle = TRUE) 
   if (triangle) pairs[pairs$i < pairs$j, ] else pairs
 }
 
-# A data set of an installed package; without it the test is skipped.
+# A data set of an installed package, which is not loaded; without it the test is skipped.
 package_data <- function(name, package) {
-  skip_if_not_installed(package)
+  skip_if(system.file(package = package) == "", paste(package, "is not installed"))
   where <- new.env()
   suppressWarnings(utils::data(list = name, package = package, envir = where))
   skip_if_not(exists(name, where), paste("data", name))

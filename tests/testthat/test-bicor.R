@@ -12,37 +12,37 @@ heavy_tails <- function(n_obs, n_var) {
   x
 }
 
-ours_and_theirs <- function(x, ..., use = "all.obs", backend = "cpu", precision = "single") {
-  list(ours = suppressWarnings(gpuCor(x, ..., use = use, method = "bicor", output = "matrix", backend = backend,
-                                      precision = precision)),
-       theirs = suppressWarnings(WGCNA::bicor(x, ..., use = use)))
-}
-
-expect_like_wgcna <- function(..., within = 1e-6) {
-  both <- ours_and_theirs(...)
-  wrong <- differences(off_diagonal(both$ours), off_diagonal(both$theirs), within)
-  expect(length(wrong) == 0, paste(c(wrong, list(...)[-1]), collapse = " "))
+# name: of the data.
+expect_like_wgcna <- function(name, x, maxPOutliers = 1, pearsonFallback = "individual", use = "all.obs",
+                              backends = "cpu", precisions = "single", within = 1e-6) {
+  label <- paste("bicor,", name, maxPOutliers, pearsonFallback)
+  theirs <- by_package("WGCNA", label, {
+    off_diagonal(suppressWarnings(WGCNA::bicor(x, maxPOutliers = maxPOutliers, pearsonFallback = pearsonFallback,
+                                               use = use)))
+  })
+  for (backend in backends) for (precision in precisions) {
+    ours <- suppressWarnings(gpuCor(x, use = use, method = "bicor", output = "matrix", backend = backend,
+                                    precision = precision, maxPOutliers = maxPOutliers,
+                                    pearsonFallback = pearsonFallback))
+    wrong <- differences(off_diagonal(ours), theirs, within)
+    expect(length(wrong) == 0, paste(c(wrong, label, backend, precision), collapse = " "))
+  }
 }
 
 test_that("coefficients are WGCNA's, whatever its arguments", {
-  skip_if_not_installed("WGCNA")
   x <- heavy_tails(61, 12)
-  for (backend in backends()) for (outliers in c(1, 0.27, 0.1, 0)) for (fallback in c("individual", "none", "all")) {
-    for (precision in c("single", "double")) {
-      expect_like_wgcna(x, maxPOutliers = outliers, pearsonFallback = fallback, backend = backend,
-                        precision = precision)
-    }
+  for (outliers in c(1, 0.27, 0.1, 0)) for (fallback in c("individual", "none", "all")) {
+    expect_like_wgcna("61", x, outliers, fallback, backends = backends(), precisions = c("single", "double"))
   }
-  expect_like_wgcna(x[, -(4:6)], pearsonFallback = "all") # all have a deviation
-  for (n_obs in c(4, 5, 64, 127, 1001)) expect_like_wgcna(heavy_tails(n_obs, 9), maxPOutliers = 0.05)
+  expect_like_wgcna("deviations", x[, -(4:6)], pearsonFallback = "all") # all have a deviation
+  for (n_obs in c(4, 5, 64, 127, 1001)) expect_like_wgcna(n_obs, heavy_tails(n_obs, 9), 0.05)
 })
 
 test_that("and so are those of pairs with observations of their own", {
-  skip_if_not_installed("WGCNA")
   x <- with_missing(heavy_tails(50, 10), 0.2)
-  for (backend in backends()) for (outliers in c(1, 0.1)) for (fallback in c("individual", "none", "all")) {
-    expect_like_wgcna(x, maxPOutliers = outliers, pearsonFallback = fallback, use = "pairwise.complete.obs",
-                      backend = backend, within = 1e-7) # theirs of a large mean
+  for (outliers in c(1, 0.1)) for (fallback in c("individual", "none", "all")) {
+    expect_like_wgcna("pairwise", x, outliers, fallback, use = "pairwise.complete.obs", backends = backends(),
+                      within = 1e-7) # theirs of a large mean
   }
 })
 
