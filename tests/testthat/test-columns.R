@@ -30,15 +30,15 @@ test_that("no result depends on the blocks", {
     p.value = function(...) gpuCorNetwork(..., p.value = 0.1, output = "edges"),
     fdr = function(...) gpuCorNetwork(..., fdr = 0.8, output = "edges")
   )
-  for (kind in names(data)) for (method in all_methods) for (use in all_uses[-(2:3)]) for (job in names(jobs)) {
+  rows <- covering(kind = names(data), method = all_methods, use = all_uses[-(2:3)], job = names(jobs), values = c(1, 50),
+                   sides = c("x", "x, y"))
+  for_rows(rows, function(kind, method, use, job, values, sides, label) {
     x <- data[[kind]]
+    x <- if (sides == "x") list(x) else list(x[, 1:9], x[, 8:30])
     # Where no row is complete, p values are an error.
-    run <- function(...) suppressMessages(outcome(jobs[[job]](..., use = use, method = method)))
-    at_once <- list(run(x), run(x[, 1:9], x[, 8:30]))
-    for (values in c(1, 50)) {
-      again <- with_blocks_of(values, list(run(x), run(x[, 1:9], x[, 8:30])))
-      expect_identical(again, at_once, label = paste(kind, method, use, job, values))
-    }
-  }
+    run <- function() suppressMessages(outcome(do.call(jobs[[job]], c(x, list(use = use, method = method)))))
+    at_once <- run()
+    expect_identical(with_blocks_of(values, run()), at_once, label = label)
+  })
   expect_warning(with_blocks_of(1, pickPower(data$missing, 1:3)), "has missing values")
 })

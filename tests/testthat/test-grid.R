@@ -1,34 +1,36 @@
 # Every back end, method and use, on every kind of data, against stats::cor() in double.
 
 data <- kinds_of_data(30, 18)
+sides <- list(x = list(1:18, NULL), `x wider than y` = list(1:11, 12:18), `y wider than x` = list(12:18, 1:11),
+              `columns in common` = list(1:11, 5:9))
 
-for (backend in backends()) for (method in all_methods) for (use in all_uses) {
-  test_that(paste(backend, method, use, "is cor()"), {
-    for (kind in names(data)) {
+for (backend in backends()) {
+  test_that(paste(backend, "is cor()"), {
+    rows <- covering(kind = names(data), use = all_uses, method = all_methods, sides = names(sides))
+    for_rows(rows, function(kind, use, method, shape, label) {
       x <- data[[kind]]
-      expect_like_cor(x, NULL, use, method, backend, kind)
-      expect_like_cor(x[, 1:11], x[, 12:18], use, method, backend, paste(kind, "x wider than y"))
-      expect_like_cor(x[, 12:18], x[, 1:11], use, method, backend, paste(kind, "y wider than x"))
-      expect_like_cor(x[, 1:11], x[, 5:9], use, method, backend, paste(kind, "columns in common"))
-    }
+      y <- if (shape != "x") x[, sides[[shape]][[2]]]
+      expect_like_cor(x[, sides[[shape]][[1]]], y, use, method, backend, label)
+    })
     expect_nothing_live()
   })
 
-  test_that(paste(backend, method, use, "is cor() for the smallest sizes"), {
-    for (n_obs in 0:3) for (n_var in 0:2) {
-      label <- paste(n_obs, "x", n_var)
+  test_that(paste(backend, "is cor() for the smallest sizes"), {
+    rows <- covering(n_obs = 0:3, n_var = 0:2, use = all_uses, method = all_methods,
+                     shape = c("x", "with y", "as y", "constant"))
+    for_rows(rows, function(n_obs, n_var, use, method, shape, label) {
       x <- normal(n_obs, n_var)
-      expect_like_cor(x, NULL, use, method, backend, label)
-      expect_like_cor(x, normal(n_obs, 3, seed = 4), use, method, backend, paste(label, "with y"))
-      expect_like_cor(normal(n_obs, 3, seed = 4), x, use, method, backend, paste(label, "as y"))
-      x[] <- 5
-      expect_like_cor(x, NULL, use, method, backend, paste(label, "constant"))
-    }
-    for (n_obs in 2:3) {
+      other <- normal(n_obs, 3, seed = 4)
+      switch(shape, x = expect_like_cor(x, NULL, use, method, backend, label),
+             `with y` = expect_like_cor(x, other, use, method, backend, label),
+             `as y` = expect_like_cor(other, x, use, method, backend, label),
+             constant = expect_like_cor(0 * x + 5, NULL, use, method, backend, label))
+    })
+    for_rows(covering(n_obs = 2:3, use = all_uses, method = all_methods), function(n_obs, use, method, label) {
       x <- normal(n_obs, 4)
       x[1, 2] <- NA
-      expect_like_cor(x, NULL, use, method, backend, paste(n_obs, "rows, one NA"))
-    }
+      expect_like_cor(x, NULL, use, method, backend, paste(label, "one NA"))
+    })
     expect_nothing_live()
   })
 }
@@ -45,7 +47,8 @@ for (backend in backends()) for (method in all_methods) {
       expect_like_cor(with_missing(rounded(n_obs, 6), 0.1), NULL, "pairwise.complete.obs", method, backend,
                       paste(n_obs, "rows, missing"))
     }
-    for (n_obs in c(2047:2049, 3000)) {
+    long <- if (full_tier()) c(2047:2049, 3000) else if (method != "kendall") 2047:2049 # cor() takes long for Kendall
+    for (n_obs in long) {
       expect_like_cor(heavy_ties(n_obs, 3), NULL, "everything", method, backend, paste(n_obs, "rows"))
       expect_like_cor(with_missing(rounded(n_obs, 2), 0.1), NULL, "pairwise.complete.obs", method, backend,
                       paste(n_obs, "rows, missing"))
@@ -53,40 +56,47 @@ for (backend in backends()) for (method in all_methods) {
   })
 
   test_that(paste(backend, method, "numbers of variables"), {
-    for (n_var in c(63:65, 127:129, 255:257, 300)) {
+    for (n_var in c(63:65, 127:129, 255:257, if (full_tier()) 300)) {
       label <- paste(n_var, "columns")
       x <- if (n_var %% 2) normal(15, n_var) else rounded(15, n_var)
-      expect_like_cor(x, NULL, "everything", method, backend, label)
-      expect_like_cor(x[, 1:5], x, "everything", method, backend, paste(label, "of y"))
-      expect_like_cor(x, x[, 1:5], "everything", method, backend, paste(label, "of x"))
+      truth <- outcome(cor(x, method = method))$value
+      expect_no_difference(outcome(gpuCor(x, method = method, output = "matrix", backend = backend))$value, truth,
+                           method, label)
+      run <- function(...) gpuCor(..., method = method, backend = backend)
+      expect_no_difference(run(x[, 1:5], x), truth[1:5, ], method, paste(label, "of y"))
+      expect_no_difference(run(x, x[, 1:5]), truth[, 1:5], method, paste(label, "of x"))
     }
   })
+}
 
-  test_that(paste(backend, method, "over tiles' edges"), {
-    for (n_var in c(513, 2049, 4097)) {
+for (backend in backends()) {
+  test_that(paste(backend, "over tiles' edges"), {
+    # With y: x is as narrow as a tile's rows, or columns.
+    rows <- covering(n_var = c(513, 2049, if (full_tier() || backend == "cuda") 4097), method = all_methods,
+                     shape = c("triangle", "narrow x", "narrow y", "pairs"),
+                     use = c("everything", "pairwise.complete.obs"))
+    for_rows(rows, function(n_var, method, shape, use, label) {
+      if (shape != "triangle") n_var <- min(n_var, 2049) # rectangles this wide add nothing
       x <- rounded(7, n_var)
-      truth <- quick_cor(x, method)
       # With a row that all columns lack, every pair has the other rows in common.
-      holes <- rbind(NA, x)
-      for (use in c("everything", "pairwise.complete.obs")) {
-        given <- if (use == "everything") x else holes
-        label <- paste(backend, n_var, "columns")
-        triangle <- suppressWarnings(gpuCorTriangle(given, use, method, "column", backend))
-        expect_no_difference(triangle, truth[upper.tri(truth)], method, paste(use, label))
-        if (n_var > 2049) next # rectangles this wide add nothing
-        narrow <- given[, 1:257]
-        r <- suppressWarnings(gpuCor(narrow, given, use, method, backend = backend))
-        expect_no_difference(r, truth[1:257, ], method, paste(use, label, "of y"))
-        r <- suppressWarnings(gpuCor(given, narrow, use, method, backend = backend))
-        expect_no_difference(r, truth[, 1:257], method, paste(use, label, "of x"))
-      }
-      # Each pair with common rows of its own.
-      x <- with_missing(x, 0.1)
-      pairs <- sample_pairs(n_var)
-      r <- suppressWarnings(gpuCor(x, use = "pairwise", method = method, backend = backend))
-      expect_pairs_like_cor(r[trianglePosition(pairs$i, pairs$j, n_var)], pairs, x, method = method,
-                            use = "pairwise.complete.obs", label = label)
-    }
+      given <- if (use == "everything") x else rbind(NA, x)
+      run <- function(...) suppressWarnings(gpuCor(..., use = use, method = method, backend = backend))
+      switch(shape,
+        triangle = {
+          r <- suppressWarnings(gpuCorTriangle(given, use, method, "column", backend))
+          truth <- quick_cor(x, method)
+          expect_no_difference(r, truth[upper.tri(truth)], method, label)
+        },
+        `narrow x` = expect_no_difference(run(given[, 1:257], given), quick_cor(x, method)[1:257, ], method, label),
+        `narrow y` = expect_no_difference(run(given, given[, 1:257]), quick_cor(x, method)[, 1:257], method, label),
+        pairs = { # each with common rows of its own
+          x <- with_missing(x, 0.1)
+          pairs <- sample_pairs(n_var, n_random = if (full_tier()) 150 else 30)
+          r <- suppressWarnings(gpuCor(x, use = "pairwise", method = method, backend = backend))
+          expect_pairs_like_cor(r[trianglePosition(pairs$i, pairs$j, n_var)], pairs, x, method = method,
+                                use = "pairwise.complete.obs", label = label)
+        })
+    })
     expect_nothing_live()
   })
 }
