@@ -10,22 +10,20 @@ expect_connectivity <- function(con, r, sign = "absolute", type = "unsigned", la
   expect(length(wrong) == 0, paste(c(label, wrong), collapse = "\n"))
 }
 
-for (backend in backends()) for (method in all_methods) for (use in all_uses) {
-  test_that(paste(backend, method, use, "sums over each column's pairs"), {
+for (backend in backends()) {
+  test_that(paste(backend, "sums over each column's pairs"), {
     data <- kinds_of_data(23, 30)
-    turn <- 0
-    for (kind in names(data)) {
-      turn <- turn + 1
-      sign <- all_signs[turn %% 3 + 1]
-      type <- all_types[turn %/% 3 %% 3 + 1]
+    rows <- covering(kind = names(data), use = all_uses, method = all_methods, sign = all_signs, type = all_types)
+    for_rows(rows, function(kind, use, method, sign, type, label) {
       x <- data[[kind]]
       run <- function(...) quiet_connectivity(x, ..., sign = sign, use = use, method = method, backend = backend)
       truth <- outcome(pair_cor(x, NULL, use, method))
       if (!is.null(truth$error)) {
         expect_error(run(threshold = 0.3))
-        next
+        use <- "pairwise.complete.obs" # so that the other settings meet all the same
+        truth <- outcome(pair_cor(x, NULL, use, method))
       }
-      label <- paste(backend, method, use, kind, sign, type)
+      label <- paste(backend, label)
       con <- run(threshold = 0.3, power = powers, type = type, histogram = TRUE)
       expect_s3_class(con$histogram, "histogram")
       expect_connectivity(con, truth$value, sign, type, label)
@@ -39,19 +37,16 @@ for (backend in backends()) for (method in all_methods) for (use in all_uses) {
       expect_identical(con$threshold, net@threshold, label = label)
       expect_identical(con$degree, rowSums(edge_places(net)), label = label)
       expect_identical(con$edges, net@edges, label = label)
-    }
+    })
     expect_nothing_left()
   })
-}
 
-for (backend in backends()) for (method in all_methods) {
-  test_that(paste(backend, method, "has every sign and type, with and without edges"), {
+  test_that(paste(backend, "has every sign and type, with and without edges"), {
     x <- rounded(15, 40)
-    r <- pair_cor(x, method = method)
-    for (sign in all_signs) for (type in all_types) {
+    for_rows(covering(method = all_methods, sign = all_signs, type = all_types), function(method, sign, type, label) {
       run <- function(...) gpuConnectivity(x, ..., sign = sign, type = type, method = method, backend = backend)
       both <- run(threshold = 0.25, power = powers)
-      expect_connectivity(both, r, sign, type, paste(sign, type))
+      expect_connectivity(both, pair_cor(x, method = method), sign, type, label)
       only <- run(threshold = 0.25)
       expect_identical(only[c("degree", "strength", "edges")], both[c("degree", "strength", "edges")])
       expect_null(only$soft)
@@ -60,23 +55,28 @@ for (backend in backends()) for (method in all_methods) {
       expect_false(any(c("degree", "strength", "edges", "threshold") %in% names(soft)))
       for (p in c(1, 3, 6)) expect_equal(run(power = powers[p])$soft[, 1], both$soft[, p], tolerance = 1e-13)
       expect_identical(both$soft[, 1], both$soft[, 7])
+    })
+    for (method in all_methods) {
+      r <- pair_cor(x, method = method)
+      expect_connectivity(gpuConnectivity(x, threshold = 0, power = 1:32, method = method, backend = backend), r)
+      expect_connectivity(gpuConnectivity(x, threshold = 1, method = method, backend = backend), r)
+      all <- gpuConnectivity(x, density = 1, method = method, backend = backend)
+      expect_identical(all$degree, rep(39, 40))
+      expect_equal(all$strength, rowSums(abs(r), na.rm = TRUE), tolerance = 1e-6)
     }
-    expect_connectivity(gpuConnectivity(x, threshold = 0, power = 1:32, method = method, backend = backend), r)
-    expect_connectivity(gpuConnectivity(x, threshold = 1, method = method, backend = backend), r)
-    all <- gpuConnectivity(x, density = 1, method = method, backend = backend)
-    expect_identical(all$degree, rep(39, 40))
-    expect_equal(all$strength, rowSums(abs(r), na.rm = TRUE), tolerance = 1e-6)
   })
 
-  test_that(paste(backend, method, "over blocks' and tiles' edges"), {
-    for (n_var in c(63:65, 255:257, c(cpu = 2049, cuda = 4097)[[backend]])) {
+  test_that(paste(backend, "over blocks' and tiles' edges"), {
+    wide <- c(cpu = 2049, cuda = 4097)[[backend]]
+    rows <- covering(n_var = c(63:65, 255:257, wide), method = all_methods, strength = if (full_tier()) 2 else 1)
+    for_rows(rows, function(n_var, method, label) {
       x <- if (method == "kendall") rounded(6, n_var) else normal(6, n_var)
       run <- function(...) quiet_connectivity(x, threshold = 0.8, ..., method = method, backend = backend)
-      con <- run(power = 4, histogram = TRUE)
-      expect_connectivity(con, no_diagonal(quick_cor(x, method)), label = n_var)
+      con <- run(power = 4, histogram = n_var < wide || full_tier())
+      expect_connectivity(con, no_diagonal(quick_cor(x, method)), label = label)
       edges <- c("degree", "strength", "edges")
-      expect_identical(run()[edges], con[edges], label = n_var)
-    }
+      expect_identical(run()[edges], con[edges], label = label)
+    })
   })
 }
 
@@ -85,33 +85,35 @@ for (backend in backends()) for (method in all_methods) {
 # What is a number of edges or a sum over them.
 of_edges <- c("degree", "strength", "threshold", "edges")
 
-for (backend in backends()) for (method in all_methods) {
-  test_that(paste(backend, method, "sums the network's edges, whatever else is asked for"), {
+for (backend in backends()) {
+  test_that(paste(backend, "sums the network's edges, whatever else is asked for"), {
     data <- list(plain = normal(17, 130), ties = rounded(9, 129), holes = with_missing(rounded(15, 127), 0.1),
                  constants = with_constants(with_duplicates(normal(12, 128))))
-    for (name in names(data)) for (sign in all_signs) {
-      x <- data[[name]]
-      use <- if (name == "holes") "pairwise" else "everything"
+    more <- list(nothing = list(), power = list(power = 3), histogram = list(histogram = TRUE),
+                 both = list(power = c(1, 0.5), histogram = TRUE))
+    rows <- covering(kind = names(data), more = names(more), method = all_methods, sign = all_signs,
+                     by = c("density", "threshold"), threads = c(1, 3))
+    for_rows(rows, function(kind, also, method, sign, by, threads, label) {
+      x <- data[[kind]]
+      use <- if (kind == "holes") "pairwise" else "everything"
       given <- list(x, sign = sign, use = use, method = method, backend = backend)
       net <- do.call(quiet_network, c(given, density = 0.07))
       r <- abs(unname(as.matrix(net)))
       run <- function(...) do.call(quiet_connectivity, c(given, list(...)))
       con <- run(density = 0.07)
-      label <- paste(method, name, sign)
       expect_identical(con$threshold, net@threshold, label = label)
       expect_identical(con$degree, rowSums(r > 0), label = label)
       # Exact coefficients: single precision would be off by 1e-8.
       expect_equal(con$strength, rowSums(r), tolerance = 1e-14, label = label)
-      for (more in list(list(), list(power = 3), list(histogram = TRUE), list(power = c(1, 0.5), histogram = TRUE))) {
-        for (by in list(list(density = 0.07), list(threshold = net@threshold))) for (threads in c(1, 3)) {
-          again <- do.call(run, c(by, more, threads = threads))
-          expect_identical(again[of_edges], con[of_edges], label = paste(label, toString(names(c(by, more))), threads))
-        }
-      }
-    }
+      value <- if (by == "density") 0.07 else net@threshold
+      again <- do.call(run, c(by_criterion(by, value), more[[also]], threads = threads))
+      expect_identical(again[of_edges], con[of_edges], label = label)
+    })
     expect_nothing_left()
   })
+}
 
+for (backend in backends()) for (method in all_methods) {
   test_that(paste(backend, method, "has a density's threshold from stored edges, a sample and counts alike"), {
     x <- normal(25, 500)
     for (more in list(list(), list(power = 2))) for (density in c(0.03, 1)) {
@@ -203,32 +205,35 @@ for (backend in backends()) for (method in all_methods) {
   })
 }
 
-for (backend in backends()) for (method in all_methods) for (use in c("everything", "pairwise.complete.obs")) {
-  test_that(paste(backend, method, use, "does not depend on threads or memory"), {
-    width <- c(cpu = 2048, cuda = 4096)[[backend]]
-    x <- rounded(6, 700)
-    wide <- normal(5, width + 40)
-    if (use != "everything") {
-      x <- with_missing(x, 0.1)
-      wide <- with_missing(wide, 0.05)
-    }
-    run <- function(..., power = c(6, 2.5)) {
-      quiet_connectivity(..., power = power, use = use, method = method, backend = backend)
-    }
-    for (given in list(list(threshold = 0.5), list(density = 0.05), list(threshold = 0.5, power = NULL),
-                       list(density = 0.05, power = NULL), list(threshold = 0.5, histogram = TRUE))) {
-      once <- do.call(run, c(list(x, threads = 1), given))
-      for (threads in 2:3) expect_identical(do.call(run, c(list(x, threads = threads), given)), once)
-    }
-    expect_identical(run(wide, threshold = 0.9, memory = 1, power = 2), run(wide, threshold = 0.9, power = 2))
-    if (backend != "cpu") {
-      given <- list(x, density = 0.05, power = c(1:20, 2.5), histogram = TRUE, maps = c("mean", "z", "icc"))
-      on_cpu <- do.call(quiet_connectivity, c(given, use = use, method = method, backend = "cpu"))
-      expect_identical(do.call(run, given), on_cpu)
-      expect_identical(run(x, power = 6), quiet_connectivity(x, power = 6, use = use, method = method, backend = "cpu"))
-      expect_identical(run(x, threshold = 0.3, power = NULL),
-                       quiet_connectivity(x, threshold = 0.3, use = use, method = method, backend = "cpu"))
-    }
+for (backend in backends()) {
+  test_that(paste(backend, "does not depend on threads, workers, memory or the back end"), {
+    given <- list(threshold = list(threshold = 0.5), density = list(density = 0.05),
+                  `edges by threshold` = list(threshold = 0.5, power = NULL),
+                  `edges by density` = list(density = 0.05, power = NULL),
+                  histogram = list(threshold = 0.5, histogram = TRUE),
+                  all = list(density = 0.05, power = c(1:20, 2.5), histogram = TRUE, maps = c("mean", "z", "icc")))
+    rows <- covering(given = names(given), by = c("2 threads", "3 threads", "workers", "memory", "cpu"),
+                     method = all_methods, use = c("everything", "pairwise.complete.obs"))
+    .Call(gpucor:::r_set_shared_steps, 1)
+    on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+    for_rows(rows, function(which, by, method, use, label) {
+      if (backend == "cpu" && by == "cpu") by <- "2 threads"
+      x <- rounded(6, 700)
+      # Of more than one panel, by cheap coefficients.
+      if (by == "memory") {
+        if (!full_tier() && method == "pearson") use <- "everything"
+        if (!full_tier() && which == "all") which <- "threshold"
+        x <- normal(5, c(cpu = 2048, cuda = 4096)[[backend]] + 40)
+      }
+      if (use != "everything") x <- with_missing(x, 0.1)
+      run <- function(..., at = backend) {
+        arguments <- utils::modifyList(list(power = c(6, 2.5)), given[[which]])
+        do.call(quiet_connectivity, c(list(x, use = use, method = method, backend = at, ...), arguments))
+      }
+      other <- switch(by, `2 threads` = run(threads = 2), `3 threads` = run(threads = 3), memory = run(memory = 1),
+                      cpu = run(at = "cpu"), workers = with_options(list(gpucor.workers_per_device = 3L), run()))
+      expect_identical(other, run(threads = 1), label = paste(backend, label))
+    })
     expect_nothing_left()
   })
 }

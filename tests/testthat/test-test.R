@@ -116,12 +116,15 @@ log_p_by_r <- function(test) {
 }
 
 test_that("p is that of pt() and pnorm() in every tail, for any number of observations", {
-  for (method in all_methods) for (n_obs in c(3, 4, 5, 9, 40, 300, 3000)) for (alternative in alternatives) {
+  rows <- covering(n_obs = c(3, 4, 5, 9, 40, 300, 3000), method = all_methods, alternative = alternatives)
+  for_rows(rows, function(n_obs, method, alternative, label) {
     m <- graded(n_obs, 50)
     m[, 2:25] <- -m[, 2:25] # strong ones of either sign
     holes <- m
     holes[seq_len(n_obs %/% 3), 40:50] <- NA
-    for (data in list(m, holes)) { # of one number of observations, and of several
+    data <- list(m, holes) # of one number of observations, and of several
+    if (n_obs == 3000 && method == "kendall" && !full_tier()) data <- list(m) # pair by pair it takes seconds
+    for (data in data) {
       test <- function(log.p) {
         suppressWarnings( # of few observations
           gpuCorTest(data, use = "pairwise", method = method, alternative = alternative, log.p = log.p, exact = FALSE,
@@ -131,7 +134,6 @@ test_that("p is that of pt() and pnorm() in every tail, for any number of observ
       log_p <- test(TRUE)
       p <- test(FALSE)
       truth <- log_p_by_r(log_p)
-      label <- paste(method, n_obs, alternative)
       finite <- which(is.finite(truth))
       expect_gt(length(finite), 100, label = label)
       expect_identical(which(is.na(as.vector(log_p$p.value))), which(is.na(truth)), label = label)
@@ -141,7 +143,7 @@ test_that("p is that of pt() and pnorm() in every tail, for any number of observ
       expect_lt(max(abs(as.vector(p$p.value)[normal_p] / exp(truth[normal_p]) - 1)), 1e-12, label = label)
     }
     if (n_obs == 3000 && alternative == "two.sided") expect_lt(min(truth, na.rm = TRUE), log(1e-300))
-  }
+  })
 })
 
 test_that("log p is the logarithm of p, and never above 0", {
@@ -277,7 +279,13 @@ expect_same_p <- function(p, truth, label) {
 exact_sizes <- list(kendall = c(3:13, 30, 49), spearman = 3:9)
 
 test_that("exact p values are those of cor.test()", {
-  for (method in names(exact_sizes)) for (n_obs in exact_sizes[[method]]) for (alternative in alternatives) {
+  sizes <- do.call(rbind, lapply(names(exact_sizes), function(method) {
+    data.frame(method = method, n_obs = exact_sizes[[method]])
+  }))
+  rows <- covering(size = seq_len(nrow(sizes)), alternative = alternatives, strength = if (full_tier()) 2 else 1)
+  for_rows(rows, function(size, alternative, label) {
+    method <- sizes$method[size]
+    n_obs <- sizes$n_obs[size]
     m <- graded(n_obs, 6)
     m[, 2:3] <- -m[, 2:3]
     truth <- exact_tests(m, method, alternative)
@@ -289,7 +297,7 @@ test_that("exact p values are those of cor.test()", {
     expect_identical(test()$statistic, asymptotic$statistic)
     untold <- gpuCorTest(m, method = method, alternative = alternative)
     expect_identical(untold$p.value, if (n_obs <= 14) test()$p.value else asymptotic$p.value)
-  }
+  })
   m <- graded(60, 5)
   expect_same_p(gpuCorTest(m, method = "kendall", exact = TRUE)$p.value, exact_tests(m, "kendall", "two.sided", TRUE),
                 "kendall")
@@ -626,26 +634,25 @@ for (backend in backends()) for (kind in names(instructions)[seq_len(1 + (backen
 
   test_that(paste("the largest of all pairs is the same number everywhere:", backend, kind), {
     # 64 halves are a piece, 1,024 signs, too; a block is 128 x 256 or 256 x 256, and some pairs are beyond its edges.
-    for (n_obs in c(12, 65)) for (n_var in c(2, 16, 257, 530)) {
+    rows <- covering(kind = c("untied", "tied", "mixed", "binary", "spoilt", "infinite"), n_var = c(2, 16, 257, 530),
+                     method = all_methods, side = sides, n_obs = c(12, 65), y = c(FALSE, TRUE))
+    for_rows(rows, function(kind, n_var, method, side, n_obs, y, label) {
       x <- normal(n_obs, n_var)
-      few <- x[, seq_len(n_var %/% 2), drop = FALSE]
+      few <- if (y) x[, seq_len(n_var %/% 2), drop = FALSE]
       spoilt <- x
       spoilt[, 1] <- 7
       spoilt[3, 2] <- NA
-      data <- list(untied = x, tied = round(x, 1), mixed = cbind(x[, -1], round(x[, 1])), binary = (x > 0) + 0,
-                   spoilt = spoilt, infinite = cbind(c(Inf, x[-1, 1]), x[, -1]))
-      for (name in names(data)) for (method in all_methods) for (side in sides) {
-        label <- paste(name, n_obs, n_var, method, side)
-        expect_same_maxima(data[[name]], NULL, method, side, label = label)
-        expect_same_maxima(data[[name]], few, method, side, label = paste(label, "y"))
-      }
-    }
+      data <- switch(kind, untied = x, tied = round(x, 1), mixed = cbind(x[, -1], round(x[, 1])),
+                     binary = (x > 0) + 0, spoilt = spoilt, infinite = cbind(c(Inf, x[-1, 1]), x[, -1]))
+      expect_same_maxima(data, few, method, side, label = label)
+    })
     expect_nothing_live()
   })
 
   test_that(paste("the largest of all pairs of long columns:", backend, kind), {
     # Beyond 8,192 observations there are no products of halves; the signs of 1,100 are opened for a tile.
-    for (n_obs in c(1100, 8192, 8193)) for (side in sides) {
+    rows <- covering(n_obs = c(1100, 8192, 8193), side = sides, strength = if (full_tier()) 2 else 1)
+    for_rows(rows, function(n_obs, side, label) {
       x <- normal(n_obs, 150)
       x[, 2] <- x[, 1] + x[, 2] / 100
       for (method in c("pearson", "spearman")) {
@@ -654,7 +661,7 @@ for (backend in backends()) for (kind in names(instructions)[seq_len(1 + (backen
       few <- if (n_obs > 2000) x[, 1:4] else x
       expect_same_maxima(few, NULL, "kendall", side, label = paste(n_obs, "kendall", side))
       expect_same_maxima(round(few), NULL, "kendall", side, label = paste(n_obs, "kendall", side, "tied"))
-    }
+    })
   })
 
   test_that(paste("the largest of pairs in many tiles:", backend, kind), {
@@ -666,6 +673,14 @@ for (backend in backends()) for (kind in names(instructions)[seq_len(1 + (backen
     }
   })
 }
+
+test_that("the largest coefficients are the same however the pairs are divided", {
+  x <- normal(20, 600)
+  # Which worker has the largest one is another matter in each permutation.
+  for (backend in backends()) for (method in all_methods) for (y in list(NULL, x[, 1:300] + rounded(20, 300))) {
+    expect_same_divided(function(...) engine_maxima(x, y, method, "absolute", n_perm = 12, backend = backend, ...))
+  }
+})
 
 test_that("maxima are those of permutations that are tested alone", {
   x <- normal(30, 8)
@@ -711,30 +726,26 @@ test_that("maxT needs the same observations for all pairs", {
 
 for (backend in backends()) for (resource in resources_of(backend)) {
   test_that(paste(backend, "tests fail cleanly wherever the", resource, "fails"), {
-    with_options(list(gpucor.threads = 2L), for (method in all_methods) {
-      run <- function() {
-        suppressWarnings(gpuCorTest(holes, use = "pairwise", method = method, backend = backend, exact = TRUE))
-      }
-      messages <- walk_failures(run, resource, paste(backend, method, "pairwise"))
-      near <- cbind(holes[, 1:3], holes[, 1:2] * 2 + 1e-7 * x[, 4:5])
-      walk_failures(function() gpuCorTest(near, use = "pairwise", method = method, backend = backend), resource,
-                    paste(backend, method, "near 1"))
-      walk_failures(function() {
-        suppressWarnings(gpuCorNetwork(cbind(x[1:9, ], near[1:9, 4:5]), use = "pairwise", p.value = 0.5,
-                                       method = method, backend = backend))
-      }, resource, paste(backend, method, "edges near 1"), expect_nothing_left)
-      expect_match(unique(messages), ways_out[[resource]])
-      run <- function() gpuCorTest(x[, 1:2], holes[, 3:5], use = "complete", method = method, backend = backend)
-      messages <- walk_failures(run, resource, paste(backend, method, "y, complete"))
-      expect_match(unique(messages), ways_out[[resource]])
-      run <- function() {
+    near <- cbind(holes[, 1:3], holes[, 1:2] * 2 + 1e-7 * x[, 4:5])
+    runs <- list(
+      pairwise = function(...) gpuCorTest(holes, use = "pairwise", ..., exact = TRUE),
+      `near 1` = function(...) gpuCorTest(near, use = "pairwise", ...),
+      `edges near 1` = function(...) {
+        gpuCorNetwork(cbind(x[1:9, ], near[1:9, 4:5]), use = "pairwise", p.value = 0.5, ...)
+      },
+      `y, complete` = function(...) gpuCorTest(x[, 1:2], holes[, 3:5], use = "complete", ...),
+      maxT = function(...) {
         set.seed(1)
-        gpuCorTest(x, method = method, backend = backend, adjust = "maxT", n_perm = 2)$p.adjusted
-      }
-      walk_failures(run, resource, paste(backend, method, "maxT"))
-      edges <- function() gpuCorNetwork(holes, fdr = 0.9, use = "pairwise", method = method, backend = backend)
-      walk_failures(edges, resource, paste(backend, method, "edges"), expect_nothing_left)
-    })
+        gpuCorTest(x, ..., adjust = "maxT", n_perm = 2)$p.adjusted
+      },
+      edges = function(...) gpuCorNetwork(holes, fdr = 0.9, use = "pairwise", ...)
+    )
+    rows <- covering(run = names(runs), method = all_methods, strength = if (full_tier()) 2 else 1)
+    with_options(list(gpucor.threads = 2L), for_rows(rows, function(name, method, label) {
+      run <- function() suppressWarnings(runs[[name]](method = method, backend = backend))
+      messages <- walk_failures(run, resource, paste(backend, label), expect_nothing_left)
+      expect_match(unique(messages), ways_out[[resource]])
+    }))
   })
 }
 
