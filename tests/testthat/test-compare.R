@@ -194,6 +194,7 @@ test_that("permuted rows are residuals, and weights of 0 leave rows out", {
 })
 
 test_that("permuted rows keep their level with covariates, heavy tails and scales of their own", {
+  skip_unless_full()
   batch <- list(rep(0:1, c(14, 6)), rep(0:1, c(6, 14)))
   rejects <- function(seed, draw, scale, ...) {
     set.seed(seed)
@@ -219,6 +220,7 @@ test_that("a column that is often equal is scaled alike in both groups", {
 })
 
 test_that("permutations of labels share one computation of each subject's coefficients", {
+  skip_unless_full()
   skip_if_not_installed("DelayedArray")
   set.seed(12)
   x <- lapply(some_subjects(c(20, 33, 25), 8), DelayedArray::DelayedArray)

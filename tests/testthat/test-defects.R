@@ -20,7 +20,8 @@ test_that("fewer threads than were asked for find the same edges", {
             "edges <- function(net) if (isS4(net)) list(net@i, net@p, net@x, net@threshold) else unclass(net)",
             "same <- vapply(jobs, function(job) identical(edges(job(threads = 4)), edges(job(threads = 1))), NA)",
             "writeLines(names(jobs)[!same])")
-  for (limit in c("OMP_THREAD_LIMIT=1", "OMP_THREAD_LIMIT=2", "OMP_THREAD_LIMIT=3", "OMP_DYNAMIC=true")) {
+  limits <- c("OMP_THREAD_LIMIT=2", if (full_tier()) c("OMP_THREAD_LIMIT=1", "OMP_THREAD_LIMIT=3", "OMP_DYNAMIC=true"))
+  for (limit in limits) {
     run <- run_in_shell(code, paste("export", limit))
     expect_identical(run, list(status = 0L, stdout = "", stderr = ""), label = limit)
   }
@@ -38,6 +39,7 @@ address_space <- function() {
 }
 
 test_that("threads that cannot be created are done without", {
+  skip_unless_full() # tests/unit/threads.c has it without R
   skip_if(grepl("asan", Sys.getenv("LD_PRELOAD")), "the sanitizer takes all address space")
   least <- address_space()
   skip_if(is.na(least), "the address space in use is not known")

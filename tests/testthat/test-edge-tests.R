@@ -36,25 +36,23 @@ datasets <- list(
   few_missing = with_missing(related(18, 14), 0.07)
 )
 
-for (method in all_methods) for (kind in names(datasets)) {
-  test_that(paste(method, kind, "edges have the p values of all pairs"), {
-    use <- if (anyNA(datasets[[kind]])) "pairwise" else "everything"
+test_that("edges have the p values of all pairs", {
+  rows <- covering(kind = names(datasets), method = all_methods, sign = all_signs, column = c("p.value", "fdr"),
+                   sides = c("x", "x, y"))
+  for_rows(rows, function(kind, method, sign, column, sides, label) {
     x <- datasets[[kind]]
-    for (y in list(NULL, x[, 10:14])) {
-      a <- if (is.null(y)) x else x[, 1:9]
-      all <- all_tests(a, y, use = use, method = method)
-      for (sign in all_signs) for (column in c("p.value", "fdr")) {
-        value <- 0.2
-        given <- c(list(a, y, sign = sign, use = use, method = method, precision = "double"),
-                   stats::setNames(list(value), column))
-        net <- do.call(gpuCorNetwork, given)
-        side <- c(absolute = 0, positive = 1, negative = -1)[[sign]]
-        expect_tests(as.data.frame(net), all, column, value, side, paste(column, sign, if (!is.null(y)) "y"))
-        expect_identical(do.call(gpuCorNetwork, c(given, output = "edges")), as.data.frame(net))
-      }
-    }
+    use <- if (anyNA(x)) "pairwise" else "everything"
+    y <- if (sides == "x, y") x[, 10:14]
+    if (sides == "x, y") x <- x[, 1:9]
+    all <- all_tests(x, y, use = use, method = method)
+    value <- 0.2
+    given <- c(list(x, y, sign = sign, use = use, method = method, precision = "double"), by_criterion(column, value))
+    net <- do.call(gpuCorNetwork, given)
+    side <- c(absolute = 0, positive = 1, negative = -1)[[sign]]
+    expect_tests(as.data.frame(net), all, column, value, side, label)
+    expect_identical(do.call(gpuCorNetwork, c(given, output = "edges")), as.data.frame(net))
   })
-}
+})
 
 test_that("degrees of freedom of covariates, given ones and estimated ones are those of the edges", {
   x <- related(40, 16)

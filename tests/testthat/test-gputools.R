@@ -212,6 +212,7 @@ test_that("observations of gpuCorPerm() have no weights and covariates of their 
   told <- "which do not stand for one another with '%s'; leave it out. x[keep, ] has the observations"
   expect_error(gpuCorPerm(x, B = 9, weights = rep(0:1, 25)), sprintf(told, "weights"), fixed = TRUE)
   expect_error(gpuCorPerm(x, B = 9, covariates = y), sprintf(told, "covariates"), fixed = TRUE)
+  skip_unless_full()
   skip_if_not_installed("SummarizedExperiment")
   se <- SummarizedExperiment::SummarizedExperiment(list(raw = t(x), squared = t(x^2)))
   set.seed(2)

@@ -1,7 +1,7 @@
 # Kendall of long columns, of few levels and of both: pairs are then computed one by one, by sorting, by tables of
 # levels or by sums, where that is cheaper than to compare all pairs of observations.
 
-n <- 2500
+n <- if (full_tier()) 2500 else 1300
 long <- cbind(normal(n, 3), matrix(rpois(3 * n, 0.3), n), matrix(rbinom(2 * n, 1, 0.3), n),
               round(normal(n, 1, 5), 1), 5, rounded(n, 1, 6))
 colnames(long) <- letters[1:11]
@@ -9,8 +9,44 @@ holes <- with_missing(long, 0.1)
 holes[, 2] <- NA
 holes[-(1:2), 3] <- NA # two observations
 
+# tau-b by its definition, over all pairs of rows, each row against those after it: cor()'s takes long. A pair of columns
+# has the pairs of rows that miss none of their values.
+tau_b <- function(x, use) {
+  if (use == "everything") x[, colSums(is.na(x)) > 0] <- NA
+  signs <- lapply(seq_len(nrow(x) - 1), function(k) {
+    after <- x[-seq_len(k), , drop = FALSE]
+    row <- rep(x[k, ], each = nrow(after))
+    s <- (after > row) - (after < row) # infinite values tie
+    known <- !is.na(s)
+    s[!known] <- 0
+    list(products = crossprod(s), squares = crossprod(abs(s), known))
+  })
+  squares <- Reduce(`+`, lapply(signs, `[[`, "squares"))
+  r <- Reduce(`+`, lapply(signs, `[[`, "products")) / sqrt(squares * t(squares))
+  r[squares == 0 | t(squares) == 0] <- NA
+  if (use == "everything") diag(r) <- 1 # as in cor()
+  r
+}
+
+# In the full tier cor() itself.
+long_cor <- function(x, y = NULL, use = "everything") {
+  if (full_tier()) return(suppressWarnings(cor(x, y, use, "kendall")))
+  r <- tau_b(cbind(x, y), use)
+  if (is.null(y)) return(r)
+  r[seq_len(ncol(x)), -seq_len(ncol(x))]
+}
+
+test_that("what stands in for cor() is cor()", {
+  expect_as_cor <- function(x, use) expect_equal(tau_b(x, use), suppressWarnings(cor(x, NULL, use, "kendall")))
+  some <- 1:200
+  expect_as_cor(long[some, ], "everything")
+  expect_as_cor(holes[some, ], "everything")
+  expect_as_cor(holes[some, ], "pairwise")
+  expect_as_cor(with_infinite(long)[some, ], "everything")
+})
+
 expect_as_cor <- function(x, y = NULL, use = "everything", backend) {
-  truth <- suppressWarnings(cor(x, y, use, "kendall"))
+  truth <- long_cor(x, y, use)
   found <- suppressWarnings(gpuCor(x, y, use, "kendall", output = "matrix", backend = backend))
   expect_identical(is.na(found), is.na(truth))
   expect_equal(found, truth, tolerance = 1e-12)
@@ -79,15 +115,16 @@ test_that("columns of many lengths, few and many, have the processor's coefficie
 })
 
 test_that("the rows of a sorted column come in the order of the ranks, whatever ties and missing values", {
-  x <- cbind(normal(3000, 2), round(normal(3000, 1), 1), rexp(3000) * rbinom(3000, 1, 0.1), -3000:-1)
-  x[, 5] <- x[sample(3000), 5]
-  truth <- cor(x, method = "kendall")
+  n <- if (full_tier()) 3000 else 1500
+  x <- cbind(normal(n, 2), round(normal(n, 1), 1), rexp(n) * rbinom(n, 1, 0.1), -n:-1)
+  x[, 5] <- x[sample(n), 5]
+  truth <- long_cor(x)
   expect_equal(gpuCor(x, method = "kendall", output = "matrix", backend = "cpu"), truth, tolerance = 1e-12)
   expect_equal(gpuCor(x, method = "spearman", output = "matrix", backend = "cpu"), cor(x, method = "spearman"),
                tolerance = 1e-7)
   holes <- with_missing(x, 0.2)
   expect_equal(gpuCor(holes, use = "pairwise", method = "kendall", output = "matrix", backend = "cpu"),
-               cor(holes, use = "pairwise", method = "kendall"), tolerance = 1e-12)
+               long_cor(holes, use = "pairwise"), tolerance = 1e-12)
 })
 
 test_that("values of every size are sorted as R sorts them", {

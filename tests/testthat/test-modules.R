@@ -140,6 +140,7 @@ test_that("sparse data, experiments and files have the modules of the matrix", {
   writeBin(as.vector(x), file)
   mapped <- gpuModules(gpuCorFile(file, dim(x), dimnames = dimnames(x)), power = 4)
   expect_equal(mapped[parts], dense[parts])
+  skip_unless_full()
   skip_if_not_installed("SummarizedExperiment")
   se <- SummarizedExperiment::SummarizedExperiment(list(other = t(x) * 0, log = t(x)))
   m <- gpuModules(se, power = 4, assay = "log")

@@ -1,11 +1,9 @@
 # Networks of real expression and fMRI data, where installed or pointed to.
 
+expression <- NULL # of all probe sets, once they are read
 all_genes <- function(n) {
-  skip_if_not_installed("ALL")
-  where <- new.env()
-  suppressWarnings(utils::data("ALL", package = "ALL", envir = where))
-  skip_if_not(exists("ALL", where), "data ALL")
-  t(get("exprs", attr(where$ALL, "assayData"))[seq_len(n), ])
+  if (is.null(expression)) expression <<- get("exprs", attr(package_data("ALL", "ALL"), "assayData"))
+  t(expression[seq_len(n), ])
 }
 
 voxels <- function() {
@@ -51,23 +49,26 @@ expect_real_networks <- function(x, method, asked, r, within, label) {
 
 asked <- list(threshold = 0.5, density = 0.001, k = 10, fdr = 0.001)
 
-test_that("ALL: 3,000 probe sets of 128 patients, Pearson and Spearman", {
-  x <- all_genes(3000)
+n_genes <- if (full_tier()) 2100 else 600 # beyond a tile
+
+test_that("ALL: probe sets of 128 patients, Pearson and Spearman", {
+  x <- all_genes(n_genes)
+  asked$density <- 1000 / choose(n_genes, 2)
   expect_real_networks(x, "pearson", asked, pair_cor(x), 1e-6, "ALL")
-  x <- x[, 1:800]
+  x <- x[, seq_len(if (full_tier()) 800 else 300)]
   asked$density <- 0.01
   expect_real_networks(x, "spearman", asked, quick_pair_cor(x, "spearman"), 1e-6, "ALL")
 })
 
-test_that("ALL: 400 probe sets, Kendall", {
-  x <- all_genes(400)
+test_that("ALL: probe sets, Kendall", {
+  x <- all_genes(if (full_tier()) 400 else 200)
   asked$threshold <- 0.3
   asked$density <- 0.01
   expect_real_networks(x, "kendall", asked, exact_cor(x, method = "kendall"), 1e-12, "ALL")
 })
 
-test_that("ALL: connectivity of 3,000 probe sets", {
-  x <- all_genes(3000)
+test_that("ALL: connectivity of probe sets", {
+  x <- all_genes(n_genes)
   r <- pair_cor(x)
   for (backend in backends()) {
     con <- gpuConnectivity(x, density = 0.001, power = c(6, 1), histogram = TRUE, backend = backend)
@@ -77,7 +78,7 @@ test_that("ALL: connectivity of 3,000 probe sets", {
     expect_identical(names(con$degree), colnames(x))
     expect_equal(con$soft[, 1], rowSums(r^6, na.rm = TRUE), tolerance = 1e-5)
     expect_equal(con$soft[, 2], rowSums(abs(r), na.rm = TRUE), tolerance = 1e-6)
-    expect_identical(sum(con$histogram$counts), choose(3000, 2))
+    expect_identical(sum(con$histogram$counts), choose(n_genes, 2))
   }
 })
 

@@ -49,6 +49,7 @@ test_that("every function compares them", {
 })
 
 test_that("experiments have their observations in columns", {
+  skip_unless_full()
   skip_if_not_installed("SummarizedExperiment")
   experiment <- SummarizedExperiment::SummarizedExperiment(list(a = t(x)))
   expect_other_order(gpuCor(experiment, experiment[1:3, order]), "y", "y[, colnames(x)], or colnames(y) <- NULL")

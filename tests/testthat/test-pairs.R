@@ -26,7 +26,10 @@ distance_between <- function(a, b = a) {
   distance
 }
 
-# Every kind of rule for n columns, and what it says of each pair.
+# A rule, and what it says of each pair: made when it is asked for.
+rule_of <- function(pairs, mask) environment()
+
+# Every kind of rule for n columns.
 all_rules <- function(n, seed = 1) {
   set.seed(seed)
   scattered <- sample(c("a", "b", "c", "d"), n, TRUE)
@@ -45,16 +48,16 @@ all_rules <- function(n, seed = 1) {
   }
   chromosome <- same_label(gene$chromosome)
   list(
-    within = list(pairs = within(scattered), mask = same_label(scattered)),
-    within_runs = list(pairs = within(factor(runs)), mask = same_label(runs)),
-    within_one = list(pairs = within(rep(TRUE, n)), mask = matrix(TRUE, n, n)),
-    between = list(pairs = between(scattered), mask = other_label(scattered)),
-    between_none = list(pairs = between(rep(1, n)), mask = matrix(FALSE, n, n)),
-    nearer = list(pairs = nearer(grid, 9), mask = near(grid, 9)),
-    farther = list(pairs = farther(grid, 9), mask = far(grid, 9)),
-    nearer_on_a_line = list(pairs = nearer(grid[, 1], 3), mask = near(grid[, 1], 3)),
-    nearer_genes = list(pairs = nearer(gene, 2e5), mask = near(gene$position, 2e5) & chromosome),
-    farther_genes = list(pairs = farther(gene, 2e5), mask = far(gene$position, 2e5) | !chromosome)
+    within = rule_of(pairs = within(scattered), mask = same_label(scattered)),
+    within_runs = rule_of(pairs = within(factor(runs)), mask = same_label(runs)),
+    within_one = rule_of(pairs = within(rep(TRUE, n)), mask = matrix(TRUE, n, n)),
+    between = rule_of(pairs = between(scattered), mask = other_label(scattered)),
+    between_none = rule_of(pairs = between(rep(1, n)), mask = matrix(FALSE, n, n)),
+    nearer = rule_of(pairs = nearer(grid, 9), mask = near(grid, 9)),
+    farther = rule_of(pairs = farther(grid, 9), mask = far(grid, 9)),
+    nearer_on_a_line = rule_of(pairs = nearer(grid[, 1], 3), mask = near(grid[, 1], 3)),
+    nearer_genes = rule_of(pairs = nearer(gene, 2e5), mask = near(gene$position, 2e5) & chromosome),
+    farther_genes = rule_of(pairs = farther(gene, 2e5), mask = far(gene$position, 2e5) | !chromosome)
   )
 }
 
@@ -188,7 +191,7 @@ for (backend in backends()) {
 
   test_that(paste(backend, "has the same pairs whatever the work is divided by"), {
     for (n in c(1, 2, 65, 2049)) {
-      x <- normal(8, n)
+      x <- normal(6, n)
       rules <- all_rules(n)
       for (rule in rules[if (n > 100) "nearer" else c("within", "between", "farther")]) {
         run <- function(...) {
@@ -340,6 +343,7 @@ test_that("other data have the pairs that count, in the order that they are in",
   writeBin(as.vector(x), file)
   mapped <- gpuCorFile(file, dim(x))
   expect_identical(slots_of(gpuCorNetwork(mapped, density = 0.1, pairs = rule$pairs)), truth)
+  skip_unless_full()
   skip_if_not_installed("DelayedArray")
   delayed <- DelayedArray::DelayedArray(x)
   expect_identical(slots_of(gpuCorNetwork(delayed, density = 0.1, pairs = rule$pairs)), truth)
@@ -416,11 +420,12 @@ for (backend in backends()) for (resource in resources_of(backend)) {
     )
     .Call(gpucor:::r_set_shared_steps, 1)
     on.exit(.Call(gpucor:::r_set_shared_steps, 0))
-    for (name in names(runs)) for (workers in 1:2) {
+    rows <- covering(run = names(runs), workers = 1:2, strength = if (full_tier()) 2 else 1)
+    for_rows(rows, function(name, workers, label) {
       with_options(list(gpucor.workers_per_device = workers), {
         walk_failures(runs[[name]], resource, paste(backend, name, workers), expect_nothing_left,
                       may_survive = resource != "host")
       })
-    }
+    })
   })
 }

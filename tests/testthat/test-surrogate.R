@@ -109,7 +109,8 @@ test_that("the sign, data that are not in memory, and all measures are taken", {
   expect_length(test(m, bandpass = c(0.01, 0.25), tr = 2), 10)
 })
 
-test_that("independent series keep the level that permuted rows exceed, and a pair that is correlated is found", {
+test_that("independent series keep the level that permuted rows exceed", {
+  skip_unless_full()
   rejects <- function(seed, ...) {
     set.seed(seed)
     x <- autoregressive(100, 8)
@@ -119,6 +120,9 @@ test_that("independent series keep the level that permuted rows exceed, and a pa
   expect_gte(count(1:20), 15)
   expect_lte(count(1:60, surrogate = "phase"), qbinom(0.999, 60, 0.06))
   expect_lte(count(1:60, surrogate = "block"), qbinom(0.999, 60, 0.08))
+})
+
+test_that("a pair of series that are correlated is found", {
   set.seed(9)
   x <- autoregressive(200, 8, 0.6)
   x[, 2] <- x[, 1] + x[, 2]

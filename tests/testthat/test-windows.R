@@ -301,6 +301,7 @@ for (backend in backends()) {
   }
 
   test_that(paste(backend, "windows stop at once when interrupted"), {
+    skip_unless_full()
     skip_without_children()
     n_var <- if (backend == "cpu") list(dist = 120, moments = 1500) else list(dist = 8000, moments = 6000)
     for (keep in c("dist", "moments")) {
