@@ -39,7 +39,7 @@ address_space <- function() {
 }
 
 test_that("threads that cannot be created are done without", {
-  skip_unless_full() # tests/unit/threads.c has it without R
+  skip_unless_full() # tests/unit/test_threads.c has it without R
   skip_if(grepl("asan", Sys.getenv("LD_PRELOAD")), "the sanitizer takes all address space")
   least <- address_space()
   skip_if(is.na(least), "the address space in use is not known")
