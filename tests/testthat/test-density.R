@@ -160,12 +160,12 @@ for (backend in backends()) {
   })
 
   test_that(paste(backend, "finds the rank among more weights than are looked at one by one"), {
-    x <- cbind(rounded(5, 2500), normal(5, 600))
+    x <- cbind(rounded(5, 2400), normal(5, 520)) # of more than 2^22 pairs
     for (method in c("pearson", if (full_tier()) "kendall")) {
       store <- stored(x, 0, "absolute", method, backend)
       weights <- sort(abs(quiet_network(x, threshold = 0, method = method, backend = backend)@x), decreasing = TRUE)
       expect_gt(length(weights), 2^22)
-      for (k in c(1, 1e3, 1e6, length(weights) - c(1e6, 1, 0))) {
+      for (k in if (full_tier()) c(1, 1e3, 1e6, length(weights) - c(1e6, 1, 0)) else c(1e3, length(weights) - 1e6)) {
         expect_identical(gpucor:::store_rank(store$pass, k, store$task), weights[k], label = paste(method, k))
       }
     }

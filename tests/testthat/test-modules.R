@@ -52,6 +52,7 @@ test_that("modules, eigengenes and the tree are those of blockwiseModules()", {
   skip_without_wgcna()
   x <- genes_of_factors()
   expect_same_modules(gpuModules(x, power = 6), blockwise(x, power = 6))
+  skip_unless_full()
   expect_same_modules(
     gpuModules(x, power = 10, type = "signed", method = "bicor", TOMType = "unsigned", TOMDenom = "mean",
                deepSplit = 4, minModuleSize = 8, mergeCutHeight = 0.4),
@@ -172,6 +173,7 @@ test_that("consensus modules are those of blockwiseConsensusModules()", {
   expect_gt(max(ours$labels), 2)
   expect_same_consensus(ours, blockwise(sets, power = c(6, 5)))
   expect_equal(ours$scales[1], 1)
+  skip_unless_full()
   sets$third <- sets$first[1:20, ] + sets$second[1:20, ]
   expect_same_consensus(
     gpuModules(sets, power = 8, type = "signed", combine = "quantile", probs = 0.5, calibration = "none",

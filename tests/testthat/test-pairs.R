@@ -328,8 +328,8 @@ test_that("tiles without a pair that counts are not computed", {
     gpuCorNetwork(x, threshold = 0.9, threads = 1, backend = "cpu", ...)
     .Call(gpucor:::r_stages)[2]
   }
-  all <- min(replicate(2, run()))
-  some <- min(replicate(3, run(pairs = within(rep(1:16, 512)))))
+  all <- run()
+  some <- min(replicate(2, run(pairs = within(rep(1:16, 512)))))
   expect_lt(some, all / 3) # a sixteenth of the pairs
 })
 

@@ -3,6 +3,7 @@
 expect_subset_like_cor <- function(x, columns, label) {
   for (backend in backends()) for (method in all_methods) {
     r <- suppressWarnings(gpuCor(x, method = method, backend = backend))
+    if (method == "kendall" && !full_tier()) columns <- columns[1:40] # cor() takes long
     truth <- suppressWarnings(cor(x[, columns], method = method))
     expect_no_difference(r[columns, columns], truth, method, paste(backend, label))
   }
