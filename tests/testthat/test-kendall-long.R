@@ -1,7 +1,7 @@
 # Kendall of long columns, of few levels and of both: pairs are then computed one by one, by sorting, by tables of
 # levels or by sums, where that is cheaper than to compare all pairs of observations.
 
-n <- if (full_tier()) 2500 else 1300
+n <- if (full_tier()) 1800 else 1300
 long <- cbind(normal(n, 3), matrix(rpois(3 * n, 0.3), n), matrix(rbinom(2 * n, 1, 0.3), n),
               round(normal(n, 1, 5), 1), 5, rounded(n, 1, 6))
 colnames(long) <- letters[1:11]
@@ -115,7 +115,7 @@ test_that("columns of many lengths, few and many, have the processor's coefficie
 })
 
 test_that("the rows of a sorted column come in the order of the ranks, whatever ties and missing values", {
-  n <- if (full_tier()) 3000 else 1500
+  n <- if (full_tier()) 2000 else 1500
   x <- cbind(normal(n, 2), round(normal(n, 1), 1), rexp(n) * rbinom(n, 1, 0.1), -n:-1)
   x[, 5] <- x[sample(n), 5]
   truth <- long_cor(x)

@@ -49,7 +49,7 @@ expect_real_networks <- function(x, method, asked, r, within, label) {
 
 asked <- list(threshold = 0.5, density = 0.001, k = 10, fdr = 0.001)
 
-n_genes <- if (full_tier()) 2100 else 600 # beyond a tile
+n_genes <- if (full_tier()) 1200 else 400
 
 test_that("ALL: probe sets of 128 patients, Pearson and Spearman", {
   x <- all_genes(n_genes)

@@ -39,7 +39,12 @@ for (backend in backends()) {
   test_that(paste(backend, "has the edges of every criterion"), {
     data <- kinds_of_data(23, 24)
     rows <- covering(kind = names(data), use = all_uses, method = all_methods, sides = c("x", "wide x", "wide y"),
-                     criterion = c(names(criteria), "mutual k"), sign = all_signs)
+                     criterion = c(names(criteria), "mutual k"), sign = all_signs, strength = 2)
+    if (full_tier()) { # every kind with every use and method
+      more <- covering(kind = names(data), use = all_uses, method = all_methods)
+      others <- unique(rows[c("sides", "criterion", "sign")])
+      rows <- rbind(rows, cbind(more, others[rep_len(seq_len(nrow(others)), nrow(more)), ]))
+    }
     for_rows(rows, function(kind, use, method, sides, criterion, sign, label) {
       label <- paste(backend, label)
       x <- data[[kind]]
