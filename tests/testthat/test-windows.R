@@ -326,7 +326,7 @@ test_that("tiles of moments are put together", {
   x <- series(16, 1100)
   m <- gpuCorWindows(x, 8, step = 4, keep = "moments", backend = "cpu")
   values <- unclass(gpuCorWindows(x, 8, step = 4, backend = "cpu"))
-  expect_equal(as.vector(m$mean), rowMeans(values), tolerance = 1e-14)
+  expect_lt(max(abs(as.vector(m$mean) - rowMeans(values))), 1e-14)
   expect_identical(as.vector(m$max), do.call(pmax, lapply(1:3, function(k) values[, k])))
   top <- gpuCorWindows(x, 8, step = 4, keep = "moments", density = 0.001, backend = "cpu")
   expect_identical(length(top$sd@x), 605L)
