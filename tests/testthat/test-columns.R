@@ -30,8 +30,8 @@ test_that("no result depends on the blocks", {
     p.value = function(...) gpuCorNetwork(..., p.value = 0.1, output = "edges"),
     fdr = function(...) gpuCorNetwork(..., fdr = 0.8, output = "edges")
   )
-  rows <- covering(kind = names(data), method = all_methods, use = all_uses[-(2:3)], job = names(jobs), values = c(1, 50),
-                   sides = c("x", "x, y"))
+  rows <- covering(kind = names(data), method = all_methods, use = all_uses[-(2:3)], job = names(jobs),
+                   values = c(1, 50), sides = c("x", "x, y"))
   for_rows(rows, function(kind, method, use, job, values, sides, label) {
     x <- data[[kind]]
     x <- if (sides == "x") list(x) else list(x[, 1:9], x[, 8:30])

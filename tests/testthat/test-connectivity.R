@@ -76,7 +76,7 @@ for (backend in backends()) {
     for_rows(rows, function(n_var, method, label) {
       x <- if (method == "kendall") rounded(6, n_var) else normal(6, n_var)
       run <- function(...) quiet_connectivity(x, threshold = 0.8, ..., method = method, backend = backend)
-      con <- run(power = 4, histogram = n_var < wide || full_tier())
+      con <- run(power = if (n_var < wide) 4 else 1, histogram = n_var < wide || full_tier())
       expect_connectivity(con, no_diagonal(quick_cor(x, method)), label = label)
       edges <- c("degree", "strength", "edges")
       expect_identical(run()[edges], con[edges], label = label)
@@ -224,9 +224,9 @@ for (backend in backends()) {
       if (backend == "cpu" && by == "cpu") by <- "2 threads"
       x <- rounded(6, if (full_tier()) 700 else 300)
       # Of more than one panel, by cheap coefficients.
-      if (by == "memory") {
+      if (by %in% c("memory", "workers")) {
         if (!full_tier() && method == "pearson") use <- "everything"
-        if (which == "all") which <- "threshold" # thousands of columns to 21 powers
+        if (which == "all") which <- "threshold" # of thousands of columns 21 powers take long
         x <- normal(5, c(cpu = 2048, cuda = 4096)[[backend]] + 40)
       }
       if (use != "everything") x <- with_missing(x, 0.1)

@@ -188,8 +188,9 @@ for (backend in backends()) {
 test_that("a pass that wants the k strongest edges finds them, and few others stay", {
   x <- cbind(rounded(6, 700), normal(6, 800))
   ascending <- x[, order(abs(suppressWarnings(cor(x, x[, 1]))))]
-  rows <- covering(k = c(1, 1000, 40000, 300000, Inf), workers = 1:3, sign = all_signs, method = c("pearson", "kendall"),
-                   order = c("as it is", "ascending"), strength = if (full_tier()) 2 else 1)
+  rows <- covering(k = c(1, 1000, 40000, 300000, Inf), workers = 1:3, sign = all_signs,
+                   method = c("pearson", "kendall"), order = c("as it is", "ascending"),
+                   strength = if (full_tier()) 2 else 1)
   for_rows(rows, function(k, workers, sign, method, order, label) {
     x_now <- if (order == "ascending") ascending else x
     all <- quiet_network(x_now, threshold = 0, method = method, sign = sign, backend = "cpu")

@@ -9,7 +9,7 @@ holes <- with_missing(long, 0.1)
 holes[, 2] <- NA
 holes[-(1:2), 3] <- NA # two observations
 
-# tau-b by its definition, over all pairs of rows, each row against those after it: cor()'s takes long. A pair of columns
+# tau-b by its definition, over all pairs of rows, each row against those after it: cor() takes long. A pair of columns
 # has the pairs of rows that miss none of their values.
 tau_b <- function(x, use) {
   if (use == "everything") x[, colSums(is.na(x)) > 0] <- NA

@@ -156,7 +156,8 @@ for (backend in backends()) {
     for_rows(rows, function(which, use, method, by, sides, label) {
       if (backend == "cpu" && by == "cpu") by <- "2 threads"
       if (which == "fdr") use <- "everything"
-      x <- if (method == "pearson") normal(6, 600) else rounded(6, 600)
+      n_var <- if (by == "workers" && use == "everything") c(cpu = 2088, cuda = 4136)[[backend]] else 600
+      x <- if (method == "pearson") normal(6, n_var) else rounded(6, n_var)
       if (use != "everything") x <- with_missing(x, 0.1)
       run <- function(..., at = backend) {
         data <- if (sides == "x") list(x) else list(x[, 1:250], x[, 200:600])

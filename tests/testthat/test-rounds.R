@@ -35,6 +35,7 @@ for (backend in backends()) {
     on.exit(.Call(gpucor:::r_set_shared_steps, 0))
     for_rows(rows, function(method, use, by, shape, label) {
       x <- rounded(12, 900)
+      if (by == "workers") x <- rounded(5, panel_width[[backend]] + 40) # some for each
       if (use != "everything") x <- with_missing(x, 0.1)
       run <- function(threads) {
         data <- if (shape == "x") list(x) else list(x[, 1:600], x[, 300:900])

@@ -675,10 +675,10 @@ for (backend in backends()) for (kind in names(instructions)[seq_len(1 + (backen
 }
 
 test_that("the largest coefficients are the same however the pairs are divided", {
-  x <- normal(20, 600)
+  x <- normal(8, 2100) # more than a tile, so that several workers have a part
   # Which worker has the largest one is another matter in each permutation.
-  for (backend in backends()) for (method in all_methods) for (y in list(NULL, x[, 1:300] + rounded(20, 300))) {
-    expect_same_divided(function(...) engine_maxima(x, y, method, "absolute", n_perm = 12, backend = backend, ...))
+  for (backend in backends()) for (method in all_methods) for (y in list(NULL, x[, 1:30] + rounded(8, 30))) {
+    expect_same_divided(function(...) engine_maxima(x, y, method, "absolute", n_perm = 6, backend = backend, ...))
   }
 })
 
