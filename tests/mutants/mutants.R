@@ -47,10 +47,10 @@ mutants <- list(
 
   # ---- pairs, tiles and shards
   mutant("pair index near 2^53", "src/core/triangle.c", "    while (gcor_triangular(t) > k) t--;\n", "", "triangle"),
-  mutant("shards", "src/core/share.c", "if (before + pairs >= wanted) break;", "if (before + pairs > wanted) break;",
-         "plan|rounds|workers"),
-  mutant("boundary of a shard", "src/core/share.c", "return gcor_square_number(grid, &at) + 1;",
-         "return gcor_square_number(grid, &at);", "plan|workers"),
+  mutant("end of a shard", "src/core/share.c", "share->index + 1, share->of);", "share->index + 1, share->of) - 1;",
+         "plan|workers"),
+  mutant("beginning of a shard", "src/core/share.c", "if (cell < queue->first || cell + count_cells",
+         "if (cell + count_cells", "plan|workers"),
   mutant("pair masks", "src/core/pairs.c", "case GCOR_BETWEEN: return same ? GCOR_NO_PAIR",
          "case GCOR_BETWEEN: return same && all ? GCOR_ALL_PAIRS", "pairs"),
   mutant("windows", "src/core/windows.c", "window * windows->step, windows->width", "window * windows->step + 1, windows->width",
