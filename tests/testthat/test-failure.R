@@ -48,10 +48,6 @@ for (backend in backends()) for (resource in resources_of(backend)) for (steps i
       degrees = function() gpuConnectivity(complete, threshold = 0.3, backend = backend),
       sums = function() gpuConnectivity(complete, threshold = 0.3, power = 2, method = "spearman", backend = backend)
     )
-    expect_nothing_left <- function(label) {
-      gc() # a network's edges are R's
-      expect_nothing_live(label)
-    }
     lost <- 0
     count_lost <- function(run) {
       warnings <- 0

@@ -28,11 +28,6 @@ expect_planned <- function(verb, x, y = NULL, ..., shards = 5, mixed = TRUE, bac
   expect_identical(without_call(found), without_call(truth), label = label)
 }
 
-expect_nothing_left <- function() {
-  gc() # a network's edges are R's
-  expect_nothing_live()
-}
-
 expect_warned_alike <- function(f, g) {
   warnings_of <- function(f) {
     found <- character()
