@@ -1,5 +1,8 @@
 # Jobs in a child process, which can be interrupted and whose output can be read.
 
+# Without this, children of processx and forks of parallel in one session hide their ends from each other.
+options(processx.notify_old_sigchld = TRUE)
+
 skip_without_children <- function() {
   skip_on_os("windows") # no SIGINT
   skip_if_not_installed("callr")
@@ -63,6 +66,12 @@ interrupt_child <- function(child) {
   result <- child$process$get_result()
   result$seconds <- result$time - sent
   result
+}
+
+# Ends a job of parallel::mcparallel() by SIGKILL; its number is then that of no process.
+kill_fork <- function(job) {
+  tools::pskill(job$pid, tools::SIGKILL)
+  suppressWarnings(parallel::mccollect(job))
 }
 
 # Run R code, a vector of lines, in a process of its own after `setup`, lines of shell that set limits: its exit

@@ -39,22 +39,24 @@ test_that("the diagonal is that of cor()", {
   data$single_row <- normal(1, 3)
   data$no_rows <- normal(0, 3)
   data$one_complete_row <- rbind(normal(1, 4), NA)
-  for (backend in backends()) for (method in all_methods) for (use in c(all_uses[c(1, 4, 5)])) {
-    for (kind in names(data)) {
-      label <- paste(backend, method, use, kind)
-      x <- data[[kind]]
-      run <- function(...) suppressWarnings(gpuCor(x, use = use, method = method, backend = backend, ...))
-      truth <- outcome(reference_cor(x, NULL, use, method))$value
-      if (is.null(truth)) next
-      r <- run()
-      expect_identical(as.matrix(r), run(output = "matrix"), label = label)
-      expect_identical(is.na(diag(as.matrix(r))), is.na(diag(truth)), label = label)
-      expect_identical(is.nan(diag(as.matrix(r))), is.nan(diag(truth)), label = label)
-      expect_identical(r[, ], as.matrix(r), label = label)
-      expect_identical(r[c(2, 2), 2:1], as.matrix(r)[c(2, 2), 2:1], label = label)
-      if (!anyNA(diag(truth))) expect_null(attr(r, "diagonal"), label = label)
-      expect_null(attr(1 - r, "diagonal"), label = label)
+  rows <- covering(kind = names(data), method = all_methods, use = all_uses[c(1, 4, 5)])
+  for (backend in backends()) for (k in seq_len(nrow(rows))) {
+    row <- rows[k, ]
+    label <- paste(c(backend, row), collapse = " ")
+    run <- function(...) {
+      suppressWarnings(gpuCor(data[[row$kind]], use = row$use, method = row$method, backend = backend, ...))
     }
+    truth <- outcome(reference_cor(data[[row$kind]], NULL, row$use, row$method))$value
+    if (is.null(truth)) next
+    r <- run()
+    full <- as.matrix(r)
+    expect_identical(full, run(output = "matrix"), label = label)
+    expect_identical(is.na(diag(full)), is.na(diag(truth)), label = label)
+    expect_identical(is.nan(diag(full)), is.nan(diag(truth)), label = label)
+    expect_identical(r[, ], full, label = label)
+    expect_identical(r[c(2, 2), 2:1], full[c(2, 2), 2:1], label = label)
+    if (!anyNA(diag(truth))) expect_null(attr(r, "diagonal"), label = label)
+    expect_null(attr(1 - r, "diagonal"), label = label)
   }
 })
 
@@ -302,16 +304,14 @@ test_that("summary() has the quantiles, the mean and the strongest of all pairs,
     values <- kinds[[kind]]
     r <- as_coefficients(values, n_var)
     first <- utils::head(order(-abs(values), na.last = NA), 50)
-    for (threads in 1:3) {
-      s <- with_options(list(gpucor.threads = threads), summary(r, n = 50))
-      label <- paste(kind, threads)
-      expect_identical(s$quantiles, quantile(values, shares, na.rm = TRUE), label = paste(label, "quantiles"))
-      expect_true(is_mean(s$mean, values), label = paste(label, "mean"))
-      expect_identical(s$missing, as.numeric(sum(is.na(values))), label = paste(label, "missing"))
-      expect_identical(s$strongest$r, values[first], label = paste(label, "strongest"))
-      expect_identical(trianglePosition(s$strongest$from, s$strongest$to, n_var), as.numeric(first), label = label)
-      if (threads == 1) truth <- s else expect_identical(s, truth, label = label)
-    }
+    summarize <- function(threads) with_options(list(gpucor.threads = threads), summary(r, n = 50))
+    s <- summarize(1)
+    expect_identical(s$quantiles, quantile(values, shares, na.rm = TRUE), label = paste(kind, "quantiles"))
+    expect_true(is_mean(s$mean, values), label = paste(kind, "mean"))
+    expect_identical(s$missing, as.numeric(sum(is.na(values))), label = paste(kind, "missing"))
+    expect_identical(s$strongest$r, values[first], label = paste(kind, "strongest"))
+    expect_identical(trianglePosition(s$strongest$from, s$strongest$to, n_var), as.numeric(first), label = kind)
+    for (threads in 2:3) expect_identical(summarize(threads), s, label = paste(kind, threads))
   }
   expect_identical(summary(as_coefficients(c(1e16, 1, -1e16), 3))$mean, 1 / 3)
   expect_identical(nrow(summary(as_coefficients(spread, n_var), n = 1e6)$strongest), as.integer(pairs))

@@ -4,7 +4,7 @@
 in_fork <- function(code, seconds = 20) {
   job <- parallel::mcparallel(code)
   result <- parallel::mccollect(job, wait = FALSE, timeout = seconds)
-  if (is.null(result)) tools::pskill(job$pid, tools::SIGKILL)
+  if (is.null(result)) kill_fork(job)
   suppressWarnings(parallel::mccollect(job)) # a child remains until collected, and may be by now
   result[[1]]
 }

@@ -411,6 +411,7 @@ test_that("the package is cited with its year and version", {
 })
 
 test_that("the example says with what it was computed", {
+  skip_unless_full()
   skip_if_not_installed("multtest")
   skip_without_children()
   folder <- tempfile("golub")

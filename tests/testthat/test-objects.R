@@ -9,7 +9,7 @@ against <- gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.6)
 in_plain_session <- function(code) {
   file <- tempfile(fileext = ".R")
   on.exit(unlink(file))
-  writeLines(c("suppressMessages(library(gpucor))", "x <- as.matrix(mtcars)", code), file)
+  writeLines(c("library(gpucor)", "x <- as.matrix(mtcars)", code), file)
   library <- paste(.libPaths(), collapse = ":")
   suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", file), stdout = TRUE, stderr = TRUE,
                            env = paste0("R_LIBS=", library)))
@@ -52,42 +52,27 @@ test_that("as.data.frame() of coefficients has all pairs in their order", {
   for (n in 0:2) expect_identical(nrow(as.data.frame(gpuCor(x[, seq_len(n), drop = FALSE]))), as.integer(n == 2))
 })
 
-test_that("sums, transpose and diagonal of networks need no other package", {
-  plain <- in_plain_session(c(
-    "net <- gpuCorNetwork(x, threshold = 0.6)",
-    "against <- gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.6)",
-    "for (n in list(net, against)) {",
-    "  cat(all.equal(rowSums(n), rowSums(as.matrix(n))), all.equal(colSums(n), colSums(as.matrix(n))),",
-    "      all.equal(rowMeans(n), rowMeans(as.matrix(n))), all.equal(colMeans(n), colMeans(as.matrix(n))),",
-    "      all.equal(as.matrix(t(n)), t(as.matrix(n))), all.equal(as.matrix(base::t(n)), t(as.matrix(n))), '\\n')",
-    "}",
-    "cat(diag(net), '\\n')",
-    "cat(dim(rowsum(mtcars, mtcars$cyl)), sum(diag(3)), rowSums(matrix(1:4, 2)))" # others are as they were
-  ))
-  expect_identical(plain, c(rep(paste(c(rep("TRUE", 6), ""), collapse = " "), 2), paste0(strrep("0 ", 11)),
-                            "3 11 3 4 6"))
-})
-
-test_that("products, means and symmetry of networks need no other package", {
+test_that("sums, products and symmetry of networks need no other package, and attaching masks nothing of R's", {
   plain <- in_plain_session(c(
     "net <- gpuCorNetwork(x, threshold = 0.6)",
     "against <- gpuCorNetwork(x[, 1:4], x[, 5:11], threshold = 0.6)",
     "for (n in list(net, against)) {",
     "  full <- as.matrix(n)",
+    "  cat(all.equal(rowSums(n), rowSums(full)), all.equal(colSums(n), colSums(full)),",
+    "      all.equal(rowMeans(n), rowMeans(full)), all.equal(colMeans(n), colMeans(full)),",
+    "      all.equal(as.matrix(t(n)), t(full)), all.equal(as.matrix(base::t(n)), t(full)), '\\n')",
     "  cat(all.equal(as.matrix(crossprod(n)), crossprod(full)), all.equal(as.matrix(tcrossprod(n)), tcrossprod(full)),",
     "      all.equal(as.matrix(crossprod(n, full[, 1:2])), crossprod(full, full[, 1:2])),",
     "      all.equal(mean(n), mean(full)), identical(isSymmetric(n), isSymmetric(full)), '\\n')",
     "}",
-    "cat(crossprod(1:3), isSymmetric(diag(2)), mean(1:3))" # others are as they were
+    "cat(diag(net), '\\n')",
+    "cat(dim(rowsum(mtcars, mtcars$cyl)), sum(diag(3)), rowSums(matrix(1:4, 2)), '\\n')", # others are as they were
+    "cat(crossprod(1:3), isSymmetric(diag(2)), mean(1:3), '\\n')",
+    "detach('package:gpucor'); library(gpucor)"
   ))
-  expect_identical(plain, c(rep(paste(c(rep("TRUE", 5), ""), collapse = " "), 2), "14 TRUE 2"))
-})
-
-test_that("attaching the package masks nothing of R's", {
-  said <- in_plain_session("")
-  expect_identical(said, character())
-  said <- in_plain_session("detach('package:gpucor'); library(gpucor)")
-  expect_identical(said, character())
+  true <- function(n) strrep("TRUE ", n)
+  # Nothing else is said, on attaching the package once or twice.
+  expect_identical(plain, c(true(6), true(5), true(6), true(5), strrep("0 ", 11), "3 11 3 4 6 ", "14 TRUE 2 "))
 })
 
 test_that("arithmetic makes a plain sparse matrix of a network", {

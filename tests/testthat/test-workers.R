@@ -36,19 +36,27 @@ results_of <- function(x, y, method, backend, ...) {
   )
 }
 
-for (backend in backends()) for (method in all_methods) {
-  test_that(paste(backend, method, "is the same by any number of workers"), {
-    for (n_var in c(2, 65, 1100)) for (x in list(normal(21, n_var), rounded(21, n_var))) {
-      y <- normal(21, 3, seed = 5) + x[, 1]
-      alone <- results_of(x, y, method, backend)
-      for (way in ways_to_divide(backend)) {
-        shared <- divided(way, results_of(x, y, method, backend))
-        expect_identical(shared, alone, label = paste(n_var, "variables,", deparse1(way)))
-      }
+for (backend in backends()) {
+  test_that(paste(backend, "is the same by any number of workers"), {
+    ways <- ways_to_divide(backend)
+    rows <- covering(method = all_methods, n_var = c(2, 65, 1100), data = c("normal", "rounded"), way = seq_along(ways))
+    rows <- rows[order(rows$method, rows$n_var, rows$data), ]
+    known <- ""
+    for (k in seq_len(nrow(rows))) {
+      row <- rows[k, ]
+      x <- switch(row$data, normal = normal(21, row$n_var), rounded = rounded(21, row$n_var))
+      run <- function() results_of(x, normal(21, 3, seed = 5) + x[, 1], row$method, backend)
+      problem <- paste(row$method, row$n_var, row$data)
+      if (problem != known) alone <- run()
+      known <- problem
+      way <- ways[[row$way]]
+      expect_identical(divided(way, run()), alone, label = paste(problem, deparse1(way)))
     }
     expect_nothing_live()
   })
+}
 
+for (backend in backends()) for (method in all_methods) {
   test_that(paste(backend, method, "is the same for pairs of common observations by several workers"), {
     x <- with_missing(rounded(20, 150), 0.1)
     run <- function(...) suppressWarnings(gpuCor(x, use = "pairwise", method = method, backend = backend, ...))
