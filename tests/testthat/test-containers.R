@@ -59,6 +59,57 @@ test_that("an assay that is not there is told as such", {
                    "'assay' is \"zz\", which 'x' does not have; it has \"counts\"")
 })
 
+# Its second assay has the columns x.
+expect_another_assay <- function(experiment, x) {
+  run <- function(...) suppressMessages(bare(...))
+  for (assay in list(2, "second")) {
+    expect_identical(run(gpuCor(experiment, assay = assay)), run(gpuCor(x)))
+    expect_identical(run(gpuCorNetwork(experiment, density = 0.1, assay = assay)), run(gpuCorNetwork(x, density = 0.1)))
+    expect_identical(run(gpuConnectivity(experiment, 0.3, assay = assay)), run(gpuConnectivity(x, 0.3)))
+    expect_identical(run(gpuCor(x[, 1:3], experiment, assay = assay)), run(gpuCor(x[, 1:3], x)))
+    expect_identical(run(gpuCorTriangle(experiment, assay = assay)), run(gpuCorTriangle(x)))
+    expect_identical(as.vector(run(gpuDist(experiment, assay = assay))), as.vector(gpuDist(t(x))))
+    expect_identical(run(gpuCorTest(experiment, assay = assay))$p.value, run(gpuCorTest(x))$p.value)
+  }
+  path <- tempfile("plan")
+  on.exit(unlink(path, recursive = TRUE))
+  suppressMessages(utils::capture.output(gpuCorPlan(path, experiment, density = 0.1, assay = "second"),
+                                         gpuCorRun(path)))
+  expect_identical(run(gpuCorCollect(path)), run(gpuCorNetwork(x, density = 0.1)))
+  expect_error(gpuCorRun(path, assay = 2), "there is no 'assay'")
+  for (assay in list("third", 3, 0, NA, 1:2)) {
+    expect_error(gpuCor(experiment, assay = assay), "does not have; it has \"first\", \"second\"")
+  }
+  expect_error(gpuCor(x, assay = 1), "no SummarizedExperiment")
+  expect_error(gpuDist(x, assay = 1), "no SummarizedExperiment")
+}
+
+test_that("genes are the variables of a SummarizedExperiment", {
+  x <- small_data()$complete
+  rownames(x) <- paste0("s", seq_len(nrow(x)))
+  skip_if_not_installed("SummarizedExperiment")
+  assays <- list(plain = t(x), sparse = Matrix::Matrix(t(x), sparse = TRUE),
+                 delayed = if (requireNamespace("DelayedArray", quietly = TRUE)) DelayedArray::DelayedArray(t(x)))
+  for (name in names(Filter(Negate(is.null), assays))) {
+    assay <- assays[[name]]
+    experiment <- SummarizedExperiment::SummarizedExperiment(list(first = assay, second = assay * 0))
+    run <- function(...) suppressMessages(bare(...))
+    expect_identical(run(gpuCor(experiment)), run(gpuCor(x)))
+    expect_identical(run(gpuCorNetwork(experiment, density = 0.1)), run(gpuCorNetwork(x, density = 0.1)))
+    expect_identical(run(gpuConnectivity(experiment, 0.3)), run(gpuConnectivity(x, 0.3)))
+    expect_identical(run(gpuCor(experiment, x[, 1:3])), run(gpuCor(x, x[, 1:3])))
+    expect_identical(as.vector(run(gpuDist(experiment))), as.vector(gpuDist(t(x))))
+    if (name == "sparse" || full_tier()) {
+      expect_another_assay(SummarizedExperiment::SummarizedExperiment(list(first = assay * 0, second = assay)), x)
+    }
+    if (requireNamespace("SingleCellExperiment", quietly = TRUE)) {
+      cells <- SingleCellExperiment::SingleCellExperiment(list(counts = assay))
+      expect_identical(run(gpuCor(cells)), run(gpuCor(x)))
+    }
+  }
+  expect_error(gpuCor(SummarizedExperiment::SummarizedExperiment()), "without an assay")
+})
+
 test_that("results go back into rowData() and rowPair()", {
   skip_if_not_installed("SingleCellExperiment")
   x <- expression()
