@@ -57,6 +57,13 @@ wait_until <- function(condition, seconds) {
   condition()
 }
 
+# Waits until a process of callr has computed for so many seconds more.
+wait_for_work <- function(process, seconds) {
+  used <- function() sum(process$get_cpu_times()[c("user", "system")])
+  end <- used() + seconds
+  wait_until(function() !process$is_alive() || used() >= end, 60)
+}
+
 # Interrupt the child; its result, with the seconds that it took to stop.
 interrupt_child <- function(child) {
   sent <- as.numeric(Sys.time())
@@ -73,6 +80,9 @@ kill_fork <- function(job) {
   tools::pskill(job$pid, tools::SIGKILL)
   suppressWarnings(parallel::mccollect(job))
 }
+
+# The number of a process that is no more.
+dead_process <- function() as.integer(system2("sh", c("-c", shQuote("echo $$")), stdout = TRUE))
 
 # Run R code, a vector of lines, in a process of its own after `setup`, lines of shell that set limits: its exit
 # status and its output. What it leaves behind when it quits can be seen only so.

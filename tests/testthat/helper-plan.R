@@ -50,25 +50,25 @@ change_byte <- function(file, at) {
 
 cut_off <- function(file, bytes) writeBin(readBin(file, "raw", file.size(file))[seq_len(bytes)], file)
 
-# Another process that calls gpuCorRun(path, shard) when the file `go` is there: its messages.
-start_run <- function(path, shard = "free", go = path) {
-  callr::r_bg(function(path, shard, go) {
-    library(gpucor)
-    options(gpucor.threads = 1L, gpucor.backend = "cpu")
-    while (!file.exists(go)) Sys.sleep(0.005)
+# What n other processes say that call gpuCorRun(path, shard) at the same time: the messages of each. They are forks,
+# which take no time to start.
+messages_of_runs <- function(n, path, shard) {
+  go <- tempfile("go")
+  run <- function() {
     messages <- character()
-    withCallingHandlers(gpuCorRun(path, shard), message = function(condition) {
+    file.create(paste0(go, Sys.getpid()))
+    while (!file.exists(go)) Sys.sleep(0.005)
+    withCallingHandlers(gpuCorRun(path, shard, "cpu", threads = 1), message = function(condition) {
       messages <<- c(messages, conditionMessage(condition))
       invokeRestart("muffleMessage")
     })
     messages
-  }, list(path, shard, go))
-}
-
-result_of <- function(process) {
-  process$wait(120000)
-  if (process$is_alive()) process$kill()
-  process$get_result()
+  }
+  jobs <- lapply(seq_len(n), function(k) parallel::mcparallel(run()))
+  ready <- paste0(go, vapply(jobs, `[[`, 0L, "pid"))
+  wait_until(function() all(file.exists(ready)), 20)
+  file.create(go)
+  unname(parallel::mccollect(jobs))
 }
 
 # Which shards these messages say were computed, and not found finished.

@@ -338,8 +338,8 @@ test_that("what another process is at work on is left to it, unless it is gone o
 })
 
 test_that("claims of the dead, and one's own from before an interrupt, hold nobody up", {
-  skip_without_children()
-  dead <- callr::r(function() Sys.getpid())
+  skip_on_os("windows")
+  dead <- dead_process()
   for (pid in c(dead, Sys.getpid())) {
     path <- small_plan()
     claim_for(path, 1, list(pid = pid))
@@ -375,8 +375,8 @@ test_that("a process that is there is at work, whoever's it is", {
 })
 
 test_that("what a killed process had begun to write is removed by the next one", {
-  skip_without_children()
-  dead <- callr::r(function() Sys.getpid())
+  skip_on_os("windows")
+  dead <- dead_process()
   path <- small_plan()
   dir.create(file.path(path, "rounds", 1))
   begun <- file.path(path, "rounds", 1, paste0("00002.partial-", gpucor:::process_space(), "-", dead))
@@ -389,13 +389,9 @@ test_that("what a killed process had begun to write is removed by the next one",
 # ---- processes at the same time
 
 test_that("two processes that do the same shard do not disturb one another", {
-  skip_without_children()
+  skip_on_os("windows")
   path <- quiet_plan(tempfile("plan"), long_x, threshold = 0.05, method = "kendall", shards = 2, backend = "cpu")
-  go <- tempfile("go")
-  runs <- lapply(1:2, function(k) start_run(path, 1:2, go))
-  Sys.sleep(0.5)
-  file.create(go)
-  messages <- lapply(runs, result_of)
+  messages <- messages_of_runs(2, path, 1:2)
   expect_true(all(grepl("^shard [12] of 2: ", unlist(messages))))
   expect_setequal(unlist(lapply(messages, computed_shards)), 1:2)
   expect_identical(gpuCorStatus(path)$state, c("done", "done"))
@@ -404,13 +400,9 @@ test_that("two processes that do the same shard do not disturb one another", {
 })
 
 test_that("several processes that are free share out the work, none of it twice", {
-  skip_without_children()
+  skip_on_os("windows")
   path <- quiet_plan(tempfile("plan"), long_x, k = 5, method = "kendall", shards = 12, backend = "cpu")
-  go <- tempfile("go")
-  runs <- lapply(1:3, function(k) start_run(path, "free", go))
-  Sys.sleep(0.5)
-  file.create(go)
-  messages <- lapply(runs, result_of)
+  messages <- messages_of_runs(3, path, "free")
   by <- lapply(messages, computed_shards)
   expect_identical(sort(unlist(by)), as.numeric(1:12))
   expect_gt(sum(lengths(by) > 0), 1)
@@ -430,9 +422,10 @@ test_that("after Ctrl-C the same line goes on", {
   }, list(path))
   on.exit(child$kill())
   expect_true(wait_until(function() length(dir(file.path(path, "claims", 1))) > 0, 60))
-  Sys.sleep(0.1)
+  wait_for_work(child, 0.1)
   child$interrupt()
-  result <- result_of(child)
+  child$wait(120000)
+  result <- child$get_result()
   expect_identical(result[[1]], "interrupted")
   expect_identical(result$live, list(host = 0, device = 0))
   expect_false("running" %in% result$state)
@@ -525,11 +518,13 @@ owner_shell <- function() {
   shell
 }
 
-test_that("folders that may not be read or written are named", {
+test_that("folders that may not be read or written are named; a claim that nobody can remove holds nobody up", {
   path <- finished_plan()
-  on.exit(system2("chmod", c("-R", "u+rwx", shQuote(path))))
+  claimed <- small_plan()
+  claim_for(claimed, 2, list(space = "elsewhere"), 5000)
+  on.exit(system2("chmod", c("-R", "u+rwx", shQuote(c(path, claimed)))))
   result <- run_in_shell(shell = owner_shell(), c(
-    attempt_lines, paste0("path <- \"", path, "\""),
+    attempt_lines, paste0("path <- \"", path, "\""), paste0("claimed <- \"", claimed, "\""),
     "Sys.chmod(file.path(path, c('rounds/1', 'rounds', '.')), '500')",
     "unlink(file.path(path, 'claims'), recursive = TRUE)",
     "cat(attempt(gpuCorStatus(path)), '\\n')",
@@ -541,27 +536,18 @@ test_that("folders that may not be read or written are named", {
     "cat(attempt(gpuCorRun(path)), '\\n')",
     "Sys.chmod(path, '300')",
     "cat(attempt(gpuCorRun(path)), '\\n')",
-    "cat(attempt(plan(file.path(path, 'rounds/1/p'), x, threshold = 0.5, shards = 4)), '\\n')"
+    "cat(attempt(plan(file.path(path, 'rounds/1/p'), x, threshold = 0.5, shards = 4)), '\\n')",
+    "Sys.chmod(file.path(claimed, 'claims/1/00002'), '500')",
+    "Sys.setFileTime(file.path(claimed, 'claims/1/00002'), Sys.time() - 5000)",
+    "setTimeLimit(elapsed = 20)",
+    "cat(attempt(gpuCorRun(claimed, 'free')), '\\n')"
   ))
   lines <- strsplit(result$stdout, " *\n")[[1]]
   expect_identical(lines[1:3], rep("done", 3))
   expect_match(lines[4], "\"/.*\" is not writable for .* on ")
   expect_match(lines[5], "may not read on ")
   expect_match(lines[6], "not writable; choose another|there is no folder")
-})
-
-test_that("a claim that nobody can remove holds nobody up", {
-  path <- small_plan()
-  on.exit(system2("chmod", c("-R", "u+rwx", shQuote(path))))
-  claim_for(path, 2, list(space = "elsewhere"), 5000)
-  result <- run_in_shell(shell = owner_shell(), c(
-    attempt_lines, paste0("path <- \"", path, "\""),
-    "Sys.chmod(file.path(path, 'claims/1/00002'), '500')",
-    "Sys.setFileTime(file.path(path, 'claims/1/00002'), Sys.time() - 5000)",
-    "setTimeLimit(elapsed = 20)",
-    "cat(attempt(gpuCorRun(path, 'free')))"
-  ))
-  expect_identical(result$stdout, "done")
+  expect_identical(trimws(lines[7]), "done")
   expect_identical(result$stderr, "")
-  expect_collected(path, small_network)
+  expect_collected(claimed, small_network)
 })
