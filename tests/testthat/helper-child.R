@@ -24,29 +24,50 @@ long_jobs <- list(
   )
 )
 
-# Start `job` in a child. After an interrupt it says how it ended, what is left and whether the
-# next call is right; $get_result() of the process returned has it.
-start_child <- function(job, backend, progress = NULL) {
-  files <- list(ready = tempfile("ready"), stdout = tempfile("stdout"), stderr = tempfile("stderr"))
-  process <- callr::r_bg(function(job, backend, progress, ready) {
+# Start `jobs`, one after the other, in a child: as soon as one is interrupted, the next begins. When job k begins there
+# is a file ready[k]; when it has ended, results[k] says how, what is left, and whether the next call is right.
+start_child <- function(jobs, backend) {
+  file_of <- function(name) paste0(tempfile(name), seq_along(jobs))
+  files <- list(ready = file_of("ready"), results = file_of("results"), stderr = tempfile("stderr"))
+  process <- callr::r_bg(function(jobs, backend, files) {
     library(gpucor)
     options(gpucor.threads = 2L, gpucor.backend = backend, gpucor.progress_display = "bar") # its stderr is a file
-    values <- rep_len(sample.int(1e6L), as.numeric(job$n_obs) * job$n_var)
-    x <- matrix(values, job$n_obs, job$n_var)
-    if (isTRUE(job$missing)) x[1, ] <- NA
-    small <- x[2:40, 1:20]
-    gpuCor(small)
-    file.create(ready)
-    ended <- tryCatch({
-      f <- if (isTRUE(job$overlap)) gpuTOM else gpuCor
-      f(x, method = job$method, use = if (isTRUE(job$missing)) "pairwise" else "everything", progress = progress)
-      "finished"
-    }, interrupt = function(condition) "interrupted")
-    time <- as.numeric(Sys.time())
-    list(ended = ended, time = time, live = .Call(gpucor:::r_live),
-         error = max(abs(gpuCor(small, output = "matrix") - cor(small))))
-  }, list(job, backend, progress, files$ready), stdout = files$stdout, stderr = files$stderr)
+    for (k in seq_along(jobs)) {
+      job <- jobs[[k]]
+      values <- rep_len(sample.int(1e6L), as.numeric(job$n_obs) * job$n_var)
+      x <- matrix(values, job$n_obs, job$n_var)
+      if (isTRUE(job$missing)) x[1, ] <- NA
+      small <- x[2:40, 1:20]
+      gpuCor(small)
+      ended <- tryCatch({
+        file.create(files$ready[k])
+        f <- if (isTRUE(job$overlap)) gpuTOM else gpuCor
+        use <- if (isTRUE(job$missing)) "pairwise" else "everything"
+        f(x, method = job$method, use = use, progress = job$progress)
+        "finished"
+      }, interrupt = function(condition) "interrupted")
+      time <- as.numeric(Sys.time())
+      result <- list(ended = ended, time = time, live = .Call(gpucor:::r_live),
+                     error = max(abs(gpuCor(small, output = "matrix") - cor(small))))
+      saveRDS(result, paste0(files$results[k], "."))
+      file.rename(paste0(files$results[k], "."), files$results[k])
+    }
+  }, list(jobs, backend, files), stderr = files$stderr)
   list(process = process, files = files)
+}
+
+# Waits until job k of the child has begun and computed for some seconds, and interrupts it: its result, with the
+# seconds that it took to stop. meanwhile: what is done before.
+interrupt_job <- function(child, k, after = 0.4, meanwhile = function() NULL) {
+  expect_true(wait_until(function() file.exists(child$files$ready[k]), 60))
+  wait_for_work(child$process, after)
+  meanwhile()
+  sent <- as.numeric(Sys.time())
+  child$process$interrupt()
+  if (!wait_until(function() file.exists(child$files$results[k]), 20)) child$process$kill()
+  result <- readRDS(child$files$results[k])
+  result$seconds <- result$time - sent
+  result
 }
 
 stderr_of <- function(child) readChar(child$files$stderr, file.size(child$files$stderr), useBytes = TRUE)
@@ -57,11 +78,11 @@ wait_until <- function(condition, seconds) {
   condition()
 }
 
-# Waits until a process of callr has computed for so many seconds more.
+# Waits until a process of callr has computed for so many seconds more, or five seconds: it may wait for a GPU.
 wait_for_work <- function(process, seconds) {
   used <- function() sum(process$get_cpu_times()[c("user", "system")])
   end <- used() + seconds
-  wait_until(function() !process$is_alive() || used() >= end, 60)
+  wait_until(function() !process$is_alive() || used() >= end, 5)
 }
 
 # Interrupt the child; its result, with the seconds that it took to stop.

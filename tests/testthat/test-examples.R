@@ -1,6 +1,8 @@
-# The help's examples, with everything that R can warn of as an error.
+# The help: its examples, which R CMD check runs, with everything that R can warn of as an error, which it does not; its
+# index; and what it says of arguments.
 
 test_that("no example warns, or finds a part of a list by half of its name", {
+  skip_unless_full()
   skip_without_children()
   pages <- tools::Rd_db("gpucor")
   skip_if(!length(pages), "installed without help")

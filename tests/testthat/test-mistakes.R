@@ -164,6 +164,7 @@ test_that("infinite values are told where they leave no coefficient", {
     expect_identical(sum(!is.finite(gpuCor(infinite, method = method))), 0L)
   }
   expect_warning(gpuCorNetwork(replace(x, 3, NA), threshold = c(0.1, 0.2)), "missing values leave no coefficient")
+  skip_unless_full() # loads WGCNA
   skip_if_not_installed("WGCNA")
   for (use in c("everything", "pairwise.complete.obs")) {
     expect_error(gpuModules(replace(infinite, 50, if (use == "everything") 0 else NA), power = 2, use = use),
@@ -258,6 +259,7 @@ test_that("measurements of samples are warned of where they look like these", {
   named <- matrix(rnorm(30000), 2000, dimnames = list(paste0("gene", 1:2000), NULL))
   named[abs(named) < 1] <- 0
   expect_match(orientation_told(Matrix::Matrix(named, sparse = TRUE)), "rows are named.* give Matrix::t\\(x\\)")
+  skip_unless_full() # loads DelayedArray
   skip_if_not_installed("DelayedArray")
   expect_match(orientation_told(DelayedArray::DelayedArray(named)), "rows are named, as \"gene1\" is")
 })
