@@ -170,8 +170,8 @@ test_that("a forked child reads and widens them", {
   expect_true(is_compact(r))
 })
 
-# In a process of its own, in which a collection takes milliseconds: with many packages loaded it takes 50 times as long.
-# Only C code is tortured; everything else was run once before, so that R loads nothing meanwhile.
+# In a process of its own, in which a collection takes milliseconds: with many packages loaded it takes far longer. Only C
+# code is tortured; everything was run once before, so that R loads nothing meanwhile.
 test_that("collections of garbage at every allocation do no harm", {
   result <- run_in_shell(c(
     "invisible(compiler::enableJIT(0))", # which would be tortured, too
@@ -182,13 +182,14 @@ test_that("collections of garbage at every allocation do no harm", {
     "}",
     "use <- gpucor:::check_use('everything')",
     "row <- gpucor:::engine$constants[['row']]",
+    "given <- list(Size = 140L, Labels = as.character(1:140))",
     "settings <- gpucor:::settings_of('cpu', threads = 1)",
     "set.seed(1)",
     "x <- round(matrix(rnorm(12 * 140), 12))",
     "x[, 5] <- 2",
     "look <- function(method, torture) {",
     "  code <- gpucor:::method_code(method)",
-    "  run <- function() .Call(gpucor:::r_cor, x, NULL, code, use, row, FALSE, list(), settings)",
+    "  run <- function() .Call(gpucor:::r_cor, x, NULL, code, use, row, FALSE, given, settings)",
     "  r <- torture(run()$values)",
     "  copy <- r",
     "  torture(attr(copy, 'note') <- 1)",
