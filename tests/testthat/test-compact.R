@@ -170,8 +170,8 @@ test_that("a forked child reads and widens them", {
   expect_true(is_compact(r))
 })
 
-# In a process of its own, in which a collection takes milliseconds: with many packages loaded it takes far longer. Only C
-# code is tortured; everything was run once before, so that R loads nothing meanwhile.
+# In a process of its own, in which a collection takes milliseconds: with many packages loaded it takes far longer. Only
+# C code is tortured; everything was run once before, so that R loads nothing meanwhile.
 test_that("collections of garbage at every allocation do no harm", {
   result <- run_in_shell(c(
     "invisible(compiler::enableJIT(0))", # which would be tortured, too

@@ -26,7 +26,7 @@ for (backend in backends()) {
     child <- start_child(lapply(jobs, c, progress = TRUE), backend)
     on.exit(child$process$kill())
     shown <- function() grepl("\\[=* *\\] +[0-9]+ %, pairs, .*([0-9]+ (s|min|h) )+left", stderr_of(child))
-    result <- interrupt_job(child, 2, after = 0.2, meanwhile = function() {
+    result <- interrupt_job(child, 2, after = 0, meanwhile = function() {
       expect_identical(readRDS(child$files$results[1])$ended, "finished")
       expect_identical(trimws(stderr_of(child)), "")
       expect_true(wait_until(shown, 20), label = paste("a bar with the time left in", dQuote(stderr_of(child), FALSE)))

@@ -338,8 +338,8 @@ for (backend in backends()) {
     some_rows[1:3, ] <- with_missing(some_rows[1:3, ], 0.3)
     data <- list(constants = with_constants(x), missing_in_some_rows = some_rows, missing = with_missing(x, 0.05),
                  ties = x)
-    rows <- covering(criterion = seq_along(asked_of_files), kind = names(data)[if (full_tier()) 1:4 else 1:3], method = all_methods,
-                     with_y = c(FALSE, TRUE))
+    rows <- covering(criterion = seq_along(asked_of_files), kind = names(data)[if (full_tier()) 1:4 else 1:3],
+                     method = all_methods, with_y = c(FALSE, TRUE))
     for (k in seq_len(nrow(rows))) {
       row <- rows[k, ]
       x <- data[[row$kind]]
@@ -364,7 +364,8 @@ for (backend in backends()) {
                   list(holes, use = "pairwise", sign = "negative"))
     criteria <- list(list(threshold = 0), list(density = 0.05))
     sizes <- list(c(1, 1), c(200, 1000), c(40, 0))
-    rows <- covering(given = 1:4, size = if (full_tier()) 1:3 else 1:2, criterion = 1:2, method = c("pearson", "kendall"))
+    rows <- covering(given = 1:4, size = if (full_tier()) 1:3 else 1:2, criterion = 1:2,
+                     method = c("pearson", "kendall"))
     for (k in seq_len(nrow(rows))) {
       row <- rows[k, ]
       arguments <- c(given[[row$given]], criteria[[row$criterion]], method = row$method, backend = backend,
