@@ -100,6 +100,8 @@ interrupt_child <- function(child) {
 kill_fork <- function(job) {
   tools::pskill(job$pid, tools::SIGKILL)
   suppressWarnings(parallel::mccollect(job))
+  # Its pipe is closed before its number is free.
+  wait_until(function() !.Call(gpucor:::r_are_running, job$pid), 20)
 }
 
 # The number of a process that is no more.
