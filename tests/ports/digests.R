@@ -51,7 +51,7 @@ for (method in methods) {
   show(paste("powers", method), gpuConnectivity(x, power = c(1, 2.5, 6, 12), method = method))
   show(paste("maps", method), gpuConnectivity(x, maps = c("mean", "z", "icc"), threshold = 0.3, method = method))
   show(paste("windows", method), gpuCorWindows(x, width = 30, step = 7, method = method, keep = "moments"))
-  show(paste("tests", method), gpuCorTest(ties, method = method))
+  show(paste("tests", method), gpuCorTest(ties, method = method, df = if (method == "cosine") n_obs - 1))
   show(paste("subjects", method), gpuCor(list(x, ties[1:50, ]), combine = "fisher", method = method))
 }
 for (method in setdiff(methods, "kendall")) {
