@@ -15,20 +15,31 @@ void gcor_sink_free(gcor_sink *sink) {
     if (sink) sink->type->free(sink);
 }
 
+typedef struct {
+    gcor_sink *sink;
+    gcor_context *context;
+    const gcor_tile *tile;
+    const double *doubles;
+    const float *floats;
+} whole_tile;
+
+static void take_row(void *argument, int thread, int64_t k) {
+    const whole_tile *t = argument;
+    gcor_segment segment = {.row = t->tile->row + k};
+    int64_t offset = gcor_tile_offset(t->tile, t->sink->shape, segment.row);
+    gcor_tile_segment(t->tile, t->sink->shape, segment.row, &segment.col, &segment.n);
+    if (segment.n == 0) return;
+    if (t->doubles) segment.doubles = t->doubles + offset;
+    if (t->floats) segment.floats = t->floats + offset;
+    /* A failure is in the context; the remaining rows are cheap. */
+    (void)t->sink->type->take(t->sink, t->context, thread, &segment);
+}
+
 gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const double *doubles,
                            const float *floats) {
+    whole_tile t = {sink, context, tile, doubles, floats};
     gcor_status status = gcor_begin_tile(sink, context, tile);
     if (status) return status;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 8)
-    for (int64_t row = tile->row; row < tile->row + tile->n_row; row++) {
-        gcor_segment segment = {.row = row};
-        int64_t offset = gcor_tile_offset(tile, sink->shape, row);
-        gcor_tile_segment(tile, sink->shape, row, &segment.col, &segment.n);
-        if (segment.n == 0) continue;
-        if (doubles) segment.doubles = doubles + offset;
-        if (floats) segment.floats = floats + offset;
-        /* A failure is in the context; the remaining rows are cheap. */
-        (void)sink->type->take(sink, context, omp_get_thread_num(), &segment);
-    }
+    gcor_for_each(context->threads, tile->n_row, take_row, &t);
     return context->error.status ? context->error.status : gcor_end_tile(sink, context, tile);
 }

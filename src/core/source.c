@@ -55,16 +55,22 @@ static void read_and_work(const gathering *g, int thread, int64_t first, int64_t
     for (int64_t j = 0; j < n; j++) work_on(g, thread, first + j, x + j * source->n_obs);
 }
 
+typedef struct {
+    const gathering *g;
+    int64_t width;   /* columns read at a time */
+    double *scratch; /* room for so many of each thread */
+} own_reading;
+
+static void read_some(void *argument, int thread, int64_t k) {
+    const own_reading *r = argument;
+    int64_t at = k * r->width, n = gcor_smaller(r->width, r->g->n - at);
+    read_and_work(r->g, thread, r->g->first + at, n, r->scratch + thread * r->width * r->g->columns->source->n_obs);
+}
+
 /* Every thread reads for itself, into memory of its own. */
 static void gather_anywhere(const gathering *g, double *scratch) {
-    int64_t width = columns_at_once(g), end = g->first + g->n;
-#pragma omp parallel num_threads(g->context->threads)
-    {
-        int thread = omp_get_thread_num();
-        double *x = scratch + thread * width * g->columns->source->n_obs;
-#pragma omp for schedule(dynamic)
-        for (int64_t j = g->first; j < end; j += width) read_and_work(g, thread, j, gcor_smaller(width, end - j), x);
-    }
+    own_reading r = {g, columns_at_once(g), scratch};
+    gcor_for_each(g->context->threads, (g->n + r.width - 1) / r.width, read_some, &r);
 }
 
 /* Blocks begin at multiples of the grain, but for the first one and where the grain is too large. */
@@ -101,23 +107,34 @@ static void read_block(const gathering *g, int64_t b, double *buffer) {
         (void)gcor_read(g->columns->source, g->context, from, end - from, half_of(g, b, buffer));
 }
 
-/* One thread reads the next block, and then helps the others with the one at hand. */
+typedef struct {
+    const gathering *g;
+    int64_t b, from, end; /* the block at hand, and its columns */
+    double *buffer;
+    int has_read; /* the next block; the caller's thread alone uses it */
+} block_reading;
+
+static void read_next_block(block_reading *r) {
+    if (!r->has_read) read_block(r->g, r->b + 1, r->buffer);
+    r->has_read = 1;
+}
+
+static void work_on_column(void *argument, int thread, int64_t k) {
+    block_reading *r = argument;
+    if (thread == 0) read_next_block(r);
+    work_on(r->g, thread, r->from + k, half_of(r->g, r->b, r->buffer) + k * r->g->columns->source->n_obs);
+}
+
+/* The caller's thread reads the next block, and then helps the others with the one at hand. */
 static void gather_in_blocks(const gathering *g, double *buffer) {
-    int64_t n_obs = g->columns->source->n_obs;
+    block_reading r = {.g = g, .buffer = buffer};
     read_block(g, 0, buffer);
-#pragma omp parallel num_threads(g->context->threads)
-    for (int64_t b = 0;; b++) {
-        int64_t from, end;
-        double *values = half_of(g, b, buffer);
-        block_range(g, b, &from, &end);
-        if (from >= end) break;
-        int failed = __atomic_load_n(&g->context->error.status, __ATOMIC_RELAXED) != GCOR_OK;
-#pragma omp barrier /* all have seen the same */
-        if (failed) break;
-#pragma omp master
-        read_block(g, b + 1, buffer);
-#pragma omp for schedule(dynamic)
-        for (int64_t j = from; j < end; j++) work_on(g, omp_get_thread_num(), j, values + (j - from) * n_obs);
+    for (; !g->context->error.status; r.b++) {
+        block_range(g, r.b, &r.from, &r.end);
+        if (r.from >= r.end) break;
+        r.has_read = 0;
+        gcor_for_each(g->context->threads, r.end - r.from, work_on_column, &r);
+        read_next_block(&r);
     }
 }
 

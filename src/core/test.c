@@ -244,19 +244,31 @@ static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t
     }
 }
 
+typedef struct {
+    gcor_context *context;
+    const pair_lists *lists;
+    int64_t tied, few;
+} testing;
+
+static void test_line_number(void *argument, int thread, int64_t j) {
+    testing *t = argument;
+    int64_t tied = 0, few = 0, n_x = t->lists->test->x->n_var;
+    (void)thread;
+    if (gcor_stop(t->context)) return;
+    test_line(t->lists, j, &tied, &few);
+    __atomic_fetch_add(&t->tied, tied, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t->few, few, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t->context->monitor->pairs_done, t->lists->is_triangle ? n_x - 1 - j : n_x, __ATOMIC_RELAXED);
+}
+
 static gcor_status test_lines(gcor_context *context, gcor_test *test, const pair_lists *lists) {
-    int64_t tied = 0, few = 0, n_x = test->x->n_var, n_y = test->y->n_var;
-    int is_triangle = lists->is_triangle;
-    context->monitor->pairs = is_triangle ? gcor_triangular(n_x - 1) : n_x * n_y;
+    int64_t n_x = test->x->n_var, n_y = test->y->n_var;
+    testing t = {.context = context, .lists = lists};
+    context->monitor->pairs = lists->is_triangle ? gcor_triangular(n_x - 1) : n_x * n_y;
     context->monitor->pairs_done = 0;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : tied, few)
-    for (int64_t j = 0; j < n_y; j++) {
-        if (gcor_stop(context)) continue;
-        test_line(lists, j, &tied, &few);
-        __atomic_fetch_add(&context->monitor->pairs_done, is_triangle ? n_x - 1 - j : n_x, __ATOMIC_RELAXED);
-    }
-    test->tied = tied;
-    test->few = few;
+    gcor_for_each(context->threads, n_y, test_line_number, &t);
+    test->tied = t.tied;
+    test->few = t.few;
     return context->error.status;
 }
 

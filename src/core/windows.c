@@ -214,17 +214,30 @@ static void take_windows(gcor_windows *windows, gcor_window_crew *crew, int thre
     }
 }
 
+typedef struct {
+    gcor_windows *windows;
+    gcor_window_crew *crew;
+    const gcor_tile *tile;
+    int64_t next, end;
+    gcor_window_work work;
+    void *user;
+} windows_of_crew;
+
+static void take_some_windows(void *argument, int thread, int64_t k) {
+    windows_of_crew *w = argument;
+    (void)k;
+    take_windows(w->windows, w->crew, thread, w->tile, &w->next, w->end, w->work, w->user);
+}
+
 gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, const gcor_tile *tile, int64_t first,
                              int64_t n, gcor_window_work work, void *user) {
     gcor_context *context = crew->context;
-    int64_t next = first;
+    windows_of_crew all = {windows, crew, tile, first, first + n, work, user};
     context->tile_pairs = 1; /* the window in work */
-    if (crew->n_workers == 1) {
-        take_windows(windows, crew, 0, tile, &next, first + n, work, user);
-    } else {
-#pragma omp parallel num_threads(crew->n_workers)
-        take_windows(windows, crew, omp_get_thread_num(), tile, &next, first + n, work, user);
-    }
+    if (crew->n_workers == 1)
+        take_some_windows(&all, 0, 0);
+    else
+        gcor_for_each(crew->n_workers, crew->n_workers, take_some_windows, &all);
     context->tile_pairs = 0;
     return context->error.status;
 }

@@ -69,6 +69,7 @@ typedef struct {
     side rows, cols;
     int is_common;
     int64_t n_obs, work_bytes; /* of a thread: values of a row, a sorted column, room to sort */
+    int64_t piece, pieces;     /* columns of a piece of a row; pieces of a row */
     char *work;
 } tile_of_pairs;
 
@@ -127,12 +128,22 @@ static void work_on_row(const tile_of_pairs *t, int thread, int64_t row, int64_t
     cpu_deliver(t->state, thread, segment);
 }
 
+typedef struct {
+    const tile_of_pairs *t;
+    side *s;
+} opening;
+
+static void open_variable(void *argument, int thread, int64_t v) {
+    const opening *o = argument;
+    const cpu_levels *levels = o->s->levels + v;
+    (void)thread;
+    if (levels->levels)
+        cpu_open_levels(o->t->state->kernels, score_of(o->s, v), o->t->n_obs, levels->levels, (uint64_t *)levels->sets);
+}
+
 static void open_side(const tile_of_pairs *t, side *s) {
-#pragma omp for schedule(dynamic)
-    for (int64_t v = 0; v < s->n_var; v++)
-        if (s->levels[v].levels)
-            cpu_open_levels(t->state->kernels, score_of(s, v), t->n_obs, s->levels[v].levels,
-                            (uint64_t *)s->levels[v].sets);
+    opening o = {t, s};
+    gcor_for_each(t->state->context->threads, s->n_var, open_variable, &o);
 }
 
 /* Where each variable's sets will be; what is constant or lacks values has none. */
@@ -158,8 +169,7 @@ static int64_t piece_of(const tile_of_pairs *t) {
 }
 
 /* Of a row's columns from..end-1 those that are not outside of what counts. */
-static void work_on_counted(const tile_of_pairs *t, int64_t row, int64_t from, int64_t end) {
-    int thread = omp_get_thread_num();
+static void work_on_counted(const tile_of_pairs *t, int thread, int64_t row, int64_t from, int64_t end) {
     if (!t->state->sink->pairs) {
         work_on_row(t, thread, row, from, end);
         return;
@@ -171,22 +181,22 @@ static void work_on_counted(const tile_of_pairs *t, int64_t row, int64_t from, i
     }
 }
 
-static void multiply(tile_of_pairs *t) {
+static void work_on_piece(void *argument, int thread, int64_t k) {
+    const tile_of_pairs *t = argument;
     const gcor_tile *tile = t->tile;
-    int64_t piece = piece_of(t), pieces = (tile->n_col + piece - 1) / piece;
-#pragma omp parallel num_threads(t->state->context->threads)
-    {
-        open_side(t, &t->rows);
-        if (t->cols.levels != t->rows.levels) open_side(t, &t->cols);
-#pragma omp for schedule(dynamic)
-        for (int64_t k = 0; k < tile->n_row * pieces; k++) {
-            int64_t row = tile->row + k / pieces, begin, n, from, end;
-            gcor_tile_segment(tile, t->state->sink->shape, row, &begin, &n);
-            from = gcor_clamp(tile->col + k % pieces * piece, begin, begin + n);
-            end = gcor_clamp(tile->col + (k % pieces + 1) * piece, begin, begin + n);
-            if (end > from && !gcor_stop(t->state->context)) work_on_counted(t, row, from, end);
-        }
-    }
+    int64_t row = tile->row + k / t->pieces, begin, n, from, end;
+    gcor_tile_segment(tile, t->state->sink->shape, row, &begin, &n);
+    from = gcor_clamp(tile->col + k % t->pieces * t->piece, begin, begin + n);
+    end = gcor_clamp(tile->col + (k % t->pieces + 1) * t->piece, begin, begin + n);
+    if (end > from && !gcor_stop(t->state->context)) work_on_counted(t, thread, row, from, end);
+}
+
+static void multiply(tile_of_pairs *t) {
+    t->piece = piece_of(t);
+    t->pieces = (t->tile->n_col + t->piece - 1) / t->piece;
+    open_side(t, &t->rows);
+    if (t->cols.levels != t->rows.levels) open_side(t, &t->cols);
+    gcor_for_each(t->state->context->threads, t->tile->n_row * t->pieces, work_on_piece, t);
 }
 
 gcor_status cpu_multiply_by_pairs(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,

@@ -20,6 +20,7 @@ _Static_assert(WIDTH * sizeof(float) == CPU_SLIVER_BYTES, "slivers as kernels ha
 typedef struct {
     gcor_state *state;
     const gcor_adjacency *row_slab, *col_slab;
+    const gcor_tile *tile;
     double *sums; /* ROWS x COLS of each thread */
     float *rows;  /* ROWS x CHUNK of each thread */
 } overlaps;
@@ -108,9 +109,8 @@ static void deliver(const overlaps *o, int thread, const gcor_tile *block, const
     }
 }
 
-static void work_on_block(const overlaps *o, const gcor_tile *block) {
+static void work_on_block(const overlaps *o, int thread, const gcor_tile *block) {
     const int64_t n = o->row_slab->sink.n_col;
-    int thread = omp_get_thread_num();
     double *sums = o->sums + (int64_t)thread * ROWS * COLS;
     float *packed = o->rows + (int64_t)thread * ROWS * CHUNK;
     if (gcor_tile_pairs(block, o->state->sink->shape) == 0) return;
@@ -122,15 +122,18 @@ static void work_on_block(const overlaps *o, const gcor_tile *block) {
 
 /* ---- tiles ----------------------------------------------------------------------------------------- */
 
+static void work_on_block_number(void *argument, int thread, int64_t b) {
+    const overlaps *o = argument;
+    gcor_tile block = block_of(o->tile, b);
+    work_on_block(o, thread, &block);
+}
+
 static gcor_status work_on_tile(overlaps *o, const gcor_tile *tile) {
     gcor_context *context = o->state->context;
     gcor_status status = gcor_begin_tile(o->state->sink, context, tile);
     if (status) return status;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t b = 0; b < count_blocks(tile); b++) {
-        gcor_tile block = block_of(tile, b);
-        work_on_block(o, &block);
-    }
+    o->tile = tile;
+    gcor_for_each(context->threads, count_blocks(tile), work_on_block_number, o);
     return context->error.status ? context->error.status : gcor_end_tile(o->state->sink, context, tile);
 }
 

@@ -152,28 +152,39 @@ static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, 
     return pearson_pair(rows->values + i * n, cols->values + j * n, n);
 }
 
+typedef struct {
+    gcor_state *state;
+    const cpu_operand *rows, *cols;
+    const gcor_tile *tile;
+    char *work; /* work_bytes of each thread */
+    int64_t work_bytes;
+} tile_of_pairs;
+
+static void work_on_block(void *argument, int thread, int64_t b) {
+    const tile_of_pairs *t = argument;
+    const cpu_operand *rows = t->rows, *cols = t->cols;
+    gcor_context *context = t->state->context;
+    gcor_tile block = cpu_block(t->tile, b);
+    double values[CPU_BLOCK_COLS];
+    if (cpu_is_outside(t->state, &block)) return;
+    for (int64_t row = block.row; row < block.row + block.n_row; row++) {
+        gcor_segment segment = {.row = row, .doubles = values};
+        gcor_tile_segment(&block, t->state->sink->shape, row, &segment.col, &segment.n);
+        if (segment.n == 0) continue;
+        for (int64_t k = 0; k < segment.n && !gcor_stop(context); k++)
+            values[k] = pair(rows, row - rows->head.first, cols, segment.col + k - cols->head.first,
+                             t->work + thread * t->work_bytes);
+        if (gcor_stop(context)) return; /* the segment may be unfinished */
+        cpu_deliver(t->state, thread, segment);
+    }
+}
+
 gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                                   const gcor_tile *tile) {
     gcor_context *context = state->context;
-    int64_t per_thread = work_bytes(rows);
-    char *work = cpu_room(context, &state->work, per_thread * context->threads, 1);
-    if (!work) return GCOR_NO_MEMORY;
-#pragma omp parallel for schedule(dynamic) num_threads(context->threads)
-    for (int64_t b = 0; b < cpu_blocks(tile); b++) {
-        int thread = omp_get_thread_num();
-        gcor_tile block = cpu_block(tile, b);
-        double values[CPU_BLOCK_COLS];
-        if (cpu_is_outside(state, &block)) continue;
-        for (int64_t row = block.row; row < block.row + block.n_row; row++) {
-            gcor_segment segment = {.row = row, .doubles = values};
-            gcor_tile_segment(&block, state->sink->shape, row, &segment.col, &segment.n);
-            if (segment.n == 0) continue;
-            for (int64_t k = 0; k < segment.n && !gcor_stop(context); k++)
-                values[k] = pair(rows, row - rows->head.first, cols, segment.col + k - cols->head.first,
-                                 work + thread * per_thread);
-            if (gcor_stop(context)) break; /* the segment may be unfinished */
-            cpu_deliver(state, thread, segment);
-        }
-    }
+    tile_of_pairs t = {.state = state, .rows = rows, .cols = cols, .tile = tile, .work_bytes = work_bytes(rows)};
+    t.work = cpu_room(context, &state->work, t.work_bytes * context->threads, 1);
+    if (!t.work) return GCOR_NO_MEMORY;
+    gcor_for_each(context->threads, cpu_blocks(tile), work_on_block, &t);
     return context->error.status;
 }

@@ -22,6 +22,7 @@ typedef struct {
     cpu_slivers kept[2];                    /* what these are where operands stay open */
     int keep; /* slices are more than one: sums of all blocks, otherwise of the threads' */
     char *sums, *work;
+    int64_t first, n; /* the slice at hand */
 } tile_product;
 
 static int64_t sliver_width(const cpu_product *p) {
@@ -58,18 +59,29 @@ static int are_open(const tile_product *t, const cpu_operand *operand, const cpu
            slivers->planes == t->product->planes;
 }
 
-/* Called by all threads. */
-static void open_slivers(const tile_product *t, const cpu_operand *operand, const cpu_slivers *slivers, int64_t var,
-                         int64_t n_var, int64_t first, int64_t n) {
+/* One side of a tile. */
+typedef struct {
+    const tile_product *t;
+    const cpu_operand *operand;
+    const cpu_slivers *slivers;
+    int64_t var;
+} opening;
+
+static void open_sliver(void *argument, int thread, int64_t sliver) {
+    const opening *o = argument;
+    const tile_product *t = o->t;
     const cpu_product *p = t->product;
-    int thread = omp_get_thread_num();
+    int64_t at = sliver * sliver_width(p);
+    if (gcor_stop(t->state->context)) return;
+    p->open(t->state, p, o->operand, o->var + at, t->first, t->n, sliver_of(p, o->slivers, at),
+            t->work + thread * p->work_bytes);
+}
+
+static void open_slivers(const tile_product *t, const cpu_operand *operand, const cpu_slivers *slivers, int64_t var,
+                         int64_t n_var) {
+    opening o = {t, operand, slivers, var};
     if (are_open(t, operand, slivers, var, n_var)) return;
-#pragma omp for schedule(dynamic)
-    for (int64_t sliver = 0; sliver < count_slivers(p, n_var); sliver++) {
-        int64_t at = sliver * sliver_width(p);
-        if (gcor_stop(t->state->context)) continue;
-        p->open(t->state, p, operand, var + at, first, n, sliver_of(p, slivers, at), t->work + thread * p->work_bytes);
-    }
+    gcor_for_each(t->state->context->threads, count_slivers(t->product, n_var), open_sliver, &o);
 }
 
 /* Whether none of a block's columns from c on counts, as far as such columns are told apart. */
@@ -113,8 +125,8 @@ static void multiply_block(const tile_product *t, const gcor_tile *block, int64_
 }
 
 /* A block and a slice of n elements from `first` on. next: what else to fetch meanwhile, or NULL. */
-static void work_on_block(const tile_product *t, const gcor_tile *block, int64_t first, int64_t n, char *sums,
-                          fetching *next) {
+static void work_on_block(const tile_product *t, int thread, const gcor_tile *block, int64_t first, int64_t n,
+                          char *sums, fetching *next) {
     const cpu_product *p = t->product;
     if (cpu_is_outside(t->state, block) || gcor_stop(t->state->context)) return;
     int64_t done = 0;
@@ -123,23 +135,31 @@ static void work_on_block(const tile_product *t, const gcor_tile *block, int64_t
         multiply_block(t, block, done, some, first + done > 0, sums, next);
         done += some;
     } while (done < n);
-    if (first + n == p->length) p->deliver(t->state, p, omp_get_thread_num(), t->rows, t->cols, block, sums);
+    if (first + n == p->length) p->deliver(t->state, p, thread, t->rows, t->cols, block, sums);
 }
 
-static void work_on_slice(const tile_product *t, int64_t first, int64_t n) {
+static void work_on_block_of_slice(void *argument, int thread, int64_t b) {
+    const tile_product *t = argument;
+    gcor_tile block = cpu_block(t->tile, b);
+    work_on_block(t, thread, &block, t->first, t->n, t->sums + (t->keep ? b : thread) * block_bytes(t->product), NULL);
+}
+
+static void work_on_slice(tile_product *t, int64_t first, int64_t n) {
     const gcor_tile *tile = t->tile;
-#pragma omp parallel num_threads(t->state->context->threads)
-    {
-        open_slivers(t, t->rows, t->row_slivers, tile->row, tile->n_row, first, n);
-        if (t->col_slivers != t->row_slivers)
-            open_slivers(t, t->cols, t->col_slivers, tile->col, tile->n_col, first, n);
-#pragma omp for schedule(dynamic)
-        for (int64_t b = 0; b < cpu_blocks(tile); b++) {
-            gcor_tile block = cpu_block(tile, b);
-            work_on_block(t, &block, first, n, t->sums + (t->keep ? b : omp_get_thread_num()) * block_bytes(t->product),
-                          NULL);
-        }
-    }
+    t->first = first;
+    t->n = n;
+    open_slivers(t, t->rows, t->row_slivers, tile->row, tile->n_row);
+    if (t->col_slivers != t->row_slivers) open_slivers(t, t->cols, t->col_slivers, tile->col, tile->n_col);
+    gcor_for_each(t->state->context->threads, cpu_blocks(tile), work_on_block_of_slice, t);
+}
+
+static void open_kept_sliver(void *argument, int thread, int64_t s) {
+    const opening *o = argument;
+    const cpu_product *p = o->t->product;
+    (void)thread;
+    if (!gcor_stop(o->t->state->context))
+        p->open(o->t->state, p, o->operand, o->operand->head.first + s * sliver_width(p), 0, p->length,
+                o->operand->opened + s * sliver_bytes(p), NULL);
 }
 
 /* All variables of an operand, opened for once. */
@@ -154,10 +174,8 @@ static gcor_status open_operand(const tile_product *t, const cpu_operand *operan
     o->opened = gcor_alloc(context, slivers, (size_t)bytes, "the opened columns");
     if (!o->opened) return GCOR_NO_MEMORY;
     gcor_huge_pages(o->opened, (size_t)(slivers * bytes));
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t s = 0; s < slivers; s++)
-        if (!gcor_stop(context))
-            p->open(t->state, p, o, o->head.first + s * sliver_width(p), 0, p->length, o->opened + s * bytes, NULL);
+    opening all = {.t = t, .operand = o};
+    gcor_for_each(context->threads, slivers, open_kept_sliver, &all);
     if (!context->error.status) o->opened_as = (const void *)p->open;
     return context->error.status;
 }
@@ -268,34 +286,41 @@ static fetching fetch_after(const tile_product *t, int64_t n, int64_t s, const g
 }
 
 /* A part of a tile, of all operands: what is summed over them stays in the thread's cache. */
-static void work_on_part(const tile_product *t, int64_t n, const gcor_tile *part) {
+static void work_on_part(const tile_product *t, int thread, int64_t n, const gcor_tile *part) {
     gcor_sink *sink = t->state->sink;
     gcor_context *context = t->state->context;
-    int thread = omp_get_thread_num();
     if (cpu_is_outside(t->state, part) || gcor_stop(context)) return;
     sink->type->begin_part(sink, context, thread, part);
     for (int64_t s = 0; s < n; s++)
         for (int64_t b = 0; b < cpu_blocks(part); b++) {
             gcor_tile block = cpu_block(part, b);
             fetching next = fetch_after(t, n, s, part, b);
-            work_on_block(t + s, &block, 0, t[s].product->length, t[s].sums + thread * block_bytes(t[s].product),
-                          &next);
+            work_on_block(t + s, thread, &block, 0, t[s].product->length,
+                          t[s].sums + thread * block_bytes(t[s].product), &next);
         }
     if (!gcor_stop(context)) sink->type->end_part(sink, context, thread);
+}
+
+typedef struct {
+    const tile_product *t;        /* of each operand */
+    int64_t n, side, parts_a_row; /* operands; sides of parts, and how many of them a row of parts has */
+} parts_of_tile;
+
+static void work_on_part_number(void *argument, int thread, int64_t p) {
+    const parts_of_tile *parts = argument;
+    const gcor_tile *tile = parts->t->tile;
+    int64_t side = parts->side, row = p / parts->parts_a_row * side, col = p % parts->parts_a_row * side;
+    gcor_tile part = {tile->row + row, gcor_smaller(side, tile->n_row - row), tile->col + col,
+                      gcor_smaller(side, tile->n_col - col)};
+    work_on_part(parts->t, thread, parts->n, &part);
 }
 
 static gcor_status work_in_turns(const tile_product *t, int64_t n) {
     gcor_context *context = t->state->context;
     const gcor_tile *tile = t->tile;
     int64_t side = part_side(tile, context->threads), n_col = (tile->n_col + side - 1) / side;
-    int64_t parts = (tile->n_row + side - 1) / side * n_col;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t p = 0; p < parts; p++) {
-        int64_t row = p / n_col * side, col = p % n_col * side;
-        gcor_tile part = {tile->row + row, gcor_smaller(side, tile->n_row - row), tile->col + col,
-                          gcor_smaller(side, tile->n_col - col)};
-        work_on_part(t, n, &part);
-    }
+    parts_of_tile parts = {t, n, side, n_col};
+    gcor_for_each(context->threads, (tile->n_row + side - 1) / side * n_col, work_on_part_number, &parts);
     return context->error.status;
 }
 

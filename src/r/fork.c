@@ -23,5 +23,5 @@ int r_own_threads(int threads) {
 }
 
 SEXP r_cores(void) {
-    return Rf_ScalarInteger(forked ? 1 : omp_get_num_procs());
+    return Rf_ScalarInteger(forked ? 1 : gcor_processors());
 }

@@ -1,6 +1,7 @@
 #include "adjacency.h"
 
 #include "../core/alloc.h"
+#include "../core/threads.h"
 
 #include <string.h>
 
@@ -118,14 +119,28 @@ static void connect(gcor_adjacency *of, int64_t c) {
     for (int64_t v = 0; v < some; v++) of->connectivity[c * WIDTH + v] = sum[v];
 }
 
+typedef struct {
+    gcor_adjacency *adjacency;
+    gcor_context *context;
+} completion;
+
+static void complete_sliver(void *argument, int thread, int64_t c) {
+    const completion *of = argument;
+    (void)thread;
+    if (!gcor_stop(of->context)) complete(of->adjacency, c);
+}
+
+static void connect_sliver(void *argument, int thread, int64_t c) {
+    const completion *of = argument;
+    (void)thread;
+    if (!gcor_stop(of->context)) connect(of->adjacency, c);
+}
+
 gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *context) {
     const int64_t slivers = (adjacency->n + WIDTH - 1) / WIDTH;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t c = 0; c < slivers; c++)
-        if (!gcor_stop(context)) complete(adjacency, c);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t c = 0; c < slivers; c++)
-        if (!gcor_stop(context)) connect(adjacency, c);
+    completion of = {adjacency, context};
+    gcor_for_each(context->threads, slivers, complete_sliver, &of);
+    gcor_for_each(context->threads, slivers, connect_sliver, &of);
     return context->error.status;
 }
 

@@ -98,10 +98,9 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 }
 
 /* A row of the finished tile to the other sink. */
-static void deliver_row(gcor_combine *c, gcor_context *context, int64_t row, double *room) {
+static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int64_t row, double *room) {
     gcor_segment segment = {.row = row};
     gcor_tile one = {row, 1, c->tile.col, c->tile.n_col};
-    int thread = omp_get_thread_num();
     if (c->sink.approximate) {
         gcor_cheap_deliver(c, context, thread, &one, (float *)c->values + place(c, row, one.col));
         return;
@@ -124,17 +123,27 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int64_t row, dou
     (void)c->to->type->take(c->to, context, thread, &segment);
 }
 
+typedef struct {
+    gcor_combine *c;
+    gcor_context *context;
+    double *room; /* `each` of each thread */
+    int64_t each;
+} delivery;
+
+static void deliver_row_number(void *argument, int thread, int64_t k) {
+    const delivery *d = argument;
+    if (!gcor_stop(d->context)) deliver_row(d->c, d->context, thread, d->c->tile.row + k, d->room + thread * d->each);
+}
+
 static gcor_status deliver(gcor_combine *c, gcor_context *context) {
     const gcor_tile *tile = &c->tile;
-    int64_t each = gcor_combine_room(c->rule);
+    delivery d = {.c = c, .context = context, .each = gcor_combine_room(c->rule)};
     gcor_status status = gcor_begin_tile(c->to, context, tile);
     if (status) return status;
-    double *room = gcor_alloc(context, context->threads, (size_t)each * sizeof(double), "a pair's coefficients");
-    if (!room) return GCOR_NO_MEMORY;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 8)
-    for (int64_t row = tile->row; row < tile->row + tile->n_row; row++)
-        if (!gcor_stop(context)) deliver_row(c, context, row, room + omp_get_thread_num() * each);
-    gcor_free(room);
+    d.room = gcor_alloc(context, context->threads, (size_t)d.each * sizeof(double), "a pair's coefficients");
+    if (!d.room) return GCOR_NO_MEMORY;
+    gcor_for_each(context->threads, tile->n_row, deliver_row_number, &d);
+    gcor_free(d.room);
     return context->error.status ? context->error.status : gcor_end_tile(c->to, context, tile);
 }
 

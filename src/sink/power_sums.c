@@ -125,26 +125,35 @@ static void add_strip(gcor_connectivity *c, const gcor_tile *tile, int64_t strip
     }
 }
 
-static void add_row(gcor_connectivity *c, const gcor_tile *tile, int64_t i, int team) {
-    for (int t = 0; t < team; t++) {
-        const gcor_int128 *row = c->partial + (t * tile->n_row + i) * count_sums(c);
-        for (int p = 0; p < count_sums(c); p++) *sum_of(c, gcor_first_row(&c->edges.sink) + tile->row + i, p) += row[p];
+typedef struct {
+    gcor_connectivity *c;
+    gcor_context *context;
+    const gcor_tile *tile;
+    int64_t n_row_sums; /* of a thread: sums of all rows */
+} ending;
+
+static void end_strip(void *argument, int thread, int64_t strip) {
+    const ending *e = argument;
+    if (!gcor_stop(e->context)) add_strip(e->c, e->tile, strip, e->c->partial + thread * e->n_row_sums);
+}
+
+/* The threads' sums of a row, all of which were cleared, to the variable. */
+static void end_row(void *argument, int thread, int64_t i) {
+    const ending *e = argument;
+    gcor_connectivity *c = e->c;
+    (void)thread;
+    for (int t = 0; t < e->context->threads && !gcor_stop(e->context); t++) {
+        const gcor_int128 *row = c->partial + (t * e->tile->n_row + i) * count_sums(c);
+        for (int p = 0; p < count_sums(c); p++)
+            *sum_of(c, gcor_first_row(&c->edges.sink) + e->tile->row + i, p) += row[p];
     }
 }
 
 gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
-    int64_t strips = (tile->n_col + STRIP - 1) / STRIP, sums = tile->n_row * count_sums(c);
-#pragma omp parallel num_threads(context->threads)
-    {
-        gcor_int128 *rows = c->partial + omp_get_thread_num() * sums;
-        memset(rows, 0, (size_t)sums * sizeof *rows);
-#pragma omp for schedule(dynamic)
-        for (int64_t strip = 0; strip < strips; strip++)
-            if (!gcor_stop(context)) add_strip(c, tile, strip, rows);
-                /* The same variables may be among the columns: only now. */
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < tile->n_row; i++)
-            if (!gcor_stop(context)) add_row(c, tile, i, omp_get_num_threads());
-    }
+    ending e = {c, context, tile, tile->n_row * count_sums(c)};
+    memset(c->partial, 0, (size_t)(context->threads * e.n_row_sums) * sizeof *c->partial);
+    gcor_for_each(context->threads, (tile->n_col + STRIP - 1) / STRIP, end_strip, &e);
+    /* The same variables may be among the columns: only now. */
+    gcor_for_each(context->threads, tile->n_row, end_row, &e);
     return context->error.status;
 }
