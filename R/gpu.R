@@ -73,8 +73,9 @@ version_text <- function(version) {
 #' @export
 print.gpuInfo <- function(x, ...) {
   cat("gpucor back ends: ", paste(x$backends, collapse = ", "), "; in use: ", x$default, "\n", sep = "")
-  cat("CPU:  ", n_of(x$threads, "thread"), why_serial(x$configured), ", instructions: ",
-      paste(x$instructions, collapse = ", "), "\n", sep = "")
+  posix <- grepl(" with POSIX threads", x$configured, fixed = TRUE)
+  cat("CPU:  ", n_of(x$threads, if (posix) "POSIX thread" else "thread"), why_no_openmp(x$configured),
+      ", instructions: ", paste(x$instructions, collapse = ", "), "\n", sep = "")
   if (nrow(x$devices) == 0L) {
     cat("CUDA: none, ", x$reason, "\n", sep = "")
     return(invisible(x))
@@ -89,10 +90,9 @@ print.gpuInfo <- function(x, ...) {
   invisible(x)
 }
 
-# Of what configure said: why there is only one thread, if that is so.
-why_serial <- function(configured) {
-  regmatches(configured, regexpr("(?<= on one thread), as the C compiler has no OpenMP( [(][^)]*[)])?", configured,
-                                 perl = TRUE))
+# What configure said of a C compiler without OpenMP, if it said that.
+why_no_openmp <- function(configured) {
+  regmatches(configured, regexpr(", as the C compiler has no OpenMP( [(][^)]*[)])?", configured))
 }
 
 # "12 kB", "1.5 GB".
