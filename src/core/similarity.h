@@ -2,6 +2,7 @@
 #ifndef GPUCOR_SIMILARITY_H
 #define GPUCOR_SIMILARITY_H
 
+#include "elementary.h"
 #include "triangle.h"
 
 #include <math.h>
@@ -18,9 +19,13 @@ GCOR_INLINE int gcor_is_multiplied(double power) {
     return power <= 32 && 2 * power == (double)(int)(2 * power);
 }
 
-/* base^power; a root rounds alike on every back end, as pow() does not. */
+/* base^power; a root rounds alike on every back end, as a GPU's pow() does not. */
 GCOR_INLINE double gcor_raise(double base, double power) {
+#ifdef __CUDA_ARCH__
     if (!gcor_is_multiplied(power)) return pow(base, power);
+#else
+    if (!gcor_is_multiplied(power)) return gcor_pow(base, power);
+#endif
     double value = power == (double)(int)power ? 1 : sqrt(base);
     for (int p = (int)power; p > 0; p--) value *= base;
     return value;

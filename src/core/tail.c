@@ -1,10 +1,12 @@
 #include "tail.h"
 
 #include "alloc.h"
+#include "elementary.h"
 
 #include <math.h>
 
 #define PI 3.14159265358979323846
+#define LOG_2 0.69314718055994530942
 
 /* ---- Student's t ------------------------------------------------------------------------------ */
 
@@ -14,7 +16,7 @@
 
 /* log(1 - r^2) without the loss of what r^2 takes from 1, at either end. */
 static double log_x(double r) {
-    return r * r < 0.5 ? log1p(-r * r) : log((1 - r) * (1 + r));
+    return r * r < 0.5 ? gcor_log1p(-r * r) : gcor_log((1 - r) * (1 + r));
 }
 
 /* gamma(a + 1/2) / gamma(a + 1): from a large a, where it is a series, by the recursion of gamma. */
@@ -37,7 +39,7 @@ static double quotient_by_series(double a, double ratio, double r) {
         term *= (a + 0.5 + k) / (1.5 + k) * square;
         sum += term;
     }
-    return exp(-a * log_x(r)) - 2 * a * ratio / sqrt(PI) * r * sum;
+    return gcor_exp(-a * log_x(r)) - 2 * a * ratio / sqrt(PI) * r * sum;
 }
 
 /* Elsewhere: a continued fraction of I_x(a, b), b = 1/2 (DiDonato and Morris 1992), in r^2 where x would have lost it,
@@ -91,15 +93,19 @@ static void interpolate(const double *node, const double *value, double *coeffic
     }
 }
 
+/* Chebyshev's: cos(pi (k + 1/2) / TERMS). */
+static const double NODES[TERMS] = {
+    0.984807753012208,   0.8660254037844387,  0.6427876096865394,  0.3420201433256688, 0,
+    -0.3420201433256688, -0.6427876096865394, -0.8660254037844387, -0.984807753012208};
+
 static void fill_interval(gcor_t_table *table, double ratio, int interval) {
-    double node[TERMS], value[TERMS];
+    double value[TERMS];
     for (int k = 0; k < TERMS; k++) {
-        node[k] = cos(PI * (k + 0.5) / TERMS);
-        double y = table->low + (interval + (node[k] + 1) / 2) / table->per_y;
+        double y = table->low + (interval + (NODES[k] + 1) / 2) / table->per_y;
         double r = (1 / y - 1) / table->scale;
         value[k] = quotient(table->half_df, ratio, r < 0 ? 0 : r > 1 ? 1 : r);
     }
-    interpolate(node, value, table->coefficient[interval]);
+    interpolate(NODES, value, table->coefficient[interval]);
 }
 
 gcor_t_table *gcor_t_table_new(gcor_context *context, double df) {
@@ -136,7 +142,7 @@ gcor_tail gcor_normal_tail(double z) {
     if (size < FAR) {
         double w = size * root,
                lost = gcor_fma(size, root, -w) + size * rest; /* of an argument that erfc() magnifies */
-        return (gcor_tail){0, erfc(w) * (1 - 2 * w * lost)};
+        return (gcor_tail){0, gcor_erfc(w) * (1 - 2 * w * lost)};
     }
     double u = 1 / (size * size), sum = 1;
     for (int k = 6; k > 0; k--) sum = 1 - (2 * k - 1) * u * sum;
@@ -146,19 +152,19 @@ gcor_tail gcor_normal_tail(double z) {
 /* ---- p -------------------------------------------------------------------------------------- */
 
 double gcor_tail_log(gcor_tail tail) {
-    double p = tail.exponent + log(tail.factor);
+    double p = tail.exponent + gcor_log(tail.factor);
     return p > 0 ? 0 : p; /* by rounding */
 }
 
 static double two_sided(gcor_tail tail) {
-    double p = tail.factor * exp(tail.exponent);
+    double p = tail.factor * gcor_exp(tail.exponent);
     return p > 1 ? 1 : p;
 }
 
 double gcor_tail_p(gcor_tail tail, double statistic, gcor_alternative alternative, int is_log) {
     if (alternative == GCOR_TWO_SIDED) return is_log ? gcor_tail_log(tail) : two_sided(tail);
     if (alternative == GCOR_LESS ? statistic <= 0 : statistic >= 0)
-        return is_log ? gcor_tail_log(tail) - log(2) : two_sided(tail) / 2;
+        return is_log ? gcor_tail_log(tail) - LOG_2 : two_sided(tail) / 2;
     double other = two_sided(tail) / 2;
-    return is_log ? log1p(-other) : 1 - other;
+    return is_log ? gcor_log1p(-other) : 1 - other;
 }

@@ -2,6 +2,7 @@
 
 #include "alloc.h"
 #include "design.h"
+#include "elementary.h"
 #include "measure.h"
 #include "source.h"
 #include "threads.h"
@@ -175,7 +176,7 @@ static double exact_p(const gcor_test *test, int64_t n, double r) {
     int is_lower = alternative == GCOR_LESS || (alternative == GCOR_TWO_SIDED && r < 0);
     double p = is_lower ? gcor_exact_lower(test->exact, n, r) : gcor_exact_upper(test->exact, n, r);
     if (alternative == GCOR_TWO_SIDED) p = p < 0.5 ? 2 * p : 1;
-    return test->rule.is_log ? log(p) : p;
+    return test->rule.is_log ? gcor_log(p) : p;
 }
 
 static double asymptotic_p(const gcor_test *test, int64_t n, double df, double r, double statistic) {
@@ -189,7 +190,7 @@ static double at_least_own_order(const gcor_test *test, int64_t i, int64_t j, in
     double own = gcor_common_orders(test->x, i, test->y, j, n), other = gcor_common_orders(test->y, j, test->x, i, n);
     double least = fmax(own, other) / gcor_factorial(n);
     if (test->rule.alternative == GCOR_TWO_SIDED) least = least < 0.5 ? 2 * least : 1;
-    return fmax(p, test->rule.is_log ? log(least) : least);
+    return fmax(p, test->rule.is_log ? gcor_log(least) : least);
 }
 
 gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r) {

@@ -233,7 +233,8 @@ gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, cons
                              int64_t n, gcor_window_work work, void *user) {
     gcor_context *context = crew->context;
     windows_of_crew all = {windows, crew, tile, first, first + n, work, user};
-    context->tile_pairs = 1; /* the window in work */
+    if (gcor_stop(context)) return context->error.status; /* the caller's thread alone asks, and may come late */
+    context->tile_pairs = 1;                              /* the window in work */
     if (crew->n_workers == 1)
         take_some_windows(&all, 0, 0);
     else

@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/alloc.h"
+#include "../core/elementary.h"
 #include "../core/permuted.h"
 #include "../sink/maximum.h"
 
@@ -105,7 +106,7 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
     if (Rf_xlength(r) != length) Rf_error("%.0f coefficients and %.0f p values", (double)Rf_xlength(r), (double)length);
     for (R_xlen_t below = 0; below <= n; below++) {
         of_count[below] = (double)(1 + n - below) / (double)(1 + n);
-        if (Rf_asLogical(is_log)) of_count[below] = log(of_count[below]);
+        if (Rf_asLogical(is_log)) of_count[below] = gcor_log(of_count[below]);
     }
     gcor_huge_pages(adjusted, (size_t)length * sizeof *adjusted);
 #pragma omp parallel for num_threads(n_threads) schedule(static)

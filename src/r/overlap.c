@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "../core/alloc.h"
+#include "../core/elementary.h"
 #include "../core/threads.h"
 #include "../core/triangle.h"
 
@@ -121,7 +122,7 @@ static double combine_few(const overlap_combination *c, double *x) {
 }
 
 static void raise_to(double power, double *x, int64_t n) {
-    for (int64_t k = 0; power != 1 && k < n; k++) x[k] = pow(x[k], power);
+    for (int64_t k = 0; power != 1 && k < n; k++) x[k] = gcor_pow(x[k], power);
 }
 
 /* Pairs first .. first+n-1; room: for BLOCK values of each set and one of each. */

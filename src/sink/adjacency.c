@@ -1,6 +1,7 @@
 #include "adjacency.h"
 
 #include "../core/alloc.h"
+#include "../core/elementary.h"
 #include "../core/threads.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ enum { WIDTH = GCOR_ADJACENCY_WIDTH, SOME = 256 };
 static void raise_all(double power, int64_t n, const double *base, double *out) {
     const int is_whole = power == (double)(int)power;
     if (!gcor_is_multiplied(power)) {
-        for (int64_t k = 0; k < n; k++) out[k] = pow(base[k], power);
+        for (int64_t k = 0; k < n; k++) out[k] = gcor_pow(base[k], power);
         return;
     }
     for (int64_t k = 0; k < n; k++) out[k] = is_whole ? 1 : sqrt(base[k]);

@@ -9,15 +9,83 @@
 
 #if UNIT_HAS_FORK
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
 
+/* ---- loops ---------------------------------------------------------------------------------------- */
+
+enum { STEPS = 1000, TEAM = 4 };
+
+typedef struct {
+    int done[STEPS], in_use[TEAM], met, is_wrong;
+} steps;
+
+/* Two threads are in a step at the same time before the first steps end. */
+static void note_step(void *argument, int thread, int64_t k) {
+    steps *s = argument;
+    if (thread < 0 || thread >= TEAM || __atomic_fetch_add(&s->in_use[thread], 1, __ATOMIC_RELAXED) != 0)
+        s->is_wrong = 1;
+    __atomic_fetch_add(&s->done[k], 1, __ATOMIC_RELAXED);
+    if (k < 2) {
+        __atomic_fetch_add(&s->met, 1, __ATOMIC_RELAXED);
+        while (__atomic_load_n(&s->met, __ATOMIC_RELAXED) < 2) usleep(100);
+    }
+    __atomic_fetch_sub(&s->in_use[thread], 1, __ATOMIC_RELAXED);
+}
+
+static void every_step_once(void) {
+    static steps s;
+    for (int64_t n = 2; n <= STEPS; n += STEPS - 2) {
+        s = (steps){0};
+        gcor_for_each(TEAM, n, note_step, &s);
+        for (int64_t k = 0; k < n; k++) CHECK_INT(s.done[k], 1);
+        CHECK_INT(s.met, 2);
+        CHECK(!s.is_wrong);
+    }
+    s = (steps){.met = 2};
+    gcor_for_each(TEAM, 0, note_step, &s);
+    gcor_for_each(1, 5, note_step, &s);
+    CHECK_INT(s.met, 4);
+    CHECK(s.done[4] == 1 && s.done[5] == 0 && !s.is_wrong);
+}
+
+static void add_inner_step(void *argument, int thread, int64_t k) {
+    int64_t *sum = argument;
+    CHECK_INT(thread, 0);
+    *sum += k;
+}
+
+static void nest(void *argument, int thread, int64_t k) {
+    int64_t *sums = argument;
+    (void)thread;
+    gcor_for_each(1, 10, add_inner_step, sums + k);
+}
+
+static void nested_loops(void) {
+    int64_t sums[8] = {0};
+    gcor_for_each(TEAM, 8, nest, sums);
+    for (int k = 0; k < 8; k++) CHECK_INT(sums[k], 45);
+}
+
+static void some_processors(void) {
+    CHECK(gcor_processors() >= 1 && gcor_processors() <= sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+#define LOOP_TESTS \
+    {"every step of a loop is done once, by several threads at a time", every_step_once}, \
+        {"a step can have a loop of one thread", nested_loops}, { \
+        "there are processors", some_processors \
+    }
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 /* A sanitizer takes all addresses for itself. */
-const unit_test threads_tests[] = {{NULL, NULL}};
+const unit_test threads_tests[] = {LOOP_TESTS, {NULL, NULL}};
 #else
+
+/* ---- limits --------------------------------------------------------------------------------------- */
 
 enum { WANTED = 64 };
 
@@ -56,6 +124,13 @@ static int count_team(int threads) {
 #endif
 }
 
+/* In a child: whether the system has limits of addresses; an emulator may ignore them. */
+static void be_child_without_room(int most) {
+    limit_threads(most, 0);
+    void *room = malloc((size_t)1 << 30);
+    _exit(room == NULL);
+}
+
 /* In a child: what is promised is there. Its exit status is how many threads there are, or 255. */
 static void be_child(int most) {
     int n;
@@ -76,7 +151,15 @@ static int status_of_child(void (*be)(int most), int most) {
     return WEXITSTATUS(status);
 }
 
+static int has_limits(void) {
+    static int known = -1;
+    if (known < 0) known = status_of_child(be_child_without_room, 1);
+    if (!known) puts("not run: this system ignores RLIMIT_AS");
+    return known;
+}
+
 static void fewer_where_there_is_a_limit(void) {
+    if (!has_limits()) return;
     for (int most = 0; most < 12; most++) {
         int n = status_of_child(be_child, most);
         CHECK(n >= 1 && n <= most + 1);
@@ -101,6 +184,7 @@ static void be_child_with_workers(int most) {
 
 static void fewer_for_workers(void) {
     unit_seed(14);
+    if (!has_limits()) return;
     for (int most = 0; most < 16; most++) CHECK_INT(status_of_child(be_child_with_workers, most), 1);
 }
 
@@ -125,6 +209,7 @@ const unit_test threads_tests[] = {
     {"where the system allows fewer threads there are fewer, and no end of the process", fewer_where_there_is_a_limit},
     {"workers have fewer threads, too", fewer_for_workers},
     {"without a limit there are as many as are asked for", all_where_there_is_none},
+    LOOP_TESTS,
     {NULL, NULL},
 };
 #endif

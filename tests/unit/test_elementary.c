@@ -1,0 +1,80 @@
+/* Elementary functions: core/elementary.h. Their errors, and bits that are the same on every system. */
+#include "check.h"
+#include "fixture.h"
+
+#include "../../src/core/elementary.h"
+#include "../../src/core/fisher.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { N = 20000 };
+
+/* Units in the last place of `exact` between both. */
+static double error_of(double value, long double exact) {
+    int exponent;
+    if (exact == 0 || value != value) return value == 0 ? 0 : INFINITY;
+    frexpl(exact, &exponent);
+    return (double)(fabsl(value - exact) / ldexpl(1, exponent - DBL_MANT_DIG));
+}
+
+#define CHECK_ERROR(most, value, exact) \
+    do { \
+        double error = error_of(value, exact); \
+        if (!(error <= (most))) unit_fail(__FILE__, __LINE__, #value " is wrong by %g units, x is %.17g", error, x); \
+    } while (0)
+
+static void near_exact(void) {
+    unit_seed(31);
+    for (int k = 0; k < N && LDBL_MANT_DIG > DBL_MANT_DIG; k++) {
+        double u = unit_uniform(), x = u * ldexp(1, (int)(2000 * unit_uniform()) - 1000),
+               power = 300 * unit_uniform() * unit_uniform();
+        if (x > 0) CHECK_ERROR(1, gcor_log(x), logl(x));
+        x = 0.5 + u;
+        CHECK_ERROR(1, gcor_log(x), logl(x));
+        x = -u * unit_uniform() * unit_uniform() * 0.9999;
+        CHECK_ERROR(1, gcor_log1p(x), log1pl(x));
+        x = 1e6 * u * unit_uniform() * unit_uniform();
+        CHECK_ERROR(1, gcor_log1p(x), log1pl(x));
+        x = 1416 * (u - 0.5);
+        CHECK_ERROR(1.1, gcor_exp(x), expl(x));
+        CHECK_ERROR(1.1, gcor_exp(x / 1000), expl(x / 1000));
+        x = 26.2 * u;
+        CHECK_ERROR(5, gcor_erfc(x), erfcl(x));
+        CHECK_ERROR(5, gcor_erfc(x / 20), erfcl(x / 20));
+        x = u;
+        if (x > 0 && powl(x, power) > 1e-300L) CHECK_ERROR(1.1, gcor_pow(x, power), powl(x, power));
+        x = 1 - u / 100;
+        CHECK_ERROR(1.1, gcor_pow(x, 100 * power), powl(x, 100 * power));
+    }
+}
+
+static void special_values(void) {
+    CHECK(gcor_log(1) == 0 && gcor_log(0) == -INFINITY && isnan(gcor_log(-1)) && gcor_log(INFINITY) == INFINITY);
+    CHECK(gcor_log(0x1p-1074) < -744.4 && gcor_log(0x1p-1074) > -744.5);
+    CHECK(gcor_log1p(0) == 0 && gcor_log1p(-1) == -INFINITY && gcor_log1p(1e-300) == 1e-300 && isnan(gcor_log1p(-2)));
+    CHECK(gcor_exp(0) == 1 && gcor_exp(-800) == 0 && gcor_exp(800) == INFINITY && gcor_exp(-744) == 0x1p-1073);
+    CHECK(gcor_erfc(0) == 1 && gcor_erfc(28) == 0);
+    CHECK(gcor_pow(0, 2.3) == 0 && gcor_pow(1, 2.3) == 1 && gcor_pow(2, 3) == 8 && gcor_pow(0.5, 2000) == 0);
+    CHECK(isnan(gcor_exp(NAN)) && isnan(gcor_log(NAN)) && isnan(gcor_log1p(NAN)) && isnan(gcor_pow(NAN, 2)));
+}
+
+/* FNV-1a of the bits of results over the whole range. */
+static void same_bits(void) {
+    uint64_t hash = 14695981039346656037u;
+    for (int k = 1; k < N; k++) {
+        double x = k / 20001.0;
+        const double value[] = {gcor_log(x),      gcor_log(x * 1e200), gcor_log1p(-x),       gcor_exp(-700 * x),
+                                gcor_exp(x / 10), gcor_erfc(26 * x),   gcor_pow(x, 7.3 + x), gcor_pow(x, 0.2)};
+        for (int v = 0; v < 8; v++) hash = (hash ^ gcor_bits_of(value[v])) * 1099511628211u;
+    }
+    CHECK(hash == 0xdea8b60434348935u ||
+          unit_fail(__FILE__, __LINE__, "the digest is 0x%llx", (unsigned long long)hash));
+}
+
+const unit_test elementary_tests[] = {
+    {"logarithms, exponentials, erfc and powers have few wrong units", near_exact},
+    {"special values are those of C", special_values},
+    {"bits are the same on every system", same_bits},
+    {NULL, NULL},
+};
