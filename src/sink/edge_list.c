@@ -86,18 +86,28 @@ static gcor_status plan_places(gcor_edges *edges, gcor_context *context, const g
     return GCOR_OK;
 }
 
-static void scatter(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
-#pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int t = 0; t < edges->threads; t++) {
-        int64_t *next = next_of(edges, tile, t);
-        const gcor_edge_list *loose = &edges->loose[t];
-        for (int64_t e = 0, end; e < loose->n; e = end) {
-            int64_t *at = &next[loose->list[e].row];
-            end = end_of_row(loose, e);
-            memcpy(edges->ordered.list + *at, loose->list + e, (size_t)(end - e) * sizeof *loose->list);
-            *at += end - e;
-        }
+typedef struct {
+    gcor_edges *edges;
+    gcor_context *context;
+    const gcor_tile *tile;
+} ordering;
+
+static void scatter_list(void *argument, int thread, int64_t k) {
+    const ordering *o = argument;
+    int64_t *next = next_of(o->edges, o->tile, (int)k);
+    const gcor_edge_list *loose = &o->edges->loose[k];
+    (void)thread;
+    for (int64_t e = 0, end; e < loose->n; e = end) {
+        int64_t *at = &next[loose->list[e].row];
+        end = end_of_row(loose, e);
+        memcpy(o->edges->ordered.list + *at, loose->list + e, (size_t)(end - e) * sizeof *loose->list);
+        *at += end - e;
     }
+}
+
+static void scatter(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
+    ordering o = {edges, context, tile};
+    gcor_for_each(context->threads, edges->threads, scatter_list, &o);
 }
 
 /* Two ascending parts of a list of n, the first of `half`, into one; work: room for half. */
@@ -143,19 +153,29 @@ static void sort_row(gcor_edge *row, int64_t n, gcor_edge *work) {
     }
 }
 
+enum { SORTED_AT_ONCE = 64 }; /* rows */
+
 /* After scatter() the last thread's place in a row is the row's end, and the loose lists are free to
  * work in. */
-static void sort_rows(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
-    const int64_t *end = next_of(edges, tile, edges->threads - 1);
-    for (int t = 0; t < edges->threads; t++) edges->loose[t].n = 0;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 64)
-    for (int64_t row = tile->row; row < tile->row + tile->n_row; row++) {
-        int thread = omp_get_thread_num();
+static void sort_some_rows(void *argument, int thread, int64_t k) {
+    const ordering *o = argument;
+    const gcor_tile *tile = o->tile;
+    const int64_t *end = next_of(o->edges, tile, o->edges->threads - 1);
+    int64_t first = tile->row + k * SORTED_AT_ONCE,
+            last = gcor_smaller(first + SORTED_AT_ONCE, tile->row + tile->n_row);
+    for (int64_t row = first; row < last; row++) {
         int64_t begin = row > tile->row ? end[row - 1] : 0, n = end[row] - begin;
         gcor_edge_list *work;
-        if (n < 2 || gcor_stop(context)) continue;
-        if (!gcor_edges_room(edges, context, thread, n, &work)) sort_row(edges->ordered.list + begin, n, work->list);
+        if (n < 2 || gcor_stop(o->context)) continue;
+        if (!gcor_edges_room(o->edges, o->context, thread, n, &work))
+            sort_row(o->edges->ordered.list + begin, n, work->list);
     }
+}
+
+static void sort_rows(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
+    ordering o = {edges, context, tile};
+    for (int t = 0; t < edges->threads; t++) edges->loose[t].n = 0;
+    gcor_for_each(context->threads, (tile->n_row + SORTED_AT_ONCE - 1) / SORTED_AT_ONCE, sort_some_rows, &o);
 }
 
 gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {

@@ -68,25 +68,38 @@ static int32_t name_of(const int32_t *names, int32_t var) {
     return names ? names[var] : var;
 }
 
-/* Every thread looks at all edges and has variables of its own. */
+/* Edges of a tile for the neighbours, whose variables are divided into parts. */
+typedef struct {
+    gcor_edges *edges;
+    gcor_context *context;
+    const gcor_edge *list;
+    int64_t n;
+    int parts;
+} insertion;
+
+/* All edges, of which a part inserts those of its own variables. */
+static void insert_part(void *argument, int thread, int64_t part) {
+    const insertion *i = argument;
+    gcor_neighbours *neighbours = (gcor_neighbours *)i->edges;
+    gcor_side side = i->edges->rule.side;
+    gcor_heaps *cols = &neighbours->cols, *rows = i->edges->sink.shape == GCOR_FULL ? &neighbours->rows : cols;
+    const outer_names names = names_of(&i->edges->sink);
+    const gcor_edge *list = i->list;
+    (void)thread;
+    for (int64_t e = 0; e < i->n && !(e % 1024 == 0 && gcor_stop(i->context)); e++) {
+        gcor_neighbour of_row = {name_of(names.cols, list[e].col), list[e].r};
+        gcor_neighbour of_col = {name_of(names.rows, list[e].row), list[e].r};
+        if (is_own(list[e].row, (int)part, i->parts)) insert(side, rows, neighbours->k, list[e].row, of_row);
+        if (is_own(list[e].col, (int)part, i->parts)) insert(side, cols, neighbours->k, list[e].col, of_col);
+    }
+}
+
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
     enum { FEW = 1 << 12 }; /* sooner done than shared */
-    gcor_neighbours *neighbours = (gcor_neighbours *)edges;
-    gcor_side side = edges->rule.side;
-    gcor_heaps *cols = &neighbours->cols, *rows = edges->sink.shape == GCOR_FULL ? &neighbours->rows : cols;
-    const outer_names names = names_of(&edges->sink);
+    insertion i = {edges, context, list, n, n > FEW ? context->threads : 1};
     (void)tile;
-#pragma omp parallel num_threads(context->threads) if (n > FEW)
-    {
-        int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-        for (int64_t e = 0; e < n && !(e % 1024 == 0 && gcor_stop(context)); e++) {
-            gcor_neighbour of_row = {name_of(names.cols, list[e].col), list[e].r};
-            gcor_neighbour of_col = {name_of(names.rows, list[e].row), list[e].r};
-            if (is_own(list[e].row, thread, threads)) insert(side, rows, neighbours->k, list[e].row, of_row);
-            if (is_own(list[e].col, thread, threads)) insert(side, cols, neighbours->k, list[e].col, of_col);
-        }
-    }
+    gcor_for_each(i.parts, i.parts, insert_part, &i);
     return context->error.status;
 }
 
