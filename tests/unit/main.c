@@ -75,12 +75,18 @@ int unit_check_text(const char *file, int line, const char *text, const char *pa
 
 typedef enum { FAILED, PASSED, SKIPPED } outcome;
 
-/* A test that hangs ends the process. */
+/* After how many seconds a test ends the process, as it hangs. UNIT_SECONDS: others, for emulated processors. */
+static int max_seconds(void) {
+    const char *text = getenv("UNIT_SECONDS");
+    int seconds = text ? atoi(text) : 0;
+    return seconds > 0 ? seconds : SECONDS;
+}
+
 static outcome run(const char *file, const unit_test *test) {
     failures = 0;
     *about = 0;
     skipped = NULL;
-    unit_limit_seconds(SECONDS);
+    unit_limit_seconds(max_seconds());
     test->run();
     unit_limit_seconds(0);
     gcor_set_fault(GCOR_HOST_MEMORY, 0);
