@@ -1,7 +1,7 @@
 # Jobs in a child process, which can be interrupted and whose output can be read.
 
 # Without this, children of processx and forks of parallel in one session hide their ends from each other.
-options(processx.notify_old_sigchld = TRUE)
+Sys.setenv(PROCESSX_NOTIFY_OLD_SIGCHLD = "true")
 
 skip_without_children <- function() {
   skip_on_os("windows") # no SIGINT
