@@ -130,7 +130,7 @@ check: claims
 	rm -rf gpucor.Rcheck gpucor_*.tar.gz
 	nice $(MAKE) --no-print-directory -C '$(CURDIR)' unit > unit.log 2>&1 &
 	unit=$$!
-	trap 'pkill -P $$unit || true' EXIT
+	trap '[ -z "$$unit" ] || pkill -P "$$unit" || true' EXIT
 	export MAKEFLAGS=-j$(JOBS) _R_CHECK_CRAN_INCOMING_REMOTE_=FALSE _R_CHECK_SYSTEM_CLOCK_=FALSE
 	export GPUCOR_TESTS=full
 	# What the package enhances is for its users to have.
@@ -145,12 +145,14 @@ check: claims
 	manual='' # where TeX has the font that R's manuals are set in
 	kpsewhich inconsolata.sty > /dev/null 2>&1 || manual=--no-manual
 	# R CMD build has run the vignettes.
-	R CMD check --as-cran --timings --no-vignettes $$manual \
-	  --install-args='--strip --configure-args=$(CONFIGURE)' gpucor_*.tar.gz || true
-	wait $$unit && unit=passed || unit=failed
+	R CMD check --as-cran --timings --no-vignettes $$manual --install-args=--configure-args='$(CONFIGURE)' \
+	  gpucor_*.tar.gz || true
+	status=0
+	wait "$$unit" || status=$$?
+	unit=''
 	cat unit.log
 	'$(CURDIR)/.ci/check-result' gpucor.Rcheck
-	[ $$unit = passed ]
+	exit $$status
 
 unit:
 	$(call need,$(UNIT_NEEDS))

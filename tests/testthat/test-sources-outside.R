@@ -29,7 +29,7 @@ for (kind in names(outside_kinds)) {
   made <- new.env() # big.matrix collects R's garbage whenever it makes one
   outside <- function(x) {
     skip_if_not_installed(outside_kinds[[kind]][[1]])
-    key <- paste(kind, rlang::hash(x))
+    key <- paste(kind, digest_of(x))
     if (is.null(made[[key]])) made[[key]] <- suppressMessages(outside_kinds[[kind]][[2]](x))
     made[[key]]
   }
