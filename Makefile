@@ -195,6 +195,7 @@ asan asan-fuzz:
 	$(call need,$(TEST_NEEDS))
 	mkdir -p '$(BUILD)'
 	echo 'CFLAGS = -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' > '$(BUILD)/asan.mk'
+	export GPUCOR_TESTS=full
 	export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 	export R_MAKEVARS_USER='$(BUILD)/asan.mk'
 	$(call install,--configure-args=--without-cuda --no-test-load)
