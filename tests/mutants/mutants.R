@@ -1,4 +1,4 @@
-# Small wrong changes, each of which a test must find. A new capability adds its rows; where code moves, its row follows.
+# Small wrong changes, each of which a test must find. A new capability adds its rows; where code moves, a row follows.
 # mutant(name, file, from, to, tests): `from` occurs once in the file and becomes `to`; the files of tests that match
 # `tests`, which are likely to find it, are run first.
 mutants <- list(
@@ -9,7 +9,8 @@ mutants <- list(
          "test"),
   mutant("Kendall's variance", "src/core/ties.h", "+ 2 / (n * (n - 1)));", "+ 1 / (n * (n - 1)));", "test"),
   mutant("exact tail", "src/core/exact.c", "1 - half[steps - k - 1]", "1 - half[steps - k]", "test"),
-  mutant("exact Kendall", "src/core/exact.c", "lower_tail(before, steps, k - n)", "lower_tail(before, steps, k - n + 1)",
+  mutant("exact Kendall", "src/core/exact.c", "lower_tail(before, steps, k - n)",
+         "lower_tail(before, steps, k - n + 1)",
          "test"),
   mutant("exact Spearman", "src/core/exact.c", "for (int k = 2; k <= o->n; k++) all *= k;",
          "for (int k = 2; k < o->n; k++) all *= k;", "test"),
@@ -30,7 +31,8 @@ mutants <- list(
          "(int64_t)ranks->begin[k] + ranks->begin[k] + 1 - present;", "grid"),
   mutant("few levels", "src/core/rank.c", "levels[b].value < levels[a].value ? levels[b].count : 0",
          "levels[b].value <= levels[a].value ? levels[b].count : 0", "grid"),
-  mutant("Knight's ties", "src/cpu/knight.c", "        ties += gcor_triangular(to - from - 1);\n    }\n    return ties;",
+  mutant("Knight's ties", "src/cpu/knight.c",
+         "        ties += gcor_triangular(to - from - 1);\n    }\n    return ties;",
          "        ties += gcor_triangular(to - from);\n    }\n    return ties;", "kendall-long"),
   mutant("Knight's equal runs", "src/cpu/knight.c", "second = other<own, first", "second = other<=own, first",
          "kendall-long"),
@@ -53,16 +55,19 @@ mutants <- list(
          "if (cell + count_cells", "plan|workers"),
   mutant("pair masks", "src/core/pairs.c", "case GCOR_BETWEEN: return same ? GCOR_NO_PAIR",
          "case GCOR_BETWEEN: return same && all ? GCOR_ALL_PAIRS", "pairs"),
-  mutant("windows", "src/core/windows.c", "window * windows->step, windows->width", "window * windows->step + 1, windows->width",
+  mutant("windows", "src/core/windows.c", "window * windows->step, windows->width",
+         "window * windows->step + 1, windows->width",
          "windows"),
   mutant("complete rows of a window", "src/core/windows.c", "windows->complete[low + half] < obs",
          "windows->complete[low + half] <= obs", "windows"),
-  mutant("permutations", "src/core/permuted.c", "* 0x1p-53 * (double)(k + 1)", "* 0x1p-53 * (double)k", "surrogate|test"),
+  mutant("permutations", "src/core/permuted.c", "* 0x1p-53 * (double)(k + 1)", "* 0x1p-53 * (double)k",
+         "surrogate|test"),
   mutant("pairs of counts", "src/core/compact.c", "is_column ? j - i : compact->n_var - j;",
          "is_column ? j - i : compact->n_var - j - 1;", "compact"),
 
   # ---- sinks
-  mutant("sign of an edge", "src/sink/weight.h", "side == GCOR_NEGATIVE ? -1.0", "side == GCOR_NEGATIVE ? 1.0", "network"),
+  mutant("sign of an edge", "src/sink/weight.h", "side == GCOR_NEGATIVE ? -1.0", "side == GCOR_NEGATIVE ? 1.0",
+         "network"),
   mutant("edge at the threshold", "src/sink/weight.h", "weight >= gcor_least(rule, row, col) ? GCOR_KEPT",
          "weight > gcor_least(rule, row, col) ? GCOR_KEPT", "network"),
   mutant("rank of a selection", "src/core/select.c", "counts[bin] < *k)", "counts[bin] <= *k)", "density|summary"),
@@ -72,18 +77,21 @@ mutants <- list(
          "workers|density"),
   mutant("merge of sums", "src/sink/connectivity.c", "c->sums[k] += from->sums[k];", "c->sums[k] = from->sums[k];",
          "workers|connectivity"),
-  mutant("power sums", "src/sink/power_sums.c", "for (int p = (int)step; p > 0; p--)", "for (int p = (int)step; p > 1; p--)",
+  mutant("power sums", "src/sink/power_sums.c", "for (int p = (int)step; p > 0; p--)",
+         "for (int p = (int)step; p > 1; p--)",
          "connectivity|power"),
   mutant("fixed-point parts", "src/sink/fixed.h", "return ((term - high) + 0x1.8p-39) - 0x1.8p-39;", "return 0;",
          "connectivity|workers"),
   mutant("ties among neighbours", "src/sink/neighbours.c", "(x == y && a->other > b->other)",
          "(x == y && a->other < b->other)", "network"),
-  mutant("renamed edges", "src/sink/edge_rename.c", "to->is_triangle && i < j ?", "to->is_triangle && i > j ?", "pairs"),
+  mutant("renamed edges", "src/sink/edge_rename.c", "to->is_triangle && i < j ?", "to->is_triangle && i > j ?",
+         "pairs"),
   mutant("Welch's degrees", "src/sink/group_tests.c", "second * second / second_df)", "second * second / first_df)",
          "effects"),
   mutant("labels' t", "src/sink/combine_set.h", "b = 1 / n_second;", "b = 1 / n_first;", "effects|compare"),
   mutant("overlap's denominator", "src/core/overlap.h", "others = all - size,", "others = all,", "tom|modules"),
-  mutant("signed adjacency", "src/core/similarity.h", "similarity == GCOR_SIGNED ? (1 + r) / 2", "similarity == GCOR_SIGNED ? (1 + r)",
+  mutant("signed adjacency", "src/core/similarity.h", "similarity == GCOR_SIGNED ? (1 + r) / 2",
+         "similarity == GCOR_SIGNED ? (1 + r)",
          "connectivity|power"),
 
   # ---- R
@@ -93,10 +101,12 @@ mutants <- list(
          "function(density, pairs) floor(density * pairs)", "densit|network"),
   mutant("p values by permutation", "R/gputools.R", "p.value = (found$counts + 1) / (n_perm + 1)",
          "p.value = found$counts / n_perm", "gputools"),
-  mutant("maxT's count", "src/r/maxima.c", "(double)(1 + n - below) / (double)(1 + n)", "(double)(n - below) / (double)n",
+  mutant("maxT's count", "src/r/maxima.c", "(double)(1 + n - below) / (double)(1 + n)",
+         "(double)(n - below) / (double)n",
          "test|adjusted"),
   mutant("Fisher's weights", "R/subjects.R", "  n - 3\n}", "  n\n}", "subjects"),
-  mutant("error of a difference", "R/subjects.R", "variance / (x$counted$n - 3)", "variance / x$counted$n", "compare|effects"),
+  mutant("error of a difference", "R/subjects.R", "variance / (x$counted$n - 3)", "variance / x$counted$n",
+         "compare|effects"),
   mutant("weighted ranks of covariates", "R/covariates.R", "(cumsum(weight) - weight / 2)[groups]",
          "cumsum(weight)[groups]", "covariates"),
   mutant("rank of covariates", "R/covariates.R", "rank <- sum(abs(diag(decomposed$qr)) > SAME_SPAN)",
@@ -105,7 +115,9 @@ mutants <- list(
   # ---- CUDA's host side, on a machine with a GPU
   mutant("ring of tiles", "src/cuda/backend/ring.cu", "for (int k = 0; k < RING_SLOTS; k++) (void)take_turn();",
          "for (int k = 1; k < RING_SLOTS; k++) (void)take_turn();", "gpu|grid"),
-  mutant("rows of a band", "src/cuda/sink/bands.cu", "std::min(some, tile.n_row - row)", "std::min(some, tile.n_row - row - 1)",
+  mutant("rows of a band", "src/cuda/sink/bands.cu", "std::min(some, tile.n_row - row)",
+         "std::min(some, tile.n_row - row - 1)",
          "gpu|dist"),
-  mutant("walk over blocks", "src/cuda/product/product.cu", "(int)((to + cols - 1) / cols)", "(int)(to / cols)", "gpu|network")
+  mutant("walk over blocks", "src/cuda/product/product.cu", "(int)((to + cols - 1) / cols)", "(int)(to / cols)",
+         "gpu|network")
 )

@@ -68,7 +68,8 @@ failing_test <- function(pattern, tier) {
   code <- sprintf("results <- as.data.frame(testthat::test_dir('%s', filter = '%s', perl = TRUE, package = 'gpucor',
     load_package = 'installed', reporter = 'silent', stop_on_failure = FALSE))
     failed <- results[results$failed > 0 | results$error, ]
-    writeLines(if (nrow(failed)) paste0(failed$file, ': ', failed$test)[1] else character(), '%s')", file.path(tree, "tests/testthat"), pattern, found)
+    first <- if (nrow(failed)) paste0(failed$file, ': ', failed$test)[1] else character()
+    writeLines(first, '%s')", file.path(tree, "tests/testthat"), pattern, found)
   lives <- succeeds("tests.log", "Rscript", "--vanilla", "-e", code,
                     variables = c(paste0("R_LIBS=", library_of_tree), paste0("GPUCOR_TESTS=", tier),
                                   "OMP_WAIT_POLICY=passive"))
