@@ -5,7 +5,7 @@
 #   make check     make unit, R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
 #   make unit      what configure makes of false toolkits; the engine's tests without R: plain, with ASan and UBSan, with
 #                  TSan; half a minute
-#   make mutants   small wrong changes, each of which a test must find; an hour
+#   make mutants   small wrong changes, each of which a test must find; twenty minutes
 #   make ports     the engine's tests for Windows by wine, the tests for ARM by qemu; root, half an hour
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
 #   make fuzz      random calls against cor(), exact fractions and definitions: SECONDS=60 SEED=1
