@@ -1,15 +1,15 @@
 # Two tiers of tests. Quick, the default: every capability, every definition, boundary sizes, in under three minutes on
-# two cores. Full, where the environment variable GPUCOR_TESTS is "full", as `make check` sets it: more combinations,
-# every step of a walk over failures, what needs several processes or much time.
+# two cores. Full, where the environment variable GPUCOR_TESTS is "full", as `make check` sets it: more data, every step
+# of a walk over failures, what needs several processes or much time.
 
 full_tier <- function() identical(Sys.getenv("GPUCOR_TESTS"), "full")
 
 # Skips the rest of the test in the quick tier.
 skip_unless_full <- function() skip_if_not(full_tier(), "GPUCOR_TESTS is not \"full\"")
 
-# Rows of combinations that cover every combination of any two factors (full tier: of any three) at least once, as a
-# data frame. ...: the levels of each factor, by name. The rows are the same at every call.
-covering <- function(..., strength = if (full_tier()) 3L else 2L) {
+# Rows of combinations that cover every combination of any two factors (of any `strength`) at least once, as a data
+# frame. ...: the levels of each factor, by name. The rows are the same at every call.
+covering <- function(..., strength = 2L) {
   factors <- list(...)
   n_levels <- lengths(factors)
   sets <- utils::combn(length(factors), min(strength, length(factors)), simplify = FALSE)

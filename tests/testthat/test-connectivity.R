@@ -13,7 +13,7 @@ expect_connectivity <- function(con, r, sign = "absolute", type = "unsigned", la
 for (backend in backends()) {
   test_that(paste(backend, "sums over each column's pairs"), {
     data <- kinds_of_data(23, 30)
-    rows <- covering(kind = names(data), use = all_uses, method = all_methods, strength = 2)
+    rows <- covering(kind = names(data), use = all_uses, method = all_methods)
     rows$sign <- rep_len(all_signs, nrow(rows))
     rows$type <- rep_len(rep(all_types, each = 3), nrow(rows))
     for_rows(rows, function(kind, use, method, sign, type, label) {
@@ -100,7 +100,7 @@ for (backend in backends()) {
     more <- list(nothing = list(), power = list(power = 3), histogram = list(histogram = TRUE),
                  both = list(power = c(1, 0.5), histogram = TRUE))
     rows <- covering(kind = names(data), more = names(more), method = all_methods, sign = all_signs,
-                     by = c("density", "threshold"), threads = c(1, 3), strength = 2)
+                     by = c("density", "threshold"), threads = c(1, 3))
     for_rows(rows, function(kind, also, method, sign, by, threads, label) {
       x <- data[[kind]]
       use <- if (kind == "holes") "pairwise" else "everything"
@@ -222,7 +222,7 @@ for (backend in backends()) {
                   all = list(density = 0.05, power = c(1:20, 2.5), histogram = TRUE, maps = c("mean", "z", "icc")))
     ways <- c("2 threads", "3 threads", "workers", "memory", if (backend != "cpu") "cpu")
     rows <- covering(given = names(given), by = ways, method = all_methods,
-                     use = c("everything", "pairwise.complete.obs"), strength = 2)
+                     use = c("everything", "pairwise.complete.obs"))
     .Call(gpucor:::r_set_shared_steps, 1)
     on.exit(.Call(gpucor:::r_set_shared_steps, 0))
     for_rows(rows, function(which, by, method, use, label) {

@@ -39,7 +39,7 @@ for (backend in backends()) {
   test_that(paste(backend, "has the edges of every criterion"), {
     data <- kinds_of_data(23, 24)
     rows <- covering(kind = names(data), use = all_uses, method = all_methods, sides = c("x", "wide x", "wide y"),
-                     criterion = names(criteria), sign = all_signs, strength = 2)
+                     criterion = names(criteria), sign = all_signs)
     if (full_tier()) { # every kind with every use and method
       more <- covering(kind = names(data), use = all_uses, method = all_methods)
       others <- unique(rows[c("sides", "criterion", "sign")])
