@@ -7,12 +7,13 @@
 
 #include "../../src/core/threads.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #if UNIT_HAS_FORK
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #endif
 
 /* ---- loops ---------------------------------------------------------------------------------------- */
@@ -71,7 +72,10 @@ static void nested_loops(void) {
 }
 
 static void some_processors(void) {
-    CHECK(gcor_processors() >= 1 && gcor_processors() <= sysconf(_SC_NPROCESSORS_ONLN));
+    CHECK(gcor_processors() >= 1);
+#if UNIT_HAS_FORK
+    CHECK(gcor_processors() <= sysconf(_SC_NPROCESSORS_ONLN));
+#endif
 }
 
 #define LOOP_TESTS \
