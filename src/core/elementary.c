@@ -123,11 +123,9 @@ static sum_of_two add_smaller(double a, double smaller) {
     return (sum_of_two){high, smaller - (high - a)};
 }
 
-/* Dekker's product: halves of 26 digits. */
 static sum_of_two multiply(double a, double b) {
-    double x = a * 134217729, a_high = x - (x - a), a_low = a - a_high;
-    double y = b * 134217729, b_high = y - (y - b), b_low = b - b_high, high = a * b;
-    return (sum_of_two){high, ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low};
+    double high = a * b;
+    return (sum_of_two){high, gcor_fma(a, b, -high)};
 }
 
 /* log(1 + f) = 2 (s + s^3 / 3 + ...), s = f / (2 + f): the first two terms with about 30 digits, so that the logarithm

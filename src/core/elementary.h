@@ -1,6 +1,6 @@
 /* Elementary functions with the same bits on every system: sums, products, quotients and bits only, none of them fused
- * (rounding.h). The system's own differ in their last bits. Errors are in units in the last place, against long double
- * (tests/unit/test_elementary.c). */
+ * but by gcor_fma() (rounding.h). The system's own differ in their last bits. Errors are in units in the last place,
+ * against long double (tests/unit/test_elementary.c). */
 #ifndef GPUCOR_ELEMENTARY_H
 #define GPUCOR_ELEMENTARY_H
 
