@@ -20,13 +20,18 @@ test_that("processes of other users are running", {
   expect_true(.Call(gpucor:::r_are_running, 1L)) # for everybody but root kill() refuses
 })
 
+# A new folder with a file; the names of that and of another one.
+from_and_to <- function() {
+  names <- file.path(temporary_folder(), c("from", "to"))
+  writeLines("new", names[1])
+  names
+}
+
 test_that("a file is renamed over another one, unless that must stay", {
-  folder <- tempfile()
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
-  from <- file.path(folder, "from")
-  to <- file.path(folder, "to")
-  writeLines("new", from)
+  names <- from_and_to()
+  on.exit(unlink(dirname(names[1]), recursive = TRUE))
+  from <- names[1]
+  to <- names[2]
   writeLines("old", to)
   expect_true(gpucor:::rename_file(from, to))
   expect_identical(readLines(to), "new")
@@ -39,12 +44,10 @@ test_that("a file is renamed over another one, unless that must stay", {
 
 test_that("renaming is tried again while something is in the way", {
   skip_if_not_installed("callr")
-  folder <- tempfile()
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
-  from <- file.path(folder, "from")
-  to <- file.path(folder, "to")
-  writeLines("new", from)
+  names <- from_and_to()
+  on.exit(unlink(dirname(names[1]), recursive = TRUE))
+  from <- names[1]
+  to <- names[2]
   dir.create(to)
   expect_false(gpucor:::rename_file(from, to, seconds = 0.2))
   remover <- callr::r_bg(function(to) {

@@ -17,12 +17,3 @@ test_that("results are the same on one thread and on three", {
   )
   for (k in seq_along(calls)) expect_identical(calls[[k]](3), calls[[k]](1), label = paste("call", k))
 })
-
-test_that("gpuInfo() names POSIX threads of a build without OpenMP", {
-  info <- gpuInfo()
-  info$threads <- 2L
-  info$configured <- "CPU back end with POSIX threads, as the C compiler has no OpenMP (here it is) and no CUDA (none)"
-  expect_output(print(info), "CPU:  2 POSIX threads, as the C compiler has no OpenMP (here it is), instr", fixed = TRUE)
-  info$configured <- "CPU back end with OpenMP of /opt/libomp and no CUDA (none)"
-  expect_output(print(info), "CPU:  2 threads, instructions: ", fixed = TRUE)
-})
