@@ -1,5 +1,5 @@
 /* The back ends of this build, the one first that is to be taken where it can be used. Here, above all of them. */
-#include "core/gpucor.h"
+#include "gpucor.h"
 
 #include "configured.h"
 

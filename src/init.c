@@ -1,5 +1,5 @@
 /* What R may call: the table of src/r/. Here because R looks for a package's sources in src itself. */
-#include "core/measure.h"
+#include "measure/measure.h"
 #include "r/r.h"
 
 #include <R_ext/Rdynload.h>

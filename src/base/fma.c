@@ -1,5 +1,5 @@
 /* fma() for a C library whose own is wrong. */
-#include "../core/rounding.h"
+#include "rounding.h"
 
 #ifdef __SIZEOF_INT128__
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #ifndef _WIN32
 
-#include "../core/triangle.h"
+#include "triangle.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* The CPU back end's table. */
 #include "cpu.h"
 
-#include "../core/alloc.h"
+#include "../base/alloc.h"
 #include "../base/os.h"
-#include "../core/triangle.h"
+#include "../base/triangle.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* What every product of the CPU back end uses: a tile's blocks, scratch, the way to the sink. */
 #include "cpu.h"
 
-#include "../core/alloc.h"
-#include "../core/pairs.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../mask/pairs.h"
+#include "../base/triangle.h"
 
 void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size) {
     int64_t bytes = count * (int64_t)size;

@@ -8,11 +8,11 @@
  *   kendall.c           a tile of signs pair by pair, where that is cheaper
  *     knight.c levels.c   by sorting, and by a table of levels
  *   pairwise.c          a tile of pairs that have observations of their own, but for signs
- *   overlap.c           the product of adjacencies (core/overlap.h) */
+ *   overlap.c           the product of adjacencies (engine/overlap.h) */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
-#include "../core/gpucor.h"
+#include "../gpucor.h"
 #include "kernels.h"
 
 /* n_obs values per variable, by kind; the rest are NULL. */

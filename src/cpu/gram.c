@@ -1,11 +1,11 @@
 #include "gram.h"
 
-#include "../core/alloc.h"
-#include "../core/coefficient.h"
-#include "../core/design.h"
-#include "../core/measure.h"
-#include "../core/missing.h"
-#include "../core/source.h"
+#include "../base/alloc.h"
+#include "../measure/coefficient.h"
+#include "../measure/design.h"
+#include "../measure/measure.h"
+#include "../source/missing.h"
+#include "../source/source.h"
 #include "cpu.h"
 
 #include <math.h>

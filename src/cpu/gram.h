@@ -3,7 +3,7 @@
 #ifndef GPUCOR_CPU_GRAM_H
 #define GPUCOR_CPU_GRAM_H
 
-#include "../core/gpucor.h"
+#include "../gpucor.h"
 
 typedef struct cpu_gram cpu_gram;
 

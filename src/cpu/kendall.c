@@ -1,9 +1,9 @@
 /* A tile of signs pair by pair, each in the way that is cheapest for it. */
 #include "cpu.h"
 
-#include "../core/coefficient.h"
-#include "../core/pairs.h"
-#include "../core/threads.h"
+#include "../measure/coefficient.h"
+#include "../mask/pairs.h"
+#include "../base/threads.h"
 #include "knight.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The kernels for every instruction set that this compiler knows, and which of them this machine has. */
 #include "kernels.h"
 
-#include "../core/coefficient.h"
+#include "../measure/coefficient.h"
 
 #include <stdio.h>
 #include <stdlib.h>

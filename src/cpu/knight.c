@@ -1,7 +1,7 @@
 /* Discordant pairs of observations by a merge sort, n log n of them (Knight 1966). */
 #include "knight.h"
 
-#include "../core/triangle.h"
+#include "../base/triangle.h"
 
 #include <string.h>
 

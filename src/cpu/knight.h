@@ -21,7 +21,8 @@ typedef struct {
 
 /* Bytes that either function needs to work in. */
 int64_t cpu_knight_bytes(int64_t n_obs);
-/* Sort a column by its scores, which are those of gcor_scores() (core/measure.h); rows: room for n_obs. Any thread. */
+/* Sort a column by its scores, which are those of gcor_scores() (measure/measure.h); rows: room for n_obs. Any thread.
+ */
 void cpu_sort_column(const float *score, int64_t n_obs, void *work, cpu_sorted *sorted);
 /* Of the observations that both have. Any thread. */
 cpu_kendall cpu_knight(const cpu_sorted *x, const float *y, void *work);

@@ -3,7 +3,7 @@
 #include "kernels.h"
 #include "knight.h"
 
-#include "../core/triangle.h"
+#include "../base/triangle.h"
 
 #include <math.h>
 #include <string.h>

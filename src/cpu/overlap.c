@@ -4,10 +4,10 @@
 #include "cpu.h"
 
 #include "../base/os.h"
-#include "../core/overlap.h"
-#include "../core/share.h"
-#include "../core/threads.h"
-#include "../core/triangle.h"
+#include "../engine/overlap.h"
+#include "../engine/shard.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
 #include "../sink/adjacency.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Pairwise-complete values and ranks: every pair by itself, over its common observations. */
 #include "cpu.h"
 
-#include "../core/coefficient.h"
-#include "../core/pair.h"
-#include "../core/threads.h"
+#include "../measure/coefficient.h"
+#include "../measure/pair.h"
+#include "../base/threads.h"
 
 #include <float.h>
 

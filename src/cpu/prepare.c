@@ -1,10 +1,10 @@
 /* Columns made ready, a thread for each, as they come from the source. */
 #include "cpu.h"
 
-#include "../core/alloc.h"
-#include "../core/coefficient.h"
-#include "../core/pair.h"
-#include "../core/source.h"
+#include "../base/alloc.h"
+#include "../measure/coefficient.h"
+#include "../measure/pair.h"
+#include "../source/source.h"
 #include "knight.h"
 
 /* Floats from one column to the next. */

@@ -3,10 +3,10 @@
  * this is done slice by slice, and the sums of all blocks are kept meanwhile. */
 #include "cpu.h"
 
-#include "../core/alloc.h"
-#include "../core/pairs.h"
-#include "../core/threads.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../mask/pairs.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
 
 /* Elements of a sliver that are multiplied with all rows of a block before the next: 16 KB of it, which stay in the
  * first-level cache. */

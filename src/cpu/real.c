@@ -4,8 +4,8 @@
  * in runs (coefficient.h), as on a GPU. */
 #include "cpu.h"
 
-#include "../core/alloc.h"
-#include "../core/coefficient.h"
+#include "../base/alloc.h"
+#include "../measure/coefficient.h"
 
 /* Observations that are opened at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
  * are summed in single precision, and as many at a time as stay in the first-level cache: whole slices. */

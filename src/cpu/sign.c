@@ -2,7 +2,7 @@
  * bits. All sums are exact. */
 #include "cpu.h"
 
-#include "../core/coefficient.h"
+#include "../measure/coefficient.h"
 
 #include <string.h>
 

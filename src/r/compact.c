@@ -1,16 +1,16 @@
 /* All coefficients as a vector of doubles for R that has them in half the memory, and outside of R's own (ALTREP):
- * single precision or numerators (core/compact.h). What R asks for element by element, in pieces, or as an extreme is
- * read there. Who asks for a pointer gets an ordinary vector, made once by all threads, and what was compact is given
- * back.
+ * single precision or numerators (measure/compact.h). What R asks for element by element, in pieces, or as an extreme
+ * is read there. Who asks for a pointer gets an ordinary vector, made once by all threads, and what was compact is
+ * given back.
  *
  * data1: a pointer of R's to a compact_values, nil when there is an ordinary vector: data2. Copies, and distances of
  * the same coefficients, share the memory, whose contents never change. */
 #include "altrep.h"
 
-#include "../core/alloc.h"
+#include "../base/alloc.h"
 #include "../base/os.h"
-#include "../core/pool.h"
-#include "../core/triangle.h"
+#include "../base/pool.h"
+#include "../base/triangle.h"
 
 enum { CHECKED_BYTES = 64 << 20 }; /* from which on it is looked at whether there is memory */
 

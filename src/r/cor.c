@@ -1,9 +1,9 @@
 /* gpuCor and its relatives: an R matrix in, all coefficients out. */
 #include "r.h"
 
-#include "../core/alloc.h"
-#include "../core/pool.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../base/pool.h"
+#include "../base/triangle.h"
 #include "../sink/compact.h"
 #include "../sink/dense_share.h"
 

@@ -1,7 +1,7 @@
 /* A network's edges for a data frame. */
 #include "r.h"
 
-#include "../sink/edge_sort.h"
+#include "../sink/edges/sort.h"
 
 /* Any R object may have been changed: the starts say what is read. */
 static void check_rows(SEXP p, SEXP i, SEXP x) {

@@ -2,7 +2,7 @@
 #include "r.h"
 
 #include "../base/os.h"
-#include "../core/threads.h"
+#include "../base/threads.h"
 
 static int forked = 0;
 

@@ -1,7 +1,7 @@
 /* What this build and this machine have, and the tests' ways in. */
 #include "r.h"
 
-#include "../core/alloc.h"
+#include "../base/alloc.h"
 #include "../cpu/cpu.h"
 #ifdef GPUCOR_CUDA
 #include "../cuda/backend/info.h"

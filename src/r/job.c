@@ -1,8 +1,8 @@
 /* What every call into the engine has in common: its arguments, its result's first elements, its end. */
 #include "r.h"
 
-#include "../core/alloc.h"
-#include "../core/measure.h"
+#include "../base/alloc.h"
+#include "../measure/measure.h"
 
 void r_call_parse(r_call *call, SEXP settings) {
     r_monitor(&call->monitor, &call->progress, settings);

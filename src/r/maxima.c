@@ -1,9 +1,9 @@
 /* The largest coefficients of permuted observations, for p values that are adjusted for all pairs. */
 #include "r.h"
 
-#include "../core/alloc.h"
-#include "../core/elementary.h"
-#include "../core/permuted.h"
+#include "../base/alloc.h"
+#include "../base/elementary.h"
+#include "../source/permuted.h"
 #include "../sink/maximum.h"
 
 /* Two whole numbers below 2^32, of R's generator. */

@@ -1,8 +1,8 @@
 /* gpuCorNetwork: edges in a store that R owns through a pointer, and what becomes of them. */
 #include "r.h"
 
-#include "../core/alloc.h"
-#include "../core/pool.h"
+#include "../base/alloc.h"
+#include "../base/pool.h"
 #include "../sink/histogram.h"
 #include "../sink/neighbours.h"
 

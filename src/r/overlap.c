@@ -1,10 +1,10 @@
 /* gpuTOM: the rule; the overlaps of a sparse network's edges; several data sets' overlaps combined. */
 #include "r.h"
 
-#include "../core/alloc.h"
-#include "../core/elementary.h"
-#include "../core/threads.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../base/elementary.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
 
 const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap) {
     if (Rf_isNull(overlap)) return NULL;

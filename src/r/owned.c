@@ -4,7 +4,7 @@
  * data1: a pointer of R's to the memory; data2: the length. */
 #include "altrep.h"
 
-#include "../core/pool.h"
+#include "../base/pool.h"
 
 #include <stdlib.h>
 

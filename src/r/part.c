@@ -2,9 +2,9 @@
 #include "r.h"
 
 #include "../base/os.h"
-#include "../core/needs.h"
-#include "../core/share.h"
-#include "../sink/edge_store.h"
+#include "../engine/needs.h"
+#include "../engine/shard.h"
+#include "../sink/edges/store.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,17 +10,17 @@
 #include <Rinternals.h>
 #include <R_ext/Rdynload.h>
 
-#include "../core/combine.h"
-#include "../core/compact.h"
-#include "../core/design.h"
-#include "../core/pool.h"
-#include "../core/raw_file.h"
-#include "../core/missing.h"
-#include "../core/overlap.h"
-#include "../core/pairs.h"
-#include "../core/session.h"
-#include "../core/source.h"
-#include "../core/test.h"
+#include "../engine/combine.h"
+#include "../measure/compact.h"
+#include "../measure/design.h"
+#include "../base/pool.h"
+#include "../source/raw_file.h"
+#include "../source/missing.h"
+#include "../engine/overlap.h"
+#include "../mask/pairs.h"
+#include "../engine/session.h"
+#include "../source/source.h"
+#include "../stats/test.h"
 #include "../sink/dense.h"
 
 /* ---- .Call entry points -------------------------------------------------------- */

@@ -2,9 +2,9 @@
  * and the network of those. Vectors of R's, an element for each entry of compressed rows. */
 #include "r.h"
 
-#include "../core/alloc.h"
-#include "../core/measure.h"
-#include "../core/test.h"
+#include "../base/alloc.h"
+#include "../measure/measure.h"
+#include "../stats/test.h"
 
 SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other) {
     return Rf_ScalarReal(gcor_kendall_deviation(Rf_asReal(n), Rf_asReal(q), Rf_asReal(other)));

@@ -1,8 +1,8 @@
 /* The strongest few of many values, and what all of them are like. Values are read where R has them. */
 #include "r.h"
 
-#include "../core/alloc.h"
-#include "../core/summary.h"
+#include "../base/alloc.h"
+#include "../stats/summary.h"
 
 /* A call without settings, and its values. */
 static gcor_values begin(r_call *call, SEXP x, SEXP threads) {

@@ -1,9 +1,9 @@
 /* What R takes from the engine: the measures, and the numbers that both know. */
 #include "r.h"
 
-#include "../core/measure.h"
+#include "../measure/measure.h"
 #include "../sink/connectivity.h"
-#include "../core/fisher.h"
+#include "../base/fisher.h"
 
 /* An option's texts; NULL: it is a number. */
 static SEXP choices_of(const gcor_option *option) {

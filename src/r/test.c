@@ -1,10 +1,10 @@
 /* gpuCorTest: statistics and p values of coefficients that are there. */
 #include "r.h"
 
-#include "../core/alloc.h"
-#include "../core/measure.h"
-#include "../core/test.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../measure/measure.h"
+#include "../stats/test.h"
+#include "../base/triangle.h"
 
 double *r_new_element(SEXP result, int element, R_xlen_t length) {
     SEXP values = Rf_allocVector(REALSXP, length);

@@ -2,7 +2,7 @@
  * and goes as integer64, the class of package bit64 (64-bit integers in a double's place). */
 #include "r.h"
 
-#include "../core/triangle.h"
+#include "../base/triangle.h"
 
 static const int64_t EXACT_DOUBLES = (int64_t)1 << 53;
 

@@ -1,9 +1,9 @@
 /* gpuCorWindows: moments of each pair over all windows, kept for all pairs or for the most variable ones. */
 #include "windows.h"
 
-#include "../core/alloc.h"
-#include "../core/filter.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../mask/filter.h"
+#include "../base/triangle.h"
 
 #include "../sink/neighbours.h"
 #include "../sink/window_moments.h"

@@ -1,8 +1,8 @@
 /* gpuCorWindows: a network of each window, or its degrees. */
 #include "windows.h"
 
-#include "../core/alloc.h"
-#include "../core/picked.h"
+#include "../base/alloc.h"
+#include "../source/picked.h"
 #include "../sink/connectivity.h"
 #include "../sink/neighbours.h"
 

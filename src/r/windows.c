@@ -1,8 +1,8 @@
 /* gpuCorWindows: runs over windows of consecutive observations, and the coefficients of each. */
 #include "windows.h"
 
-#include "../core/alloc.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../base/triangle.h"
 
 r_window_rule r_window_rule_of(SEXP rule) {
     return (r_window_rule){.criterion = (r_criterion)Rf_asInteger(r_element(rule, "criterion")),

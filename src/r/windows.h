@@ -4,7 +4,7 @@
 
 #include "r.h"
 
-#include "../core/windows.h"
+#include "../engine/windows.h"
 #include "../sink/weight.h"
 
 /* Which pairs of a window are edges. */

@@ -1,8 +1,8 @@
 #include "adjacency.h"
 
-#include "../core/alloc.h"
-#include "../core/elementary.h"
-#include "../core/threads.h"
+#include "../base/alloc.h"
+#include "../base/elementary.h"
+#include "../base/threads.h"
 
 #include <string.h>
 

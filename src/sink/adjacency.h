@@ -3,8 +3,8 @@
 #ifndef GPUCOR_ADJACENCY_H
 #define GPUCOR_ADJACENCY_H
 
-#include "../core/overlap.h"
-#include "../core/pool.h"
+#include "../engine/overlap.h"
+#include "../base/pool.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,8 @@
 #include "combine_sums.h"
 
-#include "../core/alloc.h"
-#include "../core/threads.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
 
 enum { SOME = 256 }; /* values at a time */
 

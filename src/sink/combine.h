@@ -7,7 +7,7 @@
 #ifndef GPUCOR_COMBINE_SINK_H
 #define GPUCOR_COMBINE_SINK_H
 
-#include "../core/combine.h"
+#include "../engine/combine.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,8 +2,8 @@
  * sink, and exact coefficients of the others, from the operands. */
 #include "combine_sums.h"
 
-#include "../core/fisher.h"
-#include "../core/triangle.h"
+#include "../base/fisher.h"
+#include "../base/triangle.h"
 
 #include <string.h>
 

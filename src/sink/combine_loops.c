@@ -5,7 +5,7 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "../core/fisher.h"
+#include "../base/fisher.h"
 #include "../cpu/kernels.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "compact.h"
 
-#include "../core/alloc.h"
-#include "../core/coefficient.h"
-#include "../core/threads.h"
-#include "../core/touch.h"
+#include "../base/alloc.h"
+#include "../measure/coefficient.h"
+#include "../base/threads.h"
+#include "../base/touch.h"
 
 #include <string.h>
 #ifdef __SSE2__

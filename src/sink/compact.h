@@ -2,7 +2,7 @@
 #ifndef GPUCOR_COMPACT_SINK_H
 #define GPUCOR_COMPACT_SINK_H
 
-#include "../core/compact.h"
+#include "../measure/compact.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,8 +3,8 @@
  * (power_sums.c). */
 #include "connectivity.h"
 
-#include "../core/alloc.h"
-#include "../core/threads.h"
+#include "../base/alloc.h"
+#include "../base/threads.h"
 #include "file.h"
 #include "power_sums.h"
 

@@ -5,9 +5,9 @@
 #ifndef GPUCOR_CONNECTIVITY_H
 #define GPUCOR_CONNECTIVITY_H
 
-#include "../core/similarity.h"
-#include "edge_sums.h"
-#include "edges.h"
+#include "../measure/similarity.h"
+#include "edges/sums.h"
+#include "edges/edges.h"
 #include "histogram.h"
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. */
 #include "dense.h"
 
-#include "../core/alloc.h"
-#include "../core/share.h"
-#include "../core/threads.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../engine/shard.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
 #include "file.h"
 
 static double *place(const gcor_dense *dense, int64_t row, int64_t col) {

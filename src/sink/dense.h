@@ -2,7 +2,7 @@
 #ifndef GPUCOR_DENSE_H
 #define GPUCOR_DENSE_H
 
-#include "../core/gpucor.h"
+#include "../gpucor.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,10 +1,10 @@
 /* Every coefficient of a share: square by square, and row by row in each, which is the order of the file. */
 #include "dense_share.h"
 
-#include "../core/alloc.h"
-#include "../core/share.h"
-#include "../core/threads.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../engine/shard.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
 #include "file.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_FILE_H
 #define GPUCOR_FILE_H
 
-#include "../core/gpucor.h"
+#include "../gpucor.h"
 
 gcor_status gcor_put(gcor_context *context, FILE *file, const void *data, int64_t count, size_t size);
 gcor_status gcor_get(gcor_context *context, FILE *file, void *data, int64_t count, size_t size);

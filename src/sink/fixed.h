@@ -5,7 +5,7 @@
 #ifndef GPUCOR_FIXED_H
 #define GPUCOR_FIXED_H
 
-#include "../core/triangle.h"
+#include "../base/triangle.h"
 
 enum { GCOR_EXACT_TERMS = 256, GCOR_FIXED_BITS = 91 };
 

@@ -1,6 +1,6 @@
 #include "group_tests.h"
 
-#include "../core/alloc.h"
+#include "../base/alloc.h"
 #include "combine_sums.h"
 
 #include <math.h>

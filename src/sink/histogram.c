@@ -1,7 +1,7 @@
 /* The sink that counts coefficients by size. */
 #include "histogram.h"
 
-#include "../core/alloc.h"
+#include "../base/alloc.h"
 #include "file.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "label_maxima.h"
 
-#include "../core/alloc.h"
-#include "../core/fisher.h"
+#include "../base/alloc.h"
+#include "../base/fisher.h"
 #include "combine_sums.h"
 
 enum { BLOCK = GCOR_SUM_BLOCK };

@@ -1,7 +1,7 @@
 /* The sink that keeps the largest weight. */
 #include "maximum.h"
 
-#include "../core/alloc.h"
+#include "../base/alloc.h"
 #include "file.h"
 
 enum { LINE = 8 }; /* doubles of a cache line */

@@ -2,9 +2,9 @@
  * variables' own least weights rise, so that later tiles hand over less and less. */
 #include "neighbours.h"
 
-#include "../core/alloc.h"
-#include "../core/pairs.h"
-#include "../core/threads.h"
+#include "../base/alloc.h"
+#include "../mask/pairs.h"
+#include "../base/threads.h"
 #include "file.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_NEIGHBOURS_H
 #define GPUCOR_NEIGHBOURS_H
 
-#include "edge_store.h"
+#include "edges/store.h"
 
 #ifdef __cplusplus
 extern "C" {

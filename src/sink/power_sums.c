@@ -2,9 +2,9 @@
  * its column and, in sums of the thread's own, for its row; at last the rows' sums of all threads are added up. */
 #include "power_sums.h"
 
-#include "../core/alloc.h"
-#include "../core/threads.h"
-#include "../core/fisher.h"
+#include "../base/alloc.h"
+#include "../base/threads.h"
+#include "../base/fisher.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_WEIGHT_H
 #define GPUCOR_WEIGHT_H
 
-#include "../core/triangle.h"
+#include "../base/triangle.h"
 
 #include <math.h>
 #include <stdint.h>

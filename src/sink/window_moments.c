@@ -1,9 +1,9 @@
 #include "window_moments.h"
 
 #include "dense.h"
-#include "../core/alloc.h"
-#include "../core/session.h"
-#include "../core/triangle.h"
+#include "../base/alloc.h"
+#include "../engine/session.h"
+#include "../base/triangle.h"
 
 /* Sides of tiles: a tile's columns are prepared anew for each window, and its coefficients and moments are to stay
  * near. A device is busy with larger ones only. */

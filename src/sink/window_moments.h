@@ -2,8 +2,8 @@
 #ifndef GPUCOR_WINDOW_MOMENTS_H
 #define GPUCOR_WINDOW_MOMENTS_H
 
-#include "../core/moments.h"
-#include "../core/windows.h"
+#include "moments.h"
+#include "../engine/windows.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,7 @@
 #ifndef GPUCOR_UNIT_DEVICE_H
 #define GPUCOR_UNIT_DEVICE_H
 
-#include "../../src/core/gpucor.h"
+#include "../../src/gpucor.h"
 
 extern const gcor_backend unit_device;
 

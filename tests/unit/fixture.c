@@ -2,7 +2,7 @@
 
 #include "check.h"
 
-#include "../../src/core/measure.h"
+#include "../../src/measure/measure.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef GPUCOR_UNIT_FIXTURE_H
 #define GPUCOR_UNIT_FIXTURE_H
 
-#include "../../src/core/session.h"
-#include "../../src/core/source.h"
+#include "../../src/engine/session.h"
+#include "../../src/source/source.h"
 
 /* The same sequence in every process, from each seed. One thread. */
 void unit_seed(uint64_t seed);

@@ -2,8 +2,8 @@
 #ifndef GPUCOR_UNIT_GRIDS_H
 #define GPUCOR_UNIT_GRIDS_H
 
-#include "../../src/core/share.h"
-#include "../../src/core/triangle.h"
+#include "../../src/engine/shard.h"
+#include "../../src/base/triangle.h"
 
 /* Begin with all zero; 0: there is no further one. */
 typedef struct {

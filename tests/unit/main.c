@@ -2,7 +2,7 @@
 #include "check.h"
 #include "system.h"
 
-#include "../../src/core/alloc.h"
+#include "../../src/base/alloc.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "system.h"
 
-#include "../../src/core/alloc.h"
+#include "../../src/base/alloc.h"
 #include "../../src/sink/connectivity.h"
 #include "../../src/sink/dense.h"
 #include "../../src/sink/histogram.h"

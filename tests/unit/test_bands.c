@@ -5,8 +5,8 @@
 #include "results.h"
 #include "system.h"
 
-#include "../../src/core/alloc.h"
-#include "../../src/sink/edge_store.h"
+#include "../../src/base/alloc.h"
+#include "../../src/sink/edges/store.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/core/coefficient.h"
-#include "../../src/core/pool.h"
+#include "../../src/measure/coefficient.h"
+#include "../../src/base/pool.h"
 #include "../../src/sink/compact.h"
 #include "../../src/sink/dense.h"
 

@@ -3,8 +3,8 @@
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/core/design.h"
-#include "../../src/core/test.h"
+#include "../../src/measure/design.h"
+#include "../../src/stats/test.h"
 
 #include <math.h>
 

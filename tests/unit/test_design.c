@@ -3,8 +3,8 @@
 #include "device.h"
 #include "results.h"
 
-#include "../../src/core/design.h"
-#include "../../src/core/measure.h"
+#include "../../src/measure/design.h"
+#include "../../src/measure/measure.h"
 
 #include <math.h>
 #include <string.h>

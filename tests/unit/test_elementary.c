@@ -1,9 +1,9 @@
-/* Elementary functions: core/elementary.h. Their errors, and bits that are the same on every system. */
+/* Elementary functions: base/elementary.h. Their errors, and bits that are the same on every system. */
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/core/elementary.h"
-#include "../../src/core/fisher.h"
+#include "../../src/base/elementary.h"
+#include "../../src/base/fisher.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,10 +3,10 @@
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/core/alloc.h"
-#include "../../src/core/exact.h"
-#include "../../src/core/measure.h"
-#include "../../src/core/recompute.h"
+#include "../../src/base/alloc.h"
+#include "../../src/stats/exact.h"
+#include "../../src/measure/measure.h"
+#include "../../src/stats/recompute.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "results.h"
 #include "system.h"
 
-#include "../../src/sink/edges.h"
+#include "../../src/sink/edges/edges.h"
 
 #include <string.h>
 

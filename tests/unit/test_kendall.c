@@ -4,7 +4,7 @@
 #include "fixture.h"
 
 #include "../../src/base/os.h"
-#include "../../src/core/measure.h"
+#include "../../src/measure/measure.h"
 #include "../../src/cpu/kernels.h"
 #include "../../src/cpu/knight.h"
 

@@ -4,7 +4,7 @@
 #include "device.h"
 #include "results.h"
 
-#include "../../src/core/measure.h"
+#include "../../src/measure/measure.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #include "device.h"
 #include "results.h"
 
-#include "../../src/core/alloc.h"
+#include "../../src/base/alloc.h"
 
 enum { ENOUGH = 3, MOST = 5000 };
-/* Enough for a run to have more than one thread (core/run.c). */
+/* Enough for a run to have more than one thread (engine/run.c). */
 enum { N_OBS = 64, N_X = 140, N_Y = 70 };
 
 static void set_problem(unit_fixture *f, const unit_kind *kind, int devices, int threads) {

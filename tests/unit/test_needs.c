@@ -3,7 +3,7 @@
 #include "device.h"
 #include "results.h"
 
-#include "../../src/core/needs.h"
+#include "../../src/engine/needs.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/core/alloc.h"
-#include "../../src/core/pairs.h"
-#include "../../src/core/triangle.h"
+#include "../../src/base/alloc.h"
+#include "../../src/mask/pairs.h"
+#include "../../src/base/triangle.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "fixture.h"
 
 #include "../../src/base/os.h"
-#include "../../src/core/coefficient.h"
+#include "../../src/measure/coefficient.h"
 #include "../../src/cpu/kernels.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Arithmetic that rounds as the engine's files assume, in whatever way they were compiled: core/rounding.h. */
+/* Arithmetic that rounds as the engine's files assume, in whatever way they were compiled: base/rounding.h. */
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/core/gpucor.h"
+#include "../../src/gpucor.h"
 
 #include <float.h>
 #include <math.h>

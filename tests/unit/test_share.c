@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "grids.h"
 
-#include "../../src/core/alloc.h"
+#include "../../src/base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

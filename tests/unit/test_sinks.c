@@ -7,7 +7,7 @@
 
 /* ---- problems ----------------------------------------------------------------------------- */
 
-/* Enough for a run to have more than one thread (core/run.c). */
+/* Enough for a run to have more than one thread (engine/run.c). */
 enum { N_OBS = 60, N_X = 200, N_Y = 130 };
 
 /* All that a sink can see, cheap values and exact ones, of columns and of pairs without coefficients. */

@@ -5,7 +5,7 @@
 #include "results.h"
 #include "system.h"
 
-#include "../../src/core/threads.h"
+#include "../../src/base/threads.h"
 
 #include <stdlib.h>
 #include <unistd.h>

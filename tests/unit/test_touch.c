@@ -4,8 +4,8 @@
 #include "system.h"
 
 #include "../../src/base/os.h"
-#include "../../src/core/landing.h"
-#include "../../src/core/touch.h"
+#include "../../src/base/landing.h"
+#include "../../src/base/touch.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/core/triangle.h"
+#include "../../src/base/triangle.h"
 
 /* Every pair, counted up, has the next position. */
 static void positions_count_up(void) {

@@ -2,8 +2,8 @@
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/core/alloc.h"
-#include "../../src/core/triangle.h"
+#include "../../src/base/alloc.h"
+#include "../../src/base/triangle.h"
 #include "../../src/sink/dense.h"
 #include "../../src/sink/window_moments.h"
 

@@ -1,4 +1,4 @@
-/* What a measure of correlation is: one row of a table. The package's own rows stand in src/core/measure.c; another
+/* What a measure of correlation is: one row of a table. The package's own rows stand in src/measure/measure.c; another
  * package, or a test, adds a row with
  *
  *   int (*add)(const gcor_measure *) = (int (*)(const gcor_measure *))R_GetCCallable("gpucor", "gcor_add_measure");

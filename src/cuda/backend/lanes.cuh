@@ -2,7 +2,7 @@
 #ifndef GPUCOR_CUDA_LANES_CUH
 #define GPUCOR_CUDA_LANES_CUH
 
-#include "../../core/coefficient.h"
+#include "../../measure/coefficient.h"
 
 static const unsigned ALL_LANES = ~0u;
 

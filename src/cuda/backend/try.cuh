@@ -4,7 +4,7 @@
 #define GPUCOR_CUDA_TRY_CUH
 
 #include "tune.h"
-#include "../../core/alloc.h"
+#include "../../base/alloc.h"
 
 #include <cuda_runtime.h>
 

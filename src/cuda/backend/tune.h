@@ -28,7 +28,7 @@ enum {
     BANDS = 8,
     LANDING_BYTES = 16 << 20,
     LANDINGS = 6,
-    BAND_OBS = 16384, /* beyond, several devices may share the work by squares (core/run.c) */
+    BAND_OBS = 16384, /* beyond, several devices may share the work by squares (engine/run.c) */
 
     /* Rows of a band of topological overlaps: a product of so many by all fills the GPU, and a sixteenth of them makes
      * the part of squares at the diagonal that is not wanted as small. */

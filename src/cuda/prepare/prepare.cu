@@ -3,7 +3,7 @@
  * CPU; ranks and signs on the device (rank.cu). */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
-#include "../../core/source.h"
+#include "../../source/source.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #define GPUCOR_CUDA_PREPARE_CUH
 
 #include "../backend/try.cuh"
-#include "../../core/measure.h"
+#include "../../measure/measure.h"
 
 #include <memory>
 

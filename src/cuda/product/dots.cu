@@ -3,7 +3,7 @@
  * has lanes. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
-#include "../../core/coefficient.h"
+#include "../../measure/coefficient.h"
 
 namespace dots {
 

@@ -1,7 +1,7 @@
 /* Columns of doubles multiplied in double: on the ordinary cores, as the order of the sums is that of coefficient.h,
  * and with it every bit that of the processor. A block of threads has SIDE x SIDE pairs, a thread OWN x OWN of them. */
 #include "../backend/state.cuh"
-#include "../../core/coefficient.h"
+#include "../../measure/coefficient.h"
 #include "pair.cuh"
 
 namespace doubles {

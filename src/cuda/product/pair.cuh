@@ -4,7 +4,7 @@
 #define GPUCOR_CUDA_PAIR_CUH
 
 #include "product.cuh"
-#include "../../core/coefficient.h"
+#include "../../measure/coefficient.h"
 
 static const float HALF_SCALE = 256; /* half.cu: of each operand */
 

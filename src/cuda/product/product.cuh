@@ -26,7 +26,7 @@
 
 #include "../prepare/prepare.cuh"
 #include "knight.cuh"
-#include "../../core/triangle.h"
+#include "../../base/triangle.h"
 
 /* What is multiplied. With bit planes a, b of a column (greater, less), p (present), v = a | b (untied)
  * and |a| the number of bits set:

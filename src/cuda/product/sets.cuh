@@ -3,7 +3,7 @@
 #define GPUCOR_CUDA_SETS_CUH
 
 #include "product.cuh"
-#include "../../core/coefficient.h"
+#include "../../measure/coefficient.h"
 
 #include <vector>
 

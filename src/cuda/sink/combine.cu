@@ -2,7 +2,7 @@
  * coefficients go to the host, where all threads hand them to the other sink. The numbers are those of sink/combine.c.
  */
 #include "../backend/state.cuh"
-#include "../../core/fisher.h"
+#include "../../base/fisher.h"
 #include "../../sink/combine.h"
 
 /* ---- kernels ----------------------------------------------------------------------------------------- */

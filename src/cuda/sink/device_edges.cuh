@@ -12,7 +12,7 @@
 #define GPUCOR_CUDA_DEVICE_EDGES_CUH
 
 #include "../backend/state.cuh"
-#include "../../sink/edge_store.h"
+#include "../../sink/edges/store.h"
 #include "device_degrees.cuh"
 #include "edge_output.cuh"
 #include "keeper.cuh"

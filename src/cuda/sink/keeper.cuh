@@ -8,7 +8,7 @@
 #define GPUCOR_CUDA_KEEPER_CUH
 
 #include "../backend/state.cuh"
-#include "../../sink/edge_keeper.h"
+#include "../../sink/edges/keeper.h"
 
 #include <memory>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "edge_output.cuh"
 #include "keeper.cuh"
 
-#include "../../core/threads.h"
+#include "../../base/threads.h"
 
 enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 22, ROW_BANDS = 2 };
 

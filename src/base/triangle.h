@@ -1,0 +1,83 @@
+/* Positions in a triangle of pairs, in 64 bits and without rounding. All numbers from 0. */
+#ifndef GPUCOR_TRIANGLE_H
+#define GPUCOR_TRIANGLE_H
+
+#include "../gpucor.h"
+
+#ifdef __CUDACC__
+#define GCOR_INLINE static __host__ __device__ __forceinline__
+#else
+#define GCOR_INLINE static inline
+#endif
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 gcor_int128;
+#endif
+
+/* t(t+1)/2 without overflow for t < 2^32; the even factor is halved first. */
+GCOR_INLINE int64_t gcor_triangular(int64_t t) {
+    return t % 2 ? (t + 1) / 2 * t : t / 2 * (t + 1);
+}
+
+GCOR_INLINE int64_t gcor_smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+GCOR_INLINE int64_t gcor_larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+GCOR_INLINE int64_t gcor_clamp(int64_t x, int64_t low, int64_t high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Position of pair (i, j), i < j < n, row by row: the order of `dist`. */
+GCOR_INLINE int64_t gcor_row_position(int64_t i, int64_t j, int64_t n) {
+    return i * (n - 1) - gcor_triangular(i) + j - 1;
+}
+
+/* Position of pair (i, j), i < j, column by column; n does not matter. */
+GCOR_INLINE int64_t gcor_column_position(int64_t i, int64_t j) {
+    return gcor_triangular(j - 1) + i;
+}
+
+/* The columns of `row` that count in a tile: *n of them from *col. */
+GCOR_INLINE void gcor_tile_segment(const gcor_tile *tile, gcor_shape shape, int64_t row, int64_t *col, int64_t *n) {
+    int64_t begin = tile->col, end = tile->col + tile->n_col;
+    if (shape == GCOR_UPPER) begin = gcor_clamp(row + 1, begin, end);
+    if (shape == GCOR_LOWER) end = gcor_clamp(row, begin, end);
+    *col = begin;
+    *n = end - begin;
+}
+
+/* How many pairs count in a tile's rows before `row`: where its values begin when the tile is
+ * stored without gaps. With row = tile->row + tile->n_row: the tile's pairs. */
+GCOR_INLINE int64_t gcor_tile_offset(const gcor_tile *tile, gcor_shape shape, int64_t row) {
+    int64_t rows = row - tile->row;
+    if (shape == GCOR_FULL) return rows * tile->n_col;
+    /* Row tile->row + q has n(q) = clamp(a -+ q, 0, n_col) pairs; sum it over q < rows. */
+    if (shape == GCOR_LOWER) {
+        int64_t a = tile->row - tile->col; /* n(q) = clamp(a + q) */
+        int64_t ramp = gcor_clamp(-a, 0, rows), full = gcor_clamp(tile->n_col - a, ramp, rows);
+        return gcor_triangular(a + full - 1) - gcor_triangular(a + ramp - 1) + (rows - full) * tile->n_col;
+    }
+    int64_t a = tile->col + tile->n_col - tile->row - 1; /* n(q) = clamp(a - q) */
+    int64_t full = gcor_clamp(a - tile->n_col, 0, rows), ramp = gcor_clamp(a, full, rows);
+    return full * tile->n_col + gcor_triangular(a - full) - gcor_triangular(a - ramp);
+}
+
+/* How many pairs of a tile count. */
+GCOR_INLINE int64_t gcor_tile_pairs(const gcor_tile *tile, gcor_shape shape) {
+    return gcor_tile_offset(tile, shape, tile->row + tile->n_row);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* The pair (i, j), i < j, at a position below n(n-1)/2; n up to 2^31. */
+void gcor_row_pair(int64_t position, int64_t n, int64_t *i, int64_t *j);
+void gcor_column_pair(int64_t position, int64_t *i, int64_t *j);
+#ifdef __cplusplus
+}
+#endif
+#endif

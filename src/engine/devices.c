@@ -1,0 +1,68 @@
+/* Which devices do a run: one if that is enough, with the others to stand in for it, or several at once. */
+#include "session.h"
+#include "../base/threads.h"
+#include "workers.h"
+
+int gcor_is_of_device(gcor_status status) {
+    return status == GCOR_DEVICE_ERROR || status == GCOR_NO_DEVICE_MEMORY || status == GCOR_NO_BACKEND;
+}
+
+/* All of the queue, by the thread at hand. */
+static gcor_status use_device(gcor_work *work, gcor_context *context, int device, gcor_sink *sink) {
+    gcor_state *state;
+    gcor_worker *worker = NULL;
+    gcor_status status = gcor_session_state(work->session, context, device, &state);
+    if (!status) status = gcor_worker_open(context, work, state, sink, &worker);
+    if (!status) status = gcor_worker_multiply_all(worker);
+    gcor_worker_close(worker);
+    if (gcor_is_of_device(status)) gcor_session_drop(work->session, device);
+    return status;
+}
+
+/* Into a sink of its own, so that nothing of it is left should the device fail. */
+static gcor_status try_device(gcor_work *work, gcor_context *context, int device) {
+    gcor_sink *sink = work->job->sink, *own;
+    gcor_status status = sink->type->fork(sink, context, &own);
+    if (status) return status;
+    status = use_device(work, context, device, own);
+    if (!status) status = sink->type->merge(sink, context, own);
+    gcor_sink_free(own);
+    return status;
+}
+
+/* A device failed, and there is another: as if the run had not begun. */
+static gcor_status begin_again(gcor_work *work, gcor_context *context) {
+    work->job->devices_lost++;
+    work->job->lost = context->error;
+    context->error.status = GCOR_OK;
+    context->monitor->pairs_done = context->pairs_done = context->tile_pairs = 0;
+    gcor_queue_free(&work->queue);
+    return gcor_queue_fill(&work->queue, context, &work->grid, &work->job->share);
+}
+
+static gcor_status use_any_device(gcor_work *work, gcor_context *context) {
+    int n = work->session->n_devices;
+    gcor_status status = try_device(work, context, 0);
+    for (int device = 1; device < n && gcor_is_of_device(status); device++) {
+        status = begin_again(work, context);
+        if (!status) status = try_device(work, context, device);
+    }
+    return status;
+}
+
+/* Every worker has its part of the threads; where the system does not allow as many, there are fewer workers. */
+static gcor_status share_threads(gcor_work *work, gcor_context *context, int workers) {
+    int threads = context->threads > workers ? context->threads / workers : 1;
+    int spare = gcor_spare_threads(workers * threads);
+    if (spare < workers) workers = spare;
+    if (workers < 2) return use_any_device(work, context);
+    return gcor_use_devices(work, context, workers, spare / workers < threads ? spare / workers : threads);
+}
+
+gcor_status gcor_share_out(gcor_work *work, gcor_context *context, int workers) {
+    const gcor_sink_type *type = work->job->sink->type;
+    if (work->session->n_devices < 2 || !type->fork || !type->merge)
+        return use_device(work, context, 0, work->job->sink);
+    if (workers < 2 || work->queue.pairs == 0) return use_any_device(work, context);
+    return share_threads(work, context, workers);
+}

@@ -1,0 +1,153 @@
+/* A run: which observations count, which pairs there are, and then all of them, by one worker or several. */
+#include "../base/alloc.h"
+#include "masked_run.h"
+#include "combine.h"
+#include "../measure/measure.h"
+#include "../source/missing.h"
+#include "overlap.h"
+#include "session.h"
+#include "workers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A job of fewer steps is sooner done by one thread, and by one device: about 0.1 ms of a processor, a few of a GPU. */
+static const double STEPS_OF_A_THREAD = 1 << 20, STEPS_OF_A_DEVICE = 274877906944.0;
+
+/* Where every value is kept, a device computes faster than the host's memory can be filled up to so many steps a pair,
+ * and a second one would wait. */
+static const double STEPS_OF_A_VALUE = 16384;
+
+/* How many steps a pair takes: multiplications, or 64 pairs of observations each. */
+static double steps_of_pair(gcor_kind kind, int64_t n_obs) {
+    double n = (double)n_obs;
+    switch (kind) {
+    case GCOR_SIGN: return n * n / 128 + 1;
+    case GCOR_SIGN_COMMON: return n * n / 32 + 1;
+    case GCOR_REAL_COMMON:
+    case GCOR_RANK_COMMON: return 160 * n + 1;
+    case GCOR_PAIR_COMMON: return 640 * n + 1;
+    default: return n + 1;
+    }
+}
+
+static gcor_status fill_work(gcor_work *work, gcor_context *context) {
+    gcor_job *job = work->job;
+    gcor_shape shape = job->sink->shape;
+    if ((shape == GCOR_FULL) != (job->y != NULL))
+        return gcor_fail(context, GCOR_BAD_INPUT, "pairs of x and y where there is only one of them, or the other way");
+    if (job->sink->n_row != work->rows.source->n_var || job->sink->n_col != work->cols.source->n_var)
+        return gcor_fail(context, GCOR_BAD_INPUT, "a sink for %.0f x %.0f variables, and there are %.0f x %.0f",
+                         (double)job->sink->n_row, (double)job->sink->n_col, (double)work->rows.source->n_var,
+                         (double)work->cols.source->n_var);
+    work->grid = work->of_overlaps
+                     ? gcor_grid_of_side(shape, job->x->n_var, work->session->backend->overlap_side(job->x->n_var))
+                     : gcor_grid_of(shape, work->rows.source->n_var, work->cols.source->n_var);
+    return gcor_queue_fill(&work->queue, context, &work->grid, &job->share);
+}
+
+static int64_t count_subjects(const gcor_work *work) {
+    return work->subjects ? work->job->combination->n : 1;
+}
+
+/* Whether several devices are to share so many steps. */
+static int is_shared(const gcor_work *work, double steps) {
+    double least = work->session->shared_steps;
+    if (least > 0) return steps >= least;
+    if (work->job->sink->type->keeps_all && steps < STEPS_OF_A_VALUE * (double)work->queue.pairs) return 0;
+    return steps >= STEPS_OF_A_DEVICE;
+}
+
+static gcor_status run_work(gcor_work *work, gcor_context *context) {
+    double variables = (double)(work->grid.n_row + work->grid.n_col), n_obs = (double)work->cols.n_obs;
+    double each = steps_of_pair(work->kind, work->cols.n_obs) + (work->of_overlaps ? (double)work->grid.n_col : 0);
+    double steps = (double)work->queue.pairs * each + 8 * variables * n_obs;
+    int threads = context->threads;
+    steps *= (double)count_subjects(work);
+    if (steps < STEPS_OF_A_THREAD) context->threads = 1;
+    context->monitor->pairs = work->queue.pairs * count_subjects(work) * gcor_overlap_weight(work);
+    context->monitor->pairs_done = 0;
+    gcor_status status = gcor_share_out(work, context, is_shared(work, steps) ? work->session->n_devices : 1);
+    context->threads = threads;
+    return status;
+}
+
+/* Which observations of a subject count; what is known of its data is then to be ended with forget_data(). */
+static gcor_status look_at_data(gcor_context *context, gcor_job *job, const gcor_subject *subject, gcor_data *data) {
+    gcor_observations observations;
+    gcor_design *design;
+    gcor_job own = *job;
+    own.x = subject->x;
+    own.y = subject->y;
+    own.design = subject->design;
+    gcor_status status = gcor_observations_of(context, &own, &observations);
+    if (status) return status;
+    status = gcor_design_pick(context, own.design, observations.observed, observations.n_obs, &design);
+    data->cols = (gcor_columns){own.x, observations.observed, observations.n_obs, design};
+    data->rows = data->cols;
+    if (own.y) data->rows.source = own.y;
+    job->n_obs_used += observations.n_obs;
+    if (status) return status;
+    return gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);
+}
+
+static void forget_data(gcor_data *data) {
+    gcor_free((void *)data->cols.observed);
+    gcor_design_free((gcor_design *)data->cols.design);
+}
+
+/* Of an error the subject. */
+static gcor_status in_subject(gcor_context *context, gcor_status status, int64_t s) {
+    char message[sizeof context->error.message];
+    if (status != GCOR_BAD_INPUT) return status;
+    memcpy(message, context->error.message, sizeof message);
+    snprintf(context->error.message, sizeof message, "subject %.0f: %.450s", (double)s + 1, message);
+    return status;
+}
+
+/* All subjects', or the one's; what is not reached is cleared. */
+static gcor_status look_at_all(gcor_context *context, gcor_job *job, gcor_data *data, int64_t n) {
+    const gcor_combination *all = job->combination;
+    gcor_status status = GCOR_OK;
+    job->n_obs_used = 0;
+    memset(data, 0, (size_t)n * sizeof *data);
+    const gcor_subject one = {.x = job->x, .y = job->y, .design = job->design};
+    if (!all) return look_at_data(context, job, &one, data);
+    for (int64_t s = 0; !status && s < n; s++) {
+        status = in_subject(context, look_at_data(context, job, &all->subjects[s], data + s), s);
+        if (!status && (data[s].cols.source->n_var != data[0].cols.source->n_var ||
+                        data[s].rows.source->n_var != data[0].rows.source->n_var))
+            status = gcor_fail(context, GCOR_BAD_INPUT, "subject %.0f has other variables than the first one",
+                               (double)s + 1);
+    }
+    return status;
+}
+
+gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
+    if (job->overlap) return gcor_run_overlap(session, context, job);
+    return job->pairs ? gcor_run_chosen(session, context, job) : gcor_run_all(session, context, job);
+}
+
+gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job) {
+    int64_t n = job->combination ? job->combination->n : 1;
+    gcor_work work = {.session = session,
+                      .job = job,
+                      .row_flags = job->y ? job->y_flags : job->x_flags,
+                      .col_flags = job->x_flags,
+                      .col_norm = job->combination ? NULL : job->x_norm,
+                      .of_overlaps = job->overlap != NULL};
+    job->devices_lost = 0;
+    gcor_data *data = gcor_alloc(context, n, sizeof *data, "what is known of the data");
+    if (!data) return GCOR_NO_MEMORY;
+    gcor_status status = look_at_all(context, job, data, n);
+    work.cols = data->cols;
+    work.rows = data->rows;
+    work.kind = data->kind;
+    if (job->combination) work.subjects = data;
+    if (!status) status = fill_work(&work, context);
+    if (!status) status = run_work(&work, context);
+    gcor_queue_free(&work.queue);
+    for (int64_t s = 0; s < n; s++) forget_data(&data[s]);
+    gcor_free(data);
+    return status;
+}

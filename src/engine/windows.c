@@ -1,0 +1,244 @@
+#include "windows.h"
+
+#include "../base/alloc.h"
+#include "../measure/design.h"
+#include "session.h"
+#include "../base/threads.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Windows of more pairs than MOST_PAIRS are large enough for all threads, and their operands for one at a time; those
+ * of fewer than FEW_PAIRS are too small for two. */
+enum { MOST_PAIRS = 1 << 22, FEW_PAIRS = 1 << 14 };
+
+/* ---- who does them --------------------------------------------------------------------------- */
+
+static int count_workers(const gcor_session *session, const gcor_context *context, int64_t pairs, int64_t at_a_time) {
+    int64_t threads = context->threads;
+    if (session->backend != &gcor_cpu || pairs > MOST_PAIRS) return 1;
+    if (at_a_time < threads && pairs >= FEW_PAIRS) return 1;
+    return (int)(threads < at_a_time ? threads : at_a_time);
+}
+
+static gcor_status open_worker(gcor_window_worker *worker, gcor_context *context, const gcor_windows *windows,
+                               int has_session) {
+    const int device = 0;
+    gcor_status status = GCOR_OK;
+    if (has_session) status = gcor_session_open(context, &gcor_cpu, &device, 1, &worker->session);
+    if (status) return status;
+    worker->flags = gcor_alloc(context, 2 * windows->series->source.n_var, 1, "the windows");
+    worker->weight = gcor_alloc(context, windows->width, sizeof *worker->weight, "the windows");
+    return worker->flags && worker->weight ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+static gcor_status check_taper(const gcor_windows *windows, gcor_context *context) {
+    const gcor_measure *measure = windows->job.measure;
+    if (!windows->taper || measure->takes & GCOR_TAKES_WEIGHTS) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'taper', which weighs observations: %s",
+                     measure->name, measure->refusal ? measure->refusal : "another method may");
+}
+
+gcor_status gcor_window_crew_open(gcor_window_crew *crew, gcor_session *session, gcor_context *context,
+                                  const gcor_windows *windows, int64_t pairs, int64_t at_a_time) {
+    int n = count_workers(session, context, pairs, at_a_time);
+    *crew = (gcor_window_crew){.session = session, .context = context};
+    gcor_status status = check_taper(windows, context);
+    if (status) return status;
+    crew->workers = gcor_alloc(context, n, sizeof *crew->workers, "the windows");
+    if (!crew->workers) return GCOR_NO_MEMORY;
+    memset(crew->workers, 0, (size_t)n * sizeof *crew->workers);
+    crew->n_workers = n;
+    for (int t = 0; t < n && !status; t++) status = open_worker(&crew->workers[t], context, windows, n > 1);
+    return status;
+}
+
+void gcor_window_crew_close(gcor_window_crew *crew) {
+    for (int t = 0; t < crew->n_workers; t++) {
+        gcor_session_close(crew->workers[t].session);
+        gcor_free(crew->workers[t].flags);
+        gcor_free(crew->workers[t].weight);
+    }
+    gcor_free(crew->workers);
+    *crew = (gcor_window_crew){0};
+}
+
+/* ---- a window -------------------------------------------------------------------------------- */
+
+/* The observations of a window, those that are complete or all. */
+typedef struct {
+    int64_t first, n;
+    const int32_t *observed;
+    int has_missing;
+} window_rows;
+
+/* How many complete observations are before number `obs`. */
+static int64_t count_complete(const gcor_windows *windows, int64_t obs) {
+    int64_t low = 0, n = windows->n_complete;
+    while (n > 0) {
+        int64_t half = n / 2;
+        if (windows->complete[low + half] < obs) {
+            low += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return low;
+}
+
+/* By the rule of `use`, as gcor_observations_of() has it of one window, which looks again where something is missing
+ * and is not left out here. */
+static gcor_status find_rows(const gcor_windows *windows, gcor_context *context, int64_t window, window_rows *rows) {
+    gcor_use use = windows->job.use;
+    *rows = (window_rows){window * windows->step, windows->width, NULL, 0};
+    if (use == GCOR_EVERYTHING || !windows->complete) return GCOR_OK;
+    int64_t from = count_complete(windows, rows->first), to = count_complete(windows, rows->first + rows->n);
+    rows->has_missing = to - from < rows->n;
+    if (!rows->has_missing || use == GCOR_PAIRWISE || use == GCOR_ALL_OBS) return GCOR_OK;
+    rows->observed = windows->complete + from;
+    rows->n = to - from;
+    if (rows->n > 0 || use == GCOR_NA_OR_COMPLETE) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_INPUT,
+                     "no complete element pairs: window %.0f, which begins at observation %.0f", (double)window + 1,
+                     (double)rows->first + 1);
+}
+
+/* The window's weights, those of the series and the taper's, of the observations that are looked at. */
+static gcor_design design_of(const gcor_windows *windows, const window_rows *rows, double *weight) {
+    const gcor_design *series = windows->job.design;
+    gcor_design design = {.n_rows = rows->n, .option = series ? series->option : NULL};
+    const double *own = series ? series->weight : NULL, *taper = windows->taper;
+    if (!own && !taper) return design;
+    for (int64_t k = 0; k < rows->n; k++) {
+        int64_t obs = rows->observed ? rows->observed[k] : rows->first + k;
+        weight[k] = (own ? own[obs] : 1) * (taper ? taper[obs - rows->first] : 1);
+    }
+    design.weight = weight;
+    return design;
+}
+
+/* What is left to run() of the rule of `use`. */
+static gcor_use use_of(const gcor_windows *windows, const window_rows *rows) {
+    gcor_use use = windows->job.use;
+    return rows->has_missing && (use == GCOR_PAIRWISE || use == GCOR_ALL_OBS) ? use : GCOR_EVERYTHING;
+}
+
+/* For which variables a flag is up in the window; each is on the diagonal once. */
+static void note_flag(gcor_window_notes *notes, int64_t window, const gcor_tile *tile, const unsigned char *flags,
+                      int flag) {
+    int any = 0;
+    if (!notes->of_window) return;
+    for (int64_t j = 0; j < tile->n_col; j++) {
+        if (!(flags[j] & flag)) continue;
+        __atomic_fetch_add(&notes->of_variable[tile->col + j], 1, __ATOMIC_RELAXED);
+        any = 1;
+    }
+    if (any) notes->of_window[window] = 1;
+}
+
+static void note_flags(gcor_windows *windows, int64_t window, const gcor_tile *tile, const unsigned char *flags) {
+    note_flag(&windows->missing, window, tile, flags, GCOR_MISSING);
+    note_flag(&windows->infinite, window, tile, flags, GCOR_INFINITE);
+    note_flag(&windows->constant, window, tile, flags, GCOR_CONSTANT);
+    note_flag(&windows->few, window, tile, flags, GCOR_FEW);
+    note_flag(&windows->fell_back, window, tile, flags, GCOR_FELL_BACK);
+}
+
+static int is_diagonal(const gcor_tile *tile) {
+    return tile->row == tile->col;
+}
+
+static void note_lost(gcor_windows *windows, const gcor_job *job) {
+    if (job->devices_lost == 0) return; /* only where windows come one after the other */
+    windows->job.devices_lost += job->devices_lost;
+    windows->job.lost = job->lost;
+}
+
+static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_context *context, const gcor_tile *tile,
+                             int64_t window, const gcor_window_worker *worker, gcor_window_work work, void *user) {
+    window_rows rows;
+    unsigned char *flags = worker->flags;
+    gcor_status status = find_rows(windows, context, window, &rows);
+    if (status) return status;
+    gcor_slice x = gcor_slice_source(windows->series, tile->col, tile->n_col, rows.first, rows.n, rows.observed);
+    gcor_slice y = gcor_slice_source(windows->series, tile->row, tile->n_row, rows.first, rows.n, rows.observed);
+    gcor_design design = design_of(windows, &rows, worker->weight);
+    gcor_job job = windows->job;
+    job.x = &x.source;
+    job.y = is_diagonal(tile) ? NULL : &y.source;
+    job.design = design.weight || design.option ? &design : NULL;
+    job.use = use_of(windows, &rows);
+    job.share = (gcor_share){0, 1};
+    job.x_flags = flags;
+    job.y_flags = flags + tile->n_col;
+    job.devices_lost = 0;
+    memset(flags, 0, (size_t)(tile->n_col + tile->n_row));
+    status = work(user, session, context, &job, window);
+    note_lost(windows, &job);
+    if (status) return status;
+    windows->n_obs[window] = job.n_obs_used;
+    if (is_diagonal(tile)) note_flags(windows, window, tile, flags);
+    return GCOR_OK;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------ */
+
+/* The whole call's question whether to go on, for a window of it. */
+static int ask_outside(void *user, double share) {
+    gcor_context *outside = user;
+    if (outside->monitor->owner == (uintptr_t)pthread_self()) outside->tile_share = share;
+    return gcor_stop(outside);
+}
+
+/* A window after the other, from *next on, until there is none. The thread's own monitor counts a window's pairs. */
+static void take_windows(gcor_windows *windows, gcor_window_crew *crew, int thread, const gcor_tile *tile,
+                         int64_t *next, int64_t end, gcor_window_work work, void *user) {
+    gcor_context *outside = crew->context;
+    gcor_window_worker *worker = &crew->workers[thread];
+    gcor_monitor monitor = gcor_watch(ask_outside, outside);
+    int shared = crew->n_workers > 1;
+    gcor_context context = {.threads = outside->threads, .memory = outside->memory, .monitor = &monitor};
+    if (shared) context.threads = 1;
+    if (shared && context.memory > 0) context.memory = context.memory / crew->n_workers + 1;
+    while (!gcor_stop(outside)) {
+        int64_t window = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+        if (window >= end) break;
+        gcor_status status = do_window(windows, shared ? worker->session : crew->session, &context, tile, window,
+                                       worker, work, user);
+        if (status) {
+            (void)gcor_fail(outside, status, "%s", context.error.message);
+            break;
+        }
+        __atomic_fetch_add(&outside->monitor->pairs_done, 1, __ATOMIC_RELAXED);
+    }
+}
+
+typedef struct {
+    gcor_windows *windows;
+    gcor_window_crew *crew;
+    const gcor_tile *tile;
+    int64_t next, end;
+    gcor_window_work work;
+    void *user;
+} windows_of_crew;
+
+static void take_some_windows(void *argument, int thread, int64_t k) {
+    windows_of_crew *w = argument;
+    (void)k;
+    take_windows(w->windows, w->crew, thread, w->tile, &w->next, w->end, w->work, w->user);
+}
+
+gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, const gcor_tile *tile, int64_t first,
+                             int64_t n, gcor_window_work work, void *user) {
+    gcor_context *context = crew->context;
+    windows_of_crew all = {windows, crew, tile, first, first + n, work, user};
+    if (gcor_stop(context)) return context->error.status; /* the caller's thread alone asks, and may come late */
+    context->tile_pairs = 1;                              /* the window in work */
+    if (crew->n_workers == 1)
+        take_some_windows(&all, 0, 0);
+    else
+        gcor_for_each(crew->n_workers, crew->n_workers, take_some_windows, &all);
+    context->tile_pairs = 0;
+    return context->error.status;
+}

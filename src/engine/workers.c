@@ -1,0 +1,275 @@
+/* Several devices, a worker's thread for each. They draw squares from a queue; each has a sink of its own, and these
+ * are merged in the end. The thread that called in looks after them: it asks whether to stop, and reads columns
+ * for them where only it may.
+ *
+ * What a device that fails has drawn goes back to the queue, with what it had done before, as its sink is gone. So
+ * nobody leaves before all that was drawn is safe in a sink. */
+#include "workers.h"
+
+#include "../base/alloc.h"
+#include "session.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum { PARTS = 4 }; /* of its share of what is left that a worker draws at a time */
+
+typedef struct pool pool;
+
+typedef struct {
+    pool *pool;
+    int device; /* of the session */
+    gcor_context context;
+    gcor_sink *sink;
+    gcor_square *drawn; /* all so far, to be done again should the device be lost */
+    int64_t n_drawn, room;
+    int is_started, is_busy, is_lost;
+    pthread_t thread;
+} member;
+
+/* Columns that are wanted from the thread that may read. All but the pool's address is for who holds its lock. */
+struct gcor_desk {
+    pool *pool;
+    int is_wanted;
+    gcor_source *source;
+    gcor_context *context;
+    int64_t first, n;
+    double *out;
+    gcor_status *status;
+};
+
+struct pool {
+    gcor_work *work;
+    gcor_context *context; /* of the thread that called in */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct gcor_desk desk;
+    int threads;          /* of each worker */
+    int n, busy, running; /* workers: all; those with pairs that are not safe; those that have not left */
+    member members[GCOR_MOST_DEVICES];
+};
+
+/* ---- the queue, by several -------------------------------------------------------------- */
+
+static gcor_status note_drawn(member *m, const gcor_square *square) {
+    void *drawn = m->drawn;
+    gcor_status status = gcor_grow(&m->context, &drawn, m->n_drawn, &m->room, m->n_drawn + 1, sizeof *m->drawn,
+                                   "the tiles of a worker");
+    m->drawn = drawn;
+    if (!status) m->drawn[m->n_drawn++] = *square;
+    return status;
+}
+
+/* The pool's lock is held. */
+static gcor_status draw(member *m, const gcor_worker *worker, gcor_square *square, int *found) {
+    pool *p = m->pool;
+    gcor_status status = gcor_queue_draw(&p->work->queue, &m->context, (int64_t)PARTS * p->n,
+                                         gcor_worker_least_side(worker), square, found);
+    return status || !*found ? status : note_drawn(m, square);
+}
+
+/* Whether the worker has pairs that are not safe. The lock is held. */
+static void set_busy(member *m, int is_busy) {
+    m->pool->busy += is_busy - m->is_busy;
+    m->is_busy = is_busy;
+    pthread_cond_broadcast(&m->pool->changed);
+}
+
+/* Until there is something to draw again, or nobody has anything that could come back. */
+static int wait_for_work(member *m) {
+    pool *p = m->pool;
+    set_busy(m, 0);
+    while (p->work->queue.n == 0 && p->busy > 0 && !gcor_stop(&m->context)) pthread_cond_wait(&p->changed, &p->mutex);
+    if (p->work->queue.n == 0 || gcor_stop(&m->context)) return 0;
+    set_busy(m, 1);
+    return 1;
+}
+
+static gcor_status draw_and_multiply(member *m, gcor_worker *worker) {
+    pool *p = m->pool;
+    gcor_status status = GCOR_OK;
+    pthread_mutex_lock(&p->mutex);
+    for (;;) {
+        gcor_square square;
+        int found;
+        status = draw(m, worker, &square, &found);
+        if (status) break;
+        pthread_mutex_unlock(&p->mutex);
+        status = found ? gcor_worker_multiply(worker, &square) : gcor_worker_finish(worker);
+        pthread_mutex_lock(&p->mutex);
+        if (status || (!found && !wait_for_work(m))) break;
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return status ? status : m->context.error.status;
+}
+
+/* What the device had drawn, to the others; if there are none left, its error is the run's. The lock is held. */
+static void lose_device(member *m, gcor_status status) {
+    pool *p = m->pool;
+    gcor_job *job = p->work->job;
+    gcor_error own = m->context.error;
+    m->is_lost = 1;
+    job->devices_lost++;
+    job->lost = own;
+    m->context.error.status = GCOR_OK; /* for what follows */
+    __atomic_fetch_sub(&p->context->monitor->pairs_done, m->context.pairs_done, __ATOMIC_RELAXED);
+    for (int64_t k = 0; k < m->n_drawn; k++)
+        if (gcor_queue_return(&p->work->queue, &m->context, &m->drawn[k])) status = GCOR_NO_MEMORY;
+    if (status == GCOR_NO_MEMORY || job->devices_lost == p->n) {
+        (void)gcor_fail(p->context, own.status, "%s", own.message);
+        __atomic_store_n(&p->context->monitor->stopped, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* A worker's end. The lock is held. */
+static void leave(member *m, gcor_status status) {
+    pool *p = m->pool;
+    if (gcor_is_of_device(status)) {
+        lose_device(m, status);
+    } else if (status) {
+        (void)gcor_fail(p->context, status, "%s", m->context.error.message);
+        __atomic_store_n(&p->context->monitor->stopped, 1, __ATOMIC_RELAXED);
+    }
+    p->running--;
+    set_busy(m, 0); /* only now: nobody has left before what it gave back was in the queue */
+}
+
+static void *work_in_thread(void *argument) {
+    member *m = argument;
+    pool *p = m->pool;
+    gcor_state *state;
+    gcor_worker *worker = NULL;
+    gcor_status status = gcor_session_state(p->work->session, &m->context, m->device, &state);
+    if (!status) status = gcor_worker_open(&m->context, p->work, state, m->sink, &worker);
+    if (!status) status = draw_and_multiply(m, worker);
+    gcor_worker_close(worker);
+    if (gcor_is_of_device(status)) gcor_session_drop(p->work->session, m->device);
+    pthread_mutex_lock(&p->mutex);
+    leave(m, status);
+    pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+/* ---- the thread that called in ------------------------------------------------------------ */
+
+static void wait_a_little(pool *p) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 50 * 1000 * 1000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    (void)pthread_cond_timedwait(&p->changed, &p->mutex, &until);
+}
+
+/* Read what a worker waits for. The lock is held, but not while reading. */
+static void serve(pool *p) {
+    struct gcor_desk *desk = &p->desk;
+    pthread_mutex_unlock(&p->mutex);
+    gcor_status status = desk->source->read(desk->source, desk->context, desk->first, desk->n, desk->out);
+    pthread_mutex_lock(&p->mutex);
+    *desk->status = status;
+    desk->is_wanted = 0;
+    pthread_cond_broadcast(&p->changed);
+}
+
+static void look_after(pool *p) {
+    pthread_mutex_lock(&p->mutex);
+    while (p->running > 0) {
+        if (p->desk.is_wanted)
+            serve(p);
+        else
+            wait_a_little(p);
+        pthread_mutex_unlock(&p->mutex);
+        (void)gcor_stop(p->context); /* may run R's own handlers: not with the lock */
+        pthread_mutex_lock(&p->mutex);
+        if (p->context->error.status) pthread_cond_broadcast(&p->changed);
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {
+    struct gcor_desk *desk = context->monitor->desk;
+    if (!desk || source->any_thread || context->monitor->owner == (uintptr_t)pthread_self())
+        return source->read(source, context, first, n, out);
+    pool *p = desk->pool;
+    pthread_mutex_lock(&p->mutex);
+    while (desk->is_wanted && !gcor_stop(context)) pthread_cond_wait(&p->changed, &p->mutex);
+    gcor_status status = gcor_stop(context) ? context->error.status : GCOR_OK;
+    if (!status) {
+        desk->is_wanted = 1;
+        desk->source = source;
+        desk->context = context;
+        desk->first = first;
+        desk->n = n;
+        desk->out = out;
+        desk->status = &status;
+        pthread_cond_broadcast(&p->changed);
+        while (desk->is_wanted && desk->status == &status) pthread_cond_wait(&p->changed, &p->mutex);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return status;
+}
+
+/* ---- several devices --------------------------------------------------------------------- */
+
+static gcor_status start(pool *p, member *m, int device) {
+    gcor_sink *sink = p->work->job->sink;
+    *m = (member){.pool = p, .device = device, .context = *p->context};
+    m->context.threads = p->threads;
+    m->context.seconds_preparing = m->context.seconds_multiplying = 0;
+    m->context.pairs_done = 0;
+    gcor_status status = sink->type->fork(sink, &m->context, &m->sink);
+    if (status) return gcor_fail(p->context, status, "%s", m->context.error.message);
+    if (pthread_create(&m->thread, NULL, work_in_thread, m) != 0)
+        return gcor_fail(p->context, GCOR_NO_MEMORY, "the system allows no further thread for device %d",
+                         p->work->session->devices[device]);
+    m->is_started = m->is_busy = 1;
+    return GCOR_OK;
+}
+
+static gcor_status start_all(pool *p) {
+    gcor_status status = GCOR_OK;
+    pthread_mutex_lock(&p->mutex); /* until all are counted */
+    p->busy = p->running = 0;
+    for (int d = 0; !status && d < p->n; d++) {
+        status = start(p, &p->members[d], d);
+        p->busy += p->members[d].is_started;
+        p->running += p->members[d].is_started;
+    }
+    if (status) __atomic_store_n(&p->context->monitor->stopped, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&p->mutex);
+    return status;
+}
+
+static void end_member(pool *p, member *m) {
+    gcor_context *context = p->context;
+    gcor_sink *sink = p->work->job->sink;
+    if (m->is_started) pthread_join(m->thread, NULL);
+    if (m->sink && !m->is_lost && !context->error.status) (void)sink->type->merge(sink, context, m->sink);
+    gcor_sink_free(m->sink);
+    gcor_free(m->drawn);
+    if (m->context.seconds_preparing > context->seconds_preparing)
+        context->seconds_preparing = m->context.seconds_preparing;
+    if (m->context.seconds_multiplying > context->seconds_multiplying)
+        context->seconds_multiplying = m->context.seconds_multiplying;
+}
+
+gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads) {
+    pool *p = gcor_alloc(context, 1, sizeof *p, "the workers");
+    if (!p) return GCOR_NO_MEMORY;
+    *p = (pool){.work = work, .context = context, .n = n, .threads = threads};
+    p->desk.pool = p;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    context->monitor->desk = &p->desk;
+    (void)start_all(p);
+    look_after(p);
+    for (int d = 0; d < n; d++) end_member(p, &p->members[d]);
+    if (!context->error.status && work->queue.pairs > 0)
+        (void)gcor_fail(context, GCOR_DEVICE_ERROR, "%.0f pairs are left; please report this",
+                        (double)work->queue.pairs);
+    context->monitor->desk = NULL;
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->mutex);
+    gcor_free(p);
+    return context->error.status;
+}

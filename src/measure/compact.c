@@ -1,0 +1,110 @@
+#include "compact.h"
+
+#include "coefficient.h"
+#include "../base/threads.h"
+
+/* Values that a thread widens at a time: two large pages of the result. */
+enum { PIECE = 1 << 19, BUFFER = 1 << 12 };
+
+static void read_floats(const gcor_compact *compact, int64_t first, int64_t n, double *out) {
+    const float *value = (const float *)compact->values + first;
+    const double missing = compact->missing;
+    if (compact->is_distance)
+        for (int64_t k = 0; k < n; k++) out[k] = 1 - (value[k] > 1 ? missing : (double)value[k]);
+    else
+        for (int64_t k = 0; k < n; k++) out[k] = value[k] > 1 ? missing : (double)value[k];
+}
+
+/* Pairs of one variable with those from `other` on. */
+static void read_run(const gcor_compact *compact, int64_t first, int64_t n, int64_t own, int64_t other, double *out) {
+    const int32_t *count = (const int32_t *)compact->values + first;
+    const double norm = compact->norm[own], *others = compact->norm + other;
+    for (int64_t k = 0; k < n; k++) {
+        double r = gcor_coefficient(count[k], norm, others[k]);
+        if (r > 1) r = compact->missing;
+        out[k] = compact->is_distance ? 1 - r : r;
+    }
+}
+
+/* Row by row of the triangle, or column by column. */
+static void read_counts(const gcor_compact *compact, int64_t first, int64_t n, double *out) {
+    int64_t i, j, end = first + n;
+    if (n == 0) return;
+    if (compact->shape == GCOR_LOWER)
+        gcor_column_pair(first, &i, &j);
+    else
+        gcor_row_pair(first, compact->n_var, &i, &j);
+    while (first < end) {
+        int is_column = compact->shape == GCOR_LOWER;
+        int64_t some = is_column ? j - i : compact->n_var - j;
+        if (some > end - first) some = end - first;
+        read_run(compact, first, some, is_column ? j : i, is_column ? i : j, out);
+        out += some;
+        first += some;
+        if (is_column)
+            i = 0, j++;
+        else
+            i++, j = i + 1;
+    }
+}
+
+void gcor_compact_read(const gcor_compact *compact, int64_t first, int64_t n, double *out) {
+    if (compact->form == GCOR_AS_FLOATS)
+        read_floats(compact, first, n, out);
+    else
+        read_counts(compact, first, n, out);
+}
+
+double gcor_compact_at(const gcor_compact *compact, int64_t k) {
+    double value;
+    gcor_compact_read(compact, k, 1, &value);
+    return value;
+}
+
+void gcor_compact_widen(const gcor_compact *compact, int threads, double *out) {
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t first = 0; first < compact->n; first += PIECE)
+        gcor_compact_read(compact, first, compact->n - first < PIECE ? compact->n - first : PIECE, out + first);
+}
+
+/* ---- extremes ------------------------------------------------------------------------------ */
+
+/* Of two, of which the first comes first. */
+static double more_extreme(double a, double b, int greatest) {
+    if (a != a || b != b) return a != a ? a : b;
+    return (greatest ? b > a : b < a) ? b : a;
+}
+
+static double extreme_of(const gcor_compact *compact, int64_t first, int64_t n, int greatest) {
+    double value[BUFFER], found = gcor_compact_at(compact, first);
+    for (int64_t k = 0; k < n; k += BUFFER) {
+        int64_t some = n - k < BUFFER ? n - k : BUFFER;
+        gcor_compact_read(compact, first + k, some, value);
+        for (int64_t l = 0; l < some; l++) found = more_extreme(found, value[l], greatest);
+    }
+    return found;
+}
+
+double gcor_compact_extreme(const gcor_compact *compact, int greatest, int threads) {
+    double found = gcor_compact_at(compact, 0);
+    (void)threads;
+#pragma omp parallel for ordered num_threads(threads) schedule(dynamic)
+    for (int64_t begin = 0; begin < compact->n; begin += PIECE) {
+        double own = extreme_of(compact, begin, compact->n - begin < PIECE ? compact->n - begin : PIECE, greatest);
+#pragma omp ordered
+        found = more_extreme(found, own, greatest);
+    }
+    return found;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+int64_t gcor_compact_zero_sd(const gcor_compact *compact) {
+    int64_t zero = 0, others = 0;
+    for (int64_t j = 0; j < compact->n_var; j++) {
+        zero += compact->norm[j] == 0;
+        others += !(compact->norm[j] <= 0); /* NaN, too */
+    }
+    return zero * others + gcor_triangular(zero - 1);
+}

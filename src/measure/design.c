@@ -1,0 +1,177 @@
+#include "design.h"
+
+#include "../base/alloc.h"
+#include "coefficient.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the observations that count ------------------------------------------------------------------- */
+
+static int64_t place(const int32_t *observed, int64_t k) {
+    return observed ? observed[k] : k;
+}
+
+/* Of all observations: whether those that count by their weight differ in it. */
+static int has_weights(const gcor_design *design) {
+    double first = 0;
+    for (int64_t k = 0; design->weight && k < design->n_rows; k++) {
+        if (!(design->weight[k] > 0)) continue;
+        if (first == 0) first = design->weight[k];
+        if (design->weight[k] != first) return 1;
+    }
+    return 0;
+}
+
+int gcor_is_designed(const gcor_design *design) {
+    return design && (design->n_basis > 0 || design->root || has_weights(design));
+}
+
+static void pick_columns(const double *columns, int64_t n, int64_t n_rows, const int32_t *observed, int64_t n_obs,
+                         double *out) {
+    for (int64_t q = 0; q < n; q++)
+        for (int64_t k = 0; k < n_obs; k++) out[q * n_obs + k] = columns[q * n_rows + place(observed, k)];
+}
+
+/* All in one piece, behind the struct. */
+gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, const int32_t *observed, int64_t n_obs,
+                             gcor_design **picked) {
+    *picked = NULL;
+    if (!design || n_obs == 0) return GCOR_OK;
+    int weighted = has_weights(design);
+    int64_t values = n_obs * (2 * weighted + design->n_basis + design->n_raw);
+    gcor_design *own = gcor_alloc(context, (int64_t)sizeof *own + values * (int64_t)sizeof(double), 1,
+                                  "weights of observations and covariates");
+    if (!own) return GCOR_NO_MEMORY;
+    double *weight = (double *)(own + 1), *root = weight + weighted * n_obs, *basis = root + weighted * n_obs;
+    double *raw = basis + design->n_basis * n_obs;
+    for (int64_t k = 0; weighted && k < n_obs; k++) {
+        weight[k] = design->weight[place(observed, k)];
+        root[k] = sqrt(weight[k]);
+    }
+    pick_columns(design->basis, design->n_basis, design->n_rows, observed, n_obs, basis);
+    pick_columns(design->raw, design->n_raw, design->n_rows, observed, n_obs, raw);
+    *own = (gcor_design){.weight = weighted ? weight : NULL,
+                         .root = weighted ? root : NULL,
+                         .basis = basis,
+                         .n_basis = design->n_basis,
+                         .n_rows = n_obs,
+                         .keeps = design->keeps,
+                         .raw = design->raw ? raw : NULL,
+                         .n_raw = design->n_raw,
+                         .n_ranked = design->n_ranked,
+                         .option = design->option};
+    *picked = own;
+    return GCOR_OK;
+}
+
+void gcor_design_free(gcor_design *design) {
+    gcor_free(design);
+}
+
+/* ---- a column ----------------------------------------------------------------------------------------- */
+
+/* Sums run in lanes, which a compiler makes vectors of. GROUP columns of a basis are taken off at a time, so that x
+ * is read less often. */
+enum { LANES = 4, GROUP = 4 };
+
+static double fold(const double *lane) {
+    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+}
+
+static double squares_of(const double *x, int64_t n) {
+    double lane[LANES] = {0};
+    int64_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (int l = 0; l < LANES; l++) lane[l] += x[k + l] * x[k + l];
+    for (int l = 0; k + l < n; l++) lane[l] += x[k + l] * x[k + l];
+    return fold(lane);
+}
+
+/* The products of x with GROUP columns. */
+static void products(const double *const *basis, const double *x, int64_t n, double *product) {
+    const double *a = basis[0], *b = basis[1], *c = basis[2], *d = basis[3];
+    double lane[GROUP][LANES] = {{0}};
+    int64_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (int l = 0; l < LANES; l++) {
+            lane[0][l] += a[k + l] * x[k + l];
+            lane[1][l] += b[k + l] * x[k + l];
+            lane[2][l] += c[k + l] * x[k + l];
+            lane[3][l] += d[k + l] * x[k + l];
+        }
+    for (int l = 0; k + l < n; l++)
+        for (int g = 0; g < GROUP; g++) lane[g][l] += basis[g][k + l] * x[k + l];
+    for (int g = 0; g < GROUP; g++) product[g] = fold(lane[g]);
+}
+
+static void take_off(const double *const *basis, const double *product, double *x, int64_t n) {
+    const double *a = basis[0], *b = basis[1], *c = basis[2], *d = basis[3];
+    const double pa = product[0], pb = product[1], pc = product[2], pd = product[3];
+    for (int64_t k = 0; k < n; k++) x[k] -= (a[k] * pa + b[k] * pb) + (c[k] * pc + d[k] * pd);
+}
+
+/* A group that is not full has its last column again, with the factor 0. */
+static void project(const gcor_design *design, double *x, int64_t n) {
+    for (int64_t from = 0; from < design->n_basis; from += GROUP) {
+        const double *basis[GROUP];
+        double product[GROUP];
+        for (int64_t g = 0; g < GROUP; g++) {
+            int64_t q = from + g < design->n_basis ? from + g : design->n_basis - 1;
+            basis[g] = design->basis + q * n;
+        }
+        products(basis, x, n, product);
+        for (int64_t g = design->n_basis - from; g < GROUP; g++) product[g] = 0;
+        take_off(basis, product, x, n);
+    }
+}
+
+/* What regression leaves of a column is roundings where it is shorter than this share of the column about its mean, or
+ * than a few roundings of the values themselves, whose mean may be large. */
+static const double NOTHING_LEFT = 1e-10, ROUNDING = 0x1p-50;
+
+/* A second time where much was taken off: then what is left is orthogonal to the basis to all digits. */
+static void take_basis_off(const gcor_design *design, double *x, int64_t n, double before) {
+    project(design, x, n);
+    if (squares_of(x, n) < before / 2) project(design, x, n);
+}
+
+static void keep_basis(const gcor_design *design, double *x, int64_t n, double *rest) {
+    memcpy(rest, x, (size_t)n * sizeof *x);
+    project(design, rest, n);
+    for (int64_t k = 0; k < n; k++) x[k] -= rest[k];
+}
+
+/* About the weighted mean; a constant column becomes exactly zero, whatever its value, by the difference from its first
+ * one. */
+static void centre(const gcor_design *design, double *x, int64_t n) {
+    const double *weight = design->weight, first = x[0];
+    double sum = 0, all = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double w = weight ? weight[k] : 1;
+        sum += w * (x[k] -= first);
+        all += w;
+    }
+    for (int64_t k = 0; k < n; k++) x[k] -= sum / all;
+}
+
+double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *room) {
+    double largest = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    double scale = gcor_scale(largest), of_largest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        x[k] *= scale;
+        of_largest += x[k] * x[k] * (design->weight ? design->weight[k] : 1);
+    }
+    if (is_centred) centre(design, x, n);
+    for (int64_t k = 0; design->root && k < n; k++) x[k] *= design->root[k];
+    double before = squares_of(x, n);
+    if (design->n_basis == 0) return before;
+    if (design->keeps)
+        keep_basis(design, x, n, room);
+    else
+        take_basis_off(design, x, n, before);
+    double left = squares_of(x, n);
+    return left > NOTHING_LEFT * NOTHING_LEFT * before + ROUNDING * ROUNDING * of_largest ? left : 0;
+}

@@ -1,0 +1,250 @@
+/* Sizes |r| become whole numbers. Their leading bits send each edge to a bucket, and as parts of the entries are
+ * counted and moved in their order, so are the edges of a bucket. Then a thread sorts a bucket in its cache, by digits
+ * from the last one on, and what is tied by the columns once more: the rows ascend already. */
+#include "sort.h"
+
+#include "../../base/alloc.h"
+#include "../../base/key.h"
+#include "../../base/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS, PARTS = 4, SHORT = 32 };
+enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, ALL_BITS = 63 };
+
+/* Sizes of less than this share of the largest are in one bucket. */
+static const double SMALL = 0x1p-12;
+
+typedef struct {
+    int64_t n, n_row, n_parts;
+    const int32_t *start, *col;
+    const double *r;
+    uint64_t first;     /* the least key */
+    int shift;          /* a bucket has so many bits of the key */
+    int64_t *next;      /* parts x BUCKETS: where a part's next edge of a bucket goes */
+    int64_t *begin;     /* BUCKETS + 1: where a bucket begins */
+    int32_t *from, *to; /* the list: where edges go, and where buckets are sorted */
+    double *value;
+} sorting;
+
+/* Grows as |r| falls, and is below 2^63; NaN has the largest. */
+static uint64_t key_of(double r) {
+    return gcor_key(INFINITY) - (r == r ? gcor_key(fabs(r)) : gcor_key(0) - 1);
+}
+
+static int64_t bucket_of(const sorting *s, double r) {
+    uint64_t bucket = (key_of(r) - s->first) >> s->shift;
+    return bucket < BUCKETS ? (int64_t)bucket : BUCKETS - 1;
+}
+
+/* ---- to buckets ------------------------------------------------------------------------------- */
+
+static int64_t part_begin(const sorting *s, int64_t part) {
+    return s->n / s->n_parts * part + gcor_clamp(s->n % s->n_parts, 0, part);
+}
+
+/* The largest size decides which bits are the leading ones. */
+static void find_bits(sorting *s, gcor_context *context) {
+    double largest = 0;
+#pragma omp parallel for num_threads(context->threads) reduction(max : largest)
+    for (int64_t e = 0; e < s->n; e++)
+        if (fabs(s->r[e]) > largest) largest = fabs(s->r[e]);
+    s->first = key_of(largest);
+    uint64_t span = key_of(isfinite(largest) ? largest * SMALL : 1) - s->first;
+    while (span >> s->shift >= BUCKETS) s->shift++;
+}
+
+static void count_part(const sorting *s, int64_t part) {
+    int64_t *count = s->next + part * BUCKETS;
+    memset(count, 0, BUCKETS * sizeof *count);
+    for (int64_t e = part_begin(s, part); e < part_begin(s, part + 1); e++) count[bucket_of(s, s->r[e])]++;
+}
+
+/* A bucket has the edges of the first part first. */
+static void plan_places(sorting *s) {
+    int64_t at = 0;
+    for (int64_t b = 0; b < BUCKETS; b++) {
+        s->begin[b] = at;
+        for (int64_t part = 0; part < s->n_parts; part++) {
+            int64_t *own = &s->next[part * BUCKETS + b], n = *own;
+            *own = at;
+            at += n;
+        }
+    }
+    s->begin[BUCKETS] = at;
+}
+
+/* The row that has entry e. */
+static int64_t row_of(const sorting *s, int64_t e) {
+    int64_t low = 0, high = s->n_row;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (s->start[middle] <= e)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void move_part(const sorting *s, int64_t part) {
+    int64_t *next = s->next + part * BUCKETS, begin = part_begin(s, part), end = part_begin(s, part + 1);
+    int64_t row = begin < end ? row_of(s, begin) : 0;
+    for (int64_t e = begin; e < end; e++) {
+        while (s->start[row + 1] <= e) row++;
+        int64_t at = next[bucket_of(s, s->r[e])]++;
+        s->from[at] = s->col[e] + 1;
+        s->to[at] = (int32_t)row + 1;
+        s->value[at] = s->r[e];
+    }
+}
+
+/* ---- in a bucket ------------------------------------------------------------------------------ */
+
+static int is_before(const gcor_edge *a, const gcor_edge *b) {
+    uint64_t x = key_of(a->r), y = key_of(b->r);
+    if (x != y) return x < y;
+    return a->col != b->col ? a->col < b->col : a->row < b->row;
+}
+
+static void insertion_sort(gcor_edge *list, int64_t n) {
+    for (int64_t k = 1; k < n; k++) {
+        gcor_edge edge = list[k];
+        int64_t to = k;
+        for (; to > 0 && is_before(&edge, &list[to - 1]); to--) list[to] = list[to - 1];
+        list[to] = edge;
+    }
+}
+
+/* What is sorted by: a key, or where keys are tied the column. */
+static uint64_t number_of(const gcor_edge *edge, int tied) {
+    return tied ? (uint64_t)edge->col : key_of(edge->r);
+}
+
+/* Where those end that have all but so many of the last bits of their keys in common with the one at `begin`. */
+static int64_t run_end(const gcor_edge *list, int64_t n, int64_t begin, int bits) {
+    uint64_t key = key_of(list[begin].r) >> bits;
+    int64_t end = begin + 1;
+    while (end < n && key_of(list[end].r) >> bits == key) end++;
+    return end;
+}
+
+static void move_by_digit(const gcor_edge *list, int64_t n, int tied, int shift, gcor_edge *work) {
+    int64_t next[DIGIT_VALUES] = {0}, at = 0;
+    for (int64_t k = 0; k < n; k++) next[number_of(&list[k], tied) >> shift & (DIGIT_VALUES - 1)]++;
+    for (int value = 0; value < DIGIT_VALUES; value++) {
+        int64_t own = next[value];
+        next[value] = at;
+        at += own;
+    }
+    for (int64_t k = 0; k < n; k++) work[next[number_of(&list[k], tied) >> shift & (DIGIT_VALUES - 1)]++] = list[k];
+}
+
+/* Of the numbers' bits that differ so many of the leading ones, or all; returns how many are left. What is equal stays
+ * in its order; work: room for n. Digits that all have in common need no move. */
+static int sort_by_digits(gcor_edge *list, int64_t n, int tied, int leading, gcor_edge *work) {
+    gcor_edge *from = list, *to = work;
+    uint64_t differ = 0, first = number_of(list, tied);
+    int left = 0;
+    for (int64_t k = 1; k < n; k++) differ |= number_of(&list[k], tied) ^ first;
+    while (differ >> left >> leading > 0) left++;
+    for (int shift = left; shift < 64 && differ >> shift > 0; shift += DIGIT_BITS) {
+        if ((differ >> shift & (DIGIT_VALUES - 1)) == 0) continue;
+        move_by_digit(from, n, tied, shift, to);
+        gcor_edge *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != list) memcpy(list, from, (size_t)n * sizeof *list);
+    return left;
+}
+
+/* Edges that have all but the last bits of their keys in common. */
+static void sort_run(gcor_edge *list, int64_t n, int bits, gcor_edge *work) {
+    if (n <= SHORT) {
+        insertion_sort(list, n);
+    } else if (bits > 0) {
+        (void)sort_by_digits(list, n, 0, ALL_BITS, work);
+        for (int64_t begin = 0, end; begin < n; begin = end) {
+            end = run_end(list, n, begin, 0);
+            sort_run(list + begin, end - begin, 0, work);
+        }
+    } else {
+        (void)sort_by_digits(list, n, 1, ALL_BITS, work);
+    }
+}
+
+/* Two digits of the keys tell nearly all edges apart. */
+static void sort_bucket(gcor_edge *list, int64_t n, gcor_edge *work) {
+    int bits = n > SHORT ? sort_by_digits(list, n, 0, 2 * DIGIT_BITS, work) : ALL_BITS;
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = run_end(list, n, begin, bits);
+        if (end - begin > 1) sort_run(list + begin, end - begin, bits, work);
+    }
+}
+
+/* In a thread's own memory; work: room for twice as many. */
+static void sort_range(const sorting *s, int64_t begin, int64_t n, gcor_edge *work) {
+    for (int64_t e = 0; e < n; e++) work[e] = (gcor_edge){s->to[begin + e], s->from[begin + e], s->value[begin + e]};
+    sort_bucket(work, n, work + n);
+    for (int64_t e = 0; e < n; e++) {
+        s->from[begin + e] = work[e].col;
+        s->to[begin + e] = work[e].row;
+        s->value[begin + e] = work[e].r;
+    }
+}
+
+/* Each thread has room for the largest bucket that it meets. */
+static void sort_buckets(const sorting *s, gcor_context *context) {
+#pragma omp parallel num_threads(context->threads)
+    {
+        void *work = NULL;
+        int64_t room = 0;
+#pragma omp for schedule(dynamic)
+        for (int64_t b = 0; b < BUCKETS; b++) {
+            int64_t begin = s->begin[b], n = s->begin[b + 1] - begin;
+            if (n > 1 && !gcor_stop(context) &&
+                !gcor_grow(context, &work, 0, &room, 2 * n, sizeof(gcor_edge), "a list of edges"))
+                sort_range(s, begin, n, work);
+        }
+        gcor_free(work);
+    }
+}
+
+/* ---- all -------------------------------------------------------------------------------------- */
+
+static void for_all_parts(const sorting *s, gcor_context *context, void (*work)(const sorting *s, int64_t part)) {
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t part = 0; part < s->n_parts; part++)
+        if (!gcor_stop(context)) work(s, part);
+}
+
+static gcor_status sort(sorting *s, gcor_context *context) {
+    gcor_huge_pages(s->from, (size_t)s->n * sizeof *s->from);
+    gcor_huge_pages(s->to, (size_t)s->n * sizeof *s->to);
+    gcor_huge_pages(s->value, (size_t)s->n * sizeof *s->value);
+    find_bits(s, context);
+    for_all_parts(s, context, count_part);
+    if (context->error.status) return context->error.status;
+    plan_places(s);
+    for_all_parts(s, context, move_part);
+    if (!context->error.status) sort_buckets(s, context);
+    return context->error.status;
+}
+
+gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t *start, const int32_t *col,
+                            const double *r, int32_t *from, int32_t *to, double *value) {
+    sorting s = {.n = start[n_row], .n_row = n_row, .start = start, .col = col, .r = r};
+    gcor_status status = GCOR_NO_MEMORY;
+    s.from = from;
+    s.to = to;
+    s.value = value;
+    s.n_parts = (int64_t)PARTS * context->threads;
+    s.next = gcor_alloc(context, s.n_parts * BUCKETS, sizeof *s.next, "a list of edges");
+    s.begin = gcor_alloc(context, BUCKETS + 1, sizeof *s.begin, "a list of edges");
+    if (s.next && s.begin) status = sort(&s, context);
+    gcor_free(s.begin);
+    gcor_free(s.next);
+    return status;
+}

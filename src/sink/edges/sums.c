@@ -1,0 +1,50 @@
+#include "sums.h"
+
+#include "../../base/alloc.h"
+#include "../../base/threads.h"
+
+#include <string.h>
+
+gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, const gcor_tile *tile, int threads) {
+    int64_t wanted = threads * gcor_edge_levels(sums) * (tile->n_row + tile->n_col);
+    sums->at = *tile;
+    sums->threads = threads;
+    if (wanted <= sums->room) return GCOR_OK;
+    gcor_free(sums->partial);
+    sums->room = 0;
+    sums->partial = gcor_alloc(context, wanted, sizeof *sums->partial, "sums over a tile's edges");
+    if (!sums->partial) return GCOR_NO_MEMORY;
+    sums->room = wanted;
+    memset(sums->partial, 0, (size_t)wanted * sizeof *sums->partial);
+    return GCOR_OK;
+}
+
+/* What the threads have found for place k of the tile's rows and columns, to a variable; cleared for the next tile. */
+static void fold(gcor_edge_sums *sums, int64_t k, int64_t var) {
+    int64_t places = sums->at.n_row + sums->at.n_col, levels = gcor_edge_levels(sums);
+    for (int t = 0; t < sums->threads; t++)
+        for (int64_t level = 0; level < levels; level++) {
+            gcor_edge_sum *own = sums->partial + (t * places + k) * levels + level;
+            sums->degree[level * sums->n_var + var] += own->degree;
+            sums->strength[level * sums->n_var + var] += own->strength;
+            *own = (gcor_edge_sum){0, 0};
+        }
+}
+
+/* The same variables may be among the rows and the columns: one side after the other. */
+void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context) {
+    const gcor_tile *tile = &sums->at;
+#pragma omp parallel num_threads(context->threads)
+    {
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < tile->n_row; i++) fold(sums, i, sums->first_row + tile->row + i);
+#pragma omp for schedule(static)
+        for (int64_t j = 0; j < tile->n_col; j++) fold(sums, tile->n_row + j, tile->col + j);
+    }
+}
+
+void gcor_edge_sums_free(gcor_edge_sums *sums) {
+    gcor_free(sums->partial);
+    sums->partial = NULL;
+    sums->room = 0;
+}

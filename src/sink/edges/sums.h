@@ -1,0 +1,97 @@
+/* Degrees and strengths: how many edges each variable has, and the sum of their weights. Edges come tile by tile, in
+ * any order and from any thread: each thread has sums of its own over the tile's rows and over its columns, and those
+ * of all threads are added up when the tile is done. Fixed-point numbers (fixed.h), so that the order does not show.
+ * Where there are several thresholds, an edge counts at the highest that it reaches. */
+#ifndef GPUCOR_EDGE_SUMS_H
+#define GPUCOR_EDGE_SUMS_H
+
+#include "../fixed.h"
+#include "../weight.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    gcor_int128 strength;
+    int64_t degree;
+} gcor_edge_sum;
+
+typedef struct {
+    int64_t *degree;       /* of each variable, one level after the other, as is ... */
+    gcor_int128 *strength; /* ... this; the caller's */
+    int64_t first_row;     /* number of the first row's variable: 0 where rows and columns are the same */
+    int n_level;           /* thresholds, 0 or 1: one, which all edges reach; more: ... */
+    const double *level;   /* ... ascending, and ... */
+    int64_t n_var;         /* ... how many numbers a level has; both are not looked at otherwise */
+    gcor_tile at;
+    int threads;
+    gcor_edge_sum *partial; /* of each thread, the tile's rows and then its columns, and of each its levels: 0 but
+                             * during a tile */
+    int64_t room;
+} gcor_edge_sums;
+
+static inline int64_t gcor_edge_levels(const gcor_edge_sums *sums) {
+    return sums->n_level > 1 ? sums->n_level : 1;
+}
+
+/* The highest level that a weight reaches; it reaches the lowest. */
+static inline int gcor_edge_level(const gcor_edge_sums *sums, double weight) {
+    int level = 0;
+    while (level + 1 < sums->n_level && weight >= sums->level[level + 1]) level++;
+    return level;
+}
+
+/* Before a tile's edges, which so many threads will add. */
+gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, const gcor_tile *tile, int threads);
+/* After them. */
+void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context);
+void gcor_edge_sums_free(gcor_edge_sums *sums);
+
+/* An edge of the tile, by thread number `thread`. */
+static inline void gcor_edge_sums_add(gcor_edge_sums *sums, int thread, int64_t row, int64_t col, double weight) {
+    int64_t levels = gcor_edge_levels(sums);
+    gcor_edge_sum *own = sums->partial + thread * levels * (sums->at.n_row + sums->at.n_col);
+    own += gcor_edge_level(sums, weight);
+    gcor_edge_sum *of_row = own + levels * (row - sums->at.row);
+    gcor_edge_sum *of_col = own + levels * (sums->at.n_row + (col - sums->at.col));
+    double high = gcor_high_part(weight);
+    gcor_int128 term = gcor_fixed(high, gcor_low_part(weight, high));
+    of_row->strength += term;
+    of_row->degree++;
+    of_col->strength += term;
+    of_col->degree++;
+}
+
+/* n of them, at most GCOR_EXACT_TERMS, of one row: with columns col + which[e] and coefficients r[e]. */
+static inline void gcor_edge_sums_add_row(gcor_edge_sums *sums, int thread, int64_t row, int64_t col,
+                                          const int32_t *which, const double *r, int64_t n, gcor_side side) {
+    if (sums->n_level > 1) {
+        for (int64_t e = 0; e < n; e++)
+            gcor_edge_sums_add(sums, thread, row, col + which[e], gcor_raw_weight(side, r[e]));
+        return;
+    }
+    gcor_edge_sum *own = sums->partial + thread * (sums->at.n_row + sums->at.n_col);
+    gcor_edge_sum *of_row = own + (row - sums->at.row), *of_col = own + sums->at.n_row + (col - sums->at.col);
+    double all_high = 0, all_low = 0;
+    for (int64_t e = 0; e < n; e++) {
+        double weight = gcor_raw_weight(side, r[e]), high = gcor_high_part(weight), low = gcor_low_part(weight, high);
+        of_col[which[e]].strength += gcor_fixed(high, low);
+        of_col[which[e]].degree++;
+        all_high += high;
+        all_low += low;
+    }
+    of_row->strength += gcor_fixed(all_high, all_low);
+    of_row->degree += n;
+}
+
+/* How many threads n edges of a tile are worth: adding up what each has found takes as long as the tile's sides are. */
+static inline int gcor_edge_sums_threads(const gcor_context *context, const gcor_tile *tile, int64_t n) {
+    int64_t worth = n / (tile->n_row + tile->n_col) + 1;
+    return worth < context->threads ? (int)worth : context->threads;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,115 @@
+#include "moments.h"
+
+#include "../base/alloc.h"
+
+#include <math.h>
+
+enum { PIECE = 256 }; /* numbers at a time, which stay in a near cache */
+
+gcor_status gcor_moments_new(gcor_context *context, int64_t room, gcor_moments *moments) {
+    double **all[] = {&moments->count,   &moments->first, &moments->sum,
+                      &moments->squares, &moments->least, &moments->most};
+    *moments = (gcor_moments){.room = room};
+    for (int a = 0; a < 6; a++) {
+        *all[a] = gcor_alloc(context, room, sizeof(double), "moments");
+        if (!*all[a]) return GCOR_NO_MEMORY;
+        gcor_huge_pages(*all[a], (size_t)room * sizeof(double));
+    }
+    return GCOR_OK;
+}
+
+void gcor_moments_free(gcor_moments *moments) {
+    gcor_free(moments->count);
+    gcor_free(moments->first);
+    gcor_free(moments->sum);
+    gcor_free(moments->squares);
+    gcor_free(moments->least);
+    gcor_free(moments->most);
+    *moments = (gcor_moments){0};
+}
+
+void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n) {
+    (void)context; /* without OpenMP */
+    moments->n = n;
+    moments->all_begun = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(static)
+    for (int64_t k = 0; k < n; k++) {
+        moments->count[k] = moments->first[k] = moments->sum[k] = moments->squares[k] = 0;
+        moments->least[k] = INFINITY;
+        moments->most[k] = -INFINITY;
+    }
+}
+
+/* Numbers from .. from+n-1, of which some have no value, or none so far. */
+static void add_some(const gcor_moments *moments, int64_t from, int64_t n, const double *values) {
+    for (int64_t k = from; k < from + n; k++) {
+        double value = values[k - from];
+        if (!(value <= 1)) continue;
+        if (moments->count[k] == 0) moments->first[k] = value;
+        double away = value - moments->first[k];
+        moments->count[k]++;
+        moments->sum[k] += away;
+        moments->squares[k] += away * away;
+        if (value < moments->least[k]) moments->least[k] = value;
+        if (value > moments->most[k]) moments->most[k] = value;
+    }
+}
+
+/* The same of numbers that all have one, without a branch, so that many are done at once. */
+static void add_all(const gcor_moments *moments, int64_t from, int64_t n, const double *restrict value) {
+    const double *restrict first = moments->first + from;
+    double *restrict count = moments->count + from, *restrict sum = moments->sum + from;
+    double *restrict squares = moments->squares + from;
+    double *restrict least = moments->least + from, *restrict most = moments->most + from;
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++) {
+        double away = value[k] - first[k];
+        count[k] += 1;
+        sum[k] += away;
+        squares[k] += away * away;
+        least[k] = value[k] < least[k] ? value[k] : least[k];
+        most[k] = value[k] > most[k] ? value[k] : most[k];
+    }
+}
+
+/* Numbers from .. from+n-1 of all rows, while they are near. */
+static void add_rows(const gcor_moments *moments, int64_t from, int64_t n, const double *values, int64_t times,
+                     const unsigned char *is_full) {
+    int begun = moments->all_begun;
+    for (int64_t t = 0; t < times; t++) {
+        const double *row = values + t * moments->n + from;
+        if (begun && is_full[t])
+            add_all(moments, from, n, row);
+        else
+            add_some(moments, from, n, row);
+        begun |= is_full[t];
+    }
+}
+
+void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times,
+                      const unsigned char *is_full) {
+    (void)context;
+#pragma omp parallel for num_threads(context->threads) schedule(static)
+    for (int64_t from = 0; from < moments->n; from += PIECE)
+        add_rows(moments, from, moments->n - from < PIECE ? moments->n - from : PIECE, values, times, is_full);
+    for (int64_t t = 0; t < times; t++) moments->all_begun |= is_full[t];
+}
+
+double gcor_moments_mean(const gcor_moments *moments, int64_t k, double missing) {
+    return moments->count[k] > 0 ? moments->first[k] + moments->sum[k] / moments->count[k] : missing;
+}
+
+double gcor_moments_sd(const gcor_moments *moments, int64_t k, double missing) {
+    double n = moments->count[k], sum = moments->sum[k];
+    if (n < 2) return missing;
+    double squares = moments->squares[k] - sum * sum / n;
+    return squares > 0 ? sqrt(squares / (n - 1)) : 0;
+}
+
+double gcor_moments_least(const gcor_moments *moments, int64_t k, double missing) {
+    return moments->count[k] > 0 ? moments->least[k] : missing;
+}
+
+double gcor_moments_most(const gcor_moments *moments, int64_t k, double missing) {
+    return moments->count[k] > 0 ? moments->most[k] : missing;
+}

@@ -1,0 +1,45 @@
+/* What all sinks have in common, but for the way to a file and back (sink/file.c). */
+#include "../gpucor.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
+
+gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    return sink->type->begin_tile ? sink->type->begin_tile(sink, context, tile) : GCOR_OK;
+}
+
+gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    return sink->type->end_tile ? sink->type->end_tile(sink, context, tile) : GCOR_OK;
+}
+
+void gcor_sink_free(gcor_sink *sink) {
+    if (sink) sink->type->free(sink);
+}
+
+typedef struct {
+    gcor_sink *sink;
+    gcor_context *context;
+    const gcor_tile *tile;
+    const double *doubles;
+    const float *floats;
+} whole_tile;
+
+static void take_row(void *argument, int thread, int64_t k) {
+    const whole_tile *t = argument;
+    gcor_segment segment = {.row = t->tile->row + k};
+    int64_t offset = gcor_tile_offset(t->tile, t->sink->shape, segment.row);
+    gcor_tile_segment(t->tile, t->sink->shape, segment.row, &segment.col, &segment.n);
+    if (segment.n == 0) return;
+    if (t->doubles) segment.doubles = t->doubles + offset;
+    if (t->floats) segment.floats = t->floats + offset;
+    /* A failure is in the context; the remaining rows are cheap. */
+    (void)t->sink->type->take(t->sink, t->context, thread, &segment);
+}
+
+gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const double *doubles,
+                           const float *floats) {
+    whole_tile t = {sink, context, tile, doubles, floats};
+    gcor_status status = gcor_begin_tile(sink, context, tile);
+    if (status) return status;
+    gcor_for_each(context->threads, tile->n_row, take_row, &t);
+    return context->error.status ? context->error.status : gcor_end_tile(sink, context, tile);
+}

@@ -1,0 +1,155 @@
+/* Columns from a source, gathered for whoever prepares them. */
+#include "source.h"
+
+#include "../base/alloc.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
+#include "../engine/workers.h"
+
+#include <math.h>
+
+enum { BLOCK_BYTES = 4 << 20, MOST_BYTES = 64 << 20 }; /* read at a time where one thread alone may read; for a grain */
+enum { AT_ONCE_BYTES = 128 << 10, MOST_AT_ONCE = 64 }; /* read at a time by each thread; columns */
+
+typedef struct {
+    gcor_context *context;
+    const gcor_columns *columns;
+    int64_t first, n;
+    gcor_column_work work;
+    void *user;
+} gathering;
+
+/* -0 and +0 must tie, and a NaN of either sign must sort last on the device. */
+static int normalise(double *value, int64_t n) {
+    int flags = 0;
+    for (int64_t k = 0; k < n; k++) {
+        if (isfinite(value[k])) {
+            value[k] += 0.0;
+        } else if (isnan(value[k])) {
+            value[k] = NAN;
+            flags |= GCOR_MISSING;
+        } else {
+            flags |= GCOR_INFINITE;
+        }
+    }
+    return flags;
+}
+
+/* Observations ascend, so that those that count can be moved up in place. */
+static void work_on(const gathering *g, int thread, int64_t j, double *x) {
+    const gcor_columns *columns = g->columns;
+    if (columns->observed)
+        for (int64_t k = 0; k < columns->n_obs; k++) x[k] = x[columns->observed[k]];
+    g->work(g->user, thread, j, x, normalise(x, columns->n_obs));
+}
+
+/* How many columns a thread reads at a time: short ones together, as each read of a file is a call of the system. */
+static int64_t columns_at_once(const gathering *g) {
+    int64_t fitting = AT_ONCE_BYTES / (8 * (g->columns->source->n_obs + 1));
+    return gcor_clamp(gcor_smaller(fitting, g->n / (4 * g->context->threads)), 1, MOST_AT_ONCE);
+}
+
+static void read_and_work(const gathering *g, int thread, int64_t first, int64_t n, double *x) {
+    gcor_source *source = g->columns->source;
+    if (gcor_stop(g->context) || source->read(source, g->context, first, n, x)) return;
+    for (int64_t j = 0; j < n; j++) work_on(g, thread, first + j, x + j * source->n_obs);
+}
+
+typedef struct {
+    const gathering *g;
+    int64_t width;   /* columns read at a time */
+    double *scratch; /* room for so many of each thread */
+} own_reading;
+
+static void read_some(void *argument, int thread, int64_t k) {
+    const own_reading *r = argument;
+    int64_t at = k * r->width, n = gcor_smaller(r->width, r->g->n - at);
+    read_and_work(r->g, thread, r->g->first + at, n, r->scratch + thread * r->width * r->g->columns->source->n_obs);
+}
+
+/* Every thread reads for itself, into memory of its own. */
+static void gather_anywhere(const gathering *g, double *scratch) {
+    own_reading r = {g, columns_at_once(g), scratch};
+    gcor_for_each(g->context->threads, (g->n + r.width - 1) / r.width, read_some, &r);
+}
+
+/* Blocks begin at multiples of the grain, but for the first one and where the grain is too large. */
+typedef struct {
+    int64_t start, columns; /* where the first would begin, and how many columns each has */
+} blocks;
+
+static blocks blocks_of(const gathering *g) {
+    int64_t grain = g->columns->source->grain, column_bytes = 8 * (g->columns->source->n_obs + 1);
+    int64_t columns = BLOCK_BYTES / column_bytes > 1 ? BLOCK_BYTES / column_bytes : 1;
+    if (grain < 1 || grain > MOST_BYTES / column_bytes) grain = 1;
+    columns = (columns + grain - 1) / grain * grain;
+    int64_t start = g->first - g->first % grain, all = g->first + g->n - start;
+    return (blocks){start, columns < all ? columns : all};
+}
+
+/* Columns from .. end-1 are block b; none beyond the last one. */
+static void block_range(const gathering *g, int64_t b, int64_t *from, int64_t *end) {
+    blocks all = blocks_of(g);
+    *from = all.start + b * all.columns > g->first ? all.start + b * all.columns : g->first;
+    *end = all.start + (b + 1) * all.columns;
+    if (*end > g->first + g->n) *end = g->first + g->n;
+}
+
+static double *half_of(const gathering *g, int64_t b, double *buffer) {
+    return buffer + b % 2 * blocks_of(g).columns * g->columns->source->n_obs;
+}
+
+/* Block b to its half of the buffer; beyond the last one there is nothing to do. A failure is in the context. */
+static void read_block(const gathering *g, int64_t b, double *buffer) {
+    int64_t from, end;
+    block_range(g, b, &from, &end);
+    if (from < end && !gcor_stop(g->context))
+        (void)gcor_read(g->columns->source, g->context, from, end - from, half_of(g, b, buffer));
+}
+
+typedef struct {
+    const gathering *g;
+    int64_t b, from, end; /* the block at hand, and its columns */
+    double *buffer;
+    int has_read; /* the next block; the caller's thread alone uses it */
+} block_reading;
+
+static void read_next_block(block_reading *r) {
+    if (!r->has_read) read_block(r->g, r->b + 1, r->buffer);
+    r->has_read = 1;
+}
+
+static void work_on_column(void *argument, int thread, int64_t k) {
+    block_reading *r = argument;
+    if (thread == 0) read_next_block(r);
+    work_on(r->g, thread, r->from + k, half_of(r->g, r->b, r->buffer) + k * r->g->columns->source->n_obs);
+}
+
+/* The caller's thread reads the next block, and then helps the others with the one at hand. */
+static void gather_in_blocks(const gathering *g, double *buffer) {
+    block_reading r = {.g = g, .buffer = buffer};
+    read_block(g, 0, buffer);
+    for (; !g->context->error.status; r.b++) {
+        block_range(g, r.b, &r.from, &r.end);
+        if (r.from >= r.end) break;
+        r.has_read = 0;
+        gcor_for_each(g->context->threads, r.end - r.from, work_on_column, &r);
+        read_next_block(&r);
+    }
+}
+
+gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns, int64_t first, int64_t n,
+                             gcor_column_work work, void *user) {
+    gathering g = {context, columns, first, n, work, user};
+    int any = columns->source->any_thread;
+    int64_t room = any ? context->threads * columns_at_once(&g) : 2 * blocks_of(&g).columns;
+    if (n == 0) return GCOR_OK;
+    double *values = gcor_alloc(context, room * columns->source->n_obs, sizeof(double), "columns being read");
+    if (!values) return GCOR_NO_MEMORY;
+    if (any)
+        gather_anywhere(&g, values);
+    else
+        gather_in_blocks(&g, values);
+    gcor_free(values);
+    return gcor_stop(context) ? context->error.status : GCOR_OK;
+}

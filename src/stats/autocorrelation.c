@@ -1,0 +1,107 @@
+#include "autocorrelation.h"
+
+#include "../base/alloc.h"
+#include "../measure/coefficient.h"
+#include "../measure/pair.h"
+#include "../source/source.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    gcor_autocorrelation *of;
+    const gcor_columns *columns;
+    const gcor_measure *measure;
+    char *room; /* room_bytes of each thread: for two columns, and for a pair */
+    size_t column_bytes, room_bytes;
+} estimation;
+
+/* The column as it is compared, at its places in time, and zero elsewhere; is_there is 1 at these places. *n gets their
+ * number. Returns the norm, 0: there is none. */
+static double lay_out(const estimation *e, char *room, const double *x, double *series, double *is_there, int64_t *n) {
+    const gcor_columns *columns = e->columns;
+    const gcor_pair pair = gcor_pair_at(room + 2 * e->column_bytes, e->measure, columns->design, columns->n_obs);
+    int flags = 0;
+    double norm = gcor_pair_norm(&pair, x, &flags);
+    *n = 0;
+    memset(series, 0, e->column_bytes);
+    memset(is_there, 0, e->column_bytes);
+    if (!(norm > 0)) return 0;
+    for (int64_t k = 0; k < columns->n_obs; k++) *n += x[k] == x[k];
+    for (int64_t k = 0; k < *n; k++) {
+        int32_t row = pair.rows[k], place = columns->observed ? columns->observed[row] : row;
+        series[place] = pair.own_x[k];
+        is_there[place] = 1;
+    }
+    return norm;
+}
+
+/* The autocorrelation of a series of n values at n_rows places. Gaps leave fewer products, of as many values: as
+ * without them, there are (n_rows - lag) / n_rows of these for each value. */
+static double at_lag(const double *series, const double *is_there, int64_t lag, int64_t n, int64_t n_rows,
+                     double norm) {
+    double share = (double)(n_rows - lag) / (double)n_rows, sum = gcor_double_dot(series, series + lag, n_rows - lag);
+    if (n == n_rows) return sum / norm * sqrt(share);
+    double products = gcor_double_dot(is_there, is_there + lag, n_rows - lag);
+    return products > 0 ? sum / norm * share * sqrt((double)n / products) : 0;
+}
+
+static void estimate(void *user, int thread, int64_t j, double *x, int flags) {
+    const estimation *e = user;
+    const int64_t n = e->columns->source->n_obs, n_lags = e->of->n_lags;
+    char *room = e->room + thread * e->room_bytes;
+    double *series = (double *)(void *)room, *is_there = (double *)(void *)(room + e->column_bytes);
+    double *values = e->of->values + j * n_lags;
+    int64_t n_there;
+    double norm = lay_out(e, room, x, series, is_there, &n_there);
+    (void)flags;
+    for (int64_t lag = 1; lag <= n_lags; lag++)
+        values[lag - 1] = norm > 0 ? at_lag(series, is_there, lag, n_there, n, norm) : (double)NAN;
+}
+
+static size_t padded(size_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
+
+gcor_autocorrelation *gcor_autocorrelation_new(gcor_context *context, const gcor_columns *columns,
+                                               const gcor_measure *measure) {
+    const char *what = "autocorrelations";
+    const gcor_source *source = columns->source;
+    gcor_autocorrelation *of = gcor_alloc(context, 1, sizeof *of, what);
+    if (!of) return NULL;
+    *of = (gcor_autocorrelation){.n_var = source->n_var, .n_lags = gcor_most_lags(source->n_obs)};
+    estimation e = {.of = of,
+                    .columns = columns,
+                    .measure = measure,
+                    .column_bytes = padded((size_t)source->n_obs * sizeof(double))};
+    e.room_bytes = 2 * e.column_bytes + padded(gcor_pair_bytes(columns->design, columns->n_obs));
+    of->values = gcor_alloc(context, of->n_var * of->n_lags, sizeof(double), what);
+    e.room = of->values ? gcor_alloc(context, context->threads, e.room_bytes, what) : NULL;
+    gcor_status status = e.room ? gcor_for_columns(context, columns, 0, of->n_var, estimate, &e) : GCOR_NO_MEMORY;
+    gcor_free(e.room);
+    if (!status) return of;
+    gcor_autocorrelation_free(of);
+    return NULL;
+}
+
+void gcor_autocorrelation_free(gcor_autocorrelation *of) {
+    if (of) gcor_free(of->values);
+    gcor_free(of);
+}
+
+/* The number of observations at a sum that is not NaN. */
+static double calibrated(const gcor_calibration *c, double sum) {
+    int64_t k = 0;
+    while (k < c->n_points && c->sums[k] <= sum) k++;
+    if (k == 0 || k == c->n_points) return c->counts[k == 0 ? 0 : k - 1];
+    double share = (sum - c->sums[k - 1]) / (c->sums[k] - c->sums[k - 1]);
+    return c->counts[k - 1] + share * (c->counts[k] - c->counts[k - 1]);
+}
+
+double gcor_effective_count(const gcor_autocorrelation *a, int64_t i, const gcor_autocorrelation *b, int64_t j,
+                            int64_t n, const gcor_calibration *calibration) {
+    double sum = gcor_double_dot(a->values + i * a->n_lags, b->values + j * b->n_lags, a->n_lags);
+    if (sum != sum) return sum;
+    if (calibration) return calibrated(calibration, sum) * (double)n / (double)calibration->n_obs;
+    return sum > 0 ? (double)n / (1 + 2 * sum) : (double)n;
+}

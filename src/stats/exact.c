@@ -1,0 +1,178 @@
+#include "exact.h"
+
+#include "../base/alloc.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Both coefficients have equal steps from -1 to 1, and a symmetric distribution: step k of all `steps` is the k-th
+ * smallest value, from 0. The lower half of the distribution is tabulated. */
+struct gcor_exact {
+    const gcor_measure *measure;
+    int64_t least, most;
+    double **lower; /* [n - least]: P(at most step k), k up to half of the steps; in one block, that of the first */
+};
+
+static int is_kendall(const gcor_measure *measure) {
+    return measure->distribution == GCOR_NORMAL_WITH_TIES;
+}
+
+/* Spearman's rho is the measure of ranks as they are. */
+int64_t gcor_most_exact(const gcor_measure *measure) {
+    if (is_kendall(measure)) return GCOR_MOST_KENDALL;
+    return measure->ranked && !measure->prepare ? GCOR_MOST_SPEARMAN : 0;
+}
+
+/* Kendall's tau counts pairs, Spearman's rho sums of squared differences of ranks, which are even. */
+int64_t gcor_exact_steps(const gcor_measure *measure, int64_t n) {
+    return is_kendall(measure) ? n * (n - 1) / 2 : n * (n * n - 1) / 6;
+}
+
+/* P(at most step k) from the lower half. */
+static double lower_tail(const double *half, int64_t steps, int64_t k) {
+    if (k < 0) return 0;
+    if (k >= steps) return 1;
+    return k <= steps / 2 ? half[k] : 1 - half[steps - k - 1];
+}
+
+/* ---- Kendall ------------------------------------------------------------------------------------ */
+
+/* The n-th observation is concordant with 0 .. n - 1 of those before it, all equally probable. */
+static void add_observation(const gcor_measure *measure, const double *before, int64_t n, double *half) {
+    int64_t steps = gcor_exact_steps(measure, n - 1);
+    double sum = 0;
+    for (int64_t k = 0; k <= gcor_exact_steps(measure, n) / 2; k++) {
+        sum += (lower_tail(before, steps, k) - lower_tail(before, steps, k - n)) / (double)n;
+        half[k] = sum;
+    }
+}
+
+/* Each number of observations follows from the one before, from 2 on. */
+static void tabulate_kendall(gcor_exact *exact) {
+    exact->lower[0][0] = 0.5;
+    for (int64_t n = 3; n <= exact->most; n++)
+        add_observation(exact->measure, exact->lower[n - 3], n, exact->lower[n - 2]);
+}
+
+/* ---- Spearman ------------------------------------------------------------------------------------ */
+
+/* Orders of n ranks, by the set of ranks that the first `at` observations have: how many have each sum of squared
+ * differences, halved. Sets of the same size have their counts in one block, each at its place. */
+typedef struct {
+    int n, sums;     /* counts of sums 0 .. sums - 1: the lower half, as no difference makes a sum smaller */
+    int64_t largest; /* the most sets that have the same size */
+    int32_t *place;  /* of each set among those of its size */
+    double *now, *next;
+} orders;
+
+static void set_places(orders *o) {
+    int32_t counts[GCOR_MOST_SPEARMAN + 1] = {0};
+    for (int set = 0; set < 1 << o->n; set++) {
+        int32_t *count = &counts[__builtin_popcount((unsigned)set)];
+        o->place[set] = (*count)++;
+        if (*count > o->largest) o->largest = *count;
+    }
+}
+
+/* One observation more. A sum of squares on the way may be odd: x^2 - x is even, and all differences x add up to 0. */
+static void extend(orders *o, int at) {
+    memset(o->next, 0, (size_t)(o->largest * o->sums) * sizeof *o->next);
+    for (int set = 0; set < 1 << o->n; set++) {
+        if (__builtin_popcount((unsigned)set) != at) continue;
+        const double *from = o->now + (int64_t)o->place[set] * o->sums;
+        for (int rank = 0; rank < o->n; rank++) {
+            if (set >> rank & 1) continue;
+            int step = ((at - rank) * (at - rank) - (at - rank)) / 2;
+            double *to = o->next + (int64_t)o->place[set | 1 << rank] * o->sums + step;
+            for (int k = 0; k < o->sums - step; k++) to[k] += from[k];
+        }
+    }
+    double *swapped = o->now;
+    o->now = o->next;
+    o->next = swapped;
+}
+
+/* Counts of at most 14! are exact. */
+static void count_orders(orders *o, double *half) {
+    double all = 1, sum = 0;
+    memset(o->now, 0, (size_t)o->sums * sizeof *o->now);
+    o->now[0] = 1;
+    for (int at = 0; at < o->n; at++) extend(o, at);
+    for (int k = 2; k <= o->n; k++) all *= k;
+    for (int k = 0; k < o->sums; k++) half[k] = (sum += o->now[k]) / all;
+}
+
+static gcor_status tabulate_orders(gcor_context *context, const gcor_measure *measure, int n, double *half) {
+    orders o = {.n = n, .sums = (int)gcor_exact_steps(measure, n) / 2 + 1};
+    o.place = gcor_alloc(context, 1 << n, sizeof *o.place, "sets of ranks");
+    if (!o.place) return GCOR_NO_MEMORY;
+    set_places(&o);
+    double *counts = gcor_alloc(context, 2 * o.largest * o.sums, sizeof *counts, "orders of ranks");
+    if (counts) {
+        o.now = counts;
+        o.next = counts + o.largest * o.sums;
+        count_orders(&o, half);
+    }
+    gcor_free(counts);
+    gcor_free(o.place);
+    return counts ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+static gcor_status tabulate_spearman(gcor_context *context, gcor_exact *exact) {
+    gcor_status status = GCOR_OK;
+    for (int64_t n = exact->least; !status && n <= exact->most; n++)
+        status = tabulate_orders(context, exact->measure, (int)n, exact->lower[n - exact->least]);
+    return status;
+}
+
+/* The fourth moment is of Kendall and Stuart, The Advanced Theory of Statistics, 31.20. */
+gcor_rho_beta gcor_rho_beta_of(double n) {
+    double fourth = 3 * (((25 * n - 38) * n - 35) * n + 72) / (25 * n * (n + 1) * (n - 1) * (n - 1) * (n - 1));
+    double excess = fourth * (n - 1) * (n - 1) - 3, df = -6 / excess - 3;
+    return (gcor_rho_beta){df, sqrt((df + 1) / (n - 1))};
+}
+
+/* ---- both ---------------------------------------------------------------------------------------- */
+
+static gcor_status allocate(gcor_context *context, gcor_exact *exact) {
+    int64_t total = 0, tables = exact->most - exact->least + 1;
+    for (int64_t n = exact->least; n <= exact->most; n++) total += gcor_exact_steps(exact->measure, n) / 2 + 1;
+    exact->lower = gcor_alloc(context, tables, sizeof *exact->lower, "exact distributions");
+    if (!exact->lower) return GCOR_NO_MEMORY;
+    exact->lower[0] = gcor_alloc(context, total, sizeof(double), "exact distributions");
+    if (!exact->lower[0]) return GCOR_NO_MEMORY;
+    for (int64_t k = 1; k < tables; k++)
+        exact->lower[k] = exact->lower[k - 1] + gcor_exact_steps(exact->measure, exact->least + k - 1) / 2 + 1;
+    return GCOR_OK;
+}
+
+static gcor_status tabulate(gcor_context *context, gcor_exact *exact) {
+    if (!is_kendall(exact->measure)) return tabulate_spearman(context, exact);
+    tabulate_kendall(exact);
+    return GCOR_OK;
+}
+
+gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t least, int64_t most) {
+    gcor_exact *exact = gcor_alloc(context, 1, sizeof *exact, "exact distributions");
+    if (!exact) return NULL;
+    *exact = (gcor_exact){.measure = measure, .least = is_kendall(measure) ? 2 : least, .most = most};
+    if (!allocate(context, exact) && !tabulate(context, exact)) return exact;
+    gcor_exact_free(exact);
+    return NULL;
+}
+
+void gcor_exact_free(gcor_exact *exact) {
+    if (!exact) return;
+    if (exact->lower) gcor_free(exact->lower[0]);
+    gcor_free(exact->lower);
+    gcor_free(exact);
+}
+
+double gcor_exact_lower(const gcor_exact *exact, int64_t n, double r) {
+    int64_t steps = gcor_exact_steps(exact->measure, n);
+    return lower_tail(exact->lower[n - exact->least], steps, llround((r + 1) / 2 * (double)steps));
+}
+
+double gcor_exact_upper(const gcor_exact *exact, int64_t n, double r) {
+    return gcor_exact_lower(exact, n, -r);
+}

@@ -1,0 +1,114 @@
+#include "recompute.h"
+
+#include "../base/alloc.h"
+#include "../measure/pair.h"
+#include "../source/source.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
+
+#include <string.h>
+
+enum { BLOCK_BYTES = 32 << 20 }; /* of columns of either side, which are in memory at a time */
+
+/* Columns first .. first + n - 1 of one side. */
+typedef struct {
+    const gcor_columns *columns;
+    int64_t first, n;
+    double *values; /* columns->n_obs of each */
+} block;
+
+typedef struct {
+    gcor_context *context;
+    const gcor_measure *measure;
+    block x, y;
+    char *room; /* room_bytes of each thread */
+    size_t room_bytes;
+} recomputation;
+
+static void keep_column(void *user, int thread, int64_t j, double *x, int flags) {
+    const block *b = user;
+    (void)thread, (void)flags;
+    memcpy(b->values + (j - b->first) * b->columns->n_obs, x, (size_t)b->columns->n_obs * sizeof *x);
+}
+
+/* Columns first .. last. */
+static gcor_status read_block(gcor_context *context, block *b, int64_t first, int64_t last) {
+    b->first = first;
+    b->n = last - first + 1;
+    return gcor_for_columns(context, b->columns, first, b->n, keep_column, b);
+}
+
+static int is_in(const block *b, int64_t variable) {
+    return variable >= b->first && variable < b->first + b->n;
+}
+
+static double *column_of(const block *b, int64_t variable) {
+    return b->values + (variable - b->first) * b->columns->n_obs;
+}
+
+static void compute_pairs(const recomputation *c, int64_t n, gcor_pair_value *pairs) {
+    const gcor_columns *columns = c->x.columns;
+#pragma omp parallel num_threads(c->context->threads)
+    {
+        void *room = c->room + omp_get_thread_num() * c->room_bytes;
+        const gcor_pair pair = gcor_pair_at(room, c->measure, columns->design, columns->n_obs);
+#pragma omp for schedule(dynamic, 64)
+        for (int64_t k = 0; k < n; k++) {
+            if (!is_in(&c->x, pairs[k].i) || gcor_stop(c->context)) continue;
+            double r = gcor_pair_coefficient(&pair, column_of(&c->x, pairs[k].i), column_of(&c->y, pairs[k].j));
+            if (r <= 1) pairs[k].r = r;
+        }
+    }
+}
+
+/* Finds the first and the last of the pairs' variables of x among from .. end - 1; first > last: there are none. */
+static void find_range(const gcor_pair_value *pairs, int64_t n, int64_t from, int64_t end, int64_t *first,
+                       int64_t *last) {
+    *first = end;
+    *last = from - 1;
+    for (int64_t k = 0; k < n; k++) {
+        if (pairs[k].i < from || pairs[k].i >= end) continue;
+        if (pairs[k].i < *first) *first = pairs[k].i;
+        if (pairs[k].i > *last) *last = pairs[k].i;
+    }
+}
+
+/* Pairs whose variables of y are in a block: these, and block after block of x's. */
+static gcor_status compute_block(recomputation *c, int64_t width, int64_t n, gcor_pair_value *pairs) {
+    gcor_status status = read_block(c->context, &c->y, pairs[0].j, pairs[n - 1].j);
+    for (int64_t from = 0; !status && from < c->x.columns->source->n_var; from += width) {
+        int64_t first, last;
+        find_range(pairs, n, from, from + width, &first, &last);
+        if (first > last) continue;
+        status = read_block(c->context, &c->x, first, last);
+        if (!status) compute_pairs(c, n, pairs);
+    }
+    return status ? status : c->context->error.status;
+}
+
+static gcor_status compute_all(recomputation *c, int64_t width, int64_t n, gcor_pair_value *pairs) {
+    gcor_status status = GCOR_OK;
+    for (int64_t from = 0, end; !status && from < n; from = end) {
+        for (end = from; end < n && pairs[end].j < pairs[from].j + width;) end++;
+        status = compute_block(c, width, end - from, pairs + from);
+    }
+    return status;
+}
+
+gcor_status gcor_recompute(gcor_context *context, const gcor_measure *measure, const gcor_columns *x,
+                           const gcor_columns *y, int64_t n, gcor_pair_value *pairs) {
+    if (n == 0) return GCOR_OK;
+    int64_t width = gcor_larger(1, BLOCK_BYTES / (8 * (x->n_obs + 1)));
+    int64_t x_width = gcor_smaller(width, x->source->n_var), y_width = gcor_smaller(width, y->source->n_var);
+    recomputation c = {.context = context, .measure = measure, .x = {.columns = x}, .y = {.columns = y}};
+    c.room_bytes = (gcor_pair_bytes(x->design, x->n_obs) + 63) / 64 * 64;
+    c.room = gcor_alloc(context, context->threads, c.room_bytes, "pairs in double precision");
+    double *values = c.room ? gcor_alloc(context, (x_width + y_width) * x->n_obs, sizeof *values, "columns") : NULL;
+    gcor_status status = values ? GCOR_OK : GCOR_NO_MEMORY;
+    c.x.values = values;
+    c.y.values = values ? values + x_width * x->n_obs : NULL;
+    if (!status) status = compute_all(&c, width, n, pairs);
+    gcor_free(values);
+    gcor_free(c.room);
+    return status;
+}

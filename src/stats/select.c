@@ -1,0 +1,150 @@
+/* A histogram of the leading bits says which of them the k-th number has, one of the next bits among those numbers the
+ * next, until all bits are known. Ties are no special case. */
+#include "select.h"
+
+#include "../base/alloc.h"
+#include "../base/threads.h"
+
+#include <string.h>
+
+enum { BIN_BITS = 15, BINS = 1 << BIN_BITS, FEW = 1 << 22 };
+
+/* Numbers of which the excess over `base` is below 2^bits are to be looked at. */
+typedef struct {
+    uint64_t base;
+    int bits;
+} range;
+
+static range range_of(uint64_t low, uint64_t high) {
+    range r = {low, 0};
+    while (r.bits < 64 && (high - low) >> r.bits > 0) r.bits++;
+    return r;
+}
+
+static int shift_of(range r, int bin_bits) {
+    return r.bits > bin_bits ? r.bits - bin_bits : 0;
+}
+
+static void count_list(range r, int bin_bits, const uint64_t *list, int64_t n, int64_t *counts) {
+    int shift = shift_of(r, bin_bits);
+    for (int64_t e = 0; e < n; e++) {
+        uint64_t bin = (list[e] - r.base) >> shift;
+        if (bin < (uint64_t)1 << bin_bits) counts[bin]++;
+    }
+}
+
+/* Only the bin that has the *k-th smallest is left, in which *k is counted on; returns how many are in it. */
+static int64_t narrow(range *r, int bin_bits, const int64_t *counts, int64_t *k) {
+    int shift = shift_of(*r, bin_bits), bin = 0;
+    while (bin < (1 << bin_bits) - 1 && counts[bin] < *k) *k -= counts[bin++];
+    r->base += (uint64_t)bin << shift;
+    r->bits = shift;
+    return counts[bin];
+}
+
+/* Those that are left to `to`, which may be the list itself; returns how many. */
+static int64_t pick(range r, const uint64_t *list, int64_t n, uint64_t *to) {
+    int64_t left = 0;
+    for (int64_t e = 0; e < n; e++) {
+        uint64_t number = list[e];
+        to[left] = number;
+        left += r.bits == 64 || (number - r.base) >> r.bits == 0;
+    }
+    return left;
+}
+
+uint64_t gcor_select_few(const uint64_t *list, int64_t n, uint64_t low, uint64_t high, int64_t k, uint64_t *work,
+                         int64_t *counts) {
+    range r = range_of(low, high);
+    while (r.bits > 0) {
+        memset(counts, 0, GCOR_SELECT_BINS * sizeof *counts);
+        count_list(r, GCOR_SELECT_BITS, list, n, counts);
+        (void)narrow(&r, GCOR_SELECT_BITS, counts, &k);
+        n = pick(r, list, n, work);
+        list = work;
+    }
+    return r.base;
+}
+
+/* ---- in pieces -------------------------------------------------------------------------------- */
+
+typedef struct {
+    const gcor_numbers *from;
+    range left;
+    int64_t *counts;   /* threads x BINS */
+    uint64_t *buffers; /* threads x the room of a piece */
+} selection;
+
+/* Piece p's numbers, in the thread's buffer. */
+static int64_t read_piece(const selection *s, gcor_context *context, int64_t p, uint64_t **list) {
+    *list = s->buffers + omp_get_thread_num() * s->from->room;
+    return gcor_stop(context) ? 0 : s->from->read(s->from->user, context, p, *list);
+}
+
+/* Into bins of each thread that there is; the sums over them come first. */
+static void count(const selection *s, gcor_context *context) {
+    int team = 1;
+#pragma omp parallel num_threads(context->threads)
+    {
+        int64_t *own = s->counts + (int64_t)omp_get_thread_num() * BINS;
+        uint64_t *list;
+        memset(own, 0, BINS * sizeof *own);
+#pragma omp single
+        team = omp_get_num_threads();
+#pragma omp for schedule(dynamic)
+        for (int64_t p = 0; p < s->from->n_pieces; p++) {
+            int64_t n = read_piece(s, context, p, &list);
+            count_list(s->left, BIN_BITS, list, n, own);
+        }
+    }
+    for (int t = 1; t < team; t++)
+        for (int64_t b = 0; b < BINS; b++) s->counts[b] += s->counts[t * (int64_t)BINS + b];
+}
+
+/* The numbers that are left to `out`, in no order; never more than there is room for, should a file have been written
+ * to since they were counted. Returns how many. */
+static int64_t gather(const selection *s, gcor_context *context, uint64_t *out, int64_t room) {
+    int64_t found = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t p = 0; p < s->from->n_pieces; p++) {
+        uint64_t *list;
+        int64_t n = read_piece(s, context, p, &list), own = pick(s->left, list, n, list);
+        int64_t at = __atomic_fetch_add(&found, own, __ATOMIC_RELAXED);
+        for (int64_t e = 0; e < own && at + e < room; e++) out[at + e] = list[e];
+    }
+    return found < room ? found : room;
+}
+
+/* Once few are left the others are not looked at again. */
+static gcor_status select_few(const selection *s, gcor_context *context, int64_t n, int64_t k, uint64_t *number) {
+    uint64_t *some = gcor_alloc(context, n, sizeof *some, "values to choose among");
+    if (!some) return GCOR_NO_MEMORY;
+    n = gather(s, context, some, n);
+    uint64_t high = s->left.base + (((uint64_t)1 << s->left.bits) - 1);
+    if (!context->error.status) *number = gcor_select_few(some, n, s->left.base, high, k, some, s->counts);
+    gcor_free(some);
+    return context->error.status;
+}
+
+static gcor_status select_number(selection *s, gcor_context *context, int64_t k, uint64_t *number) {
+    while (s->left.bits > 0) {
+        count(s, context);
+        if (context->error.status) return context->error.status;
+        int64_t n = narrow(&s->left, BIN_BITS, s->counts, &k);
+        if (s->left.bits > 0 && n <= FEW) return select_few(s, context, n, k, number);
+    }
+    *number = s->left.base;
+    return GCOR_OK;
+}
+
+gcor_status gcor_select(gcor_context *context, const gcor_numbers *numbers, uint64_t low, uint64_t high, int64_t k,
+                        uint64_t *number) {
+    selection s = {.from = numbers, .left = range_of(low, high)};
+    gcor_status status = GCOR_NO_MEMORY;
+    s.counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s.counts, "values to choose among");
+    s.buffers = gcor_alloc(context, context->threads * numbers->room, sizeof *s.buffers, "values to choose among");
+    if (s.counts && s.buffers) status = select_number(&s, context, k, number);
+    gcor_free(s.buffers);
+    gcor_free(s.counts);
+    return status;
+}

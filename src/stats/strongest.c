@@ -1,0 +1,115 @@
+#include "strongest.h"
+
+#include "../base/alloc.h"
+#include "../base/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_stronger(gcor_strong a, gcor_strong b) {
+    return a.size > b.size || (a.size == b.size && a.place < b.place);
+}
+
+/* ---- a thread's ------------------------------------------------------------------------------- */
+
+static void rise(gcor_strong *heap, int64_t at) {
+    gcor_strong moved = heap[at];
+    for (int64_t up; at > 0 && is_stronger(heap[up = (at - 1) / 2], moved); at = up) heap[at] = heap[up];
+    heap[at] = moved;
+}
+
+/* A new root goes where it belongs. */
+static void sink_root(gcor_strong *heap, int64_t n) {
+    gcor_strong moved = heap[0];
+    int64_t at = 0;
+    for (int64_t down; (down = 2 * at + 1) < n; at = down) {
+        if (down + 1 < n && is_stronger(heap[down], heap[down + 1])) down++;
+        if (!is_stronger(moved, heap[down])) break;
+        heap[at] = heap[down];
+    }
+    heap[at] = moved;
+}
+
+/* What is smaller need not be looked at. */
+static double bound_of(const gcor_strongest *own) {
+    return own->n == own->most ? own->heap[0].size : 0;
+}
+
+static gcor_status take(gcor_strongest *own, gcor_context *context, gcor_strong strong) {
+    void *heap = own->heap;
+    if (own->n == own->most) {
+        if (!is_stronger(strong, own->heap[0])) return GCOR_OK;
+        own->heap[0] = strong;
+        sink_root(own->heap, own->n);
+        return GCOR_OK;
+    }
+    gcor_status status = gcor_grow(context, &heap, own->n, &own->room, own->n + 1, sizeof *own->heap,
+                                   "the strongest pairs");
+    own->heap = heap;
+    if (status) return status;
+    own->heap[own->n] = strong;
+    rise(own->heap, own->n++);
+    return GCOR_OK;
+}
+
+void gcor_strongest_look(gcor_strongest *own, gcor_context *context, const double *value, int64_t n, int64_t first) {
+    if (own->most == 0) return;
+    double bound = bound_of(own);
+    for (int64_t k = 0; k < n; k++) {
+        double size = fabs(value[k]);
+        if (!(size >= bound)) continue;
+        if (take(own, context, (gcor_strong){size, first + k})) return;
+        bound = bound_of(own);
+    }
+}
+
+/* ---- all threads' ----------------------------------------------------------------------------- */
+
+gcor_strongest *gcor_strongest_new(gcor_context *context, int64_t most) {
+    gcor_strongest *all = gcor_alloc(context, context->threads, sizeof *all, "the strongest pairs");
+    for (int t = 0; all && t < context->threads; t++) all[t] = (gcor_strongest){.most = most};
+    return all;
+}
+
+void gcor_strongest_free(gcor_strongest *all, int threads) {
+    for (int t = 0; all && t < threads; t++) gcor_free(all[t].heap);
+    gcor_free(all);
+}
+
+static int strongest_first(const void *a, const void *b) {
+    return is_stronger(*(const gcor_strong *)a, *(const gcor_strong *)b) ? -1 : 1;
+}
+
+gcor_status gcor_strongest_join(const gcor_strongest *all, gcor_context *context, gcor_strong **best, int64_t *n) {
+    *n = 0;
+    for (int t = 0; t < context->threads; t++) *n += all[t].n;
+    *best = gcor_alloc(context, *n, sizeof **best, "the strongest pairs");
+    if (!*best) return GCOR_NO_MEMORY;
+    gcor_strong *to = *best;
+    for (int t = 0; t < context->threads; to += all[t++].n)
+        if (all[t].n > 0) memcpy(to, all[t].heap, (size_t)all[t].n * sizeof *to);
+    if (*n > 0) qsort(*best, (size_t)*n, sizeof **best, strongest_first);
+    if (*n > all->most) *n = all->most;
+    return GCOR_OK;
+}
+
+gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t most,
+                                gcor_strong **best, int64_t *n_best) {
+    enum { BLOCK = 1 << 12 };
+    gcor_strongest *all = gcor_strongest_new(context, most);
+    *best = NULL;
+    if (!all) return GCOR_NO_MEMORY;
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (n > BLOCK)
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        double room[BLOCK];
+        int64_t size = n - from < BLOCK ? n - from : BLOCK;
+        if (gcor_stop(context)) continue;
+        const double *value = gcor_read_values(values, from, size, room);
+        gcor_strongest_look(&all[omp_get_thread_num()], context, value, size, from);
+    }
+    gcor_status status = context->error.status;
+    if (!status) status = gcor_strongest_join(all, context, best, n_best);
+    gcor_strongest_free(all, context->threads);
+    return status;
+}

@@ -1,0 +1,295 @@
+/* Two passes over the values: the first counts them in bins, the second takes what is in those bins that a quantile is
+ * in. Bins of equal width are for coefficients, of which few are in one; where a bin has many, as by ties, the
+ * numbers in it are looked at bit by bit. */
+#include "summary.h"
+
+#include "../base/alloc.h"
+#include "../base/key.h"
+#include "select.h"
+#include "../base/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 15, BINS = 1 << 15, LANES = 8, MOST_SHARES = 100, FEW = 1 << 18, FEW_OF = 512 };
+
+/* A sum, and what rounding has taken from it. */
+typedef struct {
+    double sum, rest;
+} exact_sum;
+
+/* One of the bins that a quantile is in. */
+typedef struct {
+    int bin;
+    int64_t before, n;  /* values in bins before it, and in it */
+    uint64_t low, high; /* their keys are from here to here */
+    uint64_t *few;      /* NULL: too many */
+} crowd;
+
+typedef struct {
+    const gcor_values *values;
+    int64_t n;
+    double *room;    /* a block for each thread, where values are not in memory as doubles */
+    int64_t *counts; /* threads x BINS; the sums over the threads come first */
+    int64_t missing;
+    exact_sum *sums; /* of each block */
+    gcor_strongest *strongest;
+    int n_crowds;
+    crowd crowds[2 * MOST_SHARES];
+    unsigned char crowd_of[BINS]; /* from 1; 0: no quantile is in that bin */
+    const crowd *chosen;          /* the one that read_crowd() reads */
+    uint64_t *work;               /* to choose in a crowd: room for the largest */
+    int64_t tallies[GCOR_SELECT_BINS];
+} summary;
+
+static int64_t block_size(const summary *s, int64_t from) {
+    return s->n - from < BLOCK ? s->n - from : BLOCK;
+}
+
+/* The values of the block that begins there. */
+static const double *block_at(const summary *s, int64_t from) {
+    return gcor_read_values(s->values, from, block_size(s, from), s->room + omp_get_thread_num() * (int64_t)BLOCK);
+}
+
+/* ---- the first pass --------------------------------------------------------------------------- */
+
+/* Never falls as the value grows, and is the first for NaN, too. */
+static int bin_of(double value) {
+    double at = (value + 1) * (BINS / 2);
+    at = at > 0 ? at : 0;
+    return (int)(at < BINS - 1 ? at : BINS - 1);
+}
+
+static void add(exact_sum *to, double term) {
+    double sum = to->sum + term, seen = sum - to->sum;
+    to->rest += (to->sum - (sum - seen)) + (term - seen);
+    to->sum = sum;
+}
+
+/* What is not finite leaves no rest. */
+static exact_sum total_of(const exact_sum *sums, int64_t n) {
+    exact_sum total = {0, 0};
+    for (int64_t k = 0; k < n; k++) {
+        add(&total, sums[k].sum);
+        if (isfinite(sums[k].sum)) add(&total, sums[k].rest);
+    }
+    return total;
+}
+
+/* NaN counts as 0. Lanes are added at once. */
+static exact_sum sum_block(const double *value, int64_t n) {
+    exact_sum lanes[LANES] = {{0, 0}};
+    double sum[LANES] = {0}, rest[LANES] = {0};
+    int64_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (int l = 0; l < LANES; l++) {
+            double term = value[k + l] == value[k + l] ? value[k + l] : 0;
+            double next = sum[l] + term, seen = next - sum[l];
+            rest[l] += (sum[l] - (next - seen)) + (term - seen);
+            sum[l] = next;
+        }
+    for (int l = 0; l < LANES; l++) lanes[l] = (exact_sum){sum[l], rest[l]};
+    for (; k < n; k++) add(&lanes[0], value[k] == value[k] ? value[k] : 0);
+    return total_of(lanes, LANES);
+}
+
+static int64_t count_missing(const double *value, int64_t n) {
+    int64_t missing = 0;
+    for (int64_t k = 0; k < n; k++) missing += value[k] != value[k];
+    return missing;
+}
+
+/* What is missing is counted in the first bin, and taken from it when all are counted. */
+static void count_values(summary *s, gcor_context *context) {
+    int64_t missing = 0;
+    int team = 1;
+#pragma omp parallel num_threads(context->threads) reduction(+ : missing)
+    {
+        int thread = omp_get_thread_num();
+        int64_t *counts = s->counts + thread * (int64_t)BINS;
+        memset(counts, 0, BINS * sizeof *counts);
+#pragma omp single
+        team = omp_get_num_threads();
+#pragma omp for schedule(dynamic)
+        for (int64_t from = 0; from < s->n; from += BLOCK) {
+            int64_t size = gcor_stop(context) ? 0 : block_size(s, from);
+            const double *value = size > 0 ? block_at(s, from) : NULL;
+            s->sums[from / BLOCK] = sum_block(value, size);
+            missing += count_missing(value, size);
+            for (int64_t k = 0; k < size; k++) counts[bin_of(value[k])]++;
+            gcor_strongest_look(&s->strongest[thread], context, value, size, from);
+        }
+    }
+    for (int t = 1; t < team; t++)
+        for (int64_t b = 0; b < BINS; b++) s->counts[b] += s->counts[t * (int64_t)BINS + b];
+    s->missing = missing;
+    s->counts[0] -= missing;
+}
+
+/* Division leaves something to divide, too. */
+static double mean_of(const summary *s) {
+    exact_sum total = total_of(s->sums, (s->n + BLOCK - 1) / BLOCK);
+    double present = (double)(s->n - s->missing), mean = total.sum / present;
+    if (!isfinite(mean)) return mean;
+    return mean + (gcor_fma(-mean, present, total.sum) + total.rest) / present;
+}
+
+/* ---- the second pass -------------------------------------------------------------------------- */
+
+/* The crowd of the k-th smallest value, k from 1, in ascending order; there may be one already. */
+static crowd *crowd_at(summary *s, int64_t k) {
+    int64_t before = 0;
+    int bin = 0;
+    while (before + s->counts[bin] < k) before += s->counts[bin++];
+    if (!s->crowd_of[bin]) {
+        s->crowds[s->n_crowds++] = (crowd){.bin = bin, .before = before, .n = s->counts[bin], .low = UINT64_MAX};
+        s->crowd_of[bin] = (unsigned char)s->n_crowds;
+    }
+    return &s->crowds[s->crowd_of[bin] - 1];
+}
+
+/* For the crowds that are not too large, and to choose in the largest of them. */
+static gcor_status make_room(summary *s, gcor_context *context) {
+    int64_t most = 0;
+    for (crowd *c = s->crowds; c < s->crowds + s->n_crowds; c++) {
+        if (c->n > FEW && c->n > s->n / FEW_OF) continue;
+        c->few = gcor_alloc(context, c->n, sizeof *c->few, "values to choose among");
+        if (!c->few) return GCOR_NO_MEMORY;
+        if (c->n > most) most = c->n;
+    }
+    s->work = gcor_alloc(context, most, sizeof *s->work, "values to choose among");
+    return s->work ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+/* All of a crowd, or where it is too large the least and the largest key. */
+static void gather_block(summary *s, const double *value, int64_t n, int64_t *found, crowd *own) {
+    for (int64_t k = 0; k < n; k++) {
+        int c = s->crowd_of[bin_of(value[k])] - 1;
+        if (c < 0 || value[k] != value[k]) continue;
+        uint64_t key = gcor_key(value[k] + 0.0);
+        if (s->crowds[c].few) s->crowds[c].few[__atomic_fetch_add(&found[c], 1, __ATOMIC_RELAXED)] = key;
+        if (key < own[c].low) own[c].low = key;
+        if (key > own[c].high) own[c].high = key;
+    }
+}
+
+static void gather_values(summary *s, gcor_context *context) {
+    int64_t found[2 * MOST_SHARES] = {0};
+#pragma omp parallel num_threads(context->threads)
+    {
+        crowd own[2 * MOST_SHARES];
+        memcpy(own, s->crowds, sizeof own);
+#pragma omp for schedule(dynamic)
+        for (int64_t from = 0; from < s->n; from += BLOCK)
+            if (!gcor_stop(context)) gather_block(s, block_at(s, from), block_size(s, from), found, own);
+#pragma omp critical
+        for (int c = 0; c < s->n_crowds; c++) {
+            if (own[c].low < s->crowds[c].low) s->crowds[c].low = own[c].low;
+            if (own[c].high > s->crowds[c].high) s->crowds[c].high = own[c].high;
+        }
+    }
+}
+
+/* ---- order statistics ------------------------------------------------------------------------- */
+
+static int64_t read_crowd(void *user, gcor_context *context, int64_t p, uint64_t *out) {
+    const summary *s = user;
+    const double *value = block_at(s, p * BLOCK);
+    int64_t size = block_size(s, p * BLOCK), n = 0;
+    (void)context;
+    for (int64_t k = 0; k < size; k++) {
+        out[n] = gcor_key(value[k] + 0.0);
+        n += bin_of(value[k]) == s->chosen->bin && value[k] == value[k];
+    }
+    return n;
+}
+
+/* The k-th smallest value, k from 1, of a crowd that has it. */
+static gcor_status value_at(summary *s, gcor_context *context, int64_t k, double *value) {
+    crowd *c = crowd_at(s, k);
+    uint64_t key = c->low;
+    gcor_status status = GCOR_OK;
+    k -= c->before;
+    if (c->low < c->high && c->few) {
+        key = gcor_select_few(c->few, c->n, c->low, c->high, k, s->work, s->tallies);
+    } else if (c->low < c->high) {
+        gcor_numbers numbers = {(s->n + BLOCK - 1) / BLOCK, BLOCK, read_crowd, s};
+        s->chosen = c;
+        status = gcor_select(context, &numbers, c->low, c->high, k, &key);
+    }
+    *value = gcor_key_value(key);
+    return status;
+}
+
+/* ---- quantiles -------------------------------------------------------------------------------- */
+
+/* The share's place among the values, from 1; its quantile is between those of the whole numbers about it. */
+static double place_of(const summary *s, double share) {
+    return 1 + (double)(s->n - s->missing - 1) * share;
+}
+
+static gcor_status find_quantile(summary *s, gcor_context *context, double share, double *quantile) {
+    double place = place_of(s, share), part = place - floor(place), above;
+    gcor_status status = value_at(s, context, (int64_t)floor(place), quantile);
+    if (status || part == 0) return status;
+    status = value_at(s, context, (int64_t)ceil(place), &above);
+    if (!status && above != *quantile) *quantile = (1 - part) * *quantile + part * above;
+    return status;
+}
+
+static gcor_status find_quantiles(summary *s, gcor_context *context, const double *shares, int n_shares,
+                                  double *quantile) {
+    for (int q = 0; q < n_shares; q++) {
+        quantile[q] = NAN;
+        if (s->missing == s->n) continue;
+        (void)crowd_at(s, (int64_t)floor(place_of(s, shares[q])));
+        (void)crowd_at(s, (int64_t)ceil(place_of(s, shares[q])));
+    }
+    gcor_status status = make_room(s, context);
+    if (!status && s->n_crowds > 0) gather_values(s, context);
+    for (int q = 0; !context->error.status && q < n_shares && s->n_crowds > 0; q++)
+        status = find_quantile(s, context, shares[q], &quantile[q]);
+    return status ? status : context->error.status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------- */
+
+static gcor_status summarise(summary *s, gcor_context *context, const double *shares, int n_shares, double *quantile,
+                             gcor_summary *result) {
+    count_values(s, context);
+    if (context->error.status) return context->error.status;
+    *result = (gcor_summary){.missing = s->missing, .mean = mean_of(s)};
+    gcor_status status = find_quantiles(s, context, shares, n_shares, quantile);
+    if (status) return status;
+    return gcor_strongest_join(s->strongest, context, &result->strongest, &result->n_strongest);
+}
+
+static void free_summary(summary *s, int threads) {
+    for (int c = 0; c < s->n_crowds; c++) gcor_free(s->crowds[c].few);
+    gcor_free(s->work);
+    gcor_free(s->room);
+    gcor_free(s->counts);
+    gcor_free(s->sums);
+    gcor_strongest_free(s->strongest, threads);
+    gcor_free(s);
+}
+
+gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *shares,
+                           int n_shares, int64_t most, double *quantile, gcor_summary *result) {
+    const char *what = "a summary";
+    if (n_shares > MOST_SHARES) return gcor_fail(context, GCOR_BAD_INPUT, "at most %d quantiles", (int)MOST_SHARES);
+    summary *s = gcor_alloc(context, 1, sizeof *s, what);
+    if (!s) return GCOR_NO_MEMORY;
+    memset(s, 0, sizeof *s);
+    s->values = values;
+    s->n = n;
+    s->room = gcor_alloc(context, values->plain ? 0 : (int64_t)context->threads * BLOCK, sizeof *s->room, what);
+    s->counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s->counts, what);
+    s->sums = gcor_alloc(context, (n + BLOCK - 1) / BLOCK, sizeof *s->sums, what);
+    s->strongest = gcor_strongest_new(context, most);
+    gcor_status status = GCOR_NO_MEMORY;
+    if (s->room && s->counts && s->sums && s->strongest)
+        status = summarise(s, context, shares, n_shares, quantile, result);
+    free_summary(s, context->threads);
+    return status;
+}

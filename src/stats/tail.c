@@ -1,0 +1,170 @@
+#include "tail.h"
+
+#include "../base/alloc.h"
+#include "../base/elementary.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+#define LOG_2 0.69314718055994530942
+
+/* ---- Student's t ------------------------------------------------------------------------------ */
+
+/* With x = 1 - r^2 and a = df / 2 the two-sided p is the incomplete beta function I_x(a, 1/2), which is x^a times
+ * a quotient that falls smoothly from 1, at r = 0, to about 1 / sqrt(pi a). The power has all of the magnitude; the
+ * quotient can be tabulated. */
+
+/* log(1 - r^2) without the loss of what r^2 takes from 1, at either end. */
+static double log_x(double r) {
+    return r * r < 0.5 ? gcor_log1p(-r * r) : gcor_log((1 - r) * (1 + r));
+}
+
+/* gamma(a + 1/2) / gamma(a + 1): from a large a, where it is a series, by the recursion of gamma. */
+static double gamma_ratio(double a) {
+    double steps = 1;
+    for (; a < 64; a++) steps *= (a + 1) / (a + 0.5);
+    double u = 1 / a;
+    double series = 1 + u * (-1.0 / 8 +
+                             u * (1.0 / 128 +
+                                  u * (5.0 / 1024 +
+                                       u * (-21.0 / 32768 + u * (-399.0 / 262144 +
+                                                                 u * (869.0 / 4194304 + u * (39325.0 / 33554432)))))));
+    return steps * series * sqrt(u);
+}
+
+/* Near r = 0: from the other tail, 1 - p, a series of positive terms. ratio: gamma_ratio(a). */
+static double quotient_by_series(double a, double ratio, double r) {
+    double square = r * r, term = 1, sum = 1;
+    for (int k = 0; term > sum * 0x1p-55; k++) {
+        term *= (a + 0.5 + k) / (1.5 + k) * square;
+        sum += term;
+    }
+    return gcor_exp(-a * log_x(r)) - 2 * a * ratio / sqrt(PI) * r * sum;
+}
+
+/* Elsewhere: a continued fraction of I_x(a, b), b = 1/2 (DiDonato and Morris 1992), in r^2 where x would have lost it,
+ * by Lentz's method. */
+static double quotient_by_fraction(double a, double ratio, double r) {
+    const double y = r * r, x = (1 - r) * (1 + r), more = (a + 0.5) * y + 0.5; /* 1 + a - (a + b) x */
+    double fraction = a / (a + 1) * more, c = fraction, d = 0, change = 0;
+    for (double n = 1; fabs(change - 1) > 0x1p-53; n++) {
+        double w = n * (0.5 - n) * x, s = a + 2 * n - 1;
+        double alpha = (a + n - 1) / s * ((a + n - 0.5) / s) * w * x;
+        double beta = n + w / s + (a + n) / (s + 2) * (more + n * (1 + y));
+        d = 1 / (beta + alpha * d);
+        c = beta + alpha / c;
+        change = c * d;
+        fraction *= change;
+    }
+    return a * ratio / sqrt(PI) * r / fraction;
+}
+
+/* r >= 0 */
+static double quotient(double a, double ratio, double r) {
+    return r * r * (a + 1) < 1 ? quotient_by_series(a, ratio, r) : quotient_by_fraction(a, ratio, r);
+}
+
+gcor_tail gcor_t_tail(double df, double r) {
+    double a = df / 2, size = fabs(r);
+    return (gcor_tail){a * log_x(size), quotient(a, gamma_ratio(a), size)};
+}
+
+/* ---- a table of the quotient ---------------------------------------------------------------------- */
+
+/* As a function of y = 1 / (1 + r s) with s near sqrt(a) the quotient looks the same for every a: polynomials over
+ * equal intervals of y. */
+enum { INTERVALS = 128, TERMS = 9 };
+
+struct gcor_t_table {
+    double half_df, scale, low, per_y;    /* interval: (y - low) * per_y */
+    double coefficient[INTERVALS][TERMS]; /* of powers of the place in the interval, -1 to 1 */
+};
+
+/* The polynomial through values at the nodes: divided differences, then powers. */
+static void interpolate(const double *node, const double *value, double *coefficient) {
+    double difference[TERMS];
+    for (int k = 0; k < TERMS; k++) difference[k] = value[k], coefficient[k] = 0;
+    for (int order = 1; order < TERMS; order++)
+        for (int k = TERMS - 1; k >= order; k--)
+            difference[k] = (difference[k] - difference[k - 1]) / (node[k] - node[k - order]);
+    for (int k = TERMS - 1; k >= 0; k--) { /* times (u - node), plus the difference */
+        for (int p = TERMS - 1; p > 0; p--) coefficient[p] = coefficient[p - 1] - node[k] * coefficient[p];
+        coefficient[0] = difference[k] - node[k] * coefficient[0];
+    }
+}
+
+/* Chebyshev's: cos(pi (k + 1/2) / TERMS). */
+static const double NODES[TERMS] = {
+    0.984807753012208,   0.8660254037844387,  0.6427876096865394,  0.3420201433256688, 0,
+    -0.3420201433256688, -0.6427876096865394, -0.8660254037844387, -0.984807753012208};
+
+static void fill_interval(gcor_t_table *table, double ratio, int interval) {
+    double value[TERMS];
+    for (int k = 0; k < TERMS; k++) {
+        double y = table->low + (interval + (NODES[k] + 1) / 2) / table->per_y;
+        double r = (1 / y - 1) / table->scale;
+        value[k] = quotient(table->half_df, ratio, r < 0 ? 0 : r > 1 ? 1 : r);
+    }
+    interpolate(NODES, value, table->coefficient[interval]);
+}
+
+gcor_t_table *gcor_t_table_new(gcor_context *context, double df) {
+    gcor_t_table *table = gcor_alloc(context, 1, sizeof *table, "a table of p values");
+    if (!table) return NULL;
+    table->half_df = df / 2;
+    table->scale = sqrt(table->half_df) / 3;
+    table->low = 1 / (1 + table->scale);
+    table->per_y = INTERVALS / (1 - table->low);
+    const double ratio = gamma_ratio(table->half_df);
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 8)
+    for (int interval = 0; interval < INTERVALS; interval++) fill_interval(table, ratio, interval);
+    return table;
+}
+
+gcor_tail gcor_t_table_tail(const gcor_t_table *table, double r) {
+    double size = fabs(r), at = (1 / (1 + size * table->scale) - table->low) * table->per_y;
+    int interval = (int)at;
+    if (interval > INTERVALS - 1) interval = INTERVALS - 1; /* r = 0 */
+    const double *c = table->coefficient[interval], u = 2 * (at - interval) - 1;
+    double sum = c[TERMS - 1];
+    for (int k = TERMS - 2; k >= 0; k--) sum = sum * u + c[k];
+    return (gcor_tail){table->half_df * log_x(size), sum};
+}
+
+/* ---- the normal distribution --------------------------------------------------------------------- */
+
+/* From here on erfc() vanishes, and the asymptotic series has all digits. */
+static const double FAR = 37;
+
+gcor_tail gcor_normal_tail(double z) {
+    const double root = 0.70710678118654752440, rest = -4.8336466567264566e-17; /* their sum: sqrt(1/2) */
+    double size = fabs(z);
+    if (size < FAR) {
+        double w = size * root,
+               lost = gcor_fma(size, root, -w) + size * rest; /* of an argument that erfc() magnifies */
+        return (gcor_tail){0, gcor_erfc(w) * (1 - 2 * w * lost)};
+    }
+    double u = 1 / (size * size), sum = 1;
+    for (int k = 6; k > 0; k--) sum = 1 - (2 * k - 1) * u * sum;
+    return (gcor_tail){-size * size / 2, sqrt(2 / PI) / size * sum};
+}
+
+/* ---- p -------------------------------------------------------------------------------------- */
+
+double gcor_tail_log(gcor_tail tail) {
+    double p = tail.exponent + gcor_log(tail.factor);
+    return p > 0 ? 0 : p; /* by rounding */
+}
+
+static double two_sided(gcor_tail tail) {
+    double p = tail.factor * gcor_exp(tail.exponent);
+    return p > 1 ? 1 : p;
+}
+
+double gcor_tail_p(gcor_tail tail, double statistic, gcor_alternative alternative, int is_log) {
+    if (alternative == GCOR_TWO_SIDED) return is_log ? gcor_tail_log(tail) : two_sided(tail);
+    if (alternative == GCOR_LESS ? statistic <= 0 : statistic >= 0)
+        return is_log ? gcor_tail_log(tail) - LOG_2 : two_sided(tail) / 2;
+    double other = two_sided(tail) / 2;
+    return is_log ? gcor_log1p(-other) : 1 - other;
+}

@@ -1,0 +1,347 @@
+#include "test.h"
+
+#include "../base/alloc.h"
+#include "../measure/design.h"
+#include "../base/elementary.h"
+#include "../measure/measure.h"
+#include "../source/source.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
+
+#include <string.h>
+
+/* ---- tables ----------------------------------------------------------------------------------- */
+
+enum { PAIRS_OF_TABLE = 1000 }; /* that a table must serve to be worth it */
+
+static void count_range(const gcor_observed *o, int64_t *least, int64_t *most) {
+    *least = o->n_obs;
+    *most = 0;
+    for (int64_t j = 0; j < o->n_var; j++) {
+        if (o->n_present[j] < *least) *least = o->n_present[j];
+        if (o->n_present[j] > *most) *most = o->n_present[j];
+    }
+}
+
+/* By how much the observations outnumber degrees of freedom. */
+static int64_t taken(const gcor_test *test) {
+    return test->rule.measure->df_taken + test->rule.df.lost;
+}
+
+/* Which numbers of observations pairs can have that are tested. */
+static void find_range(gcor_test *test) {
+    int64_t n_obs = test->x->n_obs, first = taken(test) + 1, least_x, most_x, least_y, most_y;
+    test->low = test->n_found = n_obs;
+    if (!gcor_test_is_single(test)) {
+        count_range(test->x, &least_x, &most_x);
+        count_range(test->y, &least_y, &most_y);
+        test->low = least_x + least_y - n_obs;
+        test->n_found = most_x < most_y ? most_x : most_y;
+    }
+    if (test->low < first) test->low = first;
+    test->n_found -= test->low - 1;
+    if (test->n_found < 0) test->n_found = 0;
+}
+
+static int is_normal(const gcor_test *test) {
+    return test->rule.measure->distribution == GCOR_NORMAL_WITH_TIES;
+}
+
+static int needs_ties(const gcor_test *test) {
+    return is_normal(test) || (test->rule.most_exact > 0 && gcor_most_exact(test->rule.measure) > 0);
+}
+
+/* Degrees of freedom of the table for pairs with n observations. */
+static double table_df(const gcor_test *test, int64_t n) {
+    return test->betas ? test->betas[n - test->low].df : (double)(n - taken(test));
+}
+
+/* Approximate p values of Spearman's rho are of a beta distribution for each number of observations. */
+static gcor_status make_betas(gcor_context *context, gcor_test *test) {
+    if (is_normal(test) || !needs_ties(test) || test->n_found == 0) return GCOR_OK;
+    test->betas = gcor_alloc(context, test->n_found, sizeof *test->betas, "distributions of rho");
+    if (!test->betas) return GCOR_NO_MEMORY;
+    for (int64_t k = 0; k < test->n_found; k++) test->betas[k] = gcor_rho_beta_of((double)(test->low + k));
+    return GCOR_OK;
+}
+
+/* The degrees of freedom that all pairs have; 0: they differ. */
+static double common_df(const gcor_test *test) {
+    if (test->rule.df.given > 0) return test->rule.df.given;
+    return test->worth > 0 ? test->worth - (double)taken(test) : 0;
+}
+
+/* Where every pair has degrees of its own there are none; otherwise for each number of observations, or for the number
+ * that all have. */
+static gcor_status make_tables(gcor_context *context, gcor_test *test, int64_t n_pairs) {
+    const double common = common_df(test);
+    if (gcor_df_is_own(&test->rule.df, !gcor_test_is_single(test))) return GCOR_OK;
+    test->n_tables = common > 0 ? common >= 1 : test->n_found;
+    if (n_pairs < PAIRS_OF_TABLE * test->n_tables) test->n_tables = 0;
+    if (test->n_tables == 0) return GCOR_OK;
+    test->tables = gcor_alloc(context, test->n_tables, sizeof *test->tables, "tables of p values");
+    if (!test->tables) return GCOR_NO_MEMORY;
+    memset(test->tables, 0, (size_t)test->n_tables * sizeof *test->tables);
+    for (int64_t k = 0; k < test->n_tables && !gcor_stop(context); k++)
+        test->tables[k] = gcor_t_table_new(context, common > 0 ? common : table_df(test, test->low + k));
+    return context->error.status;
+}
+
+static gcor_status estimate_lags(gcor_context *context, gcor_test *test, const gcor_columns *x, const gcor_columns *y) {
+    if (!test->rule.df.is_estimated) return GCOR_OK;
+    test->x_lags = test->y_lags = gcor_autocorrelation_new(context, x, test->rule.measure);
+    if (test->x_lags && y) test->y_lags = gcor_autocorrelation_new(context, y, test->rule.measure);
+    return test->x_lags && test->y_lags ? GCOR_OK : context->error.status;
+}
+
+/* Makes the exact distributions of the numbers of observations that pairs can have, if exact p values are wanted. */
+static gcor_status make_exact(gcor_context *context, gcor_test *test) {
+    int64_t least = test->low, most = gcor_most_exact(test->rule.measure);
+    if (most > test->rule.most_exact) most = test->rule.most_exact;
+    if (most > test->low + test->n_found - 1) most = test->low + test->n_found - 1;
+    if (least < test->rule.min_obs) least = test->rule.min_obs;
+    test->rule.most_exact = most;
+    if (most < least) return GCOR_OK;
+    test->exact = gcor_exact_new(context, test->rule.measure, least, most);
+    return test->exact ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+/* The effective number of n observations whose weights have these sums. */
+static double worth_of(const gcor_df_rule *rule, gcor_weight_sums sums, int64_t n) {
+    if (rule->worth == GCOR_WORTH_SUM) return sums.sum * rule->unit;
+    return rule->worth == GCOR_WORTH_KISH && n > 0 ? sums.sum * sums.sum / sums.squares : (double)n;
+}
+
+static double common_worth(const gcor_test *test, int64_t i, int64_t j, int64_t n) {
+    if (test->rule.df.worth == GCOR_WORTH_COUNT) return (double)n;
+    return worth_of(&test->rule.df, gcor_common_weights(test->x, i, test->y, j, test->weight), n);
+}
+
+gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, const gcor_columns *x,
+                           const gcor_columns *y, int common, int64_t n_pairs, gcor_test *test) {
+    *test = (gcor_test){
+        .rule = *rule, .x_columns = *x, .y_columns = y ? *y : *x, .weight = x->design ? x->design->weight : NULL};
+    if (!test->weight && test->rule.df.worth == GCOR_WORTH_KISH) test->rule.df.worth = GCOR_WORTH_COUNT;
+    test->x = test->y = gcor_observed_new(context, x, common, needs_ties(test));
+    if (test->x && y) test->y = gcor_observed_new(context, y, common, needs_ties(test));
+    gcor_status status = test->x && test->y ? GCOR_OK : context->error.status;
+    if (!status) {
+        find_range(test);
+        status = make_betas(context, test);
+    }
+    if (!status && !common && test->rule.df.worth != GCOR_WORTH_COUNT && x->source->n_var > 0)
+        test->worth = common_worth(test, 0, 0, x->n_obs);
+    if (!status && !is_normal(test)) status = make_tables(context, test, n_pairs);
+    if (!status) status = make_exact(context, test);
+    if (!status) status = estimate_lags(context, test, x, y);
+    if (status) gcor_test_close(test);
+    return status;
+}
+
+void gcor_test_close(gcor_test *test) {
+    for (int64_t k = 0; test->tables && k < test->n_tables; k++) gcor_free(test->tables[k]);
+    gcor_free(test->tables);
+    gcor_free(test->betas);
+    gcor_exact_free(test->exact);
+    if (test->y_lags != test->x_lags) gcor_autocorrelation_free(test->y_lags);
+    gcor_autocorrelation_free(test->x_lags);
+    if (test->y != test->x) gcor_observed_free(test->y);
+    gcor_observed_free(test->x);
+    *test = (gcor_test){.rule = test->rule};
+}
+
+/* ---- a pair ------------------------------------------------------------------------------------ */
+
+static double df_of(const gcor_test *test, int64_t i, int64_t j, int64_t n) {
+    if (test->rule.df.given > 0) return test->rule.df.given;
+    if (!test->rule.df.is_estimated)
+        return (test->worth > 0 ? test->worth : common_worth(test, i, j, n)) - (double)taken(test);
+    const gcor_calibration *calibration = test->rule.df.calibration.n_points > 0 ? &test->rule.df.calibration : NULL;
+    return gcor_effective_count(test->x_lags, i, test->y_lags, j, n, calibration) - test->rule.measure->df_taken;
+}
+
+static gcor_tail t_tail(const gcor_test *test, int64_t n, double df, double r) {
+    int64_t k = common_df(test) > 0 ? 0 : n - test->low;
+    if (test->betas) {
+        df = test->betas[n - test->low].df;
+        r /= test->betas[n - test->low].scale;
+    }
+    if (k >= 0 && k < test->n_tables) return gcor_t_table_tail(test->tables[k], r);
+    return gcor_t_tail(df, r);
+}
+
+/* As cor.test() has it: twice the smaller tail, where the coefficient is. */
+static double exact_p(const gcor_test *test, int64_t n, double r) {
+    gcor_alternative alternative = test->rule.alternative;
+    int is_lower = alternative == GCOR_LESS || (alternative == GCOR_TWO_SIDED && r < 0);
+    double p = is_lower ? gcor_exact_lower(test->exact, n, r) : gcor_exact_upper(test->exact, n, r);
+    if (alternative == GCOR_TWO_SIDED) p = p < 0.5 ? 2 * p : 1;
+    return test->rule.is_log ? gcor_log(p) : p;
+}
+
+static double asymptotic_p(const gcor_test *test, int64_t n, double df, double r, double statistic) {
+    gcor_tail tail = is_normal(test) ? gcor_normal_tail(statistic) : t_tail(test, n, df, r);
+    return gcor_tail_p(tail, statistic, test->rule.alternative, test->rule.is_log);
+}
+
+/* A tied pair of few observations: its own order, and those that look the same, are among those that are at least as
+ * extreme. The same sides count as in exact_p(). */
+static double at_least_own_order(const gcor_test *test, int64_t i, int64_t j, int64_t n, double p) {
+    double own = gcor_common_orders(test->x, i, test->y, j, n), other = gcor_common_orders(test->y, j, test->x, i, n);
+    double least = fmax(own, other) / gcor_factorial(n);
+    if (test->rule.alternative == GCOR_TWO_SIDED) least = least < 0.5 ? 2 * least : 1;
+    return fmax(p, test->rule.is_log ? gcor_log(least) : least);
+}
+
+gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r) {
+    const int64_t n = gcor_common_count(test->x, i, test->y, j);
+    double q = 0, other = 0, df = df_of(test, i, j, n), missing = test->rule.missing;
+    gcor_tested pair = {(double)n, df, r, r, 0, 0};
+    if (r != r) return pair;
+    if (n < test->rule.min_obs || !(df >= 1)) return (gcor_tested){(double)n, df, missing, missing, 0, 0};
+    pair.is_few = n <= GCOR_VERY_FEW && fabs(r) > 1 - 0x1p-20;
+    if (test->x->quotient) {
+        q = gcor_common_quotient(test->x, i, test->y, j, n);
+        other = gcor_common_quotient(test->y, j, test->x, i, n);
+    }
+    pair.statistic = is_normal(test) ? r / gcor_kendall_deviation((double)n, q, other) : gcor_t_score(df, r);
+    int is_small = test->exact && n <= test->rule.most_exact;
+    pair.is_tied = is_small && !(gcor_is_untied((double)n, q) && gcor_is_untied((double)n, other));
+    pair.p = is_small && !pair.is_tied ? exact_p(test, n, r) : asymptotic_p(test, n, df, r, pair.statistic);
+    if (pair.is_tied) pair.p = at_least_own_order(test, i, j, n, pair.p);
+    return pair;
+}
+
+/* ---- all pairs ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    const gcor_test *test;
+    int is_triangle;
+    const double *r;
+    double *n, *df, *statistic, *p;
+} pair_lists;
+
+static int64_t first_of(const pair_lists *lists, int64_t j) {
+    return lists->is_triangle ? j + 1 : 0;
+}
+
+/* The position of the pair of variable j and first_of(). */
+static int64_t position_of(const pair_lists *lists, int64_t j) {
+    int64_t n_x = lists->test->x->n_var;
+    return lists->is_triangle ? gcor_row_position(j, j + 1, n_x) : j * n_x;
+}
+
+/* Variable j of y; adds up how many pairs were tied, and few. */
+static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t *few) {
+    int64_t n_x = lists->test->x->n_var, at = position_of(lists, j);
+    for (int64_t i = first_of(lists, j); i < n_x; i++, at++) {
+        gcor_tested pair = gcor_test_pair(lists->test, i, j, lists->r[at]);
+        if (lists->n) lists->n[at] = pair.n;
+        if (lists->df) lists->df[at] = pair.df;
+        lists->statistic[at] = pair.statistic;
+        lists->p[at] = pair.p;
+        *tied += pair.is_tied;
+        *few += pair.is_few;
+    }
+}
+
+typedef struct {
+    gcor_context *context;
+    const pair_lists *lists;
+    int64_t tied, few;
+} testing;
+
+static void test_line_number(void *argument, int thread, int64_t j) {
+    testing *t = argument;
+    int64_t tied = 0, few = 0, n_x = t->lists->test->x->n_var;
+    (void)thread;
+    if (gcor_stop(t->context)) return;
+    test_line(t->lists, j, &tied, &few);
+    __atomic_fetch_add(&t->tied, tied, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t->few, few, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t->context->monitor->pairs_done, t->lists->is_triangle ? n_x - 1 - j : n_x, __ATOMIC_RELAXED);
+}
+
+static gcor_status test_lines(gcor_context *context, gcor_test *test, const pair_lists *lists) {
+    int64_t n_x = test->x->n_var, n_y = test->y->n_var;
+    testing t = {.context = context, .lists = lists};
+    context->monitor->pairs = lists->is_triangle ? gcor_triangular(n_x - 1) : n_x * n_y;
+    context->monitor->pairs_done = 0;
+    gcor_for_each(context->threads, n_y, test_line_number, &t);
+    test->tied = t.tied;
+    test->few = t.few;
+    return context->error.status;
+}
+
+/* ---- pairs near 1 -------------------------------------------------------------------------------- */
+
+double gcor_test_most_df(const gcor_test *test) {
+    return test->rule.df.given > 0 ? test->rule.df.given : (double)(test->x->n_obs - taken(test));
+}
+
+int gcor_test_recomputes(const gcor_test *test) {
+    return !test->rule.in_double && !is_normal(test) && gcor_has_double(test->rule.measure);
+}
+
+/* Variable j of y: its pairs near 1 to `near`, if that is not NULL; returns how many there are. */
+static int64_t list_line(const pair_lists *lists, int64_t j, gcor_pair_value *near) {
+    int64_t n_x = lists->test->x->n_var, at = position_of(lists, j), count = 0;
+    double df = gcor_test_most_df(lists->test);
+    for (int64_t i = first_of(lists, j); i < n_x; i++, at++) {
+        if (!gcor_is_near(df, lists->r[at])) continue;
+        if (near) near[count] = (gcor_pair_value){at, i, j, lists->r[at]};
+        count++;
+    }
+    return count;
+}
+
+/* start: n_var of y, and one more. */
+static void count_near(const gcor_context *context, const pair_lists *lists, int64_t *start) {
+    int64_t n_y = lists->test->y->n_var;
+    start[0] = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t j = 0; j < n_y; j++) start[j + 1] = list_line(lists, j, NULL);
+    for (int64_t j = 0; j < n_y; j++) start[j + 1] += start[j];
+}
+
+/* All of them, with their coefficients in double precision; the caller's to free, NULL if there are none. */
+static gcor_status find_near(gcor_context *context, const pair_lists *lists, gcor_pair_value **near, int64_t *n) {
+    const gcor_test *test = lists->test;
+    int64_t n_y = test->y->n_var;
+    *near = NULL;
+    *n = 0;
+    if (!gcor_test_recomputes(test)) return GCOR_OK;
+    int64_t *start = gcor_alloc(context, n_y + 1, sizeof *start, "pairs near 1");
+    if (!start) return GCOR_NO_MEMORY;
+    count_near(context, lists, start);
+    if (start[n_y] > 0) *near = gcor_alloc(context, start[n_y], sizeof **near, "pairs near 1");
+    if (*near) {
+        *n = start[n_y];
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+        for (int64_t j = 0; j < n_y; j++) (void)list_line(lists, j, *near + start[j]);
+    }
+    gcor_free(start);
+    if (context->error.status) return context->error.status;
+    return gcor_recompute(context, test->rule.measure, &test->x_columns, &test->y_columns, *n, *near);
+}
+
+static void test_near(const gcor_context *context, const pair_lists *lists, const gcor_pair_value *near, int64_t n) {
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 1024)
+    for (int64_t k = 0; k < n; k++) {
+        gcor_tested pair = gcor_test_pair(lists->test, near[k].i, near[k].j, near[k].r);
+        lists->statistic[near[k].at] = pair.statistic;
+        lists->p[near[k].at] = pair.p;
+    }
+}
+
+gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r, double *n,
+                            double *df, double *statistic, double *p) {
+    const pair_lists lists = {test, is_triangle, r, n, df, statistic, p};
+    gcor_pair_value *near;
+    int64_t n_near;
+    gcor_status status = find_near(context, &lists, &near, &n_near); /* before statistics replace coefficients */
+    if (!status) status = test_lines(context, test, &lists);
+    if (!status) test_near(context, &lists, near, n_near);
+    gcor_free(near);
+    return status;
+}
