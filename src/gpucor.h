@@ -223,7 +223,7 @@ typedef struct {
     void (*end_part)(gcor_sink *sink, gcor_context *context, int thread);
     /* Coefficients of a smaller size than this, which may rise from tile to tile, are of no use: none need be handed
      * over. NULL: all are. */
-    double (*least)(const gcor_sink *sink);
+    double (*min)(const gcor_sink *sink);
     /* *other: an empty sink of the same settings, for a worker with that context; NULL after an error. The caller
      * merges it or frees it. */
     gcor_status (*fork)(gcor_sink *sink, gcor_context *context, gcor_sink **other);

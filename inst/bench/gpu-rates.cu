@@ -180,12 +180,12 @@ static bool seconds_of(Work work, double *seconds) {
 
 /* The least of some rounds after a first one. */
 template <class Work>
-static bool least_seconds(Work work, double *least) {
+static bool min_seconds(Work work, double *min) {
     double seconds;
-    if (!seconds_of(work, least)) return false;
+    if (!seconds_of(work, min)) return false;
     for (int round = 0; round < ROUNDS; round++) {
         if (!seconds_of(work, &seconds)) return false;
-        if (round == 0 || seconds < *least) *least = seconds;
+        if (round == 0 || seconds < *min) *min = seconds;
     }
     return true;
 }
@@ -217,7 +217,7 @@ struct PinnedMemory {
 template <class Kernel>
 static bool kernel_rate(Kernel kernel, int blocks_each, int bytes, double *rate, int *wgmma) {
     int device, processors;
-    double seconds, least;
+    double seconds, min;
     int turns = 4000;
     Told told{};
     DeviceMemory memory;
@@ -234,9 +234,9 @@ static bool kernel_rate(Kernel kernel, int blocks_each, int bytes, double *rate,
     if (!seconds_of(launch, &seconds) || !seconds_of(launch, &seconds)) return false;
     double wanted = turns * (ROUND_SECONDS / seconds);
     turns = wanted > 1e8 ? (int)1e8 : wanted < 1 ? 1 : (int)wanted;
-    if (!least_seconds(launch, &least)) return false;
+    if (!min_seconds(launch, &min)) return false;
     TRY(cudaMemcpy(&told, memory.data, sizeof told, cudaMemcpyDeviceToHost));
-    *rate = told.operations * turns * blocks / least;
+    *rate = told.operations * turns * blocks / min;
     *wgmma = told.wgmma;
     return true;
 }
@@ -249,13 +249,13 @@ static int shared_bytes() {
 }
 
 static bool copy_rate(const void *from, void *to, size_t bytes, cudaMemcpyKind kind, double *rate) {
-    double least;
+    double min;
     auto copy = [&] {
         TRY(cudaMemcpyAsync(to, from, bytes, kind));
         return true;
     };
-    if (!least_seconds(copy, &least)) return false;
-    *rate = (double)bytes / least;
+    if (!min_seconds(copy, &min)) return false;
+    *rate = (double)bytes / min;
     return true;
 }
 

@@ -43,9 +43,9 @@ void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *
 
 gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t *room, int64_t wanted, size_t size,
                       const char *what) {
-    enum { LEAST = 64 };
+    enum { MIN = 64 };
     if (wanted <= *room) return GCOR_OK;
-    int64_t larger = wanted > LEAST ? wanted : LEAST;
+    int64_t larger = wanted > MIN ? wanted : MIN;
     if (larger < 2 * *room) larger = 2 * *room;
     void *fresh = gcor_alloc(context, larger, size, what);
     if (!fresh) return GCOR_NO_MEMORY;

@@ -10,8 +10,8 @@
 
 /* Of a coefficient that is closer to 1 or -1 the z of this one is taken, 8.7: the largest below 1 in single precision.
  */
-#define GCOR_MOST_R (1 - 0x1p-24)
-#define GCOR_MOST_Z 9.0 /* above any */
+#define GCOR_MAX_R (1 - 0x1p-24)
+#define GCOR_MAX_Z 9.0 /* above any */
 
 GCOR_INLINE uint64_t gcor_bits_of(double x) {
     uint64_t bits;
@@ -30,7 +30,7 @@ GCOR_INLINE double gcor_double_of(uint64_t bits) {
 GCOR_INLINE double gcor_artanh(double r) {
     const double half_log_2 = 0.34657359027997264, base = 4503599627370496.0 + 1023; /* 2^52, and the exponents' bias */
     double a = fabs(r);
-    a = a > GCOR_MOST_R ? GCOR_MOST_R : a;
+    a = a > GCOR_MAX_R ? GCOR_MAX_R : a;
     uint64_t q = gcor_bits_of((1 + a) / (1 - a) * 1.4142135623730951);
     double p = gcor_double_of(q & 0x7ff0000000000000u), k = gcor_double_of(q >> 52 | 0x4330000000000000u) - base;
     double other = p * (1 - a), s = p == 1 ? a : ((1 + a) - other) / ((1 + a) + other), t = s * s;

@@ -11,17 +11,17 @@ enum { COL_BYTES = sizeof(int32_t), R_BYTES = sizeof(double) };
 
 struct gcor_landing {
     gcor_block col, r;
-    int64_t most; /* entries */
+    int64_t max; /* entries */
     gcor_toucher *toucher;
 };
 
-gcor_landing *gcor_landing_new(const gcor_context *context, int64_t most) {
+gcor_landing *gcor_landing_new(const gcor_context *context, int64_t max) {
     int64_t available = gcor_available_memory() / AVAILABLE_PART / (COL_BYTES + R_BYTES);
     gcor_landing *landing = context->threads > 1 ? calloc(1, sizeof *landing) : NULL;
     if (!landing) return NULL;
-    landing->most = most < available ? most : available;
-    landing->col = gcor_pool_open(landing->most * COL_BYTES);
-    landing->r = gcor_pool_open(landing->most * R_BYTES);
+    landing->max = max < available ? max : available;
+    landing->col = gcor_pool_open(landing->max * COL_BYTES);
+    landing->r = gcor_pool_open(landing->max * R_BYTES);
     gcor_fresh memory[] = {{landing->col.at, (int64_t)landing->col.room, (int64_t)UNIT * COL_BYTES},
                            {landing->r.at, (int64_t)landing->r.room, (int64_t)UNIT * R_BYTES}};
     if (landing->col.at && landing->r.at) landing->toucher = gcor_toucher_new(context->threads - 1, memory, 2);
@@ -31,11 +31,11 @@ gcor_landing *gcor_landing_new(const gcor_context *context, int64_t most) {
 }
 
 void gcor_landing_expect(gcor_landing *landing, int64_t n) {
-    gcor_toucher_want(landing->toucher, (n < landing->most ? n : landing->most) / UNIT);
+    gcor_toucher_want(landing->toucher, (n < landing->max ? n : landing->max) / UNIT);
 }
 
 int gcor_landing_take(gcor_landing *landing, int64_t n, gcor_block *col, gcor_block *r) {
-    if (n < 1 || n > landing->most) return 0;
+    if (n < 1 || n > landing->max) return 0;
     gcor_toucher_free(landing->toucher);
     *col = landing->col;
     *r = landing->r;

@@ -14,7 +14,7 @@ typedef struct gcor_landing gcor_landing;
 
 /* Room for so many entries at most, or as many as memory is available for, touched by context->threads - 1 threads, or
  * some of them. The caller's; NULL where that is no use or the system does not allow it, which is no error. */
-gcor_landing *gcor_landing_new(const gcor_context *context, int64_t most);
+gcor_landing *gcor_landing_new(const gcor_context *context, int64_t max);
 /* There will be at least n entries. */
 void gcor_landing_expect(gcor_landing *landing, int64_t n);
 /* The memory of n entries, columns and coefficients, is the caller's, to be given back with gcor_pool_return(), and

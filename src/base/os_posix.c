@@ -86,15 +86,15 @@ static int64_t number_in(const char *path, const char *name) {
 static int64_t left_of_group(const char *folder, const char *limit, const char *current) {
     char path[600];
     snprintf(path, sizeof path, "%s/%s", folder, limit);
-    int64_t most = number_in(path, ""); /* "max": no number */
-    if (most < 0 || most > NO_LIMIT) return INT64_MAX;
+    int64_t max = number_in(path, ""); /* "max": no number */
+    if (max < 0 || max > NO_LIMIT) return INT64_MAX;
     snprintf(path, sizeof path, "%s/%s", folder, current);
     int64_t used = number_in(path, "");
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     int64_t idle = number_in(path, "inactive_file ");
     if (used < 0) return INT64_MAX;
     used -= idle > 0 ? idle : 0;
-    return most > used ? most - used : 0;
+    return max > used ? max - used : 0;
 }
 
 /* A group and those that it is in, up to the root, which a container may see as the only one. */
@@ -103,7 +103,7 @@ static int64_t left_of_groups(const char *root, const char *group, const char *l
     int64_t left = INT64_MAX;
     if (snprintf(folder, sizeof folder, "%s%s", root, group) >= (int)sizeof folder) return left;
     while (strlen(folder) >= strlen(root)) {
-        left = gcor_smaller(left, left_of_group(folder, limit, current));
+        left = gcor_min(left, left_of_group(folder, limit, current));
         char *last = strrchr(folder, '/');
         if (!last) break;
         *last = 0;
@@ -125,16 +125,16 @@ static int64_t left_of_line(char *line) {
 static int64_t left_of_address_space(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INT64_MAX;
-    int64_t pages = number_in("/proc/self/statm", ""), most = (int64_t)limit.rlim_cur;
-    return pages < 0 ? most : gcor_larger(0, most - pages * (int64_t)sysconf(_SC_PAGESIZE));
+    int64_t pages = number_in("/proc/self/statm", ""), max = (int64_t)limit.rlim_cur;
+    return pages < 0 ? max : gcor_max(0, max - pages * (int64_t)sysconf(_SC_PAGESIZE));
 }
 
 int64_t gcor_available_memory(void) {
     char line[512];
     int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
-    int64_t left = gcor_smaller(kilobytes >= 0 ? 1024 * kilobytes : INT64_MAX, left_of_address_space());
+    int64_t left = gcor_min(kilobytes >= 0 ? 1024 * kilobytes : INT64_MAX, left_of_address_space());
     FILE *file = fopen("/proc/self/cgroup", "r");
-    while (file && fgets(line, sizeof line, file)) left = gcor_smaller(left, left_of_line(line));
+    while (file && fgets(line, sizeof line, file)) left = gcor_min(left, left_of_line(line));
     if (file) fclose(file);
     return left;
 }

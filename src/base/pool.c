@@ -7,12 +7,12 @@
 
 /* Below LEAST the C library's memory is as good. Blocks that stay are few, and a quarter of the available memory is
  * left to nobody else. */
-enum { PAGE = 2 << 20, LEAST = 4 << 20, MOST_KEPT = 16, KEPT_PART = 4 };
+enum { PAGE = 2 << 20, MIN = 4 << 20, MAX_KEPT = 16, KEPT_PART = 4 };
 
 enum { CHECKED = 64 << 20 }; /* bytes of a block from which on what is available is asked for */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
-static gcor_block kept[MOST_KEPT];                        /* the one that came last first */
+static gcor_block kept[MAX_KEPT];                         /* the one that came last first */
 static int n_kept;
 static int64_t used_bytes, kept_bytes, keep_at_most = -1;
 
@@ -58,7 +58,7 @@ static gcor_block reuse(int k, size_t room) {
     size_t rest = block.room - room;
     block.room = room;
     kept_bytes -= (int64_t)room;
-    if (rest >= LEAST) {
+    if (rest >= MIN) {
         kept[k].at = (char *)block.at + room;
         kept[k].room = rest;
         return block;
@@ -96,7 +96,7 @@ gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what
     gcor_block block = {0};
     pthread_mutex_lock(&mutex);
     if (!gcor_fault(GCOR_HOST_MEMORY)) {
-        if (bytes >= LEAST)
+        if (bytes >= MIN)
             block = take_pages(bytes);
         else
             block = (gcor_block){gcor_os_alloc(((size_t)bytes + 64) / 64 * 64), (size_t)bytes, 0, 0};
@@ -117,8 +117,8 @@ static void count(int64_t bytes) {
     pthread_mutex_unlock(&mutex);
 }
 
-gcor_block gcor_pool_open(int64_t most) {
-    return gcor_fault(GCOR_HOST_MEMORY) ? (gcor_block){0} : map(whole_pages(most));
+gcor_block gcor_pool_open(int64_t max) {
+    return gcor_fault(GCOR_HOST_MEMORY) ? (gcor_block){0} : map(whole_pages(max));
 }
 
 void gcor_pool_cut(gcor_block *block, int64_t bytes) {
@@ -130,7 +130,7 @@ void gcor_pool_cut(gcor_block *block, int64_t bytes) {
     if (room == 0) *block = (gcor_block){0};
 }
 
-static int64_t most_to_keep(void) {
+static int64_t max_to_keep(void) {
     if (keep_at_most >= 0) return keep_at_most;
     int64_t available = gcor_available_memory();
     return available / KEPT_PART;
@@ -138,7 +138,7 @@ static int64_t most_to_keep(void) {
 
 /* From now on the system may have the pages, should it want them, until they are written to again. */
 static void keep(const gcor_block *block) {
-    if (n_kept == MOST_KEPT) drop(MOST_KEPT - 1);
+    if (n_kept == MAX_KEPT) drop(MAX_KEPT - 1);
     for (int k = n_kept++; k > 0; k--) kept[k] = kept[k - 1];
     kept[0] = *block;
     kept_bytes += (int64_t)block->room;
@@ -149,13 +149,13 @@ void gcor_pool_give(gcor_block *block) {
     if (!block->at) return;
     pthread_mutex_lock(&mutex);
     used_bytes -= (int64_t)block->room;
-    int64_t most = block->is_mapped ? most_to_keep() : 0;
+    int64_t max = block->is_mapped ? max_to_keep() : 0;
     if (!block->is_mapped) {
         gcor_os_free(block->at);
-    } else if ((int64_t)block->room > most) {
+    } else if ((int64_t)block->room > max) {
         unmap(block);
     } else {
-        drop_beyond(most - (int64_t)block->room);
+        drop_beyond(max - (int64_t)block->room);
         keep(block);
     }
     pthread_mutex_unlock(&mutex);

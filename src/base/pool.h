@@ -25,7 +25,7 @@ void gcor_pool_give(gcor_block *block);
 
 /* Address space for so many bytes at most, whose pages come as they are touched; at is NULL where the system does not
  * give it. It is to be cut to the bytes that are used, 0 for none, and is then a block like any other. */
-gcor_block gcor_pool_open(int64_t most);
+gcor_block gcor_pool_open(int64_t max);
 void gcor_pool_cut(gcor_block *block, int64_t bytes);
 /* As gcor_pool_give(), but that no page stays: for sizes that nothing else will have. */
 void gcor_pool_return(gcor_block *block);

@@ -93,12 +93,12 @@ static void *attend(void *argument) {
 }
 
 /* How many more threads can be there at a time. */
-static int count_creatable(int most) {
+static int count_creatable(int max) {
     gathering g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
-    pthread_t *threads = malloc((size_t)most * sizeof *threads);
+    pthread_t *threads = malloc((size_t)max * sizeof *threads);
     int n = 0;
     if (!threads) return 0;
-    while (n < most && pthread_create(&threads[n], NULL, attend, &g) == 0) n++;
+    while (n < max && pthread_create(&threads[n], NULL, attend, &g) == 0) n++;
     pthread_mutex_lock(&g.mutex);
     g.is_over = 1;
     pthread_cond_broadcast(&g.over);

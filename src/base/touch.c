@@ -7,17 +7,17 @@
 #include <unistd.h>
 
 /* More threads are no faster. */
-enum { MOST_THREADS = 8, SMALL_PAGE = 4096 };
+enum { MAX_THREADS = 8, SMALL_PAGE = 4096 };
 
 struct gcor_toucher {
-    gcor_fresh memory[GCOR_MOST_FRESH];
+    gcor_fresh memory[GCOR_MAX_FRESH];
     int n;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     int64_t next, wanted; /* units: the one to be touched next; how many are wanted */
     int is_over, n_threads;
     pid_t owner;
-    pthread_t threads[MOST_THREADS];
+    pthread_t threads[MAX_THREADS];
 };
 
 /* A write that changes nothing, whatever others write. */
@@ -54,7 +54,7 @@ static void *touch_units(void *argument) {
 }
 
 static void start(gcor_toucher *toucher, int threads) {
-    while (toucher->n_threads < threads && toucher->n_threads < MOST_THREADS &&
+    while (toucher->n_threads < threads && toucher->n_threads < MAX_THREADS &&
            gcor_os_thread(&toucher->threads[toucher->n_threads], touch_units, toucher) == 0)
         toucher->n_threads++;
 }

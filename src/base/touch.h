@@ -18,7 +18,7 @@ typedef struct {
     int64_t bytes, unit;
 } gcor_fresh;
 
-enum { GCOR_MOST_FRESH = 2 };
+enum { GCOR_MAX_FRESH = 2 };
 
 /* All of it, by context->threads threads, unless the context is to stop. */
 void gcor_touch(gcor_context *context, const gcor_fresh *memory);

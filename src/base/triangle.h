@@ -19,11 +19,11 @@ GCOR_INLINE int64_t gcor_triangular(int64_t t) {
     return t % 2 ? (t + 1) / 2 * t : t / 2 * (t + 1);
 }
 
-GCOR_INLINE int64_t gcor_smaller(int64_t a, int64_t b) {
+GCOR_INLINE int64_t gcor_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-GCOR_INLINE int64_t gcor_larger(int64_t a, int64_t b) {
+GCOR_INLINE int64_t gcor_max(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 

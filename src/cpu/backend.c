@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* The promise is 1 GB for everything; less is taken where the result leaves less. */
-static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, LEAST_OPERAND_MEMORY = (int64_t)64 << 20;
+static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, MIN_OPERAND_MEMORY = (int64_t)64 << 20;
 
 enum { KEPT_BYTES = 8 << 20 }; /* of scratch, from one run to the next */
 
@@ -60,7 +60,7 @@ static void cpu_end(gcor_state *state) {
 
 static int64_t cpu_memory(const gcor_state *state) {
     if (!state || !state->context) return OPERAND_MEMORY;
-    return gcor_clamp(gcor_available_memory() - state->context->result_bytes, LEAST_OPERAND_MEMORY, OPERAND_MEMORY);
+    return gcor_clamp(gcor_available_memory() - state->context->result_bytes, MIN_OPERAND_MEMORY, OPERAND_MEMORY);
 }
 
 /* Two slivers of one tile's width must fit the memory even for very long columns. Variables are opened anew for each

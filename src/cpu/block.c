@@ -15,8 +15,8 @@ void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_
     return scratch->at;
 }
 
-void cpu_trim(cpu_scratch *scratch, int64_t most) {
-    if (scratch->bytes <= most && most > 0) return;
+void cpu_trim(cpu_scratch *scratch, int64_t max) {
+    if (scratch->bytes <= max && max > 0) return;
     gcor_free(scratch->at);
     *scratch = (cpu_scratch){0};
 }

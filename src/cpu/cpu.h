@@ -73,7 +73,7 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
 void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
 
 /* Give the room back if it is more than that many bytes; 0: in any case. */
-void cpu_trim(cpu_scratch *scratch, int64_t most);
+void cpu_trim(cpu_scratch *scratch, int64_t max);
 
 /* The tile's block number b, from 0; cpu_blocks() of them, some without a pair that counts. */
 int64_t cpu_blocks(const gcor_tile *tile);

@@ -5,11 +5,11 @@
 static inline __attribute__((always_inline)) TARGET void NAME(table_cells)(const uint64_t *a, const uint64_t *b, int n,
                                                                            int64_t words, int64_t *cells) {
     enum { LANES = BYTES / 8 };
-    const int64_t most = CHUNK < INT64_MAX / LANES ? CHUNK * LANES : INT64_MAX;
+    const int64_t max = CHUNK < INT64_MAX / LANES ? CHUNK * LANES : INT64_MAX;
     NAME(words) sums[4] = {{0}};
     for (int64_t w0 = 0, end; w0 < words; w0 = end) {
         NAME(counts) both[4] = {{0}};
-        end = words - w0 < most ? words : w0 + most;
+        end = words - w0 < max ? words : w0 + max;
         for (int64_t w = w0; w < end; w += LANES) {
             const NAME(words) own = *(const NAME(words) *)(a + w);
             UNROLL for (int v = 0; v < 4; v++) if (v < n)

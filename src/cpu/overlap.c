@@ -35,8 +35,8 @@ static const float *element(const gcor_adjacency *slab, int64_t k, int64_t var) 
 /* Blocks that have the same columns follow one another. */
 static gcor_tile block_of(const gcor_tile *tile, int64_t b) {
     int64_t high = (tile->n_row + ROWS - 1) / ROWS, row = b % high * ROWS, col = b / high * COLS;
-    return (gcor_tile){tile->row + row, gcor_smaller(ROWS, tile->n_row - row), tile->col + col,
-                       gcor_smaller(COLS, tile->n_col - col)};
+    return (gcor_tile){tile->row + row, gcor_min(ROWS, tile->n_row - row), tile->col + col,
+                       gcor_min(COLS, tile->n_col - col)};
 }
 
 static int64_t count_blocks(const gcor_tile *tile) {
@@ -101,7 +101,7 @@ static void deliver(const overlaps *o, int thread, const gcor_tile *block, const
         gcor_tile_segment(block, o->state->sink->shape, segment.row, &segment.col, &segment.n);
         const double *shared = sums + r * COLS + (segment.col - block->col);
         for (int64_t k = 0; k < segment.n;) {
-            int64_t some = gcor_smaller(WIDTH - (segment.col + k) % WIDTH, segment.n - k);
+            int64_t some = gcor_min(WIDTH - (segment.col + k) % WIDTH, segment.n - k);
             find_overlaps(o, segment.row, segment.col + k, some, shared + k, values + k);
             k += some;
         }
@@ -115,8 +115,8 @@ static void work_on_block(const overlaps *o, int thread, const gcor_tile *block)
     float *packed = o->rows + (int64_t)thread * ROWS * CHUNK;
     if (gcor_tile_pairs(block, o->state->sink->shape) == 0) return;
     for (int64_t first = 0; first < n && !gcor_stop(o->state->context); first += CHUNK)
-        multiply_chunk(o, block, first, gcor_smaller(CHUNK, n - first),
-                       gcor_smaller(CHUNK, gcor_larger(0, n - first - CHUNK)), packed, sums);
+        multiply_chunk(o, block, first, gcor_min(CHUNK, n - first), gcor_min(CHUNK, gcor_max(0, n - first - CHUNK)),
+                       packed, sums);
     if (!gcor_stop(o->state->context)) deliver(o, thread, block, sums);
 }
 
@@ -155,18 +155,18 @@ int64_t cpu_overlap_side(int64_t n_var) {
  * for two it is halved where nobody knows how large the result will be, as that is written at the same time. */
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     const int64_t bytes = gcor_adjacency_bytes(n_var);
-    const int64_t left = gcor_larger(0, gcor_available_memory() - context->result_bytes);
-    const int64_t operands = gcor_smaller(gcor_cpu.memory(state), left / OPERANDS_PART);
+    const int64_t left = gcor_max(0, gcor_available_memory() - context->result_bytes);
+    const int64_t operands = gcor_min(gcor_cpu.memory(state), left / OPERANDS_PART);
     *plan = (gcor_overlap_plan){.n_row = TILE, .n_col = TILE, .bytes = bytes, .operands = operands};
     plan->memory = left - operands;
-    if (context->result_bytes == 0 && plan->memory / gcor_larger(1, n_var) < bytes) plan->memory /= 2;
-    if (context->memory > 0) plan->memory = gcor_smaller(context->memory, plan->memory);
+    if (context->result_bytes == 0 && plan->memory / gcor_max(1, n_var) < bytes) plan->memory /= 2;
+    if (context->memory > 0) plan->memory = gcor_min(context->memory, plan->memory);
     return GCOR_OK;
 }
 
 /* Two slabs of the smallest width, and prepared columns. */
 int64_t cpu_overlap_memory(int64_t n_var) {
-    const int64_t bytes = gcor_adjacency_bytes(n_var), most = gcor_cpu.memory(NULL);
-    int64_t slabs = bytes * gcor_smaller(n_var, 2 * cpu_overlap_side(n_var));
-    return slabs + gcor_smaller(most, slabs / (OPERANDS_PART - 1) + 1);
+    const int64_t bytes = gcor_adjacency_bytes(n_var), max = gcor_cpu.memory(NULL);
+    int64_t slabs = bytes * gcor_min(n_var, 2 * cpu_overlap_side(n_var));
+    return slabs + gcor_min(max, slabs / (OPERANDS_PART - 1) + 1);
 }

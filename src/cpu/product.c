@@ -86,7 +86,7 @@ static void open_slivers(const tile_product *t, const cpu_operand *operand, cons
 
 /* Whether none of a block's columns from c on counts, as far as such columns are told apart. */
 static int is_outside(const tile_product *t, const gcor_tile *block, int64_t c) {
-    gcor_tile part = {block->row, block->n_row, block->col + c, gcor_smaller(GCOR_PAIR_BLOCK, block->n_col - c)};
+    gcor_tile part = {block->row, block->n_row, block->col + c, gcor_min(GCOR_PAIR_BLOCK, block->n_col - c)};
     return t->state->sink->pairs && cpu_is_outside(t->state, &part);
 }
 
@@ -131,7 +131,7 @@ static void work_on_block(const tile_product *t, int thread, const gcor_tile *bl
     if (cpu_is_outside(t->state, block) || gcor_stop(t->state->context)) return;
     int64_t done = 0;
     do {
-        int64_t some = gcor_smaller(p->chunk > 0 ? p->chunk : CHUNK, n - done);
+        int64_t some = gcor_min(p->chunk > 0 ? p->chunk : CHUNK, n - done);
         multiply_block(t, block, done, some, first + done > 0, sums, next);
         done += some;
     } while (done < n);
@@ -241,7 +241,7 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
     if (status) return status;
     int64_t first = 0;
     do {
-        int64_t n = gcor_smaller(product->slice, product->length - first);
+        int64_t n = gcor_min(product->slice, product->length - first);
         context->tile_share = product->length > 0 ? (double)first / (double)product->length : 0;
         work_on_slice(&t, first, n);
         first += n;
@@ -310,8 +310,8 @@ static void work_on_part_number(void *argument, int thread, int64_t p) {
     const parts_of_tile *parts = argument;
     const gcor_tile *tile = parts->t->tile;
     int64_t side = parts->side, row = p / parts->parts_a_row * side, col = p % parts->parts_a_row * side;
-    gcor_tile part = {tile->row + row, gcor_smaller(side, tile->n_row - row), tile->col + col,
-                      gcor_smaller(side, tile->n_col - col)};
+    gcor_tile part = {tile->row + row, gcor_min(side, tile->n_row - row), tile->col + col,
+                      gcor_min(side, tile->n_col - col)};
     work_on_part(parts->t, thread, parts->n, &part);
 }
 

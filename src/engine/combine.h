@@ -13,7 +13,7 @@ extern "C" {
 typedef enum {
     GCOR_MEAN,     /* sum of weight r / total */
     GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (fisher.h) */
-    GCOR_LEAST,    /* the smallest; weights do not matter */
+    GCOR_MIN,      /* the smallest; weights do not matter */
     GCOR_QUANTILE, /* of the subjects' r, as quantile() has it by default; weights do not matter */
     GCOR_T, /* Student's t of the subjects' z as the coefficient t / sqrt(t^2 + df): sink/group_tests.h; weights do not
                matter */

@@ -24,7 +24,7 @@ typedef struct gcor_overlap_rule {
 
 /* Below it is 0: products of larger ones are ordinary numbers in single precision. It is less than all sums' roundings,
  * but where a quotient is of such numbers alone. */
-GCOR_INLINE double gcor_least_adjacency(const gcor_overlap_rule *rule) {
+GCOR_INLINE double gcor_min_adjacency(const gcor_overlap_rule *rule) {
     return rule->is_halved ? 0 : 0x1p-60;
 }
 
@@ -32,7 +32,7 @@ GCOR_INLINE double gcor_least_adjacency(const gcor_overlap_rule *rule) {
 GCOR_INLINE double gcor_adjacency_of(const gcor_overlap_rule *rule, double r) {
     double base = rule->keeps_sign ? fabs(r) : gcor_base(rule->similarity, r);
     double a = r <= 1 ? gcor_raise(base, rule->power) : 0;
-    if (a < gcor_least_adjacency(rule)) a = 0;
+    if (a < gcor_min_adjacency(rule)) a = 0;
     return rule->keeps_sign && r < 0 ? -a : a;
 }
 

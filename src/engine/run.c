@@ -52,8 +52,8 @@ static int64_t count_subjects(const gcor_work *work) {
 
 /* Whether several devices are to share so many steps. */
 static int is_shared(const gcor_work *work, double steps) {
-    double least = work->session->shared_steps;
-    if (least > 0) return steps >= least;
+    double min = work->session->shared_steps;
+    if (min > 0) return steps >= min;
     if (work->job->sink->type->keeps_all && steps < STEPS_OF_A_VALUE * (double)work->queue.pairs) return 0;
     return steps >= STEPS_OF_A_DEVICE;
 }

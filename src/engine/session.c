@@ -5,8 +5,8 @@
 gcor_status gcor_session_open(gcor_context *context, const gcor_backend *backend, const int *devices, int n_devices,
                               gcor_session **session) {
     *session = NULL;
-    if (n_devices < 1 || n_devices > GCOR_MOST_DEVICES)
-        return gcor_fail(context, GCOR_BAD_INPUT, "%d devices; from 1 to %d can be used", n_devices, GCOR_MOST_DEVICES);
+    if (n_devices < 1 || n_devices > GCOR_MAX_DEVICES)
+        return gcor_fail(context, GCOR_BAD_INPUT, "%d devices; from 1 to %d can be used", n_devices, GCOR_MAX_DEVICES);
     gcor_session *fresh = gcor_alloc(context, 1, sizeof *fresh, "a session");
     if (!fresh) return GCOR_NO_MEMORY;
     *fresh = (gcor_session){.backend = backend, .n_devices = n_devices};

@@ -8,12 +8,12 @@
 extern "C" {
 #endif
 
-enum { GCOR_MOST_DEVICES = 64 };
+enum { GCOR_MAX_DEVICES = 64 };
 
 struct gcor_session {
     const gcor_backend *backend;
-    int n_devices, devices[GCOR_MOST_DEVICES];
-    gcor_state *states[GCOR_MOST_DEVICES]; /* NULL: not opened yet, or lost */
+    int n_devices, devices[GCOR_MAX_DEVICES];
+    gcor_state *states[GCOR_MAX_DEVICES]; /* NULL: not opened yet, or lost */
     double shared_steps; /* a run of fewer uses one device only (run.c); 0: as run.c has it. For tests */
 };
 

@@ -128,14 +128,14 @@ void gcor_queue_free(gcor_queue *queue) {
 }
 
 /* Whether a square is to be drawn in quarters: it is not all in the share, or too much of what is left. */
-static int is_large(const gcor_queue *queue, const gcor_square *square, int64_t parts, int64_t least) {
+static int is_large(const gcor_queue *queue, const gcor_square *square, int64_t parts, int64_t min) {
     if (square->side == queue->grid.side) return 0;
     int64_t cell = gcor_square_number(&queue->grid, square);
     if (cell < queue->first || cell + count_cells(&queue->grid, square) > queue->end) return 1;
-    return square->side / 2 >= least && gcor_square_pairs(&queue->grid, square) > queue->pairs / parts;
+    return square->side / 2 >= min && gcor_square_pairs(&queue->grid, square) > queue->pairs / parts;
 }
 
-gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t parts, int64_t least, gcor_square *square,
+gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t parts, int64_t min, gcor_square *square,
                             int *found) {
     *found = 0;
     while (queue->n > 0) {
@@ -143,7 +143,7 @@ gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t pa
         if (status) return status;
         gcor_square next = queue->list[--queue->n];
         if (pairs_in(queue, &next) == 0) continue;
-        if (!is_large(queue, &next, parts, least)) {
+        if (!is_large(queue, &next, parts, min)) {
             *square = next;
             *found = 1;
             queue->pairs -= gcor_square_pairs(&queue->grid, &next);

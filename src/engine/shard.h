@@ -54,7 +54,7 @@ void gcor_queue_free(gcor_queue *queue);
 /* The next square, with a pair that counts; 0: there is none. It has at most one in `parts` of the pairs left,
  * but is not made smaller than `least` on a side for that. *square is the caller's. GCOR_NO_MEMORY leaves the queue
  * as it was. */
-gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t parts, int64_t least, gcor_square *square,
+gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t parts, int64_t min, gcor_square *square,
                             int *found);
 /* To be drawn again, first of all. */
 gcor_status gcor_queue_return(gcor_queue *queue, gcor_context *context, const gcor_square *square);

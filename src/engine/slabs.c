@@ -33,18 +33,17 @@ static int is_whole(const gcor_slabs *s) {
 }
 
 int64_t gcor_overlap_weight(const gcor_work *work) {
-    return work->of_overlaps ? gcor_larger(1, work->grid.n_col / gcor_larger(1, work->cols.n_obs)) : 1;
+    return work->of_overlaps ? gcor_max(1, work->grid.n_col / gcor_max(1, work->cols.n_obs)) : 1;
 }
 
-int64_t gcor_slabs_least_side(const gcor_slabs *s) {
+int64_t gcor_slabs_min_side(const gcor_slabs *s) {
     return is_whole(s) ? s->work->grid.side : s->width;
 }
 
 /* Pairs of the first product that are still to come, for the progress bar: every slab meets every other one. */
 static void expect(const gcor_slabs *s) {
     int64_t n = (s->n_var + s->width - 1) / s->width, pairs = gcor_triangular(s->n_var - 1);
-    if (n > 1)
-        pairs = gcor_triangular(n) * s->width * s->n_var / gcor_larger(1, gcor_smaller(n, s->work->session->n_devices));
+    if (n > 1) pairs = gcor_triangular(n) * s->width * s->n_var / gcor_max(1, gcor_min(n, s->work->session->n_devices));
     __atomic_fetch_add(&s->context->monitor->pairs, pairs, __ATOMIC_RELAXED);
 }
 
@@ -106,7 +105,7 @@ void gcor_slabs_close(gcor_slabs *s) {
 static gcor_status fail_missing(const gcor_slabs *s, int64_t missing) {
     const char *way_out =
         "leave such columns out, see 'use', or have them count as 0 with replaceMissingAdjacencies = TRUE";
-    const char *least = is_whole(s) ? "" : "at least ";
+    const char *min = is_whole(s) ? "" : "at least ";
     for (int64_t j = 0; j < s->n_var; j++) {
         const unsigned char flags = s->work->col_flags[j];
         const char *what = flags & GCOR_CONSTANT   ? "is constant"
@@ -116,10 +115,10 @@ static gcor_status fail_missing(const gcor_slabs *s, int64_t missing) {
                                                    : NULL;
         if (what)
             return gcor_fail(s->context, GCOR_BAD_INPUT,
-                             "%s%.0f pairs have no coefficient, and thus no adjacency: column %.0f %s; %s", least,
+                             "%s%.0f pairs have no coefficient, and thus no adjacency: column %.0f %s; %s", min,
                              (double)missing, (double)j + 1, what, way_out);
     }
-    return gcor_fail(s->context, GCOR_BAD_INPUT, "%s%.0f pairs have no coefficient, and thus no adjacency; %s", least,
+    return gcor_fail(s->context, GCOR_BAD_INPUT, "%s%.0f pairs have no coefficient, and thus no adjacency; %s", min,
                      (double)missing, way_out);
 }
 
@@ -146,7 +145,7 @@ static gcor_status find_adjacencies(gcor_slabs *s, gcor_adjacency *adjacency) {
     const int64_t memory = s->context->memory;
     job.sink = &adjacency->sink;
     job.share = (gcor_share){0, 1};
-    s->context->memory = memory > 0 ? gcor_smaller(memory, s->plan.operands) : s->plan.operands;
+    s->context->memory = memory > 0 ? gcor_min(memory, s->plan.operands) : s->plan.operands;
     gcor_status status = gcor_queue_fill(&first.queue, s->context, &first.grid, &job.share);
     if (!status) status = gcor_worker_open(s->context, &first, s->state, job.sink, &worker);
     if (!status) status = multiply_first(worker, s, adjacency);
@@ -172,8 +171,8 @@ static gcor_status make(gcor_slabs *s, slab *room, int64_t first) {
     room->adjacency = NULL;
     if (!status)
         status = gcor_adjacency_new(s->context, s->work->job->overlap, is_whole(s) ? s->sink->shape : GCOR_FULL,
-                                    s->n_var, first, gcor_smaller(s->width, s->n_var - first),
-                                    !s->backend->keeps_adjacency, &room->adjacency);
+                                    s->n_var, first, gcor_min(s->width, s->n_var - first), !s->backend->keeps_adjacency,
+                                    &room->adjacency);
     return status ? status : find_adjacencies(s, room->adjacency);
 }
 
@@ -222,8 +221,7 @@ static gcor_status multiply_tiles(gcor_slabs *s, const gcor_adjacency *rows, con
     gcor_status status = begin(s);
     for (int64_t row = all->row; !status && row < row_end; row += s->plan.n_row)
         for (int64_t col = all->col; !status && col < col_end; col += s->plan.n_col) {
-            gcor_tile tile = {row, gcor_smaller(s->plan.n_row, row_end - row), col,
-                              gcor_smaller(s->plan.n_col, col_end - col)};
+            gcor_tile tile = {row, gcor_min(s->plan.n_row, row_end - row), col, gcor_min(s->plan.n_col, col_end - col)};
             status = multiply_tile(s, rows, cols, &tile);
         }
     s->context->seconds_multiplying += gcor_seconds() - started;
@@ -233,9 +231,9 @@ static gcor_status multiply_tiles(gcor_slabs *s, const gcor_adjacency *rows, con
 /* What a rectangle has of two slabs. */
 static gcor_status multiply_slabs(gcor_slabs *s, const gcor_tile *all, int64_t row, int64_t col) {
     const gcor_adjacency *rows, *cols;
-    int64_t first_row = gcor_larger(row, all->row), first_col = gcor_larger(col, all->col);
-    gcor_tile part = {first_row, gcor_smaller(row + s->width, all->row + all->n_row) - first_row, first_col,
-                      gcor_smaller(col + s->width, all->col + all->n_col) - first_col};
+    int64_t first_row = gcor_max(row, all->row), first_col = gcor_max(col, all->col);
+    gcor_tile part = {first_row, gcor_min(row + s->width, all->row + all->n_row) - first_row, first_col,
+                      gcor_min(col + s->width, all->col + all->n_col) - first_col};
     if (gcor_tile_pairs(&part, s->sink->shape) == 0) return GCOR_OK;
     gcor_status status = fetch(s, row, &rows);
     if (!status) status = fetch(s, col, &cols);

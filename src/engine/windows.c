@@ -8,15 +8,15 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Windows of more pairs than MOST_PAIRS are large enough for all threads, and their operands for one at a time; those
+/* Windows of more pairs than MAX_PAIRS are large enough for all threads, and their operands for one at a time; those
  * of fewer than FEW_PAIRS are too small for two. */
-enum { MOST_PAIRS = 1 << 22, FEW_PAIRS = 1 << 14 };
+enum { MAX_PAIRS = 1 << 22, FEW_PAIRS = 1 << 14 };
 
 /* ---- who does them --------------------------------------------------------------------------- */
 
 static int count_workers(const gcor_session *session, const gcor_context *context, int64_t pairs, int64_t at_a_time) {
     int64_t threads = context->threads;
-    if (session->backend != &gcor_cpu || pairs > MOST_PAIRS) return 1;
+    if (session->backend != &gcor_cpu || pairs > MAX_PAIRS) return 1;
     if (at_a_time < threads && pairs >= FEW_PAIRS) return 1;
     return (int)(threads < at_a_time ? threads : at_a_time);
 }

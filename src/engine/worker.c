@@ -76,7 +76,7 @@ static int64_t fitting(const gcor_worker *w, int64_t variables) {
 
 /* Whether two panels of a tile's width fit, of all subjects. */
 static int fit_twice(const gcor_worker *w, int64_t side) {
-    int64_t sides = 2 * gcor_smaller(side, w->work->grid.n_col);
+    int64_t sides = 2 * gcor_min(side, w->work->grid.n_col);
     return fitting(w, sides) >= sides;
 }
 
@@ -90,24 +90,24 @@ static void plan_tiles(gcor_worker *w) {
     for (int64_t s = 0; s < c->rule->n; s++) {
         int64_t rows, cols;
         w->backend->tile_size(w->state, kind_of(w, s), columns_of(w, s, 0)->n_obs, &rows, &cols);
-        w->tile_cols = gcor_smaller(w->tile_cols, cols);
-        w->tile_rows = gcor_smaller(w->tile_rows, rows);
+        w->tile_cols = gcor_min(w->tile_cols, cols);
+        w->tile_rows = gcor_min(w->tile_rows, rows);
         cheap = cheap && kind_of(w, s) == GCOR_REAL;
         in_turns = in_turns && cheap && columns_of(w, s, 0)->n_obs <= w->backend->in_turns;
     }
     c->sink.approximate = cheap;
     /* What comes from a device comes in its own tiles. */
-    int64_t bytes = w->backend->pairs ? 0 : DEVICE_BYTES, all = gcor_larger(w->work->grid.n_row, w->work->grid.n_col);
-    int64_t least = gcor_combine_side(c, w->context->threads, bytes), side = in_turns ? w->tile_cols : least;
+    int64_t bytes = w->backend->pairs ? 0 : DEVICE_BYTES, all = gcor_max(w->work->grid.n_row, w->work->grid.n_col);
+    int64_t min = gcor_combine_side(c, w->context->threads, bytes), side = in_turns ? w->tile_cols : min;
     while (side / 2 >= all && side > 64) side /= 2;
-    while (side > least && !fit_twice(w, side)) side /= 2;
+    while (side > min && !fit_twice(w, side)) side /= 2;
     if (!fit_twice(w, side)) {
         c->sink.approximate = in_turns = 0;
         side = gcor_combine_side(c, w->context->threads, operand_memory(w) / 4);
-        w->tile_rows = w->tile_cols = gcor_larger(w->tile_cols, side);
+        w->tile_rows = w->tile_cols = gcor_max(w->tile_cols, side);
     }
-    w->tile_cols = gcor_smaller(w->tile_cols, side);
-    w->tile_rows = gcor_smaller(w->tile_rows, w->tile_cols);
+    w->tile_cols = gcor_min(w->tile_cols, side);
+    w->tile_rows = gcor_min(w->tile_rows, w->tile_cols);
     w->in_turns = in_turns;
     if (in_turns) gcor_combine_in_turns(c);
 }
@@ -117,14 +117,14 @@ static void plan_tiles(gcor_worker *w) {
 static void plan_panels(gcor_worker *w) {
     const gcor_grid *grid = &w->work->grid;
     int is_part = w->work->job->share.of > 1;
-    int64_t sides = grid->shape == GCOR_FULL ? 2 : 1, longest = gcor_larger(grid->n_row, grid->n_col);
+    int64_t sides = grid->shape == GCOR_FULL ? 2 : 1, longest = gcor_max(grid->n_row, grid->n_col);
     int64_t all = grid->shape == GCOR_FULL ? grid->n_row + grid->n_col : grid->n_col, fit = fitting(w, all);
     int64_t n = count_subjects(w);
     w->panel = w->tile_cols;
     while (w->panel < longest && (all <= fit ? !is_part || w->panel < SHARE_PANEL : 2 * (2 * w->panel) <= fit))
         w->panel *= 2;
     int64_t wanted = n * sides * (longest / w->panel + 1);
-    w->n_slots = all <= fit ? wanted : gcor_larger(2, gcor_smaller(wanted, n * fit / w->panel));
+    w->n_slots = all <= fit ? wanted : gcor_max(2, gcor_min(wanted, n * fit / w->panel));
 }
 
 static gcor_status allocate(gcor_worker *w, gcor_sink *sink) {
@@ -188,8 +188,8 @@ void gcor_worker_close(gcor_worker *w) {
     release(w);
 }
 
-int64_t gcor_worker_least_side(const gcor_worker *w) {
-    return w->slabs ? gcor_slabs_least_side(w->slabs) : w->tile_cols;
+int64_t gcor_worker_min_side(const gcor_worker *w) {
+    return w->slabs ? gcor_slabs_min_side(w->slabs) : w->tile_cols;
 }
 
 /* ---- panels ------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static gcor_status prepare(gcor_worker *w, panel_slot *slot) {
     const gcor_columns *columns = columns_of(w, slot->subject, slot->of_rows);
     gcor_kind kind = kind_of(w, slot->subject);
     unsigned char *flags = slot->of_rows ? work->row_flags : work->col_flags;
-    int64_t n_var = gcor_smaller(w->panel, columns->source->n_var - slot->first);
+    int64_t n_var = gcor_min(w->panel, columns->source->n_var - slot->first);
     double started = gcor_seconds();
     gcor_status status = w->backend->prepare(w->state, columns, work->job->measure, kind, slot->first, n_var,
                                              &slot->operand);
@@ -332,8 +332,7 @@ static gcor_status multiply_tiles(gcor_worker *w, const panel_pair *panels, cons
     for (int64_t row = all->row, turn = 0; !status && row < row_end; row += w->tile_rows, turn ^= 1) {
         for (int64_t k = 0; !status && k < n_col; k++) {
             int64_t col = all->col + (turn ? n_col - 1 - k : k) * w->tile_cols;
-            gcor_tile tile = {row, gcor_smaller(w->tile_rows, row_end - row), col,
-                              gcor_smaller(w->tile_cols, col_end - col)};
+            gcor_tile tile = {row, gcor_min(w->tile_rows, row_end - row), col, gcor_min(w->tile_cols, col_end - col)};
             if (gcor_tile_pairs(&tile, w->sink->shape) > 0) status = multiply_subjects(w, panels, &tile);
         }
     }
@@ -342,8 +341,8 @@ static gcor_status multiply_tiles(gcor_worker *w, const panel_pair *panels, cons
 
 /* What a rectangle and a pair of panels have in common. */
 static gcor_tile common(const gcor_tile *tile, int64_t row, int64_t col, int64_t panel) {
-    int64_t row_begin = gcor_larger(tile->row, row), row_end = gcor_smaller(tile->row + tile->n_row, row + panel);
-    int64_t col_begin = gcor_larger(tile->col, col), col_end = gcor_smaller(tile->col + tile->n_col, col + panel);
+    int64_t row_begin = gcor_max(tile->row, row), row_end = gcor_min(tile->row + tile->n_row, row + panel);
+    int64_t col_begin = gcor_max(tile->col, col), col_end = gcor_min(tile->col + tile->n_col, col + panel);
     return (gcor_tile){row_begin, row_end - row_begin, col_begin, col_end - col_begin};
 }
 

@@ -46,7 +46,7 @@ struct pool {
     struct gcor_desk desk;
     int threads;          /* of each worker */
     int n, busy, running; /* workers: all; those with pairs that are not safe; those that have not left */
-    member members[GCOR_MOST_DEVICES];
+    member members[GCOR_MAX_DEVICES];
 };
 
 /* ---- the queue, by several -------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static gcor_status note_drawn(member *m, const gcor_square *square) {
 static gcor_status draw(member *m, const gcor_worker *worker, gcor_square *square, int *found) {
     pool *p = m->pool;
     gcor_status status = gcor_queue_draw(&p->work->queue, &m->context, (int64_t)PARTS * p->n,
-                                         gcor_worker_least_side(worker), square, found);
+                                         gcor_worker_min_side(worker), square, found);
     return status || !*found ? status : note_drawn(m, square);
 }
 

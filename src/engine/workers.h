@@ -44,7 +44,7 @@ void gcor_worker_close(gcor_worker *worker);
 gcor_status gcor_begin_pairs(gcor_context *context, int64_t pairs);
 void gcor_end_pairs(gcor_context *context);
 /* How long a square's side should be at least, for the worker's device to be busy. */
-int64_t gcor_worker_least_side(const gcor_worker *worker);
+int64_t gcor_worker_min_side(const gcor_worker *worker);
 
 /* slabs.c: what a worker has where the work is of overlaps. Of its device the adjacencies of some variables, made when
  * they are wanted; *slabs is the caller's, to end with gcor_slabs_close(), NULL after an error. */
@@ -59,7 +59,7 @@ gcor_status gcor_slabs_prepare(gcor_slabs *slabs);
 /* NULL is allowed. */
 void gcor_slabs_close(gcor_slabs *slabs);
 /* How long a square's side should be at least. */
-int64_t gcor_slabs_least_side(const gcor_slabs *slabs);
+int64_t gcor_slabs_min_side(const gcor_slabs *slabs);
 /* How many pairs of the first product one of the second counts as, for the progress bar. */
 int64_t gcor_overlap_weight(const gcor_work *work);
 

@@ -22,7 +22,7 @@ static int by_place(const void *a, const void *b) {
 /* The least coordinate of each dimension, and what makes of the others numbers below 2^bits, the same in all. */
 typedef struct {
     int dims, bits;
-    double origin[GCOR_MOST_DIMS], scale;
+    double origin[GCOR_MAX_DIMS], scale;
 } lattice;
 
 static lattice lattice_of(const gcor_traits *traits, int dims, int64_t n_var) {
@@ -43,7 +43,7 @@ static lattice lattice_of(const gcor_traits *traits, int dims, int64_t n_var) {
 }
 
 static uint64_t code_of(const lattice *at, const double *place) {
-    uint64_t step[GCOR_MOST_DIMS], code = 0;
+    uint64_t step[GCOR_MAX_DIMS], code = 0;
     for (int d = 0; d < at->dims; d++) {
         double x = (place[d] - at->origin[d]) * at->scale;
         if (!isfinite(x)) return 0;

@@ -15,7 +15,7 @@ enum { BLOCK = GCOR_PAIR_BLOCK }; /* variables of a box */
 typedef struct {
     int32_t low, high; /* labels of those that have one */
     int any, all;      /* whether any is in a pair, and whether all are */
-    double min[GCOR_MOST_DIMS], max[GCOR_MOST_DIMS];
+    double min[GCOR_MAX_DIMS], max[GCOR_MAX_DIMS];
 } box;
 
 /* Variables in their order; what is said of them is owned. */
@@ -23,14 +23,14 @@ typedef struct {
     int64_t n_var, n_boxes;
     int32_t *number; /* NULL: as they were */
     int32_t *label;
-    double *place[GCOR_MOST_DIMS]; /* 0 in those that there are not */
+    double *place[GCOR_MAX_DIMS]; /* 0 in those that there are not */
     box *boxes;
 } side;
 
 struct gcor_pairs {
     gcor_relation relation;
     gcor_shape shape;
-    double most; /* the largest square of a distance that is not above the rule's */
+    double max; /* the largest square of a distance that is not above the rule's */
     side cols, own_rows;
     const side *rows; /* the columns again in a triangle */
 };
@@ -39,7 +39,7 @@ struct gcor_pairs {
 
 static box empty_box(int all) {
     box b = {.low = INT32_MAX, .high = -1, .all = all};
-    for (int d = 0; d < GCOR_MOST_DIMS; d++) b.min[d] = INFINITY, b.max[d] = -INFINITY;
+    for (int d = 0; d < GCOR_MAX_DIMS; d++) b.min[d] = INFINITY, b.max[d] = -INFINITY;
     return b;
 }
 
@@ -48,7 +48,7 @@ static void add_to_box(box *b, const box *other) {
     if (other->high > b->high) b->high = other->high;
     b->any |= other->any;
     b->all &= other->all;
-    for (int d = 0; d < GCOR_MOST_DIMS; d++) {
+    for (int d = 0; d < GCOR_MAX_DIMS; d++) {
         if (other->min[d] < b->min[d]) b->min[d] = other->min[d];
         if (other->max[d] > b->max[d]) b->max[d] = other->max[d];
     }
@@ -57,7 +57,7 @@ static void add_to_box(box *b, const box *other) {
 static box box_of_variable(const side *s, int64_t v) {
     box b = {.low = s->label[v], .high = s->label[v], .any = s->label[v] >= 0, .all = s->label[v] >= 0};
     if (!b.any) return empty_box(0);
-    for (int d = 0; d < GCOR_MOST_DIMS; d++) b.min[d] = b.max[d] = s->place[d][v];
+    for (int d = 0; d < GCOR_MAX_DIMS; d++) b.min[d] = b.max[d] = s->place[d][v];
     return b;
 }
 
@@ -75,7 +75,7 @@ static void make_boxes(side *s) {
  * outside of them. */
 static void distances(const box *a, const box *b, double *near, double *far) {
     *near = *far = 0;
-    for (int d = 0; d < GCOR_MOST_DIMS; d++) {
+    for (int d = 0; d < GCOR_MAX_DIMS; d++) {
         double below = b->min[d] - a->max[d], above = a->min[d] - b->max[d];
         double gap = below > 0 ? below : above > 0 ? above : 0;
         double up = b->max[d] - a->min[d], down = a->max[d] - b->min[d], span = up > down ? up : down;
@@ -94,11 +94,11 @@ static gcor_extent extent_of_boxes(const gcor_pairs *pairs, const box *a, const 
     case GCOR_WITHIN: return apart ? GCOR_NO_PAIR : same && all ? GCOR_ALL_PAIRS : GCOR_SOME_PAIRS;
     case GCOR_BETWEEN: return same ? GCOR_NO_PAIR : apart && all ? GCOR_ALL_PAIRS : GCOR_SOME_PAIRS;
     case GCOR_NEARER:
-        if (apart || near > pairs->most) return GCOR_NO_PAIR;
-        return same && all && far <= pairs->most ? GCOR_ALL_PAIRS : GCOR_SOME_PAIRS;
+        if (apart || near > pairs->max) return GCOR_NO_PAIR;
+        return same && all && far <= pairs->max ? GCOR_ALL_PAIRS : GCOR_SOME_PAIRS;
     default:
-        if (same && far <= pairs->most) return GCOR_NO_PAIR;
-        return all && (apart || near > pairs->most) ? GCOR_ALL_PAIRS : GCOR_SOME_PAIRS;
+        if (same && far <= pairs->max) return GCOR_NO_PAIR;
+        return all && (apart || near > pairs->max) ? GCOR_ALL_PAIRS : GCOR_SOME_PAIRS;
     }
 }
 
@@ -182,11 +182,11 @@ static void compare_labels(const int32_t *label, int32_t own, int64_t n, int equ
 /* Whether distances of columns col .. col+n-1 are at most the rule's: 1 or 0. */
 static void compare_places(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *near) {
     const side *rows = pairs->rows, *cols = &pairs->cols;
-    const double most = pairs->most, x = rows->place[0][row], y = rows->place[1][row], z = rows->place[2][row];
+    const double max = pairs->max, x = rows->place[0][row], y = rows->place[1][row], z = rows->place[2][row];
     const double *xs = cols->place[0] + col, *ys = cols->place[1] + col, *zs = cols->place[2] + col;
 #pragma omp simd
     for (int64_t k = 0; k < n; k++)
-        near[k] = (xs[k] - x) * (xs[k] - x) + (ys[k] - y) * (ys[k] - y) + (zs[k] - z) * (zs[k] - z) <= most;
+        near[k] = (xs[k] - x) * (xs[k] - x) + (ys[k] - y) * (ys[k] - y) + (zs[k] - z) * (zs[k] - z) <= max;
 }
 
 /* near: as compare_places() has it; to what counts. */
@@ -273,7 +273,7 @@ int64_t gcor_pairs_count(const gcor_pairs *pairs, gcor_context *context) {
 static void free_side(side *s) {
     gcor_free(s->number);
     gcor_free(s->label);
-    for (int d = 0; d < GCOR_MOST_DIMS; d++) gcor_free(s->place[d]);
+    for (int d = 0; d < GCOR_MAX_DIMS; d++) gcor_free(s->place[d]);
     gcor_free(s->boxes);
 }
 
@@ -296,7 +296,7 @@ static void copy_traits(side *s, const gcor_traits *traits, int dims) {
     for (int64_t v = 0; v < s->n_var; v++) {
         int64_t own = s->number ? s->number[v] : v;
         s->label[v] = label_of(traits, dims, own);
-        for (int d = 0; d < GCOR_MOST_DIMS; d++)
+        for (int d = 0; d < GCOR_MAX_DIMS; d++)
             s->place[d][v] = d < dims && s->label[v] >= 0 ? traits->place[own * dims + d] : 0;
     }
 }
@@ -307,8 +307,7 @@ static gcor_status fill_side(gcor_context *context, side *s, const gcor_traits *
     *s = (side){.n_var = n_var, .n_boxes = (n_var + BLOCK - 1) / BLOCK};
     gcor_status status = reorder ? gcor_order_of(context, traits, dims, n_var, &s->number) : GCOR_OK;
     int ok = !status && (s->label = gcor_alloc(context, n_var, sizeof *s->label, what));
-    for (int d = 0; d < GCOR_MOST_DIMS; d++)
-        ok = ok && (s->place[d] = gcor_alloc(context, n_var, sizeof(double), what));
+    for (int d = 0; d < GCOR_MAX_DIMS; d++) ok = ok && (s->place[d] = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (s->boxes = gcor_alloc(context, s->n_boxes, sizeof *s->boxes, what));
     if (!ok) return GCOR_NO_MEMORY;
     copy_traits(s, traits, dims);
@@ -318,17 +317,17 @@ static gcor_status fill_side(gcor_context *context, side *s, const gcor_traits *
 
 /* So that the root of a sum of squares, as it is rounded, need not be taken. */
 static double largest_square(double distance) {
-    double most = distance * distance, next;
-    while (most > 0 && sqrt(most) > distance) most = nextafter(most, 0);
-    while (isfinite(most) && sqrt(next = nextafter(most, INFINITY)) <= distance && next > most) most = next;
-    return most;
+    double max = distance * distance, next;
+    while (max > 0 && sqrt(max) > distance) max = nextafter(max, 0);
+    while (isfinite(max) && sqrt(next = nextafter(max, INFINITY)) <= distance && next > max) max = next;
+    return max;
 }
 
 gcor_status gcor_pairs_new(gcor_context *context, const gcor_pair_rule *rule, gcor_shape shape, int64_t n_row,
                            int64_t n_col, int reorder_rows, int reorder_cols, gcor_pairs **pairs) {
     gcor_pairs *fresh = *pairs = gcor_alloc(context, 1, sizeof *fresh, "which pairs count");
     if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = (gcor_pairs){.relation = rule->relation, .shape = shape, .most = largest_square(rule->distance)};
+    *fresh = (gcor_pairs){.relation = rule->relation, .shape = shape, .max = largest_square(rule->distance)};
     fresh->rows = shape == GCOR_FULL ? &fresh->own_rows : &fresh->cols;
     gcor_status status = fill_side(context, &fresh->cols, &rule->x, rule->dims, n_col, reorder_cols);
     if (!status && shape == GCOR_FULL)

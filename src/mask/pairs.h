@@ -16,7 +16,7 @@ typedef enum {
     GCOR_FARTHER  /* of different labels, or farther from one another */
 } gcor_relation;
 
-enum { GCOR_MOST_DIMS = 3 };
+enum { GCOR_MAX_DIMS = 3 };
 
 /* As many variables, from a multiple on, are looked at together: smaller parts of a tile are not told apart. */
 enum { GCOR_PAIR_BLOCK = 64 };
@@ -29,7 +29,7 @@ typedef struct {
 
 struct gcor_pair_rule {
     gcor_relation relation;
-    int dims; /* 0 to GCOR_MOST_DIMS */
+    int dims; /* 0 to GCOR_MAX_DIMS */
     double distance;
     gcor_traits x, y; /* y: not looked at where there is none */
 };

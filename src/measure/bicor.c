@@ -9,13 +9,13 @@ double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out
 double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
 extern const gcor_option gcor_bicor_options[];
 
-enum { MOST_OUTLIERS, QUICK, FALLBACK };       /* the options' places */
+enum { MAX_OUTLIERS, QUICK, FALLBACK };        /* the options' places */
 enum { NO_FALLBACK, INDIVIDUAL, ALL_PEARSON }; /* what is done without a deviation */
 
 /* Pairs are exact whatever `quick` allows. */
 static const char *const fallbacks[] = {"none", "individual", "all", NULL};
 const gcor_option gcor_bicor_options[] = {
-    [MOST_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL},
+    [MAX_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL},
     [QUICK] = {"quick", 0, 0, 1, NULL},
     [FALLBACK] = {"pearsonFallback", INDIVIDUAL, 0, 2, fallbacks},
     {NULL, 0, 0, 0, NULL},
@@ -96,10 +96,10 @@ static double widened(double quantile) {
 }
 
 /* Of differences and their median size. Returns the sum of squares of what they become. */
-static double weigh(double *x, int64_t n, double deviation, double most_outliers, double *room) {
+static double weigh(double *x, int64_t n, double deviation, double max_outliers, double *room) {
     const double unit = WIDTH * deviation;
-    const double below = unit * widened(-quantile_of(x, n, most_outliers, room) / unit);
-    const double above = unit * widened(quantile_of(x, n, 1 - most_outliers, room) / unit);
+    const double below = unit * widened(-quantile_of(x, n, max_outliers, room) / unit);
+    const double above = unit * widened(quantile_of(x, n, 1 - max_outliers, room) / unit);
     double squares = 0;
     for (int64_t k = 0; k < n; k++) {
         double u = x[k] / (x[k] < 0 ? below : above), v = 1 - u * u;
@@ -123,8 +123,7 @@ static double centre(double *x, int64_t n) {
 static double transform(double *x, int64_t n, gcor_preparing *with) {
     int fallback = (int)with->option[FALLBACK];
     double deviation = deviate(x, n, with->room);
-    if (deviation > 0 && fallback != ALL_PEARSON)
-        return weigh(x, n, deviation, with->option[MOST_OUTLIERS], with->room);
+    if (deviation > 0 && fallback != ALL_PEARSON) return weigh(x, n, deviation, with->option[MAX_OUTLIERS], with->room);
     if (fallback == NO_FALLBACK) return 0;
     double squares = centre(x, n);
     with->fell_back = squares > 0;

@@ -110,7 +110,7 @@ static int is_usable(const gcor_measure *m) {
     if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
     if (m->common != GCOR_NO_KIND && !gcor_is_common(m->common)) return 0;
     if (m->common == GCOR_PAIR_COMMON && !gcor_has_double(m)) return 0;
-    if (count_options(m) > GCOR_MOST_OPTIONS) return 0;
+    if (count_options(m) > GCOR_MAX_OPTIONS) return 0;
     return m->ranked || (m->kind == GCOR_REAL && m->prepare);
 }
 
@@ -214,7 +214,7 @@ static int is_left(const gcor_measure *measure, const gcor_design *design, const
 
 double gcor_prepare_double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                            const gcor_ranks *ranks, double *out) {
-    double squares = 1, option[GCOR_MOST_OPTIONS];
+    double squares = 1, option[GCOR_MAX_OPTIONS];
     memset(out, 0, (size_t)n * sizeof *out);
     if (is_unusable(measure, n, *flags)) return 0;
     if (measure->ranked) squares = rank_values(design, x, n, ranks);
@@ -232,7 +232,7 @@ double gcor_prepare_double(const gcor_measure *measure, const gcor_design *desig
 
 double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                          const gcor_ranks *ranks, float *out) {
-    double squares = 1, option[GCOR_MOST_OPTIONS];
+    double squares = 1, option[GCOR_MAX_OPTIONS];
     int usable = !is_unusable(measure, n, *flags);
     if (usable && measure->ranked) squares = rank_values(design, x, n, ranks);
     if (!usable || !(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) {

@@ -46,7 +46,7 @@ gcor_ranks gcor_ranks_at(void *memory, int64_t n);
  * Any thread. */
 int64_t gcor_rank(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *tied);
 /* How many distinct values there are among them; 0: more than `most`. Any thread. */
-int gcor_count_levels(const gcor_ranks *ranks, int64_t present, int most);
+int gcor_count_levels(const gcor_ranks *ranks, int64_t present, int max);
 /* Twice the rank, centred, of each value: how many are below less how many are above; NaN where there is none. Returns
  * the sum of squares. Any thread. */
 double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *x);

@@ -53,7 +53,7 @@ static gcor_entry *merge_sort(gcor_entry *entries, int64_t n, gcor_entry *work) 
 /* ---- by digits -------------------------------------------------------------------------------- */
 
 /* Many values are sorted by their bytes, from the last one on, in a time that grows with their number alone. */
-enum { DIGITS = 8, DIGIT_VALUES = 256, LEAST_BY_DIGITS = 256 };
+enum { DIGITS = 8, DIGIT_VALUES = 256, MIN_BY_DIGITS = 256 };
 
 static void move_by_digit(const gcor_entry *from, int64_t n, int digit, int64_t *begin, gcor_entry *to) {
     for (int64_t k = 0; k < n; k++) to[begin[gcor_key(from[k].value) >> 8 * digit & 255]++] = from[k];
@@ -81,7 +81,7 @@ static gcor_entry *radix_sort(gcor_entry *entries, int64_t n, gcor_entry *work) 
 
 /* By value, and what is equal by row, in `entries` or in `work`; returns where. */
 static gcor_entry *sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
-    return n < LEAST_BY_DIGITS ? merge_sort(entries, n, work) : radix_sort(entries, n, work);
+    return n < MIN_BY_DIGITS ? merge_sort(entries, n, work) : radix_sort(entries, n, work);
 }
 
 size_t gcor_ranks_bytes(int64_t n) {
@@ -177,10 +177,10 @@ int64_t gcor_rank(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *
     return found > 0 ? rank_levels(n, levels, found, ranks, tied) : rank_by_sort(x, n, ranks, tied);
 }
 
-int gcor_count_levels(const gcor_ranks *ranks, int64_t present, int most) {
+int gcor_count_levels(const gcor_ranks *ranks, int64_t present, int max) {
     int levels = 0;
     for (int64_t at = 0; at < present; at = ranks->end[ranks->order[at]])
-        if (++levels > most) return 0;
+        if (++levels > max) return 0;
     return levels;
 }
 

@@ -143,7 +143,7 @@ static SEXP extreme(SEXP x, int greatest) {
     return found == found ? Rf_ScalarReal(found) : NULL;
 }
 
-static SEXP least(SEXP x, Rboolean without_missing) {
+static SEXP min(SEXP x, Rboolean without_missing) {
     (void)without_missing;
     return extreme(x, 0);
 }
@@ -185,7 +185,7 @@ void r_define_compact(DllInfo *dll) {
     R_set_altvec_Extract_subset_method(compact_class, extract);
     R_set_altreal_Elt_method(compact_class, element);
     R_set_altreal_Get_region_method(compact_class, get_region);
-    R_set_altreal_Min_method(compact_class, least);
+    R_set_altreal_Min_method(compact_class, min);
     R_set_altreal_Max_method(compact_class, greatest);
     R_set_altreal_No_NA_method(compact_class, has_no_missing);
 }

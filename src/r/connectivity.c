@@ -6,15 +6,15 @@
 static gcor_sums_rule parse_sums(SEXP rule) {
     SEXP steps = r_element(rule, "steps");
     gcor_sums_rule sums = {.side = (gcor_side)Rf_asInteger(r_element(rule, "side")),
-                           .least = Rf_asReal(r_element(rule, "least")),
+                           .min = Rf_asReal(r_element(rule, "least")),
                            .similarity = (gcor_similarity)Rf_asInteger(r_element(rule, "similarity")),
                            .n_power = (int)Rf_xlength(steps),
                            .histogram = Rf_asLogical(r_element(rule, "histogram"))};
     SEXP levels = r_element(rule, "levels");
     sums.n_level = (int)Rf_xlength(levels);
     sums.maps = Rf_asInteger(r_element(rule, "maps"));
-    if (sums.n_power > GCOR_MOST_POWERS) Rf_error("more than %d powers", GCOR_MOST_POWERS);
-    if (sums.n_level > GCOR_MOST_LEVELS) Rf_error("more than %d thresholds", GCOR_MOST_LEVELS);
+    if (sums.n_power > GCOR_MAX_POWERS) Rf_error("more than %d powers", GCOR_MAX_POWERS);
+    if (sums.n_level > GCOR_MAX_LEVELS) Rf_error("more than %d thresholds", GCOR_MAX_LEVELS);
     for (int l = 0; l < sums.n_level; l++) sums.levels[l] = REAL(levels)[l];
     for (int p = 0; p < sums.n_power; p++) sums.steps[p] = REAL(steps)[p];
     return sums;

@@ -8,7 +8,7 @@
 #include "../sink/dense_share.h"
 
 /* Fewer pairs are an ordinary vector: 64 KB, which R has at hand. */
-enum { COMPACT_LEAST = 8192 };
+enum { COMPACT_MIN = 8192 };
 
 typedef struct {
     r_job job;
@@ -31,7 +31,7 @@ static gcor_form form_of(const request *q) {
     const gcor_source *x = &q->job.x.source;
     int is_triangle = q->layout == GCOR_TRIANGLE_ROWS || q->layout == GCOR_TRIANGLE_COLUMNS;
     if (q->job.part.save || q->job.part.parts || q->job.job.combination || !is_triangle ||
-        gcor_triangular(x->n_var - 1) < COMPACT_LEAST)
+        gcor_triangular(x->n_var - 1) < COMPACT_MIN)
         return GCOR_AS_DOUBLES;
     if (q->job.job.overlap) return GCOR_AS_FLOATS;
     if (q->job.job.use == GCOR_PAIRWISE) return GCOR_AS_DOUBLES;

@@ -24,8 +24,8 @@ static void parse_devices(r_job *q, SEXP settings) {
     q->backend = gcor_backend_named(name);
     if (!q->backend || !q->backend->open) Rf_error("back end \"%s\" is not part of this build", name);
     q->n_devices = (int)Rf_xlength(devices);
-    if (TYPEOF(devices) != INTSXP || q->n_devices < 1 || q->n_devices > GCOR_MOST_DEVICES)
-        Rf_error("from 1 to %d devices can be used", GCOR_MOST_DEVICES);
+    if (TYPEOF(devices) != INTSXP || q->n_devices < 1 || q->n_devices > GCOR_MAX_DEVICES)
+        Rf_error("from 1 to %d devices can be used", GCOR_MAX_DEVICES);
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 

@@ -27,7 +27,7 @@ static gcor_store *store_of(SEXP pointer) {
 /* A rule from list(side, least, ceiling). */
 static gcor_edge_rule parse_rule(SEXP rule) {
     return (gcor_edge_rule){.side = (gcor_side)Rf_asInteger(r_element(rule, "side")),
-                            .least = Rf_asReal(r_element(rule, "least")),
+                            .min = Rf_asReal(r_element(rule, "least")),
                             .ceiling = Rf_asReal(r_element(rule, "ceiling"))};
 }
 
@@ -39,12 +39,12 @@ static gcor_status spool(gcor_store *store, gcor_context *context, SEXP place) {
 }
 
 /* A fresh store, which is NULL after an error. R owns it before it is known where it spools. */
-static gcor_store *allocate_store(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP place, int64_t wanted,
+static gcor_store *allocate_store(r_job *q, const gcor_edge_rule *rule, SEXP max, SEXP place, int64_t wanted,
                                   SEXP owner) {
     gcor_store *store;
     const gcor_source *rows = q->job.y ? q->job.y : q->job.x;
     (void)gcor_store_new(&q->call.context, q->job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var, q->job.x->n_var, *rule,
-                         (int64_t)Rf_asReal(most), &store);
+                         (int64_t)Rf_asReal(max), &store);
     R_SetExternalPtrAddr(owner, store);
     if (!store) return NULL;
     gcor_store_want(store, wanted);
@@ -54,12 +54,12 @@ static gcor_store *allocate_store(r_job *q, const gcor_edge_rule *rule, SEXP mos
 }
 
 /* A list with a fresh store in it. */
-static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP most, SEXP place, int64_t wanted,
+static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP max, SEXP place, int64_t wanted,
                            gcor_store **store) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
     SEXP result = PROTECT(r_job_result(q, names)), owner = r_store_owner();
     SET_VECTOR_ELT(result, 3, owner);
-    *store = allocate_store(q, rule, most, place, wanted, owner);
+    *store = allocate_store(q, rule, max, place, wanted, owner);
     UNPROTECT(1);
     return result;
 }
@@ -74,12 +74,12 @@ static SEXP edges_result(r_job *q, gcor_status status, SEXP result) {
     return r_job_end(q, status, result);
 }
 
-SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings) {
+SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP max, SEXP settings) {
     r_job q;
     gcor_store *store;
     gcor_edge_rule edge_rule = parse_rule(rule);
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, most, r_element(rule, "spool"),
+    SEXP result = PROTECT(allocate_edges(&q, &edge_rule, max, r_element(rule, "spool"),
                                          (int64_t)Rf_asReal(r_element(rule, "wanted")), &store));
     if (store && !q.part.save) store->stay = (gcor_stay)Rf_asInteger(r_element(rule, "stay"));
     gcor_status status = store ? r_job_run(&q, &store->edges.sink, result) : GCOR_NO_MEMORY;
@@ -98,10 +98,10 @@ static SEXP allocate_owners(R_xlen_t n) {
 
 /* Each k's store of the list, the largest first. */
 static gcor_status store_each(r_job *q, gcor_neighbours *neighbours, const gcor_edge_rule *rule, const double *k,
-                              int mutual, SEXP most, SEXP place, SEXP owners) {
+                              int mutual, SEXP max, SEXP place, SEXP owners) {
     gcor_status status = GCOR_OK;
     for (R_xlen_t s = 0; !status && s < Rf_xlength(owners); s++) {
-        gcor_store *store = allocate_store(q, rule, most, place, 0, VECTOR_ELT(owners, s));
+        gcor_store *store = allocate_store(q, rule, max, place, 0, VECTOR_ELT(owners, s));
         gcor_neighbours_cut(neighbours, (int64_t)k[s]);
         status = store ? gcor_neighbours_store(neighbours, &q->call.context, mutual, store) : GCOR_NO_MEMORY;
         if (store) gcor_edges_free(&store->edges);
@@ -109,7 +109,7 @@ static gcor_status store_each(r_job *q, gcor_neighbours *neighbours, const gcor_
     return status;
 }
 
-SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings) {
+SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP max, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
     r_job q;
     gcor_neighbours *neighbours;
@@ -123,7 +123,7 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
                                              q.job.x->n_var, edge_rule.side, (int64_t)REAL(number)[0], &neighbours);
     if (!status) status = r_job_run(&q, &neighbours->edges.sink, result);
     if (!status && !q.part.save)
-        status = store_each(&q, neighbours, &edge_rule, REAL(number), Rf_asLogical(mutual), most, place, owners);
+        status = store_each(&q, neighbours, &edge_rule, REAL(number), Rf_asLogical(mutual), max, place, owners);
     gcor_sink_free(neighbours ? &neighbours->edges.sink : NULL);
     for (R_xlen_t s = 0; status && s < Rf_xlength(owners); s++) finalize(VECTOR_ELT(owners, s));
     if (Rf_xlength(owners) == 1) SET_VECTOR_ELT(result, 3, VECTOR_ELT(owners, 0));
@@ -132,11 +132,11 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
     return result;
 }
 
-SEXP r_store_count(SEXP pointer, SEXP least, SEXP settings) {
+SEXP r_store_count(SEXP pointer, SEXP min, SEXP settings) {
     r_call call;
     r_quiet_call_parse(&call, settings);
     int64_t count;
-    if (gcor_store_count(store_of(pointer), &call.context, Rf_asReal(least), &count))
+    if (gcor_store_count(store_of(pointer), &call.context, Rf_asReal(min), &count))
         return r_failure(&call.context.error);
     return Rf_ScalarReal((double)count);
 }
@@ -150,7 +150,7 @@ SEXP r_store_rank(SEXP pointer, SEXP k, SEXP settings) {
     return Rf_ScalarReal(weight);
 }
 
-SEXP r_store_degrees(SEXP pointer, SEXP least, SEXP settings) {
+SEXP r_store_degrees(SEXP pointer, SEXP min, SEXP settings) {
     const char *names[] = {"degree", "strength", ""};
     gcor_store *store = store_of(pointer);
     int64_t n = store->edges.sink.n_col;
@@ -162,7 +162,7 @@ SEXP r_store_degrees(SEXP pointer, SEXP least, SEXP settings) {
     int64_t *degree = gcor_alloc(&call.context, n, sizeof *degree, "degrees");
     gcor_int128 *strength = gcor_alloc(&call.context, n, sizeof *strength, "degrees");
     gcor_status status = degree && strength ? GCOR_OK : GCOR_NO_MEMORY;
-    if (!status) status = gcor_store_degrees(store, &call.context, Rf_asReal(least), degree, strength);
+    if (!status) status = gcor_store_degrees(store, &call.context, Rf_asReal(min), degree, strength);
     for (int64_t j = 0; !status && j < n; j++) {
         REAL(VECTOR_ELT(result, 0))[j] = (double)degree[j];
         REAL(VECTOR_ELT(result, 1))[j] = gcor_fixed_value(strength[j]);
@@ -174,7 +174,7 @@ SEXP r_store_degrees(SEXP pointer, SEXP least, SEXP settings) {
 }
 
 /* Fewer entries are R's own vectors, for which R has memory at hand. */
-enum { OWNED_LEAST = 1 << 22 };
+enum { OWNED_MIN = 1 << 22 };
 
 /* In memory of the pool's, which stays for the next network. */
 static gcor_status take_entries(gcor_context *context, int64_t n, SEXP col, SEXP r) {
@@ -186,7 +186,7 @@ static gcor_status take_entries(gcor_context *context, int64_t n, SEXP col, SEXP
 /* Room for n columns and coefficients, to result[1] and [2]: what is there already, or fresh. */
 static gcor_status allocate_entries(gcor_store *store, gcor_context *context, int64_t n, SEXP result) {
     gcor_landing *landing = store->landing;
-    int is_owned = landing || n >= OWNED_LEAST;
+    int is_owned = landing || n >= OWNED_MIN;
     if (is_owned) r_collect_garbage(12 * n);
     SET_VECTOR_ELT(result, 1, is_owned ? r_owned_new(INTSXP, n, !landing) : Rf_allocVector(INTSXP, n));
     SET_VECTOR_ELT(result, 2, is_owned ? r_owned_new(REALSXP, n, !landing) : Rf_allocVector(REALSXP, n));
@@ -199,7 +199,7 @@ static gcor_status allocate_entries(gcor_store *store, gcor_context *context, in
     return taken ? GCOR_OK : allocate_entries(store, context, n, result);
 }
 
-SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
+SEXP r_store_rows(SEXP pointer, SEXP min, SEXP n_row, SEXP settings) {
     const char *names[] = {"p", "i", "x", ""};
     gcor_store *store = store_of(pointer);
     r_call call;
@@ -207,12 +207,12 @@ SEXP r_store_rows(SEXP pointer, SEXP least, SEXP n_row, SEXP settings) {
     int64_t n = (int64_t)Rf_asReal(n_row);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), p = Rf_allocVector(INTSXP, n + 1);
     SET_VECTOR_ELT(result, 0, p);
-    gcor_status status = gcor_store_starts(store, &call.context, Rf_asReal(least), n, INTEGER(p));
+    gcor_status status = gcor_store_starts(store, &call.context, Rf_asReal(min), n, INTEGER(p));
     if (!status) {
         gcor_pool_keep((int64_t)Rf_asReal(r_element(settings, "keep")));
         status = allocate_entries(store, &call.context, INTEGER(p)[n], result);
         if (!status)
-            status = gcor_store_rows(store, &call.context, Rf_asReal(least), n, INTEGER(p),
+            status = gcor_store_rows(store, &call.context, Rf_asReal(min), n, INTEGER(p),
                                      INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
         finalize(pointer);
     }
@@ -230,44 +230,44 @@ static gcor_view view_of(const gcor_store *store) {
     return store->edges.sink.shape == GCOR_FULL ? GCOR_COLUMNS : GCOR_BOTH_HALVES;
 }
 
-SEXP r_store_entries(SEXP pointer, SEXP least, SEXP settings) {
+SEXP r_store_entries(SEXP pointer, SEXP min, SEXP settings) {
     gcor_store *store = store_of(pointer);
     r_call call;
     r_quiet_call_parse(&call, settings);
     SEXP entries = PROTECT(Rf_allocVector(INTSXP, store->edges.sink.n_col));
-    gcor_status status = gcor_store_entries(store, &call.context, Rf_asReal(least), view_of(store), INTEGER(entries));
+    gcor_status status = gcor_store_entries(store, &call.context, Rf_asReal(min), view_of(store), INTEGER(entries));
     UNPROTECT(1);
     return status ? r_failure(&call.context.error) : entries;
 }
 
-SEXP r_store_band(SEXP pointer, SEXP least, SEXP entries, SEXP first, SEXP most, SEXP settings) {
+SEXP r_store_band(SEXP pointer, SEXP min, SEXP entries, SEXP first, SEXP max, SEXP settings) {
     const char *names[] = {"n", "i", "x", ""};
     gcor_store *store = store_of(pointer);
     r_call call;
     r_quiet_call_parse(&call, settings);
     int64_t begin = (int64_t)Rf_asReal(first), total = 0;
-    int64_t n = gcor_band_rows(store, view_of(store), INTEGER(entries), begin, (int64_t)Rf_asReal(most));
+    int64_t n = gcor_band_rows(store, view_of(store), INTEGER(entries), begin, (int64_t)Rf_asReal(max));
     for (int64_t row = begin; row < begin + n; row++) total += INTEGER(entries)[row];
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)n));
     SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, total));
     SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, total));
-    gcor_status status = gcor_store_band(store, &call.context, Rf_asReal(least), view_of(store), INTEGER(entries),
-                                         begin, n, INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
+    gcor_status status = gcor_store_band(store, &call.context, Rf_asReal(min), view_of(store), INTEGER(entries), begin,
+                                         n, INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
     UNPROTECT(1);
     return status ? r_failure(&call.context.error) : result;
 }
 
 /* places: list(path, r, col), where the rows go. */
-SEXP r_store_write(SEXP pointer, SEXP least, SEXP entries, SEXP most, SEXP places, SEXP settings) {
+SEXP r_store_write(SEXP pointer, SEXP min, SEXP entries, SEXP max, SEXP places, SEXP settings) {
     gcor_store *store = store_of(pointer);
     r_call call;
     r_quiet_call_parse(&call, settings);
     gcor_places to = {.path = Rf_translateChar(STRING_ELT(r_element(places, "path"), 0)),
                       .r = (int64_t)Rf_asReal(r_element(places, "r")),
                       .col = (int64_t)Rf_asReal(r_element(places, "col"))};
-    if (gcor_store_write(store, &call.context, Rf_asReal(least), view_of(store), INTEGER(entries),
-                         (int64_t)Rf_asReal(most), &to))
+    if (gcor_store_write(store, &call.context, Rf_asReal(min), view_of(store), INTEGER(entries),
+                         (int64_t)Rf_asReal(max), &to))
         return r_failure(&call.context.error);
     return R_NilValue;
 }

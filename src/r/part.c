@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_OPEN = 512 }; /* files: a process may have 1,024 */
+enum { MAX_OPEN = 512 }; /* files: a process may have 1,024 */
 
 void r_part_parse(r_part *part, SEXP settings) {
     const double *share = REAL(r_element(settings, "share"));
@@ -45,7 +45,7 @@ static gcor_status save(r_job *q, gcor_sink *sink) {
 
 /* Of edges that need not be in memory only an index is read. */
 static int is_for_index(const gcor_sink *sink, R_xlen_t files) {
-    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->spool && files <= MOST_OPEN;
+    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->spool && files <= MAX_OPEN;
 }
 
 static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char *path) {

@@ -47,24 +47,24 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings);
 /* Edges: ... store, a pointer that owns them. rule: list(side, least, ceiling, spool, wanted),
  * see gcor_edge_rule; spool: NULL, or list(folder, bytes), see gcor_store_spool(); wanted: 0, or see gcor_store_want().
  * most: with more edges it is an error. */
-SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP most, SEXP settings);
+SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP max, SEXP settings);
 /* The same for the k strongest neighbours of each variable; of several k, descending, `store` is a list of them. */
-SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP most, SEXP settings);
+SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP max, SEXP settings);
 /* One number: how many pairs have a weight of at least `least`; the k-th largest weight, Inf if it is
  * above the rule's ceiling, 0 if there is none. */
-SEXP r_store_count(SEXP store, SEXP least, SEXP settings);
+SEXP r_store_count(SEXP store, SEXP min, SEXP settings);
 SEXP r_store_rank(SEXP store, SEXP k, SEXP settings);
 /* list(degree, strength) of each variable, by edges of weight >= least. */
-SEXP r_store_degrees(SEXP store, SEXP least, SEXP settings);
+SEXP r_store_degrees(SEXP store, SEXP min, SEXP settings);
 /* list(p, i, x): compressed rows of the edges of weight >= least, which ends the store. */
-SEXP r_store_rows(SEXP store, SEXP least, SEXP n_row, SEXP settings);
+SEXP r_store_rows(SEXP store, SEXP min, SEXP n_row, SEXP settings);
 /* How many edges of weight >= least each variable of x has, in both halves of a symmetric network; and the first rows
  * from `first` on, from 0, that have at most `most` (up to 2^31 - 1) together, or one: list(n: how many rows, i, x).
  * entries: those of the same least. */
-SEXP r_store_entries(SEXP store, SEXP least, SEXP settings);
-SEXP r_store_band(SEXP store, SEXP least, SEXP entries, SEXP first, SEXP most, SEXP settings);
+SEXP r_store_entries(SEXP store, SEXP min, SEXP settings);
+SEXP r_store_band(SEXP store, SEXP min, SEXP entries, SEXP first, SEXP max, SEXP settings);
 /* All of them to a file that has room for them; places: list(path, r, col), bytes from its beginning. */
-SEXP r_store_write(SEXP store, SEXP least, SEXP entries, SEXP most, SEXP places, SEXP settings);
+SEXP r_store_write(SEXP store, SEXP min, SEXP entries, SEXP max, SEXP places, SEXP settings);
 /* Ends a store before R finds that nobody has it. */
 SEXP r_store_free(SEXP store);
 /* For C: R's owner of a store, there before the store is: its address is to be set. */
@@ -196,14 +196,14 @@ SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, 
 SEXP r_near(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP df, SEXP settings);
 SEXP r_exact_p(SEXP method, SEXP n_obs);
 SEXP r_rho_beta(SEXP n);
-SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads);
-SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, SEXP threads);
+SEXP r_count_scores(SEXP scores, SEXP min, SEXP threads);
+SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP min, SEXP side, SEXP threads);
 
 /* strongest.c: places, from 1, of the largest |x|, the largest first and of equal ones the first, without NaN; fewer
  * than `most` where there are fewer. */
-SEXP r_strongest(SEXP x, SEXP most, SEXP threads);
+SEXP r_strongest(SEXP x, SEXP max, SEXP threads);
 /* list(missing: how many are NaN; of the others the mean, quantiles of these shares, and strongest: such places). */
-SEXP r_summary(SEXP x, SEXP shares, SEXP most, SEXP threads);
+SEXP r_summary(SEXP x, SEXP shares, SEXP max, SEXP threads);
 
 /* edge_list.c: list(from, to, r) of the entries of compressed rows, from 1, as gcor_sort_edges() has them. */
 SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads);
@@ -325,7 +325,7 @@ typedef struct {
     gcor_df_rule df;
     r_part part;
     const gcor_backend *backend;
-    int n_devices, devices[GCOR_MOST_DEVICES];
+    int n_devices, devices[GCOR_MAX_DEVICES];
     r_call call;
 } r_job;
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);

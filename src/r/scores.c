@@ -100,7 +100,7 @@ static void score_near(gcor_context *context, const gcor_test *test, SEXP rows, 
     gcor_pair_value *near;
     int64_t n;
     if (!gcor_test_recomputes(test)) return;
-    gcor_status status = list_near(context, rows, test->y->n_var, gcor_test_most_df(test), &near, &n);
+    gcor_status status = list_near(context, rows, test->y->n_var, gcor_test_max_df(test), &near, &n);
     if (!status) status = gcor_recompute(context, test->rule.measure, &test->x_columns, &test->y_columns, n, near);
     for (int64_t k = 0; !status && k < n; k++)
         score[near[k].at] = -gcor_test_pair(test, near[k].i, near[k].j, near[k].r).p;
@@ -200,8 +200,8 @@ SEXP r_near(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP df, SEXP sett
     return status ? r_failure(&context->error) : result;
 }
 
-SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads) {
-    const double *score = REAL(scores), bound = Rf_asReal(least);
+SEXP r_count_scores(SEXP scores, SEXP min, SEXP threads) {
+    const double *score = REAL(scores), bound = Rf_asReal(min);
     int64_t n = Rf_xlength(scores), count = 0;
     int n_threads = r_threads(threads);
     (void)n_threads; /* without OpenMP */
@@ -212,16 +212,16 @@ SEXP r_count_scores(SEXP scores, SEXP least, SEXP threads) {
 
 /* score NULL: sizes of the coefficients are the scores. side 0: either sign; otherwise coefficients that have this one,
  * or are 0. */
-static int is_kept(const double *score, double least, const double *r, int e, int side) {
-    return (score ? score[e] : fabs(r[e])) >= least && r[e] * side >= 0;
+static int is_kept(const double *score, double min, const double *r, int e, int side) {
+    return (score ? score[e] : fabs(r[e])) >= min && r[e] * side >= 0;
 }
 
-SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP least, SEXP side, SEXP threads) {
+SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP min, SEXP side, SEXP threads) {
     const char *names[] = {"p", "i", "x", ""};
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), kept = Rf_allocVector(INTSXP, Rf_xlength(p));
     SET_VECTOR_ELT(result, 0, kept);
     const int *start = INTEGER(p), *col = INTEGER(i), sign = Rf_asInteger(side), n_threads = r_threads(threads);
-    const double *r = REAL(x), *score = Rf_isNull(scores) ? NULL : REAL(scores), bound = Rf_asReal(least);
+    const double *r = REAL(x), *score = Rf_isNull(scores) ? NULL : REAL(scores), bound = Rf_asReal(min);
     int *first = INTEGER(kept);
     int64_t n_row = Rf_xlength(p) - 1;
     first[0] = 0;

@@ -1,18 +1,18 @@
 /* The sessions that the process keeps: one for each back end. */
 #include "r.h"
 
-enum { MOST_BACKENDS = 8 };
+enum { MAX_BACKENDS = 8 };
 
 static struct {
     const gcor_backend *backend;
     gcor_session *session;
-} kept[MOST_BACKENDS];
+} kept[MAX_BACKENDS];
 
 static double shared_steps; /* for tests */
 
 static int place_of(const gcor_backend *backend) {
     int k = 0;
-    while (k < MOST_BACKENDS - 1 && kept[k].backend && kept[k].backend != backend) k++;
+    while (k < MAX_BACKENDS - 1 && kept[k].backend && kept[k].backend != backend) k++;
     return k;
 }
 
@@ -47,7 +47,7 @@ void r_session_end(const gcor_backend *backend, gcor_status status) {
 }
 
 void r_close_sessions(void) {
-    for (int k = 0; k < MOST_BACKENDS; k++) close_at(k);
+    for (int k = 0; k < MAX_BACKENDS; k++) close_at(k);
 }
 
 SEXP r_set_shared_steps(SEXP steps) {

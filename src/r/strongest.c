@@ -17,17 +17,17 @@ static void write_places(const gcor_strong *best, int64_t n, double *place) {
 }
 
 /* Room is made before the engine has anything; what of it is not needed is cut off. */
-static int64_t most_of(SEXP most, SEXP x) {
-    double wanted = Rf_asReal(most), n = (double)Rf_xlength(x);
+static int64_t max_of(SEXP max, SEXP x) {
+    double wanted = Rf_asReal(max), n = (double)Rf_xlength(x);
     return (int64_t)(wanted < n ? wanted : n);
 }
 
-SEXP r_strongest(SEXP x, SEXP most, SEXP threads) {
+SEXP r_strongest(SEXP x, SEXP max, SEXP threads) {
     r_call call;
     gcor_strong *best;
     int64_t n;
     gcor_values values = begin(&call, x, threads);
-    SEXP place = PROTECT(Rf_allocVector(REALSXP, most_of(most, x)));
+    SEXP place = PROTECT(Rf_allocVector(REALSXP, max_of(max, x)));
     gcor_status status = gcor_find_strongest(&call.context, &values, Rf_xlength(x), Rf_xlength(place), &best, &n);
     if (!status) {
         write_places(best, n, REAL(place));
@@ -38,12 +38,12 @@ SEXP r_strongest(SEXP x, SEXP most, SEXP threads) {
     return result;
 }
 
-SEXP r_summary(SEXP x, SEXP shares, SEXP most, SEXP threads) {
+SEXP r_summary(SEXP x, SEXP shares, SEXP max, SEXP threads) {
     const char *names[] = {"missing", "mean", "quantiles", "strongest", ""};
     r_call call;
     gcor_summary summary;
     gcor_values values = begin(&call, x, threads);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), place = PROTECT(Rf_allocVector(REALSXP, most_of(most, x)));
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), place = PROTECT(Rf_allocVector(REALSXP, max_of(max, x)));
     SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, Rf_xlength(shares)));
     gcor_status status = gcor_summarise(&call.context, &values, Rf_xlength(x), REAL(shares), (int)Rf_xlength(shares),
                                         Rf_xlength(place), REAL(VECTOR_ELT(result, 2)), &summary);

@@ -18,7 +18,7 @@ static SEXP choices_of(const gcor_option *option) {
 
 /* By the options' names, list(value, least, most, choices) each. */
 static SEXP options_of(const gcor_measure *measure) {
-    const char *names[GCOR_MOST_OPTIONS + 1] = {0}, *parts[] = {"value", "least", "most", "choices", ""};
+    const char *names[GCOR_MAX_OPTIONS + 1] = {0}, *parts[] = {"value", "least", "most", "choices", ""};
     int n = 0;
     for (const gcor_option *o = measure->options; o && o->name; o++) names[n++] = o->name;
     names[n] = "";
@@ -28,8 +28,8 @@ static SEXP options_of(const gcor_measure *measure) {
         SEXP option = Rf_mkNamed(VECSXP, parts);
         SET_VECTOR_ELT(options, k, option);
         SET_VECTOR_ELT(option, 0, Rf_ScalarReal(o->value));
-        SET_VECTOR_ELT(option, 1, Rf_ScalarReal(o->least));
-        SET_VECTOR_ELT(option, 2, Rf_ScalarReal(o->most));
+        SET_VECTOR_ELT(option, 1, Rf_ScalarReal(o->min));
+        SET_VECTOR_ELT(option, 2, Rf_ScalarReal(o->max));
         SET_VECTOR_ELT(option, 3, choices_of(o));
     }
     UNPROTECT(1);
@@ -88,7 +88,7 @@ SEXP r_constants(void) {
         NUMBER("signed hybrid", GCOR_HYBRID),
         NUMBER("combine mean", GCOR_MEAN),
         NUMBER("combine fisher", GCOR_FISHER),
-        NUMBER("combine min", GCOR_LEAST),
+        NUMBER("combine min", GCOR_MIN),
         NUMBER("combine quantile", GCOR_QUANTILE),
         NUMBER("combine t", GCOR_T),
         NUMBER("interrupted", GCOR_INTERRUPTED),
@@ -98,15 +98,15 @@ SEXP r_constants(void) {
         NUMBER("fell back", GCOR_FELL_BACK),
         NUMBER("few", GCOR_FEW),
         NUMBER("bins", GCOR_BINS),
-        NUMBER("most powers", GCOR_MOST_POWERS),
-        NUMBER("most levels", GCOR_MOST_LEVELS),
+        NUMBER("most powers", GCOR_MAX_POWERS),
+        NUMBER("most levels", GCOR_MAX_LEVELS),
         NUMBER("very few", GCOR_VERY_FEW),
         NUMBER("mean", GCOR_MAP_MEAN),
         NUMBER("z", GCOR_MAP_Z),
         NUMBER("icc", GCOR_MAP_SQUARE),
-        NUMBER("most z", GCOR_MOST_Z),
+        NUMBER("most z", GCOR_MAX_Z),
         NUMBER("most edges", INT32_MAX),
-        NUMBER("most devices", GCOR_MOST_DEVICES),
+        NUMBER("most devices", GCOR_MAX_DEVICES),
     };
     int n = (int)(sizeof table / sizeof *table);
     SEXP result = PROTECT(Rf_allocVector(REALSXP, n)), names = PROTECT(Rf_allocVector(STRSXP, n));

@@ -79,7 +79,7 @@ SEXP r_rho_beta(SEXP n) {
 gcor_test_rule r_test_rule(const r_job *q, SEXP rule) {
     return (gcor_test_rule){.measure = q->job.measure,
                             .alternative = GCOR_TWO_SIDED,
-                            .most_exact = (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX),
+                            .max_exact = (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX),
                             .min_obs = (int64_t)Rf_asReal(r_element(rule, "min_obs")),
                             .in_double = q->job.in_double,
                             .missing = NA_REAL,

@@ -10,7 +10,7 @@
 
 typedef struct {
     r_windows_job job;
-    double *mean, *sd, *least, *most; /* all pairs, by rows of the upper triangle */
+    double *mean, *sd, *min, *max; /* all pairs, by rows of the upper triangle */
     int *count;
     r_window_rule rule;
     gcor_store *store; /* the caller's, with ... */
@@ -22,8 +22,8 @@ typedef struct {
 static void put_pair(request *q, const gcor_moments *moments, int64_t k, int64_t to) {
     q->mean[to] = gcor_moments_mean(moments, k, NA_REAL);
     q->sd[to] = gcor_moments_sd(moments, k, NA_REAL);
-    q->least[to] = gcor_moments_least(moments, k, NA_REAL);
-    q->most[to] = gcor_moments_most(moments, k, NA_REAL);
+    q->min[to] = gcor_moments_min(moments, k, NA_REAL);
+    q->max[to] = gcor_moments_max(moments, k, NA_REAL);
     q->count[to] = (int)moments->count[k];
 }
 
@@ -43,7 +43,7 @@ static gcor_status keep_all(void *user, gcor_context *context, const gcor_tile *
 
 static void allocate_all(request *q, SEXP result) {
     R_xlen_t pairs = (R_xlen_t)gcor_triangular(q->job.windows.series->source.n_var - 1);
-    double **to[] = {&q->mean, &q->sd, &q->least, &q->most};
+    double **to[] = {&q->mean, &q->sd, &q->min, &q->max};
     for (int k = 0; k < 4; k++) {
         SET_VECTOR_ELT(result, 2 + k, Rf_allocVector(REALSXP, pairs));
         *to[k] = REAL(VECTOR_ELT(result, 2 + k));
@@ -123,17 +123,17 @@ static SEXP some_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule,
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names)), owner = r_store_owner();
     SET_VECTOR_ELT(result, 2, owner);
     SET_VECTOR_ELT(result, 3, Rf_allocVector(REALSXP, 1));
-    double *least = REAL(VECTOR_ELT(result, 3));
+    double *min = REAL(VECTOR_ELT(result, 3));
     gcor_context *context = &q.job.job.call.context;
     int64_t n = q.job.windows.series->source.n_var;
     gcor_edge_rule edges = {.side = GCOR_POSITIVE, .ceiling = 2};
-    if (q.rule.criterion == R_BY_THRESHOLD) edges.least = q.rule.value / 2;
-    *least = edges.least;
+    if (q.rule.criterion == R_BY_THRESHOLD) edges.min = q.rule.value / 2;
+    *min = edges.min;
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = gcor_store_new(context, GCOR_LOWER, n, n, edges, INT32_MAX, &q.store);
     if (!status) status = run_some(&q);
     if (!status && q.rule.criterion == R_BY_DENSITY)
-        status = gcor_store_rank(q.store, context, (int64_t)q.rule.value, least);
+        status = gcor_store_rank(q.store, context, (int64_t)q.rule.value, min);
     if (!status)
         gcor_edges_free(&q.store->edges);
     else

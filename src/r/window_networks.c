@@ -10,24 +10,24 @@ typedef struct {
     r_windows_job job;
     r_window_rule rule;
     double guess; /* a threshold to look from, what another window's was, or 0; in the memory of several threads */
-    int64_t most; /* edges of a window */
+    int64_t max;  /* edges of a window */
     gcor_store **stores;
-    double *least; /* of each window */
+    double *min; /* of each window */
     double *degree, *strength;
 } request;
 
 /* ---- edges of a window ---------------------------------------------------------------------- */
 
-static gcor_status new_store(const request *q, gcor_context *context, int64_t n_var, double least, gcor_store **store) {
-    gcor_edge_rule rule = {.side = q->rule.side, .least = least, .ceiling = 2};
-    return gcor_store_new(context, GCOR_LOWER, n_var, n_var, rule, q->most, store);
+static gcor_status new_store(const request *q, gcor_context *context, int64_t n_var, double min, gcor_store **store) {
+    gcor_edge_rule rule = {.side = q->rule.side, .min = min, .ceiling = 2};
+    return gcor_store_new(context, GCOR_LOWER, n_var, n_var, rule, q->max, store);
 }
 
 /* The edges from `least` on. Of `wanted` edges, unless that is 0, the weaker ones go as they come. *store is the
  * caller's; NULL after an error. */
-static gcor_status run_store(const request *q, gcor_session *session, gcor_context *context, gcor_job *job,
-                             double least, int64_t wanted, gcor_store **store) {
-    gcor_status status = new_store(q, context, job->x->n_var, least, store);
+static gcor_status run_store(const request *q, gcor_session *session, gcor_context *context, gcor_job *job, double min,
+                             int64_t wanted, gcor_store **store) {
+    gcor_status status = new_store(q, context, job->x->n_var, min, store);
     if (status) return status;
     if (wanted > 0) gcor_store_want(*store, wanted);
     if (wanted > 0 && q->degree) (*store)->stay = GCOR_STAY;
@@ -73,7 +73,7 @@ static void pick_variables(int32_t *number, int64_t size, int64_t n_var) {
 
 /* A weight from which on there are some more edges than are wanted, judged by so many of the variables. */
 static gcor_status guess_by_sample(const request *q, gcor_session *session, gcor_context *context, const gcor_job *job,
-                                   int64_t size, double *least) {
+                                   int64_t size, double *min) {
     int64_t n = job->x->n_var;
     int32_t *number = gcor_alloc(context, size, sizeof *number, "a sample of the variables");
     if (!number) return GCOR_NO_MEMORY;
@@ -86,15 +86,15 @@ static gcor_status guess_by_sample(const request *q, gcor_session *session, gcor
     double of_all = (double)size * (double)(size - 1) / ((double)n * (double)(n - 1));
     int64_t wanted = some_more(q->rule.value * of_all);
     gcor_status status = run_store(q, session, context, &sample, 0, wanted, &store);
-    if (!status) status = gcor_store_rank(store, context, wanted, least);
+    if (!status) status = gcor_store_rank(store, context, wanted, min);
     if (store) gcor_sink_free(&store->edges.sink);
     gcor_free(number);
     return status;
 }
 
 /* Where the next window is to look: a little below the threshold of this one, as far as its edges tell. */
-static gcor_status note_guess(request *q, gcor_context *context, const gcor_store *store, double least) {
-    double guess = least;
+static gcor_status note_guess(request *q, gcor_context *context, const gcor_store *store, double min) {
+    double guess = min;
     int64_t wanted = some_more(q->rule.value);
     gcor_status status = GCOR_OK;
     if (store->count >= wanted) status = gcor_store_rank(store, context, wanted, &guess);
@@ -116,12 +116,12 @@ static gcor_status run_density(request *q, gcor_session *session, gcor_context *
     gcor_status status = GCOR_OK;
     __atomic_load(&q->guess, &guess, __ATOMIC_RELAXED);
     for (int attempt = guess > 0 ? 0 : 1; !status; attempt++) {
-        double least = attempt == 0 ? guess : 0;
-        if (attempt == 1 && size > 0) status = guess_by_sample(q, session, context, job, size, &least);
-        if (!status) status = run_store(q, session, context, job, least, wanted, store);
+        double min = attempt == 0 ? guess : 0;
+        if (attempt == 1 && size > 0) status = guess_by_sample(q, session, context, job, size, &min);
+        if (!status) status = run_store(q, session, context, job, min, wanted, store);
         if (!status) status = gcor_store_rank(*store, context, wanted, threshold);
-        if (!status && *threshold >= least) {
-            status = note_guess(q, context, *store, least);
+        if (!status && *threshold >= min) {
+            status = note_guess(q, context, *store, min);
             if (!status) return GCOR_OK;
         }
         drop(store);
@@ -149,12 +149,12 @@ static gcor_status run_neighbours(const request *q, gcor_session *session, gcor_
 
 /* The window's edges, and from which weight on they count. *store is the caller's; NULL after an error. */
 static gcor_status find_edges(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
-                              gcor_store **store, double *least) {
+                              gcor_store **store, double *min) {
     *store = NULL;
-    *least = 0;
+    *min = 0;
     switch (q->rule.criterion) {
-    case R_BY_THRESHOLD: *least = q->rule.value; return run_store(q, session, context, job, *least, 0, store);
-    case R_BY_DENSITY: return run_density(q, session, context, job, store, least);
+    case R_BY_THRESHOLD: *min = q->rule.value; return run_store(q, session, context, job, *min, 0, store);
+    case R_BY_DENSITY: return run_density(q, session, context, job, store, min);
     default: return run_neighbours(q, session, context, job, store);
     }
 }
@@ -164,7 +164,7 @@ static gcor_status find_edges(request *q, gcor_session *session, gcor_context *c
 static gcor_status keep_network(void *user, gcor_session *session, gcor_context *context, gcor_job *job,
                                 int64_t window) {
     request *q = user;
-    return find_edges(q, session, context, job, &q->stores[window], &q->least[window]);
+    return find_edges(q, session, context, job, &q->stores[window], &q->min[window]);
 }
 
 /* R's owners get the stores of all windows, or nothing. */
@@ -178,14 +178,14 @@ static void hand_over(request *q, gcor_status status, SEXP owners) {
 
 SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
     const char *names[] = {"n_obs", "notes", "stores", "least", ""};
-    request q = {.rule = r_window_rule_of(rule), .most = INT32_MAX};
+    request q = {.rule = r_window_rule_of(rule), .max = INT32_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int64_t n = q.job.windows.n;
     SEXP owners = Rf_allocVector(VECSXP, n);
     SET_VECTOR_ELT(result, 2, owners);
     for (int64_t w = 0; w < n; w++) SET_VECTOR_ELT(owners, w, r_store_owner());
     SET_VECTOR_ELT(result, 3, Rf_allocVector(REALSXP, n));
-    q.least = REAL(VECTOR_ELT(result, 3));
+    q.min = REAL(VECTOR_ELT(result, 3));
     gcor_status status = r_windows_begin(&q.job);
     q.stores = status ? NULL : gcor_alloc(&q.job.job.call.context, n, sizeof *q.stores, "the windows");
     if (!status && !q.stores) status = GCOR_NO_MEMORY;
@@ -207,7 +207,7 @@ static void write_sums(request *q, int64_t window, const int64_t *degree, const 
 
 static gcor_status sum_by_threshold(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
                                     int64_t window) {
-    gcor_sums_rule rule = {.side = q->rule.side, .least = q->rule.value};
+    gcor_sums_rule rule = {.side = q->rule.side, .min = q->rule.value};
     gcor_connectivity *c;
     gcor_status status = gcor_connectivity_new(context, rule, GCOR_LOWER, job->x->n_var, job->x->n_var, &c);
     if (status) return status;
@@ -215,7 +215,7 @@ static gcor_status sum_by_threshold(request *q, gcor_session *session, gcor_cont
     status = gcor_run(session, context, job);
     if (!status) write_sums(q, window, c->degree, c->sums);
     gcor_sink_free(&c->edges.sink);
-    q->least[window] = q->rule.value;
+    q->min[window] = q->rule.value;
     return status;
 }
 
@@ -223,12 +223,12 @@ static gcor_status sum_by_density(request *q, gcor_session *session, gcor_contex
                                   int64_t window) {
     int64_t n = job->x->n_var;
     gcor_store *store;
-    gcor_status status = find_edges(q, session, context, job, &store, &q->least[window]);
+    gcor_status status = find_edges(q, session, context, job, &store, &q->min[window]);
     if (status) return status;
     int64_t *degree = gcor_alloc(context, n, sizeof *degree, "degrees");
     gcor_int128 *strength = gcor_alloc(context, n, sizeof *strength, "degrees");
     status = degree && strength ? GCOR_OK : GCOR_NO_MEMORY;
-    if (!status) status = gcor_store_degrees(store, context, q->least[window], degree, strength);
+    if (!status) status = gcor_store_degrees(store, context, q->min[window], degree, strength);
     if (!status) write_sums(q, window, degree, strength);
     gcor_free(degree);
     gcor_free(strength);
@@ -244,14 +244,14 @@ static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *co
 
 SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
     const char *names[] = {"n_obs", "notes", "degree", "strength", "least", ""};
-    request q = {.rule = r_window_rule_of(rule), .most = INT64_MAX};
+    request q = {.rule = r_window_rule_of(rule), .max = INT64_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int n_var = (int)q.job.windows.series->source.n_var, n = (int)q.job.windows.n;
     for (int k = 2; k < 4; k++) SET_VECTOR_ELT(result, k, Rf_allocMatrix(REALSXP, n_var, n));
     SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, n));
     q.degree = REAL(VECTOR_ELT(result, 2));
     q.strength = REAL(VECTOR_ELT(result, 3));
-    q.least = REAL(VECTOR_ELT(result, 4));
+    q.min = REAL(VECTOR_ELT(result, 4));
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = r_windows_run(&q.job, keep_sums, &q);
     result = r_windows_end(&q.job, status);

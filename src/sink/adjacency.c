@@ -38,7 +38,7 @@ static int64_t find_bases(gcor_similarity similarity, const double *r, int64_t n
 /* gcor_adjacency_of() of SOME values at most; returns how many are no coefficients. */
 static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, int64_t n, float *out) {
     double base[SOME], a[SOME];
-    const double least = gcor_least_adjacency(rule);
+    const double min = gcor_min_adjacency(rule);
     int64_t missing = find_bases(rule->keeps_sign ? GCOR_UNSIGNED : rule->similarity, r, n, base);
     raise_all(rule->power, n, base, a);
     if (rule->keeps_sign) {
@@ -46,7 +46,7 @@ static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, 
         for (int64_t k = 0; k < n; k++) a[k] = copysign(a[k], r[k]);
     }
 #pragma omp simd
-    for (int64_t k = 0; k < n; k++) out[k] = (float)(fabs(a[k]) < least ? 0 : a[k]);
+    for (int64_t k = 0; k < n; k++) out[k] = (float)(fabs(a[k]) < min ? 0 : a[k]);
     return missing;
 }
 

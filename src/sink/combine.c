@@ -25,11 +25,11 @@ static int64_t values_of_pair(const gcor_combine *c) {
 }
 
 int64_t gcor_combine_side(const gcor_combine *c, int threads, int64_t bytes) {
-    enum { CACHE = 1 << 19, LEAST = 256, MOST = 4096 };
-    int64_t each = (int64_t)sizeof(double) * (values_of_pair(c) + c->rule->skips), side = LEAST;
+    enum { CACHE = 1 << 19, MIN = 256, MAX = 4096 };
+    int64_t each = (int64_t)sizeof(double) * (values_of_pair(c) + c->rule->skips), side = MIN;
     if (c->sink.approximate) each = sizeof(float);
     if (bytes < (int64_t)CACHE * threads) bytes = (int64_t)CACHE * threads;
-    while (side < MOST && 4 * side * side * each <= 2 * bytes) side *= 2;
+    while (side < MAX && 4 * side * side * each <= 2 * bytes) side *= 2;
     return side;
 }
 
@@ -89,7 +89,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         return GCOR_OK;
     }
     for (int64_t k = 0; k < segment->n; k += SOME) {
-        int64_t n = gcor_smaller(SOME, segment->n - k);
+        int64_t n = gcor_min(SOME, segment->n - k);
         const double *value = segment->doubles ? segment->doubles + k : wide;
         for (int64_t l = 0; !segment->doubles && l < n; l++) wide[l] = segment->floats[k + l];
         add_some(c, value, at + k, n);

@@ -12,7 +12,7 @@ static void add_beyond(const gcor_combine *c, int64_t subject, const gcor_segmen
     for (int64_t k = 0; k < segment->n; k++) {
         const int32_t element = (int32_t)k;
         double r, z = 0;
-        if (!(fabsf(segment->floats[k]) > (float)GCOR_CHEAP_MOST)) continue;
+        if (!(fabsf(segment->floats[k]) > (float)GCOR_CHEAP_MAX)) continue;
         c->backend->pairs(c->rows + subject, c->cols + subject, 1, segment->row, segment->col, &element, 1, &r);
         c->loops->add_fisher(&z, &r, 1, 1);
         sum[k] += w * (float)z;
@@ -24,13 +24,13 @@ void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segmen
     const gcor_combination *rule = c->rule;
     const float w = (float)(rule->subjects[subject].weight / rule->total), *value = segment->floats;
     const int64_t n = segment->n;
-    if (subject == 0 && rule->how != GCOR_LEAST) memset(sum, 0, (size_t)n * sizeof *sum);
-    for (int64_t k = 0; subject == 0 && rule->how == GCOR_LEAST && k < n; k++) sum[k] = INFINITY;
+    if (subject == 0 && rule->how != GCOR_MIN) memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int64_t k = 0; subject == 0 && rule->how == GCOR_MIN && k < n; k++) sum[k] = INFINITY;
     switch (rule->how) {
     case GCOR_FISHER:
         if (loops->add_cheap_fisher(sum, value, w, n)) add_beyond(c, subject, segment, sum, w);
         break;
-    case GCOR_LEAST: loops->add_cheap_least(sum, value, n); break;
+    case GCOR_MIN: loops->add_cheap_min(sum, value, n); break;
     default: loops->add_cheap_mean(sum, value, w, n);
     }
     double error = segment->error; /* the same from every thread */
@@ -39,7 +39,7 @@ void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segmen
 
 /* How steep artanh is at the most where a polynomial stands for it, or at a value so far beyond. */
 static double slope(double beyond) {
-    const double r = GCOR_CHEAP_MOST + beyond;
+    const double r = GCOR_CHEAP_MAX + beyond;
     return r < 1 ? 1 / (1 - r * r) : INFINITY;
 }
 
@@ -49,7 +49,7 @@ static double cheap_error(const gcor_combine *c) {
     double error = 0, single = 4e-7;
     for (int64_t s = 0; s < rule->n; s++) {
         double w = fabs(rule->subjects[s].weight / rule->total), own = c->errors[s] + single;
-        if (rule->how == GCOR_LEAST)
+        if (rule->how == GCOR_MIN)
             error = own > error ? own : error;
         else if (rule->how == GCOR_FISHER)
             error += w * (slope(own) * own + GCOR_CHEAP_ERROR) + 0x1p-24 * 20;
@@ -66,10 +66,10 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
     const gcor_combination *rule = c->rule;
     double value[SUBJECTS * ELEMENTS];
     for (int64_t from = 0; from < n; from += ELEMENTS) {
-        int64_t some = gcor_smaller(ELEMENTS, n - from);
+        int64_t some = gcor_min(ELEMENTS, n - from);
         gcor_sums_clear(rule, r + from, NULL, some);
         for (int64_t s = 0; s < rule->n; s++) {
-            int64_t sets = gcor_smaller(SUBJECTS, rule->n - s / SUBJECTS * SUBJECTS);
+            int64_t sets = gcor_min(SUBJECTS, rule->n - s / SUBJECTS * SUBJECTS);
             if (s % SUBJECTS == 0)
                 c->backend->pairs(c->rows + s, c->cols + s, sets, segment->row, segment->col, k + from, some, value);
             gcor_sums_add(c, r + from, NULL, value + s % SUBJECTS * some, rule->subjects[s].weight, some);
@@ -79,11 +79,11 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
 }
 
 /* The size from which on sums may be of use to the other sink; 0: any. */
-static double least_size(const gcor_combine *c, double error) {
+static double min_size(const gcor_combine *c, double error) {
     const gcor_sink_type *type = c->to->type;
-    double least = type->least ? type->least(c->to) - error - 1e-6 : 0;
-    if (!(least > 0)) return 0;
-    return c->rule->how == GCOR_FISHER ? gcor_artanh(least) * (1 - 1e-6) : least;
+    double min = type->min ? type->min(c->to) - error - 1e-6 : 0;
+    if (!(min > 0)) return 0;
+    return c->rule->how == GCOR_FISHER ? gcor_artanh(min) * (1 - 1e-6) : min;
 }
 
 /* ---- to the other sink ---------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ typedef struct {
     gcor_combine *c;
     gcor_context *context;
     int thread;
-    double least;
+    double min;
     int64_t found;
     gcor_segment segment[WAITING];
 } delivery;
@@ -107,7 +107,7 @@ static void fetch(const delivery *d, const gcor_segment *segment) {
     int64_t n = 0;
     for (int64_t k = 0; k < segment->n && n < FEW; k++) {
         element[n] = (int32_t)k;
-        n += fabsf(segment->floats[k]) > (float)d->least;
+        n += fabsf(segment->floats[k]) > (float)d->min;
     }
     c->backend->fetch(c->rows, c->cols, c->rule->n, segment->row, segment->col, element, n);
 }
@@ -135,13 +135,13 @@ static void end_waiting(const delivery *d) {
 static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) {
     gcor_segment some = *row;
     some.floats = sum;
-    if (!(d->least > 0)) {
+    if (!(d->min > 0)) {
         hand_over(d, &some);
         return;
     }
     for (int64_t k = 0; k < row->n; k += GCOR_CHEAP_SOME) {
-        int64_t n = gcor_smaller(GCOR_CHEAP_SOME, row->n - k);
-        if (!d->c->loops->are_beyond(sum + k, (float)d->least, n)) continue;
+        int64_t n = gcor_min(GCOR_CHEAP_SOME, row->n - k);
+        if (!d->c->loops->are_beyond(sum + k, (float)d->min, n)) continue;
         some.col = row->col + k;
         some.n = n;
         some.floats = sum + k;
@@ -151,7 +151,7 @@ static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) 
 
 void gcor_cheap_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums) {
     const double error = cheap_error(c);
-    delivery d = {.c = c, .context = context, .thread = thread, .least = least_size(c, error)};
+    delivery d = {.c = c, .context = context, .thread = thread, .min = min_size(c, error)};
     gcor_segment row = {.error = error, .exact = exact, .rows = c};
     for (int64_t i = 0; i < tile->n_row; i++) {
         row.row = tile->row + i;

@@ -24,7 +24,7 @@ CHEAP float multiply_add(float a, float b, float c, int is_fused) {
     return is_fused ? __builtin_fmaf(a, b, c) : a * b + c;
 }
 
-/* An odd polynomial, off by 1.4e-4 at the most up to GCOR_CHEAP_MOST. */
+/* An odd polynomial, off by 1.4e-4 at the most up to GCOR_CHEAP_MAX. */
 CHEAP float cheap_artanh(float r, int is_fused) {
     const float t = r * r;
     float sum = 6.48284696f;
@@ -56,13 +56,13 @@ CHEAP float cheap_tanh(float z) {
     return z * a / b;
 }
 
-/* The same up to LOW_MOST, with fewer terms; off by 1.33e-4 at the most. */
-#define LOW_MOST 0.6f
+/* The same up to LOW_MAX, with fewer terms; off by 1.33e-4 at the most. */
+#define LOW_MAX 0.6f
 static const float LOW[] = {1.00146643f, 0.303777466f, 0.341046865f};
 
-static int some_beyond_plain(const float *value, float most) {
+static int some_beyond_plain(const float *value, float max) {
     int beyond = 0;
-    for (int k = 0; k < GCOR_CHEAP_SOME; k++) beyond |= fabsf(value[k]) > most;
+    for (int k = 0; k < GCOR_CHEAP_SOME; k++) beyond |= fabsf(value[k]) > max;
     return beyond;
 }
 
@@ -77,11 +77,11 @@ static int some_beyond_plain(const float *value, float most) {
 #define SET_NAME "avx2"
 #define TARGET __attribute__((target("avx2,fma")))
 #define IS_FUSED 1
-TARGET static inline int some_beyond_avx2(const float *value, float most) {
+TARGET static inline int some_beyond_avx2(const float *value, float max) {
     __m256 beyond = _mm256_setzero_ps();
     for (int k = 0; k < GCOR_CHEAP_SOME; k += 8) {
         __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), _mm256_loadu_ps(value + k));
-        beyond = _mm256_or_ps(beyond, _mm256_cmp_ps(size, _mm256_set1_ps(most), _CMP_GT_OQ));
+        beyond = _mm256_or_ps(beyond, _mm256_cmp_ps(size, _mm256_set1_ps(max), _CMP_GT_OQ));
     }
     return _mm256_movemask_ps(beyond) != 0;
 }
@@ -94,10 +94,10 @@ TARGET static inline int some_beyond_avx2(const float *value, float most) {
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma,prefer-vector-width=512")))
 #endif
 #define IS_FUSED 1
-TARGET static inline int some_beyond_avx512(const float *value, float most) {
+TARGET static inline int some_beyond_avx512(const float *value, float max) {
     __mmask16 beyond = 0;
     for (int k = 0; k < GCOR_CHEAP_SOME; k += 16)
-        beyond |= _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_loadu_ps(value + k)), _mm512_set1_ps(most), _CMP_GT_OQ);
+        beyond |= _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_loadu_ps(value + k)), _mm512_set1_ps(max), _CMP_GT_OQ);
     return beyond != 0;
 }
 #include "combine_set.h"

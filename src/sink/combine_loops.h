@@ -10,7 +10,7 @@ typedef struct gcor_combine_loops {
     /* Doubles: sum[k] + w value, or w artanh(value); the lesser of both. All values are coefficients. */
     void (*add_mean)(double *sum, const double *value, double w, int64_t n);
     void (*add_fisher)(double *sum, const double *value, double w, int64_t n);
-    void (*add_least)(double *sum, const double *value, int64_t n);
+    void (*add_min)(double *sum, const double *value, int64_t n);
     /* The largest weight (weight.h) of n <= GCOR_SUM_BLOCK sums over subjects of w[s] z[s * GCOR_SUM_BLOCK + k]. NaN
      * does not count; -Inf if there is nothing else. */
     double (*largest_sum)(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n);
@@ -23,14 +23,14 @@ typedef struct gcor_combine_loops {
     /* Of sums divided by their total the coefficient, in their place. */
     void (*divide)(double *sum, double total, int64_t n);
     void (*end_fisher)(double *sum, int64_t n);
-    /* The same of floats, cheaply; NaN stays. add_cheap_fisher() adds nothing for a value beyond GCOR_CHEAP_MOST, and
+    /* The same of floats, cheaply; NaN stays. add_cheap_fisher() adds nothing for a value beyond GCOR_CHEAP_MAX, and
      * returns whether there is one. */
     void (*add_cheap_mean)(float *sum, const float *value, float w, int64_t n);
     int (*add_cheap_fisher)(float *sum, const float *value, float w, int64_t n);
-    void (*add_cheap_least)(float *sum, const float *value, int64_t n);
+    void (*add_cheap_min)(float *sum, const float *value, int64_t n);
     void (*end_cheap_fisher)(float *sum, int64_t n);
     /* Whether the size of one of them is larger. */
-    int (*are_beyond)(const float *value, float most, int64_t n);
+    int (*are_beyond)(const float *value, float max, int64_t n);
     /* Whether all are at most 1, and so coefficients. */
     int (*are_coefficients)(const double *value, int64_t n);
 } gcor_combine_loops;
@@ -42,7 +42,7 @@ enum { GCOR_SUM_BLOCK = 128 };
 enum { GCOR_CHEAP_SOME = 64 };
 
 /* Up to here artanh is a polynomial, with this error. */
-#define GCOR_CHEAP_MOST 0.9
+#define GCOR_CHEAP_MAX 0.9
 #define GCOR_CHEAP_ERROR 1.5e-4
 
 /* Those of the machine's best instruction set, or of that which the environment names (cpu/kernels.h). */

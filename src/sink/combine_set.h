@@ -11,7 +11,7 @@ TARGET static void NAME(add_fisher)(double *sum, const double *value, double w, 
     for (int64_t k = 0; k < n; k++) sum[k] += w * gcor_artanh(value[k]);
 }
 
-TARGET static void NAME(add_least)(double *sum, const double *value, int64_t n) {
+TARGET static void NAME(add_min)(double *sum, const double *value, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] = value[k] < sum[k] ? value[k] : sum[k];
 }
@@ -77,7 +77,7 @@ TARGET static void NAME(add_cheap_mean)(float *sum, const float *value, float w,
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
 }
 
-/* Of values up to LOW_MOST. */
+/* Of values up to LOW_MAX. */
 CHEAP TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t n) {
     const float a = w * LOW[2], b = w * LOW[1], c = w * LOW[0];
 #pragma omp simd
@@ -87,25 +87,25 @@ CHEAP TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t
     }
 }
 
-/* has_beyond: values beyond GCOR_CHEAP_MOST are left out. */
+/* has_beyond: values beyond GCOR_CHEAP_MAX are left out. */
 CHEAP TARGET void NAME(add_high)(float *sum, const float *value, float w, int64_t n, int has_beyond) {
-    const float most = (float)GCOR_CHEAP_MOST;
+    const float max = (float)GCOR_CHEAP_MAX;
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) {
-        const float r = has_beyond && fabsf(value[k]) > most ? 0 : value[k];
+        const float r = has_beyond && fabsf(value[k]) > max ? 0 : value[k];
         sum[k] = multiply_add(w, cheap_artanh(r, IS_FUSED), sum[k], IS_FUSED);
     }
 }
 
 /* Most correlations are weak: some at a time, by fewer terms where these do for all of them. */
 TARGET static int NAME(add_cheap_fisher)(float *sum, const float *value, float w, int64_t n) {
-    const float most = (float)GCOR_CHEAP_MOST;
+    const float max = (float)GCOR_CHEAP_MAX;
     int64_t k = 0;
     int beyond = 0;
     for (; k + GCOR_CHEAP_SOME <= n; k += GCOR_CHEAP_SOME) {
-        if (!NAME(some_beyond)(value + k, LOW_MOST)) {
+        if (!NAME(some_beyond)(value + k, LOW_MAX)) {
             NAME(add_low)(sum + k, value + k, w, GCOR_CHEAP_SOME);
-        } else if (!NAME(some_beyond)(value + k, most)) {
+        } else if (!NAME(some_beyond)(value + k, max)) {
             NAME(add_high)(sum + k, value + k, w, GCOR_CHEAP_SOME, 0);
         } else {
             NAME(add_high)(sum + k, value + k, w, GCOR_CHEAP_SOME, 1);
@@ -113,11 +113,11 @@ TARGET static int NAME(add_cheap_fisher)(float *sum, const float *value, float w
         }
     }
     NAME(add_high)(sum + k, value + k, w, n - k, 1);
-    for (; k < n; k++) beyond |= fabsf(value[k]) > most;
+    for (; k < n; k++) beyond |= fabsf(value[k]) > max;
     return beyond;
 }
 
-TARGET static void NAME(add_cheap_least)(float *sum, const float *value, int64_t n) {
+TARGET static void NAME(add_cheap_min)(float *sum, const float *value, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] = value[k] >= sum[k] ? sum[k] : value[k] < sum[k] ? value[k] : NAN;
 }
@@ -127,10 +127,10 @@ TARGET static void NAME(end_cheap_fisher)(float *sum, int64_t n) {
     for (int64_t k = 0; k < n; k++) sum[k] = cheap_tanh(sum[k]);
 }
 
-TARGET static int NAME(are_beyond)(const float *value, float most, int64_t n) {
+TARGET static int NAME(are_beyond)(const float *value, float max, int64_t n) {
     int beyond = 0;
-    if (n == GCOR_CHEAP_SOME) return NAME(some_beyond)(value, most);
-    for (int64_t k = 0; k < n; k++) beyond |= fabsf(value[k]) > most;
+    if (n == GCOR_CHEAP_SOME) return NAME(some_beyond)(value, max);
+    for (int64_t k = 0; k < n; k++) beyond |= fabsf(value[k]) > max;
     return beyond;
 }
 
@@ -145,14 +145,14 @@ static const gcor_combine_loops NAME(loops) = {
     .name = SET_NAME,
     .add_mean = NAME(add_mean),
     .add_fisher = NAME(add_fisher),
-    .add_least = NAME(add_least),
+    .add_min = NAME(add_min),
     .largest_sum = NAME(largest_sum),
     .largest_t = NAME(largest_t),
     .divide = NAME(divide),
     .end_fisher = NAME(end_fisher),
     .add_cheap_mean = NAME(add_cheap_mean),
     .add_cheap_fisher = NAME(add_cheap_fisher),
-    .add_cheap_least = NAME(add_cheap_least),
+    .add_cheap_min = NAME(add_cheap_min),
     .end_cheap_fisher = NAME(end_cheap_fisher),
     .are_beyond = NAME(are_beyond),
     .are_coefficients = NAME(are_coefficients),

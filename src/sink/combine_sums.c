@@ -14,15 +14,15 @@ static void add_any(const gcor_combine *c, double *sum, double *taken, const dou
     for (int64_t k = 0; k < n; k++) {
         double v = value[k], none = v == GCOR_ZERO_SD ? ZERO_SD : NO_VALUE;
         if (v <= 1 && taken) taken[k] += w;
-        if (v <= 1 && rule->how == GCOR_LEAST)
-            c->loops->add_least(sum + k, &v, 1);
+        if (v <= 1 && rule->how == GCOR_MIN)
+            c->loops->add_min(sum + k, &v, 1);
         else if (v <= 1)
             (rule->how == GCOR_FISHER ? c->loops->add_fisher : c->loops->add_mean)(sum + k, &v, w, 1);
         else if (taken)
             continue;
         else if (v != v)
             sum[k] = NAN;
-        else if (rule->how == GCOR_LEAST)
+        else if (rule->how == GCOR_MIN)
             sum[k] = sum[k] > -none ? -none : sum[k];
         else
             sum[k] += none;
@@ -37,13 +37,13 @@ void gcor_sums_add(const gcor_combine *c, double *sum, double *taken, const doub
     for (int64_t k = 0; taken && k < n; k++) taken[k] += w;
     switch (c->rule->how) {
     case GCOR_FISHER: c->loops->add_fisher(sum, value, w, n); break;
-    case GCOR_LEAST: c->loops->add_least(sum, value, n); break;
+    case GCOR_MIN: c->loops->add_min(sum, value, n); break;
     default: c->loops->add_mean(sum, value, w, n);
     }
 }
 
 void gcor_sums_clear(const gcor_combination *rule, double *sum, double *taken, int64_t n) {
-    const double start = rule->how == GCOR_LEAST ? INFINITY : 0;
+    const double start = rule->how == GCOR_MIN ? INFINITY : 0;
     for (int64_t k = 0; k < n; k++) sum[k] = start;
     for (int64_t k = 0; taken && k < n; k++) taken[k] = 0;
 }
@@ -51,7 +51,7 @@ void gcor_sums_clear(const gcor_combination *rule, double *sum, double *taken, i
 /* A pair that had no coefficient in a subject, or with subjects left out in none: what it has instead. */
 static void end_any(const gcor_combine *c, double *sum, const double *taken, int64_t n) {
     const gcor_combination *rule = c->rule;
-    const double scale = rule->how == GCOR_LEAST || taken ? 1 : fabs(rule->total);
+    const double scale = rule->how == GCOR_MIN || taken ? 1 : fabs(rule->total);
     for (int64_t k = 0; k < n; k++) {
         double size = fabs(sum[k]) * scale;
         if (taken && taken[k] == 0)
@@ -65,8 +65,8 @@ static void end_any(const gcor_combine *c, double *sum, const double *taken, int
 
 void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int64_t n) {
     int others = 0;
-    if (c->rule->how != GCOR_LEAST && !taken) c->loops->divide(sum, c->rule->total, n);
-    if (c->rule->how != GCOR_LEAST && taken)
+    if (c->rule->how != GCOR_MIN && !taken) c->loops->divide(sum, c->rule->total, n);
+    if (c->rule->how != GCOR_MIN && taken)
         for (int64_t k = 0; k < n; k++) sum[k] /= taken[k];
     for (int64_t k = 0; k < n; k++) others |= !(fabs(sum[k]) < 1e9);
     if (others)
@@ -154,7 +154,7 @@ void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n
     gcor_group_tests tests;
     double r[GCOR_GROUP_BLOCK];
     for (int64_t from = 0; from < n; from += GCOR_GROUP_BLOCK) {
-        int64_t some = gcor_smaller(GCOR_GROUP_BLOCK, n - from);
+        int64_t some = gcor_min(GCOR_GROUP_BLOCK, n - from);
         gcor_test_groups(&groups, c->loops, values + from, stride, some, room, &tests);
         gcor_group_coefficients(&groups, &tests, some, r);
         for (int64_t k = 0; k < some; k++) {

@@ -147,10 +147,10 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
 
 /* Of each variable no more than it has pairs; each counts for at most 1. */
 static int is_sound(const gcor_connectivity *c) {
-    const gcor_int128 most = c->n_var * ((gcor_int128)1 << GCOR_FIXED_BITS);
+    const gcor_int128 max = c->n_var * ((gcor_int128)1 << GCOR_FIXED_BITS);
     int sound = 1;
     for (int64_t k = 0; k < all_degrees(c); k++) sound &= c->degree[k] >= 0 && c->degree[k] < c->n_var;
-    for (int64_t k = 0; k < all_sums(c); k++) sound &= c->sums[k] >= -most && c->sums[k] <= most;
+    for (int64_t k = 0; k < all_sums(c); k++) sound &= c->sums[k] >= -max && c->sums[k] <= max;
     return sound;
 }
 
@@ -203,7 +203,7 @@ const gcor_sink_type gcor_degrees_type = {
     .take = take_edges,
     .begin_tile = begin_edges,
     .end_tile = end_edges,
-    .least = gcor_edges_least,
+    .min = gcor_edges_min,
     .fork = fork_sink,
     .merge = merge,
     .save = save,
@@ -225,7 +225,7 @@ const gcor_sink_type gcor_maps_type = TYPE_OF_SUMS("maps");
 static void copy_rule(const gcor_sums_rule *rule, gcor_sums_rule *to) {
     memset(to, 0, sizeof *to);
     to->side = rule->side;
-    to->least = rule->least;
+    to->min = rule->min;
     to->similarity = rule->similarity;
     to->n_power = rule->n_power;
     to->histogram = rule->histogram;
@@ -268,7 +268,7 @@ gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gc
                       .n_col = n_col,
                       .approximate = !has_pairs(&rule),
                       .form = has_pairs(&rule) ? GCOR_AS_FLOATS : GCOR_AS_DOUBLES};
-    gcor_edge_rule edge = {.side = rule.side, .least = rule.least, .ceiling = 2};
+    gcor_edge_rule edge = {.side = rule.side, .min = rule.min, .ceiling = 2};
     *c = (gcor_connectivity){.edges = {.sink = sink, .rule = edge, .keep_tile = keep_tile},
                              .n_var = n_col + (shape == GCOR_FULL ? n_row : 0)};
     copy_rule(&rule, &c->rule);

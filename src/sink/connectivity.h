@@ -14,23 +14,23 @@
 extern "C" {
 #endif
 
-enum { GCOR_MOST_POWERS = 32, GCOR_MOST_LEVELS = 32 };
+enum { GCOR_MAX_POWERS = 32, GCOR_MAX_LEVELS = 32 };
 
-/* Maps of all coefficients, or-ed together: sums of r, of Fisher's z (as a part of GCOR_MOST_Z, fisher.h) and of r^2.
+/* Maps of all coefficients, or-ed together: sums of r, of Fisher's z (as a part of GCOR_MAX_Z, fisher.h) and of r^2.
  * Where there is one, the coefficients are counted, too. */
-enum { GCOR_MAP_MEAN = 1, GCOR_MAP_Z = 2, GCOR_MAP_SQUARE = 4, GCOR_MOST_MAPS = 4 };
+enum { GCOR_MAP_MEAN = 1, GCOR_MAP_Z = 2, GCOR_MAP_SQUARE = 4, GCOR_MAX_MAPS = 4 };
 
 /* What is summed over a variable's pairs. steps: the powers ascending, each but the first less the
  * one before; equal ones next to one another are raised to once. */
 typedef struct {
     gcor_side side;
-    double least; /* minimum weight of an edge, decided on exact coefficients; ignored in sums over all pairs */
+    double min; /* minimum weight of an edge, decided on exact coefficients; ignored in sums over all pairs */
     gcor_similarity similarity;
     int n_power;   /* with a power, a histogram or a map the sums are over all pairs, otherwise over edges */
     int histogram; /* whether the coefficients are counted, too */
-    double steps[GCOR_MOST_POWERS];
-    int n_level;                     /* thresholds; `least` is the first. 0 or 1: it is the only one */
-    double levels[GCOR_MOST_LEVELS]; /* ascending; an edge is summed at the highest that it reaches */
+    double steps[GCOR_MAX_POWERS];
+    int n_level;                    /* thresholds; `least` is the first. 0 or 1: it is the only one */
+    double levels[GCOR_MAX_LEVELS]; /* ascending; an edge is summed at the highest that it reaches */
     int maps;
 } gcor_sums_rule;
 

@@ -120,7 +120,7 @@ static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
 
 static void take_all(group_sink *g, double *z, const gcor_segment *segment) {
     for (int64_t from = 0; from < segment->n; from += BLOCK)
-        test_block(g, z, segment->doubles + from, segment->stride, gcor_smaller(BLOCK, segment->n - from),
+        test_block(g, z, segment->doubles + from, segment->stride, gcor_min(BLOCK, segment->n - from),
                    position(&g->sink, segment->row, segment->col + from));
 }
 
@@ -129,7 +129,7 @@ static void take_listed(group_sink *g, double *z, double *r, const gcor_segment 
     int64_t at = find_entry(&g->listed, segment->row, segment->col);
     int64_t end = find_entry(&g->listed, segment->row, segment->col + segment->n);
     for (; at < end; at += BLOCK) {
-        int64_t n = gcor_smaller(BLOCK, end - at);
+        int64_t n = gcor_min(BLOCK, end - at);
         for (int64_t s = 0; s < g->groups.n; s++)
             for (int64_t k = 0; k < n; k++)
                 r[s * BLOCK + k] = segment->doubles[s * segment->stride + g->listed.col[at + k] - segment->col];

@@ -34,14 +34,14 @@ void gcor_bins_sum(gcor_bins *bins) {
 }
 
 /* Bins are found together, then counted. */
-void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double most) {
+void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max) {
     enum { RUN = 64 };
     int64_t *counts = bins->counts + (int64_t)thread * GCOR_BINS;
     int found[RUN];
     for (int64_t k = 0; k < n; k += RUN) {
         int run = n - k < RUN ? (int)(n - k) : RUN;
 #pragma omp simd
-        for (int l = 0; l < run; l++) found[l] = values[k + l] <= most ? gcor_bin(values[k + l]) : -1;
+        for (int l = 0; l < run; l++) found[l] = values[k + l] <= max ? gcor_bin(values[k + l]) : -1;
         for (int l = 0; l < run; l++)
             if (found[l] >= 0) counts[found[l]]++;
     }
@@ -52,11 +52,11 @@ gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file) {
     return gcor_put(context, file, bins->counts, GCOR_BINS, sizeof *bins->counts);
 }
 
-gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t most, FILE *file) {
+gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, FILE *file) {
     gcor_status status = gcor_get(context, file, bins->counts, GCOR_BINS, sizeof *bins->counts);
     for (int b = 0; !status && b < GCOR_BINS; b++) {
-        if (bins->counts[b] < 0 || bins->counts[b] > most) return gcor_damaged(context);
-        most -= bins->counts[b];
+        if (bins->counts[b] < 0 || bins->counts[b] > max) return gcor_damaged(context);
+        max -= bins->counts[b];
     }
     return status;
 }
@@ -66,13 +66,13 @@ gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t most,
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     enum { RUN = 64 };
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    double error = segment->error, most = 1 + error, values[RUN];
+    double error = segment->error, max = 1 + error, values[RUN];
     (void)context;
-    if (segment->doubles) gcor_bins_count(&histogram->bins, thread, segment->doubles, segment->n, most);
+    if (segment->doubles) gcor_bins_count(&histogram->bins, thread, segment->doubles, segment->n, max);
     for (int64_t k = 0; segment->floats && k < segment->n; k += RUN) {
         int64_t run = segment->n - k < RUN ? segment->n - k : RUN;
         for (int64_t l = 0; l < run; l++) values[l] = segment->floats[k + l];
-        gcor_bins_count(&histogram->bins, thread, values, run, most);
+        gcor_bins_count(&histogram->bins, thread, values, run, max);
     }
     /* The same number from every thread. */
     __atomic_store(&histogram->error, &error, __ATOMIC_RELAXED);

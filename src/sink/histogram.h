@@ -29,10 +29,10 @@ void gcor_bins_sum(gcor_bins *bins);
 /* Add GCOR_BINS counts to the first ones. */
 void gcor_bins_add(gcor_bins *bins, const int64_t *counts);
 /* Count those of n values that are at most `most`. Any thread, with its own number. */
-void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double most);
+void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max);
 /* As a sink's save() and load(); there are at most so many pairs. */
 gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file);
-gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t most, FILE *file);
+gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, FILE *file);
 
 typedef struct {
     gcor_sink sink; /* first */

@@ -29,7 +29,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     double totals[2 * BLOCK];
     (void)context;
     for (int64_t from = 0; from < segment->n; from += BLOCK) {
-        int64_t n = gcor_smaller(BLOCK, segment->n - from);
+        int64_t n = gcor_min(BLOCK, segment->n - from);
         gcor_subject_z(maxima->loops, segment->doubles + from, segment->stride, subjects, n, z);
         if (permutations->is_t) shift_z(z, subjects, n, totals);
         for (int64_t k = 0; k < permutations->n; k++) {

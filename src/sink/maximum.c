@@ -10,14 +10,14 @@ enum { LINE = 8 }; /* doubles of a cache line */
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     enum { RUN = 64 };
     gcor_maximum *maximum = (gcor_maximum *)sink;
-    double *best = maximum->best + (int64_t)thread * LINE, most = 1 + segment->error;
+    double *best = maximum->best + (int64_t)thread * LINE, max = 1 + segment->error;
     (void)context;
     for (int64_t from = 0; from < segment->n; from += RUN) {
         int64_t to = segment->n - from < RUN ? segment->n : from + RUN;
         if (gcor_largest_weight(maximum->side, segment, from, to - from) + segment->error <= *best) continue;
         for (int64_t k = from; k < to; k++) {
             double value = gcor_value(segment, k);
-            if (!(value <= most) || gcor_raw_weight(maximum->side, value) + segment->error <= *best) continue;
+            if (!(value <= max) || gcor_raw_weight(maximum->side, value) + segment->error <= *best) continue;
             double weight = gcor_weight(maximum->side, gcor_exact_value(segment, k));
             if (weight > *best) *best = weight;
         }

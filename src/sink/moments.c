@@ -7,8 +7,7 @@
 enum { PIECE = 256 }; /* numbers at a time, which stay in a near cache */
 
 gcor_status gcor_moments_new(gcor_context *context, int64_t room, gcor_moments *moments) {
-    double **all[] = {&moments->count,   &moments->first, &moments->sum,
-                      &moments->squares, &moments->least, &moments->most};
+    double **all[] = {&moments->count, &moments->first, &moments->sum, &moments->squares, &moments->min, &moments->max};
     *moments = (gcor_moments){.room = room};
     for (int a = 0; a < 6; a++) {
         *all[a] = gcor_alloc(context, room, sizeof(double), "moments");
@@ -23,8 +22,8 @@ void gcor_moments_free(gcor_moments *moments) {
     gcor_free(moments->first);
     gcor_free(moments->sum);
     gcor_free(moments->squares);
-    gcor_free(moments->least);
-    gcor_free(moments->most);
+    gcor_free(moments->min);
+    gcor_free(moments->max);
     *moments = (gcor_moments){0};
 }
 
@@ -35,8 +34,8 @@ void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n)
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t k = 0; k < n; k++) {
         moments->count[k] = moments->first[k] = moments->sum[k] = moments->squares[k] = 0;
-        moments->least[k] = INFINITY;
-        moments->most[k] = -INFINITY;
+        moments->min[k] = INFINITY;
+        moments->max[k] = -INFINITY;
     }
 }
 
@@ -50,8 +49,8 @@ static void add_some(const gcor_moments *moments, int64_t from, int64_t n, const
         moments->count[k]++;
         moments->sum[k] += away;
         moments->squares[k] += away * away;
-        if (value < moments->least[k]) moments->least[k] = value;
-        if (value > moments->most[k]) moments->most[k] = value;
+        if (value < moments->min[k]) moments->min[k] = value;
+        if (value > moments->max[k]) moments->max[k] = value;
     }
 }
 
@@ -60,15 +59,15 @@ static void add_all(const gcor_moments *moments, int64_t from, int64_t n, const 
     const double *restrict first = moments->first + from;
     double *restrict count = moments->count + from, *restrict sum = moments->sum + from;
     double *restrict squares = moments->squares + from;
-    double *restrict least = moments->least + from, *restrict most = moments->most + from;
+    double *restrict min = moments->min + from, *restrict max = moments->max + from;
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) {
         double away = value[k] - first[k];
         count[k] += 1;
         sum[k] += away;
         squares[k] += away * away;
-        least[k] = value[k] < least[k] ? value[k] : least[k];
-        most[k] = value[k] > most[k] ? value[k] : most[k];
+        min[k] = value[k] < min[k] ? value[k] : min[k];
+        max[k] = value[k] > max[k] ? value[k] : max[k];
     }
 }
 
@@ -106,10 +105,10 @@ double gcor_moments_sd(const gcor_moments *moments, int64_t k, double missing) {
     return squares > 0 ? sqrt(squares / (n - 1)) : 0;
 }
 
-double gcor_moments_least(const gcor_moments *moments, int64_t k, double missing) {
-    return moments->count[k] > 0 ? moments->least[k] : missing;
+double gcor_moments_min(const gcor_moments *moments, int64_t k, double missing) {
+    return moments->count[k] > 0 ? moments->min[k] : missing;
 }
 
-double gcor_moments_most(const gcor_moments *moments, int64_t k, double missing) {
-    return moments->count[k] > 0 ? moments->most[k] : missing;
+double gcor_moments_max(const gcor_moments *moments, int64_t k, double missing) {
+    return moments->count[k] > 0 ? moments->max[k] : missing;
 }

@@ -12,7 +12,7 @@ extern "C" {
  * the mean from the mean of the squares is at most as many roundings as there are values. */
 typedef struct {
     int64_t n, room;
-    double *count, *first, *sum, *squares, *least, *most;
+    double *count, *first, *sum, *squares, *min, *max;
     int all_begun; /* each number has had a value */
 } gcor_moments;
 
@@ -31,8 +31,8 @@ void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double
 /* Of number k. Below 1 value, or below 2 for the standard deviation: `missing`. */
 double gcor_moments_mean(const gcor_moments *moments, int64_t k, double missing);
 double gcor_moments_sd(const gcor_moments *moments, int64_t k, double missing);
-double gcor_moments_least(const gcor_moments *moments, int64_t k, double missing);
-double gcor_moments_most(const gcor_moments *moments, int64_t k, double missing);
+double gcor_moments_min(const gcor_moments *moments, int64_t k, double missing);
+double gcor_moments_max(const gcor_moments *moments, int64_t k, double missing);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ static void sift_down(gcor_side side, gcor_neighbour *heap, int64_t n) {
 
 static void insert(gcor_side side, gcor_heaps *heaps, int64_t k, int32_t var, gcor_neighbour fresh) {
     gcor_neighbour *heap = heaps->heap + var * k;
-    if (gcor_weight(side, fresh.r) < heaps->least[var]) return;
+    if (gcor_weight(side, fresh.r) < heaps->min[var]) return;
     if (heaps->count[var] < k) {
         heap[heaps->count[var]] = fresh;
         sift_up(side, heap, heaps->count[var]++);
@@ -45,7 +45,7 @@ static void insert(gcor_side side, gcor_heaps *heaps, int64_t k, int32_t var, gc
         heap[0] = fresh;
         sift_down(side, heap, k);
     }
-    if (heaps->count[var] == k) heaps->least[var] = gcor_weight(side, heap[0].r);
+    if (heaps->count[var] == k) heaps->min[var] = gcor_weight(side, heap[0].r);
 }
 
 /* Whether a variable is one of this thread's; in groups, as what is next to one another in memory would be
@@ -108,16 +108,16 @@ static gcor_status allocate(gcor_context *context, gcor_heaps *heaps, int64_t k,
     heaps->n_var = n_var;
     heaps->heap = gcor_alloc(context, n_var * k, sizeof(gcor_neighbour), what);
     heaps->count = gcor_alloc(context, n_var, sizeof(int64_t), what);
-    heaps->least = gcor_alloc(context, n_var, sizeof(double), what);
-    if (!heaps->heap || !heaps->count || !heaps->least) return GCOR_NO_MEMORY;
-    for (int64_t j = 0; j < n_var; j++) heaps->count[j] = 0, heaps->least[j] = 0;
+    heaps->min = gcor_alloc(context, n_var, sizeof(double), what);
+    if (!heaps->heap || !heaps->count || !heaps->min) return GCOR_NO_MEMORY;
+    for (int64_t j = 0; j < n_var; j++) heaps->count[j] = 0, heaps->min[j] = 0;
     return GCOR_OK;
 }
 
 static void release_heaps(gcor_heaps *heaps) {
     gcor_free(heaps->heap);
     gcor_free(heaps->count);
-    gcor_free(heaps->least);
+    gcor_free(heaps->min);
 }
 
 static void release(gcor_sink *sink) {
@@ -144,7 +144,7 @@ static void merge_heaps(gcor_side side, gcor_heaps *heaps, gcor_heaps *from, int
     for (int64_t j = 0; j < from->n_var; j++) {
         for (int64_t e = 0; e < from->count[j]; e++) insert(side, heaps, k, (int32_t)j, from->heap[j * k + e]);
         from->count[j] = 0;
-        from->least[j] = 0;
+        from->min[j] = 0;
     }
 }
 
@@ -203,7 +203,7 @@ static gcor_status rename_heaps(gcor_heaps *heaps, int64_t k, gcor_context *cont
         int64_t to = names[j];
         memcpy(fresh.heap + to * k, heaps->heap + j * k, (size_t)heaps->count[j] * sizeof *heaps->heap);
         fresh.count[to] = heaps->count[j];
-        fresh.least[to] = heaps->least[j];
+        fresh.min[to] = heaps->min[j];
     }
     release_heaps(status ? &fresh : heaps);
     if (!status) *heaps = fresh;
@@ -215,8 +215,8 @@ static gcor_status rename_variables(gcor_sink *sink, gcor_context *context, cons
     gcor_edge_rule *rule = &neighbours->edges.rule;
     gcor_status status = rename_heaps(&neighbours->cols, neighbours->k, context, cols);
     if (!status) status = rename_heaps(&neighbours->rows, neighbours->k, context, rows);
-    rule->col_least = neighbours->cols.least;
-    rule->row_least = sink->shape == GCOR_FULL ? neighbours->rows.least : neighbours->cols.least;
+    rule->col_min = neighbours->cols.min;
+    rule->row_min = sink->shape == GCOR_FULL ? neighbours->rows.min : neighbours->cols.min;
     return status;
 }
 
@@ -242,8 +242,8 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
     *fresh = (gcor_neighbours){.k = k, .stride = k};
     gcor_status status = allocate(context, &fresh->cols, k, n_col);
     if (!status && shape == GCOR_FULL) status = allocate(context, &fresh->rows, k, n_row);
-    rule.col_least = fresh->cols.least;
-    rule.row_least = shape == GCOR_FULL ? fresh->rows.least : fresh->cols.least;
+    rule.col_min = fresh->cols.min;
+    rule.row_min = shape == GCOR_FULL ? fresh->rows.min : fresh->cols.min;
     fresh->edges = (gcor_edges){.sink = sink, .rule = rule, .keep_tile = keep_tile};
     if (!status) return GCOR_OK;
     release(&fresh->edges.sink);

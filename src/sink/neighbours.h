@@ -19,7 +19,7 @@ typedef struct {
     int64_t n_var;
     gcor_neighbour *heap;
     int64_t *count;
-    double *least;
+    double *min;
 } gcor_heaps;
 
 typedef struct {

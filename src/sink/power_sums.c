@@ -12,7 +12,7 @@ enum { STRIP = 64 }; /* columns: their sums stay in the first-level cache */
 
 /* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (fixed.h). */
 typedef struct {
-    double high[GCOR_MOST_POWERS + GCOR_MOST_MAPS][STRIP], low[GCOR_MOST_POWERS + GCOR_MOST_MAPS][STRIP];
+    double high[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP], low[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP];
 } strip_sums;
 
 static int count_sums(const gcor_connectivity *c) {
@@ -90,7 +90,7 @@ static void add_maps(const gcor_sums_rule *rule, const double *r, int64_t n, str
     if (rule->maps & GCOR_MAP_MEAN) row[p] += add_terms(own, n, cols->high[p], cols->low[p]), p++;
     if (rule->maps & GCOR_MAP_Z) {
         gcor_fisher_z(own, n, terms);
-        for (int64_t k = 0; k < n; k++) terms[k] /= GCOR_MOST_Z;
+        for (int64_t k = 0; k < n; k++) terms[k] /= GCOR_MAX_Z;
         row[p] += add_terms(terms, n, cols->high[p], cols->low[p]), p++;
     }
     for (int64_t k = 0; k < n; k++) own[k] *= own[k];

@@ -44,7 +44,7 @@ static inline double gcor_largest_weight(gcor_side side, const gcor_segment *seg
     const gcor_weighing w = gcor_weigh(side);
     const double *doubles = segment->doubles + (segment->doubles ? from : 0);
     const float *floats = segment->floats + (segment->floats ? from : 0), size = (float)w.size, sign = (float)w.sign;
-    double best = GCOR_NO_WEIGHT, most = 1 + segment->error;
+    double best = GCOR_NO_WEIGHT, max = 1 + segment->error;
     if (segment->floats) {
         float largest = (float)best;
 #pragma omp simd reduction(max : largest)
@@ -60,10 +60,10 @@ static inline double gcor_largest_weight(gcor_side side, const gcor_segment *seg
             best = weight > best ? weight : best;
         }
     }
-    if (best <= most) return best;
+    if (best <= max) return best;
     best = GCOR_NO_WEIGHT;
     for (int64_t k = from; k < from + n; k++) {
-        double value = gcor_value(segment, k), weight = value <= most ? gcor_raw_weight(side, value) : GCOR_NO_WEIGHT;
+        double value = gcor_value(segment, k), weight = value <= max ? gcor_raw_weight(side, value) : GCOR_NO_WEIGHT;
         best = weight > best ? weight : best;
     }
     return best;
@@ -92,17 +92,17 @@ GCOR_INLINE double gcor_weight_short_of_one(uint64_t number) {
 /* Which pairs are edges, decided on exact coefficients. */
 typedef struct {
     gcor_side side;
-    double least;   /* weights from here on ... */
-    double ceiling; /* ... to below here are kept; the larger ones are only counted. Above 1: none */
-    const double *row_least, *col_least; /* not NULL: in the place of `least` the smaller of the two
-                                          * variables' own; they only ever rise */
+    double min;                      /* weights from here on ... */
+    double ceiling;                  /* ... to below here are kept; the larger ones are only counted. Above 1: none */
+    const double *row_min, *col_min; /* not NULL: in the place of `least` the smaller of the two
+                                      * variables' own; they only ever rise */
     int64_t k; /* with these: a variable's own may rise to the k-th largest weight among any of its pairs */
 } gcor_edge_rule;
 
 /* The least weight that (row, col) is kept for. */
-GCOR_INLINE double gcor_least(const gcor_edge_rule *rule, int64_t row, int64_t col) {
-    if (!rule->row_least) return rule->least;
-    double a = rule->row_least[row], b = rule->col_least[col];
+GCOR_INLINE double gcor_min_weight(const gcor_edge_rule *rule, int64_t row, int64_t col) {
+    if (!rule->row_min) return rule->min;
+    double a = rule->row_min[row], b = rule->col_min[col];
     return a < b ? a : b;
 }
 
@@ -112,7 +112,7 @@ typedef enum { GCOR_NOTHING, GCOR_ABOVE, GCOR_KEPT } gcor_verdict;
 /* Of pair (row, col), by its exact coefficient. */
 GCOR_INLINE gcor_verdict gcor_judge(const gcor_edge_rule *rule, int64_t row, int64_t col, double r) {
     double weight = gcor_weight(rule->side, r);
-    return weight >= rule->ceiling ? GCOR_ABOVE : weight >= gcor_least(rule, row, col) ? GCOR_KEPT : GCOR_NOTHING;
+    return weight >= rule->ceiling ? GCOR_ABOVE : weight >= gcor_min_weight(rule, row, col) ? GCOR_KEPT : GCOR_NOTHING;
 }
 
 /* The same by a value within `error` of the exact one: NOTHING and ABOVE are certain, KEPT is for the exact one to
@@ -121,7 +121,7 @@ GCOR_INLINE gcor_verdict gcor_judge_cheap(const gcor_edge_rule *rule, int64_t ro
                                           double error) {
     double weight = gcor_raw_weight(rule->side, value);
     if (weight >= rule->ceiling + error) return GCOR_ABOVE;
-    return weight >= gcor_least(rule, row, col) - error ? GCOR_KEPT : GCOR_NOTHING;
+    return weight >= gcor_min_weight(rule, row, col) - error ? GCOR_KEPT : GCOR_NOTHING;
 }
 
 #endif

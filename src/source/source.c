@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-enum { BLOCK_BYTES = 4 << 20, MOST_BYTES = 64 << 20 }; /* read at a time where one thread alone may read; for a grain */
-enum { AT_ONCE_BYTES = 128 << 10, MOST_AT_ONCE = 64 }; /* read at a time by each thread; columns */
+enum { BLOCK_BYTES = 4 << 20, MAX_BYTES = 64 << 20 }; /* read at a time where one thread alone may read; for a grain */
+enum { AT_ONCE_BYTES = 128 << 10, MAX_AT_ONCE = 64 }; /* read at a time by each thread; columns */
 
 typedef struct {
     gcor_context *context;
@@ -46,7 +46,7 @@ static void work_on(const gathering *g, int thread, int64_t j, double *x) {
 /* How many columns a thread reads at a time: short ones together, as each read of a file is a call of the system. */
 static int64_t columns_at_once(const gathering *g) {
     int64_t fitting = AT_ONCE_BYTES / (8 * (g->columns->source->n_obs + 1));
-    return gcor_clamp(gcor_smaller(fitting, g->n / (4 * g->context->threads)), 1, MOST_AT_ONCE);
+    return gcor_clamp(gcor_min(fitting, g->n / (4 * g->context->threads)), 1, MAX_AT_ONCE);
 }
 
 static void read_and_work(const gathering *g, int thread, int64_t first, int64_t n, double *x) {
@@ -63,7 +63,7 @@ typedef struct {
 
 static void read_some(void *argument, int thread, int64_t k) {
     const own_reading *r = argument;
-    int64_t at = k * r->width, n = gcor_smaller(r->width, r->g->n - at);
+    int64_t at = k * r->width, n = gcor_min(r->width, r->g->n - at);
     read_and_work(r->g, thread, r->g->first + at, n, r->scratch + thread * r->width * r->g->columns->source->n_obs);
 }
 
@@ -81,7 +81,7 @@ typedef struct {
 static blocks blocks_of(const gathering *g) {
     int64_t grain = g->columns->source->grain, column_bytes = 8 * (g->columns->source->n_obs + 1);
     int64_t columns = BLOCK_BYTES / column_bytes > 1 ? BLOCK_BYTES / column_bytes : 1;
-    if (grain < 1 || grain > MOST_BYTES / column_bytes) grain = 1;
+    if (grain < 1 || grain > MAX_BYTES / column_bytes) grain = 1;
     columns = (columns + grain - 1) / grain * grain;
     int64_t start = g->first - g->first % grain, all = g->first + g->n - start;
     return (blocks){start, columns < all ? columns : all};

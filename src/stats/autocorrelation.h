@@ -16,7 +16,7 @@ typedef struct {
 } gcor_autocorrelation;
 
 /* Up to which lag: a quarter of the observations. */
-static inline int64_t gcor_most_lags(int64_t n_obs) {
+static inline int64_t gcor_max_lags(int64_t n_obs) {
     return n_obs / 4;
 }
 

@@ -9,7 +9,7 @@
  * smallest value, from 0. The lower half of the distribution is tabulated. */
 struct gcor_exact {
     const gcor_measure *measure;
-    int64_t least, most;
+    int64_t min, max;
     double **lower; /* [n - least]: P(at most step k), k up to half of the steps; in one block, that of the first */
 };
 
@@ -18,9 +18,9 @@ static int is_kendall(const gcor_measure *measure) {
 }
 
 /* Spearman's rho is the measure of ranks as they are. */
-int64_t gcor_most_exact(const gcor_measure *measure) {
-    if (is_kendall(measure)) return GCOR_MOST_KENDALL;
-    return measure->ranked && !measure->prepare ? GCOR_MOST_SPEARMAN : 0;
+int64_t gcor_max_exact(const gcor_measure *measure) {
+    if (is_kendall(measure)) return GCOR_MAX_KENDALL;
+    return measure->ranked && !measure->prepare ? GCOR_MAX_SPEARMAN : 0;
 }
 
 /* Kendall's tau counts pairs, Spearman's rho sums of squared differences of ranks, which are even. */
@@ -50,7 +50,7 @@ static void add_observation(const gcor_measure *measure, const double *before, i
 /* Each number of observations follows from the one before, from 2 on. */
 static void tabulate_kendall(gcor_exact *exact) {
     exact->lower[0][0] = 0.5;
-    for (int64_t n = 3; n <= exact->most; n++)
+    for (int64_t n = 3; n <= exact->max; n++)
         add_observation(exact->measure, exact->lower[n - 3], n, exact->lower[n - 2]);
 }
 
@@ -66,7 +66,7 @@ typedef struct {
 } orders;
 
 static void set_places(orders *o) {
-    int32_t counts[GCOR_MOST_SPEARMAN + 1] = {0};
+    int32_t counts[GCOR_MAX_SPEARMAN + 1] = {0};
     for (int set = 0; set < 1 << o->n; set++) {
         int32_t *count = &counts[__builtin_popcount((unsigned)set)];
         o->place[set] = (*count)++;
@@ -120,8 +120,8 @@ static gcor_status tabulate_orders(gcor_context *context, const gcor_measure *me
 
 static gcor_status tabulate_spearman(gcor_context *context, gcor_exact *exact) {
     gcor_status status = GCOR_OK;
-    for (int64_t n = exact->least; !status && n <= exact->most; n++)
-        status = tabulate_orders(context, exact->measure, (int)n, exact->lower[n - exact->least]);
+    for (int64_t n = exact->min; !status && n <= exact->max; n++)
+        status = tabulate_orders(context, exact->measure, (int)n, exact->lower[n - exact->min]);
     return status;
 }
 
@@ -135,14 +135,14 @@ gcor_rho_beta gcor_rho_beta_of(double n) {
 /* ---- both ---------------------------------------------------------------------------------------- */
 
 static gcor_status allocate(gcor_context *context, gcor_exact *exact) {
-    int64_t total = 0, tables = exact->most - exact->least + 1;
-    for (int64_t n = exact->least; n <= exact->most; n++) total += gcor_exact_steps(exact->measure, n) / 2 + 1;
+    int64_t total = 0, tables = exact->max - exact->min + 1;
+    for (int64_t n = exact->min; n <= exact->max; n++) total += gcor_exact_steps(exact->measure, n) / 2 + 1;
     exact->lower = gcor_alloc(context, tables, sizeof *exact->lower, "exact distributions");
     if (!exact->lower) return GCOR_NO_MEMORY;
     exact->lower[0] = gcor_alloc(context, total, sizeof(double), "exact distributions");
     if (!exact->lower[0]) return GCOR_NO_MEMORY;
     for (int64_t k = 1; k < tables; k++)
-        exact->lower[k] = exact->lower[k - 1] + gcor_exact_steps(exact->measure, exact->least + k - 1) / 2 + 1;
+        exact->lower[k] = exact->lower[k - 1] + gcor_exact_steps(exact->measure, exact->min + k - 1) / 2 + 1;
     return GCOR_OK;
 }
 
@@ -152,10 +152,10 @@ static gcor_status tabulate(gcor_context *context, gcor_exact *exact) {
     return GCOR_OK;
 }
 
-gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t least, int64_t most) {
+gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t min, int64_t max) {
     gcor_exact *exact = gcor_alloc(context, 1, sizeof *exact, "exact distributions");
     if (!exact) return NULL;
-    *exact = (gcor_exact){.measure = measure, .least = is_kendall(measure) ? 2 : least, .most = most};
+    *exact = (gcor_exact){.measure = measure, .min = is_kendall(measure) ? 2 : min, .max = max};
     if (!allocate(context, exact) && !tabulate(context, exact)) return exact;
     gcor_exact_free(exact);
     return NULL;
@@ -170,7 +170,7 @@ void gcor_exact_free(gcor_exact *exact) {
 
 double gcor_exact_lower(const gcor_exact *exact, int64_t n, double r) {
     int64_t steps = gcor_exact_steps(exact->measure, n);
-    return lower_tail(exact->lower[n - exact->least], steps, llround((r + 1) / 2 * (double)steps));
+    return lower_tail(exact->lower[n - exact->min], steps, llround((r + 1) / 2 * (double)steps));
 }
 
 double gcor_exact_upper(const gcor_exact *exact, int64_t n, double r) {

@@ -11,15 +11,15 @@ extern "C" {
 
 /* Max number of observations with an exact distribution: beyond, n! is no double (Kendall), and there are too many sets
  * of ranks (Spearman). */
-enum { GCOR_MOST_KENDALL = 170, GCOR_MOST_SPEARMAN = 14 };
+enum { GCOR_MAX_KENDALL = 170, GCOR_MAX_SPEARMAN = 14 };
 
 /* Lower tails for `least` to `most` observations, least >= 2. Freed by gcor_exact_free(); NULL after an error. */
 typedef struct gcor_exact gcor_exact;
-gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t least, int64_t most);
+gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t min, int64_t max);
 void gcor_exact_free(gcor_exact *exact); /* NULL is allowed */
 
 /* Up to how many observations a measure's p values can be exact; 0: none. */
-int64_t gcor_most_exact(const gcor_measure *measure);
+int64_t gcor_max_exact(const gcor_measure *measure);
 /* Number of equal steps from -1 to 1 that a measure's coefficient of n untied observations can take. */
 int64_t gcor_exact_steps(const gcor_measure *measure, int64_t n);
 /* The probability that a coefficient of n untied observations, least <= n <= most, is at most r; and at least r. Any

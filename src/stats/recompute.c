@@ -98,8 +98,8 @@ static gcor_status compute_all(recomputation *c, int64_t width, int64_t n, gcor_
 gcor_status gcor_recompute(gcor_context *context, const gcor_measure *measure, const gcor_columns *x,
                            const gcor_columns *y, int64_t n, gcor_pair_value *pairs) {
     if (n == 0) return GCOR_OK;
-    int64_t width = gcor_larger(1, BLOCK_BYTES / (8 * (x->n_obs + 1)));
-    int64_t x_width = gcor_smaller(width, x->source->n_var), y_width = gcor_smaller(width, y->source->n_var);
+    int64_t width = gcor_max(1, BLOCK_BYTES / (8 * (x->n_obs + 1)));
+    int64_t x_width = gcor_min(width, x->source->n_var), y_width = gcor_min(width, y->source->n_var);
     recomputation c = {.context = context, .measure = measure, .x = {.columns = x}, .y = {.columns = y}};
     c.room_bytes = (gcor_pair_bytes(x->design, x->n_obs) + 63) / 64 * 64;
     c.room = gcor_alloc(context, context->threads, c.room_bytes, "pairs in double precision");

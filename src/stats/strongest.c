@@ -33,12 +33,12 @@ static void sink_root(gcor_strong *heap, int64_t n) {
 
 /* What is smaller need not be looked at. */
 static double bound_of(const gcor_strongest *own) {
-    return own->n == own->most ? own->heap[0].size : 0;
+    return own->n == own->max ? own->heap[0].size : 0;
 }
 
 static gcor_status take(gcor_strongest *own, gcor_context *context, gcor_strong strong) {
     void *heap = own->heap;
-    if (own->n == own->most) {
+    if (own->n == own->max) {
         if (!is_stronger(strong, own->heap[0])) return GCOR_OK;
         own->heap[0] = strong;
         sink_root(own->heap, own->n);
@@ -54,7 +54,7 @@ static gcor_status take(gcor_strongest *own, gcor_context *context, gcor_strong 
 }
 
 void gcor_strongest_look(gcor_strongest *own, gcor_context *context, const double *value, int64_t n, int64_t first) {
-    if (own->most == 0) return;
+    if (own->max == 0) return;
     double bound = bound_of(own);
     for (int64_t k = 0; k < n; k++) {
         double size = fabs(value[k]);
@@ -66,9 +66,9 @@ void gcor_strongest_look(gcor_strongest *own, gcor_context *context, const doubl
 
 /* ---- all threads' ----------------------------------------------------------------------------- */
 
-gcor_strongest *gcor_strongest_new(gcor_context *context, int64_t most) {
+gcor_strongest *gcor_strongest_new(gcor_context *context, int64_t max) {
     gcor_strongest *all = gcor_alloc(context, context->threads, sizeof *all, "the strongest pairs");
-    for (int t = 0; all && t < context->threads; t++) all[t] = (gcor_strongest){.most = most};
+    for (int t = 0; all && t < context->threads; t++) all[t] = (gcor_strongest){.max = max};
     return all;
 }
 
@@ -90,14 +90,14 @@ gcor_status gcor_strongest_join(const gcor_strongest *all, gcor_context *context
     for (int t = 0; t < context->threads; to += all[t++].n)
         if (all[t].n > 0) memcpy(to, all[t].heap, (size_t)all[t].n * sizeof *to);
     if (*n > 0) qsort(*best, (size_t)*n, sizeof **best, strongest_first);
-    if (*n > all->most) *n = all->most;
+    if (*n > all->max) *n = all->max;
     return GCOR_OK;
 }
 
-gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t most,
+gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t max,
                                 gcor_strong **best, int64_t *n_best) {
     enum { BLOCK = 1 << 12 };
-    gcor_strongest *all = gcor_strongest_new(context, most);
+    gcor_strongest *all = gcor_strongest_new(context, max);
     *best = NULL;
     if (!all) return GCOR_NO_MEMORY;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (n > BLOCK)

@@ -14,13 +14,13 @@ typedef struct {
  * stronger. Alone in its line of the cache. */
 typedef struct {
     gcor_strong *heap;
-    int64_t n, room, most;
+    int64_t n, room, max;
     char fill[32];
 } gcor_strongest;
 
 /* One for each of context->threads, for `most` values at most; the caller's, to free with gcor_strongest_free();
  * NULL after an error. */
-gcor_strongest *gcor_strongest_new(gcor_context *context, int64_t most);
+gcor_strongest *gcor_strongest_new(gcor_context *context, int64_t max);
 void gcor_strongest_free(gcor_strongest *all, int threads);
 
 /* Look at n values, of which the first stands at `first`. NaN is left out. */
@@ -30,7 +30,7 @@ void gcor_strongest_look(gcor_strongest *own, gcor_context *context, const doubl
 gcor_status gcor_strongest_join(const gcor_strongest *all, gcor_context *context, gcor_strong **best, int64_t *n);
 
 /* The same in one: of n values. */
-gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t most,
+gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t max,
                                 gcor_strong **best, int64_t *n_best);
 
 #endif

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 15, BINS = 1 << 15, LANES = 8, MOST_SHARES = 100, FEW = 1 << 18, FEW_OF = 512 };
+enum { BLOCK = 1 << 15, BINS = 1 << 15, LANES = 8, MAX_SHARES = 100, FEW = 1 << 18, FEW_OF = 512 };
 
 /* A sum, and what rounding has taken from it. */
 typedef struct {
@@ -35,7 +35,7 @@ typedef struct {
     exact_sum *sums; /* of each block */
     gcor_strongest *strongest;
     int n_crowds;
-    crowd crowds[2 * MOST_SHARES];
+    crowd crowds[2 * MAX_SHARES];
     unsigned char crowd_of[BINS]; /* from 1; 0: no quantile is in that bin */
     const crowd *chosen;          /* the one that read_crowd() reads */
     uint64_t *work;               /* to choose in a crowd: room for the largest */
@@ -150,14 +150,14 @@ static crowd *crowd_at(summary *s, int64_t k) {
 
 /* For the crowds that are not too large, and to choose in the largest of them. */
 static gcor_status make_room(summary *s, gcor_context *context) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (crowd *c = s->crowds; c < s->crowds + s->n_crowds; c++) {
         if (c->n > FEW && c->n > s->n / FEW_OF) continue;
         c->few = gcor_alloc(context, c->n, sizeof *c->few, "values to choose among");
         if (!c->few) return GCOR_NO_MEMORY;
-        if (c->n > most) most = c->n;
+        if (c->n > max) max = c->n;
     }
-    s->work = gcor_alloc(context, most, sizeof *s->work, "values to choose among");
+    s->work = gcor_alloc(context, max, sizeof *s->work, "values to choose among");
     return s->work ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
@@ -174,10 +174,10 @@ static void gather_block(summary *s, const double *value, int64_t n, int64_t *fo
 }
 
 static void gather_values(summary *s, gcor_context *context) {
-    int64_t found[2 * MOST_SHARES] = {0};
+    int64_t found[2 * MAX_SHARES] = {0};
 #pragma omp parallel num_threads(context->threads)
     {
-        crowd own[2 * MOST_SHARES];
+        crowd own[2 * MAX_SHARES];
         memcpy(own, s->crowds, sizeof own);
 #pragma omp for schedule(dynamic)
         for (int64_t from = 0; from < s->n; from += BLOCK)
@@ -275,9 +275,9 @@ static void free_summary(summary *s, int threads) {
 }
 
 gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *shares,
-                           int n_shares, int64_t most, double *quantile, gcor_summary *result) {
+                           int n_shares, int64_t max, double *quantile, gcor_summary *result) {
     const char *what = "a summary";
-    if (n_shares > MOST_SHARES) return gcor_fail(context, GCOR_BAD_INPUT, "at most %d quantiles", (int)MOST_SHARES);
+    if (n_shares > MAX_SHARES) return gcor_fail(context, GCOR_BAD_INPUT, "at most %d quantiles", (int)MAX_SHARES);
     summary *s = gcor_alloc(context, 1, sizeof *s, what);
     if (!s) return GCOR_NO_MEMORY;
     memset(s, 0, sizeof *s);
@@ -286,7 +286,7 @@ gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int
     s->room = gcor_alloc(context, values->plain ? 0 : (int64_t)context->threads * BLOCK, sizeof *s->room, what);
     s->counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s->counts, what);
     s->sums = gcor_alloc(context, (n + BLOCK - 1) / BLOCK, sizeof *s->sums, what);
-    s->strongest = gcor_strongest_new(context, most);
+    s->strongest = gcor_strongest_new(context, max);
     gcor_status status = GCOR_NO_MEMORY;
     if (s->room && s->counts && s->sums && s->strongest)
         status = summarise(s, context, shares, n_shares, quantile, result);

@@ -15,6 +15,6 @@ typedef struct {
  * stats::quantile() has it by default: exactly; NaN of none. most: how many of the strongest. Uses context->threads
  * threads, whose number makes no difference, and can be interrupted. After an error there is nothing to free. */
 gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *shares,
-                           int n_shares, int64_t most, double *quantile, gcor_summary *summary);
+                           int n_shares, int64_t max, double *quantile, gcor_summary *summary);
 
 #endif

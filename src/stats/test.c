@@ -14,12 +14,12 @@
 
 enum { PAIRS_OF_TABLE = 1000 }; /* that a table must serve to be worth it */
 
-static void count_range(const gcor_observed *o, int64_t *least, int64_t *most) {
-    *least = o->n_obs;
-    *most = 0;
+static void count_range(const gcor_observed *o, int64_t *min, int64_t *max) {
+    *min = o->n_obs;
+    *max = 0;
     for (int64_t j = 0; j < o->n_var; j++) {
-        if (o->n_present[j] < *least) *least = o->n_present[j];
-        if (o->n_present[j] > *most) *most = o->n_present[j];
+        if (o->n_present[j] < *min) *min = o->n_present[j];
+        if (o->n_present[j] > *max) *max = o->n_present[j];
     }
 }
 
@@ -30,13 +30,13 @@ static int64_t taken(const gcor_test *test) {
 
 /* Which numbers of observations pairs can have that are tested. */
 static void find_range(gcor_test *test) {
-    int64_t n_obs = test->x->n_obs, first = taken(test) + 1, least_x, most_x, least_y, most_y;
+    int64_t n_obs = test->x->n_obs, first = taken(test) + 1, min_x, max_x, min_y, max_y;
     test->low = test->n_found = n_obs;
     if (!gcor_test_is_single(test)) {
-        count_range(test->x, &least_x, &most_x);
-        count_range(test->y, &least_y, &most_y);
-        test->low = least_x + least_y - n_obs;
-        test->n_found = most_x < most_y ? most_x : most_y;
+        count_range(test->x, &min_x, &max_x);
+        count_range(test->y, &min_y, &max_y);
+        test->low = min_x + min_y - n_obs;
+        test->n_found = max_x < max_y ? max_x : max_y;
     }
     if (test->low < first) test->low = first;
     test->n_found -= test->low - 1;
@@ -48,7 +48,7 @@ static int is_normal(const gcor_test *test) {
 }
 
 static int needs_ties(const gcor_test *test) {
-    return is_normal(test) || (test->rule.most_exact > 0 && gcor_most_exact(test->rule.measure) > 0);
+    return is_normal(test) || (test->rule.max_exact > 0 && gcor_max_exact(test->rule.measure) > 0);
 }
 
 /* Degrees of freedom of the table for pairs with n observations. */
@@ -96,13 +96,13 @@ static gcor_status estimate_lags(gcor_context *context, gcor_test *test, const g
 
 /* Makes the exact distributions of the numbers of observations that pairs can have, if exact p values are wanted. */
 static gcor_status make_exact(gcor_context *context, gcor_test *test) {
-    int64_t least = test->low, most = gcor_most_exact(test->rule.measure);
-    if (most > test->rule.most_exact) most = test->rule.most_exact;
-    if (most > test->low + test->n_found - 1) most = test->low + test->n_found - 1;
-    if (least < test->rule.min_obs) least = test->rule.min_obs;
-    test->rule.most_exact = most;
-    if (most < least) return GCOR_OK;
-    test->exact = gcor_exact_new(context, test->rule.measure, least, most);
+    int64_t min = test->low, max = gcor_max_exact(test->rule.measure);
+    if (max > test->rule.max_exact) max = test->rule.max_exact;
+    if (max > test->low + test->n_found - 1) max = test->low + test->n_found - 1;
+    if (min < test->rule.min_obs) min = test->rule.min_obs;
+    test->rule.max_exact = max;
+    if (max < min) return GCOR_OK;
+    test->exact = gcor_exact_new(context, test->rule.measure, min, max);
     return test->exact ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
@@ -188,9 +188,9 @@ static double asymptotic_p(const gcor_test *test, int64_t n, double df, double r
  * extreme. The same sides count as in exact_p(). */
 static double at_least_own_order(const gcor_test *test, int64_t i, int64_t j, int64_t n, double p) {
     double own = gcor_common_orders(test->x, i, test->y, j, n), other = gcor_common_orders(test->y, j, test->x, i, n);
-    double least = fmax(own, other) / gcor_factorial(n);
-    if (test->rule.alternative == GCOR_TWO_SIDED) least = least < 0.5 ? 2 * least : 1;
-    return fmax(p, test->rule.is_log ? gcor_log(least) : least);
+    double min = fmax(own, other) / gcor_factorial(n);
+    if (test->rule.alternative == GCOR_TWO_SIDED) min = min < 0.5 ? 2 * min : 1;
+    return fmax(p, test->rule.is_log ? gcor_log(min) : min);
 }
 
 gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r) {
@@ -205,7 +205,7 @@ gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r
         other = gcor_common_quotient(test->y, j, test->x, i, n);
     }
     pair.statistic = is_normal(test) ? r / gcor_kendall_deviation((double)n, q, other) : gcor_t_score(df, r);
-    int is_small = test->exact && n <= test->rule.most_exact;
+    int is_small = test->exact && n <= test->rule.max_exact;
     pair.is_tied = is_small && !(gcor_is_untied((double)n, q) && gcor_is_untied((double)n, other));
     pair.p = is_small && !pair.is_tied ? exact_p(test, n, r) : asymptotic_p(test, n, df, r, pair.statistic);
     if (pair.is_tied) pair.p = at_least_own_order(test, i, j, n, pair.p);
@@ -275,7 +275,7 @@ static gcor_status test_lines(gcor_context *context, gcor_test *test, const pair
 
 /* ---- pairs near 1 -------------------------------------------------------------------------------- */
 
-double gcor_test_most_df(const gcor_test *test) {
+double gcor_test_max_df(const gcor_test *test) {
     return test->rule.df.given > 0 ? test->rule.df.given : (double)(test->x->n_obs - taken(test));
 }
 
@@ -286,7 +286,7 @@ int gcor_test_recomputes(const gcor_test *test) {
 /* Variable j of y: its pairs near 1 to `near`, if that is not NULL; returns how many there are. */
 static int64_t list_line(const pair_lists *lists, int64_t j, gcor_pair_value *near) {
     int64_t n_x = lists->test->x->n_var, at = position_of(lists, j), count = 0;
-    double df = gcor_test_most_df(lists->test);
+    double df = gcor_test_max_df(lists->test);
     for (int64_t i = first_of(lists, j); i < n_x; i++, at++) {
         if (!gcor_is_near(df, lists->r[at])) continue;
         if (near) near[count] = (gcor_pair_value){at, i, j, lists->r[at]};

@@ -34,12 +34,12 @@ typedef struct {
 typedef struct {
     const gcor_measure *measure;
     gcor_alternative alternative;
-    int is_log;         /* p values are wanted as natural logarithms */
-    int64_t most_exact; /* up to how many observations p values are exact where there are no ties; those of Spearman's
-                         * rho are of gcor_rho_beta_of() elsewhere; 0: none are, rho's are Student's t */
-    int64_t min_obs;    /* a pair with fewer observations is not tested; at least 3 */
-    int in_double;      /* coefficients are in double precision: none is computed anew */
-    double missing;     /* what a pair has that cannot be tested */
+    int is_log;        /* p values are wanted as natural logarithms */
+    int64_t max_exact; /* up to how many observations p values are exact where there are no ties; those of Spearman's
+                        * rho are of gcor_rho_beta_of() elsewhere; 0: none are, rho's are Student's t */
+    int64_t min_obs;   /* a pair with fewer observations is not tested; at least 3 */
+    int in_double;     /* coefficients are in double precision: none is computed anew */
+    double missing;    /* what a pair has that cannot be tested */
     gcor_df_rule df;
 } gcor_test_rule;
 
@@ -95,7 +95,7 @@ static inline int gcor_is_near(double df, double r) {
     return rest < 0x1p-4 && rest < df * 0x1p-12;
 }
 /* The max degrees of freedom of a pair. */
-double gcor_test_most_df(const gcor_test *test);
+double gcor_test_max_df(const gcor_test *test);
 /* Whether coefficients of the test are to be computed anew where gcor_is_near(): by gcor_recompute(). */
 int gcor_test_recomputes(const gcor_test *test);
 

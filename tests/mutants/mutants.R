@@ -68,8 +68,8 @@ mutants <- list(
   # ---- sinks
   mutant("sign of an edge", "src/sink/weight.h", "side == GCOR_NEGATIVE ? -1.0", "side == GCOR_NEGATIVE ? 1.0",
          "network"),
-  mutant("edge at the threshold", "src/sink/weight.h", "weight >= gcor_least(rule, row, col) ? GCOR_KEPT",
-         "weight > gcor_least(rule, row, col) ? GCOR_KEPT", "network"),
+  mutant("edge at the threshold", "src/sink/weight.h", "weight >= gcor_min_weight(rule, row, col) ? GCOR_KEPT",
+         "weight > gcor_min_weight(rule, row, col) ? GCOR_KEPT", "network"),
   mutant("rank of a selection", "src/stats/select.c", "counts[bin] < *k)", "counts[bin] <= *k)", "density|summary"),
   mutant("merge of maxima", "src/sink/maximum.c", "    gcor_maximum_add(maximum, gcor_maximum_of(from));\n", "",
          "workers|test"),

@@ -26,8 +26,8 @@ void unit_about(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int unit_check_int(const char *file, int line, const char *what, int64_t actual, int64_t expected);
 
 /* Within `most` of each other, or both not a number. */
-#define CHECK_NEAR(actual, expected, most) unit_check_near(__FILE__, __LINE__, #actual, actual, expected, most)
-int unit_check_near(const char *file, int line, const char *what, double actual, double expected, double most);
+#define CHECK_NEAR(actual, expected, max) unit_check_near(__FILE__, __LINE__, #actual, actual, expected, max)
+int unit_check_near(const char *file, int line, const char *what, double actual, double expected, double max);
 
 /* That a message has a part. */
 #define CHECK_TEXT(text, part) unit_check_text(__FILE__, __LINE__, text, part)

@@ -17,12 +17,12 @@ typedef struct {
 } late_tile;
 
 /* The tiles that are still to be delivered. */
-enum { MOST_LATE = 3 };
+enum { MAX_LATE = 3 };
 typedef struct {
     gcor_state *inner; /* the processor's */
     gcor_context *context;
     int number, is_broken, n_late;
-    late_tile late[MOST_LATE];
+    late_tile late[MAX_LATE];
 } device;
 
 static device *device_of(const gcor_state *state) {
@@ -128,7 +128,7 @@ static gcor_status multiply(gcor_state *state, const gcor_operand *rows, const g
     device *d = device_of(state);
     gcor_status status = call(d, d->context, UNIT_MULTIPLY);
     if (unit_devices_now.pause > 0) usleep((useconds_t)unit_devices_now.pause);
-    if (!status && d->n_late == MOST_LATE) status = deliver(d);
+    if (!status && d->n_late == MAX_LATE) status = deliver(d);
     if (!status) d->late[d->n_late++] = (late_tile){rows, cols, *tile};
     return status;
 }

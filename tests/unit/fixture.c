@@ -130,7 +130,7 @@ void unit_fixture_set(unit_fixture *f, const gcor_backend *backend, gcor_shape s
 }
 
 gcor_status unit_session_open(unit_problem *p, gcor_session **session) {
-    int numbers[GCOR_MOST_DEVICES];
+    int numbers[GCOR_MAX_DEVICES];
     unit_call call;
     unit_call_begin(&call, p->threads);
     for (int d = 0; d < p->devices; d++) numbers[d] = d;

@@ -29,7 +29,7 @@ typedef struct {
 void unit_call_begin(unit_call *call, int threads);
 
 /* A run: what the engine is asked for, and what it says beside the sink. */
-enum { UNIT_MOST_VAR = 8192 };
+enum { UNIT_MAX_VAR = 8192 };
 typedef struct {
     const gcor_backend *backend;
     int devices;
@@ -47,7 +47,7 @@ typedef struct {
     gcor_job job;
     gcor_error error;
     int64_t pairs, pairs_done; /* the monitor's */
-    unsigned char x_flags[UNIT_MOST_VAR], y_flags[UNIT_MOST_VAR];
+    unsigned char x_flags[UNIT_MAX_VAR], y_flags[UNIT_MAX_VAR];
 } unit_problem;
 
 /* Pearson's correlation on one thread of the processor, of all pairs, whatever is missing. */

@@ -64,9 +64,9 @@ int unit_check_int(const char *file, int line, const char *what, int64_t actual,
            unit_fail(file, line, "%s is %lld, not %lld", what, (long long)actual, (long long)expected);
 }
 
-int unit_check_near(const char *file, int line, const char *what, double actual, double expected, double most) {
-    if (fabs(actual - expected) <= most || (isnan(actual) && isnan(expected))) return 1;
-    return unit_fail(file, line, "%s is %.17g, not %.17g within %g", what, actual, expected, most);
+int unit_check_near(const char *file, int line, const char *what, double actual, double expected, double max) {
+    if (fabs(actual - expected) <= max || (isnan(actual) && isnan(expected))) return 1;
+    return unit_fail(file, line, "%s is %.17g, not %.17g within %g", what, actual, expected, max);
 }
 
 int unit_check_text(const char *file, int line, const char *text, const char *part) {

@@ -44,7 +44,7 @@ static void write_dense(unit_sink *sink, gcor_context *context, FILE *file) {
 /* setting: a tenth of the least weight. */
 static gcor_status make_store(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                               unit_sink *sink) {
-    gcor_edge_rule rule = {.side = (gcor_side)kind->side, .least = kind->setting / 10.0, .ceiling = 0.8};
+    gcor_edge_rule rule = {.side = (gcor_side)kind->side, .min = kind->setting / 10.0, .ceiling = 0.8};
     gcor_store *store;
     gcor_status status = gcor_store_new(context, kind->shape, n_row, n_col, rule, INT32_MAX, &store);
     sink->sink = status ? NULL : &store->edges.sink;
@@ -61,12 +61,11 @@ static gcor_status make_spool(gcor_context *context, const unit_kind *kind, int6
 /* Compressed rows, which empty it, after its counts and ranks. */
 static void write_store(gcor_store *store, gcor_context *context, FILE *file) {
     int64_t n_row = store->edges.sink.n_row, count = store->count;
-    const double least[] = {0, 0.4, 0.6};
+    const double min[] = {0, 0.4, 0.6};
     double weight = 0;
     put(file, &store->edges.above, 1, sizeof store->edges.above);
     put(file, &store->count, 1, sizeof store->count);
-    for (int k = 0; k < 3 && !gcor_store_count(store, context, least[k], &count); k++)
-        put(file, &count, 1, sizeof count);
+    for (int k = 0; k < 3 && !gcor_store_count(store, context, min[k], &count); k++) put(file, &count, 1, sizeof count);
     for (int64_t k = 1; k < 5000 && !gcor_store_rank(store, context, k, &weight); k *= 10)
         put(file, &weight, 1, sizeof weight);
     int32_t *start = calloc((size_t)n_row + 1, sizeof *start);
@@ -99,7 +98,7 @@ static gcor_status make_neighbours(gcor_context *context, const unit_kind *kind,
 
 static void write_neighbours(unit_sink *sink, gcor_context *context, FILE *file) {
     const gcor_sink *own = sink->sink;
-    gcor_edge_rule rule = {.side = (gcor_side)sink->kind->side, .least = 0, .ceiling = 2};
+    gcor_edge_rule rule = {.side = (gcor_side)sink->kind->side, .min = 0, .ceiling = 2};
     for (int mutual = 0; mutual < 2; mutual++) {
         gcor_store *store;
         CHECK_INT(gcor_store_new(context, own->shape, own->n_row, own->n_col, rule, INT32_MAX, &store), GCOR_OK);
@@ -146,7 +145,7 @@ static void write_maximum(unit_sink *sink, gcor_context *context, FILE *file) {
 static gcor_status make_sums(gcor_context *context, const unit_kind *kind, int64_t n_var, int n_power, int histogram,
                              unit_sink *sink) {
     gcor_sums_rule rule = {.side = (gcor_side)kind->side,
-                           .least = kind->setting / 10.0,
+                           .min = kind->setting / 10.0,
                            .n_power = n_power,
                            .histogram = histogram,
                            .similarity = (gcor_similarity)kind->side,

@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #endif
 
-enum { N_OBS = 30, N_X = 110, N_Y = 70, SHARES = 3, MOST = 5000 };
+enum { N_OBS = 30, N_X = 110, N_Y = 70, SHARES = 3, MAX = 5000 };
 
 typedef struct {
     unit_problem problem;
@@ -52,8 +52,8 @@ static void free_fixture(fixture *f) {
 
 /* ---- stores of the same edges ------------------------------------------------------------------ */
 
-static gcor_store *empty_store(fixture *f, gcor_shape shape, double least) {
-    gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .least = least, .ceiling = 2};
+static gcor_store *empty_store(fixture *f, gcor_shape shape, double min) {
+    gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .min = min, .ceiling = 2};
     gcor_store *store;
     CHECK_INT(gcor_store_new(&f->call.context, shape, shape == GCOR_FULL ? N_Y : N_X, N_X, rule, INT64_MAX / 2, &store),
               GCOR_OK);
@@ -61,8 +61,8 @@ static gcor_store *empty_store(fixture *f, gcor_shape shape, double least) {
 }
 
 /* budget: bytes in memory; below 0: all. */
-static gcor_store *found_store(fixture *f, gcor_shape shape, double least, int64_t budget, gcor_share share) {
-    gcor_store *store = empty_store(f, shape, least);
+static gcor_store *found_store(fixture *f, gcor_shape shape, double min, int64_t budget, gcor_share share) {
+    gcor_store *store = empty_store(f, shape, min);
     if (budget >= 0) CHECK_INT(gcor_store_spool(store, &f->call.context, unit_folder(), budget), GCOR_OK);
     f->problem.share = share;
     CHECK_INT(unit_run(&f->problem, &store->edges.sink), GCOR_OK);
@@ -70,8 +70,8 @@ static gcor_store *found_store(fixture *f, gcor_shape shape, double least, int64
 }
 
 /* What was saved of a share, some bytes behind the file's begin. */
-static void save_share(fixture *f, gcor_shape shape, double least, gcor_share share, int64_t offset, const char *path) {
-    gcor_store *store = found_store(f, shape, least, share.index % 2 ? 1 : -1, share);
+static void save_share(fixture *f, gcor_shape shape, double min, gcor_share share, int64_t offset, const char *path) {
+    gcor_store *store = found_store(f, shape, min, share.index % 2 ? 1 : -1, share);
     FILE *file = fopen(path, "wb");
     for (int64_t k = 0; k < offset; k++) fputc('x', file);
     CHECK_INT(gcor_sink_save(&store->edges.sink, &f->call.context, &share, file), GCOR_OK);
@@ -85,13 +85,13 @@ static void name_file(char *path, size_t size) {
 }
 
 /* The files need no names once they are attached. */
-static gcor_store *attached_store(fixture *f, gcor_shape shape, double least) {
-    gcor_store *store = empty_store(f, shape, least);
+static gcor_store *attached_store(fixture *f, gcor_shape shape, double min) {
+    gcor_store *store = empty_store(f, shape, min);
     for (int k = 0; k < SHARES; k++) {
         char path[FILENAME_MAX];
         int64_t end = 0;
         name_file(path, sizeof path);
-        save_share(f, shape, least, (gcor_share){k, SHARES}, 5 * k, path);
+        save_share(f, shape, min, (gcor_share){k, SHARES}, 5 * k, path);
         CHECK_INT(gcor_store_attach(store, &f->call.context, path, 5 * k, &end), GCOR_OK);
         FILE *file = fopen(path, "rb");
         CHECK_INT(fseek(file, 0, SEEK_END), 0);
@@ -112,14 +112,14 @@ typedef struct {
     double *values; /* n_row x n_col, row by row; NaN where there is none */
 } all_rows;
 
-static all_rows rows_of(fixture *f, gcor_store *store, double least) {
+static all_rows rows_of(fixture *f, gcor_store *store, double min) {
     all_rows rows = {.n_row = store->edges.sink.n_row, .n_col = store->edges.sink.n_col};
     gcor_context *context = &f->call.context;
     rows.start = calloc((size_t)rows.n_row + 1, sizeof *rows.start);
-    CHECK_INT(gcor_store_starts(store, context, least, rows.n_row, rows.start), GCOR_OK);
+    CHECK_INT(gcor_store_starts(store, context, min, rows.n_row, rows.start), GCOR_OK);
     rows.col = calloc((size_t)rows.start[rows.n_row] + 1, sizeof *rows.col);
     rows.r = calloc((size_t)rows.start[rows.n_row] + 1, sizeof *rows.r);
-    CHECK_INT(gcor_store_rows(store, context, least, rows.n_row, rows.start, rows.col, rows.r), GCOR_OK);
+    CHECK_INT(gcor_store_rows(store, context, min, rows.n_row, rows.start, rows.col, rows.r), GCOR_OK);
     rows.values = malloc((size_t)(rows.n_row * rows.n_col) * sizeof *rows.values);
     for (int64_t k = 0; k < rows.n_row * rows.n_col; k++) rows.values[k] = NAN;
     for (int64_t row = 0; row < rows.n_row; row++)
@@ -148,12 +148,12 @@ static double expected(const all_rows *rows, gcor_view view, int64_t row, int64_
     return swapped ? rows->values[col * rows->n_col + row] : rows->values[row * rows->n_col + col];
 }
 
-static void check_row(const all_rows *rows, gcor_view view, double least, int64_t row, int32_t n, const int32_t *col,
+static void check_row(const all_rows *rows, gcor_view view, double min, int64_t row, int32_t n, const int32_t *col,
                       const double *r) {
     int32_t at = 0;
     for (int64_t c = 0; c < (view == GCOR_COLUMNS ? rows->n_row : rows->n_col); c++) {
         double value = expected(rows, view, row, c);
-        if (!(fabs(value) >= least)) continue;
+        if (!(fabs(value) >= min)) continue;
         if (!CHECK(at < n)) return;
         CHECK_INT(col[at], c);
         CHECK(r[at] == value);
@@ -162,50 +162,49 @@ static void check_row(const all_rows *rows, gcor_view view, double least, int64_
     CHECK_INT(at, n);
 }
 
-static void check_bands(fixture *f, gcor_store *store, const all_rows *rows, gcor_view view, double least,
-                        int64_t most) {
+static void check_bands(fixture *f, gcor_store *store, const all_rows *rows, gcor_view view, double min, int64_t max) {
     int64_t n_row = view == GCOR_COLUMNS ? rows->n_col : rows->n_row, n = 0;
     int32_t *entries = calloc((size_t)n_row + 1, sizeof *entries);
-    CHECK_INT(gcor_store_entries(store, &f->call.context, least, view, entries), GCOR_OK);
+    CHECK_INT(gcor_store_entries(store, &f->call.context, min, view, entries), GCOR_OK);
     for (int64_t first = 0; first < n_row; first += n) {
         int64_t total = 0, at = 0;
-        n = gcor_band_rows(store, view, entries, first, most);
+        n = gcor_band_rows(store, view, entries, first, max);
         if (!CHECK(n > 0 && first + n <= n_row)) break;
         for (int64_t row = first; row < first + n; row++) total += entries[row];
-        CHECK(total <= most || n == 1);
+        CHECK(total <= max || n == 1);
         int32_t *col = calloc((size_t)total + 1, sizeof *col);
         double *r = calloc((size_t)total + 1, sizeof *r);
-        CHECK_INT(gcor_store_band(store, &f->call.context, least, view, entries, first, n, col, r), GCOR_OK);
+        CHECK_INT(gcor_store_band(store, &f->call.context, min, view, entries, first, n, col, r), GCOR_OK);
         for (int64_t row = first; row < first + n; at += entries[row++])
-            check_row(rows, view, least, row, entries[row], col + at, r + at);
+            check_row(rows, view, min, row, entries[row], col + at, r + at);
         free(col);
         free(r);
     }
     free(entries);
 }
 
-static void check_views(fixture *f, gcor_store *store, const all_rows *rows, double least) {
-    const int64_t mosts[] = {20, INT32_MAX};
+static void check_views(fixture *f, gcor_store *store, const all_rows *rows, double min) {
+    const int64_t maxima[] = {20, INT32_MAX};
     for (int k = 0; k < 2; k++) {
-        unit_about("shape %d, least %g, at most %d", (int)store->edges.sink.shape, least, (int)mosts[k]);
-        check_bands(f, store, rows, GCOR_ROWS, least, mosts[k]);
-        check_bands(f, store, rows, GCOR_COLUMNS, least, mosts[k]);
-        if (store->edges.sink.shape != GCOR_FULL) check_bands(f, store, rows, GCOR_BOTH_HALVES, least, mosts[k]);
+        unit_about("shape %d, least %g, at most %d", (int)store->edges.sink.shape, min, (int)maxima[k]);
+        check_bands(f, store, rows, GCOR_ROWS, min, maxima[k]);
+        check_bands(f, store, rows, GCOR_COLUMNS, min, maxima[k]);
+        if (store->edges.sink.shape != GCOR_FULL) check_bands(f, store, rows, GCOR_BOTH_HALVES, min, maxima[k]);
     }
 }
 
 /* Sums over both halves of the rows, which round once for each edge. */
-static void check_degrees(fixture *f, gcor_store *store, const all_rows *rows, double least) {
+static void check_degrees(fixture *f, gcor_store *store, const all_rows *rows, double min) {
     int64_t degree[N_X];
     gcor_int128 strength[N_X];
     if (store->edges.sink.shape == GCOR_FULL) return;
-    CHECK_INT(gcor_store_degrees(store, &f->call.context, least, degree, strength), GCOR_OK);
+    CHECK_INT(gcor_store_degrees(store, &f->call.context, min, degree, strength), GCOR_OK);
     for (int64_t j = 0; j < rows->n_col; j++) {
         int64_t found = 0;
         double sum = 0;
         for (int64_t i = 0; i < rows->n_row; i++) {
             double weight = fabs(expected(rows, GCOR_BOTH_HALVES, j, i));
-            if (!(weight >= least)) continue;
+            if (!(weight >= min)) continue;
             found++;
             sum += weight;
         }
@@ -215,9 +214,9 @@ static void check_degrees(fixture *f, gcor_store *store, const all_rows *rows, d
 }
 
 /* All that can be asked of a store, against one in memory. */
-static void check_store(fixture *f, gcor_store *store, double least) {
+static void check_store(fixture *f, gcor_store *store, double min) {
     gcor_shape shape = store->edges.sink.shape;
-    gcor_store *memory = found_store(f, shape, least, -1, (gcor_share){0, 1});
+    gcor_store *memory = found_store(f, shape, min, -1, (gcor_share){0, 1});
     double a = 0, b = 0, tie = 0;
     int64_t m = 0, n = 0;
     CHECK_INT(store->count, memory->count);
@@ -242,19 +241,19 @@ static void check_store(fixture *f, gcor_store *store, double least) {
     free_rows(&again);
 }
 
-static void check_stores(int threads, double least) {
+static void check_stores(int threads, double min) {
     const gcor_shape shapes[] = {GCOR_LOWER, GCOR_FULL};
     const gcor_share all = {0, 1};
     fixture *f = new_fixture(threads);
     for (int s = 0; s < 2; s++) {
         set_problem(f, shapes[s]);
-        check_store(f, found_store(f, shapes[s], least, -1, all), least);
-        check_store(f, found_store(f, shapes[s], least, 0, all), least);
-        check_store(f, found_store(f, shapes[s], least, 20000, all), least);
+        check_store(f, found_store(f, shapes[s], min, -1, all), min);
+        check_store(f, found_store(f, shapes[s], min, 0, all), min);
+        check_store(f, found_store(f, shapes[s], min, 20000, all), min);
         f->problem.devices = 3;
-        check_store(f, found_store(f, shapes[s], least, 5000, all), least);
+        check_store(f, found_store(f, shapes[s], min, 5000, all), min);
         f->problem.devices = 1;
-        check_store(f, attached_store(f, shapes[s], least), least);
+        check_store(f, attached_store(f, shapes[s], min), min);
     }
     free_fixture(f);
 }
@@ -288,7 +287,7 @@ static void within_the_budget(void) {
 enum { WIDE_ROWS = 40, WIDE_COLS = 20000 };
 
 static gcor_store *wide_store(unit_call *call, int every, int64_t budget) {
-    gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .least = 0, .ceiling = 2};
+    gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .min = 0, .ceiling = 2};
     gcor_context *context = &call->context;
     gcor_store *store;
     gcor_edge *list = malloc(WIDE_ROWS * (WIDE_COLS / every + 1) * sizeof *list);
@@ -444,7 +443,7 @@ static void full_disks(void) {
 
 /* Everything that is done with a store in a file, by allocations of which the k-th fails; whether none did. */
 static int work_short_of_memory(fixture *f, const char *path, int k) {
-    const gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .least = 0.3, .ceiling = 2};
+    const gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .min = 0.3, .ceiling = 2};
     int32_t entries[N_X], col[N_X * N_X];
     double r[N_X * N_X], weight;
     int64_t count, degree[N_X];
@@ -478,8 +477,8 @@ static void no_memory(void) {
     save_share(f, GCOR_LOWER, 0.3, (gcor_share){0, 1}, 0, path);
     do {
         unit_about("allocation %d", ++k);
-    } while (!work_short_of_memory(f, path, k) && k < MOST);
-    CHECK(k > 20 && k < MOST);
+    } while (!work_short_of_memory(f, path, k) && k < MAX);
+    CHECK(k > 20 && k < MAX);
     (void)unlink(path);
     free_fixture(f);
 }

@@ -12,17 +12,17 @@
 enum { VALUES = 3 * GCOR_CHEAP_SOME + 5 };
 
 /* Values up to `most` of both signs, the largest among them. */
-static void fill(float *value, double most) {
-    for (int k = 0; k < VALUES; k++) value[k] = (float)((2 * unit_uniform() - 1) * most);
-    value[0] = (float)most;
-    value[VALUES - 1] = -(float)most;
+static void fill(float *value, double max) {
+    for (int k = 0; k < VALUES; k++) value[k] = (float)((2 * unit_uniform() - 1) * max);
+    value[0] = (float)max;
+    value[VALUES - 1] = -(float)max;
 }
 
-static void check_sums(const gcor_combine_loops *loops, double most, float w) {
-    const float beyond = (float)GCOR_CHEAP_MOST;
+static void check_sums(const gcor_combine_loops *loops, double max, float w) {
+    const float beyond = (float)GCOR_CHEAP_MAX;
     float value[VALUES], sum[VALUES];
     int expected = 0;
-    fill(value, most);
+    fill(value, max);
     for (int k = 0; k < VALUES; k++) sum[k] = 0.25f;
     for (int k = 0; k < VALUES; k++) expected |= fabsf(value[k]) > beyond;
     CHECK(!loops->add_cheap_fisher(sum, value, w, VALUES) == !expected);
@@ -53,11 +53,11 @@ static void with_each_set(void (*check)(const gcor_combine_loops *)) {
 }
 
 static void check_all_sums(const gcor_combine_loops *loops) {
-    const double most[] = {0.01, 0.3, 0.5999999, 0.6, 0.6000001, 0.75, 0.8999999, 0.9, 0.9000001, 1};
+    const double max[] = {0.01, 0.3, 0.5999999, 0.6, 0.6000001, 0.75, 0.8999999, 0.9, 0.9000001, 1};
     const float weights[] = {1, 0.25f, -2};
     unit_seed(7);
     for (int m = 0; m < 10; m++)
-        for (int w = 0; w < 3; w++) check_sums(loops, most[m], weights[w]);
+        for (int w = 0; w < 3; w++) check_sums(loops, max[m], weights[w]);
 }
 
 /* The sums one by one, in the order of the subjects. */

@@ -92,8 +92,8 @@ static void numerators_come_back(void) {
     unit_call_begin(&call, 1);
     unit_seed(3);
     CHECK_INT(gcor_compact_sink_new(&call.context, &to, &sink), GCOR_OK);
-    int64_t most = gcor_obs_pairs(GCOR_COMPACT_OBS);
-    for (int j = 0; j < N_VAR; j++) to.norm[j] = (double)(j % 3 ? most - unit_random(1000) : 1 + unit_random(most));
+    int64_t max = gcor_obs_pairs(GCOR_COMPACT_OBS);
+    for (int j = 0; j < N_VAR; j++) to.norm[j] = (double)(j % 3 ? max - unit_random(1000) : 1 + unit_random(max));
     to.norm[5] = 0, to.norm[6] = -1, to.norm[7] = NAN;
     for (int64_t row = 0; row < N_VAR - 1; row++) {
         double r[N_VAR];

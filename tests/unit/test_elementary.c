@@ -18,10 +18,10 @@ static double error_of(double value, long double exact) {
     return (double)(fabsl(value - exact) / ldexpl(1, exponent - DBL_MANT_DIG));
 }
 
-#define CHECK_ERROR(most, value, exact) \
+#define CHECK_ERROR(max, value, exact) \
     do { \
         double error = error_of(value, exact); \
-        if (!(error <= (most))) unit_fail(__FILE__, __LINE__, #value " is wrong by %g units, x is %.17g", error, x); \
+        if (!(error <= (max))) unit_fail(__FILE__, __LINE__, #value " is wrong by %g units, x is %.17g", error, x); \
     } while (0)
 
 static void near_exact(void) {

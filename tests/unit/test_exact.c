@@ -11,12 +11,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ORDERS = 9, MOST_STEPS = 456 };
+enum { MAX_ORDERS = 9, MAX_STEPS = 456 };
 
-static gcor_exact *tables(const char *measure, int least, int most) {
+static gcor_exact *tables(const char *measure, int min, int max) {
     unit_call call;
     unit_call_begin(&call, 1);
-    return gcor_exact_new(&call.context, unit_measure(measure), least, most);
+    return gcor_exact_new(&call.context, unit_measure(measure), min, max);
 }
 
 static double at_step(const gcor_exact *exact, const char *measure, int64_t n, int64_t k) {
@@ -54,11 +54,11 @@ static void count_orders(int *order, int at, int n, int is_kendall, double *coun
 static void distributions_are_those_of_all_orders(void) {
     const char *measures[] = {"spearman", "kendall"};
     for (int m = 0; m < 2; m++) {
-        gcor_exact *exact = tables(measures[m], 2, MOST_ORDERS);
+        gcor_exact *exact = tables(measures[m], 2, MAX_ORDERS);
         if (!CHECK(exact)) return;
-        for (int n = 2; n <= MOST_ORDERS; n++) {
-            double counts[MOST_STEPS] = {0}, all = 1, sum = 0;
-            int order[MOST_ORDERS];
+        for (int n = 2; n <= MAX_ORDERS; n++) {
+            double counts[MAX_STEPS] = {0}, all = 1, sum = 0;
+            int order[MAX_ORDERS];
             for (int k = 0; k < n; k++) order[k] = k, all *= k + 1;
             count_orders(order, 0, n, m, counts);
             unit_about("%s of %d", measures[m], n);

@@ -11,11 +11,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_OBS = 700 };
+enum { MAX_OBS = 700 };
 
 /* Scores of values of so many levels, some of them missing: how many are less than one, less how many are larger. */
 static void fill(float *score, int n_obs, int levels, int missing) {
-    float value[MOST_OBS];
+    float value[MAX_OBS];
     for (int k = 0; k < n_obs; k++) value[k] = missing && unit_random(10) == 0 ? NAN : (float)unit_random(levels);
     for (int k = 0; k < n_obs; k++) {
         score[k] = isnan(value[k]) ? NAN : 0;
@@ -48,13 +48,13 @@ static void check_same(cpu_kendall found, cpu_kendall expected) {
     CHECK_INT(found.n_obs, expected.n_obs);
 }
 
-static const int sizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 300, MOST_OBS};
+static const int sizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 300, MAX_OBS};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static void sorting_counts_all_pairs(void) {
-    float x[MOST_OBS], y[MOST_OBS];
-    int32_t rows[MOST_OBS];
-    void *work = malloc((size_t)cpu_knight_bytes(MOST_OBS));
+    float x[MAX_OBS], y[MAX_OBS];
+    int32_t rows[MAX_OBS];
+    void *work = malloc((size_t)cpu_knight_bytes(MAX_OBS));
     unit_seed(21);
     for (int s = 0; s < SIZES; s++)
         for (int levels = 1; levels < 4000; levels *= 3)
@@ -77,13 +77,13 @@ static cpu_levels open_levels(const cpu_kernels *kernels, const float *score, in
         for (int q = 0; q < k; q++) before |= score[q] == score[k];
         levels += !before;
     }
-    uint64_t *sets = gcor_os_alloc((size_t)cpu_set_words(MOST_OBS) * (CPU_LEVELS + 1) * sizeof *sets);
+    uint64_t *sets = gcor_os_alloc((size_t)cpu_set_words(MAX_OBS) * (CPU_LEVELS + 1) * sizeof *sets);
     cpu_open_levels(kernels, score, n_obs, levels, sets);
     return (cpu_levels){sets, levels};
 }
 
 static void tables_count_all_pairs(void) {
-    float x[MOST_OBS], y[MOST_OBS];
+    float x[MAX_OBS], y[MAX_OBS];
     unit_seed(22);
     for (int set = 0; cpu_kernel_set(set); set++)
         for (int s = 2; s < SIZES; s++)
@@ -102,8 +102,8 @@ static void tables_count_all_pairs(void) {
 
 /* Of few levels they come without a sort: as many below and up to each value as there are. */
 static void ranks_are_counts(void) {
-    double x[MOST_OBS];
-    void *memory = malloc(gcor_ranks_bytes(MOST_OBS));
+    double x[MAX_OBS];
+    void *memory = malloc(gcor_ranks_bytes(MAX_OBS));
     unit_seed(23);
     for (int s = 0; s < SIZES; s++)
         for (int levels = 1; levels < 40; levels++) {

@@ -137,11 +137,11 @@ enum { REFUSED = 14 };
 static void rows_that_are_refused(void) {
     const gcor_measure right = {
         .version = GCOR_MEASURE_VERSION, .title = "Refused", .kind = GCOR_REAL, .prepare = prepare_nothing};
-    static gcor_option many[GCOR_MOST_OPTIONS + 2];
+    static gcor_option many[GCOR_MAX_OPTIONS + 2];
     static gcor_measure wrong[REFUSED];
     static char names[REFUSED][32];
     int before = count_measures();
-    for (int k = 0; k <= GCOR_MOST_OPTIONS; k++) many[k].name = "an option";
+    for (int k = 0; k <= GCOR_MAX_OPTIONS; k++) many[k].name = "an option";
     for (int k = 0; k < REFUSED; k++) {
         snprintf(names[k], sizeof names[k], "refused %d", k);
         wrong[k] = right;

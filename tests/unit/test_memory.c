@@ -5,7 +5,7 @@
 
 #include "../../src/base/alloc.h"
 
-enum { ENOUGH = 3, MOST = 5000 };
+enum { ENOUGH = 3, MAX = 5000 };
 /* Enough for a run to have more than one thread (engine/run.c). */
 enum { N_OBS = 64, N_X = 140, N_Y = 70 };
 
@@ -50,11 +50,11 @@ static void walk(unit_fixture *f, const unit_kind *kind, int devices, int thread
     unit_found expected = unit_find(&f->problem, kind, &status);
     set_problem(f, kind, devices, threads);
     unit_devices_now.pause = 50; /* so that each gets something */
-    for (int succeeded = 0; succeeded < ENOUGH && k < MOST;) {
+    for (int succeeded = 0; succeeded < ENOUGH && k < MAX;) {
         unit_about("%s, %d workers, %d threads, allocation %d", kind->name, devices, threads, ++k);
         succeeded = run_short_of_memory(f, kind, &expected, k) ? succeeded + 1 : 0;
     }
-    CHECK(k > 10 * devices && k < MOST);
+    CHECK(k > 10 * devices && k < MAX);
     free(expected.bytes);
 }
 
@@ -108,8 +108,8 @@ static void files_without_memory(void) {
         unit_found expected = unit_found_in(&f->problem, &sink);
         do {
             unit_about("%s, allocation %d", kind->name, ++k);
-        } while (!load_short_of_memory(f, kind, file, &expected, k) && k < MOST);
-        CHECK(k > 2 && k < MOST);
+        } while (!load_short_of_memory(f, kind, file, &expected, k) && k < MAX);
+        CHECK(k > 2 && k < MAX);
         free(expected.bytes);
         fclose(file);
     }

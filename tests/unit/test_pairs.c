@@ -9,13 +9,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 300 };
+enum { MAX = 300 };
 
 /* What is known of one side. */
 typedef struct {
     int64_t n;
-    int32_t label[MOST];
-    double place[MOST * GCOR_MOST_DIMS];
+    int32_t label[MAX];
+    double place[MAX * GCOR_MAX_DIMS];
 } traits;
 
 static traits random_traits(int64_t n, int dims, int labels) {
@@ -68,7 +68,7 @@ static int64_t count_in(const gcor_pairs *pairs, const gcor_pair_rule *rule, gco
     return found;
 }
 
-static int64_t most_of(int64_t a, int64_t b) {
+static int64_t max_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -86,7 +86,7 @@ static void check_tile(const gcor_pairs *pairs, const gcor_pair_rule *rule, gcor
 
 static void check_row(const gcor_pairs *pairs, const gcor_pair_rule *rule, const traits *y, const traits *x,
                       int64_t i) {
-    unsigned char found[MOST];
+    unsigned char found[MAX];
     int64_t col = unit_random(x->n), n = 1 + unit_random(x->n - col), sum = 0;
     int64_t all = gcor_pairs_of_row(pairs, i, col, n, found);
     for (int64_t k = 0; k < n; k++) {
@@ -97,7 +97,7 @@ static void check_row(const gcor_pairs *pairs, const gcor_pair_rule *rule, const
 }
 
 static void check_order(const int32_t *names, int64_t n) {
-    char seen[MOST] = {0};
+    char seen[MAX] = {0};
     for (int64_t v = 0; names && v < n; v++) seen[names[v]]++;
     for (int64_t v = 0; names && v < n; v++) CHECK_INT(seen[v], 1);
 }
@@ -114,8 +114,7 @@ static void check_rule(const gcor_pair_rule *rule, gcor_shape shape, const trait
     check_tile(pairs, rule, shape, y, x, &all);
     for (int k = 0; k < 20; k++) {
         int64_t row = unit_random((y->n + 63) / 64) * 64, col = unit_random((x->n + 63) / 64) * 64;
-        gcor_tile tile = {row, most_of(64 << unit_random(3), y->n - row), col,
-                          most_of(64 << unit_random(3), x->n - col)};
+        gcor_tile tile = {row, max_of(64 << unit_random(3), y->n - row), col, max_of(64 << unit_random(3), x->n - col)};
         check_tile(pairs, rule, shape, y, x, &tile);
         check_row(pairs, rule, y, x, unit_random(y->n));
     }
@@ -125,9 +124,8 @@ static void check_rule(const gcor_pair_rule *rule, gcor_shape shape, const trait
 static void pairs_are_those_of_the_rule(void) {
     unit_seed(1);
     for (int k = 0; k < 200; k++) {
-        int dims = (int)unit_random(GCOR_MOST_DIMS + 1), labels = 1 + (int)unit_random(5);
-        traits x = random_traits(1 + unit_random(MOST), dims, labels),
-               y = random_traits(1 + unit_random(MOST), dims, 3);
+        int dims = (int)unit_random(GCOR_MAX_DIMS + 1), labels = 1 + (int)unit_random(5);
+        traits x = random_traits(1 + unit_random(MAX), dims, labels), y = random_traits(1 + unit_random(MAX), dims, 3);
         gcor_pair_rule rule = {.relation = (gcor_relation)unit_random(4),
                                .dims = dims,
                                .distance = (double)unit_random(8),

@@ -13,14 +13,14 @@ static double any_value(void) {
     return unit_random(9) ? (unit_uniform() - 0.5) * ldexp(1, (int)unit_random(20)) : 0;
 }
 
-enum { MOST_OBS = 300, N_COLS = 23 };
+enum { MAX_OBS = 300, N_COLS = 23 };
 
 static void dots_of_columns(void) {
-    float *x = gcor_os_alloc((MOST_OBS + 4) * sizeof *x), *y = gcor_os_alloc(N_COLS * (MOST_OBS + 4) * sizeof *y);
+    float *x = gcor_os_alloc((MAX_OBS + 4) * sizeof *x), *y = gcor_os_alloc(N_COLS * (MAX_OBS + 4) * sizeof *y);
     int32_t which[N_COLS];
     double out[N_COLS];
     unit_seed(31);
-    for (int64_t n = 0; n <= MOST_OBS; n = n < 70 ? n + 1 : n + 23) {
+    for (int64_t n = 0; n <= MAX_OBS; n = n < 70 ? n + 1 : n + 23) {
         int64_t stride = (n + CPU_PADDING - 1) / CPU_PADDING * CPU_PADDING, count = unit_random(N_COLS + 1);
         for (int64_t k = 0; k < stride; k++) x[k] = k < n ? (float)any_value() : 0;
         for (int64_t k = 0; k < N_COLS * stride; k++) y[k] = k % stride < n ? (float)any_value() : 0;
@@ -38,9 +38,8 @@ static void dots_of_columns(void) {
 /* In runs, as a tile's product multiplies them. */
 static void sums_in_double(void) {
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
-    double *rows = gcor_os_alloc(WIDTH * MOST_OBS * sizeof *rows),
-           *cols = gcor_os_alloc(WIDTH * MOST_OBS * sizeof *cols);
-    double *sums = gcor_os_alloc(CPU_KERNEL_ROWS * CPU_BLOCK_COLS * sizeof *sums), x[MOST_OBS], y[MOST_OBS];
+    double *rows = gcor_os_alloc(WIDTH * MAX_OBS * sizeof *rows), *cols = gcor_os_alloc(WIDTH * MAX_OBS * sizeof *cols);
+    double *sums = gcor_os_alloc(CPU_KERNEL_ROWS * CPU_BLOCK_COLS * sizeof *sums), x[MAX_OBS], y[MAX_OBS];
     const int64_t sizes[] = {1, 2, 127, 128, 129, 256, 299};
     unit_seed(32);
     for (int s = 0; s < 7; s++)

@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MOST_DRAWN = 1 << 16 };
+enum { MAX_DRAWN = 1 << 16 };
 typedef struct {
-    gcor_square squares[MOST_DRAWN];
+    gcor_square squares[MAX_DRAWN];
     int n;
 } drawing;
 
 /* Never more than was asked for, where the square could have been cut. */
-static void check_size(const gcor_queue *before, const gcor_square *square, int64_t parts, int64_t least) {
+static void check_size(const gcor_queue *before, const gcor_square *square, int64_t parts, int64_t min) {
     int64_t pairs = gcor_square_pairs(&before->grid, square);
     CHECK(pairs > 0);
-    if (square->side > before->grid.side && square->side / 2 >= least) CHECK(pairs <= before->pairs / parts);
+    if (square->side > before->grid.side && square->side / 2 >= min) CHECK(pairs <= before->pairs / parts);
 }
 
 /* Draws with random wishes until nothing is left, and gives back every now and then one of those drawn. */
@@ -29,12 +29,12 @@ static void draw_at_random(const gcor_grid *grid, const gcor_share *share, drawi
     unit_call_begin(&call, 1);
     CHECK_INT(gcor_queue_fill(&queue, &call.context, grid, share), GCOR_OK);
     int64_t left = queue.pairs;
-    for (d->n = 0; found && d->n < MOST_DRAWN;) {
+    for (d->n = 0; found && d->n < MAX_DRAWN;) {
         gcor_queue before = queue;
-        int64_t parts = 1 + unit_random(40), least = 1 + unit_random(3 * grid->side);
-        CHECK_INT(gcor_queue_draw(&queue, &call.context, parts, least, &d->squares[d->n], &found), GCOR_OK);
+        int64_t parts = 1 + unit_random(40), min = 1 + unit_random(3 * grid->side);
+        CHECK_INT(gcor_queue_draw(&queue, &call.context, parts, min, &d->squares[d->n], &found), GCOR_OK);
         if (found) {
-            check_size(&before, &d->squares[d->n], parts, least);
+            check_size(&before, &d->squares[d->n], parts, min);
             left -= gcor_square_pairs(grid, &d->squares[d->n++]);
         }
         for (; returns > 0 && d->n > 0 && unit_random(3) > 0; returns--, found = 1) {
@@ -71,17 +71,17 @@ static void every_pair_is_drawn(void) {
 static void squares_are_not_too_small(void) {
     unit_grids at = {0};
     while (unit_next_grid(&at))
-        for (int64_t least = at.grid.side; least <= at.grid.side << at.grid.levels; least *= 2) {
+        for (int64_t min = at.grid.side; min <= at.grid.side << at.grid.levels; min *= 2) {
             const gcor_share all = {0, 1};
             unit_call call;
             gcor_queue queue;
             gcor_square square;
             int found = 1;
-            unit_about("grid %d, squares of %d", at.k, (int)least);
+            unit_about("grid %d, squares of %d", at.k, (int)min);
             unit_call_begin(&call, 1);
             CHECK_INT(gcor_queue_fill(&queue, &call.context, &at.grid, &all), GCOR_OK);
-            while (!gcor_queue_draw(&queue, &call.context, INT64_MAX, least, &square, &found) && found)
-                CHECK_INT(square.side, least);
+            while (!gcor_queue_draw(&queue, &call.context, INT64_MAX, min, &square, &found) && found)
+                CHECK_INT(square.side, min);
             gcor_queue_free(&queue);
         }
 }

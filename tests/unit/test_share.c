@@ -96,12 +96,12 @@ static int64_t draw_share(const gcor_grid *grid, const gcor_share *share, int64_
 static void check_shares(const unit_grids *at, int64_t of) {
     const gcor_grid *grid = &at->grid;
     unsigned char *seen = calloc((size_t)(at->cells * at->cells), 1);
-    int64_t sum = 0, most = at->pairs / of + 1 + grid->side * grid->side;
+    int64_t sum = 0, max = at->pairs / of + 1 + grid->side * grid->side;
     for (int64_t index = 0; index < of; index++) {
         gcor_share share = {index, of};
         unit_about("grid %d, share %d of %d", at->k, (int)index, (int)of);
         int64_t pairs = draw_share(grid, &share, 1 + index % 5, seen);
-        CHECK(pairs <= most);
+        CHECK(pairs <= max);
         sum += pairs;
     }
     CHECK_INT(sum, at->pairs);

@@ -49,7 +49,7 @@ static unit_found found_alone(unit_problem *p, const unit_kind *kind) {
 /* ---- several workers, shares, files -------------------------------------------------------------- */
 
 static void check_devices(unit_problem *p, const unit_kind *kind) {
-    static unsigned char flags[UNIT_MOST_VAR];
+    static unsigned char flags[UNIT_MAX_VAR];
     const int devices[] = {1, 2, 3, 5}, threads[] = {4, 1, 7, 5};
     unit_found alone = found_alone(p, kind);
     memcpy(flags, p->x_flags, sizeof flags);

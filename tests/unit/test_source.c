@@ -9,9 +9,9 @@
 
 /* Blocks are of 4 MB: 58 columns of so many observations, and so two of them a panel of the device's. */
 #ifdef __SANITIZE_THREAD__
-enum { N_OBS = 500, LEAST_READS = 1 }; /* that takes its time */
+enum { N_OBS = 500, MIN_READS = 1 }; /* that takes its time */
 #else
-enum { N_OBS = 9000, LEAST_READS = 3 };
+enum { N_OBS = 9000, MIN_READS = 3 };
 #endif
 enum { N_X = 150, N_Y = 70 };
 
@@ -114,7 +114,7 @@ static void check_one_reader(fixture *f, const unit_kind *kind, gcor_use use, co
         set_picky(f, 0);
         CHECK_SAME(expected, unit_find(&f->problem, kind, &status));
         CHECK_INT(status, GCOR_OK);
-        CHECK(f->picky_x.n_reads >= LEAST_READS);
+        CHECK(f->picky_x.n_reads >= MIN_READS);
     }
 }
 
@@ -159,7 +159,7 @@ static void walk_failures(fixture *f, const unit_kind *kind, gcor_use use, gcor_
         CHECK_TEXT(f->problem.error.message, "cannot be read");
         CHECK_INT(unit_devices_now.open, 0);
     } while (k < 100);
-    CHECK(k > LEAST_READS && k < 100);
+    CHECK(k > MIN_READS && k < 100);
     CHECK_INT(f->problem.job.devices_lost, 0);
 }
 

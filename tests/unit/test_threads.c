@@ -129,27 +129,27 @@ static int count_team(int threads) {
 }
 
 /* In a child: whether the system has limits of addresses; an emulator may ignore them. */
-static void be_child_without_room(int most) {
-    limit_threads(most, 0);
+static void be_child_without_room(int max) {
+    limit_threads(max, 0);
     void *room = malloc((size_t)1 << 30);
     _exit(room == NULL);
 }
 
 /* In a child: what is promised is there. Its exit status is how many threads there are, or 255. */
-static void be_child(int most) {
+static void be_child(int max) {
     int n;
-    limit_threads(most, 65536);
+    limit_threads(max, 65536);
     n = gcor_usable_threads(WANTED);
     if (n < 1 || gcor_usable_threads(n) != n || gcor_usable_threads(1) != 1) _exit(255);
     _exit(count_team(n) == n ? n : 255);
 }
 
 /* The exit status of a child that has the limit. */
-static int status_of_child(void (*be)(int most), int most) {
+static int status_of_child(void (*be)(int max), int max) {
     int status = 0;
-    unit_about("room for %d threads", most);
+    unit_about("room for %d threads", max);
     pid_t child = fork();
-    if (child == 0) be(most);
+    if (child == 0) be(max);
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status));
     return WEXITSTATUS(status);
@@ -164,19 +164,19 @@ static int has_limits(void) {
 
 static void fewer_where_there_is_a_limit(void) {
     if (!has_limits()) return;
-    for (int most = 0; most < 12; most++) {
-        int n = status_of_child(be_child, most);
-        CHECK(n >= 1 && n <= most + 1);
-        if (most > 4) CHECK(n > 1);
+    for (int max = 0; max < 12; max++) {
+        int n = status_of_child(be_child, max);
+        CHECK(n >= 1 && n <= max + 1);
+        if (max > 4) CHECK(n > 1);
     }
 }
 
 /* In a child: workers, each with a team, after the process has had one. */
-static void be_child_with_workers(int most) {
+static void be_child_with_workers(int max) {
     static unit_problem p;
     gcor_status status;
     unit_data x = unit_data_new(100, 200, UNIT_COMPLETE);
-    limit_threads(most, (int64_t)32 << 20);
+    limit_threads(max, (int64_t)32 << 20);
     unit_problem_of(&p, &x.matrix.source, NULL);
     p.backend = &unit_device;
     p.threads = gcor_usable_threads(8);
@@ -189,7 +189,7 @@ static void be_child_with_workers(int most) {
 static void fewer_for_workers(void) {
     unit_seed(14);
     if (!has_limits()) return;
-    for (int most = 0; most < 16; most++) CHECK_INT(status_of_child(be_child_with_workers, most), 1);
+    for (int max = 0; max < 16; max++) CHECK_INT(status_of_child(be_child_with_workers, max), 1);
 }
 
 #else

@@ -113,12 +113,12 @@ static gcor_status check_moments(void *user, gcor_context *context, const gcor_t
     CHECK_INT(tile->n_row, N_VAR);
     CHECK_INT(moments->n, PAIRS);
     for (int64_t k = 0; k < PAIRS; k++) {
-        double n = 0, sum = 0, squares = 0, least = INFINITY, most = -INFINITY;
+        double n = 0, sum = 0, squares = 0, min = INFINITY, max = -INFINITY;
         for (int w = 0; w < N; w++) {
             double r = f->values[w][k];
             if (!(r > -1) || r > 1) continue; /* none: -1, or NaN */
             n++, sum += r;
-            least = fmin(least, r), most = fmax(most, r);
+            min = fmin(min, r), max = fmax(max, r);
         }
         for (int w = 0; w < N; w++)
             if (f->values[w][k] > -1) squares += (f->values[w][k] - sum / n) * (f->values[w][k] - sum / n);
@@ -126,8 +126,8 @@ static gcor_status check_moments(void *user, gcor_context *context, const gcor_t
         CHECK_INT(moments->count[k], n);
         CHECK_NEAR(gcor_moments_mean(moments, k, -9), n > 0 ? sum / n : -9, 1e-7);
         CHECK_NEAR(gcor_moments_sd(moments, k, -9), n > 1 ? sqrt(squares / (n - 1)) : -9, 1e-6);
-        CHECK_NEAR(gcor_moments_least(moments, k, -9), n > 0 ? least : -9, 1e-6);
-        CHECK_NEAR(gcor_moments_most(moments, k, -9), n > 0 ? most : -9, 1e-6);
+        CHECK_NEAR(gcor_moments_min(moments, k, -9), n > 0 ? min : -9, 1e-6);
+        CHECK_NEAR(gcor_moments_max(moments, k, -9), n > 0 ? max : -9, 1e-6);
     }
     return GCOR_OK;
 }

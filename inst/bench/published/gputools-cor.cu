@@ -157,10 +157,10 @@ template <class Measure>
 static void all_pairs(const problem *p, Triangle *result) {
     int64_t n = p->n_var;
     float *columns = columns_on_device(p);
-    int64_t most = rows_of_a_piece(n);
-    float *piece = device_allocate<float>(most * n), *host = (float *)allocate(most * n, sizeof *host);
-    for (int64_t first = 0; first < n; first += most) {
-        int64_t rows = n - first < most ? n - first : most;
+    int64_t max = rows_of_a_piece(n);
+    float *piece = device_allocate<float>(max * n), *host = (float *)allocate(max * n, sizeof *host);
+    for (int64_t first = 0; first < n; first += max) {
+        int64_t rows = n - first < max ? n - first : max;
         dim3 grid(grid_of(n), grid_of(rows));
         every_pair<Measure><<<grid, THREADS>>>(columns, n, (int)p->n_obs, first, rows, piece);
         CHECK(cudaGetLastError());

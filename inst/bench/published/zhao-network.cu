@@ -185,14 +185,14 @@ static size_t sorting_bytes(int64_t entries) {
  * gained, or what ZHAO_BLOCK says, at most. */
 static int64_t largest_block(const gpu *g) {
     const char *asked = getenv("ZHAO_BLOCK");
-    int64_t most = asked ? atoll(asked) : 32768, memory = free_device_bytes() / 4 * 3;
-    if (most > g->p->n_var) most = g->p->n_var;
-    if (most < 1) most = 1;
+    int64_t max = asked ? atoll(asked) : 32768, memory = free_device_bytes() / 4 * 3;
+    if (max > g->p->n_var) max = g->p->n_var;
+    if (max < 1) max = 1;
     int64_t per_column = g->what == KENDALL ? 2 * g->length * (int64_t)sizeof(float) : 0;
-    while (most > 1 &&
-           2 * most * most * (int64_t)sizeof(float) + (int64_t)sorting_bytes(most * most) + most * per_column > memory)
-        most -= most > 64 ? most / 64 : 1;
-    return most;
+    while (max > 1 &&
+           2 * max * max * (int64_t)sizeof(float) + (int64_t)sorting_bytes(max * max) + max * per_column > memory)
+        max -= max > 64 ? max / 64 : 1;
+    return max;
 }
 
 static void allocate_block(gpu *g) {

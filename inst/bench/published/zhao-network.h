@@ -64,7 +64,7 @@ typedef struct {
     int64_t *row; /* one more than rows */
     int32_t *column;
     float *value;
-    int64_t rows, capacity, most_rows;
+    int64_t rows, capacity, max_rows;
 } piece;
 
 static void *enlarge(void *memory, int64_t count, size_t size) {
@@ -75,9 +75,9 @@ static void *enlarge(void *memory, int64_t count, size_t size) {
 /* Room for so many rows and edges. It is kept for the blocks to come. */
 static void make_room(piece *to, int64_t rows, int64_t edges) {
     to->rows = rows;
-    if (rows > to->most_rows || !to->row) {
+    if (rows > to->max_rows || !to->row) {
         to->row = (int64_t *)enlarge(to->row, rows + 1, sizeof *to->row);
-        to->most_rows = rows;
+        to->max_rows = rows;
     }
     if (edges <= to->capacity) return;
     to->capacity = edges + edges / 4;

@@ -54,7 +54,7 @@ enum { GCOR_TAKES_WEIGHTS = 1, GCOR_TAKES_COVARIATES = 2 };
 typedef struct {
     const char *name; /* NULL: the end of the list */
     double value;     /* unless it is given */
-    double least, most;
+    double min, max;
     const char *const *choices; /* NULL: a number; otherwise texts up to a NULL, and the number is which, from 0 */
 } gcor_option;
 
@@ -65,7 +65,7 @@ typedef struct {
     int fell_back;        /* to be set to 1 where the column had to be treated in another way, which a warning tells */
 } gcor_preparing;
 
-enum { GCOR_MEASURE_VERSION = 3, GCOR_MOST_OPTIONS = 8 };
+enum { GCOR_MEASURE_VERSION = 3, GCOR_MAX_OPTIONS = 8 };
 
 typedef struct {
     int version;       /* GCOR_MEASURE_VERSION */
@@ -80,7 +80,7 @@ typedef struct {
     gcor_angle angle;
     int takes;                  /* GCOR_TAKES_...; weights of 0 and 1 every measure takes */
     const char *refusal;        /* why it does not, and what instead, for the error; NULL: nothing to say */
-    const gcor_option *options; /* up to GCOR_MOST_OPTIONS; NULL: none */
+    const gcor_option *options; /* up to GCOR_MAX_OPTIONS; NULL: none */
     int needs_room;
     /* Of GCOR_REAL: make a column ready. x: n >= 1 values, none missing, and none infinite unless they are ranked;
      * may be changed. out: n floats to be written, x centred or whatever the measure does, of length one. Returns

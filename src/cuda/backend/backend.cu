@@ -66,7 +66,7 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
 /* Variables of a side of a network's tile whose bits are opened. */
 static int64_t opened_side(const gcor_state *state, int64_t n_obs) {
     int64_t bytes = 2 * sign_words(n_obs) * (int64_t)sizeof(unsigned), side = OPENED_SIDE;
-    while (side > TILE_COLS_LEAST && side * bytes > state->total_memory / OPENED_PART) side /= 2;
+    while (side > TILE_COLS_MIN && side * bytes > state->total_memory / OPENED_PART) side /= 2;
     return side;
 }
 
@@ -81,11 +81,11 @@ static void network_tile_size(const gcor_state *state, gcor_kind kind, int64_t n
 
 /* All columns, where they are ready at the same time, and as many rows as are some megabytes. */
 static void band_size(const gcor_state *state, gcor_kind kind, int64_t *n_row, int64_t *n_col) {
-    int64_t n_var = state->sink->n_col, most = kind == GCOR_SIGN ? SIGN_BAND_BYTES : BAND_BYTES;
+    int64_t n_var = state->sink->n_col, max = kind == GCOR_SIGN ? SIGN_BAND_BYTES : BAND_BYTES;
     for (*n_col = TILE_COLS; *n_col < n_var && *n_col < NETWORK_COLS;) *n_col *= 2;
     int64_t row_bytes = std::min(n_var, *n_col) * (int64_t)sizeof(float);
     *n_row = std::min<int64_t>(*n_col, NETWORK_ROWS);
-    while (*n_row > BAND_ROWS_LEAST && (*n_row * row_bytes > most || *n_row * BANDS > n_var)) *n_row /= 2;
+    while (*n_row > BAND_ROWS_MIN && (*n_row * row_bytes > max || *n_row * BANDS > n_var)) *n_row /= 2;
 }
 
 /* Outside of a run, which is what a plan counts by, there is no sink that needs them. */
@@ -103,7 +103,7 @@ static void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_ob
     *n_col = TILE_COLS;
     bool sets = kind == GCOR_SIGN && !fused_exactly(state, kind, n_obs);
     if (sets) *n_col = SETS_SIDE;
-    while (*n_col > TILE_COLS_LEAST && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > OPERAND_BYTES) *n_col /= 2;
+    while (*n_col > TILE_COLS_MIN && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > OPERAND_BYTES) *n_col /= 2;
     *n_row = sets ? *n_col : std::min<int64_t>(*n_col, TILE_ROWS);
 }
 

@@ -79,9 +79,9 @@ void sort_by_place(const Stream &stream, DeviceArray<char> &scratch, const unsig
 
 struct IsKept {
     gcor_side side;
-    double least;
+    double min;
     __device__ bool operator()(const thrust::tuple<unsigned, double> &edge) const {
-        return gcor_raw_weight(side, thrust::get<1>(edge)) >= least;
+        return gcor_raw_weight(side, thrust::get<1>(edge)) >= min;
     }
 };
 
@@ -91,10 +91,9 @@ static auto zip(Places places, Coefficients r) {
 }
 
 void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *kept_places,
-                  const double *r, double *kept_r, int64_t n, gcor_side side, double least,
-                  unsigned long long *n_kept) {
+                  const double *r, double *kept_r, int64_t n, gcor_side side, double min, unsigned long long *n_kept) {
     with_scratch(scratch, "edges of the network", [&](void *room, size_t &bytes) {
         return cub::DeviceSelect::If(room, bytes, zip(places, r), zip(kept_places, kept_r), n_kept, (int)n,
-                                     IsKept{side, least}, stream.handle);
+                                     IsKept{side, min}, stream.handle);
     });
 }

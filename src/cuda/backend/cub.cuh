@@ -19,6 +19,6 @@ void sort_by_place(const Stream &stream, DeviceArray<char> &scratch, const unsig
 /* Of n edges, at most 2^31 - 1, those of at least a weight, in the order in which they came, to room for n; how many,
  * to *n_kept on the device. */
 void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *kept_places,
-                  const double *r, double *kept_r, int64_t n, gcor_side side, double least, unsigned long long *n_kept);
+                  const double *r, double *kept_r, int64_t n, gcor_side side, double min, unsigned long long *n_kept);
 
 #endif

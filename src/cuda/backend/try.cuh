@@ -118,7 +118,7 @@ class Array {
 
     void reserve(int64_t count, const char *what) {
         if (count <= capacity) return;
-        count = std::max(count, (int64_t)(LEAST_BYTES / sizeof(T)));
+        count = std::max(count, (int64_t)(MIN_BYTES / sizeof(T)));
         free();
         size_t wanted = (size_t)count * sizeof(T);
         void *memory = nullptr;
@@ -183,9 +183,9 @@ class Stream {
     cudaStream_t handle = nullptr;
     /* urgent: its kernels go before those of other streams wherever a processor becomes free. */
     explicit Stream(bool urgent) {
-        int least = 0, greatest = 0;
-        check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream");
-        check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, urgent ? greatest : least),
+        int min = 0, greatest = 0;
+        check(cudaDeviceGetStreamPriorityRange(&min, &greatest), "creating a stream");
+        check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, urgent ? greatest : min),
               "creating a stream");
     }
     ~Stream() { (void)cudaStreamDestroy(handle); }

@@ -10,7 +10,7 @@ enum {
      * soon. */
     TILE_ROWS = 1024,
     TILE_COLS = 4096,
-    TILE_COLS_LEAST = 256, /* for very long columns */
+    TILE_COLS_MIN = 256, /* for very long columns */
 
     /* A tile of which only edges or counts leave the processors: a launch and a look at its counts are
      * some 20 us, a tile of 128 observations takes two milliseconds. With the columns in 17 bits and the
@@ -24,7 +24,7 @@ enum {
      * LANDING_BYTES go at a time; with less than 48 MB of landings in turn the wire waits for the host's caches. */
     BAND_BYTES = 32 << 20,
     SIGN_BAND_BYTES = 256 << 20,
-    BAND_ROWS_LEAST = 128,
+    BAND_ROWS_MIN = 128,
     BANDS = 8,
     LANDING_BYTES = 16 << 20,
     LANDINGS = 6,
@@ -32,7 +32,7 @@ enum {
 
     /* Rows of a band of topological overlaps: a product of so many by all fills the GPU, and a sixteenth of them makes
      * the part of squares at the diagonal that is not wanted as small. */
-    OVERLAP_ROWS_LEAST = 256,
+    OVERLAP_ROWS_MIN = 256,
     OVERLAP_ROWS = 2048,
     OVERLAP_BANDS = 16,
     OVERLAP_SIDE_BANDS = 4,    /* bands of a square that a device does at a time */
@@ -121,8 +121,8 @@ enum {
     /* Edges of a tile that there is room for at first, as a share of its pairs and at least; and at most:
      * with more it is computed in parts. The latter is 128 rows of the widest tile. */
     EDGES_SHARE = 512,
-    EDGES_LEAST = 1 << 16,
-    EDGES_MOST = 1 << 24,
+    EDGES_MIN = 1 << 16,
+    EDGES_MAX = 1 << 24,
 
     /* From so many pairs on edges stay on the device, in at most that part of its free memory. */
     KEEP_PAIRS = 1 << 24,
@@ -131,13 +131,13 @@ enum {
      * close together, and the error of a half's product so large, that too many would be computed again. */
     MAXIMUM_HALF_OBS = 8192,
 
-    LEAST_BINS = 1024 /* of weights from 0 to 1, when a tile's k-th largest is looked for */
+    MIN_BINS = 1024 /* of weights from 0 to 1, when a tile's k-th largest is looked for */
 };
 
 /* What a session keeps of one array until the next run; larger ones are given back: they take some milliseconds to
  * get, which a run that needs them does not notice. And how large every array is at least, so that the runs of a small
  * problem find room for a somewhat larger one. */
-static const size_t KEPT_BYTES = (size_t)64 << 20, LEAST_BYTES = (size_t)64 << 10;
+static const size_t KEPT_BYTES = (size_t)64 << 20, MIN_BYTES = (size_t)64 << 10;
 
 /* Seconds for which the free memory of a GPU is taken to be what it was: asking takes longer than a small run. */
 static const double MEMORY_SECONDS = 1;

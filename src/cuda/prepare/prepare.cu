@@ -117,8 +117,8 @@ static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill 
 
 /* Of very long columns as many as there are threads to gather them, if they are not too long for that. */
 static int64_t batch_of(const gcor_state *state, const Operand &o) {
-    int64_t fit = STAGED_VALUES / o.head.n_obs, most = LONG_STAGED_VALUES / o.head.n_obs;
-    int64_t batch = std::max(fit, std::min<int64_t>(state->context->threads, most));
+    int64_t fit = STAGED_VALUES / o.head.n_obs, max = LONG_STAGED_VALUES / o.head.n_obs;
+    int64_t batch = std::max(fit, std::min<int64_t>(state->context->threads, max));
     return std::min<int64_t>(o.head.n_var, std::max<int64_t>(1, batch));
 }
 

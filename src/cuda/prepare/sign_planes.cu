@@ -68,16 +68,16 @@ static __global__ void open_by_groups(const float *scores, int64_t n_obs, Planes
 /* launch(first variable, how many, planes from there on) for parts of the variables, after their counts are cleared. */
 template <class Launch>
 static void open_in_parts(gcor_state *state, int64_t n_var, int planes_made, const Planes &planes, Launch launch) {
-    const int64_t most = 32768; /* a grid has no more rows than 65,535 */
+    const int64_t max = 32768; /* a grid has no more rows than 65,535 */
     cudaStream_t stream = state->compute.handle;
     check(cudaMemsetAsync(planes.ones_greater, 0, n_var * sizeof(int), stream), "clearing counts");
     check(cudaMemsetAsync(planes.ones_untied, 0, n_var * sizeof(int), stream), "clearing counts");
-    for (int64_t v = 0; v < n_var; v += most) { /* a multiple of 8: the pattern of chunks goes on */
+    for (int64_t v = 0; v < n_var; v += max) { /* a multiple of 8: the pattern of chunks goes on */
         Planes part = planes;
         for (int plane = 0; plane < planes_made; plane++) part.plane[plane] += v * PIECE_BYTES;
         part.ones_greater += v;
         part.ones_untied += v;
-        launch(v, std::min(most, n_var - v), part);
+        launch(v, std::min(max, n_var - v), part);
         check_launch("opening sign bits");
     }
 }

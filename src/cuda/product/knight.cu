@@ -223,7 +223,7 @@ class KnightTile {
         : state(state), rows(rows), cols(cols), out(out), but_few(but_few), n_obs(rows.head.n_obs),
           padded((n_obs + SORT_BLOCK - 1) / SORT_BLOCK * SORT_BLOCK), buffers(state->products.knight) {
         int64_t bytes = std::min<int64_t>(SLICE_BYTES, state->total_memory / 16);
-        most = (size_t)gcor_clamp(bytes / (2 * padded * (int64_t)sizeof(float)), 2, 65534); /* a grid's rows */
+        max = (size_t)gcor_clamp(bytes / (2 * padded * (int64_t)sizeof(float)), 2, 65534); /* a grid's rows */
         group = gcor_clamp(bytes / (5 * n_obs * (int64_t)sizeof(float)), 1, 32768);
     }
 
@@ -238,7 +238,7 @@ class KnightTile {
     const Packed &out;
     bool but_few; /* pairs of few levels are done */
     int64_t n_obs, padded, group;
-    size_t most;
+    size_t max;
     KnightBuffers &buffers;
     std::vector<SortJob> jobs;
     std::vector<SortPair> pairs;
@@ -295,7 +295,7 @@ class KnightTile {
             jobs.push_back({buffers.up.data + order, score, (int)pairs.size()});
             if (tied) jobs.push_back({buffers.down.data + order, score, (int)pairs.size()});
             pairs.push_back({(int)i, (int)j, at, x_is_row, !tied});
-            if (jobs.size() + 2 > most) run();
+            if (jobs.size() + 2 > max) run();
         });
         run();
     }

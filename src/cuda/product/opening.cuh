@@ -26,7 +26,7 @@ enum { OPEN_WARPS = 4, WARP_PIECES = 512 }; /* of a block of threads, and of a w
 enum { BLOCK_GROUPS = 8, BLOCK_OBS = 32 * BLOCK_GROUPS };
 
 /* A score and a number below 256 are one whole number: up to here. */
-static const int64_t MOST_OPENED_OBS = (int64_t)1 << 23;
+static const int64_t MAX_OPENED_OBS = (int64_t)1 << 23;
 
 /* A warp's block, sorted, and which of each of its groups are among the first 0, 1, ... 256. */
 struct SortedBlock {

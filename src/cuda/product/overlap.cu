@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(THREADS)
 /* Rows of a band: enough for a product to fill the GPU, and few against all, as half of a band's square is not wanted.
  * It depends on the number of variables alone. */
 int64_t band_rows(int64_t n_var) {
-    int64_t rows = OVERLAP_ROWS_LEAST;
+    int64_t rows = OVERLAP_ROWS_MIN;
     while (rows < OVERLAP_ROWS && rows * OVERLAP_BANDS < n_var) rows *= 2;
     return rows;
 }

@@ -32,8 +32,8 @@ Walk plan_walk(const Product &p, int rows, int cols) {
 /* ---- products of operands --------------------------------------------------------------------- */
 
 bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    int64_t most = state->needs.large_tiles ? OPENED_NETWORK_WORDS : OPENED_WORDS;
-    return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= most);
+    int64_t max = state->needs.large_tiles ? OPENED_NETWORK_WORDS : OPENED_WORDS;
+    return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= max);
 }
 
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {

@@ -147,10 +147,9 @@ static __global__ void open_levels(const __grid_constant__ Opening o) {
 
 void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var, const SetList &list,
                const SetBuffers &buffers, int64_t first, int64_t n) {
-    const int64_t most =
-        32768; /* a grid has no more rows than 65,535; a multiple of 8: the pattern of chunks goes on */
-    for (int64_t s = 0; s < (int64_t)list.code.size(); s += most) {
-        int64_t sets = std::min<int64_t>(most, (int64_t)list.code.size() - s);
+    const int64_t max = 32768; /* a grid has no more rows than 65,535; a multiple of 8: the pattern of chunks goes on */
+    for (int64_t s = 0; s < (int64_t)list.code.size(); s += max) {
+        int64_t sets = std::min<int64_t>(max, (int64_t)list.code.size() - s);
         Opening opening{operand.columns_of(var),
                         operand.levels.data + (var - operand.head.first) * FEW_LEVELS,
                         operand.head.n_obs,

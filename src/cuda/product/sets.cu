@@ -75,12 +75,12 @@ static void count_blocks(const SetTile &t, const SetLists &lists, int64_t *activ
 
 /* Pieces of a slice, and in how many parts it is multiplied: enough of them for all processors. */
 static void plan_slices(const SetTile &t, const SetLists &lists, int64_t total, int *parts, int64_t *part_pieces) {
-    const int64_t least = 16, rounds = 2;
+    const int64_t min = 16, rounds = 2;
     int64_t memory = std::min<int64_t>(SLICE_BYTES, t.state->total_memory / 16), active, at_a_time;
     int64_t sets = lists.n_cols() + (lists.start < 0 ? lists.n_rows() : 0);
-    int64_t pieces = std::min(total, std::max<int64_t>(least, memory / (sets * PIECE_BYTES)));
+    int64_t pieces = std::min(total, std::max<int64_t>(min, memory / (sets * PIECE_BYTES)));
     count_blocks(t, lists, &active, &at_a_time);
-    *parts = (int)std::max<int64_t>(1, std::min(rounds * at_a_time / std::max<int64_t>(1, active), pieces / least));
+    *parts = (int)std::max<int64_t>(1, std::min(rounds * at_a_time / std::max<int64_t>(1, active), pieces / min));
     *part_pieces = std::min<int64_t>((pieces + *parts - 1) / *parts, 1 << 20); /* counts of a part are int */
 }
 
@@ -172,9 +172,9 @@ static bool is_worth(const Operand &rows, const Operand &cols, const gcor_tile &
 /* Some rows at a time, so that counts of all pairs of sets have room, and a walk has so many rows. */
 static void multiply_levels(const SetTile &all) {
     SetList cols = list_sets(all.cols, all.tile.col, all.tile.n_col, LEVELS, FEW);
-    const int64_t most = FEW_LEVELS - 1, sets = std::max<int64_t>(1, (int64_t)cols.code.size());
-    int64_t fitting = COUNT_BYTES / (int64_t)sizeof(unsigned long long) / sets / most;
-    int64_t step = std::max<int64_t>(1, std::min<int64_t>(fitting, WALK_GROUPS * WALK_ROWS / most));
+    const int64_t max = FEW_LEVELS - 1, sets = std::max<int64_t>(1, (int64_t)cols.code.size());
+    int64_t fitting = COUNT_BYTES / (int64_t)sizeof(unsigned long long) / sets / max;
+    int64_t step = std::max<int64_t>(1, std::min<int64_t>(fitting, WALK_GROUPS * WALK_ROWS / max));
     for (int64_t row = 0; row < all.tile.n_row; row += step) {
         SetTile t = all;
         t.tile.row += row;
@@ -224,7 +224,7 @@ static double count_sorted(const SetTile &t, bool but_few) {
 
 static bool sorting_is_cheaper(const SetTile &t, bool but_few, double by_signs) {
     double n = (double)t.rows.head.n_obs;
-    if (t.rows.head.n_obs > MOST_OPENED_OBS) return true;
+    if (t.rows.head.n_obs > MAX_OPENED_OBS) return true;
     return by_signs > 0 && count_sorted(t, but_few) * n * log2(n) * SORT_COST < by_signs;
 }
 

@@ -11,7 +11,7 @@ static_assert(CELL_COLS <= (int)GCOR_EXACT_TERMS && CELL_ROWS <= (int)GCOR_EXACT
 
 /* A lane's sums over the rows of its column: of each power both parts. */
 struct CellColumn {
-    double high[GCOR_MOST_POWERS], low[GCOR_MOST_POWERS];
+    double high[GCOR_MAX_POWERS], low[GCOR_MAX_POWERS];
 };
 
 /* The warp's sum of high parts in its first lanes, of low parts in its last ones. */

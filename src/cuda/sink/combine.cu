@@ -11,26 +11,26 @@ enum { ADD_THREADS = 256, ADD_BLOCKS = 16 }; /* blocks for each processor */
 
 static __device__ inline double added(gcor_combining how, double sum, double value, double w) {
     if (value <= 1) {
-        if (how == GCOR_LEAST) return value < sum ? value : sum;
+        if (how == GCOR_MIN) return value < sum ? value : sum;
         return sum + w * (how == GCOR_FISHER ? gcor_artanh(value) : value);
     }
     if (value != value) return value;
     double none = value == GCOR_ZERO_SD ? GCOR_SUM_ZERO_SD : GCOR_SUM_NO_VALUE;
-    if (how == GCOR_LEAST) return sum > -none ? -none : sum;
+    if (how == GCOR_MIN) return sum > -none ? -none : sum;
     return sum + none;
 }
 
 template <class T>
 static __global__ void add_values(double *sum, const T *value, int64_t n, gcor_combining how, double w, bool first) {
-    const double start = how == GCOR_LEAST ? GCOR_NO_VALUE : 0;
+    const double start = how == GCOR_MIN ? GCOR_NO_VALUE : 0;
     for (int64_t k = blockIdx.x * (int64_t)ADD_THREADS + threadIdx.x; k < n; k += gridDim.x * (int64_t)ADD_THREADS)
         sum[k] = added(how, first ? start : sum[k], (double)value[k], w);
 }
 
 static __global__ void end_sums(double *sum, int64_t n, gcor_combining how, double total) {
-    const double scale = how == GCOR_LEAST ? 1 : fabs(total);
+    const double scale = how == GCOR_MIN ? 1 : fabs(total);
     for (int64_t k = blockIdx.x * (int64_t)ADD_THREADS + threadIdx.x; k < n; k += gridDim.x * (int64_t)ADD_THREADS) {
-        double r = how == GCOR_LEAST ? sum[k] : sum[k] / total, size = fabs(r) * scale;
+        double r = how == GCOR_MIN ? sum[k] : sum[k] / total, size = fabs(r) * scale;
         if (size > GCOR_SUM_NO_VALUE / 2)
             r = size > GCOR_SUM_ZERO_SD / 2 ? GCOR_ZERO_SD : GCOR_NO_VALUE;
         else if (how == GCOR_FISHER)

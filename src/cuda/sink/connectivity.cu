@@ -56,11 +56,11 @@ static __global__ void add_cells(const double *cells, int64_t n_cells, int64_t f
 /* n numbers of the device, added to the host's. */
 template <class Number>
 static void add_to_host(gcor_state *state, const Number *from, int64_t n, Number *to) {
-    const int64_t most = STAGED_VALUES * (int64_t)sizeof(double) / (int64_t)sizeof(Number);
+    const int64_t max = STAGED_VALUES * (int64_t)sizeof(double) / (int64_t)sizeof(Number);
     PinnedArray<char> &staged = state->columns.staged[0];
-    staged.reserve(std::min(n, most) * (int64_t)sizeof(Number), "sums over pairs");
+    staged.reserve(std::min(n, max) * (int64_t)sizeof(Number), "sums over pairs");
     for (int64_t at = 0, count; at < n; at += count) {
-        count = std::min(most, n - at);
+        count = std::min(max, n - at);
         check(cudaMemcpyAsync(staged.data, from + at, (size_t)count * sizeof(Number), cudaMemcpyDeviceToHost,
                               state->compute.handle),
               "copying sums");

@@ -28,12 +28,12 @@ struct EdgeSum {
 };
 
 static __global__ void add_edges(const unsigned *places, const double *r, int64_t n, gcor_tile tile, gcor_side side,
-                                 double least, unsigned long long *degrees, gcor_int128 *strengths) {
+                                 double min, unsigned long long *degrees, gcor_int128 *strengths) {
     int64_t first = (blockIdx.x * (int64_t)DEGREE_THREADS + threadIdx.x) * EDGES_EACH;
     EdgeSum of_row;
     for (int64_t e = first; e < min(first + EDGES_EACH, n); e++) {
         double weight = gcor_raw_weight(side, r[e]), high = gcor_high_part(weight);
-        if (!(weight >= least)) continue;
+        if (!(weight >= min)) continue;
         gcor_int128 term = gcor_fixed(high, gcor_low_part(weight, high));
         int64_t row = tile.row + place_row(places[e]), col = tile.col + place_col(places[e]);
         if (row != of_row.var) {
@@ -59,12 +59,12 @@ void DeviceDegrees::clear(int64_t n_var, const Stream &stream) {
 }
 
 void DeviceDegrees::add(const unsigned *places, const double *r, int64_t n, const gcor_tile &tile, int64_t first_row,
-                        gcor_side side, double least, const Stream &stream) {
+                        gcor_side side, double min, const Stream &stream) {
     gcor_tile numbered = tile;
     numbered.row += first_row;
     if (n == 0) return;
     add_edges<<<blocks_for(n, DEGREE_THREADS * EDGES_EACH), DEGREE_THREADS, 0, stream.handle>>>(
-        places, r, n, numbered, side, least, degree.data, strength.data);
+        places, r, n, numbered, side, min, degree.data, strength.data);
     check_launch(WHAT);
 }
 

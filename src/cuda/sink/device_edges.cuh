@@ -27,7 +27,7 @@ struct EdgeSlot {
     PinnedArray<gcor_edge> host;
     DeviceArray<unsigned long long> counts;
     PinnedArray<unsigned long long> host_counts;
-    DeviceArray<double> least; /* the rows' and the columns' own, where the rule has them */
+    DeviceArray<double> min; /* the rows' and the columns' own, where the rule has them */
     Event counted, copied;
     gcor_tile tile{};
     const Operand *rows = nullptr, *cols = nullptr; /* null: the slot is empty */
@@ -74,11 +74,11 @@ class DeviceEdges : public DeviceSink {
 
     /* least.cu: a rule's own least weights, as they are now, to the slot's memory; the rule then points there, numbered
      * from the tile's first variables. Nothing to do for other rules. */
-    void copy_least(EdgeSlot &slot, gcor_edge_rule &rule);
+    void copy_min(EdgeSlot &slot, gcor_edge_rule &rule);
     /* Raise those that are 0 by the values of the slot's tile: computed for that, if there are any, or given. */
     void raise_by_product(const EdgeSlot &slot, Product product, const EdgeOutput &out);
     void raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out);
-    bool lacks_least(const gcor_tile &tile) const;
+    bool lacks_min(const gcor_tile &tile) const;
 
     /* edge_ring.cu */
     void multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);

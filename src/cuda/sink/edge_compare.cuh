@@ -19,8 +19,8 @@ struct Bounds {
 };
 
 /* -least and least, for the sides of zero that have weight. */
-static __device__ inline Bounds<float> float_bounds(const FloatWeighing &weigh, float least) {
-    return {weigh.below() ? -least : -INFINITY, weigh.above() ? least : INFINITY};
+static __device__ inline Bounds<float> float_bounds(const FloatWeighing &weigh, float min) {
+    return {weigh.below() ? -min : -INFINITY, weigh.above() ? min : INFINITY};
 }
 
 /* A number for each of a warp's 8 N columns from j on, N / 4 in each lane, and those of the lane's columns
@@ -59,12 +59,12 @@ struct Compare<HALF, N> {
     __device__ void load(const Product &, int64_t) {}
     __device__ Columns columns(int) const { return {}; }
     static __device__ RowBounds bounds(const Product &, const EdgeOutput &edges, int64_t) {
-        return float_bounds(edges.weigh, edges.least * (HALF_SCALE * HALF_SCALE));
+        return float_bounds(edges.weigh, edges.min * (HALF_SCALE * HALF_SCALE));
     }
     static __device__ RowBounds no_hits() { return {-INFINITY, INFINITY}; }
 };
 
-/* All norms are the same: a comparison of integers (set_least() in edges.cu). A column without a
+/* All norms are the same: a comparison of integers (set_min() in edges.cu). A column without a
  * coefficient counts as it likes. */
 template <int N>
 struct Compare<UNTIED, N> {
@@ -102,7 +102,7 @@ struct Compare<TIED, N> {
         return {{ones.get(n, 0), ones.get(n, 1)}, {inverse.get(n, 0), inverse.get(n, 1)}};
     }
     static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t i) {
-        return float_bounds(edges.weigh, edges.least / p.rows.inverse[i]);
+        return float_bounds(edges.weigh, edges.min / p.rows.inverse[i]);
     }
     static __device__ RowBounds no_hits() { return {-INFINITY, INFINITY}; }
 };
@@ -119,13 +119,13 @@ static __device__ inline float larger_weight(float a, float b) {
 
 /* HALF, where all rows and columns are compared with the same: the largest of four is enough. */
 template <gcor_side Side, int N>
-static __device__ inline unsigned find_large_groups(float least, const int (&sums)[N][4]) {
+static __device__ inline unsigned find_large_groups(float min, const int (&sums)[N][4]) {
     unsigned groups = 0;
 #pragma unroll
     for (int n = 0; n < N; n++) {
         float a = larger_weight<Side>(__int_as_float(sums[n][0]), __int_as_float(sums[n][1]));
         float b = larger_weight<Side>(__int_as_float(sums[n][2]), __int_as_float(sums[n][3]));
-        groups |= fmaxf(a, b) >= least ? 1u << n : 0;
+        groups |= fmaxf(a, b) >= min ? 1u << n : 0;
     }
     return groups;
 }

@@ -26,7 +26,7 @@ struct EdgeOutput {
     gcor_edge_rule rule; /* on the device; its own least weights are numbered from the tile's first variable */
     FloatWeighing weigh; /* by the rule's side */
     double error;        /* of what is compared first */
-    float least;         /* the least weight that is looked at; no larger than rule.least - error ... */
+    float min;           /* the least weight that is looked at; no larger than rule.least - error ... */
     int low, high;       /* ... UNTIED: and sums that far from a row's count of bits (edge_compare.cuh) */
     unsigned long long room, *counts;
     bool raw; /* hits are not judged where they are found, but all together, in order of their places here: */

@@ -25,7 +25,7 @@ void EdgeSlot::trim() {
     }
     device.trim();
     host.trim();
-    least.trim();
+    min.trim();
 }
 
 /* So many pairs are worth it. Tests see to it that fewer are, too. */
@@ -50,8 +50,8 @@ SinkNeeds DeviceEdges::begin() {
         slot.sent = slot.kept = false;
     }
     rows_at_once = INT64_MAX;
-    bool own_least = rule().row_least != nullptr; /* they rise by tiles */
-    return {state->sink->approximate != 0, state->sink->approximate && !own_least};
+    bool own_min = rule().row_min != nullptr; /* they rise by tiles */
+    return {state->sink->approximate != 0, state->sink->approximate && !own_min};
 }
 
 void DeviceEdges::trim() {
@@ -178,7 +178,7 @@ void DeviceEdges::take(EdgeSlot &slot) {
     if (n > 0) wait_for(state, slot.copied);
     slot.rows = slot.cols = nullptr;
     edges->above += (int64_t)slot.host_counts.data[N_ABOVE];
-    if (slot.tile.n_row >= rows_at_once && n < EDGES_MOST / 8) rows_at_once *= 2; /* the least weight may have risen */
+    if (slot.tile.n_row >= rows_at_once && n < EDGES_MAX / 8) rows_at_once *= 2; /* the least weight may have risen */
     if (slot.kept) {
         slot.kept = false;
         return;
@@ -192,12 +192,12 @@ void DeviceEdges::compute_again(EdgeSlot &slot, int64_t wanted) {
     gcor_tile tile = slot.tile;
     const Operand *rows = slot.rows, *cols = slot.cols;
     int64_t part = tile.n_row;
-    if (wanted > EDGES_MOST) {
-        part = std::max<int64_t>(MMA_BLOCK_ROWS, part * (EDGES_MOST / 2) / wanted / 128 * 128);
+    if (wanted > EDGES_MAX) {
+        part = std::max<int64_t>(MMA_BLOCK_ROWS, part * (EDGES_MAX / 2) / wanted / 128 * 128);
         rows_at_once = part;
-        wanted = EDGES_MOST;
+        wanted = EDGES_MAX;
     }
-    slot.reserve(std::max(wanted + wanted / 8, part * tile.n_col <= EDGES_MOST ? part * tile.n_col : 0));
+    slot.reserve(std::max(wanted + wanted / 8, part * tile.n_col <= EDGES_MAX ? part * tile.n_col : 0));
     for (int64_t row = 0; row < tile.n_row; row += part) {
         slot.tile = {tile.row + row, std::min(part, tile.n_row - row), tile.col, tile.n_col};
         slot.rows = rows;
@@ -223,7 +223,7 @@ void DeviceEdges::multiply_part(const Operand &rows, const Operand &cols, const 
     next = (next + 1) % EDGE_SLOTS;
     deliver(slot);
     int64_t pairs = tile.n_row * tile.n_col;
-    slot.reserve(std::min<int64_t>(std::max<int64_t>(EDGES_LEAST, pairs / EDGES_SHARE), pairs));
+    slot.reserve(std::min<int64_t>(std::max<int64_t>(EDGES_MIN, pairs / EDGES_SHARE), pairs));
     slot.tile = tile;
     slot.rows = &rows;
     slot.cols = &cols;

@@ -263,7 +263,7 @@ struct OwnEdges : EdgeOutput {
     __device__ void deliver(const Product &p, WarpOutput &out, const PlainSink::Nothing &, const int (&sums)[N][4],
                             int64_t i, int64_t j) const {
         auto is_hit = [&](int sum, int64_t row, int64_t col) {
-            return weigh.weight(rough_value<Mode>(p, sum, row, col)) >= gcor_least(&rule, row, col) - error;
+            return weigh.weight(rough_value<Mode>(p, sum, row, col)) >= gcor_min_weight(&rule, row, col) - error;
         };
         keep_all_hits(p, out, sums, i, j, is_hit, [&] { hand_on<Mode>(p, *this, out.hits, out.n); });
     }

@@ -8,10 +8,10 @@
 
 /* The least weight that is looked at. UNTIED: all norms are the same, the number of bits, so r >= t is a comparison
  * of integers: 4 sum - 2 row - 2 col + bits >= t bits, or 2 sum - col >= row + (t bits - bits) / 2. */
-static void set_least(const Product &p, EdgeOutput &edges) {
+static void set_min(const Product &p, EdgeOutput &edges) {
     edges.error = product_error(p);
-    double least = edges.rule.least - edges.error, bits = (double)p.bits, sum = floor(least * bits) - 1;
-    edges.least = nextafterf((float)least, -INFINITY);
+    double min = edges.rule.min - edges.error, bits = (double)p.bits, sum = floor(min * bits) - 1;
+    edges.min = nextafterf((float)min, -INFINITY);
     edges.low = edges.weigh.below() ? (int)ceil((-sum - bits) / 2) : -(1 << 30);
     edges.high = edges.weigh.above() ? (int)floor((sum - bits) / 2) : 1 << 30;
 }
@@ -31,7 +31,7 @@ static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput 
 
 /* Where pairs above a ceiling are only counted there may be too many of them to be kept until then. */
 void DeviceEdges::choose_raw(const Product &product, EdgeOutput &out) {
-    out.raw = out.rule.ceiling > 1 && !out.rule.row_least;
+    out.raw = out.rule.ceiling > 1 && !out.rule.row_min;
     if (!out.raw || product.mode == HALF) return;
     hits.reserve((int64_t)out.room, "candidates for edges");
     out.hits = hits.data;
@@ -51,9 +51,9 @@ void DeviceEdges::find_by_product(const EdgeSlot &slot, EdgeOutput out) {
         out.candidates = candidates.data;
     }
     choose_raw(product, out);
-    set_least(product, out);
+    set_min(product, out);
     raise_by_product(slot, product, out);
-    if (out.rule.row_least)
+    if (out.rule.row_min)
         launch_sink(state, product, OwnEdges{out});
     else
         launch_sink(state, product, Edges{out});
@@ -95,7 +95,7 @@ void DeviceEdges::compute(EdgeSlot &slot) {
     out.counts = slot.counts.data;
     out.places = slot.places.data;
     out.r = slot.r.data;
-    copy_least(slot, out.rule);
+    copy_min(slot, out.rule);
     if (fused(state, slot.rows->head.kind, slot.rows->head.n_obs))
         find_by_product(slot, out);
     else

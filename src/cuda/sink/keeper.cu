@@ -9,7 +9,7 @@
 
 static const char *const WHAT = "edges of the network";
 
-Keeper::Keeper(int number, gcor_side side, int64_t bytes) : device(number), owner((int)getpid()), most(bytes) {
+Keeper::Keeper(int number, gcor_side side, int64_t bytes) : device(number), owner((int)getpid()), max(bytes) {
     head.side = side;
 }
 
@@ -20,11 +20,11 @@ void Keeper::wait() {
 
 /* ---- edges that come ----------------------------------------------------------------------------- */
 
-enum { LEAST_CHUNK = 1 << 22, MOST_CHUNK = 1 << 26, EDGE_BYTES = 12 };
+enum { MIN_CHUNK = 1 << 22, MAX_CHUNK = 1 << 26, EDGE_BYTES = 12 };
 
 /* As much again as there is, so that there are few chunks. */
 static int64_t chunk_size(int64_t n, int64_t held) {
-    int64_t wanted = std::min<int64_t>(std::max<int64_t>(held / EDGE_BYTES, LEAST_CHUNK), MOST_CHUNK);
+    int64_t wanted = std::min<int64_t>(std::max<int64_t>(held / EDGE_BYTES, MIN_CHUNK), MAX_CHUNK);
     return std::max(n, wanted);
 }
 
@@ -33,7 +33,7 @@ bool Keeper::find_room(int64_t n) {
     while (filling < chunks.size() && chunks[filling]->r.capacity - chunks[filling]->used < n) filling++;
     if (filling < chunks.size()) return true;
     int64_t size = chunk_size(n, held);
-    if (held + size * EDGE_BYTES > most) return false;
+    if (held + size * EDGE_BYTES > max) return false;
     std::unique_ptr<KeptChunk> fresh(new KeptChunk);
     try {
         fresh->r.reserve(size, WHAT);
@@ -63,13 +63,13 @@ KeptRun *Keeper::open(const gcor_tile &tile, int64_t n) {
 
 /* ---- how many, and which is the k-th --------------------------------------------------------------- */
 
-enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS, COUNT_THREADS = 512, MOST_BLOCKS = 1024 };
+enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS, COUNT_THREADS = 512, MAX_BLOCKS = 1024 };
 
-static __global__ void count_weights(const double *r, int64_t n, gcor_side side, double least,
+static __global__ void count_weights(const double *r, int64_t n, gcor_side side, double min,
                                      unsigned long long *count) {
     int own = 0;
     for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n; e += gridDim.x * (int64_t)blockDim.x)
-        own += gcor_raw_weight(side, r[e]) >= least;
+        own += gcor_raw_weight(side, r[e]) >= min;
     own = __reduce_add_sync(ALL_LANES, own);
     if (threadIdx.x % 32 == 0 && own > 0) atomicAdd(count, (unsigned long long)own);
 }
@@ -106,24 +106,24 @@ static void for_each_chunk(const std::vector<std::unique_ptr<KeptChunk>> &chunks
     check(cudaMemsetAsync(counts.data, 0, (size_t)n * sizeof *counts.data, stream.handle), "clearing counts");
     for (const auto &chunk : chunks) {
         if (chunk->used == 0) continue;
-        unsigned blocks = std::min(blocks_for(chunk->used, COUNT_THREADS), (unsigned)MOST_BLOCKS);
+        unsigned blocks = std::min(blocks_for(chunk->used, COUNT_THREADS), (unsigned)MAX_BLOCKS);
         work(chunk->r.data, chunk->used, blocks);
         check_launch("counting edges");
     }
 }
 
-int64_t Keeper::count(double least) {
+int64_t Keeper::count(double min) {
     for_each_chunk(chunks, counts, 1, stream, [&](const double *r, int64_t n, unsigned blocks) {
-        count_weights<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, head.side, least, counts.data);
+        count_weights<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, head.side, min, counts.data);
     });
     return (int64_t)*fetch_counts(1);
 }
 
 /* Digit by digit, of the numbers that have the ones before. */
-double Keeper::rank(double least, int64_t k) {
+double Keeper::rank(double min, int64_t k) {
     unsigned long long base = 0;
     int shift = 64;
-    while (shift > 0 && gcor_short_of_one(least) >> (shift - 1) == 0) shift--;
+    while (shift > 0 && gcor_short_of_one(min) >> (shift - 1) == 0) shift--;
     while (shift > 0) {
         shift = std::max(shift - DIGIT_BITS, 0);
         for_each_chunk(chunks, counts, DIGITS, stream, [&](const double *r, int64_t n, unsigned blocks) {
@@ -137,11 +137,11 @@ double Keeper::rank(double least, int64_t k) {
     return gcor_weight_short_of_one(base);
 }
 
-void Keeper::degrees(double least, int64_t n_var, int64_t *degree, gcor_int128 *strength) {
+void Keeper::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *strength) {
     DeviceDegrees sums;
     Settled settled{stream.handle};
     sums.clear(n_var, stream);
-    for (const KeptRun &run : runs) sums.add(run.places, run.r, run.n, run.tile, 0, head.side, least, stream);
+    for (const KeptRun &run : runs) sums.add(run.places, run.r, run.n, run.tile, 0, head.side, min, stream);
     wait();
     sums.fetch(n_var, degree, strength);
 }
@@ -150,7 +150,7 @@ void Keeper::degrees(double least, int64_t n_var, int64_t *degree, gcor_int128 *
 
 /* What stays of a run goes to other memory first, and then to where room is: never beyond where the run began, as those
  * before it have not grown, and so over nothing that is still to be read. */
-int64_t Keeper::drop(double least) {
+int64_t Keeper::drop(double min) {
     DeviceArray<unsigned> places;
     DeviceArray<double> r;
     DeviceArray<char> work;
@@ -164,7 +164,7 @@ int64_t Keeper::drop(double least) {
     for (const KeptRun &run : all) {
         places.reserve(run.n, WHAT);
         r.reserve(run.n, WHAT);
-        select_edges(stream, work, run.places, places.data, run.r, r.data, run.n, head.side, least, counts.data);
+        select_edges(stream, work, run.places, places.data, run.r, r.data, run.n, head.side, min, counts.data);
         int64_t n = (int64_t)*fetch_counts(1);
         if (n == 0) continue;
         if (!find_room(n)) fail_impossible("edges that were there before");
@@ -218,32 +218,32 @@ static gcor_status entered(gcor_keeper *head, gcor_context *context, Body body) 
     });
 }
 
-static gcor_status keeper_count(gcor_keeper *head, gcor_context *context, double least, int64_t *count) {
+static gcor_status keeper_count(gcor_keeper *head, gcor_context *context, double min, int64_t *count) {
     *count = 0;
-    return entered(head, context, [&](Keeper &keeper) { *count = keeper.count(least); });
+    return entered(head, context, [&](Keeper &keeper) { *count = keeper.count(min); });
 }
 
-static gcor_status keeper_rank(gcor_keeper *head, gcor_context *context, double least, int64_t k, double *weight) {
-    return entered(head, context, [&](Keeper &keeper) { *weight = keeper.rank(least, k); });
+static gcor_status keeper_rank(gcor_keeper *head, gcor_context *context, double min, int64_t k, double *weight) {
+    return entered(head, context, [&](Keeper &keeper) { *weight = keeper.rank(min, k); });
 }
 
-static gcor_status keeper_drop(gcor_keeper *head, gcor_context *context, double least, int64_t *left) {
-    return entered(head, context, [&](Keeper &keeper) { *left = keeper.drop(least); });
+static gcor_status keeper_drop(gcor_keeper *head, gcor_context *context, double min, int64_t *left) {
+    return entered(head, context, [&](Keeper &keeper) { *left = keeper.drop(min); });
 }
 
-static gcor_status keeper_lengths(gcor_keeper *head, gcor_context *context, double least, int64_t n_row,
+static gcor_status keeper_lengths(gcor_keeper *head, gcor_context *context, double min, int64_t n_row,
                                   int32_t *length) {
-    return entered(head, context, [&](Keeper &keeper) { keeper.lengths(least, n_row, length); });
+    return entered(head, context, [&](Keeper &keeper) { keeper.lengths(min, n_row, length); });
 }
 
-static gcor_status keeper_rows(gcor_keeper *head, gcor_context *context, double least, int64_t n_row,
+static gcor_status keeper_rows(gcor_keeper *head, gcor_context *context, double min, int64_t n_row,
                                const int32_t *start, int32_t *col, double *r) {
-    return entered(head, context, [&](Keeper &keeper) { keeper.rows(least, n_row, start, col, r); });
+    return entered(head, context, [&](Keeper &keeper) { keeper.rows(min, n_row, start, col, r); });
 }
 
-static gcor_status keeper_degrees(gcor_keeper *head, gcor_context *context, double least, int64_t n_var,
-                                  int64_t *degree, gcor_int128 *strength) {
-    return entered(head, context, [&](Keeper &keeper) { keeper.degrees(least, n_var, degree, strength); });
+static gcor_status keeper_degrees(gcor_keeper *head, gcor_context *context, double min, int64_t n_var, int64_t *degree,
+                                  gcor_int128 *strength) {
+    return entered(head, context, [&](Keeper &keeper) { keeper.degrees(min, n_var, degree, strength); });
 }
 
 static gcor_status keeper_land(gcor_keeper *head, gcor_context *context, gcor_edges *edges) {
@@ -264,8 +264,8 @@ static const gcor_keeper_type TYPE = {
     keeper_count, keeper_rank, keeper_drop, keeper_lengths, keeper_rows, keeper_degrees, keeper_land, keeper_free,
 };
 
-Keeper *make_keeper(int device, gcor_side side, int64_t most) {
-    Keeper *keeper = new Keeper(device, side, most);
+Keeper *make_keeper(int device, gcor_side side, int64_t max) {
+    Keeper *keeper = new Keeper(device, side, max);
     gcor_count_live(GCOR_HOST_MEMORY, 1);
     keeper->head.type = &TYPE;
     return keeper;

@@ -40,19 +40,19 @@ class Keeper {
     gcor_keeper head; /* first */
 
     /* The GPU must be the calling thread's. most: bytes that it may have. */
-    Keeper(int number, gcor_side side, int64_t most);
+    Keeper(int number, gcor_side side, int64_t max);
 
     /* Room for a tile's edges, which are to be written on `stream` before anything else is; NULL: there is none, and
      * the run is not the keeper's. */
     KeptRun *open(const gcor_tile &tile, int64_t n);
 
-    int64_t count(double least);
-    double rank(double least, int64_t k);
-    int64_t drop(double least);
+    int64_t count(double min);
+    double rank(double min, int64_t k);
+    int64_t drop(double min);
     void land(gcor_edges *edges);
-    void lengths(double least, int64_t n_row, int32_t *length);
-    void rows(double least, int64_t n_row, const int32_t *start, int32_t *col, double *r);
-    void degrees(double least, int64_t n_var, int64_t *degree, gcor_int128 *strength);
+    void lengths(double min, int64_t n_row, int32_t *length);
+    void rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r);
+    void degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *strength);
 
     /* Of the call at hand. */
     gcor_context *context = nullptr;
@@ -63,7 +63,7 @@ class Keeper {
     std::vector<std::unique_ptr<KeptChunk>> chunks;
     std::vector<KeptRun> runs;
     size_t filling = 0; /* the chunk to which edges come */
-    int64_t most, held = 0;
+    int64_t max, held = 0;
     DeviceArray<unsigned long long> counts;
     PinnedArray<unsigned long long> host_counts;
     Event step;
@@ -76,6 +76,6 @@ class Keeper {
 };
 
 /* A fresh one, the caller's as a gcor_keeper. Throws. */
-Keeper *make_keeper(int device, gcor_side side, int64_t most);
+Keeper *make_keeper(int device, gcor_side side, int64_t max);
 
 #endif

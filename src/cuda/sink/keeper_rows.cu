@@ -25,34 +25,34 @@ static __device__ int64_t first_of_row(const KeptRun &run, int64_t i) {
 
 /* Calls edge(e, is_wanted) for the edges of row i of the tile by a warp, 32 at a time; all lanes call. */
 template <class Edge>
-static __device__ inline void for_row(const KeptRun &run, int64_t i, gcor_side side, double least, Edge edge) {
+static __device__ inline void for_row(const KeptRun &run, int64_t i, gcor_side side, double min, Edge edge) {
     int lane = threadIdx.x % 32;
     int64_t end = first_of_row(run, i + lane % 2), begin = __shfl_sync(ALL_LANES, end, 0);
     end = __shfl_sync(ALL_LANES, end, 1);
     for (int64_t first = begin; first < end; first += 32) {
         int64_t e = first + lane;
         double r = e < end ? run.r[e] : 0;
-        edge(e, r, e < end && gcor_raw_weight(side, r) >= least);
+        edge(e, r, e < end && gcor_raw_weight(side, r) >= min);
     }
 }
 
 /* A warp for each of n rows of the run from `row` on. */
-static __global__ void count_rows(KeptRun run, gcor_side side, double least, int64_t row, int64_t n, int *length) {
+static __global__ void count_rows(KeptRun run, gcor_side side, double min, int64_t row, int64_t n, int *length) {
     int64_t i = row + blockIdx.x * (int64_t)ROW_WARPS + threadIdx.x / 32;
     if (i >= row + n) return;
     int found = 0;
-    for_row(run, i - run.tile.row, side, least,
+    for_row(run, i - run.tile.row, side, min,
             [&](int64_t, double, bool wanted) { found += __popc(__ballot_sync(ALL_LANES, wanted)); });
     if (threadIdx.x % 32 == 0) length[i] += found;
 }
 
 /* The same, to where the rows' next entries go, of a band that begins at entry `base`. */
-static __global__ void put_rows(KeptRun run, gcor_side side, double least, int64_t row, int64_t n, int *next, int base,
+static __global__ void put_rows(KeptRun run, gcor_side side, double min, int64_t row, int64_t n, int *next, int base,
                                 int *col, double *r) {
     int64_t i = row + blockIdx.x * (int64_t)ROW_WARPS + threadIdx.x / 32;
     if (i >= row + n) return;
     int at = next[i] - base, lane = threadIdx.x % 32;
-    for_row(run, i - run.tile.row, side, least, [&](int64_t e, double value, bool wanted) {
+    for_row(run, i - run.tile.row, side, min, [&](int64_t e, double value, bool wanted) {
         unsigned lanes = __ballot_sync(ALL_LANES, wanted);
         int own = at + __popc(lanes & ((1u << lane) - 1));
         if (wanted) {
@@ -75,14 +75,14 @@ std::vector<const KeptRun *> Keeper::by_column() const {
 
 /* ---- how long they are ----------------------------------------------------------------------------------- */
 
-void Keeper::lengths(double least, int64_t n_row, int32_t *length) {
+void Keeper::lengths(double min, int64_t n_row, int32_t *length) {
     DeviceArray<int> found;
     size_t bytes = (size_t)n_row * sizeof *length;
     found.reserve(n_row, "the network's rows");
     check(cudaMemsetAsync(found.data, 0, bytes, stream.handle), "clearing counts");
     for (const KeptRun &run : runs) {
         count_rows<<<blocks_for(run.tile.n_row, ROW_WARPS), ROW_WARPS * 32, 0, stream.handle>>>(
-            run, head.side, least, run.tile.row, run.tile.n_row, found.data);
+            run, head.side, min, run.tile.row, run.tile.n_row, found.data);
         check_launch("counting edges");
     }
     wait();
@@ -118,7 +118,7 @@ class RowTransport {
     gcor_context *context;
     const Stream &stream;
     gcor_side side{};
-    double least = 0;
+    double min = 0;
     std::vector<const KeptRun *> runs; /* by column */
     const int32_t *start = nullptr;
     int32_t *col = nullptr;
@@ -155,7 +155,7 @@ void RowTransport::fill(const Band &band) {
                 end = std::min(band.row + band.n_row, run->tile.row + run->tile.n_row);
         if (begin >= end) continue;
         put_rows<<<blocks_for(end - begin, ROW_WARPS), ROW_WARPS * 32, 0, stream.handle>>>(
-            *run, side, least, begin, end - begin, next.data, band.first, band.col.data, band.r.data);
+            *run, side, min, begin, end - begin, next.data, band.first, band.col.data, band.r.data);
         check_launch("putting edges in rows");
     }
 }
@@ -220,10 +220,10 @@ void RowTransport::run(int64_t n_row) {
     for (int k = 0; k < ROW_BANDS; k++) take(bands[(turn + k) % ROW_BANDS]);
 }
 
-void Keeper::rows(double least, int64_t n_row, const int32_t *start, int32_t *col, double *r) {
+void Keeper::rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r) {
     RowTransport transport(context, stream);
     transport.side = head.side;
-    transport.least = least;
+    transport.min = min;
     transport.runs = by_column();
     transport.start = start;
     transport.col = col;

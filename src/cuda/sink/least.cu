@@ -21,13 +21,13 @@ struct TileValues {
 /* A block for each variable of one side of a tile whose own least weight is still 0: the k-th largest
  * weight in the tile, to within a bin, is one, too. Without it all of a variable's first pairs would
  * be edges. */
-static __global__ void raise_least(TileValues values, bool by_row, EdgeOutput out, double *least) {
-    __shared__ int bins[LEAST_BINS];
+static __global__ void raise_min(TileValues values, bool by_row, EdgeOutput out, double *min) {
+    __shared__ int bins[MIN_BINS];
     const gcor_tile &tile = values.exact.tile;
     gcor_shape shape = values.exact.shape;
     int64_t own = blockIdx.x, others = by_row ? tile.n_col : tile.n_row;
-    if (least[own] > 0) return;
-    for (int b = threadIdx.x; b < LEAST_BINS; b += blockDim.x) bins[b] = 0;
+    if (min[own] > 0) return;
+    for (int b = threadIdx.x; b < MIN_BINS; b += blockDim.x) bins[b] = 0;
     __syncthreads();
     for (int64_t other = threadIdx.x; other < others; other += blockDim.x) {
         int64_t i = by_row ? own : other, j = by_row ? other : own, col, n;
@@ -35,51 +35,49 @@ static __global__ void raise_least(TileValues values, bool by_row, EdgeOutput ou
         int64_t k = tile.col + j - col;
         if (k < 0 || k >= n) continue;
         double weight = values.weight(out.rule.side, i, j, gcor_tile_offset(&tile, shape, tile.row + i) + k);
-        int bin = (int)(weight * LEAST_BINS);
-        if (weight > 0) atomicAdd(&bins[bin < LEAST_BINS ? bin : LEAST_BINS - 1], 1);
+        int bin = (int)(weight * MIN_BINS);
+        if (weight > 0) atomicAdd(&bins[bin < MIN_BINS ? bin : MIN_BINS - 1], 1);
     }
     __syncthreads();
     if (threadIdx.x != 0) return;
     int64_t found = 0;
-    for (int b = LEAST_BINS - 1; b > 0 && found < out.rule.k; b--) {
+    for (int b = MIN_BINS - 1; b > 0 && found < out.rule.k; b--) {
         found += bins[b];
-        if (found >= out.rule.k) least[own] = b / (double)LEAST_BINS;
+        if (found >= out.rule.k) min[own] = b / (double)MIN_BINS;
     }
 }
 
 static void raise_both(gcor_state *state, const EdgeSlot &slot, const TileValues &values, const EdgeOutput &out) {
     const gcor_tile &tile = slot.tile;
-    double *rows = slot.least.data, *cols = rows + tile.n_row;
+    double *rows = slot.min.data, *cols = rows + tile.n_row;
     cudaStream_t stream = state->compute.handle;
-    raise_least<<<(unsigned)tile.n_row, 256, 0, stream>>>(values, true, out, rows);
-    raise_least<<<(unsigned)tile.n_col, 256, 0, stream>>>(values, false, out, cols);
+    raise_min<<<(unsigned)tile.n_row, 256, 0, stream>>>(values, true, out, rows);
+    raise_min<<<(unsigned)tile.n_col, 256, 0, stream>>>(values, false, out, cols);
     check_launch("finding least weights");
 }
 
 /* Whether one of the tile's variables has no least weight yet. */
-bool DeviceEdges::lacks_least(const gcor_tile &tile) const {
-    auto none = [](const double *least, int64_t n) {
-        return std::any_of(least, least + n, [](double w) { return w == 0; });
-    };
-    return none(rule().row_least + tile.row, tile.n_row) || none(rule().col_least + tile.col, tile.n_col);
+bool DeviceEdges::lacks_min(const gcor_tile &tile) const {
+    auto none = [](const double *min, int64_t n) { return std::any_of(min, min + n, [](double w) { return w == 0; }); };
+    return none(rule().row_min + tile.row, tile.n_row) || none(rule().col_min + tile.col, tile.n_col);
 }
 
-void DeviceEdges::copy_least(EdgeSlot &slot, gcor_edge_rule &rule) {
-    if (!rule.row_least) return;
+void DeviceEdges::copy_min(EdgeSlot &slot, gcor_edge_rule &rule) {
+    if (!rule.row_min) return;
     const gcor_tile &tile = slot.tile;
-    slot.least.reserve(tile.n_row + tile.n_col, "least weights");
-    double *rows = slot.least.data, *cols = rows + tile.n_row;
+    slot.min.reserve(tile.n_row + tile.n_col, "least weights");
+    double *rows = slot.min.data, *cols = rows + tile.n_row;
     cudaStream_t stream = state->compute.handle;
-    check(cudaMemcpyAsync(rows, rule.row_least + tile.row, tile.n_row * sizeof(double), cudaMemcpyHostToDevice, stream),
+    check(cudaMemcpyAsync(rows, rule.row_min + tile.row, tile.n_row * sizeof(double), cudaMemcpyHostToDevice, stream),
           "copying least weights");
-    check(cudaMemcpyAsync(cols, rule.col_least + tile.col, tile.n_col * sizeof(double), cudaMemcpyHostToDevice, stream),
+    check(cudaMemcpyAsync(cols, rule.col_min + tile.col, tile.n_col * sizeof(double), cudaMemcpyHostToDevice, stream),
           "copying least weights");
-    rule.row_least = rows;
-    rule.col_least = cols;
+    rule.row_min = rows;
+    rule.col_min = cols;
 }
 
 void DeviceEdges::raise_by_product(const EdgeSlot &slot, Product product, const EdgeOutput &out) {
-    if (!out.rule.row_least || !lacks_least(slot.tile)) return;
+    if (!out.rule.row_min || !lacks_min(slot.tile)) return;
     TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, out.error};
     if (product.mode == HALF) {
         cheap.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
@@ -93,5 +91,5 @@ void DeviceEdges::raise_by_product(const EdgeSlot &slot, Product product, const 
 }
 
 void DeviceEdges::raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out) {
-    if (out.rule.row_least) raise_both(state, slot, {values, nullptr, 0}, out);
+    if (out.rule.row_min) raise_both(state, slot, {values, nullptr, 0}, out);
 }

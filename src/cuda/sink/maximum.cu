@@ -111,20 +111,20 @@ struct Maximum {
     }
 
     /* What rough weights are to reach for their pairs to be hits. */
-    __device__ float least() const {
+    __device__ float min() const {
         int floor = 0;
         if (threadIdx.x % 32 == 0) floor = *(const volatile int *)&largest->floor;
         return __int_as_float(in_order(__shfl_sync(ALL_LANES, floor, 0))) - error;
     }
 
     /* Whether the warp has a hit, by the largest of each lane's rough weights; what is known of the largest rises. */
-    __device__ bool has_hit(float rough, float &least) const {
+    __device__ bool has_hit(float rough, float &min) const {
         float top = __int_as_float(in_order(__reduce_max_sync(ALL_LANES, in_order(__float_as_int(rough)))));
-        least = this->least();
-        if (!(top >= -1.5f && top >= least)) return false;
-        if (top - error > least + error) {
+        min = this->min();
+        if (!(top >= -1.5f && top >= min)) return false;
+        if (top - error > min + error) {
             if (threadIdx.x % 32 == 0) atomicMax(&largest->floor, in_order(__float_as_int(top - error)));
-            least = top - error - error;
+            min = top - error - error;
         }
         return true;
     }
@@ -166,21 +166,21 @@ struct Maximum {
     __device__ void deliver(const Product &p, WarpOutput &out, const SignColumns<Mode, N> &columns,
                             const int (&sums)[N][4], int64_t row, int64_t col) const {
         int64_t i = row + threadIdx.x % 32 / 4, j = col + threadIdx.x % 4 * 2;
-        float least, rough = all_count(p, row, col, 8 * N) ? largest_rough<Mode, true>(p, columns, sums, i, j)
-                                                           : largest_rough<Mode, false>(p, columns, sums, i, j);
-        if (!has_hit(rough, least)) return;
+        float min, rough = all_count(p, row, col, 8 * N) ? largest_rough<Mode, true>(p, columns, sums, i, j)
+                                                         : largest_rough<Mode, false>(p, columns, sums, i, j);
+        if (!has_hit(rough, min)) return;
         auto is_hit = [&](int sum, int64_t r, int64_t c) {
-            return weigh.weight(rough_value<Mode>(p, sum, r, c)) >= least;
+            return weigh.weight(rough_value<Mode>(p, sum, r, c)) >= min;
         };
         keep_all_hits(p, out, sums, row, col, is_hit, [&] { hand_on<Mode>(p, *this, out); });
     }
 
     /* A lane's pair's exact weight, or of HALF the largest of all lanes'. */
     template <ProductMode Mode>
-    __device__ double hit_weight(const Product &p, Hit hit, bool inside, float least) const {
+    __device__ double hit_weight(const Product &p, Hit hit, bool inside, float min) const {
         unsigned place = (unsigned)(hit >> 32);
         int sum = (int)(unsigned)hit;
-        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(cheap_value(sum)) >= least, place);
+        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(cheap_value(sum)) >= min, place);
         if (!inside) return GCOR_NO_WEIGHT;
         int64_t i = place_row(place), j = place_col(place);
         return gcor_weight(side, exact_value(p, sign_sum(p, Mode, sum, i, j), i, j));
@@ -190,12 +190,12 @@ struct Maximum {
     template <ProductMode Mode>
     static __device__ __noinline__ void hand_on(const Product &p, const Maximum &sink, const WarpOutput &out) {
         double weight = GCOR_NO_WEIGHT;
-        float least = sink.least();
+        float min = sink.min();
         __syncwarp();
         for (int first = 0; first < out.n; first += 32) {
             int k = first + threadIdx.x % 32;
             bool inside = k < out.n;
-            weight = fmax(weight, sink.hit_weight<Mode>(p, inside ? out.hits[k] : 0, inside, least));
+            weight = fmax(weight, sink.hit_weight<Mode>(p, inside ? out.hits[k] : 0, inside, min));
         }
         sink.add(weight);
         __syncwarp();
@@ -215,14 +215,14 @@ struct Maximum {
             if (is_pair(p, i + k, j)) weight = gcor_weight(side, exact_value(p, dot(k), i + k, j));
             return (float)weight;
         };
-        float least, rough = -INFINITY;
+        float min, rough = -INFINITY;
         for (int k = 0; k < CELL_ROWS; k++) rough = fmaxf(rough, weight_of(k));
-        if (!has_hit(rough, least)) return;
+        if (!has_hit(rough, min)) return;
         double weight = GCOR_NO_WEIGHT;
 #pragma unroll 1
         for (int k = 0; k < CELL_ROWS; k++) {
             float own = weight_of(k);
-            weight = fmax(weight, dot_weights(p, own >= -1.5f && own >= least, place_of(i + k, j)));
+            weight = fmax(weight, dot_weights(p, own >= -1.5f && own >= min, place_of(i + k, j)));
         }
         add(weight);
     }

@@ -22,16 +22,16 @@ typedef struct {
 /* Which entries are wanted: of rows first .. end-1. */
 typedef struct {
     gcor_side side;
-    double least;
+    double min;
     int all;              /* whatever their weight */
     int direct, mirrored; /* from runs that have these rows; from those that have them as columns */
     int64_t first, end;
 } wanted;
 
-static wanted wanted_of(const gcor_store *store, double least, gcor_view view, int64_t first, int64_t n_row) {
+static wanted wanted_of(const gcor_store *store, double min, gcor_view view, int64_t first, int64_t n_row) {
     return (wanted){.side = store->edges.rule.side,
-                    .least = least,
-                    .all = least <= store->least,
+                    .min = min,
+                    .all = min <= store->min,
                     .direct = view != GCOR_COLUMNS,
                     .mirrored = view != GCOR_ROWS,
                     .first = first,
@@ -43,7 +43,7 @@ static int64_t rows_of(const gcor_sink *sink, gcor_view view) {
 }
 
 static int is_kept(const wanted *w, double r) {
-    return w->all || gcor_raw_weight(w->side, r) >= w->least;
+    return w->all || gcor_raw_weight(w->side, r) >= w->min;
 }
 
 /* ---- parts of runs ------------------------------------------------------------------------ */
@@ -103,11 +103,10 @@ static void count_part(const gcor_edge_part *p, const gcor_edges_view *seen, con
     }
 }
 
-gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double least, gcor_view view,
-                               int32_t *entries) {
+gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double min, gcor_view view, int32_t *entries) {
     const gcor_sink *sink = &store->edges.sink;
-    wanted w = wanted_of(store, least, view, 0, rows_of(sink, view));
-    wanted once = wanted_of(store, least, GCOR_ROWS, 0, sink->n_row); /* each part */
+    wanted w = wanted_of(store, min, view, 0, rows_of(sink, view));
+    wanted once = wanted_of(store, min, GCOR_ROWS, 0, sink->n_row); /* each part */
     part_list parts;
     if (gcor_store_land(store, context)) return context->error.status;
     gcor_edge_reader *readers = gcor_alloc(context, context->threads, sizeof *readers, "the network's rows");
@@ -136,12 +135,12 @@ static int64_t end_of_block(int64_t first, int64_t end, int64_t size) {
 
 /* Rows that end where tiles do, or the blocks that these are kept in: their columns' runs are wanted by no other band
  * then. */
-int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *entries, int64_t first, int64_t most) {
-    enum { MOST_ROWS = 1 << 17 }; /* each thread has a counter for each */
+int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *entries, int64_t first, int64_t max) {
+    enum { MAX_ROWS = 1 << 17 }; /* each thread has a counter for each */
     const gcor_sink *sink = &store->edges.sink;
     int64_t side = gcor_grid_of(sink->shape, sink->n_row, sink->n_col).side, n_row = rows_of(sink, view);
     int64_t n = 0, end = first;
-    while (end < n_row && end - first < MOST_ROWS && (end == first || n + entries[end] <= most)) n += entries[end++];
+    while (end < n_row && end - first < MAX_ROWS && (end == first || n + entries[end] <= max)) n += entries[end++];
     if (end == n_row) return end - first;
     end = end_of_block(first, end, side);
     return (store->spool ? end_of_block(first, end, GCOR_SPLIT_WIDTH) : end) - first;
@@ -258,9 +257,9 @@ static void close_band(band *b) {
     gcor_free(b->parts.list);
 }
 
-gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double least, gcor_view view,
+gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double min, gcor_view view,
                             const int32_t *entries, int64_t first, int64_t n_row, int32_t *col, double *r) {
-    band b = {.wanted = wanted_of(store, least, view, first, n_row)};
+    band b = {.wanted = wanted_of(store, min, view, first, n_row)};
     for (int64_t row = first; row < first + n_row; row++) b.entries += entries[row];
     gcor_huge_pages(col, (size_t)b.entries * sizeof *col);
     gcor_huge_pages(r, (size_t)b.entries * sizeof *r);

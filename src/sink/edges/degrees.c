@@ -10,7 +10,7 @@
 /* Which edges count, and where they are added. */
 typedef struct {
     gcor_side side;
-    double least;
+    double min;
     gcor_edge_sums sums;
     gcor_edge_reader *readers; /* one for each thread */
 } adding;
@@ -25,7 +25,7 @@ static gcor_status add_part(adding *a, gcor_context *context, const gcor_edge_pa
         for (int64_t e = seen.start[i] - seen.base; e < seen.start[i + 1] - seen.base; e++) {
             double weight = gcor_raw_weight(a->side, seen.r[e]);
             int64_t col = seen.col[e];
-            if (!(weight >= a->least)) continue;
+            if (!(weight >= a->min)) continue;
             if (!(weight <= 1) || col < tile->col || col >= tile->col + tile->n_col) return gcor_damaged(context);
             gcor_edge_sums_add(&a->sums, thread, part->row + i, col, weight);
         }
@@ -49,11 +49,11 @@ static gcor_status add_run(adding *a, gcor_context *context, const gcor_edge_run
     return context->error.status;
 }
 
-gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double least, int64_t *degree,
+gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double min, int64_t *degree,
                                gcor_int128 *strength) {
     int64_t n_var = store->edges.sink.n_col;
-    adding a = {.side = store->edges.rule.side, .least = least, .sums = {.degree = degree, .strength = strength}};
-    if (store->keeper) return store->keeper->type->degrees(store->keeper, context, least, n_var, degree, strength);
+    adding a = {.side = store->edges.rule.side, .min = min, .sums = {.degree = degree, .strength = strength}};
+    if (store->keeper) return store->keeper->type->degrees(store->keeper, context, min, n_var, degree, strength);
     a.readers = gcor_alloc(context, context->threads, sizeof *a.readers, "degrees");
     if (!a.readers) return GCOR_NO_MEMORY;
     memset(a.readers, 0, (size_t)context->threads * sizeof *a.readers);

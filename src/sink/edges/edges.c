@@ -5,10 +5,10 @@
 
 /* The least weight of the segment's row. Where none is known yet, the k-th largest weight in the
  * segment, to within a bin, is one: or all of a variable's first pairs would be edges. */
-static double row_least(const gcor_edge_rule *rule, const gcor_segment *segment) {
+static double row_min(const gcor_edge_rule *rule, const gcor_segment *segment) {
     enum { BINS = 256 };
     int bins[BINS] = {0};
-    double known = rule->row_least[segment->row];
+    double known = rule->row_min[segment->row];
     if (known > 0 || segment->n < rule->k) return known;
     for (int64_t k = 0; k < segment->n; k++) {
         double weight = gcor_raw_weight(rule->side, gcor_value(segment, k)) - segment->error;
@@ -52,26 +52,26 @@ static int count_doubles(gcor_side side, const double *value, double low, int64_
 /* The same of any segment's n elements from k on, where variables have least weights of their own. own: the row's. */
 static int count_own(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
                      int32_t *may) {
-    const double *other = rule->col_least + segment->col + k;
+    const double *other = rule->col_min + segment->col + k;
     int found = 0;
     for (int64_t l = 0; l < n; l++) {
-        double least = other[l] < own ? other[l] : own;
-        may[l] = -(gcor_raw_weight(rule->side, gcor_value(segment, k + l)) >= least - segment->error);
+        double min = other[l] < own ? other[l] : own;
+        may[l] = -(gcor_raw_weight(rule->side, gcor_value(segment, k + l)) >= min - segment->error);
         found -= may[l];
     }
     return found;
 }
 
 /* What a value of the segment must be at least: of floats a float, and below what it stands for. */
-static double least_value(const gcor_edge_rule *rule, const gcor_segment *segment) {
-    double low = rule->least - segment->error;
+static double min_value(const gcor_edge_rule *rule, const gcor_segment *segment) {
+    double low = rule->min - segment->error;
     return segment->floats ? nextafterf((float)low, -INFINITY) : low;
 }
 
 /* The elements of a strip that may be edges, as above. */
 static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, double own, double low, int64_t k,
                        int64_t n, int32_t *may) {
-    if (rule->row_least) return count_own(rule, segment, own, k, n, may);
+    if (rule->row_min) return count_own(rule, segment, own, k, n, may);
     if (segment->doubles) return count_doubles(rule->side, segment->doubles + k, low, n, may);
     return count_floats(rule->side, segment->floats + k, (float)low, n, may);
 }
@@ -93,7 +93,7 @@ static void note_few(int32_t *may, int n, int32_t from, int32_t *next) {
 /* The elements from..to-1 that may be edges. */
 static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
                                int64_t to, int32_t *k) {
-    const double low = least_value(rule, segment);
+    const double low = min_value(rule, segment);
     int64_t found = 0;
     for (; from < to; from += STRIP) {
         int32_t may[STRIP + 1];
@@ -129,7 +129,7 @@ static int64_t leave_out_above(const gcor_edge_rule *rule, const gcor_segment *s
 static int64_t judge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, const int32_t *k,
                      const double *r, int64_t *keep, int64_t *above) {
     int64_t kept = 0;
-    if (rule->row_least || rule->ceiling <= 1) {
+    if (rule->row_min || rule->ceiling <= 1) {
         for (int64_t c = 0; c < n; c++) {
             gcor_verdict verdict = gcor_judge(rule, segment->row, segment->col + k[c], r[c]);
             keep[c] = -(verdict == GCOR_KEPT);
@@ -139,11 +139,11 @@ static int64_t judge(const gcor_edge_rule *rule, const gcor_segment *segment, in
         return kept;
     }
     const gcor_weighing w = gcor_weigh(rule->side);
-    const double least = rule->least;
+    const double min = rule->min;
 #pragma omp simd reduction(- : kept)
     for (int64_t c = 0; c < n; c++) {
         double weight = r[c] <= 1 ? w.size * fabs(r[c]) + w.sign * r[c] : -2;
-        keep[c] = -(int64_t)(weight >= least);
+        keep[c] = -(int64_t)(weight >= min);
         kept -= keep[c];
     }
     return kept;
@@ -176,7 +176,7 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
     gcor_status status = gcor_edges_room(edges, context, thread, segment->n, &loose);
     if (status) return status;
     int32_t which[GCOR_SOME];
-    double own = rule->row_least ? row_least(rule, segment) : 0, r[GCOR_SOME];
+    double own = rule->row_min ? row_min(rule, segment) : 0, r[GCOR_SOME];
     int64_t above = 0;
     for (int64_t from = 0; from < segment->n; from += GCOR_SOME) {
         int64_t n = gcor_find_edges(rule, segment, own, from, which, r, &above);
@@ -190,7 +190,7 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
 }
 
 /* A weight is no larger than the size. Where variables have their own, the smaller one of two may be any. */
-double gcor_edges_least(const gcor_sink *sink) {
+double gcor_edges_min(const gcor_sink *sink) {
     const gcor_edge_rule *rule = &((const gcor_edges *)sink)->rule;
-    return rule->row_least ? 0 : rule->least;
+    return rule->row_min ? 0 : rule->min;
 }

@@ -39,12 +39,12 @@ typedef struct gcor_edges {
     int64_t *next, next_room; /* threads x rows of the tile: where a thread's next edge of a row goes */
 } gcor_edges;
 
-/* take(), begin_tile(), end_tile() and least() of every type whose sink begins with gcor_edges; their approximate is
+/* take(), begin_tile(), end_tile() and min() of every type whose sink begins with gcor_edges; their approximate is
  * 1. */
 gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment);
 gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
-double gcor_edges_least(const gcor_sink *sink);
+double gcor_edges_min(const gcor_sink *sink);
 
 enum { GCOR_SOME = 256 };
 

@@ -17,7 +17,7 @@ typedef struct {
 static gcor_status put_settings(const gcor_store *store, gcor_context *context, FILE *file,
                                 gcor_status (*work)(gcor_context *, FILE *, const void *, size_t)) {
     gcor_status status = work(context, file, &store->edges.rule.side, sizeof store->edges.rule.side);
-    if (!status) status = work(context, file, &store->least, sizeof store->least);
+    if (!status) status = work(context, file, &store->min, sizeof store->min);
     return status ? status : work(context, file, &store->edges.rule.ceiling, sizeof store->edges.rule.ceiling);
 }
 

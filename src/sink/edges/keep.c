@@ -2,11 +2,11 @@
 #include "run.h"
 
 /* Fewer edges have their memory as soon. */
-enum { LANDING_LEAST = 1 << 22 };
+enum { LANDING_MIN = 1 << 22 };
 
 /* The memory of rows is got ready while edges are still looked for. */
 static void expect_rows(gcor_store *store, const gcor_context *context) {
-    if (store->stay != GCOR_STAY_FOR_ROWS || store->count < LANDING_LEAST) return;
+    if (store->stay != GCOR_STAY_FOR_ROWS || store->count < LANDING_MIN) return;
     if (!store->landing) store->landing = gcor_landing_new(context, INT32_MAX);
     if (store->landing) gcor_landing_expect(store->landing, store->count);
 }

@@ -15,18 +15,18 @@ typedef struct gcor_keeper gcor_keeper;
 /* Each may use context->threads threads and can be interrupted. Weights are at least the store's least. */
 typedef struct {
     /* How many have a weight of at least `least`. */
-    gcor_status (*count)(gcor_keeper *keeper, gcor_context *context, double least, int64_t *count);
+    gcor_status (*count)(gcor_keeper *keeper, gcor_context *context, double min, int64_t *count);
     /* The k-th largest weight, k from 1 to their number; none is below `least`. */
-    gcor_status (*rank)(gcor_keeper *keeper, gcor_context *context, double least, int64_t k, double *weight);
+    gcor_status (*rank)(gcor_keeper *keeper, gcor_context *context, double min, int64_t k, double *weight);
     /* Those of a smaller weight are gone; how many are left. */
-    gcor_status (*drop)(gcor_keeper *keeper, gcor_context *context, double least, int64_t *left);
+    gcor_status (*drop)(gcor_keeper *keeper, gcor_context *context, double min, int64_t *left);
     /* How many of at least that weight each row has: n_row, the caller's. */
-    gcor_status (*lengths)(gcor_keeper *keeper, gcor_context *context, double least, int64_t n_row, int32_t *length);
+    gcor_status (*lengths)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_row, int32_t *length);
     /* As gcor_store_rows(), and nothing is freed. */
-    gcor_status (*rows)(gcor_keeper *keeper, gcor_context *context, double least, int64_t n_row, const int32_t *start,
+    gcor_status (*rows)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_row, const int32_t *start,
                         int32_t *col, double *r);
     /* As gcor_store_degrees(). */
-    gcor_status (*degrees)(gcor_keeper *keeper, gcor_context *context, double least, int64_t n_var, int64_t *degree,
+    gcor_status (*degrees)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_var, int64_t *degree,
                            gcor_int128 *strength);
     /* All of them to edges->keep_tile(). */
     gcor_status (*land)(gcor_keeper *keeper, gcor_context *context, gcor_edges *edges);

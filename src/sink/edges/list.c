@@ -7,9 +7,9 @@
 #include <string.h>
 
 static gcor_status make_room(gcor_context *context, gcor_edge_list *list, int64_t n) {
-    enum { LEAST = 1 << 12 };
+    enum { MIN = 1 << 12 };
     void *edges = list->list;
-    gcor_status status = gcor_grow(context, &edges, list->n, &list->room, n > LEAST ? n : LEAST, sizeof *list->list,
+    gcor_status status = gcor_grow(context, &edges, list->n, &list->room, n > MIN ? n : MIN, sizeof *list->list,
                                    "edges of a tile");
     list->list = edges;
     return status;
@@ -118,9 +118,9 @@ static void merge(gcor_edge *list, int64_t half, int64_t n, gcor_edge *work) {
 }
 
 /* The first ascending parts of a row, at most `most`: their ends. Returns how many there are. */
-static int find_parts(const gcor_edge *row, int64_t n, int64_t *end, int most) {
+static int find_parts(const gcor_edge *row, int64_t n, int64_t *end, int max) {
     int parts = 0;
-    for (int64_t e = 1; e <= n && parts < most; e++)
+    for (int64_t e = 1; e <= n && parts < max; e++)
         if (e == n || row[e].col < row[e - 1].col) end[parts++] = e;
     return parts;
 }
@@ -161,8 +161,7 @@ static void sort_some_rows(void *argument, int thread, int64_t k) {
     const ordering *o = argument;
     const gcor_tile *tile = o->tile;
     const int64_t *end = next_of(o->edges, tile, o->edges->threads - 1);
-    int64_t first = tile->row + k * SORTED_AT_ONCE,
-            last = gcor_smaller(first + SORTED_AT_ONCE, tile->row + tile->n_row);
+    int64_t first = tile->row + k * SORTED_AT_ONCE, last = gcor_min(first + SORTED_AT_ONCE, tile->row + tile->n_row);
     for (int64_t row = first; row < last; row++) {
         int64_t begin = row > tile->row ? end[row - 1] : 0, n = end[row] - begin;
         gcor_edge_list *work;

@@ -20,14 +20,13 @@ static int64_t read_weights(void *user, gcor_context *context, int64_t p, uint64
     return piece->n;
 }
 
-static gcor_status rank_in_runs(const gcor_store *store, gcor_context *context, double least, int64_t k,
-                                double *weight) {
+static gcor_status rank_in_runs(const gcor_store *store, gcor_context *context, double min, int64_t k, double *weight) {
     store_weights w = {.side = store->edges.rule.side};
     gcor_numbers numbers = {.room = GCOR_PIECE, .read = read_weights, .user = &w};
     gcor_status status = gcor_store_pieces(store, context, &w.pieces, &numbers.n_pieces, &w.buffers);
     if (status) return status;
     uint64_t found = 0;
-    status = gcor_select(context, &numbers, 0, gcor_short_of_one(least), k, &found);
+    status = gcor_select(context, &numbers, 0, gcor_short_of_one(min), k, &found);
     if (!status) *weight = gcor_weight_short_of_one(found);
     gcor_free(w.buffers);
     gcor_free(w.pieces);
@@ -35,11 +34,10 @@ static gcor_status rank_in_runs(const gcor_store *store, gcor_context *context, 
 }
 
 gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int64_t k, double *weight) {
-    double least = store->least > 0 ? store->least : 0;
+    double min = store->min > 0 ? store->min : 0;
     gcor_keeper *keeper = store->keeper;
     k -= store->edges.above;
     *weight = k < 1 ? INFINITY : 0;
     if (k < 1 || k > store->count) return GCOR_OK;
-    return keeper ? keeper->type->rank(keeper, context, least, k, weight)
-                  : rank_in_runs(store, context, least, k, weight);
+    return keeper ? keeper->type->rank(keeper, context, min, k, weight) : rank_in_runs(store, context, min, k, weight);
 }

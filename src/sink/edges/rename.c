@@ -70,11 +70,11 @@ static int by_column(const void *a, const void *b) {
 }
 
 /* Some edges' memory is enough for a look at all of them. */
-static int64_t most_of_band(const gcor_store *store) {
-    enum { LEAST = 1 << 22, BANDS = 8 };
-    int64_t most = store->count / BANDS > LEAST ? store->count / BANDS : LEAST;
-    int64_t budget = store->spool ? store->budget / (int64_t)sizeof(gcor_edge) : most;
-    return most < budget ? most : budget > LEAST ? budget : LEAST;
+static int64_t max_of_band(const gcor_store *store) {
+    enum { MIN = 1 << 22, BANDS = 8 };
+    int64_t max = store->count / BANDS > MIN ? store->count / BANDS : MIN;
+    int64_t budget = store->spool ? store->budget / (int64_t)sizeof(gcor_edge) : max;
+    return max < budget ? max : budget > MIN ? budget : MIN;
 }
 
 /* Rows first .. end-1, which begin at begin[first] of all edges, to `fresh`. */
@@ -104,10 +104,10 @@ static gcor_status rename_band(const gcor_store *store, gcor_context *context, c
 /* begin: where each row of all edges begins, and one more. */
 static gcor_status rename_bands(const gcor_store *store, gcor_context *context, const names *to, int64_t *begin,
                                 gcor_store *fresh) {
-    int64_t n_row = store->edges.sink.n_row, most = most_of_band(store);
+    int64_t n_row = store->edges.sink.n_row, max = max_of_band(store);
     gcor_status status = GCOR_OK;
     for (int64_t first = 0, end; !status && first < n_row; first = end) {
-        for (end = first + 1; end < n_row && begin[end + 1] - begin[first] <= most;) end++;
+        for (end = first + 1; end < n_row && begin[end + 1] - begin[first] <= max;) end++;
         status = rename_band(store, context, to, begin, first, end, fresh);
     }
     return status;

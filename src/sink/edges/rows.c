@@ -19,7 +19,7 @@ typedef struct {
 /* Which entries count. */
 typedef struct {
     gcor_side side;
-    double least;
+    double min;
     int all;
 } row_filter;
 
@@ -73,21 +73,21 @@ static int64_t rows_of(const gcor_edge_run *run, int64_t b, int64_t *row) {
 static int32_t count_entries(const gcor_edge_run *run, int64_t row, const row_filter *filter) {
     int32_t begin = run->start[row - run->row], end = run->start[row - run->row + 1], n = 0;
     if (filter->all) return end - begin;
-    for (int32_t e = begin; e < end; e++) n += gcor_raw_weight(filter->side, run->r[e]) >= filter->least;
+    for (int32_t e = begin; e < end; e++) n += gcor_raw_weight(filter->side, run->r[e]) >= filter->min;
     return n;
 }
 
-static row_filter filter_of(const gcor_store *store, double least) {
-    return (row_filter){store->edges.rule.side, least, least <= store->least};
+static row_filter filter_of(const gcor_store *store, double min) {
+    return (row_filter){store->edges.rule.side, min, min <= store->min};
 }
 
 /* From what is in files or on a device, or may be more than the starts can count. */
-static gcor_status starts_of_lengths(gcor_store *store, gcor_context *context, double least, int64_t n_row,
+static gcor_status starts_of_lengths(gcor_store *store, gcor_context *context, double min, int64_t n_row,
                                      int32_t *start) {
     int64_t at = 0;
     gcor_keeper *keeper = store->keeper;
-    gcor_status status = keeper ? keeper->type->lengths(keeper, context, least, n_row, start)
-                                : gcor_store_entries(store, context, least, GCOR_ROWS, start);
+    gcor_status status = keeper ? keeper->type->lengths(keeper, context, min, n_row, start)
+                                : gcor_store_entries(store, context, min, GCOR_ROWS, start);
     if (status) return status;
     for (int64_t row = 0; row < n_row; row++) {
         int32_t n = start[row];
@@ -99,7 +99,7 @@ static gcor_status starts_of_lengths(gcor_store *store, gcor_context *context, d
     return GCOR_OK;
 }
 
-static gcor_status rows_of_bands(const gcor_store *store, gcor_context *context, double least, int64_t n_row,
+static gcor_status rows_of_bands(const gcor_store *store, gcor_context *context, double min, int64_t n_row,
                                  const int32_t *start, int32_t *col, double *r) {
     enum { ENTRIES = 1 << 22 };
     gcor_status status = GCOR_OK;
@@ -108,7 +108,7 @@ static gcor_status rows_of_bands(const gcor_store *store, gcor_context *context,
     for (int64_t row = 0; row < n_row; row++) entries[row] = start[row + 1] - start[row];
     for (int64_t row = 0, n; !status && row < n_row; row += n) {
         n = gcor_band_rows(store, GCOR_ROWS, entries, row, ENTRIES);
-        status = gcor_store_band(store, context, least, GCOR_ROWS, entries, row, n, col + start[row], r + start[row]);
+        status = gcor_store_band(store, context, min, GCOR_ROWS, entries, row, n, col + start[row], r + start[row]);
     }
     gcor_free(entries);
     return status;
@@ -118,9 +118,9 @@ static int is_by_bands(const gcor_store *store) {
     return store->count > INT32_MAX || gcor_store_has_files(store);
 }
 
-gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double least, int64_t n_row, int32_t *start) {
-    if (store->keeper || is_by_bands(store)) return starts_of_lengths(store, context, least, n_row, start);
-    row_filter filter = filter_of(store, least);
+gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double min, int64_t n_row, int32_t *start) {
+    if (store->keeper || is_by_bands(store)) return starts_of_lengths(store, context, min, n_row, start);
+    row_filter filter = filter_of(store, min);
     row_blocks blocks;
     gcor_status status = list_blocks(store, context, n_row, &blocks);
     if (status) return status;
@@ -145,7 +145,7 @@ static int32_t copy_entries(const gcor_edge_run *run, int64_t row, const row_fil
     for (int32_t e = run->start[row - run->row]; e < last && at < end; e++) {
         col[at] = run->col[e];
         r[at] = run->r[e];
-        at += filter->all || gcor_raw_weight(filter->side, run->r[e]) >= filter->least;
+        at += filter->all || gcor_raw_weight(filter->side, run->r[e]) >= filter->min;
     }
     return at;
 }
@@ -170,14 +170,14 @@ static void copy_block(const row_blocks *blocks, int64_t b, const row_filter *fi
     }
 }
 
-gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row, const int32_t *start,
+gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double min, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r) {
     gcor_keeper *keeper = store->keeper;
     gcor_huge_pages(col, (size_t)start[n_row] * sizeof *col);
     gcor_huge_pages(r, (size_t)start[n_row] * sizeof *r);
-    if (keeper) return keeper->type->rows(keeper, context, least, n_row, start, col, r);
-    if (is_by_bands(store)) return rows_of_bands(store, context, least, n_row, start, col, r);
-    row_filter filter = filter_of(store, least);
+    if (keeper) return keeper->type->rows(keeper, context, min, n_row, start, col, r);
+    if (is_by_bands(store)) return rows_of_bands(store, context, min, n_row, start, col, r);
+    row_filter filter = filter_of(store, min);
     row_blocks blocks;
     gcor_status status = list_blocks(store, context, n_row, &blocks);
     if (status) return status;

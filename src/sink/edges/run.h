@@ -22,7 +22,7 @@ void gcor_store_note_held(const gcor_store *store, const gcor_edge_run *run, int
 void gcor_store_drop_run(gcor_store *store, gcor_edge_run *run);
 
 /* Fail with GCOR_TOO_MANY. */
-gcor_status gcor_too_many_edges(gcor_context *context, int64_t most);
+gcor_status gcor_too_many_edges(gcor_context *context, int64_t max);
 /* That if n more edges are more than the store may have. */
 gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n);
 

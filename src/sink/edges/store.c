@@ -50,16 +50,16 @@ void gcor_store_drop_run(gcor_store *store, gcor_edge_run *run) {
     run->file = NULL;
 }
 
-gcor_status gcor_too_many_edges(gcor_context *context, int64_t most) {
+gcor_status gcor_too_many_edges(gcor_context *context, int64_t max) {
     return gcor_fail(context, GCOR_TOO_MANY,
                      "the network has more than %.0f edges, as many as a sparse matrix can hold; ask for fewer, or "
                      "write it to a file with file =",
-                     (double)most);
+                     (double)max);
 }
 
 gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n) {
-    if (n <= store->most - store->count) return GCOR_OK;
-    return gcor_too_many_edges(context, store->most);
+    if (n <= store->max - store->count) return GCOR_OK;
+    return gcor_too_many_edges(context, store->max);
 }
 
 int gcor_store_has_files(const gcor_store *store) {
@@ -129,12 +129,12 @@ static gcor_status keep_run(gcor_store *store, gcor_context *context, const gcor
 
 /* How many of n edges go to one run: whole rows, so many that its starts do not overflow. */
 static int64_t first_rows(const gcor_edge *list, int64_t n) {
-    enum { MOST = 1 << 22 };
-    int64_t end = MOST;
-    if (n <= MOST) return n;
+    enum { MAX = 1 << 22 };
+    int64_t end = MAX;
+    if (n <= MAX) return n;
     while (end > 1 && list[end].row == list[end - 1].row) end--;
     if (end > 1) return end;
-    for (end = MOST; end < n && list[end].row == list[0].row;) end++;
+    for (end = MAX; end < n && list[end].row == list[0].row;) end++;
     return end;
 }
 
@@ -175,8 +175,8 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     const gcor_store *store = (const gcor_store *)sink;
     gcor_store *fresh;
     gcor_edge_rule rule = store->edges.rule;
-    rule.least = store->least;
-    gcor_status status = gcor_store_new(context, sink->shape, sink->n_row, sink->n_col, rule, store->most, &fresh);
+    rule.min = store->min;
+    gcor_status status = gcor_store_new(context, sink->shape, sink->n_row, sink->n_col, rule, store->max, &fresh);
     *other = fresh ? &fresh->edges.sink : NULL;
     if (status) return status;
     gcor_store_want(fresh, store->wanted);
@@ -218,7 +218,7 @@ const gcor_sink_type gcor_store_type = {
     .take = gcor_edges_take,
     .begin_tile = gcor_edges_begin,
     .end_tile = gcor_edges_end,
-    .least = gcor_edges_least,
+    .min = gcor_edges_min,
     .fork = fork_sink,
     .merge = merge,
     .save = gcor_store_save,
@@ -228,12 +228,11 @@ const gcor_sink_type gcor_store_type = {
 };
 
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
-                           int64_t most, gcor_store **store) {
+                           int64_t max, gcor_store **store) {
     gcor_sink sink = {.type = &gcor_store_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
     *store = gcor_alloc(context, 1, sizeof **store, "a network");
     if (!*store) return GCOR_NO_MEMORY;
-    **store = (gcor_store){
-        .edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .most = most, .least = rule.least};
+    **store = (gcor_store){.edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .max = max, .min = rule.min};
     return GCOR_OK;
 }
 
@@ -285,7 +284,7 @@ const double *gcor_piece_values(const gcor_piece *piece, gcor_context *context, 
     return gcor_run_file_read(piece->run->file, context, offset, own, piece->n * (int64_t)sizeof *own) ? NULL : own;
 }
 
-static gcor_status count_in_runs(const gcor_store *store, gcor_context *context, double least, int64_t *count) {
+static gcor_status count_in_runs(const gcor_store *store, gcor_context *context, double min, int64_t *count) {
     gcor_side side = store->edges.rule.side;
     int64_t n, found = 0;
     gcor_piece *pieces;
@@ -295,7 +294,7 @@ static gcor_status count_in_runs(const gcor_store *store, gcor_context *context,
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : found)
     for (int64_t p = 0; p < n; p++) {
         const double *r = gcor_stop(context) ? NULL : gcor_piece_values(&pieces[p], context, buffers);
-        for (int64_t e = 0; r && e < pieces[p].n; e++) found += gcor_raw_weight(side, r[e]) >= least;
+        for (int64_t e = 0; r && e < pieces[p].n; e++) found += gcor_raw_weight(side, r[e]) >= min;
     }
     gcor_free(buffers);
     gcor_free(pieces);
@@ -303,10 +302,10 @@ static gcor_status count_in_runs(const gcor_store *store, gcor_context *context,
     return context->error.status;
 }
 
-gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double least, int64_t *count) {
+gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double min, int64_t *count) {
     gcor_keeper *keeper = store->keeper;
-    gcor_status status = keeper ? keeper->type->count(keeper, context, least, count)
-                                : count_in_runs(store, context, least, count);
+    gcor_status status = keeper ? keeper->type->count(keeper, context, min, count)
+                                : count_in_runs(store, context, min, count);
     *count += store->edges.above;
     return status;
 }

@@ -29,8 +29,8 @@ typedef enum { GCOR_LEAVE, GCOR_STAY, GCOR_STAY_FOR_ROWS } gcor_stay;
 
 typedef struct {
     gcor_edges edges; /* first: a store is its sink */
-    int64_t most, count;
-    double least;          /* what the rule's was: with `wanted` edges to find it rises */
+    int64_t max, count;
+    double min;            /* what the rule's was: with `wanted` edges to find it rises */
     int64_t wanted, limit; /* at so many edges the weaker ones go; 0: they stay */
     gcor_edge_run *runs;   /* in no order: whoever wants one sorts them */
     int64_t n_runs, room;
@@ -46,7 +46,7 @@ extern const gcor_sink_type gcor_store_type;
 /* With more than `most` edges a run fails with GCOR_TOO_MANY. n_row: variables of y, or again of x. *store is the
  * caller's, to end with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
-                           int64_t most, gcor_store **store);
+                           int64_t max, gcor_store **store);
 
 /* From now on further runs of the store, and of its forks, go to a temporary file in `folder` once those in memory are
  * `budget` bytes. Their index stays in memory. The file cannot be made, or later grow, as the disk is full:
@@ -76,7 +76,7 @@ gcor_status gcor_store_attach(gcor_store *store, gcor_context *context, const ch
  * device are looked at there or land; the result is the same. */
 
 /* How many pairs have a weight of at least `least`, those above the ceiling among them. */
-gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double least, int64_t *count);
+gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double min, int64_t *count);
 
 /* The k-th largest weight, k from 1: Inf if it is above the ceiling, 0 if there are fewer than k. */
 gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int64_t k, double *weight);
@@ -85,13 +85,13 @@ gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int6
  * start[i] .. start[i+1]-1. First the starts (n_row + 1), then col and r (start[n_row] each); all are the
  * caller's. More than INT32_MAX are GCOR_TOO_MANY. gcor_store_rows() frees the store's runs as it goes: after it, only
  * gcor_sink_free() may follow. */
-gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double least, int64_t n_row, int32_t *start);
-gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double least, int64_t n_row, const int32_t *start,
+gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double min, int64_t n_row, int32_t *start);
+gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double min, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r);
 
 /* Of a triangle: how many edges of a weight of at least `least` each variable has, and the sums of their weights
  * (fixed.h). Both have n_col entries, the caller's. */
-gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double least, int64_t *degree,
+gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double min, int64_t *degree,
                                gcor_int128 *strength);
 
 /* ---- bands: some rows at a time ---------------------------------------------------------- */
@@ -102,18 +102,17 @@ typedef enum { GCOR_ROWS, GCOR_COLUMNS, GCOR_BOTH_HALVES } gcor_view;
 
 /* How many edges of a weight of at least `least` each row has; entries: one for each of the rows of that view, the
  * caller's. */
-gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double least, gcor_view view,
-                               int32_t *entries);
+gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double min, gcor_view view, int32_t *entries);
 
 /* How many rows from `first` on have at most `most` entries together, or 1; fewer if that spares reading tiles twice.
  */
-int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *entries, int64_t first, int64_t most);
+int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *entries, int64_t first, int64_t max);
 
 /* The entries of rows first .. first+n_row-1, which have at most INT32_MAX together, row by row, by column: col and r,
  * the caller's. entries: from gcor_store_entries() for the same edges. Of files it
  * reads the runs that have these rows or columns, or what of them is in these rows. In memory it has up to 32 bytes for
  * each entry, and 4 for each row and thread. */
-gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double least, gcor_view view,
+gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double min, gcor_view view,
                             const int32_t *entries, int64_t first, int64_t n_row, int32_t *col, double *r);
 
 /* Where in a file, which has room for them, the rows' coefficients go, in single precision, and their columns, of 64
@@ -124,8 +123,8 @@ typedef struct {
 } gcor_places;
 
 /* All rows, by bands of at most that many entries, or one row. A disk that is full is GCOR_BAD_FILE. */
-gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, double least, gcor_view view,
-                             const int32_t *entries, int64_t most, const gcor_places *places);
+gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, double min, gcor_view view,
+                             const int32_t *entries, int64_t max, const gcor_places *places);
 
 /* ---- pieces of a store's coefficients ------------------------------------------------------ */
 

@@ -72,18 +72,18 @@ static void close_writer(writer *w) {
     gcor_free(w->r);
 }
 
-gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, double least, gcor_view view,
-                             const int32_t *entries, int64_t most, const gcor_places *places) {
+gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, double min, gcor_view view,
+                             const int32_t *entries, int64_t max, const gcor_places *places) {
     const gcor_sink *sink = &store->edges.sink;
     int64_t n_row = view == GCOR_COLUMNS ? sink->n_col : sink->n_row;
     writer w = {.places = places};
     gcor_status status = open_writer(&w, context);
     for (int64_t row = 0, rows; !status && row < n_row; row += rows) {
         int64_t n = 0;
-        rows = gcor_band_rows(store, view, entries, row, most);
+        rows = gcor_band_rows(store, view, entries, row, max);
         for (int64_t i = row; i < row + rows; i++) n += entries[i];
         status = make_room(&w, context, n);
-        if (!status) status = gcor_store_band(store, context, least, view, entries, row, rows, w.col, w.r);
+        if (!status) status = gcor_store_band(store, context, min, view, entries, row, rows, w.col, w.r);
         if (!status) status = write_band(&w, context, n);
     }
     close_writer(&w);
