@@ -10,7 +10,7 @@
  *   operand       columns made ready by a back end, so that a coefficient is one product
  *   tile          a rectangle of pairs: rows row .. row+n_row-1, columns col .. col+n_col-1,
  *                 0-based numbers of variables; its values lie row by row
- *   share         a set of the tiles, the same on every machine (share.h)
+ *   share         a set of the tiles, the same on every machine (shard.h)
  *   sink          what is done with a coefficient the moment it exists
  *   session       devices and what they keep between runs (session.h)
  *
@@ -62,7 +62,7 @@ typedef struct {
  * done. Everybody else looks at `stopped`. */
 struct gcor_desk; /* workers.c: where workers ask for columns that only the owner may read */
 typedef struct {
-    int (*check)(void *user, double share); /* non-zero: stop; NULL: never stop */
+    int (*check)(void *user, double fraction); /* non-zero: stop; NULL: never stop */
     void *user;
     int64_t pairs, pairs_done; /* pairs_done: added to by all workers */
     double before, part;       /* of what is asked for as one, what runs before this one were, and what it is */
@@ -73,7 +73,7 @@ typedef struct {
 } gcor_monitor;
 
 /* A monitor that belongs to the thread at hand. */
-gcor_monitor gcor_watch(int (*check)(void *user, double share), void *user);
+gcor_monitor gcor_watch(int (*check)(void *user, double fraction), void *user);
 
 /* A worker's settings and state. */
 typedef struct {
@@ -83,7 +83,7 @@ typedef struct {
     gcor_monitor *monitor;
     int64_t pairs_done; /* of the monitor's, those that this worker has done */
     int64_t tile_pairs; /* of the tile in work; a back end may set the share, 0 to 1, for the progress bar */
-    double tile_share;
+    double tile_fraction;
     gcor_error error;
     double seconds_preparing, seconds_multiplying; /* of the run; the rest is opening, merging and closing */
 } gcor_context;
@@ -146,10 +146,10 @@ typedef enum {
     GCOR_FULL   /* all: variables of y (rows) against those of x (columns) */
 } gcor_shape;
 
-/* One of `of` parts of all tiles, from 0; see share.h. {0, 1}: all of them. */
+/* One of `of` parts of all tiles, from 0; see shard.h. {0, 1}: all of them. */
 typedef struct {
     int64_t index, of;
-} gcor_share;
+} gcor_shard;
 
 /* ---- sinks ---------------------------------------------------------------------- */
 
@@ -232,7 +232,7 @@ typedef struct {
     /* Write what was found in a share of the tiles; read into an empty sink what one of the same settings has written.
      * The file is the caller's. What is cut off, or could not have been written, is GCOR_BAD_FILE; the sink can then
      * only be freed. */
-    gcor_status (*save)(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
+    gcor_status (*save)(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
     gcor_status (*load)(gcor_sink *sink, gcor_context *context, FILE *file);
     /* After a run that had variables in another order: what stood at place k is variable rows[k], or cols[k] of the
      * columns' side; NULL: they stood as they are. The sink of a triangle is given the same twice. NULL: its result
@@ -269,7 +269,7 @@ gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_ti
 /* To a file and back, with a mark that says which sink it is (save(), load() above). What is loaded is added to what
  * the sink has; after an error nothing is, but that a dense one's memory may have been written to. Another sink's file
  * is GCOR_BAD_FILE. */
-gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
+gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
 gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file);
 
 /* ---- back ends ------------------------------------------------------------------ */
@@ -379,7 +379,7 @@ typedef struct {
     const struct gcor_overlap_rule *overlap; /* overlap.h: what goes to the sink is the topological overlap of the
                                               * coefficients; y is NULL then. NULL: they do themselves */
     gcor_sink *sink;
-    gcor_share share;
+    gcor_shard shard;
     const gcor_pair_rule *pairs; /* which pairs count, of all shares, for a sink that does not keep all; NULL: all */
     unsigned char *x_flags, *y_flags; /* n_var each, the caller's and cleared: what is known of every variable that
                                        * is in a pair of the share, in any subject */

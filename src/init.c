@@ -19,7 +19,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(r_measures, 0),     ENTRY(r_constants, 0),      ENTRY(r_info, 1),
     ENTRY(r_backends, 0),     ENTRY(r_cores, 0),          ENTRY(r_stages, 0),
     ENTRY(r_set_fault, 2),    ENTRY(r_live, 0),           ENTRY(r_set_shared_steps, 1),
-    ENTRY(r_sync, 1),         ENTRY(r_count_shares, 3),   ENTRY(r_new_pointer, 0),
+    ENTRY(r_sync, 1),         ENTRY(r_count_shards, 3),   ENTRY(r_new_pointer, 0),
     ENTRY(r_checksum, 1),       ENTRY(r_are_running, 1),  ENTRY(r_random, 1),
     ENTRY(r_needs, 4),        ENTRY(r_file_open, 1),      ENTRY(r_file_columns, 2),
     ENTRY(r_edge_scores, 7),  ENTRY(r_count_scores, 3),   ENTRY(r_keep_scores, 7),

@@ -25,10 +25,10 @@ static double normal(uint64_t k) {
  * are ties. */
 static void random_column(double *x, int64_t j, int64_t n, double steps) {
     uint64_t group = (uint64_t)(j / 20);
-    double share = group % 2 ? 0 : uniform(group << 40);
+    double shard = group % 2 ? 0 : uniform(group << 40);
     for (int64_t k = 0; k < n; k++) {
         double value = normal((uint64_t)(j * n + k));
-        if (share > 0) value += share * normal((group + 1) << 32 | (uint64_t)k);
+        if (shard > 0) value += shard * normal((group + 1) << 32 | (uint64_t)k);
         x[k] = steps > 0 ? round(value * steps) / steps : value;
     }
 }

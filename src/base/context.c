@@ -27,7 +27,7 @@ double gcor_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-gcor_monitor gcor_watch(int (*check)(void *user, double share), void *user) {
+gcor_monitor gcor_watch(int (*check)(void *user, double fraction), void *user) {
     return (gcor_monitor){
         .check = check, .user = user, .part = 1, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
 }
@@ -37,10 +37,10 @@ static void ask(const gcor_context *context, gcor_monitor *monitor) {
     double now = gcor_seconds();
     if (now - monitor->last_check < CHECK_SECONDS) return;
     double done = (double)__atomic_load_n(&monitor->pairs_done, __ATOMIC_RELAXED);
-    done += context->tile_share * (double)context->tile_pairs;
+    done += context->tile_fraction * (double)context->tile_pairs;
     monitor->last_check = now;
-    double share = monitor->pairs > 0 ? done / (double)monitor->pairs : 0;
-    if (monitor->check(monitor->user, monitor->before + monitor->part * share))
+    double fraction = monitor->pairs > 0 ? done / (double)monitor->pairs : 0;
+    if (monitor->check(monitor->user, monitor->before + monitor->part * fraction))
         __atomic_store_n(&monitor->stopped, 1, __ATOMIC_RELAXED);
 }
 

@@ -49,11 +49,11 @@ static int is_diagonal(const cpu_operand *rows, const cpu_operand *cols, const g
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                             const gcor_tile *tile, cpu_sign_mode mode) {
     double n = (double)rows->head.n_obs, words = n * n / 128, pairs = (double)gcor_tile_pairs(tile, state->sink->shape);
-    double share = pairs / ((double)tile->n_row * (double)tile->n_col), word = state->kernels->ns_word;
+    double fraction = pairs / ((double)tile->n_row * (double)tile->n_col), word = state->kernels->ns_word;
     census a = count_levels(rows, tile->row, tile->n_row), b = count_levels(cols, tile->col, tile->n_col);
-    double by_table = share * (a.sets * b.sets * (word * n / 64 + NS_CELL) + a.few * b.few * NS_PAIR);
-    double by_sum = mode == CPU_COMMON ? 0 : share * (a.two * (b.all - b.few) + b.two * (a.all - a.few));
-    double by_sort = share * (a.all * b.all - a.few * b.few) - by_sum;
+    double by_table = fraction * (a.sets * b.sets * (word * n / 64 + NS_CELL) + a.few * b.few * NS_PAIR);
+    double by_sum = mode == CPU_COMMON ? 0 : fraction * (a.two * (b.all - b.few) + b.two * (a.all - a.few));
+    double by_sort = fraction * (a.all * b.all - a.few * b.few) - by_sum;
     double sort = NS_SORT_STEP * n * log2(n + 2) + NS_PAIR;
     double own = by_table + by_sum * (NS_SUM * n + NS_PAIR) + by_sort * sort + (a.all - a.few) * 2 * sort;
     double opened = (double)tile->n_row + (is_diagonal(rows, cols, tile) ? 0 : (double)tile->n_col);

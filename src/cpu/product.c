@@ -242,7 +242,7 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
     int64_t first = 0;
     do {
         int64_t n = gcor_min(product->slice, product->length - first);
-        context->tile_share = product->length > 0 ? (double)first / (double)product->length : 0;
+        context->tile_fraction = product->length > 0 ? (double)first / (double)product->length : 0;
         work_on_slice(&t, first, n);
         first += n;
     } while (first < product->length && !gcor_stop(context));

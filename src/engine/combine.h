@@ -31,8 +31,8 @@ typedef struct {
  * in double, and combined in double, subjects in their order: the same numbers on every back end, in every tile. */
 typedef struct gcor_combination {
     gcor_combining how;
-    double share; /* of the quantile, 0 to 1 */
-    int skips;    /* a subject in which a pair has no coefficient is left out of it; otherwise the pair has none */
+    double fraction; /* of the quantile, 0 to 1 */
+    int skips;       /* a subject in which a pair has no coefficient is left out of it; otherwise the pair has none */
     double total; /* what sums are divided by, unless subjects are left out: then by the sum of the others' weights */
     int64_t n, n_first;           /* GCOR_T: the first n_first subjects are one group, the others another */
     const gcor_subject *subjects; /* n, the caller's */

@@ -37,7 +37,7 @@ static gcor_status begin_again(gcor_work *work, gcor_context *context) {
     context->error.status = GCOR_OK;
     context->monitor->pairs_done = context->pairs_done = context->tile_pairs = 0;
     gcor_queue_free(&work->queue);
-    return gcor_queue_fill(&work->queue, context, &work->grid, &work->job->share);
+    return gcor_queue_fill(&work->queue, context, &work->grid, &work->job->shard);
 }
 
 static gcor_status use_any_device(gcor_work *work, gcor_context *context) {
@@ -51,7 +51,7 @@ static gcor_status use_any_device(gcor_work *work, gcor_context *context) {
 }
 
 /* Every worker has its part of the threads; where the system does not allow as many, there are fewer workers. */
-static gcor_status share_threads(gcor_work *work, gcor_context *context, int workers) {
+static gcor_status shard_threads(gcor_work *work, gcor_context *context, int workers) {
     int threads = context->threads > workers ? context->threads / workers : 1;
     int spare = gcor_spare_threads(workers * threads);
     if (spare < workers) workers = spare;
@@ -59,10 +59,10 @@ static gcor_status share_threads(gcor_work *work, gcor_context *context, int wor
     return gcor_use_devices(work, context, workers, spare / workers < threads ? spare / workers : threads);
 }
 
-gcor_status gcor_share_out(gcor_work *work, gcor_context *context, int workers) {
+gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers) {
     const gcor_sink_type *type = work->job->sink->type;
     if (work->session->n_devices < 2 || !type->fork || !type->merge)
         return use_device(work, context, 0, work->job->sink);
     if (workers < 2 || work->queue.pairs == 0) return use_any_device(work, context);
-    return share_threads(work, context, workers);
+    return shard_threads(work, context, workers);
 }

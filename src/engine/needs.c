@@ -81,7 +81,7 @@ static gcor_backend counting_backend(const gcor_backend *real) {
 
 static gcor_status walk_tiles(gcor_work *work, gcor_context *context, gcor_state *state) {
     gcor_worker *worker = NULL;
-    gcor_status status = gcor_queue_fill(&work->queue, context, &work->grid, &work->job->share);
+    gcor_status status = gcor_queue_fill(&work->queue, context, &work->grid, &work->job->shard);
     if (!status) status = gcor_worker_open(context, work, state, work->job->sink, &worker);
     if (!status) status = gcor_worker_multiply_all(worker);
     gcor_worker_close(worker);
@@ -118,7 +118,7 @@ gcor_status gcor_needs_of(gcor_session *session, gcor_context *context, const gc
     if (job->y) y.source.n_var = job->y->n_var;
     gcor_sink sink = {.shape = job->y ? GCOR_FULL : GCOR_LOWER, .n_row = y.source.n_var, .n_col = x.source.n_var};
     gcor_job counted = {
-        .x = &x.source, .measure = job->measure, .in_double = job->in_double, .sink = &sink, .share = job->share};
+        .x = &x.source, .measure = job->measure, .in_double = job->in_double, .sink = &sink, .shard = job->shard};
     gcor_state *state;
     if (job->y) counted.y = &y.source;
     *needs = (gcor_needs){0};

@@ -43,7 +43,7 @@ static gcor_status fill_work(gcor_work *work, gcor_context *context) {
     work->grid = work->of_overlaps
                      ? gcor_grid_of_side(shape, job->x->n_var, work->session->backend->overlap_side(job->x->n_var))
                      : gcor_grid_of(shape, work->rows.source->n_var, work->cols.source->n_var);
-    return gcor_queue_fill(&work->queue, context, &work->grid, &job->share);
+    return gcor_queue_fill(&work->queue, context, &work->grid, &job->shard);
 }
 
 static int64_t count_subjects(const gcor_work *work) {
@@ -67,7 +67,7 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
     if (steps < STEPS_OF_A_THREAD) context->threads = 1;
     context->monitor->pairs = work->queue.pairs * count_subjects(work) * gcor_overlap_weight(work);
     context->monitor->pairs_done = 0;
-    gcor_status status = gcor_share_out(work, context, is_shared(work, steps) ? work->session->n_devices : 1);
+    gcor_status status = gcor_distribute(work, context, is_shared(work, steps) ? work->session->n_devices : 1);
     context->threads = threads;
     return status;
 }

@@ -76,7 +76,7 @@ static int64_t cell_after(const gcor_grid *grid, int64_t wanted) {
 }
 
 /* Where the share with this number begins, in 128 bits: pairs times shares may be more than 63 have. */
-static int64_t share_begin(const gcor_grid *grid, int64_t pairs, int64_t index, int64_t of) {
+static int64_t shard_begin(const gcor_grid *grid, int64_t pairs, int64_t index, int64_t of) {
     gcor_square all = whole(grid);
     if (index == of) return count_cells(grid, &all);
     return cell_after(grid, (int64_t)((gcor_int128)pairs * index / of));
@@ -108,15 +108,15 @@ static int64_t pairs_in(const gcor_queue *queue, const gcor_square *square) {
     return pairs;
 }
 
-gcor_status gcor_queue_fill(gcor_queue *queue, gcor_context *context, const gcor_grid *grid, const gcor_share *share) {
+gcor_status gcor_queue_fill(gcor_queue *queue, gcor_context *context, const gcor_grid *grid, const gcor_shard *shard) {
     gcor_square all = whole(grid);
     int64_t pairs = gcor_square_pairs(grid, &all);
     *queue = (gcor_queue){.grid = *grid};
-    if (share->of < 1 || share->index < 0 || share->index >= share->of)
+    if (shard->of < 1 || shard->index < 0 || shard->index >= shard->of)
         return gcor_fail(context, GCOR_BAD_INPUT, "share %.0f of %.0f: shares are numbered from 0",
-                         (double)share->index, (double)share->of);
-    queue->first = share_begin(grid, pairs, share->index, share->of);
-    queue->end = share_begin(grid, pairs, share->index + 1, share->of);
+                         (double)shard->index, (double)shard->of);
+    queue->first = shard_begin(grid, pairs, shard->index, shard->of);
+    queue->end = shard_begin(grid, pairs, shard->index + 1, shard->of);
     queue->pairs = pairs_in(queue, &all);
     return queue->pairs > 0 ? push(queue, context, &all) : GCOR_OK;
 }
@@ -160,7 +160,7 @@ gcor_status gcor_queue_return(gcor_queue *queue, gcor_context *context, const gc
     return status;
 }
 
-int64_t gcor_count_shares(const gcor_grid *grid) {
+int64_t gcor_count_shards(const gcor_grid *grid) {
     gcor_square all = whole(grid);
     int64_t pairs = gcor_square_pairs(grid, &all), cells = 0;
     int64_t rows = (grid->n_row + grid->side - 1) / grid->side, cols = (grid->n_col + grid->side - 1) / grid->side;

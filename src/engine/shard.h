@@ -2,8 +2,8 @@
  * number of threads. Squares of squares form larger ones, which is the order of the grid: the four quarters of
  * the whole, of each quarter its four, and so on. A share is a run of that order with its part of the pairs: what is
  * close in it has variables in common. */
-#ifndef GPUCOR_SHARE_H
-#define GPUCOR_SHARE_H
+#ifndef GPUCOR_SHARD_H
+#define GPUCOR_SHARD_H
 
 #include "../gpucor.h"
 
@@ -35,7 +35,7 @@ int64_t gcor_square_number(const gcor_grid *grid, const gcor_square *square);
 int64_t gcor_square_pairs(const gcor_grid *grid, const gcor_square *square);
 
 /* How many shares there can be of which each has a pair, or 1. */
-int64_t gcor_count_shares(const gcor_grid *grid);
+int64_t gcor_count_shards(const gcor_grid *grid);
 
 /* The squares of a share that are still to be done, and those that come back. A worker at a time. */
 typedef struct {
@@ -48,7 +48,7 @@ typedef struct {
 
 /* Fill an empty queue with a share; the caller ends it with gcor_queue_free(), also after an error. An index that is
  * not below `of` is GCOR_BAD_INPUT. */
-gcor_status gcor_queue_fill(gcor_queue *queue, gcor_context *context, const gcor_grid *grid, const gcor_share *share);
+gcor_status gcor_queue_fill(gcor_queue *queue, gcor_context *context, const gcor_grid *grid, const gcor_shard *shard);
 void gcor_queue_free(gcor_queue *queue);
 
 /* The next square, with a pair that counts; 0: there is none. It has at most one in `parts` of the pairs left,

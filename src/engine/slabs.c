@@ -144,9 +144,9 @@ static gcor_status find_adjacencies(gcor_slabs *s, gcor_adjacency *adjacency) {
     gcor_worker *worker = NULL;
     const int64_t memory = s->context->memory;
     job.sink = &adjacency->sink;
-    job.share = (gcor_share){0, 1};
+    job.shard = (gcor_shard){0, 1};
     s->context->memory = memory > 0 ? gcor_min(memory, s->plan.operands) : s->plan.operands;
-    gcor_status status = gcor_queue_fill(&first.queue, s->context, &first.grid, &job.share);
+    gcor_status status = gcor_queue_fill(&first.queue, s->context, &first.grid, &job.shard);
     if (!status) status = gcor_worker_open(s->context, &first, s->state, job.sink, &worker);
     if (!status) status = multiply_first(worker, s, adjacency);
     gcor_worker_close(worker);

@@ -169,7 +169,7 @@ static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_
     job.y = is_diagonal(tile) ? NULL : &y.source;
     job.design = design.weight || design.option ? &design : NULL;
     job.use = use_of(windows, &rows);
-    job.share = (gcor_share){0, 1};
+    job.shard = (gcor_shard){0, 1};
     job.x_flags = flags;
     job.y_flags = flags + tile->n_col;
     job.devices_lost = 0;
@@ -185,9 +185,9 @@ static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_
 /* ---- all of them ------------------------------------------------------------------------------ */
 
 /* The whole call's question whether to go on, for a window of it. */
-static int ask_outside(void *user, double share) {
+static int ask_outside(void *user, double fraction) {
     gcor_context *outside = user;
-    if (outside->monitor->owner == (uintptr_t)pthread_self()) outside->tile_share = share;
+    if (outside->monitor->owner == (uintptr_t)pthread_self()) outside->tile_fraction = fraction;
     return gcor_stop(outside);
 }
 

@@ -15,7 +15,7 @@
 enum {
     SMALL_BYTES = 64 << 20,   /* of operands that fit anywhere */
     DEVICE_BYTES = 256 << 20, /* of a device's tile of all subjects, on the host */
-    SHARE_PANEL = 16384       /* variables of a panel where a run does not see all of them */
+    SHARD_PANEL = 16384       /* variables of a panel where a run does not see all of them */
 };
 
 typedef struct {
@@ -116,12 +116,12 @@ static void plan_tiles(gcor_worker *w) {
  * tile. Of several subjects, a panel each; where two of all of them do not fit, as many as do. */
 static void plan_panels(gcor_worker *w) {
     const gcor_grid *grid = &w->work->grid;
-    int is_part = w->work->job->share.of > 1;
+    int is_part = w->work->job->shard.of > 1;
     int64_t sides = grid->shape == GCOR_FULL ? 2 : 1, longest = gcor_max(grid->n_row, grid->n_col);
     int64_t all = grid->shape == GCOR_FULL ? grid->n_row + grid->n_col : grid->n_col, fit = fitting(w, all);
     int64_t n = count_subjects(w);
     w->panel = w->tile_cols;
-    while (w->panel < longest && (all <= fit ? !is_part || w->panel < SHARE_PANEL : 2 * (2 * w->panel) <= fit))
+    while (w->panel < longest && (all <= fit ? !is_part || w->panel < SHARD_PANEL : 2 * (2 * w->panel) <= fit))
         w->panel *= 2;
     int64_t wanted = n * sides * (longest / w->panel + 1);
     w->n_slots = all <= fit ? wanted : gcor_max(2, gcor_min(wanted, n * fit / w->panel));
@@ -272,7 +272,7 @@ static gcor_status multiply_part(gcor_worker *w, const gcor_operand *rows, const
 gcor_status gcor_begin_pairs(gcor_context *context, int64_t pairs) {
     if (gcor_stop(context)) return context->error.status;
     context->tile_pairs = pairs;
-    context->tile_share = 0;
+    context->tile_fraction = 0;
     return GCOR_OK;
 }
 

@@ -66,7 +66,7 @@ int64_t gcor_overlap_weight(const gcor_work *work);
 /* devices.c: do all of work->queue, on so many of the session's devices; where that is one, the next ones stand in
  * for it should it fail. job->devices_lost counts those that failed. An error: all did, or something else went wrong.
  */
-gcor_status gcor_share_out(gcor_work *work, gcor_context *context, int workers);
+gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers);
 /* Whether it is the device that failed, so that another one may do what it had to do. */
 int gcor_is_of_device(gcor_status status);
 

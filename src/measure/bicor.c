@@ -59,8 +59,8 @@ static double select_value(double *x, int64_t n, int64_t k) {
 }
 
 /* Of type 7 of R's quantile(), and thus the median of both middle values at 1/2; x is reordered. */
-static double quantile(double *x, int64_t n, double share) {
-    double at = share * (double)(n - 1);
+static double quantile(double *x, int64_t n, double fraction) {
+    double at = fraction * (double)(n - 1);
     int64_t k = (int64_t)at < n - 1 ? (int64_t)at : n - 1;
     double value = select_value(x, n, k), part = at - (double)k, next = value;
     if (!(part > 0) || k == n - 1) return value;
@@ -70,9 +70,9 @@ static double quantile(double *x, int64_t n, double share) {
     return value + part * (next - value);
 }
 
-static double quantile_of(const double *x, int64_t n, double share, double *room) {
+static double quantile_of(const double *x, int64_t n, double fraction, double *room) {
     memcpy(room, x, (size_t)n * sizeof *x);
-    return quantile(room, n, share);
+    return quantile(room, n, fraction);
 }
 
 /* ---- a column ------------------------------------------------------------------------------------------------- */

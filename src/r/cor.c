@@ -5,7 +5,7 @@
 #include "../base/pool.h"
 #include "../base/triangle.h"
 #include "../sink/compact.h"
-#include "../sink/dense_share.h"
+#include "../sink/dense_shard.h"
 
 /* Fewer pairs are an ordinary vector: 64 KB, which R has at hand. */
 enum { COMPACT_MIN = 8192 };
@@ -156,10 +156,10 @@ static gcor_status run_all(request *q, SEXP result) {
     return status;
 }
 
-static gcor_status run_share(request *q, SEXP result) {
+static gcor_status run_shard(request *q, SEXP result) {
     gcor_sink *sink;
-    gcor_status status = gcor_dense_share_new(&q->job.call.context, q->layout, n_row_of(q), q->job.x.source.n_var,
-                                              &q->job.part.share, NA_REAL, &sink);
+    gcor_status status = gcor_dense_shard_new(&q->job.call.context, q->layout, n_row_of(q), q->job.x.source.n_var,
+                                              &q->job.part.shard, NA_REAL, &sink);
     if (!status) sink->form = product_form(q);
     if (!status) status = r_job_run(&q->job, sink, result);
     gcor_sink_free(sink);
@@ -175,7 +175,7 @@ static double count_constant(const request *q) {
 
 static gcor_status run_request(request *q, SEXP result) {
     if (q->job.call.context.error.status) return q->job.call.context.error.status; /* no memory for the values */
-    if (q->job.part.save) return run_share(q, result);
+    if (q->job.part.save) return run_shard(q, result);
     return q->compact ? run_compact(q, result) : run_all(q, result);
 }
 

@@ -111,7 +111,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
                         .combination = many ? &q->combination : NULL,
                         .in_double = Rf_asLogical(r_element(settings, "in_double")),
                         .use = (gcor_use)Rf_asInteger(use),
-                        .share = q->part.share,
+                        .shard = q->part.shard,
                         .pairs = r_pairs_parse(&q->pairs, r_element(settings, "pairs")),
                         .overlap = r_overlap_parse(&q->overlap, r_element(settings, "overlap"))};
     if (!q->job.measure) Rf_error("there is no measure number %d", Rf_asInteger(method));

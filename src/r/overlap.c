@@ -97,7 +97,7 @@ typedef struct {
     const gcor_values *values;
     const double *powers;
     int is_mean;
-    double share;
+    double fraction;
 } overlap_combination;
 
 static void sort_few(double *x, int64_t n) {
@@ -115,7 +115,7 @@ static double combine_few(const overlap_combination *c, double *x) {
         for (int64_t s = 0; s < c->sets; s++) sum += x[s];
         return sum / (double)c->sets;
     }
-    double place = (double)(c->sets - 1) * c->share;
+    double place = (double)(c->sets - 1) * c->fraction;
     int64_t below = (int64_t)place;
     sort_few(x, c->sets);
     return below + 1 < c->sets ? x[below] + (place - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
@@ -164,7 +164,7 @@ static void set_all_attributes(SEXP x, SEXP attributes) {
         Rf_setAttrib(x, Rf_installTrChar(STRING_ELT(names, k)), VECTOR_ELT(attributes, k));
 }
 
-SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP share, SEXP size, SEXP attributes, SEXP threads) {
+SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP fraction, SEXP size, SEXP attributes, SEXP threads) {
     r_progress progress;
     gcor_monitor monitor;
     r_monitor(&monitor, &progress, NULL);
@@ -176,7 +176,8 @@ SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP share, SEXP size, SEXP 
     SEXP result = PROTECT(is_compact ? r_compact_new(&context, GCOR_AS_FLOATS, GCOR_UPPER, n_var, 0)
                                      : Rf_allocVector(REALSXP, n));
     const gcor_compact *compact = r_compact_of(result);
-    overlap_combination c = {sets, values, REAL(powers), Rf_isNull(share), Rf_isNull(share) ? 0 : Rf_asReal(share)};
+    overlap_combination c = {sets, values, REAL(powers), Rf_isNull(fraction),
+                             Rf_isNull(fraction) ? 0 : Rf_asReal(fraction)};
     gcor_status status = context.error.status;
     if (!status) status = combine_all(&c, &context, n, compact ? compact->values : NULL, compact ? NULL : REAL(result));
     for (int64_t j = 0; compact && j < n_var; j++) compact->norm[j] = 1;

@@ -14,9 +14,9 @@
 enum { MAX_OPEN = 512 }; /* files: a process may have 1,024 */
 
 void r_part_parse(r_part *part, SEXP settings) {
-    const double *share = REAL(r_element(settings, "share"));
+    const double *shard = REAL(r_element(settings, "share"));
     SEXP save = r_element(settings, "save"), parts = r_element(settings, "parts");
-    *part = (r_part){.share = {(int64_t)share[0], (int64_t)share[1]}};
+    *part = (r_part){.shard = {(int64_t)shard[0], (int64_t)shard[1]}};
     if (Rf_xlength(save) == 1) part->save = CHAR(STRING_ELT(save, 0));
     if (!Rf_isNull(parts)) part->parts = parts;
 }
@@ -38,7 +38,7 @@ static gcor_status save(r_job *q, gcor_sink *sink) {
     const char *path = q->part.save;
     FILE *file = gcor_os_fopen(path, "wb");
     if (!file) return cannot(context, "write", path);
-    gcor_status status = in_file(context, gcor_sink_save(sink, context, &q->part.share, file), path);
+    gcor_status status = in_file(context, gcor_sink_save(sink, context, &q->part.shard, file), path);
     if (fclose(file) != 0 && !status) status = cannot(context, "write", path);
     return status;
 }
@@ -98,10 +98,10 @@ SEXP r_checksum(SEXP bytes) {
     return Rf_mkString(text);
 }
 
-SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full) {
+SEXP r_count_shards(SEXP n_row, SEXP n_col, SEXP is_full) {
     gcor_grid grid = gcor_grid_of(Rf_asLogical(is_full) ? GCOR_FULL : GCOR_LOWER, (int64_t)Rf_asReal(n_row),
                                   (int64_t)Rf_asReal(n_col));
-    return Rf_ScalarReal((double)gcor_count_shares(&grid));
+    return Rf_ScalarReal((double)gcor_count_shards(&grid));
 }
 
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings) {

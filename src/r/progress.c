@@ -10,14 +10,14 @@ static void check_interrupt(void *unused) {
 
 typedef struct {
     SEXP settings;
-    double share, pairs;
+    double fraction, pairs;
 } report;
 
 static SEXP call_report(void *user) {
     const report *q = user;
     SEXP name = PROTECT(Rf_mkString("gpucor")), namespace = PROTECT(R_FindNamespace(name));
-    SEXP share = PROTECT(Rf_ScalarReal(q->share)), pairs = PROTECT(Rf_ScalarReal(q->pairs));
-    SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->settings, share, pairs));
+    SEXP fraction = PROTECT(Rf_ScalarReal(q->fraction)), pairs = PROTECT(Rf_ScalarReal(q->pairs));
+    SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->settings, fraction, pairs));
     Rf_eval(call, namespace);
     UNPROTECT(5);
     return R_NilValue;
@@ -36,8 +36,8 @@ static void land(void *place, Rboolean jumps) {
 
 /* Whoever handles R's conditions may leave by a jump: it comes to rest here, the engine stops, and the jump goes on in
  * r_progress_end(), when all is freed. So handlers are those of the call, which R_ToplevelExec() would hide. */
-static void tell(r_progress *progress, double share) {
-    report q = {progress->settings, progress->before + share * progress->width,
+static void tell(r_progress *progress, double fraction) {
+    report q = {progress->settings, progress->before + fraction * progress->width,
                 (double)progress->monitor->pairs / progress->width};
     SEXP token = jump_token();
     jmp_buf place;
@@ -47,12 +47,12 @@ static void tell(r_progress *progress, double share) {
         R_UnwindProtect(call_report, &q, land, &place, token);
 }
 
-static int check(void *user, double share) {
+static int check(void *user, double fraction) {
     r_progress *progress = user;
     double now = gcor_seconds();
     if (progress->settings && now - progress->told >= progress->interval) {
         progress->told = now;
-        tell(progress, share);
+        tell(progress, fraction);
     }
     return progress->jumps || !R_ToplevelExec(check_interrupt, NULL);
 }

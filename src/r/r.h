@@ -117,7 +117,7 @@ SEXP r_sync(SEXP path);
 SEXP r_are_running(SEXP processes);
 SEXP r_random(SEXP bytes);
 SEXP r_checksum(SEXP bytes); /* of a raw vector, as 16 hexadecimal digits */
-SEXP r_count_shares(SEXP n_row, SEXP n_col, SEXP is_full);
+SEXP r_count_shards(SEXP n_row, SEXP n_col, SEXP is_full);
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings);
 
 /* test.c: list(n, statistic, p.value, tied, df) of coefficients r that gpuCor() has computed of x (and y), with the
@@ -203,7 +203,7 @@ SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP min, SEXP side, SEX
  * than `most` where there are fewer. */
 SEXP r_strongest(SEXP x, SEXP max, SEXP threads);
 /* list(missing: how many are NaN; of the others the mean, quantiles of these shares, and strongest: such places). */
-SEXP r_summary(SEXP x, SEXP shares, SEXP max, SEXP threads);
+SEXP r_summary(SEXP x, SEXP fractions, SEXP max, SEXP threads);
 
 /* edge_list.c: list(from, to, r) of the entries of compressed rows, from 1, as gcor_sort_edges() has them. */
 SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads);
@@ -231,7 +231,7 @@ SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings);
 SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP overlap, SEXP threads);
 /* Overlaps of several data sets as one, pair by pair, after each is raised to its set's power (doubles): a quantile of
  * them, as R has it, NULL: the mean. size: of variables; attributes: a named list. */
-SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP share, SEXP size, SEXP attributes, SEXP threads);
+SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP fraction, SEXP size, SEXP attributes, SEXP threads);
 
 /* gram.c: columns made ready for products of all their coefficients with a vector: ... gram, a pointer that owns them,
  * known: a logical for each column that has coefficients. The product of r + 1 of those, and 0 of the others, with a
@@ -301,7 +301,7 @@ void r_quiet_call_parse(r_call *call, SEXP settings); /* no progress line: for w
  * then no coefficients. parts: nothing is computed, but read from list(path, n_obs, x_flags, y_flags), the files of all
  * parts, and what was known when they were saved. */
 typedef struct {
-    gcor_share share;
+    gcor_shard shard;
     const char *save; /* R's; NULL: nowhere */
     SEXP parts;       /* NULL: run */
 } r_part;

@@ -38,15 +38,16 @@ SEXP r_strongest(SEXP x, SEXP max, SEXP threads) {
     return result;
 }
 
-SEXP r_summary(SEXP x, SEXP shares, SEXP max, SEXP threads) {
+SEXP r_summary(SEXP x, SEXP fractions, SEXP max, SEXP threads) {
     const char *names[] = {"missing", "mean", "quantiles", "strongest", ""};
     r_call call;
     gcor_summary summary;
     gcor_values values = begin(&call, x, threads);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), place = PROTECT(Rf_allocVector(REALSXP, max_of(max, x)));
-    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, Rf_xlength(shares)));
-    gcor_status status = gcor_summarise(&call.context, &values, Rf_xlength(x), REAL(shares), (int)Rf_xlength(shares),
-                                        Rf_xlength(place), REAL(VECTOR_ELT(result, 2)), &summary);
+    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, Rf_xlength(fractions)));
+    gcor_status status = gcor_summarise(&call.context, &values, Rf_xlength(x), REAL(fractions),
+                                        (int)Rf_xlength(fractions), Rf_xlength(place), REAL(VECTOR_ELT(result, 2)),
+                                        &summary);
     if (!status) {
         write_places(summary.strongest, summary.n_strongest, REAL(place));
         gcor_free(summary.strongest);

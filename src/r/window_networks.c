@@ -56,7 +56,8 @@ enum { SAMPLE_COLUMNS = 512, SAMPLE_EDGES = 1024 };
 
 /* How many of the variables, so that some edges are among them; 0: too few would be left out. */
 static int64_t sample_size(const request *q, int64_t n_var) {
-    double share = q->rule.value / ((double)n_var * (double)(n_var - 1) / 2), size = sqrt(2 * SAMPLE_EDGES / share);
+    double fraction = q->rule.value / ((double)n_var * (double)(n_var - 1) / 2),
+           size = sqrt(2 * SAMPLE_EDGES / fraction);
     size = size > SAMPLE_COLUMNS ? size : SAMPLE_COLUMNS;
     return 3 * size < (double)n_var ? (int64_t)size : 0;
 }

@@ -102,8 +102,8 @@ static double select_value(double *x, int64_t n, int64_t k) {
 }
 
 /* As quantile() of R has it by default. */
-static double quantile(double *x, int64_t n, double share) {
-    double at = (double)(n - 1) * share;
+static double quantile(double *x, int64_t n, double fraction) {
+    double at = (double)(n - 1) * fraction;
     int64_t below = (int64_t)floor(at + 4 * 0x1p-52);
     double value = select_value(x, n, below), rest = at - (double)below;
     if (below + 1 >= n || !(rest > 4 * 0x1p-52)) return value;
@@ -132,7 +132,7 @@ void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t st
         if (none != 0) /* NaN, too */
             values[k] = none;
         else
-            values[k] = found > 0 ? quantile(room, found, rule->share) : GCOR_NO_VALUE;
+            values[k] = found > 0 ? quantile(room, found, rule->fraction) : GCOR_NO_VALUE;
     }
 }
 

@@ -136,9 +136,9 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
     return GCOR_OK;
 }
 
-static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
-    (void)share;
+    (void)shard;
     gcor_status status = gcor_put(context, file, &c->rule, 1, sizeof c->rule);
     if (!status) status = gcor_put(context, file, c->degree, all_degrees(c), sizeof *c->degree);
     if (!status) status = gcor_put(context, file, c->sums, all_sums(c), sizeof *c->sums);

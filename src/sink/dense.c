@@ -82,13 +82,13 @@ static gcor_status get_row(gcor_context *context, FILE *file, double *values, in
 }
 
 /* All coefficients of a share, square by square in the order of the grid, and row by row. */
-static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor_share *share, FILE *file,
+static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file,
                             row_work work) {
     gcor_grid grid = gcor_grid_of(dense->sink.shape, dense->sink.n_row, dense->sink.n_col);
     gcor_queue queue;
     gcor_square square;
     int found = 1;
-    gcor_status status = gcor_queue_fill(&queue, context, &grid, share);
+    gcor_status status = gcor_queue_fill(&queue, context, &grid, shard);
     while (!status && !(status = gcor_queue_draw(&queue, context, 1, 1, &square, &found)) && found) {
         gcor_tile tile = gcor_square_tile(&grid, &square);
         for (int64_t row = tile.row; !status && row < tile.row + tile.n_row; row++) {
@@ -102,29 +102,29 @@ static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor
     return status;
 }
 
-gcor_status gcor_dense_put_head(const gcor_dense *dense, gcor_context *context, const gcor_share *share, FILE *file) {
+gcor_status gcor_dense_put_head(const gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_status status = gcor_put(context, file, &dense->layout, 1, sizeof dense->layout);
     if (!status) status = gcor_put(context, file, &dense->zero_sd, 1, sizeof dense->zero_sd);
-    return status ? status : gcor_put(context, file, share, 1, sizeof *share);
+    return status ? status : gcor_put(context, file, shard, 1, sizeof *shard);
 }
 
-static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_dense *dense = (gcor_dense *)sink;
-    gcor_status status = gcor_dense_put_head(dense, context, share, file);
-    return status ? status : for_rows(dense, context, share, file, put_row);
+    gcor_status status = gcor_dense_put_head(dense, context, shard, file);
+    return status ? status : for_rows(dense, context, shard, file, put_row);
 }
 
 static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_dense *dense = (gcor_dense *)sink;
-    gcor_share share = {0, 1};
+    gcor_shard shard = {0, 1};
     int64_t *zero_sd = &dense->zero_sd;
     gcor_status status = gcor_expect(context, file, &dense->layout, sizeof dense->layout);
     if (!status) status = gcor_get(context, file, zero_sd, 1, sizeof *zero_sd);
-    if (!status) status = gcor_get(context, file, &share, 1, sizeof share);
+    if (!status) status = gcor_get(context, file, &shard, 1, sizeof shard);
     if (status) return status;
-    if (*zero_sd < 0 || *zero_sd > sink->n_row * sink->n_col || share.index < 0 || share.index >= share.of)
+    if (*zero_sd < 0 || *zero_sd > sink->n_row * sink->n_col || shard.index < 0 || shard.index >= shard.of)
         return gcor_damaged(context);
-    return for_rows(dense, context, &share, file, get_row);
+    return for_rows(dense, context, &shard, file, get_row);
 }
 
 static void release(gcor_sink *sink) {

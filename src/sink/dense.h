@@ -29,11 +29,11 @@ typedef struct {
 gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,
                            int64_t values, double missing, gcor_dense **dense);
 
-/* What dense_share.c has in common with it: the sink without memory, a segment's values to where they belong, and how
+/* What dense_shard.c has in common with it: the sink without memory, a segment's values to where they belong, and how
  * what is saved of a share begins. */
 gcor_dense gcor_dense_of(gcor_layout layout, int64_t n_row, int64_t n_col, double missing);
 void gcor_dense_put(gcor_dense *dense, const gcor_segment *segment, double *out);
-gcor_status gcor_dense_put_head(const gcor_dense *dense, gcor_context *context, const gcor_share *share, FILE *file);
+gcor_status gcor_dense_put_head(const gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file);
 
 /* Copy the half of an n x n matrix below the diagonal onto the half above it. Can be interrupted. */
 gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n);

@@ -46,10 +46,10 @@ gcor_status gcor_expect(gcor_context *context, FILE *file, const void *data, siz
     return gcor_fail(context, GCOR_BAD_FILE, "a saved result is of another kind, or of other settings");
 }
 
-gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     file_head head = head_of(sink);
     gcor_status status = gcor_put(context, file, &head, 1, sizeof head);
-    if (!status) status = sink->type->save(sink, context, share, file);
+    if (!status) status = sink->type->save(sink, context, shard, file);
     if (!status && fflush(file) != 0) /* a disk may be full by what is still in memory */
         status = gcor_fail(context, GCOR_BAD_FILE, "cannot write a result: %s", strerror(errno));
     return status;

@@ -96,9 +96,9 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
     return GCOR_OK;
 }
 
-static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    (void)share;
+    (void)shard;
     gcor_status status = gcor_put(context, file, &histogram->error, 1, sizeof histogram->error);
     return status ? status : gcor_bins_save(&histogram->bins, context, file);
 }

@@ -56,11 +56,11 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
     return GCOR_OK;
 }
 
-static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_maximum *maximum = (gcor_maximum *)sink;
     int32_t side = (int32_t)maximum->side;
     double best = gcor_maximum_of(maximum);
-    (void)share;
+    (void)shard;
     gcor_status status = gcor_put(context, file, &side, 1, sizeof side);
     return status ? status : gcor_put(context, file, &best, 1, sizeof best);
 }

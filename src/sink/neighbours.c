@@ -177,10 +177,10 @@ static gcor_status load_heaps(gcor_heaps *heaps, int64_t k, int64_t n_others, gc
     return status;
 }
 
-static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     const gcor_neighbours *neighbours = (const gcor_neighbours *)sink;
     gcor_status status = gcor_put(context, file, &neighbours->edges.rule.side, 1, sizeof(gcor_side));
-    (void)share;
+    (void)shard;
     if (!status) status = gcor_put(context, file, &neighbours->k, 1, sizeof neighbours->k);
     if (!status) status = save_heaps(&neighbours->cols, neighbours->k, context, file);
     return status ? status : save_heaps(&neighbours->rows, neighbours->k, context, file);

@@ -40,10 +40,11 @@ static double lay_out(const estimation *e, char *room, const double *x, double *
  * without them, there are (n_rows - lag) / n_rows of these for each value. */
 static double at_lag(const double *series, const double *is_there, int64_t lag, int64_t n, int64_t n_rows,
                      double norm) {
-    double share = (double)(n_rows - lag) / (double)n_rows, sum = gcor_double_dot(series, series + lag, n_rows - lag);
-    if (n == n_rows) return sum / norm * sqrt(share);
+    double fraction = (double)(n_rows - lag) / (double)n_rows,
+           sum = gcor_double_dot(series, series + lag, n_rows - lag);
+    if (n == n_rows) return sum / norm * sqrt(fraction);
     double products = gcor_double_dot(is_there, is_there + lag, n_rows - lag);
-    return products > 0 ? sum / norm * share * sqrt((double)n / products) : 0;
+    return products > 0 ? sum / norm * fraction * sqrt((double)n / products) : 0;
 }
 
 static void estimate(void *user, int thread, int64_t j, double *x, int flags) {
@@ -94,8 +95,8 @@ static double calibrated(const gcor_calibration *c, double sum) {
     int64_t k = 0;
     while (k < c->n_points && c->sums[k] <= sum) k++;
     if (k == 0 || k == c->n_points) return c->counts[k == 0 ? 0 : k - 1];
-    double share = (sum - c->sums[k - 1]) / (c->sums[k] - c->sums[k - 1]);
-    return c->counts[k - 1] + share * (c->counts[k] - c->counts[k - 1]);
+    double fraction = (sum - c->sums[k - 1]) / (c->sums[k] - c->sums[k - 1]);
+    return c->counts[k - 1] + fraction * (c->counts[k] - c->counts[k - 1]);
 }
 
 double gcor_effective_count(const gcor_autocorrelation *a, int64_t i, const gcor_autocorrelation *b, int64_t j,

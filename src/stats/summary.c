@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 15, BINS = 1 << 15, LANES = 8, MAX_SHARES = 100, FEW = 1 << 18, FEW_OF = 512 };
+enum { BLOCK = 1 << 15, BINS = 1 << 15, LANES = 8, MAX_SHARDS = 100, FEW = 1 << 18, FEW_OF = 512 };
 
 /* A sum, and what rounding has taken from it. */
 typedef struct {
@@ -35,7 +35,7 @@ typedef struct {
     exact_sum *sums; /* of each block */
     gcor_strongest *strongest;
     int n_crowds;
-    crowd crowds[2 * MAX_SHARES];
+    crowd crowds[2 * MAX_SHARDS];
     unsigned char crowd_of[BINS]; /* from 1; 0: no quantile is in that bin */
     const crowd *chosen;          /* the one that read_crowd() reads */
     uint64_t *work;               /* to choose in a crowd: room for the largest */
@@ -174,10 +174,10 @@ static void gather_block(summary *s, const double *value, int64_t n, int64_t *fo
 }
 
 static void gather_values(summary *s, gcor_context *context) {
-    int64_t found[2 * MAX_SHARES] = {0};
+    int64_t found[2 * MAX_SHARDS] = {0};
 #pragma omp parallel num_threads(context->threads)
     {
-        crowd own[2 * MAX_SHARES];
+        crowd own[2 * MAX_SHARDS];
         memcpy(own, s->crowds, sizeof own);
 #pragma omp for schedule(dynamic)
         for (int64_t from = 0; from < s->n; from += BLOCK)
@@ -224,12 +224,12 @@ static gcor_status value_at(summary *s, gcor_context *context, int64_t k, double
 /* ---- quantiles -------------------------------------------------------------------------------- */
 
 /* The share's place among the values, from 1; its quantile is between those of the whole numbers about it. */
-static double place_of(const summary *s, double share) {
-    return 1 + (double)(s->n - s->missing - 1) * share;
+static double place_of(const summary *s, double fraction) {
+    return 1 + (double)(s->n - s->missing - 1) * fraction;
 }
 
-static gcor_status find_quantile(summary *s, gcor_context *context, double share, double *quantile) {
-    double place = place_of(s, share), part = place - floor(place), above;
+static gcor_status find_quantile(summary *s, gcor_context *context, double fraction, double *quantile) {
+    double place = place_of(s, fraction), part = place - floor(place), above;
     gcor_status status = value_at(s, context, (int64_t)floor(place), quantile);
     if (status || part == 0) return status;
     status = value_at(s, context, (int64_t)ceil(place), &above);
@@ -237,29 +237,29 @@ static gcor_status find_quantile(summary *s, gcor_context *context, double share
     return status;
 }
 
-static gcor_status find_quantiles(summary *s, gcor_context *context, const double *shares, int n_shares,
+static gcor_status find_quantiles(summary *s, gcor_context *context, const double *fractions, int n_fractions,
                                   double *quantile) {
-    for (int q = 0; q < n_shares; q++) {
+    for (int q = 0; q < n_fractions; q++) {
         quantile[q] = NAN;
         if (s->missing == s->n) continue;
-        (void)crowd_at(s, (int64_t)floor(place_of(s, shares[q])));
-        (void)crowd_at(s, (int64_t)ceil(place_of(s, shares[q])));
+        (void)crowd_at(s, (int64_t)floor(place_of(s, fractions[q])));
+        (void)crowd_at(s, (int64_t)ceil(place_of(s, fractions[q])));
     }
     gcor_status status = make_room(s, context);
     if (!status && s->n_crowds > 0) gather_values(s, context);
-    for (int q = 0; !context->error.status && q < n_shares && s->n_crowds > 0; q++)
-        status = find_quantile(s, context, shares[q], &quantile[q]);
+    for (int q = 0; !context->error.status && q < n_fractions && s->n_crowds > 0; q++)
+        status = find_quantile(s, context, fractions[q], &quantile[q]);
     return status ? status : context->error.status;
 }
 
 /* ---- all -------------------------------------------------------------------------------------- */
 
-static gcor_status summarise(summary *s, gcor_context *context, const double *shares, int n_shares, double *quantile,
-                             gcor_summary *result) {
+static gcor_status summarise(summary *s, gcor_context *context, const double *fractions, int n_fractions,
+                             double *quantile, gcor_summary *result) {
     count_values(s, context);
     if (context->error.status) return context->error.status;
     *result = (gcor_summary){.missing = s->missing, .mean = mean_of(s)};
-    gcor_status status = find_quantiles(s, context, shares, n_shares, quantile);
+    gcor_status status = find_quantiles(s, context, fractions, n_fractions, quantile);
     if (status) return status;
     return gcor_strongest_join(s->strongest, context, &result->strongest, &result->n_strongest);
 }
@@ -274,10 +274,10 @@ static void free_summary(summary *s, int threads) {
     gcor_free(s);
 }
 
-gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *shares,
-                           int n_shares, int64_t max, double *quantile, gcor_summary *result) {
+gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *fractions,
+                           int n_fractions, int64_t max, double *quantile, gcor_summary *result) {
     const char *what = "a summary";
-    if (n_shares > MAX_SHARES) return gcor_fail(context, GCOR_BAD_INPUT, "at most %d quantiles", (int)MAX_SHARES);
+    if (n_fractions > MAX_SHARDS) return gcor_fail(context, GCOR_BAD_INPUT, "at most %d quantiles", (int)MAX_SHARDS);
     summary *s = gcor_alloc(context, 1, sizeof *s, what);
     if (!s) return GCOR_NO_MEMORY;
     memset(s, 0, sizeof *s);
@@ -289,7 +289,7 @@ gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int
     s->strongest = gcor_strongest_new(context, max);
     gcor_status status = GCOR_NO_MEMORY;
     if (s->room && s->counts && s->sums && s->strongest)
-        status = summarise(s, context, shares, n_shares, quantile, result);
+        status = summarise(s, context, fractions, n_fractions, quantile, result);
     free_summary(s, context->threads);
     return status;
 }

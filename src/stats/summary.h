@@ -14,7 +14,7 @@ typedef struct {
 /* Of n values, which are read where they are. shares: from 0 to 1, each with its quantile, as
  * stats::quantile() has it by default: exactly; NaN of none. most: how many of the strongest. Uses context->threads
  * threads, whose number makes no difference, and can be interrupted. After an error there is nothing to free. */
-gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *shares,
-                           int n_shares, int64_t max, double *quantile, gcor_summary *summary);
+gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *fractions,
+                           int n_fractions, int64_t max, double *quantile, gcor_summary *summary);
 
 #endif

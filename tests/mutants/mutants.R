@@ -49,7 +49,7 @@ mutants <- list(
 
   # ---- pairs, tiles and shards
   mutant("pair index near 2^53", "src/base/triangle.c", "    while (gcor_triangular(t) > k) t--;\n", "", "triangle"),
-  mutant("end of a shard", "src/engine/shard.c", "share->index + 1, share->of);", "share->index + 1, share->of) - 1;",
+  mutant("end of a shard", "src/engine/shard.c", "shard->index + 1, shard->of);", "shard->index + 1, shard->of) - 1;",
          "plan|workers"),
   mutant("beginning of a shard", "src/engine/shard.c", "if (cell < queue->first || cell + count_cells",
          "if (cell + count_cells", "plan|workers"),

@@ -106,7 +106,7 @@ void unit_problem_of(unit_problem *p, gcor_source *x, gcor_source *y) {
     p->y = y;
     p->measure = unit_measure("pearson");
     p->use = GCOR_EVERYTHING;
-    p->share = (gcor_share){0, 1};
+    p->shard = (gcor_shard){0, 1};
     p->shared_steps = 1e-9;
 }
 
@@ -153,7 +153,7 @@ gcor_status unit_run_in(gcor_session *session, unit_problem *p, gcor_sink *sink)
                         .design = p->design,
                         .use = p->use,
                         .sink = sink,
-                        .share = p->share,
+                        .shard = p->shard,
                         .x_flags = p->x_flags,
                         .y_flags = p->y_flags,
                         .x_norm = p->x_norm};

@@ -40,8 +40,8 @@ typedef struct {
     const gcor_measure *measure;
     const gcor_design *design; /* NULL: none */
     gcor_use use;
-    gcor_share share;
-    int (*check)(void *user, double share); /* the monitor's; NULL: none */
+    gcor_shard shard;
+    int (*check)(void *user, double shard); /* the monitor's; NULL: none */
     double *x_norm;                         /* the job's, or NULL */
     /* Written by unit_run(): */
     gcor_job job;

@@ -1,4 +1,4 @@
-/* Grids of many forms, and the count of what is drawn from them (test_share.c). */
+/* Grids of many forms, and the count of what is drawn from them (test_shard.c). */
 #ifndef GPUCOR_UNIT_GRIDS_H
 #define GPUCOR_UNIT_GRIDS_H
 

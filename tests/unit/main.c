@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const unit_test threads_tests[], triangle_tests[], share_tests[], queue_tests[], fixed_tests[],
+extern const unit_test threads_tests[], triangle_tests[], shard_tests[], queue_tests[], fixed_tests[],
     definition_tests[], sinks_tests[], files_tests[], source_tests[], workers_tests[], memory_tests[], measure_tests[],
     kendall_tests[], bands_tests[], needs_tests[], compact_tests[], touch_tests[], products_tests[], design_tests[],
     windows_tests[], pairs_tests[], combine_tests[], rounding_tests[], degrees_tests[], exact_tests[],
@@ -20,7 +20,7 @@ static const struct {
     const char *name;
     const unit_test *tests;
 } files[] = {
-    {"threads", threads_tests}, {"triangle", triangle_tests},     {"share", share_tests},
+    {"threads", threads_tests}, {"triangle", triangle_tests},     {"shard", shard_tests},
     {"queue", queue_tests},     {"fixed", fixed_tests},           {"definition", definition_tests},
     {"sinks", sinks_tests},     {"files", files_tests},           {"source", source_tests},
     {"workers", workers_tests}, {"memory", memory_tests},         {"measure", measure_tests},

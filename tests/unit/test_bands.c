@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #endif
 
-enum { N_OBS = 30, N_X = 110, N_Y = 70, SHARES = 3, MAX = 5000 };
+enum { N_OBS = 30, N_X = 110, N_Y = 70, SHARDS = 3, MAX = 5000 };
 
 typedef struct {
     unit_problem problem;
@@ -61,20 +61,20 @@ static gcor_store *empty_store(fixture *f, gcor_shape shape, double min) {
 }
 
 /* budget: bytes in memory; below 0: all. */
-static gcor_store *found_store(fixture *f, gcor_shape shape, double min, int64_t budget, gcor_share share) {
+static gcor_store *found_store(fixture *f, gcor_shape shape, double min, int64_t budget, gcor_shard shard) {
     gcor_store *store = empty_store(f, shape, min);
     if (budget >= 0) CHECK_INT(gcor_store_spool(store, &f->call.context, unit_folder(), budget), GCOR_OK);
-    f->problem.share = share;
+    f->problem.shard = shard;
     CHECK_INT(unit_run(&f->problem, &store->edges.sink), GCOR_OK);
     return store;
 }
 
 /* What was saved of a share, some bytes behind the file's begin. */
-static void save_share(fixture *f, gcor_shape shape, double min, gcor_share share, int64_t offset, const char *path) {
-    gcor_store *store = found_store(f, shape, min, share.index % 2 ? 1 : -1, share);
+static void save_shard(fixture *f, gcor_shape shape, double min, gcor_shard shard, int64_t offset, const char *path) {
+    gcor_store *store = found_store(f, shape, min, shard.index % 2 ? 1 : -1, shard);
     FILE *file = fopen(path, "wb");
     for (int64_t k = 0; k < offset; k++) fputc('x', file);
-    CHECK_INT(gcor_sink_save(&store->edges.sink, &f->call.context, &share, file), GCOR_OK);
+    CHECK_INT(gcor_sink_save(&store->edges.sink, &f->call.context, &shard, file), GCOR_OK);
     fclose(file);
     gcor_sink_free(&store->edges.sink);
 }
@@ -87,11 +87,11 @@ static void name_file(char *path, size_t size) {
 /* The files need no names once they are attached. */
 static gcor_store *attached_store(fixture *f, gcor_shape shape, double min) {
     gcor_store *store = empty_store(f, shape, min);
-    for (int k = 0; k < SHARES; k++) {
+    for (int k = 0; k < SHARDS; k++) {
         char path[FILENAME_MAX];
         int64_t end = 0;
         name_file(path, sizeof path);
-        save_share(f, shape, min, (gcor_share){k, SHARES}, 5 * k, path);
+        save_shard(f, shape, min, (gcor_shard){k, SHARDS}, 5 * k, path);
         CHECK_INT(gcor_store_attach(store, &f->call.context, path, 5 * k, &end), GCOR_OK);
         FILE *file = fopen(path, "rb");
         CHECK_INT(fseek(file, 0, SEEK_END), 0);
@@ -216,7 +216,7 @@ static void check_degrees(fixture *f, gcor_store *store, const all_rows *rows, d
 /* All that can be asked of a store, against one in memory. */
 static void check_store(fixture *f, gcor_store *store, double min) {
     gcor_shape shape = store->edges.sink.shape;
-    gcor_store *memory = found_store(f, shape, min, -1, (gcor_share){0, 1});
+    gcor_store *memory = found_store(f, shape, min, -1, (gcor_shard){0, 1});
     double a = 0, b = 0, tie = 0;
     int64_t m = 0, n = 0;
     CHECK_INT(store->count, memory->count);
@@ -243,7 +243,7 @@ static void check_store(fixture *f, gcor_store *store, double min) {
 
 static void check_stores(int threads, double min) {
     const gcor_shape shapes[] = {GCOR_LOWER, GCOR_FULL};
-    const gcor_share all = {0, 1};
+    const gcor_shard all = {0, 1};
     fixture *f = new_fixture(threads);
     for (int s = 0; s < 2; s++) {
         set_problem(f, shapes[s]);
@@ -269,7 +269,7 @@ static void within_the_budget(void) {
     fixture *f = new_fixture(2);
     set_problem(f, GCOR_LOWER);
     for (int64_t budget = 0; budget < 40000; budget += 13000) {
-        gcor_store *store = found_store(f, GCOR_LOWER, 0, budget, (gcor_share){0, 1});
+        gcor_store *store = found_store(f, GCOR_LOWER, 0, budget, (gcor_shard){0, 1});
         int64_t bytes = 0, in_files = 0;
         for (int64_t k = 0; k < store->n_runs; k++) {
             if (store->runs[k].r) bytes += 12 * store->runs[k].n;
@@ -363,7 +363,7 @@ static void damaged_files(void) {
     char path[64], *bytes;
     set_problem(f, GCOR_LOWER);
     name_file(path, sizeof path);
-    save_share(f, GCOR_LOWER, 0.3, (gcor_share){0, 1}, 0, path);
+    save_shard(f, GCOR_LOWER, 0.3, (gcor_shard){0, 1}, 0, path);
     size_t size = read_bytes(path, &bytes);
     gcor_store *store = empty_store(f, GCOR_LOWER, 0.3);
     for (size_t n = 0; n < size; n += n < 300 ? 1 : 1 + (size_t)unit_random((int64_t)size / 50)) {
@@ -474,7 +474,7 @@ static void no_memory(void) {
     int k = 0;
     set_problem(f, GCOR_LOWER);
     name_file(path, sizeof path);
-    save_share(f, GCOR_LOWER, 0.3, (gcor_share){0, 1}, 0, path);
+    save_shard(f, GCOR_LOWER, 0.3, (gcor_shard){0, 1}, 0, path);
     do {
         unit_about("allocation %d", ++k);
     } while (!work_short_of_memory(f, path, k) && k < MAX);

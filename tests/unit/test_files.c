@@ -20,7 +20,7 @@ static unit_found save_run(unit_fixture *f, const unit_kind *kind) {
     unit_found file = {NULL, 0};
     unit_sink sink;
     unit_call call;
-    const gcor_share all = {0, 1};
+    const gcor_shard all = {0, 1};
     unit_call_begin(&call, 1);
     CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
     CHECK_INT(unit_run(&f->problem, sink.sink), GCOR_OK);
@@ -164,7 +164,7 @@ static void disks_that_are_full(void) {
     }
     unit_fixture *f = unit_fixture_new(9, N_OBS, N_X, N_Y);
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
-        const gcor_share all = {0, 1};
+        const gcor_shard all = {0, 1};
         unit_sink sink;
         unit_call call;
         unit_call_begin(&call, 1);

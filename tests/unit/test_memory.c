@@ -95,7 +95,7 @@ static int load_short_of_memory(unit_fixture *f, const unit_kind *kind, FILE *fi
 static void files_without_memory(void) {
     unit_fixture *f = unit_fixture_new(12, N_OBS, N_X, N_Y);
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
-        const gcor_share all = {0, 1};
+        const gcor_shard all = {0, 1};
         FILE *file = tmpfile();
         unit_sink sink;
         unit_call call;

@@ -32,7 +32,7 @@ static gcor_needs needs_of(unit_problem *problem) {
     unit_call call;
     gcor_session *session;
     gcor_needs needs = {0};
-    gcor_job job = {.x = problem->x, .y = problem->y, .measure = problem->measure, .share = problem->share};
+    gcor_job job = {.x = problem->x, .y = problem->y, .measure = problem->measure, .shard = problem->shard};
     unit_call_begin(&call, 1);
     call.context.memory = problem->memory;
     CHECK_INT(unit_session_open(problem, &session), GCOR_OK);
@@ -42,9 +42,9 @@ static gcor_needs needs_of(unit_problem *problem) {
 }
 
 /* Returns the columns that a share read. */
-static int64_t check_share(unit_problem *problem, const unit_kind *kind, const int64_t *columns, gcor_share share) {
+static int64_t check_shard(unit_problem *problem, const unit_kind *kind, const int64_t *columns, gcor_shard shard) {
     gcor_status status;
-    problem->share = share;
+    problem->shard = shard;
     gcor_needs needs = needs_of(problem);
     int64_t before = *columns;
     unit_found found = unit_find(problem, kind, &status);
@@ -70,9 +70,9 @@ static void check_kind(const char *name, int with_y) {
     for (int m = 0; m < 3; m++) {
         int64_t all = 0;
         problem->memory = memories[m];
-        for (int64_t k = 0; k < 5; k++) all += check_share(problem, kind, &columns, (gcor_share){k, 5});
+        for (int64_t k = 0; k < 5; k++) all += check_shard(problem, kind, &columns, (gcor_shard){k, 5});
         CHECK(all > (with_y ? N_X + N_Y : N_X));
-        int64_t whole = check_share(problem, kind, &columns, (gcor_share){0, 1});
+        int64_t whole = check_shard(problem, kind, &columns, (gcor_shard){0, 1});
         if (m == 0) CHECK_INT(whole, with_y ? N_X + N_Y : N_X);
         if (m > 0) CHECK(whole > last);
         last = whole;

@@ -22,12 +22,12 @@ static void check_size(const gcor_queue *before, const gcor_square *square, int6
 }
 
 /* Draws with random wishes until nothing is left, and gives back every now and then one of those drawn. */
-static void draw_at_random(const gcor_grid *grid, const gcor_share *share, drawing *d) {
+static void draw_at_random(const gcor_grid *grid, const gcor_shard *shard, drawing *d) {
     unit_call call;
     gcor_queue queue;
     int returns = 200, found = 1;
     unit_call_begin(&call, 1);
-    CHECK_INT(gcor_queue_fill(&queue, &call.context, grid, share), GCOR_OK);
+    CHECK_INT(gcor_queue_fill(&queue, &call.context, grid, shard), GCOR_OK);
     int64_t left = queue.pairs;
     for (d->n = 0; found && d->n < MAX_DRAWN;) {
         gcor_queue before = queue;
@@ -55,10 +55,10 @@ static void every_pair_is_drawn(void) {
     unit_seed(2);
     while (unit_next_grid(&at)) {
         unsigned char *seen = calloc((size_t)(at.cells * at.cells), 1);
-        gcor_share share = {0, 1 + unit_random(3)};
-        for (; share.index < share.of; share.index++) {
-            unit_about("grid %d, share %d of %d", at.k, (int)share.index, (int)share.of);
-            draw_at_random(&at.grid, &share, d);
+        gcor_shard shard = {0, 1 + unit_random(3)};
+        for (; shard.index < shard.of; shard.index++) {
+            unit_about("grid %d, share %d of %d", at.k, (int)shard.index, (int)shard.of);
+            draw_at_random(&at.grid, &shard, d);
             for (int k = 0; k < d->n; k++) unit_count_square(&at.grid, &d->squares[k], seen);
         }
         unit_check_all_seen(&at.grid, seen);
@@ -72,7 +72,7 @@ static void squares_are_not_too_small(void) {
     unit_grids at = {0};
     while (unit_next_grid(&at))
         for (int64_t min = at.grid.side; min <= at.grid.side << at.grid.levels; min *= 2) {
-            const gcor_share all = {0, 1};
+            const gcor_shard all = {0, 1};
             unit_call call;
             gcor_queue queue;
             gcor_square square;
@@ -89,7 +89,7 @@ static void squares_are_not_too_small(void) {
 /* Workers draw from it while they hold a lock. */
 static void large_problems_are_quick(void) {
     gcor_grid grid = gcor_grid_of(GCOR_LOWER, 1561152, 1561152);
-    gcor_share share = {3, 7};
+    gcor_shard shard = {3, 7};
     gcor_square square;
     gcor_queue queue;
     unit_call call;
@@ -97,7 +97,7 @@ static void large_problems_are_quick(void) {
     int64_t pairs = 0;
     clock_t started = clock();
     unit_call_begin(&call, 1);
-    CHECK_INT(gcor_queue_fill(&queue, &call.context, &grid, &share), GCOR_OK);
+    CHECK_INT(gcor_queue_fill(&queue, &call.context, &grid, &shard), GCOR_OK);
     int64_t all = queue.pairs;
     CHECK(all > (int64_t)1561152 * 1561151 / 2 / 7 - 2048 * 2048);
     for (; !gcor_queue_draw(&queue, &call.context, 32, 4096, &square, &found) && found; n++)
@@ -111,7 +111,7 @@ static void large_problems_are_quick(void) {
 /* However much was given back, and wherever there is no memory for more. */
 static void no_memory_leaves_the_queue(void) {
     gcor_grid grid = gcor_grid_of(GCOR_FULL, 4097, 4097);
-    gcor_share share = {0, 1};
+    gcor_shard shard = {0, 1};
     for (int held = 1; held < 300; held++) {
         gcor_square squares[300];
         gcor_queue queue;
@@ -119,7 +119,7 @@ static void no_memory_leaves_the_queue(void) {
         int found = 1, n = 0;
         unit_about("%d squares given back", held);
         unit_call_begin(&call, 1);
-        CHECK_INT(gcor_queue_fill(&queue, &call.context, &grid, &share), GCOR_OK);
+        CHECK_INT(gcor_queue_fill(&queue, &call.context, &grid, &shard), GCOR_OK);
         for (; n < held; n++)
             CHECK_INT(gcor_queue_draw(&queue, &call.context, INT64_MAX, 1, &squares[n], &found), GCOR_OK);
         while (n > 0) CHECK_INT(gcor_queue_return(&queue, &call.context, &squares[--n]), GCOR_OK);

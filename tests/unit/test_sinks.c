@@ -39,7 +39,7 @@ static void for_all_sinks(void (*test)(unit_problem *problem, const unit_kind *k
 /* By one worker. */
 static unit_found found_alone(unit_problem *p, const unit_kind *kind) {
     gcor_status status;
-    p->share = (gcor_share){0, 1};
+    p->shard = (gcor_shard){0, 1};
     p->devices = p->threads = 1;
     unit_found found = unit_find(p, kind, &status);
     CHECK_INT(status, GCOR_OK);
@@ -72,15 +72,15 @@ static void any_number_of_devices(void) {
 }
 
 /* A share of the pairs, into a sink of its own, and to a file. */
-static FILE *save_share(unit_problem *p, const unit_kind *kind, gcor_share share) {
+static FILE *save_shard(unit_problem *p, const unit_kind *kind, gcor_shard shard) {
     FILE *file = tmpfile();
     unit_sink sink;
     unit_call call;
     unit_call_begin(&call, p->threads);
-    p->share = share;
+    p->shard = shard;
     CHECK_INT(unit_sink_new(p, kind, &sink), GCOR_OK);
     CHECK_INT(unit_run(p, sink.sink), GCOR_OK);
-    CHECK_INT(gcor_sink_save(sink.sink, &call.context, &share, file), GCOR_OK);
+    CHECK_INT(gcor_sink_save(sink.sink, &call.context, &shard, file), GCOR_OK);
     unit_sink_free(&sink);
     rewind(file);
     return file;
@@ -95,7 +95,7 @@ static void check_files(unit_problem *p, const unit_kind *kind) {
         p->devices = 1 + k;
         CHECK_INT(unit_sink_new(p, kind, &sink), GCOR_OK);
         for (int s = 0; s < ofs[k]; s++) {
-            FILE *file = save_share(p, kind, (gcor_share){order[s], ofs[k]});
+            FILE *file = save_shard(p, kind, (gcor_shard){order[s], ofs[k]});
             unit_call call;
             unit_call_begin(&call, p->threads);
             if (!CHECK_INT(gcor_sink_load(sink.sink, &call.context, file), GCOR_OK)) puts(call.context.error.message);
@@ -108,7 +108,7 @@ static void check_files(unit_problem *p, const unit_kind *kind) {
     free(alone.bytes);
 }
 
-static void shares_through_files(void) {
+static void shards_through_files(void) {
     for_all_sinks(check_files);
 }
 
@@ -122,7 +122,7 @@ static void check_merges(unit_problem *p, const unit_kind *kind) {
     CHECK_INT(unit_sink_new(p, kind, &sink), GCOR_OK);
     for (int s = 0; s < OF; s++) {
         CHECK_INT(unit_sink_fork(p, &sink, &forks[s]), GCOR_OK);
-        p->share = (gcor_share){s, OF};
+        p->shard = (gcor_shard){s, OF};
         CHECK_INT(unit_run(p, forks[s].sink), GCOR_OK);
     }
     for (int s = 0; s < OF; s++) /* in twos, and then all */
@@ -149,7 +149,7 @@ static void check_sequence(unit_problem *p, const unit_kind *kind) {
     CHECK_INT(unit_sink_new(p, kind, &sink), GCOR_OK);
     for (int s = 0; s < OF; s++) {
         p->threads = s + 1;
-        p->share = (gcor_share){s, OF};
+        p->shard = (gcor_shard){s, OF};
         CHECK_INT(unit_run(p, sink.sink), GCOR_OK);
     }
     CHECK_SAME(&alone, unit_found_in(p, &sink));
@@ -201,7 +201,7 @@ static void workers_of_the_processor(void) {
 
 const unit_test sinks_tests[] = {
     {"any number of devices and threads gives the same bytes", any_number_of_devices},
-    {"shares that are saved and loaded, in any order, give the same bytes", shares_through_files},
+    {"shares that are saved and loaded, in any order, give the same bytes", shards_through_files},
     {"forks that are merged, in any order, give the same bytes", forks_are_merged},
     {"a sink that sees one share after the other gives the same bytes", one_sink_for_several_runs},
     {"tiles of any size give the same bytes", tiles_of_any_size},

@@ -172,8 +172,8 @@ static void reading_fails(void) {
 }
 
 /* No worker waits for ever for what nobody reads any more. */
-static int stop_soon(void *user, double share) {
-    (void)user, (void)share;
+static int stop_soon(void *user, double fraction) {
+    (void)user, (void)fraction;
     return 1;
 }
 

@@ -83,7 +83,7 @@ static void check_window(fixture *f, int64_t window) {
     own.source.n_obs = WIDTH;
     own.values = f->data.values + window * STEP;
     job.x = &own.source;
-    job.share = (gcor_share){0, 1};
+    job.shard = (gcor_shard){0, 1};
     job.x_flags = flags;
     CHECK_INT(run_dense(f->session, &f->call.context, &job, values), GCOR_OK);
     unit_about("%s, window %d", job.measure->name, (int)window);
@@ -143,8 +143,8 @@ static void moments_of_windows(void) {
 
 /* ---- the end ------------------------------------------------------------------------------------- */
 
-static int stop_now(void *user, double share) {
-    (void)user, (void)share;
+static int stop_now(void *user, double fraction) {
+    (void)user, (void)fraction;
     return 1;
 }
 

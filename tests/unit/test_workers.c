@@ -175,11 +175,11 @@ static struct {
     double last;
 } watch;
 
-static int check(void *user, double share) {
+static int check(void *user, double fraction) {
     (void)user;
     CHECK(pthread_equal(watch.owner, pthread_self()));
-    CHECK(share >= 0 && share <= 1);
-    watch.last = share;
+    CHECK(fraction >= 0 && fraction <= 1);
+    watch.last = fraction;
     return ++watch.asked == watch.stop_at;
 }
 
@@ -249,7 +249,7 @@ static void sessions_go_on(void) {
 /* ---- progress ---------------------------------------------------------------------------------------- */
 
 /* The share that is done is one, also where some was done twice. */
-static void progress_is_a_share(void) {
+static void progress_is_a_shard(void) {
     fixture *f = new_fixture("store of a triangle");
     f->problem.check = check;
     watch.owner = pthread_self();
@@ -269,6 +269,6 @@ const unit_test workers_tests[] = {
     {"other errors end the run with their message", others_fail},
     {"only the caller is asked whether to stop, and all stop", interrupted},
     {"a session goes on after a run that failed", sessions_go_on},
-    {"progress is between nothing and all", progress_is_a_share},
+    {"progress is between nothing and all", progress_is_a_shard},
     {NULL, NULL},
 };

@@ -186,8 +186,8 @@ static void kendall_rows(const method *m, const int64_t *chosen, int64_t some) {
 /* ---- rows, all of them or a share ------------------------------------------------------------------------ */
 
 /* Makes room for the chosen rows, the middles of equal parts, before the clock starts; returns how many they are. */
-static int64_t choose_rows(method *m, double share, int64_t *chosen) {
-    int64_t all = m->p->n_var - 1, some = (int64_t)ceil(share * (double)all);
+static int64_t choose_rows(method *m, double shard, int64_t *chosen) {
+    int64_t all = m->p->n_var - 1, some = (int64_t)ceil(shard * (double)all);
     for (int64_t r = 0; r < some; r++) {
         int64_t i = some == all ? r : (int64_t)(((double)r + 0.5) * (double)all / (double)some);
         m->rows[i] = touched_floats(all - i);
@@ -232,22 +232,22 @@ static double tolerance(measure what, double n) {
     return what == PEARSON ? (n + 4) * u : 2 * u;
 }
 
-static double read_share(int argc, char **argv) {
-    double share = argc > 5 ? atof(argv[5]) : 1;
-    if (share > 0 && share <= 1) return share;
+static double read_shard(int argc, char **argv) {
+    double shard = argc > 5 ? atof(argv[5]) : 1;
+    if (shard > 0 && shard <= 1) return shard;
     fprintf(stderr, "%s: not a share above 0 and up to 1\n", argv[5]);
     exit(2);
 }
 
 int main(int argc, char **argv) {
     measure what = read_measure(argc, argv, 0);
-    double share = read_share(argc, argv);
+    double shard = read_shard(argc, argv);
     problem p = read_problem(argc, argv);
     method m = {&p, NULL, (float **)allocate(p.n_var, sizeof *m.rows)};
     for (int64_t i = 0; i < p.n_var; i++) m.rows[i] = NULL;
-    int64_t *chosen = (int64_t *)allocate(p.n_var, sizeof *chosen), some = choose_rows(&m, share, chosen);
+    int64_t *chosen = (int64_t *)allocate(p.n_var, sizeof *chosen), some = choose_rows(&m, shard, chosen);
     char name[64] = "sequential";
-    if (share < 1) snprintf(name, sizeof name, "sequential(%g)", share);
+    if (shard < 1) snprintf(name, sizeof name, "sequential(%g)", shard);
 
     double start = seconds_now();
     if (what == PEARSON) m.normalised = normalised_columns(&p);

@@ -120,7 +120,7 @@ enum {
 
     /* Edges of a tile that there is room for at first, as a share of its pairs and at least; and at most:
      * with more it is computed in parts. The latter is 128 rows of the widest tile. */
-    EDGES_SHARE = 512,
+    EDGES_SHARD = 512,
     EDGES_MIN = 1 << 16,
     EDGES_MAX = 1 << 24,
 

@@ -324,7 +324,7 @@ class KnightTile {
                                                                     cols.norm_of(out.tile.col), out.doubles);
         check_launch("finishing pairs");
         done += n;
-        state->context->tile_share = (double)done / (double)gcor_tile_pairs(&out.tile, out.shape);
+        state->context->tile_fraction = (double)done / (double)gcor_tile_pairs(&out.tile, out.shape);
         wait_for_compute(state); /* whether to stop */
         jobs.clear();
         pairs.clear();

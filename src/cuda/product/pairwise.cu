@@ -180,7 +180,7 @@ void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &co
         state->products.scratch.reserve((int64_t)launch.blocks * launch.warps * 4 * (n / 32 + 1),
                                         "ranks of common observations");
     for (int64_t first = 0; first < tile.n_row; first += n_row) {
-        state->context->tile_share = (double)first / (double)tile.n_row;
+        state->context->tile_fraction = (double)first / (double)tile.n_row;
         if (first > 0) wait_for_compute(state); /* long work: ask whether to stop */
         common_pairs<<<launch.blocks, launch.warps * 32, launch.shared, state->compute.handle>>>(
             side_of(rows, tile.row), side_of(cols, tile.col), (int)n, tile, out.shape, first,

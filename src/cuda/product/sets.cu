@@ -149,7 +149,7 @@ static void multiply_lists(const SetTile &t, Bits kind, const SetList &rows, con
     SetCounts counts;
     counts.into = buffers.set_counts.data;
     for (int64_t first = 0; first < total; first += slice) {
-        state->context->tile_share = (double)first / (double)total;
+        state->context->tile_fraction = (double)first / (double)total;
         if (first > 0) wait_for_compute(state); /* many slices take long: ask whether to stop */
         if (lists.start < 0) open_sets(state, kind, t.rows, t.tile.row, rows, buffers.row_sets, first, slice);
         open_sets(state, kind, t.cols, t.tile.col, cols, buffers.col_sets, first, slice);
@@ -218,8 +218,8 @@ static double count_sorted(const SetTile &t, bool but_few) {
                                count(t.cols, t.tile.col, t.tile.n_col, c, true);
         }
     double all = (double)t.tile.n_row * (double)t.tile.n_col;
-    double share = (double)gcor_tile_pairs(&t.tile, t.out.shape) / std::max(1.0, all);
-    return share * (pairs[0][0] + pairs[0][1] + pairs[1][0] + 2 * pairs[1][1]);
+    double fraction = (double)gcor_tile_pairs(&t.tile, t.out.shape) / std::max(1.0, all);
+    return fraction * (pairs[0][0] + pairs[0][1] + pairs[1][0] + 2 * pairs[1][1]);
 }
 
 static bool sorting_is_cheaper(const SetTile &t, bool but_few, double by_signs) {

@@ -61,7 +61,7 @@ void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols
     for (int64_t first = 0; first < std::max<int64_t>(1, all_bits); first += slice) {
         product.bits = std::min(all_bits - first, slice);
         sums.first = first == 0;
-        state->context->tile_share = all_bits > 0 ? (double)first / (double)all_bits : 0;
+        state->context->tile_fraction = all_bits > 0 ? (double)first / (double)all_bits : 0;
         if (first > 0) wait_for_compute(state); /* many slices take long: ask whether to stop */
         open_planes(state, product.mode, product.rows.columns, n_obs, tile.n_row, first, product.bits, a);
         open_planes(state, product.mode, product.cols.columns, n_obs, tile.n_col, first, product.bits, b);

@@ -101,8 +101,8 @@ static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
 
 /* What a keeper may have: of what is free a part that operands leave, see cuda_memory(). */
 static int64_t keeper_bytes(const gcor_state *state) {
-    int64_t given = state->context->memory, share = state->free_memory / KEEPER_PART;
-    return given > 0 ? std::min(given / 4, share) : share;
+    int64_t given = state->context->memory, fraction = state->free_memory / KEEPER_PART;
+    return given > 0 ? std::min(given / 4, fraction) : fraction;
 }
 
 /* The slot's edges to the keeper, or if it has no room for them all that it has to the host. */
@@ -223,7 +223,7 @@ void DeviceEdges::multiply_part(const Operand &rows, const Operand &cols, const 
     next = (next + 1) % EDGE_SLOTS;
     deliver(slot);
     int64_t pairs = tile.n_row * tile.n_col;
-    slot.reserve(std::min<int64_t>(std::max<int64_t>(EDGES_MIN, pairs / EDGES_SHARE), pairs));
+    slot.reserve(std::min<int64_t>(std::max<int64_t>(EDGES_MIN, pairs / EDGES_SHARD), pairs));
     slot.tile = tile;
     slot.rows = &rows;
     slot.cols = &cols;

@@ -183,8 +183,8 @@ static void find_entries(stretch *s, const gcor_edge_part *p, const gcor_edges_v
 /* Room for n more, at first for as many as the stretch should have. */
 static gcor_status make_room(const band *b, gcor_context *context, stretch *s, int64_t n) {
     void *list = s->list;
-    int64_t fresh = s->room == 0, wanted = s->n + n, share = b->entries / b->n + b->entries / b->n / 8;
-    if (fresh && wanted < share) wanted = share;
+    int64_t fresh = s->room == 0, wanted = s->n + n, fraction = b->entries / b->n + b->entries / b->n / 8;
+    if (fresh && wanted < fraction) wanted = fraction;
     gcor_status status = gcor_grow(context, &list, s->n, &s->room, wanted, sizeof *s->list, "the network's rows");
     s->list = list;
     if (fresh && !status) gcor_huge_pages(list, (size_t)s->room * sizeof *s->list);

@@ -49,9 +49,9 @@ static gcor_status save_run(const gcor_edge_run *run, gcor_context *context, FIL
     return run->file ? copy_bytes(run, context, file) : gcor_put(context, file, run->r, gcor_run_bytes(run), 1);
 }
 
-gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_store *store = (gcor_store *)sink;
-    (void)share;
+    (void)shard;
     gcor_status status = store->wanted > 0 ? gcor_store_raise(store, context) : GCOR_OK;
     if (!status) status = gcor_store_land(store, context);
     if (!status) status = put_settings(store, context, file, put_one);

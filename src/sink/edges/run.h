@@ -40,7 +40,7 @@ gcor_status gcor_split_edges(gcor_context *context, const gcor_edge *list, int64
 
 /* edge_rename.c, edge_files.c: the type's. */
 gcor_status gcor_store_rename(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
-gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file);
+gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
 gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file);
 
 #endif

@@ -76,14 +76,14 @@ static void grids_cover_the_problem(void) {
 }
 
 /* All of one share, in whichever pieces; returns its pairs. */
-static int64_t draw_share(const gcor_grid *grid, const gcor_share *share, int64_t parts, unsigned char *seen) {
+static int64_t draw_shard(const gcor_grid *grid, const gcor_shard *shard, int64_t parts, unsigned char *seen) {
     unit_call call;
     gcor_queue queue;
     gcor_square square;
     int found = 1;
     int64_t pairs = 0;
     unit_call_begin(&call, 1);
-    CHECK_INT(gcor_queue_fill(&queue, &call.context, grid, share), GCOR_OK);
+    CHECK_INT(gcor_queue_fill(&queue, &call.context, grid, shard), GCOR_OK);
     int64_t promised = queue.pairs;
     while (!gcor_queue_draw(&queue, &call.context, parts, 1, &square, &found) && found)
         pairs += unit_count_square(grid, &square, seen);
@@ -93,14 +93,14 @@ static int64_t draw_share(const gcor_grid *grid, const gcor_share *share, int64_
     return pairs;
 }
 
-static void check_shares(const unit_grids *at, int64_t of) {
+static void check_shards(const unit_grids *at, int64_t of) {
     const gcor_grid *grid = &at->grid;
     unsigned char *seen = calloc((size_t)(at->cells * at->cells), 1);
     int64_t sum = 0, max = at->pairs / of + 1 + grid->side * grid->side;
     for (int64_t index = 0; index < of; index++) {
-        gcor_share share = {index, of};
+        gcor_shard shard = {index, of};
         unit_about("grid %d, share %d of %d", at->k, (int)index, (int)of);
-        int64_t pairs = draw_share(grid, &share, 1 + index % 5, seen);
+        int64_t pairs = draw_shard(grid, &shard, 1 + index % 5, seen);
         CHECK(pairs <= max);
         sum += pairs;
     }
@@ -109,16 +109,16 @@ static void check_shares(const unit_grids *at, int64_t of) {
     free(seen);
 }
 
-static void shares_are_all_pairs(void) {
+static void shards_are_all_pairs(void) {
     const int64_t ofs[] = {1, 2, 3, 7, 64, 1000};
     unit_grids at = {0};
     while (unit_next_grid(&at))
         for (size_t k = 0; k < sizeof ofs / sizeof *ofs; k++)
-            if (ofs[k] < 1000 || at.cells < 32) check_shares(&at, ofs[k]);
+            if (ofs[k] < 1000 || at.cells < 32) check_shards(&at, ofs[k]);
 }
 
 static void indices_out_of_range(void) {
-    const gcor_share wrong[] = {{-1, 2}, {2, 2}, {3, 2}, {0, 0}, {0, -1}, {-1, -1}, {INT64_MAX, 1}, {0, INT64_MIN}};
+    const gcor_shard wrong[] = {{-1, 2}, {2, 2}, {3, 2}, {0, 0}, {0, -1}, {-1, -1}, {INT64_MAX, 1}, {0, INT64_MIN}};
     gcor_grid grid = gcor_grid_of(GCOR_UPPER, 100, 100);
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         unit_call call;
@@ -143,19 +143,19 @@ static void largest_problems(void) {
             for (int i = 0; i < 4; i++) {
                 unit_call call;
                 gcor_queue queue;
-                gcor_share share = {indices[i] < ofs[k] ? indices[i] : 0, ofs[k]};
-                unit_about("share %lld of %lld, shape %d", (long long)share.index, (long long)share.of, shape);
+                gcor_shard shard = {indices[i] < ofs[k] ? indices[i] : 0, ofs[k]};
+                unit_about("share %lld of %lld, shape %d", (long long)shard.index, (long long)shard.of, shape);
                 unit_call_begin(&call, 1);
-                CHECK_INT(gcor_queue_fill(&queue, &call.context, &grid, &share), GCOR_OK);
+                CHECK_INT(gcor_queue_fill(&queue, &call.context, &grid, &shard), GCOR_OK);
                 CHECK(queue.pairs >= 0 && queue.pairs <= all / ofs[k] + 1 + grid.side * grid.side);
                 gcor_queue_free(&queue);
             }
         }
 }
 
-const unit_test share_tests[] = {
+const unit_test shard_tests[] = {
     {"grids cover the problem", grids_cover_the_problem},
-    {"shares are disjoint, balanced, and together all pairs", shares_are_all_pairs},
+    {"shares are disjoint, balanced, and together all pairs", shards_are_all_pairs},
     {"an index that is out of range is an error", indices_out_of_range},
     {"shares of the largest problems are found without overflow", largest_problems},
     {NULL, NULL},

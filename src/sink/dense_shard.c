@@ -1,5 +1,5 @@
 /* Every coefficient of a share: square by square, and row by row in each, which is the order of the file. */
-#include "dense_share.h"
+#include "dense_shard.h"
 
 #include "../base/alloc.h"
 #include "../engine/shard.h"
@@ -17,14 +17,14 @@ typedef struct {
 typedef struct {
     gcor_dense dense; /* first; `out` has the share's pairs only */
     gcor_grid grid;
-    gcor_share share;
+    gcor_shard shard;
     int64_t n_pairs, n_parts, room;
     part *parts; /* of forks the same */
     int is_fork;
-} dense_share;
+} dense_shard;
 
 /* The last one that does not begin behind the pair's smallest square. */
-static const part *part_of(const dense_share *own, int64_t row, int64_t col) {
+static const part *part_of(const dense_shard *own, int64_t row, int64_t col) {
     gcor_square at = {row, col, own->grid.side};
     int64_t number = gcor_square_number(&own->grid, &at), low = 0, high = own->n_parts;
     while (high - low > 1) {
@@ -38,7 +38,7 @@ static const part *part_of(const dense_share *own, int64_t row, int64_t col) {
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    dense_share *own = (dense_share *)sink;
+    dense_shard *own = (dense_shard *)sink;
     gcor_segment piece = *segment;
     int64_t end = segment->col + segment->n;
     (void)context, (void)thread;
@@ -59,10 +59,10 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 }
 
 static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    dense_share *fresh = gcor_alloc(context, 1, sizeof *fresh, "a worker's results");
+    dense_shard *fresh = gcor_alloc(context, 1, sizeof *fresh, "a worker's results");
     *other = NULL;
     if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = *(const dense_share *)sink;
+    *fresh = *(const dense_shard *)sink;
     fresh->dense.zero_sd = 0;
     fresh->is_fork = 1;
     *other = &fresh->dense.sink;
@@ -71,16 +71,16 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
 
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     (void)context;
-    ((dense_share *)sink)->dense.zero_sd += ((dense_share *)other)->dense.zero_sd;
-    ((dense_share *)other)->dense.zero_sd = 0;
+    ((dense_shard *)sink)->dense.zero_sd += ((dense_shard *)other)->dense.zero_sd;
+    ((dense_shard *)other)->dense.zero_sd = 0;
     return GCOR_OK;
 }
 
-static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share *share, FILE *file) {
+static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     enum { PIECE = 1 << 20 };
-    const dense_share *own = (const dense_share *)sink;
-    (void)share;
-    gcor_status status = gcor_dense_put_head(&own->dense, context, &own->share, file);
+    const dense_shard *own = (const dense_shard *)sink;
+    (void)shard;
+    gcor_status status = gcor_dense_put_head(&own->dense, context, &own->shard, file);
     for (int64_t k = 0; !status && k < own->n_pairs; k += PIECE) {
         int64_t n = own->n_pairs - k < PIECE ? own->n_pairs - k : PIECE;
         status = gcor_put(context, file, own->dense.out + k, n, sizeof(double));
@@ -90,7 +90,7 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_share
 }
 
 static void release(gcor_sink *sink) {
-    dense_share *own = (dense_share *)sink;
+    dense_shard *own = (dense_shard *)sink;
     if (!own->is_fork) gcor_free(own->dense.out);
     if (!own->is_fork) gcor_free(own->parts);
     gcor_free(own);
@@ -108,11 +108,11 @@ static const gcor_sink_type type = {
 };
 
 /* The share's squares, as large as they are drawn where one worker draws them all. */
-static gcor_status list_parts(dense_share *own, gcor_context *context) {
+static gcor_status list_parts(dense_shard *own, gcor_context *context) {
     gcor_queue queue;
     gcor_square square;
     int found = 1;
-    gcor_status status = gcor_queue_fill(&queue, context, &own->grid, &own->share);
+    gcor_status status = gcor_queue_fill(&queue, context, &own->grid, &own->shard);
     while (!status && !(status = gcor_queue_draw(&queue, context, 1, 1, &square, &found)) && found) {
         void *parts = own->parts;
         status = gcor_grow(context, &parts, own->n_parts, &own->room, own->n_parts + 1, sizeof *own->parts,
@@ -127,12 +127,12 @@ static gcor_status list_parts(dense_share *own, gcor_context *context) {
     return status;
 }
 
-gcor_status gcor_dense_share_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col,
-                                 const gcor_share *share, double missing, gcor_sink **sink) {
+gcor_status gcor_dense_shard_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col,
+                                 const gcor_shard *shard, double missing, gcor_sink **sink) {
     *sink = NULL;
-    dense_share *own = gcor_alloc(context, 1, sizeof *own, "the results of a share");
+    dense_shard *own = gcor_alloc(context, 1, sizeof *own, "the results of a share");
     if (!own) return GCOR_NO_MEMORY;
-    *own = (dense_share){.dense = gcor_dense_of(layout, n_row, n_col, missing), .share = *share};
+    *own = (dense_shard){.dense = gcor_dense_of(layout, n_row, n_col, missing), .shard = *shard};
     own->dense.sink.type = &type;
     own->grid = gcor_grid_of(own->dense.sink.shape, n_row, n_col);
     gcor_status status = list_parts(own, context);
