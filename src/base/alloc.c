@@ -41,19 +41,19 @@ void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *
     return memory;
 }
 
-gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t *room, int64_t wanted, size_t size,
+gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t *capacity, int64_t wanted, size_t size,
                       const char *what) {
     enum { MIN = 64 };
-    if (wanted <= *room) return GCOR_OK;
+    if (wanted <= *capacity) return GCOR_OK;
     int64_t larger = wanted > MIN ? wanted : MIN;
-    if (larger < 2 * *room) larger = 2 * *room;
+    if (larger < 2 * *capacity) larger = 2 * *capacity;
     void *fresh = gcor_alloc(context, larger, size, what);
     if (!fresh) return GCOR_NO_MEMORY;
     gcor_huge_pages(fresh, (size_t)larger * size);
     if (used > 0) memcpy(fresh, *list, (size_t)used * size);
     gcor_free(*list);
     *list = fresh;
-    *room = larger;
+    *capacity = larger;
     return GCOR_OK;
 }
 

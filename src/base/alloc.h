@@ -18,7 +18,7 @@ void gcor_free(void *memory);
 
 /* Room for at least `wanted` things in *list, which has room for *room and holds `used`, at least doubling it; they
  * move. NULL and 0 to begin with. The list is the caller's; after an error it is as it was. */
-gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t *room, int64_t wanted, size_t size,
+gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t *capacity, int64_t wanted, size_t size,
                       const char *what);
 
 /* Fresh memory is handed out by the page, and at 4 KB a page that costs more than filling it: ask the

@@ -22,8 +22,8 @@ gcor_landing *gcor_landing_new(const gcor_context *context, int64_t max) {
     landing->max = max < available ? max : available;
     landing->col = gcor_pool_open(landing->max * COL_BYTES);
     landing->r = gcor_pool_open(landing->max * R_BYTES);
-    gcor_fresh memory[] = {{landing->col.at, (int64_t)landing->col.room, (int64_t)UNIT * COL_BYTES},
-                           {landing->r.at, (int64_t)landing->r.room, (int64_t)UNIT * R_BYTES}};
+    gcor_fresh memory[] = {{landing->col.at, (int64_t)landing->col.capacity, (int64_t)UNIT * COL_BYTES},
+                           {landing->r.at, (int64_t)landing->r.capacity, (int64_t)UNIT * R_BYTES}};
     if (landing->col.at && landing->r.at) landing->toucher = gcor_toucher_new(context->threads - 1, memory, 2);
     if (landing->toucher) return landing;
     gcor_landing_free(landing);

@@ -17,12 +17,12 @@ static int n_kept;
 static int64_t used_bytes, kept_bytes, keep_at_most = -1;
 
 static void unmap(gcor_block *block) {
-    gcor_os_unmap(block->at, block->room);
+    gcor_os_unmap(block->at, block->capacity);
     *block = (gcor_block){0};
 }
 
 static void drop(int k) {
-    kept_bytes -= (int64_t)kept[k].room;
+    kept_bytes -= (int64_t)kept[k].capacity;
     unmap(&kept[k]);
     for (n_kept--; k < n_kept; k++) kept[k] = kept[k + 1];
 }
@@ -36,7 +36,7 @@ static void drop_beyond(int64_t bytes) {
 static int find_kept(size_t bytes) {
     int found = -1;
     for (int k = 0; k < n_kept; k++)
-        if (kept[k].room >= bytes && (found < 0 || kept[k].room < kept[found].room)) found = k;
+        if (kept[k].capacity >= bytes && (found < 0 || kept[k].capacity < kept[found].capacity)) found = k;
     return found;
 }
 
@@ -52,44 +52,44 @@ static size_t whole_pages(int64_t bytes) {
 }
 
 /* What is too long is cut off and stays. */
-static gcor_block reuse(int k, size_t room) {
+static gcor_block reuse(int k, size_t capacity) {
     gcor_block block = kept[k];
     block.is_touched = 1;
-    size_t rest = block.room - room;
-    block.room = room;
-    kept_bytes -= (int64_t)room;
+    size_t rest = block.capacity - capacity;
+    block.capacity = capacity;
+    kept_bytes -= (int64_t)capacity;
     if (rest >= MIN) {
-        kept[k].at = (char *)block.at + room;
-        kept[k].room = rest;
+        kept[k].at = (char *)block.at + capacity;
+        kept[k].capacity = rest;
         return block;
     }
-    block.room += rest;
+    block.capacity += rest;
     kept_bytes -= (int64_t)rest;
     for (n_kept--; k < n_kept; k++) kept[k] = kept[k + 1];
     return block;
 }
 
 /* Aligned to a large page. */
-static gcor_block map(size_t room) {
-    void *at = gcor_os_map(room, PAGE);
+static gcor_block map(size_t capacity) {
+    void *at = gcor_os_map(capacity, PAGE);
     if (!at) return (gcor_block){0};
-    gcor_huge_pages(at, room);
-    return (gcor_block){at, room, 1, 0};
+    gcor_huge_pages(at, capacity);
+    return (gcor_block){at, capacity, 1, 0};
 }
 
 static gcor_block take_pages(int64_t bytes) {
-    size_t room = whole_pages(bytes);
-    int k = find_kept(room);
-    if (k >= 0) return reuse(k, room);
+    size_t capacity = whole_pages(bytes);
+    int k = find_kept(capacity);
+    if (k >= 0) return reuse(k, capacity);
     if (bytes >= CHECKED || kept_bytes > 0) {
         int64_t available = gcor_available_memory();
         if (bytes > available - kept_bytes) drop_beyond(0);
         if (bytes >= CHECKED && bytes > available) return (gcor_block){0};
     }
-    gcor_block block = map(room);
+    gcor_block block = map(capacity);
     if (block.at || n_kept == 0) return block;
     drop_beyond(0);
-    return map(room);
+    return map(capacity);
 }
 
 gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what) {
@@ -101,7 +101,7 @@ gcor_block gcor_pool_take(gcor_context *context, int64_t bytes, const char *what
         else
             block = (gcor_block){gcor_os_alloc(((size_t)bytes + 64) / 64 * 64), (size_t)bytes, 0, 0};
     }
-    used_bytes += block.at ? (int64_t)block.room : 0;
+    used_bytes += block.at ? (int64_t)block.capacity : 0;
     pthread_mutex_unlock(&mutex);
     if (!block.at)
         (void)gcor_fail(context, GCOR_NO_MEMORY,
@@ -122,12 +122,12 @@ gcor_block gcor_pool_open(int64_t max) {
 }
 
 void gcor_pool_cut(gcor_block *block, int64_t bytes) {
-    size_t room = whole_pages(bytes);
+    size_t capacity = whole_pages(bytes);
     if (!block->at) return;
-    if (room < block->room) gcor_os_unmap((char *)block->at + room, block->room - room);
-    block->room = room;
-    count((int64_t)room);
-    if (room == 0) *block = (gcor_block){0};
+    if (capacity < block->capacity) gcor_os_unmap((char *)block->at + capacity, block->capacity - capacity);
+    block->capacity = capacity;
+    count((int64_t)capacity);
+    if (capacity == 0) *block = (gcor_block){0};
 }
 
 static int64_t max_to_keep(void) {
@@ -141,21 +141,21 @@ static void keep(const gcor_block *block) {
     if (n_kept == MAX_KEPT) drop(MAX_KEPT - 1);
     for (int k = n_kept++; k > 0; k--) kept[k] = kept[k - 1];
     kept[0] = *block;
-    kept_bytes += (int64_t)block->room;
-    gcor_os_discard(block->at, block->room);
+    kept_bytes += (int64_t)block->capacity;
+    gcor_os_discard(block->at, block->capacity);
 }
 
 void gcor_pool_give(gcor_block *block) {
     if (!block->at) return;
     pthread_mutex_lock(&mutex);
-    used_bytes -= (int64_t)block->room;
+    used_bytes -= (int64_t)block->capacity;
     int64_t max = block->is_mapped ? max_to_keep() : 0;
     if (!block->is_mapped) {
         gcor_os_free(block->at);
-    } else if ((int64_t)block->room > max) {
+    } else if ((int64_t)block->capacity > max) {
         unmap(block);
     } else {
-        drop_beyond(max - (int64_t)block->room);
+        drop_beyond(max - (int64_t)block->capacity);
         keep(block);
     }
     pthread_mutex_unlock(&mutex);
@@ -164,7 +164,7 @@ void gcor_pool_give(gcor_block *block) {
 
 void gcor_pool_return(gcor_block *block) {
     if (!block->at) return;
-    count(-(int64_t)block->room);
+    count(-(int64_t)block->capacity);
     unmap(block);
 }
 

@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct {
     void *at;                  /* NULL: nothing */
-    size_t room;               /* bytes */
+    size_t capacity;           /* bytes */
     int is_mapped, is_touched; /* is_touched: it has been in use before */
 } gcor_block;
 

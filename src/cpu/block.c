@@ -5,7 +5,7 @@
 #include "../mask/pairs.h"
 #include "../base/triangle.h"
 
-void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size) {
+void *cpu_reserve(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size) {
     int64_t bytes = count * (int64_t)size;
     if (scratch->at && scratch->bytes >= bytes) return scratch->at;
     gcor_free(scratch->at);

@@ -70,7 +70,7 @@ void cpu_release(gcor_state *state, gcor_operand *operand);
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 
 /* block.c. Room for count things of `size` bytes, contents undefined; NULL after an error. */
-void *cpu_room(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
+void *cpu_reserve(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
 
 /* Give the room back if it is more than that many bytes; 0: in any case. */
 void cpu_trim(cpu_scratch *scratch, int64_t max);

@@ -151,8 +151,8 @@ static gcor_status plan_side(const tile_of_pairs *t, side *s, cpu_scratch *list,
     int64_t words = cpu_set_words(t->n_obs), count = 0, before = 0;
     gcor_context *context = t->state->context;
     for (int64_t v = 0; v < s->n_var; v++) count += levels_of(s->of, s->var + v);
-    s->levels = cpu_room(context, list, s->n_var, sizeof *s->levels);
-    uint64_t *at = cpu_room(context, sets, count * words, sizeof *at);
+    s->levels = cpu_reserve(context, list, s->n_var, sizeof *s->levels);
+    uint64_t *at = cpu_reserve(context, sets, count * words, sizeof *at);
     if (!s->levels || !at) return GCOR_NO_MEMORY;
     for (int64_t v = 0; v < s->n_var; v++) {
         int levels = levels_of(s->of, s->var + v);
@@ -211,7 +211,7 @@ gcor_status cpu_multiply_by_pairs(gcor_state *state, const cpu_operand *rows, co
                        .n_obs = n};
     t.work_bytes = (tile->n_col * 8 + n * 4 + cpu_knight_bytes(n) + 191) / 64 * 64;
     state->rows.of = NULL; /* its memory is that of sets from now on */
-    t.work = cpu_room(context, &state->work, context->threads, (size_t)t.work_bytes);
+    t.work = cpu_reserve(context, &state->work, context->threads, (size_t)t.work_bytes);
     gcor_status status = t.work ? plan_side(&t, &t.rows, &state->row_levels, &state->rows.memory) : GCOR_NO_MEMORY;
     t.cols.levels = t.rows.levels;
     if (!status && !is_diagonal(rows, cols, tile))

@@ -143,9 +143,9 @@ static int64_t count_runs(const int32_t *x, int32_t *y, int64_t n, int32_t *work
 }
 
 cpu_kendall cpu_knight(const cpu_sorted *x, const float *y, void *work) {
-    int32_t *own = work, *other = own + x->n_present, *room = other + x->n_present, *sorted;
+    int32_t *own = work, *other = own + x->n_present, *scratch = other + x->n_present, *sorted;
     int64_t n = gather(x, y, own, other), all = n > 0 ? gcor_triangular(n - 1) : 0, in_both;
-    int64_t ties_x = count_runs(own, other, n, room, &in_both);
-    int64_t discordant = sort(other, n, room, &sorted), ties_y = count_ties(sorted, n);
+    int64_t ties_x = count_runs(own, other, n, scratch, &in_both);
+    int64_t discordant = sort(other, n, scratch, &sorted), ties_y = count_ties(sorted, n);
     return (cpu_kendall){all - ties_x - ties_y + in_both - 2 * discordant, all - ties_x, all - ties_y, n};
 }

@@ -141,8 +141,8 @@ gcor_status cpu_overlap(gcor_state *state, const gcor_adjacency *rows, const gco
                         const gcor_tile *tile) {
     gcor_context *context = state->context;
     overlaps o = {.state = state, .row_slab = rows, .col_slab = cols};
-    o.sums = cpu_room(context, &state->sums, context->threads, ROWS * COLS * sizeof(double));
-    o.rows = cpu_room(context, &state->rows.memory, context->threads, ROWS * CHUNK * sizeof(float));
+    o.sums = cpu_reserve(context, &state->sums, context->threads, ROWS * COLS * sizeof(double));
+    o.rows = cpu_reserve(context, &state->rows.memory, context->threads, ROWS * CHUNK * sizeof(float));
     return o.sums && o.rows ? work_on_tile(&o, tile) : GCOR_NO_MEMORY;
 }
 

@@ -183,7 +183,7 @@ gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, co
                                   const gcor_tile *tile) {
     gcor_context *context = state->context;
     tile_of_pairs t = {.state = state, .rows = rows, .cols = cols, .tile = tile, .work_bytes = work_bytes(rows)};
-    t.work = cpu_room(context, &state->work, t.work_bytes * context->threads, 1);
+    t.work = cpu_reserve(context, &state->work, t.work_bytes * context->threads, 1);
     if (!t.work) return GCOR_NO_MEMORY;
     gcor_for_each(context->threads, cpu_blocks(tile), work_on_block, &t);
     return context->error.status;

@@ -140,9 +140,9 @@ static void prepare_column(void *user, int thread, int64_t var, double *x, int f
 
 static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                                    cpu_operand *o) {
-    size_t room = o->head.kind == GCOR_PAIR_COMMON ? gcor_pair_bytes(columns->design, o->head.n_obs)
-                                                   : gcor_ranks_bytes(o->head.n_obs);
-    preparation p = {measure, columns->design, o, NULL, (room + 63) / 64 * 64};
+    size_t scratch = o->head.kind == GCOR_PAIR_COMMON ? gcor_pair_bytes(columns->design, o->head.n_obs)
+                                                      : gcor_ranks_bytes(o->head.n_obs);
+    preparation p = {measure, columns->design, o, NULL, (scratch + 63) / 64 * 64};
     p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
     if (!p.ranks) return GCOR_NO_MEMORY;
     gcor_status status = gcor_for_columns(context, columns, o->head.first, o->head.n_var, prepare_column, &p);

@@ -200,7 +200,8 @@ static gcor_status keep_open(tile_product *t) {
     t->kept[1] = kept_slivers(t, t->cols, tile->col, tile->n_col);
     t->row_slivers = &t->kept[0];
     t->col_slivers = &t->kept[1];
-    t->sums = cpu_room(t->state->context, &t->state->sums, t->state->context->threads, (size_t)block_bytes(t->product));
+    t->sums = cpu_reserve(t->state->context, &t->state->sums, t->state->context->threads,
+                          (size_t)block_bytes(t->product));
     return t->sums ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
@@ -211,16 +212,16 @@ static gcor_status work_on_kept(tile_product *t) {
     return t->state->context->error.status;
 }
 
-static gcor_status make_room(tile_product *t) {
+static gcor_status evict(tile_product *t) {
     gcor_state *state = t->state;
     const cpu_product *p = t->product;
     int64_t threads = state->context->threads, blocks = t->keep ? cpu_blocks(t->tile) : threads;
     size_t sliver = (size_t)sliver_bytes(p);
-    t->sums = cpu_room(state->context, &state->sums, blocks, (size_t)block_bytes(p));
-    t->work = cpu_room(state->context, &state->work, threads, (size_t)p->work_bytes);
+    t->sums = cpu_reserve(state->context, &state->sums, blocks, (size_t)block_bytes(p));
+    t->work = cpu_reserve(state->context, &state->work, threads, (size_t)p->work_bytes);
     int ok = t->sums && t->work &&
-             cpu_room(state->context, &t->row_slivers->memory, count_slivers(p, t->tile->n_row), sliver) &&
-             cpu_room(state->context, &t->col_slivers->memory, count_slivers(p, t->tile->n_col), sliver);
+             cpu_reserve(state->context, &t->row_slivers->memory, count_slivers(p, t->tile->n_row), sliver) &&
+             cpu_reserve(state->context, &t->col_slivers->memory, count_slivers(p, t->tile->n_col), sliver);
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
@@ -237,7 +238,7 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
                       .col_slivers = diagonal ? &state->rows : &state->cols,
                       .keep = product->length > product->slice};
     if (state->sink->in_turns && product->keeps && !t.keep) return work_on_kept(&t);
-    gcor_status status = make_room(&t);
+    gcor_status status = evict(&t);
     if (status) return status;
     int64_t first = 0;
     do {

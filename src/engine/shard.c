@@ -82,16 +82,16 @@ static int64_t shard_begin(const gcor_grid *grid, int64_t pairs, int64_t index, 
     return cell_after(grid, (int64_t)((gcor_int128)pairs * index / of));
 }
 
-static gcor_status make_room(gcor_queue *queue, gcor_context *context, int64_t n) {
+static gcor_status evict(gcor_queue *queue, gcor_context *context, int64_t n) {
     void *list = queue->list;
-    gcor_status status = gcor_grow(context, &list, queue->n, &queue->room, queue->n + n, sizeof *queue->list,
+    gcor_status status = gcor_grow(context, &list, queue->n, &queue->capacity, queue->n + n, sizeof *queue->list,
                                    "the tiles to be done");
     queue->list = list;
     return status;
 }
 
 static gcor_status push(gcor_queue *queue, gcor_context *context, const gcor_square *square) {
-    gcor_status status = make_room(queue, context, 1);
+    gcor_status status = evict(queue, context, 1);
     if (!status) queue->list[queue->n++] = *square;
     return status;
 }
@@ -124,7 +124,7 @@ gcor_status gcor_queue_fill(gcor_queue *queue, gcor_context *context, const gcor
 void gcor_queue_free(gcor_queue *queue) {
     gcor_free(queue->list);
     queue->list = NULL;
-    queue->n = queue->room = 0;
+    queue->n = queue->capacity = 0;
 }
 
 /* Whether a square is to be drawn in quarters: it is not all in the share, or too much of what is left. */
@@ -139,7 +139,7 @@ gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t pa
                             int *found) {
     *found = 0;
     while (queue->n > 0) {
-        gcor_status status = make_room(queue, context, 3); /* four quarters in the place of one */
+        gcor_status status = evict(queue, context, 3); /* four quarters in the place of one */
         if (status) return status;
         gcor_square next = queue->list[--queue->n];
         if (pairs_in(queue, &next) == 0) continue;

@@ -43,7 +43,7 @@ typedef struct {
     int64_t first, end; /* the share's smallest squares, numbered in the order of the grid */
     int64_t pairs;      /* of all that is still to be done */
     gcor_square *list;  /* the next one last */
-    int64_t n, room;
+    int64_t n, capacity;
 } gcor_queue;
 
 /* Fill an empty queue with a share; the caller ends it with gcor_queue_free(), also after an error. An index that is

@@ -165,15 +165,15 @@ static gcor_status pause(gcor_slabs *s) {
     return status;
 }
 
-static gcor_status make(gcor_slabs *s, slab *room, int64_t first) {
+static gcor_status make(gcor_slabs *s, slab *slot, int64_t first) {
     gcor_status status = pause(s);
-    gcor_sink_free(room->adjacency ? &room->adjacency->sink : NULL);
-    room->adjacency = NULL;
+    gcor_sink_free(slot->adjacency ? &slot->adjacency->sink : NULL);
+    slot->adjacency = NULL;
     if (!status)
         status = gcor_adjacency_new(s->context, s->work->job->overlap, is_whole(s) ? s->sink->shape : GCOR_FULL,
                                     s->n_var, first, gcor_min(s->width, s->n_var - first), !s->backend->keeps_adjacency,
-                                    &room->adjacency);
-    return status ? status : find_adjacencies(s, room->adjacency);
+                                    &slot->adjacency);
+    return status ? status : find_adjacencies(s, slot->adjacency);
 }
 
 /* The slab that begins at a variable, ready. */

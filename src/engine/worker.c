@@ -212,11 +212,11 @@ static gcor_status prepare(gcor_worker *w, panel_slot *slot) {
 }
 
 /* An empty slot, or that of the panel that was not wanted for longest, which makes room. */
-static gcor_status make_room(gcor_worker *w, panel_slot **room) {
+static gcor_status evict(gcor_worker *w, panel_slot **slot) {
     panel_slot *oldest = w->slots;
     for (panel_slot *slot = w->slots; slot < w->slots + w->n_slots && oldest->operand; slot++)
         if (!slot->operand || slot->wanted < oldest->wanted) oldest = slot;
-    *room = oldest;
+    *slot = oldest;
     if (!oldest->operand) return GCOR_OK;
     gcor_status status = w->backend->finish(w->state);
     if (status) return status;
@@ -233,7 +233,7 @@ static gcor_status fetch(gcor_worker *w, int64_t subject, int of_rows, int64_t f
            !(slot->operand && slot->of_rows == of_rows && slot->first == first && slot->subject == subject))
         slot++;
     if (slot == end) {
-        status = make_room(w, &slot);
+        status = evict(w, &slot);
         if (status) return status;
         slot->of_rows = of_rows;
         slot->subject = subject;

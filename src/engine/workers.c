@@ -22,7 +22,7 @@ typedef struct {
     gcor_context context;
     gcor_sink *sink;
     gcor_square *drawn; /* all so far, to be done again should the device be lost */
-    int64_t n_drawn, room;
+    int64_t n_drawn, capacity;
     int is_started, is_busy, is_lost;
     pthread_t thread;
 } member;
@@ -53,7 +53,7 @@ struct pool {
 
 static gcor_status note_drawn(member *m, const gcor_square *square) {
     void *drawn = m->drawn;
-    gcor_status status = gcor_grow(&m->context, &drawn, m->n_drawn, &m->room, m->n_drawn + 1, sizeof *m->drawn,
+    gcor_status status = gcor_grow(&m->context, &drawn, m->n_drawn, &m->capacity, m->n_drawn + 1, sizeof *m->drawn,
                                    "the tiles of a worker");
     m->drawn = drawn;
     if (!status) m->drawn[m->n_drawn++] = *square;

@@ -70,23 +70,23 @@ static double quantile(double *x, int64_t n, double fraction) {
     return value + part * (next - value);
 }
 
-static double quantile_of(const double *x, int64_t n, double fraction, double *room) {
-    memcpy(room, x, (size_t)n * sizeof *x);
-    return quantile(room, n, fraction);
+static double quantile_of(const double *x, int64_t n, double fraction, double *scratch) {
+    memcpy(scratch, x, (size_t)n * sizeof *x);
+    return quantile(scratch, n, fraction);
 }
 
 /* ---- a column ------------------------------------------------------------------------------------------------- */
 
 /* Values to differences from their median, of a size that has squares. Returns the median of their sizes. */
-static double deviate(double *x, int64_t n, double *room) {
+static double deviate(double *x, int64_t n, double *scratch) {
     double largest = 0;
     for (int64_t k = 0; k < n; k++)
         if (fabs(x[k]) > largest) largest = fabs(x[k]);
     double scale = gcor_scale(largest);
     for (int64_t k = 0; k < n; k++) x[k] *= scale;
-    double median = quantile_of(x, n, 0.5, room);
-    for (int64_t k = 0; k < n; k++) room[k] = fabs(x[k] -= median);
-    return quantile(room, n, 0.5);
+    double median = quantile_of(x, n, 0.5, scratch);
+    for (int64_t k = 0; k < n; k++) scratch[k] = fabs(x[k] -= median);
+    return quantile(scratch, n, 0.5);
 }
 
 /* Where more than the share of outliers that is allowed would count less than half way out, that side becomes wider, so
@@ -96,10 +96,10 @@ static double widened(double quantile) {
 }
 
 /* Of differences and their median size. Returns the sum of squares of what they become. */
-static double weigh(double *x, int64_t n, double deviation, double max_outliers, double *room) {
+static double weigh(double *x, int64_t n, double deviation, double max_outliers, double *scratch) {
     const double unit = WIDTH * deviation;
-    const double below = unit * widened(-quantile_of(x, n, max_outliers, room) / unit);
-    const double above = unit * widened(quantile_of(x, n, 1 - max_outliers, room) / unit);
+    const double below = unit * widened(-quantile_of(x, n, max_outliers, scratch) / unit);
+    const double above = unit * widened(quantile_of(x, n, 1 - max_outliers, scratch) / unit);
     double squares = 0;
     for (int64_t k = 0; k < n; k++) {
         double u = x[k] / (x[k] < 0 ? below : above), v = 1 - u * u;
@@ -122,8 +122,9 @@ static double centre(double *x, int64_t n) {
 
 static double transform(double *x, int64_t n, gcor_preparing *with) {
     int fallback = (int)with->option[FALLBACK];
-    double deviation = deviate(x, n, with->room);
-    if (deviation > 0 && fallback != ALL_PEARSON) return weigh(x, n, deviation, with->option[MAX_OUTLIERS], with->room);
+    double deviation = deviate(x, n, with->scratch);
+    if (deviation > 0 && fallback != ALL_PEARSON)
+        return weigh(x, n, deviation, with->option[MAX_OUTLIERS], with->scratch);
     if (fallback == NO_FALLBACK) return 0;
     double squares = centre(x, n);
     with->fell_back = squares > 0;

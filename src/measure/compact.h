@@ -47,10 +47,10 @@ typedef struct {
 } gcor_values;
 
 /* n of them from `first` on, where they are or in `room`. Any thread. */
-static inline const double *gcor_read_values(const gcor_values *values, int64_t first, int64_t n, double *room) {
+static inline const double *gcor_read_values(const gcor_values *values, int64_t first, int64_t n, double *scratch) {
     if (values->plain) return values->plain + first;
-    gcor_compact_read(values->compact, first, n, room);
-    return room;
+    gcor_compact_read(values->compact, first, n, scratch);
+    return scratch;
 }
 
 #ifdef __cplusplus

@@ -155,7 +155,7 @@ static void centre(const gcor_design *design, double *x, int64_t n) {
     for (int64_t k = 0; k < n; k++) x[k] -= sum / all;
 }
 
-double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *room) {
+double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *scratch) {
     double largest = 0;
     for (int64_t k = 0; k < n; k++)
         if (fabs(x[k]) > largest) largest = fabs(x[k]);
@@ -169,7 +169,7 @@ double gcor_design_column(const gcor_design *design, int is_centred, double *x, 
     double before = squares_of(x, n);
     if (design->n_basis == 0) return before;
     if (design->keeps)
-        keep_basis(design, x, n, room);
+        keep_basis(design, x, n, scratch);
     else
         take_basis_off(design, x, n, before);
     double left = squares_of(x, n);

@@ -40,7 +40,7 @@ int gcor_is_designed(const gcor_design *design);
 /* Values x, or their scores, of the observations that count: weighted, centred unless they are to be taken as they are,
  * and freed of the basis. room: n doubles, where the design keeps its basis. Returns the sum of squares of what is
  * left, 0: nothing but roundings is. Any thread. */
-double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *room);
+double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *scratch);
 
 #ifdef __cplusplus
 }

@@ -65,7 +65,7 @@ static const gcor_measure BICOR = {
     .takes = GCOR_TAKES_COVARIATES,
     .refusal = "it weighs observations itself; use method = \"pearson\" or \"spearman\"",
     .options = gcor_bicor_options,
-    .needs_room = 1,
+    .needs_scratch = 1,
     .prepare = gcor_prepare_bicor,
     .prepare_double = gcor_prepare_bicor_double,
 };
@@ -171,8 +171,8 @@ static int is_unusable(const gcor_measure *measure, int64_t n, int flags) {
     return n == 0 || flags & unusable;
 }
 
-int gcor_needs_room(const gcor_measure *measure, const gcor_design *design) {
-    return measure->ranked || measure->needs_room || (design && design->keeps);
+int gcor_needs_scratch(const gcor_measure *measure, const gcor_design *design) {
+    return measure->ranked || measure->needs_scratch || (design && design->keeps);
 }
 
 /* Values to ranks. Returns the sum of their squares. */
@@ -184,7 +184,7 @@ static double rank_values(const gcor_design *design, double *x, int64_t n, const
 }
 
 /* That of the ranks, which are not needed any more once there are scores. */
-static double *room_of(const gcor_ranks *ranks) {
+static double *scratch_of(const gcor_ranks *ranks) {
     return ranks ? (double *)(void *)ranks->entries : NULL;
 }
 
@@ -193,7 +193,7 @@ static gcor_preparing prepared_with(const gcor_measure *measure, const gcor_desi
                                     const gcor_ranks *ranks) {
     int n = 0;
     for (const gcor_option *o = measure->options; o && o->name; o++, n++) option[n] = o->value;
-    return (gcor_preparing){design && design->option ? design->option : option, room_of(ranks), 0};
+    return (gcor_preparing){design && design->option ? design->option : option, scratch_of(ranks), 0};
 }
 
 static void note(const gcor_preparing *with, int *flags) {
@@ -204,7 +204,7 @@ static void note(const gcor_preparing *with, int *flags) {
 static int is_left(const gcor_measure *measure, const gcor_design *design, const gcor_ranks *ranks, double *x,
                    int64_t n, double *squares) {
     if (gcor_is_designed(design)) {
-        *squares = gcor_design_column(design, measure->angle != GCOR_AS_IS, x, n, room_of(ranks));
+        *squares = gcor_design_column(design, measure->angle != GCOR_AS_IS, x, n, scratch_of(ranks));
         if (!(*squares > 0)) return 0;
         if (measure->angle != GCOR_OWN_WAY) return 1;
     }

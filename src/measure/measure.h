@@ -56,7 +56,7 @@ double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *
 void gcor_weighted_scores(const gcor_ranks *ranks, const double *weight, int64_t n, double *x);
 
 /* Whether preparing a column wants room for ranks, or as much of it; design: NULL: none. */
-int gcor_needs_room(const gcor_measure *measure, const gcor_design *design);
+int gcor_needs_scratch(const gcor_measure *measure, const gcor_design *design);
 
 /* A gathered column of n values as a GCOR_REAL operand, as measure and design (NULL: none) have it: zeros where values
  * are missing or, if it has no use for them, infinite. ranks: room for these, NULL if none is needed. x is changed,

@@ -130,7 +130,7 @@ static int64_t gather_common(const gcor_pair *pair, const double *x, const doubl
 }
 
 /* Directions that regression leaves of n observations: with one alone every coefficient would be 1 or -1. */
-static int has_room(const gcor_pair *pair, const gcor_design *design, int64_t n) {
+static int has_capacity(const gcor_pair *pair, const gcor_design *design, int64_t n) {
     return !design || design->n_basis == 0 || n - design->n_basis - (pair->measure->angle != GCOR_AS_IS) > 1;
 }
 
@@ -148,7 +148,7 @@ double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const doubl
     gcor_design own = {0};
     if (pair->design) own = design_of(pair, n);
     const gcor_design *design = pair->design ? &own : NULL;
-    if (!has_room(pair, design, n)) return GCOR_NO_VALUE;
+    if (!has_capacity(pair, design, n)) return GCOR_NO_VALUE;
     double norm_x = make_ready(pair, design, pair->x, n, &x_flags, pair->own_x);
     double norm_y = make_ready(pair, design, pair->y, n, &y_flags, pair->own_y);
     return gcor_coefficient(gcor_double_dot(pair->own_x, pair->own_y, n), norm_x, norm_y);

@@ -126,16 +126,16 @@ static void raise_to(double power, double *x, int64_t n) {
 }
 
 /* Pairs first .. first+n-1; room: for BLOCK values of each set and one of each. */
-static void combine_block(const overlap_combination *c, int64_t first, int64_t n, double *room, float *floats,
+static void combine_block(const overlap_combination *c, int64_t first, int64_t n, double *scratch, float *floats,
                           double *doubles) {
-    double *few = room + c->sets * BLOCK;
+    double *few = scratch + c->sets * BLOCK;
     for (int64_t s = 0; s < c->sets; s++) {
-        const double *read = gcor_read_values(&c->values[s], first, n, room + s * BLOCK);
-        if (read != room + s * BLOCK) memcpy(room + s * BLOCK, read, (size_t)n * sizeof *read);
-        raise_to(c->powers[s], room + s * BLOCK, n);
+        const double *read = gcor_read_values(&c->values[s], first, n, scratch + s * BLOCK);
+        if (read != scratch + s * BLOCK) memcpy(scratch + s * BLOCK, read, (size_t)n * sizeof *read);
+        raise_to(c->powers[s], scratch + s * BLOCK, n);
     }
     for (int64_t k = 0; k < n; k++) {
-        for (int64_t s = 0; s < c->sets; s++) few[s] = room[s * BLOCK + k];
+        for (int64_t s = 0; s < c->sets; s++) few[s] = scratch[s * BLOCK + k];
         float value = (float)combine_few(c, few);
         if (floats)
             floats[first + k] = value;
@@ -147,14 +147,14 @@ static void combine_block(const overlap_combination *c, int64_t first, int64_t n
 static gcor_status combine_all(const overlap_combination *c, gcor_context *context, int64_t n, float *floats,
                                double *doubles) {
     int64_t each = c->sets * (BLOCK + 1);
-    double *room = gcor_alloc(context, context->threads * each, sizeof *room, "overlaps of several data sets");
-    if (!room) return GCOR_NO_MEMORY;
+    double *scratch = gcor_alloc(context, context->threads * each, sizeof *scratch, "overlaps of several data sets");
+    if (!scratch) return GCOR_NO_MEMORY;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t first = 0; first < n; first += BLOCK)
         if (!gcor_stop(context))
-            combine_block(c, first, n - first < BLOCK ? n - first : BLOCK, room + omp_get_thread_num() * each, floats,
-                          doubles);
-    gcor_free(room);
+            combine_block(c, first, n - first < BLOCK ? n - first : BLOCK, scratch + omp_get_thread_num() * each,
+                          floats, doubles);
+    gcor_free(scratch);
     return context->error.status;
 }
 

@@ -59,7 +59,7 @@ static SEXP duplicate(SEXP x, Rboolean deep) {
 
 static Rboolean inspect(SEXP x, int before, int deep, int from, void (*subtree)(SEXP, int, int, int)) {
     (void)before, (void)deep, (void)from, (void)subtree;
-    Rprintf(" entries of a network (%.0f bytes of its own)\n", (double)block_of(x)->room);
+    Rprintf(" entries of a network (%.0f bytes of its own)\n", (double)block_of(x)->capacity);
     return TRUE;
 }
 

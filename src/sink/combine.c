@@ -39,12 +39,12 @@ int gcor_combine_may_be_cheap(const gcor_combine *c) {
 
 /* ---- tiles -------------------------------------------------------------------------------------------- */
 
-static gcor_status make_room(gcor_combine *c, gcor_context *context, int64_t pairs) {
+static gcor_status evict(gcor_combine *c, gcor_context *context, int64_t pairs) {
     const char *what = "a tile's coefficients of all subjects";
-    if (pairs <= c->room) return GCOR_OK;
+    if (pairs <= c->capacity) return GCOR_OK;
     gcor_free(c->values);
     gcor_free(c->taken);
-    c->room = 0;
+    c->capacity = 0;
     c->taken = NULL;
     c->values = gcor_alloc(context, pairs * values_of_pair(c), value_bytes(c), what);
     if (!c->values) return GCOR_NO_MEMORY;
@@ -52,14 +52,14 @@ static gcor_status make_room(gcor_combine *c, gcor_context *context, int64_t pai
         c->taken = gcor_alloc(context, pairs, sizeof *c->taken, what);
         if (!c->taken) return GCOR_NO_MEMORY;
     }
-    c->room = pairs;
+    c->capacity = pairs;
     return GCOR_OK;
 }
 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_combine *c = combine_of(sink);
     c->tile = *tile;
-    return c->subject > 0 ? GCOR_OK : make_room(c, context, tile->n_row * tile->n_col);
+    return c->subject > 0 ? GCOR_OK : evict(c, context, tile->n_row * tile->n_col);
 }
 
 static int64_t place(const gcor_combine *c, int64_t row, int64_t col) {
@@ -98,7 +98,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 }
 
 /* A row of the finished tile to the other sink. */
-static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int64_t row, double *room) {
+static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int64_t row, double *scratch) {
     gcor_segment segment = {.row = row};
     gcor_tile one = {row, 1, c->tile.col, c->tile.n_col};
     if (c->sink.approximate) {
@@ -113,9 +113,9 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int6
     if (c->rule->how == GCOR_EACH)
         segment.stride = stride;
     else if (c->rule->how == GCOR_QUANTILE)
-        gcor_quantiles_end(c->rule, sum, stride, segment.n, room);
+        gcor_quantiles_end(c->rule, sum, stride, segment.n, scratch);
     else if (c->rule->how == GCOR_T)
-        gcor_t_end(c, sum, stride, segment.n, room);
+        gcor_t_end(c, sum, stride, segment.n, scratch);
     else
         gcor_sums_end(c, sum, c->taken ? c->taken + at : NULL, segment.n);
     segment.doubles = sum;
@@ -126,24 +126,25 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int6
 typedef struct {
     gcor_combine *c;
     gcor_context *context;
-    double *room; /* `each` of each thread */
+    double *scratch; /* `each` of each thread */
     int64_t each;
 } delivery;
 
 static void deliver_row_number(void *argument, int thread, int64_t k) {
     const delivery *d = argument;
-    if (!gcor_stop(d->context)) deliver_row(d->c, d->context, thread, d->c->tile.row + k, d->room + thread * d->each);
+    if (!gcor_stop(d->context))
+        deliver_row(d->c, d->context, thread, d->c->tile.row + k, d->scratch + thread * d->each);
 }
 
 static gcor_status deliver(gcor_combine *c, gcor_context *context) {
     const gcor_tile *tile = &c->tile;
-    delivery d = {.c = c, .context = context, .each = gcor_combine_room(c->rule)};
+    delivery d = {.c = c, .context = context, .each = gcor_combine_scratch(c->rule)};
     gcor_status status = gcor_begin_tile(c->to, context, tile);
     if (status) return status;
-    d.room = gcor_alloc(context, context->threads, (size_t)d.each * sizeof(double), "a pair's coefficients");
-    if (!d.room) return GCOR_NO_MEMORY;
+    d.scratch = gcor_alloc(context, context->threads, (size_t)d.each * sizeof(double), "a pair's coefficients");
+    if (!d.scratch) return GCOR_NO_MEMORY;
     gcor_for_each(context->threads, tile->n_row, deliver_row_number, &d);
-    gcor_free(d.room);
+    gcor_free(d.scratch);
     return context->error.status ? context->error.status : gcor_end_tile(c->to, context, tile);
 }
 

@@ -35,7 +35,7 @@ typedef struct {
     int threads;              /* that have one */
     char *values;             /* the tile's sums, or every subject's values, in rows without gaps; owned */
     double *taken;            /* the weights that are in each sum, where subjects are left out; owned */
-    int64_t room;             /* pairs */
+    int64_t capacity;         /* pairs */
 } gcor_combine;
 
 /* Sums of all subjects' values: what a device can have a half of (cuda/sink/combine.cu). */

@@ -123,16 +123,16 @@ static double reason_for_none(const double *value, int64_t stride, int64_t subje
     return none;
 }
 
-void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *room) {
+void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch) {
     for (int64_t k = 0; k < n; k++) {
         double none = rule->skips ? 0 : reason_for_none(values + k, stride, rule->n);
         int64_t found = 0;
         for (int64_t s = 0; s < rule->n; s++)
-            if (values[s * stride + k] <= 1) room[found++] = values[s * stride + k];
+            if (values[s * stride + k] <= 1) scratch[found++] = values[s * stride + k];
         if (none != 0) /* NaN, too */
             values[k] = none;
         else
-            values[k] = found > 0 ? quantile(room, found, rule->fraction) : GCOR_NO_VALUE;
+            values[k] = found > 0 ? quantile(scratch, found, rule->fraction) : GCOR_NO_VALUE;
     }
 }
 
@@ -148,14 +148,14 @@ void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t st
     }
 }
 
-void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *room) {
+void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch) {
     const gcor_combination *rule = c->rule;
     const gcor_groups groups = {rule->n, rule->n_first, rule->skips};
     gcor_group_tests tests;
     double r[GCOR_GROUP_BLOCK];
     for (int64_t from = 0; from < n; from += GCOR_GROUP_BLOCK) {
         int64_t some = gcor_min(GCOR_GROUP_BLOCK, n - from);
-        gcor_test_groups(&groups, c->loops, values + from, stride, some, room, &tests);
+        gcor_test_groups(&groups, c->loops, values + from, stride, some, scratch, &tests);
         gcor_group_coefficients(&groups, &tests, some, r);
         for (int64_t k = 0; k < some; k++) {
             double none = r[k] == r[k] ? 0 : reason_for_none(values + from + k, stride, rule->n);
@@ -164,6 +164,6 @@ void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n
     }
 }
 
-int64_t gcor_combine_room(const gcor_combination *rule) {
+int64_t gcor_combine_scratch(const gcor_combination *rule) {
     return rule->how == GCOR_QUANTILE ? rule->n : rule->how == GCOR_T ? rule->n * GCOR_GROUP_BLOCK : 1;
 }

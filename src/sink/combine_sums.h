@@ -12,11 +12,11 @@ void gcor_sums_clear(const gcor_combination *rule, double *sum, double *taken, i
 void gcor_sums_add(const gcor_combine *c, double *sum, double *taken, const double *value, double w, int64_t n);
 void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int64_t n);
 
-/* Combine n values of each subject, `stride` apart, in the place of the first subject's. room: gcor_combine_room()
+/* Combine n values of each subject, `stride` apart, in the place of the first subject's. room: gcor_combine_scratch()
  * doubles of scratch. Any thread. */
-void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *room);
-void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *room);
-int64_t gcor_combine_room(const gcor_combination *rule);
+void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch);
+void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch);
+int64_t gcor_combine_scratch(const gcor_combination *rule);
 
 /* Fisher z of n <= GCOR_SUM_BLOCK pairs, GCOR_SUM_BLOCK for each subject; NaN without a coefficient. Subject s has the
  * pairs' coefficients at r + s * stride. Any thread. */

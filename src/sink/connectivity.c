@@ -63,20 +63,20 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
 
 /* ---- every pair ----------------------------------------------------------------------------------- */
 
-static gcor_status make_room(gcor_connectivity *c, gcor_context *context, int64_t pairs) {
-    if (pairs <= c->tile_room) return GCOR_OK;
+static gcor_status evict(gcor_connectivity *c, gcor_context *context, int64_t pairs) {
+    if (pairs <= c->tile_capacity) return GCOR_OK;
     gcor_free(c->tile);
-    c->tile_room = 0;
+    c->tile_capacity = 0;
     c->tile = gcor_alloc(context, pairs, sizeof(double), "a tile's coefficients");
     if (!c->tile) return GCOR_NO_MEMORY;
-    c->tile_room = pairs;
+    c->tile_capacity = pairs;
     return GCOR_OK;
 }
 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     int64_t pairs = tile->n_row * tile->n_col;
-    gcor_status status = make_room(c, context, pairs);
+    gcor_status status = evict(c, context, pairs);
     if (!status) status = gcor_power_sums_begin(c, context, tile);
     if (status) return status;
     c->at = *tile;

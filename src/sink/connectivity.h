@@ -58,7 +58,7 @@ typedef struct {
     gcor_tile at;
     double *tile;
     gcor_int128 *partial; /* powers of its rows, of each thread */
-    int64_t tile_room, partial_room;
+    int64_t tile_capacity, partial_capacity;
 } gcor_connectivity;
 
 /* The number of the first row's variable among all of them. */

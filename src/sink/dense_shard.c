@@ -18,7 +18,7 @@ typedef struct {
     gcor_dense dense; /* first; `out` has the share's pairs only */
     gcor_grid grid;
     gcor_shard shard;
-    int64_t n_pairs, n_parts, room;
+    int64_t n_pairs, n_parts, capacity;
     part *parts; /* of forks the same */
     int is_fork;
 } dense_shard;
@@ -115,7 +115,7 @@ static gcor_status list_parts(dense_shard *own, gcor_context *context) {
     gcor_status status = gcor_queue_fill(&queue, context, &own->grid, &own->shard);
     while (!status && !(status = gcor_queue_draw(&queue, context, 1, 1, &square, &found)) && found) {
         void *parts = own->parts;
-        status = gcor_grow(context, &parts, own->n_parts, &own->room, own->n_parts + 1, sizeof *own->parts,
+        status = gcor_grow(context, &parts, own->n_parts, &own->capacity, own->n_parts + 1, sizeof *own->parts,
                            "the squares of a share");
         own->parts = parts;
         if (status) break;

@@ -85,7 +85,7 @@ typedef struct {
     gcor_listed_pairs listed;
     gcor_group_results results;
     const gcor_combine_loops *loops;
-    double *room; /* for each thread: z and coefficients of a block of pairs, of every subject; owned */
+    double *scratch; /* for each thread: z and coefficients of a block of pairs, of every subject; owned */
 } group_sink;
 
 /* The first entry of a row from column `col` on. */
@@ -139,7 +139,7 @@ static void take_listed(group_sink *g, double *z, double *r, const gcor_segment 
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     group_sink *g = (group_sink *)sink;
-    double *z = g->room + thread * 2 * g->groups.n * BLOCK;
+    double *z = g->scratch + thread * 2 * g->groups.n * BLOCK;
     (void)context;
     if (g->listed.start)
         take_listed(g, z, z + g->groups.n * BLOCK, segment);
@@ -161,7 +161,7 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
 }
 
 static void release(gcor_sink *sink) {
-    gcor_free(((group_sink *)sink)->room);
+    gcor_free(((group_sink *)sink)->scratch);
     gcor_free(sink);
 }
 
@@ -180,8 +180,8 @@ gcor_status gcor_group_sink_new(gcor_context *context, gcor_shape shape, int64_t
                       .listed = *listed,
                       .results = *results,
                       .loops = gcor_combine_best_loops(),
-                      .room = gcor_alloc(context, context->threads * 2 * groups->n, BLOCK * sizeof(double), what)};
-    if (g->room) *sink = &g->sink;
-    if (!g->room) gcor_free(g);
+                      .scratch = gcor_alloc(context, context->threads * 2 * groups->n, BLOCK * sizeof(double), what)};
+    if (g->scratch) *sink = &g->sink;
+    if (!g->scratch) gcor_free(g);
     return *sink ? GCOR_OK : GCOR_NO_MEMORY;
 }

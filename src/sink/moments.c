@@ -6,13 +6,13 @@
 
 enum { PIECE = 256 }; /* numbers at a time, which stay in a near cache */
 
-gcor_status gcor_moments_new(gcor_context *context, int64_t room, gcor_moments *moments) {
+gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, gcor_moments *moments) {
     double **all[] = {&moments->count, &moments->first, &moments->sum, &moments->squares, &moments->min, &moments->max};
-    *moments = (gcor_moments){.room = room};
+    *moments = (gcor_moments){.capacity = capacity};
     for (int a = 0; a < 6; a++) {
-        *all[a] = gcor_alloc(context, room, sizeof(double), "moments");
+        *all[a] = gcor_alloc(context, capacity, sizeof(double), "moments");
         if (!*all[a]) return GCOR_NO_MEMORY;
-        gcor_huge_pages(*all[a], (size_t)room * sizeof(double));
+        gcor_huge_pages(*all[a], (size_t)capacity * sizeof(double));
     }
     return GCOR_OK;
 }

@@ -11,13 +11,13 @@ extern "C" {
 /* n of each; owned. Sums are of differences from a number's first value: so what is lost by taking away the square of
  * the mean from the mean of the squares is at most as many roundings as there are values. */
 typedef struct {
-    int64_t n, room;
+    int64_t n, capacity;
     double *count, *first, *sum, *squares, *min, *max;
     int all_begun; /* each number has had a value */
 } gcor_moments;
 
 /* For up to so many numbers; the caller's, to end with gcor_moments_free(), also after an error. */
-gcor_status gcor_moments_new(gcor_context *context, int64_t room, gcor_moments *moments);
+gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, gcor_moments *moments);
 void gcor_moments_free(gcor_moments *moments);
 /* Begin with n of them, at most `room`, that have no values yet. */
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n);

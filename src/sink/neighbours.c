@@ -295,7 +295,7 @@ static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *con
         int thread = omp_get_thread_num();
         if (gcor_stop(context)) continue;
         gcor_edge_list *list;
-        if (gcor_edges_room(out, context, thread, own->count[j], &list)) continue;
+        if (gcor_edges_reserve(out, context, thread, own->count[j], &list)) continue;
         for (int64_t e = 0; e < own->count[j]; e++) {
             gcor_neighbour n = own->heap[j * neighbours->stride + e];
             int both = has(neighbours, others, n.other, (gcor_neighbour){(int32_t)j, n.r});

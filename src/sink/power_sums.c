@@ -21,12 +21,12 @@ static int count_sums(const gcor_connectivity *c) {
 
 gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
     int64_t sums = context->threads * tile->n_row * count_sums(c);
-    if (sums <= c->partial_room) return GCOR_OK;
+    if (sums <= c->partial_capacity) return GCOR_OK;
     gcor_free(c->partial);
-    c->partial_room = 0;
+    c->partial_capacity = 0;
     c->partial = gcor_alloc(context, sums, sizeof *c->partial, "sums of a tile's rows");
     if (!c->partial) return GCOR_NO_MEMORY;
-    c->partial_room = sums;
+    c->partial_capacity = sums;
     return GCOR_OK;
 }
 

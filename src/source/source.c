@@ -142,9 +142,9 @@ gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns,
                              gcor_column_work work, void *user) {
     gathering g = {context, columns, first, n, work, user};
     int any = columns->source->any_thread;
-    int64_t room = any ? context->threads * columns_at_once(&g) : 2 * blocks_of(&g).columns;
+    int64_t capacity = any ? context->threads * columns_at_once(&g) : 2 * blocks_of(&g).columns;
     if (n == 0) return GCOR_OK;
-    double *values = gcor_alloc(context, room * columns->source->n_obs, sizeof(double), "columns being read");
+    double *values = gcor_alloc(context, capacity * columns->source->n_obs, sizeof(double), "columns being read");
     if (!values) return GCOR_NO_MEMORY;
     if (any)
         gather_anywhere(&g, values);

@@ -12,15 +12,16 @@ typedef struct {
     gcor_autocorrelation *of;
     const gcor_columns *columns;
     const gcor_measure *measure;
-    char *room; /* room_bytes of each thread: for two columns, and for a pair */
-    size_t column_bytes, room_bytes;
+    char *scratch; /* scratch_bytes of each thread: for two columns, and for a pair */
+    size_t column_bytes, scratch_bytes;
 } estimation;
 
 /* The column as it is compared, at its places in time, and zero elsewhere; is_there is 1 at these places. *n gets their
  * number. Returns the norm, 0: there is none. */
-static double lay_out(const estimation *e, char *room, const double *x, double *series, double *is_there, int64_t *n) {
+static double lay_out(const estimation *e, char *scratch, const double *x, double *series, double *is_there,
+                      int64_t *n) {
     const gcor_columns *columns = e->columns;
-    const gcor_pair pair = gcor_pair_at(room + 2 * e->column_bytes, e->measure, columns->design, columns->n_obs);
+    const gcor_pair pair = gcor_pair_at(scratch + 2 * e->column_bytes, e->measure, columns->design, columns->n_obs);
     int flags = 0;
     double norm = gcor_pair_norm(&pair, x, &flags);
     *n = 0;
@@ -50,11 +51,11 @@ static double at_lag(const double *series, const double *is_there, int64_t lag, 
 static void estimate(void *user, int thread, int64_t j, double *x, int flags) {
     const estimation *e = user;
     const int64_t n = e->columns->source->n_obs, n_lags = e->of->n_lags;
-    char *room = e->room + thread * e->room_bytes;
-    double *series = (double *)(void *)room, *is_there = (double *)(void *)(room + e->column_bytes);
+    char *scratch = e->scratch + thread * e->scratch_bytes;
+    double *series = (double *)(void *)scratch, *is_there = (double *)(void *)(scratch + e->column_bytes);
     double *values = e->of->values + j * n_lags;
     int64_t n_there;
-    double norm = lay_out(e, room, x, series, is_there, &n_there);
+    double norm = lay_out(e, scratch, x, series, is_there, &n_there);
     (void)flags;
     for (int64_t lag = 1; lag <= n_lags; lag++)
         values[lag - 1] = norm > 0 ? at_lag(series, is_there, lag, n_there, n, norm) : (double)NAN;
@@ -75,11 +76,11 @@ gcor_autocorrelation *gcor_autocorrelation_new(gcor_context *context, const gcor
                     .columns = columns,
                     .measure = measure,
                     .column_bytes = padded((size_t)source->n_obs * sizeof(double))};
-    e.room_bytes = 2 * e.column_bytes + padded(gcor_pair_bytes(columns->design, columns->n_obs));
+    e.scratch_bytes = 2 * e.column_bytes + padded(gcor_pair_bytes(columns->design, columns->n_obs));
     of->values = gcor_alloc(context, of->n_var * of->n_lags, sizeof(double), what);
-    e.room = of->values ? gcor_alloc(context, context->threads, e.room_bytes, what) : NULL;
-    gcor_status status = e.room ? gcor_for_columns(context, columns, 0, of->n_var, estimate, &e) : GCOR_NO_MEMORY;
-    gcor_free(e.room);
+    e.scratch = of->values ? gcor_alloc(context, context->threads, e.scratch_bytes, what) : NULL;
+    gcor_status status = e.scratch ? gcor_for_columns(context, columns, 0, of->n_var, estimate, &e) : GCOR_NO_MEMORY;
+    gcor_free(e.scratch);
     if (!status) return of;
     gcor_autocorrelation_free(of);
     return NULL;

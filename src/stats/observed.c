@@ -19,12 +19,12 @@ static void mark_present(uint64_t *present, const double *x, int64_t n) {
 
 /* Room for the runs of ties, if there are any. */
 static int32_t *allocate_runs(gcor_context *context, const gcor_ranks *ranks, int64_t n) {
-    int64_t room = 0;
+    int64_t capacity = 0;
     for (int64_t at = 0, end; at < n; at = end) {
         end = ranks->end[ranks->order[at]];
-        if (end - at > 1) room += 1 + end - at;
+        if (end - at > 1) capacity += 1 + end - at;
     }
-    return room ? gcor_alloc(context, room + 1, sizeof(int32_t), "observations that tie") : NULL;
+    return capacity ? gcor_alloc(context, capacity + 1, sizeof(int32_t), "observations that tie") : NULL;
 }
 
 static void list_runs(const gcor_ranks *ranks, int64_t n, int32_t *to) {

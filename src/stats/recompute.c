@@ -21,8 +21,8 @@ typedef struct {
     gcor_context *context;
     const gcor_measure *measure;
     block x, y;
-    char *room; /* room_bytes of each thread */
-    size_t room_bytes;
+    char *scratch; /* scratch_bytes of each thread */
+    size_t scratch_bytes;
 } recomputation;
 
 static void keep_column(void *user, int thread, int64_t j, double *x, int flags) {
@@ -50,8 +50,8 @@ static void compute_pairs(const recomputation *c, int64_t n, gcor_pair_value *pa
     const gcor_columns *columns = c->x.columns;
 #pragma omp parallel num_threads(c->context->threads)
     {
-        void *room = c->room + omp_get_thread_num() * c->room_bytes;
-        const gcor_pair pair = gcor_pair_at(room, c->measure, columns->design, columns->n_obs);
+        void *scratch = c->scratch + omp_get_thread_num() * c->scratch_bytes;
+        const gcor_pair pair = gcor_pair_at(scratch, c->measure, columns->design, columns->n_obs);
 #pragma omp for schedule(dynamic, 64)
         for (int64_t k = 0; k < n; k++) {
             if (!is_in(&c->x, pairs[k].i) || gcor_stop(c->context)) continue;
@@ -101,14 +101,14 @@ gcor_status gcor_recompute(gcor_context *context, const gcor_measure *measure, c
     int64_t width = gcor_max(1, BLOCK_BYTES / (8 * (x->n_obs + 1)));
     int64_t x_width = gcor_min(width, x->source->n_var), y_width = gcor_min(width, y->source->n_var);
     recomputation c = {.context = context, .measure = measure, .x = {.columns = x}, .y = {.columns = y}};
-    c.room_bytes = (gcor_pair_bytes(x->design, x->n_obs) + 63) / 64 * 64;
-    c.room = gcor_alloc(context, context->threads, c.room_bytes, "pairs in double precision");
-    double *values = c.room ? gcor_alloc(context, (x_width + y_width) * x->n_obs, sizeof *values, "columns") : NULL;
+    c.scratch_bytes = (gcor_pair_bytes(x->design, x->n_obs) + 63) / 64 * 64;
+    c.scratch = gcor_alloc(context, context->threads, c.scratch_bytes, "pairs in double precision");
+    double *values = c.scratch ? gcor_alloc(context, (x_width + y_width) * x->n_obs, sizeof *values, "columns") : NULL;
     gcor_status status = values ? GCOR_OK : GCOR_NO_MEMORY;
     c.x.values = values;
     c.y.values = values ? values + x_width * x->n_obs : NULL;
     if (!status) status = compute_all(&c, width, n, pairs);
     gcor_free(values);
-    gcor_free(c.room);
+    gcor_free(c.scratch);
     return status;
 }

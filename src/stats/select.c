@@ -77,7 +77,7 @@ typedef struct {
 
 /* Piece p's numbers, in the thread's buffer. */
 static int64_t read_piece(const selection *s, gcor_context *context, int64_t p, uint64_t **list) {
-    *list = s->buffers + omp_get_thread_num() * s->from->room;
+    *list = s->buffers + omp_get_thread_num() * s->from->capacity;
     return gcor_stop(context) ? 0 : s->from->read(s->from->user, context, p, *list);
 }
 
@@ -103,16 +103,16 @@ static void count(const selection *s, gcor_context *context) {
 
 /* The numbers that are left to `out`, in no order; never more than there is room for, should a file have been written
  * to since they were counted. Returns how many. */
-static int64_t gather(const selection *s, gcor_context *context, uint64_t *out, int64_t room) {
+static int64_t gather(const selection *s, gcor_context *context, uint64_t *out, int64_t capacity) {
     int64_t found = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t p = 0; p < s->from->n_pieces; p++) {
         uint64_t *list;
         int64_t n = read_piece(s, context, p, &list), own = pick(s->left, list, n, list);
         int64_t at = __atomic_fetch_add(&found, own, __ATOMIC_RELAXED);
-        for (int64_t e = 0; e < own && at + e < room; e++) out[at + e] = list[e];
+        for (int64_t e = 0; e < own && at + e < capacity; e++) out[at + e] = list[e];
     }
-    return found < room ? found : room;
+    return found < capacity ? found : capacity;
 }
 
 /* Once few are left the others are not looked at again. */
@@ -142,7 +142,7 @@ gcor_status gcor_select(gcor_context *context, const gcor_numbers *numbers, uint
     selection s = {.from = numbers, .left = range_of(low, high)};
     gcor_status status = GCOR_NO_MEMORY;
     s.counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s.counts, "values to choose among");
-    s.buffers = gcor_alloc(context, context->threads * numbers->room, sizeof *s.buffers, "values to choose among");
+    s.buffers = gcor_alloc(context, context->threads * numbers->capacity, sizeof *s.buffers, "values to choose among");
     if (s.counts && s.buffers) status = select_number(&s, context, k, number);
     gcor_free(s.buffers);
     gcor_free(s.counts);

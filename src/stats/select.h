@@ -6,7 +6,7 @@
 
 /* Where numbers come from. */
 typedef struct {
-    int64_t n_pieces, room; /* pieces, and how many numbers one has at most */
+    int64_t n_pieces, capacity; /* pieces, and how many numbers one has at most */
     /* Piece p's numbers to out, as far as they are to be looked at; returns how many. Any thread, by OpenMP's numbers;
      * the same whenever it is asked. An error is in the context. */
     int64_t (*read)(void *user, gcor_context *context, int64_t p, uint64_t *out);

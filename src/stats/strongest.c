@@ -44,7 +44,7 @@ static gcor_status take(gcor_strongest *own, gcor_context *context, gcor_strong 
         sink_root(own->heap, own->n);
         return GCOR_OK;
     }
-    gcor_status status = gcor_grow(context, &heap, own->n, &own->room, own->n + 1, sizeof *own->heap,
+    gcor_status status = gcor_grow(context, &heap, own->n, &own->capacity, own->n + 1, sizeof *own->heap,
                                    "the strongest pairs");
     own->heap = heap;
     if (status) return status;
@@ -102,10 +102,10 @@ gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values
     if (!all) return GCOR_NO_MEMORY;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (n > BLOCK)
     for (int64_t from = 0; from < n; from += BLOCK) {
-        double room[BLOCK];
+        double capacity[BLOCK];
         int64_t size = n - from < BLOCK ? n - from : BLOCK;
         if (gcor_stop(context)) continue;
-        const double *value = gcor_read_values(values, from, size, room);
+        const double *value = gcor_read_values(values, from, size, capacity);
         gcor_strongest_look(&all[omp_get_thread_num()], context, value, size, from);
     }
     gcor_status status = context->error.status;

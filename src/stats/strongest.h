@@ -14,7 +14,7 @@ typedef struct {
  * stronger. Alone in its line of the cache. */
 typedef struct {
     gcor_strong *heap;
-    int64_t n, room, max;
+    int64_t n, capacity, max;
     char fill[32];
 } gcor_strongest;
 

@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     const gcor_values *values;
     int64_t n;
-    double *room;    /* a block for each thread, where values are not in memory as doubles */
+    double *scratch; /* a block for each thread, where values are not in memory as doubles */
     int64_t *counts; /* threads x BINS; the sums over the threads come first */
     int64_t missing;
     exact_sum *sums; /* of each block */
@@ -48,7 +48,7 @@ static int64_t block_size(const summary *s, int64_t from) {
 
 /* The values of the block that begins there. */
 static const double *block_at(const summary *s, int64_t from) {
-    return gcor_read_values(s->values, from, block_size(s, from), s->room + omp_get_thread_num() * (int64_t)BLOCK);
+    return gcor_read_values(s->values, from, block_size(s, from), s->scratch + omp_get_thread_num() * (int64_t)BLOCK);
 }
 
 /* ---- the first pass --------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static crowd *crowd_at(summary *s, int64_t k) {
 }
 
 /* For the crowds that are not too large, and to choose in the largest of them. */
-static gcor_status make_room(summary *s, gcor_context *context) {
+static gcor_status evict(summary *s, gcor_context *context) {
     int64_t max = 0;
     for (crowd *c = s->crowds; c < s->crowds + s->n_crowds; c++) {
         if (c->n > FEW && c->n > s->n / FEW_OF) continue;
@@ -245,7 +245,7 @@ static gcor_status find_quantiles(summary *s, gcor_context *context, const doubl
         (void)crowd_at(s, (int64_t)floor(place_of(s, fractions[q])));
         (void)crowd_at(s, (int64_t)ceil(place_of(s, fractions[q])));
     }
-    gcor_status status = make_room(s, context);
+    gcor_status status = evict(s, context);
     if (!status && s->n_crowds > 0) gather_values(s, context);
     for (int q = 0; !context->error.status && q < n_fractions && s->n_crowds > 0; q++)
         status = find_quantile(s, context, fractions[q], &quantile[q]);
@@ -267,7 +267,7 @@ static gcor_status summarise(summary *s, gcor_context *context, const double *fr
 static void free_summary(summary *s, int threads) {
     for (int c = 0; c < s->n_crowds; c++) gcor_free(s->crowds[c].few);
     gcor_free(s->work);
-    gcor_free(s->room);
+    gcor_free(s->scratch);
     gcor_free(s->counts);
     gcor_free(s->sums);
     gcor_strongest_free(s->strongest, threads);
@@ -283,12 +283,12 @@ gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int
     memset(s, 0, sizeof *s);
     s->values = values;
     s->n = n;
-    s->room = gcor_alloc(context, values->plain ? 0 : (int64_t)context->threads * BLOCK, sizeof *s->room, what);
+    s->scratch = gcor_alloc(context, values->plain ? 0 : (int64_t)context->threads * BLOCK, sizeof *s->scratch, what);
     s->counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s->counts, what);
     s->sums = gcor_alloc(context, (n + BLOCK - 1) / BLOCK, sizeof *s->sums, what);
     s->strongest = gcor_strongest_new(context, max);
     gcor_status status = GCOR_NO_MEMORY;
-    if (s->room && s->counts && s->sums && s->strongest)
+    if (s->scratch && s->counts && s->sums && s->strongest)
         status = summarise(s, context, fractions, n_fractions, quantile, result);
     free_summary(s, context->threads);
     return status;

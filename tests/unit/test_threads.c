@@ -131,8 +131,8 @@ static int count_team(int threads) {
 /* In a child: whether the system has limits of addresses; an emulator may ignore them. */
 static void be_child_without_room(int max) {
     limit_threads(max, 0);
-    void *room = malloc((size_t)1 << 30);
-    _exit(room == NULL);
+    void *scratch = malloc((size_t)1 << 30);
+    _exit(scratch == NULL);
 }
 
 /* In a child: what is promised is there. Its exit status is how many threads there are, or 255. */

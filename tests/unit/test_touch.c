@@ -72,8 +72,8 @@ static void lands(void) {
     gcor_landing_free(landing);
     memset(col.at, 1, ENTRIES * sizeof(int32_t));
     memset(r.at, 1, ENTRIES * sizeof(double));
-    CHECK(col.room < ENTRIES * sizeof(int32_t) + (4 << 20) && r.room < ENTRIES * sizeof(double) + (4 << 20));
-    CHECK_INT(gcor_pool_used(), (int64_t)(col.room + r.room));
+    CHECK(col.capacity < ENTRIES * sizeof(int32_t) + (4 << 20) && r.capacity < ENTRIES * sizeof(double) + (4 << 20));
+    CHECK_INT(gcor_pool_used(), (int64_t)(col.capacity + r.capacity));
     gcor_pool_return(&col);
     gcor_pool_return(&r);
     CHECK_INT(gcor_pool_used(), 0);

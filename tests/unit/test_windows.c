@@ -107,9 +107,9 @@ static void windows_like_runs(void) {
 /* ---- moments ------------------------------------------------------------------------------------- */
 
 static gcor_status check_moments(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
-                                 double *room) {
+                                 double *scratch) {
     const fixture *f = user;
-    (void)context, (void)room;
+    (void)context, (void)scratch;
     CHECK_INT(tile->n_row, N_VAR);
     CHECK_INT(moments->n, PAIRS);
     for (int64_t k = 0; k < PAIRS; k++) {

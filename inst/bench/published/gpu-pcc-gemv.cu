@@ -24,19 +24,19 @@ static void multiply_row(cublasHandle_t blas, const float *columns, int64_t n_ob
 }
 
 /* Floats for whole rows: all of them, or what fits, which must hold the longest. */
-static int64_t room_for_rows(int64_t n) {
+static int64_t capacity_for_rows(int64_t n) {
     int64_t fit = floats_that_fit(), pairs = pairs_of(n);
     if (fit < n - 1) fit = n - 1; /* too little: the allocation will say so */
     return pairs < fit ? pairs : fit;
 }
 
 /* Rows into `rows`, which has room for `room` floats; to the host whenever the next one does not fit. */
-static void all_rows(cublasHandle_t blas, const float *columns, int64_t n_obs, float *rows, int64_t room,
+static void all_rows(cublasHandle_t blas, const float *columns, int64_t n_obs, float *rows, int64_t capacity,
                      const triangle *result) {
     const int64_t n = result->n;
     int64_t copied = 0, held = 0; /* results at the host, and after them on the device */
     for (int64_t i = 0; i < n - 1; i++) {
-        if (held + (n - 1 - i) > room) {
+        if (held + (n - 1 - i) > capacity) {
             copy_to_host(result->value + copied, rows, held);
             copied += held;
             held = 0;
@@ -55,9 +55,9 @@ int main(int argc, char **argv) {
 
     double start = seconds_now();
     float *columns = device_unit_columns(&p, p.n_obs);
-    int64_t room = room_for_rows(p.n_var);
-    float *rows = device_allocate<float>(room);
-    all_rows(blas, columns, p.n_obs, rows, room, &result);
+    int64_t capacity = capacity_for_rows(p.n_var);
+    float *rows = device_allocate<float>(capacity);
+    all_rows(blas, columns, p.n_obs, rows, capacity, &result);
     double seconds = seconds_now() - start;
 
     int wrong = report("gpu-pcc-gemv", &p, PEARSON, seconds, row_order_value, &result, float_tolerance(&p));

@@ -130,7 +130,7 @@ static int64_t place_rows(const gpu *g, span rows, assembly *a, piece *to) {
     CHECK(cudaMemcpy(a->counts, g->counts, (size_t)rows.size * sizeof *a->counts, cudaMemcpyDeviceToHost));
     int64_t edges = 0;
     for (int i = 0; i < rows.size; i++) edges += a->counts[i];
-    make_room(to, rows.size, edges);
+    evict(to, rows.size, edges);
     to->row[0] = 0;
     for (int i = 0; i < rows.size; i++) to->row[i + 1] = to->row[i] + a->counts[i];
     CHECK(cudaMemcpy(g->places, to->row, (size_t)rows.size * sizeof *to->row, cudaMemcpyHostToDevice));
@@ -144,9 +144,9 @@ static void compress_block(gpu *g, span rows, span columns, int64_t number, void
     unsigned grid = (unsigned)((rows.size + THREADS / WARP - 1) / (THREADS / WARP));
     count_edges<<<grid, THREADS>>>(g->block, rows.size, columns.size, threshold, g->counts);
     CHECK(cudaGetLastError());
-    int64_t edges = place_rows(g, rows, a, to), room = (int64_t)rows.size * columns.size / 2;
+    int64_t edges = place_rows(g, rows, a, to), capacity = (int64_t)rows.size * columns.size / 2;
     if (edges == 0) return;
-    if (edges > room) {
+    if (edges > capacity) {
         fprintf(stderr, "more than half of a block are edges: a lower density is needed\n");
         exit(2);
     }

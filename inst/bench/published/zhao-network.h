@@ -73,7 +73,7 @@ static void *enlarge(void *memory, int64_t count, size_t size) {
 }
 
 /* Room for so many rows and edges. It is kept for the blocks to come. */
-static void make_room(piece *to, int64_t rows, int64_t edges) {
+static void evict(piece *to, int64_t rows, int64_t edges) {
     to->rows = rows;
     if (rows > to->max_rows || !to->row) {
         to->row = (int64_t *)enlarge(to->row, rows + 1, sizeof *to->row);

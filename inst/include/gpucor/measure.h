@@ -61,7 +61,7 @@ typedef struct {
 /* What prepare() has beside the column. */
 typedef struct {
     const double *option; /* values, in the order of the measure's options */
-    double *room;         /* 4 n doubles, if the measure `needs_room`: contents undefined */
+    double *scratch;         /* 4 n doubles, if the measure `needs_scratch`: contents undefined */
     int fell_back;        /* to be set to 1 where the column had to be treated in another way, which a warning tells */
 } gcor_preparing;
 
@@ -81,7 +81,7 @@ typedef struct {
     int takes;                  /* GCOR_TAKES_...; weights of 0 and 1 every measure takes */
     const char *refusal;        /* why it does not, and what instead, for the error; NULL: nothing to say */
     const gcor_option *options; /* up to GCOR_MAX_OPTIONS; NULL: none */
-    int needs_room;
+    int needs_scratch;
     /* Of GCOR_REAL: make a column ready. x: n >= 1 values, none missing, and none infinite unless they are ranked;
      * may be changed. out: n floats to be written, x centred or whatever the measure does, of length one. Returns
      * the sum of squares of `out` as gcor_unit() does, and 0 if the column has no coefficients, as all of its

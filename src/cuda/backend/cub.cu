@@ -71,8 +71,8 @@ template void sort_columns(gcor_state *, SortBuffers &, const double *, double *
 
 void sort_by_place(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *sorted_places,
                    const double *r, double *sorted_r, int64_t n, int bits) {
-    with_scratch(scratch, "sorting edges", [&](void *room, size_t &bytes) {
-        return cub::DeviceRadixSort::SortPairs(room, bytes, places, sorted_places, r, sorted_r, n, 0, bits,
+    with_scratch(scratch, "sorting edges", [&](void *memory, size_t &bytes) {
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, places, sorted_places, r, sorted_r, n, 0, bits,
                                                stream.handle);
     });
 }
@@ -92,8 +92,8 @@ static auto zip(Places places, Coefficients r) {
 
 void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *kept_places,
                   const double *r, double *kept_r, int64_t n, gcor_side side, double min, unsigned long long *n_kept) {
-    with_scratch(scratch, "edges of the network", [&](void *room, size_t &bytes) {
-        return cub::DeviceSelect::If(room, bytes, zip(places, r), zip(kept_places, kept_r), n_kept, (int)n,
+    with_scratch(scratch, "edges of the network", [&](void *memory, size_t &bytes) {
+        return cub::DeviceSelect::If(memory, bytes, zip(places, r), zip(kept_places, kept_r), n_kept, (int)n,
                                      IsKept{side, min}, stream.handle);
     });
 }

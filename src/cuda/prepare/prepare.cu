@@ -211,7 +211,8 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
                             Value *out) {
     const size_t line = 64;
     int64_t n = o.head.n_obs;
-    size_t rank_bytes = gcor_needs_room(measure, columns->design) ? (gcor_ranks_bytes(n) + line - 1) / line * line : 0;
+    size_t rank_bytes = gcor_needs_scratch(measure, columns->design) ? (gcor_ranks_bytes(n) + line - 1) / line * line
+                                                                     : 0;
     std::unique_ptr<char[]> ranks(rank_bytes ? new char[rank_bytes * (size_t)state->context->threads] : nullptr);
     auto fill = [&](Value *staged, int64_t at, int64_t count) {
         Preparing<Value> work{measure, columns->design, &o.head, o.head.first + at, staged, ranks.get(), rank_bytes};

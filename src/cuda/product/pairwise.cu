@@ -163,10 +163,10 @@ struct Launch {
 };
 
 static Launch plan_launch(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t pairs) {
-    int64_t each = kind == GCOR_RANK_COMMON ? 16 * (n_obs / 32 + 1) : 0, room = 48 << 10;
-    Launch launch{COMMON_WARPS, each * COMMON_WARPS, 0, each > room};
+    int64_t each = kind == GCOR_RANK_COMMON ? 16 * (n_obs / 32 + 1) : 0, capacity = 48 << 10;
+    Launch launch{COMMON_WARPS, each * COMMON_WARPS, 0, each > capacity};
     if (launch.global) launch.shared = 0;
-    while (launch.shared > room) launch.warps--, launch.shared = each * launch.warps;
+    while (launch.shared > capacity) launch.warps--, launch.shared = each * launch.warps;
     launch.blocks = std::min(blocks_for(pairs, launch.warps), (unsigned)state->processors * COMMON_BLOCKS);
     return launch;
 }

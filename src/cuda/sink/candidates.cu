@@ -31,7 +31,7 @@ static __device__ double lanes_dot(const float *x, const float *y, int64_t n_obs
 /* A warp takes 32 candidates: four at a time are computed, then each lane has one to decide on. */
 static __global__ void compute_candidates(ProductSide rows, ProductSide cols, int64_t n_obs, EdgeOutput out) {
     int64_t count = (int64_t)out.counts[N_CANDIDATES];
-    if (count > (int64_t)out.room) return; /* some were lost: all will be done again */
+    if (count > (int64_t)out.capacity) return; /* some were lost: all will be done again */
     int64_t warp = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32,
             warps = gridDim.x * (int64_t)(blockDim.x / 32);
     int lane = threadIdx.x % 32;

@@ -28,7 +28,7 @@ struct EdgeOutput {
     double error;        /* of what is compared first */
     float min;           /* the least weight that is looked at; no larger than rule.least - error ... */
     int low, high;       /* ... UNTIED: and sums that far from a row's count of bits (edge_compare.cuh) */
-    unsigned long long room, *counts;
+    unsigned long long capacity, *counts;
     bool raw; /* hits are not judged where they are found, but all together, in order of their places here: */
     unsigned long long *hits; /* of signs, a place << 32 | sum each; of HALF their places are the candidates */
     unsigned *candidates, *places;
@@ -63,7 +63,7 @@ static __device__ inline void put_edge(const EdgeOutput &out, gcor_verdict verdi
     if (!kept) return;
     unsigned long long at = claim_places(&out.counts[N_EDGES], __popc(kept)) +
                             __popc(kept & ((1u << threadIdx.x % 32) - 1));
-    if (verdict != GCOR_KEPT || at >= out.room) return;
+    if (verdict != GCOR_KEPT || at >= out.capacity) return;
     out.places[at] = place_of(i, j);
     out.r[at] = r;
 }

@@ -20,7 +20,7 @@ static __device__ inline gcor_verdict judge_hit(const Product &p, const EdgeOutp
 
 template <ProductMode Mode>
 static __device__ inline void put_hit(const EdgeOutput &out, unsigned long long at, unsigned place, double r) {
-    if (at >= out.room) return;
+    if (at >= out.capacity) return;
     if (Mode == HALF) {
         out.candidates[at] = place;
     } else {
@@ -36,7 +36,7 @@ static __device__ inline void hand_on_raw(const EdgeOutput &out, const Hit *hits
     unsigned long long first = claim_places(&out.counts[N_CANDIDATES], n);
 #pragma unroll
     for (int k = threadIdx.x % 32; k < WARP_HITS; k += 32) {
-        if (k >= n || first + k >= out.room) continue;
+        if (k >= n || first + k >= out.capacity) continue;
         if (Mode == HALF)
             out.candidates[first + k] = (unsigned)(hits[k] >> 32);
         else

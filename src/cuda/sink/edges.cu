@@ -19,7 +19,7 @@ static void set_min(const Product &p, EdgeOutput &edges) {
 /* Those of signs to edges; a warp takes 32. */
 static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput out) {
     int64_t count = (int64_t)out.counts[N_CANDIDATES];
-    if (count > (int64_t)out.room) return; /* some were lost: all will be found again */
+    if (count > (int64_t)out.capacity) return; /* some were lost: all will be found again */
     int64_t warps = gridDim.x * (int64_t)(blockDim.x / 32);
     for (int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; at - threadIdx.x % 32 < count; at += warps * 32) {
         Hit hit = out.hits[at < count ? at : 0];
@@ -33,7 +33,7 @@ static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput 
 void DeviceEdges::choose_raw(const Product &product, EdgeOutput &out) {
     out.raw = out.rule.ceiling > 1 && !out.rule.row_min;
     if (!out.raw || product.mode == HALF) return;
-    hits.reserve((int64_t)out.room, "candidates for edges");
+    hits.reserve((int64_t)out.capacity, "candidates for edges");
     out.hits = hits.data;
 }
 
@@ -47,7 +47,7 @@ void DeviceEdges::judge(const Product &product, const EdgeOutput &out) {
 void DeviceEdges::find_by_product(const EdgeSlot &slot, EdgeOutput out) {
     Product product = product_of(state, *slot.rows, *slot.cols, slot.tile);
     if (product.mode == HALF) {
-        candidates.reserve((int64_t)out.room, "candidates for edges");
+        candidates.reserve((int64_t)out.capacity, "candidates for edges");
         out.candidates = candidates.data;
     }
     choose_raw(product, out);
@@ -91,7 +91,7 @@ void DeviceEdges::compute(EdgeSlot &slot) {
     EdgeOutput out{};
     out.rule = rule();
     out.weigh = float_weighing(out.rule.side);
-    out.room = (unsigned long long)slot.places.capacity;
+    out.capacity = (unsigned long long)slot.places.capacity;
     out.counts = slot.counts.data;
     out.places = slot.places.data;
     out.r = slot.r.data;

@@ -29,7 +29,7 @@ static int64_t chunk_size(int64_t n, int64_t held) {
 }
 
 /* That chunks[filling] has room for n more edges. */
-bool Keeper::find_room(int64_t n) {
+bool Keeper::find_capacity(int64_t n) {
     while (filling < chunks.size() && chunks[filling]->r.capacity - chunks[filling]->used < n) filling++;
     if (filling < chunks.size()) return true;
     int64_t size = chunk_size(n, held);
@@ -56,7 +56,7 @@ KeptRun Keeper::place(const gcor_tile &tile, int64_t n) {
 }
 
 KeptRun *Keeper::open(const gcor_tile &tile, int64_t n) {
-    if (!find_room(n)) return nullptr;
+    if (!find_capacity(n)) return nullptr;
     runs.push_back(place(tile, n));
     return &runs.back();
 }
@@ -167,7 +167,7 @@ int64_t Keeper::drop(double min) {
         select_edges(stream, work, run.places, places.data, run.r, r.data, run.n, head.side, min, counts.data);
         int64_t n = (int64_t)*fetch_counts(1);
         if (n == 0) continue;
-        if (!find_room(n)) fail_impossible("edges that were there before");
+        if (!find_capacity(n)) fail_impossible("edges that were there before");
         runs.push_back(place(run.tile, n));
         check(cudaMemcpyAsync(runs.back().places, places.data, (size_t)n * sizeof *places.data,
                               cudaMemcpyDeviceToDevice, stream.handle),

@@ -68,7 +68,7 @@ class Keeper {
     PinnedArray<unsigned long long> host_counts;
     Event step;
 
-    bool find_room(int64_t n);
+    bool find_capacity(int64_t n);
     KeptRun place(const gcor_tile &tile, int64_t n);
     const unsigned long long *fetch_counts(int n);
     void wait();

@@ -152,7 +152,7 @@ int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *e
 typedef struct {
     int64_t from, to;
     gcor_edge *list;
-    int64_t n, room;
+    int64_t n, capacity;
     int32_t *next; /* the band's rows: how many were found, then where the next one goes */
 } stretch;
 
@@ -181,13 +181,13 @@ static void find_entries(stretch *s, const gcor_edge_part *p, const gcor_edges_v
 }
 
 /* Room for n more, at first for as many as the stretch should have. */
-static gcor_status make_room(const band *b, gcor_context *context, stretch *s, int64_t n) {
+static gcor_status evict(const band *b, gcor_context *context, stretch *s, int64_t n) {
     void *list = s->list;
-    int64_t fresh = s->room == 0, wanted = s->n + n, fraction = b->entries / b->n + b->entries / b->n / 8;
+    int64_t fresh = s->capacity == 0, wanted = s->n + n, fraction = b->entries / b->n + b->entries / b->n / 8;
     if (fresh && wanted < fraction) wanted = fraction;
-    gcor_status status = gcor_grow(context, &list, s->n, &s->room, wanted, sizeof *s->list, "the network's rows");
+    gcor_status status = gcor_grow(context, &list, s->n, &s->capacity, wanted, sizeof *s->list, "the network's rows");
     s->list = list;
-    if (fresh && !status) gcor_huge_pages(list, (size_t)s->room * sizeof *s->list);
+    if (fresh && !status) gcor_huge_pages(list, (size_t)s->capacity * sizeof *s->list);
     return status;
 }
 
@@ -198,7 +198,7 @@ static gcor_status find_stretch(const band *b, gcor_context *context, stretch *s
         const gcor_edge_part *p = &b->parts.list[k];
         gcor_edges_view seen;
         status = gcor_stop(context) ? context->error.status : gcor_read_part(p, context, &own, 1, &seen);
-        if (!status) status = make_room(b, context, s, seen.start[p->n_row] - seen.start[0]);
+        if (!status) status = evict(b, context, s, seen.start[p->n_row] - seen.start[0]);
         if (!status) find_entries(s, p, &seen, &b->wanted);
     }
     gcor_free_reader(&own);

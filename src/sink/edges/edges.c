@@ -173,7 +173,7 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
     gcor_edges *edges = (gcor_edges *)sink;
     const gcor_edge_rule *rule = &edges->rule;
     gcor_edge_list *loose;
-    gcor_status status = gcor_edges_room(edges, context, thread, segment->n, &loose);
+    gcor_status status = gcor_edges_reserve(edges, context, thread, segment->n, &loose);
     if (status) return status;
     int32_t which[GCOR_SOME];
     double own = rule->row_min ? row_min(rule, segment) : 0, r[GCOR_SOME];

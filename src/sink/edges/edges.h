@@ -18,7 +18,7 @@ typedef struct {
 /* A growing array, alone in its line of the cache, as every thread has one. */
 typedef struct {
     gcor_edge *list;
-    int64_t n, room;
+    int64_t n, capacity;
     char fill[40];
 } gcor_edge_list;
 
@@ -36,7 +36,7 @@ typedef struct gcor_edges {
     int threads;
     gcor_edge_list *loose; /* one for each of the threads: the tile's edges, in no order */
     gcor_edge_list ordered;
-    int64_t *next, next_room; /* threads x rows of the tile: where a thread's next edge of a row goes */
+    int64_t *next, next_capacity; /* threads x rows of the tile: where a thread's next edge of a row goes */
 } gcor_edges;
 
 /* take(), begin_tile(), end_tile() and min() of every type whose sink begins with gcor_edges; their approximate is
@@ -59,7 +59,7 @@ void gcor_edges_free(gcor_edges *edges);
 
 /* Between begin_tile() and end_tile(): room for n more edges in a thread's list; it is for the caller to
  * write them and to raise the list's n. Any thread. */
-gcor_status gcor_edges_room(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list);
+gcor_status gcor_edges_reserve(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list);
 
 #ifdef __cplusplus
 }

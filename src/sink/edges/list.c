@@ -6,18 +6,18 @@
 
 #include <string.h>
 
-static gcor_status make_room(gcor_context *context, gcor_edge_list *list, int64_t n) {
+static gcor_status evict(gcor_context *context, gcor_edge_list *list, int64_t n) {
     enum { MIN = 1 << 12 };
     void *edges = list->list;
-    gcor_status status = gcor_grow(context, &edges, list->n, &list->room, n > MIN ? n : MIN, sizeof *list->list,
+    gcor_status status = gcor_grow(context, &edges, list->n, &list->capacity, n > MIN ? n : MIN, sizeof *list->list,
                                    "edges of a tile");
     list->list = edges;
     return status;
 }
 
-gcor_status gcor_edges_room(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list) {
+gcor_status gcor_edges_reserve(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list) {
     *list = &edges->loose[thread];
-    return make_room(context, *list, (*list)->n + n);
+    return evict(context, *list, (*list)->n + n);
 }
 
 void gcor_edges_free(gcor_edges *edges) {
@@ -29,7 +29,7 @@ void gcor_edges_free(gcor_edges *edges) {
     edges->loose = NULL;
     edges->ordered = (gcor_edge_list){0};
     edges->next = NULL;
-    edges->next_room = 0;
+    edges->next_capacity = 0;
 }
 
 gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
@@ -61,10 +61,10 @@ static int64_t end_of_row(const gcor_edge_list *list, int64_t e) {
  * counters as there are threads and rows. */
 static gcor_status plan_places(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
     int64_t counters = edges->threads * tile->n_row, at = 0;
-    if (counters > edges->next_room) {
+    if (counters > edges->next_capacity) {
         gcor_free(edges->next);
         edges->next = gcor_alloc(context, counters, sizeof *edges->next, "edges of a tile");
-        edges->next_room = edges->next ? counters : 0;
+        edges->next_capacity = edges->next ? counters : 0;
     }
     if (!edges->next) return GCOR_NO_MEMORY;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
@@ -166,7 +166,7 @@ static void sort_some_rows(void *argument, int thread, int64_t k) {
         int64_t begin = row > tile->row ? end[row - 1] : 0, n = end[row] - begin;
         gcor_edge_list *work;
         if (n < 2 || gcor_stop(o->context)) continue;
-        if (!gcor_edges_room(o->edges, o->context, thread, n, &work))
+        if (!gcor_edges_reserve(o->edges, o->context, thread, n, &work))
             sort_row(o->edges->ordered.list + begin, n, work->list);
     }
 }
@@ -182,7 +182,7 @@ gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_ti
     int64_t n = 0;
     for (int t = 0; t < edges->threads; t++) n += edges->loose[t].n;
     if (n == 0) return GCOR_OK;
-    gcor_status status = make_room(context, &edges->ordered, n);
+    gcor_status status = evict(context, &edges->ordered, n);
     if (!status) status = plan_places(edges, context, tile);
     if (status) return status;
     scatter(edges, context, tile);

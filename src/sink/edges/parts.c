@@ -15,9 +15,9 @@ void gcor_free_reader(gcor_edge_reader *own) {
     gcor_free(own->r);
 }
 
-static gcor_status fetch(const gcor_edge_run *run, gcor_context *context, int64_t place, void **memory, int64_t *room,
-                         int64_t n, size_t size) {
-    gcor_status status = gcor_grow(context, memory, 0, room, n, size, "the network's rows");
+static gcor_status fetch(const gcor_edge_run *run, gcor_context *context, int64_t place, void **memory,
+                         int64_t *capacity, int64_t n, size_t size) {
+    gcor_status status = gcor_grow(context, memory, 0, capacity, n, size, "the network's rows");
     return status ? status : gcor_run_file_read(run->file, context, run->offset + place, *memory, n * (int64_t)size);
 }
 
@@ -36,13 +36,14 @@ gcor_status gcor_read_part(const gcor_edge_part *part, gcor_context *context, gc
         *seen = (gcor_edges_view){run->start + row, run->col, run->r, 0};
         return GCOR_OK;
     }
-    gcor_status status = fetch(run, context, 12 * run->n + 4 * row, &own->start, &own->start_room, part->n_row + 1, 4);
+    gcor_status status = fetch(run, context, 12 * run->n + 4 * row, &own->start, &own->start_capacity, part->n_row + 1,
+                               4);
     if (status) return status;
     const int32_t *start = own->start;
     if (!are_starts(start, part->n_row, run->n)) return gcor_damaged(context);
     int64_t base = start[0], n = start[part->n_row] - base;
-    status = fetch(run, context, 8 * run->n + 4 * base, &own->col, &own->col_room, n, 4);
-    if (!status && values) status = fetch(run, context, 8 * base, &own->r, &own->r_room, n, 8);
+    status = fetch(run, context, 8 * run->n + 4 * base, &own->col, &own->col_capacity, n, 4);
+    if (!status && values) status = fetch(run, context, 8 * base, &own->r, &own->r_capacity, n, 8);
     *seen = (gcor_edges_view){start, own->col, own->r, base};
     return status;
 }

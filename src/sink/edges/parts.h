@@ -17,7 +17,7 @@ int64_t gcor_rows_of_part(const gcor_edge_run *run);
 /* Memory of one thread to read to; cleared, and NULL until there is something to read. */
 typedef struct {
     void *start, *col, *r;
-    int64_t start_room, col_room, r_room;
+    int64_t start_capacity, col_capacity, r_capacity;
 } gcor_edge_reader;
 
 void gcor_free_reader(gcor_edge_reader *own);

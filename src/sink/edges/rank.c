@@ -22,7 +22,7 @@ static int64_t read_weights(void *user, gcor_context *context, int64_t p, uint64
 
 static gcor_status rank_in_runs(const gcor_store *store, gcor_context *context, double min, int64_t k, double *weight) {
     store_weights w = {.side = store->edges.rule.side};
-    gcor_numbers numbers = {.room = GCOR_PIECE, .read = read_weights, .user = &w};
+    gcor_numbers numbers = {.capacity = GCOR_PIECE, .read = read_weights, .user = &w};
     gcor_status status = gcor_store_pieces(store, context, &w.pieces, &numbers.n_pieces, &w.buffers);
     if (status) return status;
     uint64_t found = 0;

@@ -200,12 +200,12 @@ static void sort_buckets(const sorting *s, gcor_context *context) {
 #pragma omp parallel num_threads(context->threads)
     {
         void *work = NULL;
-        int64_t room = 0;
+        int64_t capacity = 0;
 #pragma omp for schedule(dynamic)
         for (int64_t b = 0; b < BUCKETS; b++) {
             int64_t begin = s->begin[b], n = s->begin[b + 1] - begin;
             if (n > 1 && !gcor_stop(context) &&
-                !gcor_grow(context, &work, 0, &room, 2 * n, sizeof(gcor_edge), "a list of edges"))
+                !gcor_grow(context, &work, 0, &capacity, 2 * n, sizeof(gcor_edge), "a list of edges"))
                 sort_range(s, begin, n, work);
         }
         gcor_free(work);

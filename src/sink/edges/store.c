@@ -26,8 +26,8 @@ gcor_status gcor_run_allocate(gcor_context *context, gcor_edge_run *run) {
 
 gcor_edge_run *gcor_store_open_run(gcor_store *store, gcor_context *context) {
     void *runs = store->runs;
-    gcor_status status = gcor_grow(context, &runs, store->n_runs, &store->room, store->n_runs + 1, sizeof *store->runs,
-                                   "edges of the network");
+    gcor_status status = gcor_grow(context, &runs, store->n_runs, &store->capacity, store->n_runs + 1,
+                                   sizeof *store->runs, "edges of the network");
     store->runs = runs;
     return status ? NULL : &store->runs[store->n_runs];
 }
@@ -262,12 +262,12 @@ static gcor_piece *list_pieces(const gcor_store *store, gcor_piece *at) {
 
 gcor_status gcor_store_pieces(const gcor_store *store, gcor_context *context, gcor_piece **pieces, int64_t *n,
                               double **buffers) {
-    int64_t room = gcor_store_has_files(store) ? (int64_t)context->threads * GCOR_PIECE : 1;
+    int64_t capacity = gcor_store_has_files(store) ? (int64_t)context->threads * GCOR_PIECE : 1;
     *n = 0;
     for (int64_t k = 0; k < store->n_runs; k++) *n += (store->runs[k].n + GCOR_PIECE - 1) / GCOR_PIECE;
     *buffers = NULL;
     *pieces = gcor_alloc(context, *n, sizeof **pieces, "the network's weights");
-    if (*pieces) *buffers = gcor_alloc(context, room, sizeof **buffers, "the network's weights");
+    if (*pieces) *buffers = gcor_alloc(context, capacity, sizeof **buffers, "the network's weights");
     if (*buffers) {
         (void)list_pieces(store, *pieces);
         return GCOR_OK;

@@ -33,7 +33,7 @@ typedef struct {
     double min;            /* what the rule's was: with `wanted` edges to find it rises */
     int64_t wanted, limit; /* at so many edges the weaker ones go; 0: they stay */
     gcor_edge_run *runs;   /* in no order: whoever wants one sorts them */
-    int64_t n_runs, room;
+    int64_t n_runs, capacity;
     gcor_run_file *spool; /* where runs go once those in memory are `budget` bytes; NULL: nowhere. Forks share both */
     int64_t budget;
     gcor_stay stay;        /* of who runs into the store itself, not into a fork */

@@ -9,12 +9,12 @@ gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, co
     int64_t wanted = threads * gcor_edge_levels(sums) * (tile->n_row + tile->n_col);
     sums->at = *tile;
     sums->threads = threads;
-    if (wanted <= sums->room) return GCOR_OK;
+    if (wanted <= sums->capacity) return GCOR_OK;
     gcor_free(sums->partial);
-    sums->room = 0;
+    sums->capacity = 0;
     sums->partial = gcor_alloc(context, wanted, sizeof *sums->partial, "sums over a tile's edges");
     if (!sums->partial) return GCOR_NO_MEMORY;
-    sums->room = wanted;
+    sums->capacity = wanted;
     memset(sums->partial, 0, (size_t)wanted * sizeof *sums->partial);
     return GCOR_OK;
 }
@@ -46,5 +46,5 @@ void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context) {
 void gcor_edge_sums_free(gcor_edge_sums *sums) {
     gcor_free(sums->partial);
     sums->partial = NULL;
-    sums->room = 0;
+    sums->capacity = 0;
 }

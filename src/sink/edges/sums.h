@@ -28,7 +28,7 @@ typedef struct {
     int threads;
     gcor_edge_sum *partial; /* of each thread, the tile's rows and then its columns, and of each its levels: 0 but
                              * during a tile */
-    int64_t room;
+    int64_t capacity;
 } gcor_edge_sums;
 
 static inline int64_t gcor_edge_levels(const gcor_edge_sums *sums) {
