@@ -164,7 +164,7 @@ static HANDLE handle_of(int file) {
 }
 
 /* Where an operation begins: not at the handle's position, which threads share. */
-static OVERLAPPED place(int64_t at) {
+static OVERLAPPED position(int64_t at) {
     return (OVERLAPPED){.Offset = (DWORD)at, .OffsetHigh = (DWORD)((uint64_t)at >> 32)};
 }
 
@@ -176,7 +176,7 @@ static DWORD at_a_time(int64_t bytes) {
 int64_t gcor_os_read(int file, void *to, int64_t bytes, int64_t at) {
     int64_t done = 0;
     while (done < bytes) {
-        OVERLAPPED from = place(at + done);
+        OVERLAPPED from = position(at + done);
         DWORD n = 0;
         BOOL is_read = ReadFile(handle_of(file), (char *)to + done, at_a_time(bytes - done), &n, &from);
         if (!is_read && GetLastError() != ERROR_HANDLE_EOF) return fail();
@@ -188,7 +188,7 @@ int64_t gcor_os_read(int file, void *to, int64_t bytes, int64_t at) {
 
 int gcor_os_write(int file, const void *from, int64_t bytes, int64_t at) {
     for (int64_t done = 0; done < bytes;) {
-        OVERLAPPED to = place(at + done);
+        OVERLAPPED to = position(at + done);
         DWORD n = 0;
         if (!WriteFile(handle_of(file), (const char *)from + done, at_a_time(bytes - done), &n, &to)) return fail();
         if (n == 0) {

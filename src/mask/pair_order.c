@@ -12,7 +12,7 @@ typedef struct {
     uint64_t code;
 } entry;
 
-static int by_place(const void *a, const void *b) {
+static int by_position(const void *a, const void *b) {
     const entry *x = a, *y = b;
     if (x->label != y->label) return x->label < y->label ? -1 : 1;
     if (x->code != y->code) return x->code < y->code ? -1 : 1;
@@ -31,7 +31,7 @@ static lattice lattice_of(const gcor_traits *traits, int dims, int64_t n_var) {
     for (int d = 0; d < dims; d++) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t v = 0; v < n_var; v++) {
-            double x = traits->place[v * dims + d];
+            double x = traits->position[v * dims + d];
             if (isfinite(x) && x < low) low = x;
             if (isfinite(x) && x > high) high = x;
         }
@@ -42,10 +42,10 @@ static lattice lattice_of(const gcor_traits *traits, int dims, int64_t n_var) {
     return at;
 }
 
-static uint64_t code_of(const lattice *at, const double *place) {
+static uint64_t code_of(const lattice *at, const double *position) {
     uint64_t step[GCOR_MAX_DIMS], code = 0;
     for (int d = 0; d < at->dims; d++) {
-        double x = (place[d] - at->origin[d]) * at->scale;
+        double x = (position[d] - at->origin[d]) * at->scale;
         if (!isfinite(x)) return 0;
         step[d] = (uint64_t)(x < 0 ? 0 : x);
     }
@@ -56,10 +56,10 @@ static uint64_t code_of(const lattice *at, const double *place) {
 
 static entry entry_of(const gcor_traits *traits, const lattice *at, int64_t v) {
     int32_t label = traits->label ? traits->label[v] : 0;
-    const double *place = traits->place ? traits->place + v * at->dims : NULL;
+    const double *position = traits->position ? traits->position + v * at->dims : NULL;
     int is_out = label < 0;
-    for (int d = 0; d < at->dims; d++) is_out |= !isfinite(place[d]);
-    return (entry){is_out ? UINT32_MAX : (uint32_t)label, (int32_t)v, is_out ? 0 : code_of(at, place)};
+    for (int d = 0; d < at->dims; d++) is_out |= !isfinite(position[d]);
+    return (entry){is_out ? UINT32_MAX : (uint32_t)label, (int32_t)v, is_out ? 0 : code_of(at, position)};
 }
 
 gcor_status gcor_order_of(gcor_context *context, const gcor_traits *traits, int dims, int64_t n_var, int32_t **number) {
@@ -69,7 +69,7 @@ gcor_status gcor_order_of(gcor_context *context, const gcor_traits *traits, int 
     *number = NULL;
     if (!entries) return GCOR_NO_MEMORY;
     for (int64_t v = 0; v < n_var; v++) entries[v] = entry_of(traits, &at, v);
-    if (n_var > 0) qsort(entries, (size_t)n_var, sizeof *entries, by_place);
+    if (n_var > 0) qsort(entries, (size_t)n_var, sizeof *entries, by_position);
     for (int64_t v = 0; v < n_var; v++) moved += entries[v].number != v;
     if (moved > 0) *number = gcor_alloc(context, n_var, sizeof **number, "the order of the variables");
     for (int64_t v = 0; *number && v < n_var; v++) (*number)[v] = entries[v].number;

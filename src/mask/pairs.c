@@ -23,7 +23,7 @@ typedef struct {
     int64_t n_var, n_boxes;
     int32_t *number; /* NULL: as they were */
     int32_t *label;
-    double *place[GCOR_MAX_DIMS]; /* 0 in those that there are not */
+    double *position[GCOR_MAX_DIMS]; /* 0 in those that there are not */
     box *boxes;
 } side;
 
@@ -57,7 +57,7 @@ static void add_to_box(box *b, const box *other) {
 static box box_of_variable(const side *s, int64_t v) {
     box b = {.low = s->label[v], .high = s->label[v], .any = s->label[v] >= 0, .all = s->label[v] >= 0};
     if (!b.any) return empty_box(0);
-    for (int d = 0; d < GCOR_MAX_DIMS; d++) b.min[d] = b.max[d] = s->place[d][v];
+    for (int d = 0; d < GCOR_MAX_DIMS; d++) b.min[d] = b.max[d] = s->position[d][v];
     return b;
 }
 
@@ -180,16 +180,16 @@ static void compare_labels(const int32_t *label, int32_t own, int64_t n, int equ
 }
 
 /* Whether distances of columns col .. col+n-1 are at most the rule's: 1 or 0. */
-static void compare_places(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *near) {
+static void compare_positions(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *near) {
     const side *rows = pairs->rows, *cols = &pairs->cols;
-    const double max = pairs->max, x = rows->place[0][row], y = rows->place[1][row], z = rows->place[2][row];
-    const double *xs = cols->place[0] + col, *ys = cols->place[1] + col, *zs = cols->place[2] + col;
+    const double max = pairs->max, x = rows->position[0][row], y = rows->position[1][row], z = rows->position[2][row];
+    const double *xs = cols->position[0] + col, *ys = cols->position[1] + col, *zs = cols->position[2] + col;
 #pragma omp simd
     for (int64_t k = 0; k < n; k++)
         near[k] = (xs[k] - x) * (xs[k] - x) + (ys[k] - y) * (ys[k] - y) + (zs[k] - z) * (zs[k] - z) <= max;
 }
 
-/* near: as compare_places() has it; to what counts. */
+/* near: as compare_positions() has it; to what counts. */
 static void join_labels(const gcor_pairs *pairs, const int32_t *label, int32_t own, int64_t n, unsigned char *near) {
     if (pairs->relation == GCOR_NEARER) {
 #pragma omp simd
@@ -206,7 +206,7 @@ static void compare(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n
     if (pairs->relation == GCOR_WITHIN || pairs->relation == GCOR_BETWEEN) {
         compare_labels(label, own, n, pairs->relation == GCOR_WITHIN, counts);
     } else {
-        compare_places(pairs, row, col, n, counts);
+        compare_positions(pairs, row, col, n, counts);
         join_labels(pairs, label, own, n, counts);
     }
 }
@@ -273,7 +273,7 @@ int64_t gcor_pairs_count(const gcor_pairs *pairs, gcor_context *context) {
 static void free_side(side *s) {
     gcor_free(s->number);
     gcor_free(s->label);
-    for (int d = 0; d < GCOR_MAX_DIMS; d++) gcor_free(s->place[d]);
+    for (int d = 0; d < GCOR_MAX_DIMS; d++) gcor_free(s->position[d]);
     gcor_free(s->boxes);
 }
 
@@ -288,7 +288,7 @@ void gcor_pairs_free(gcor_pairs *pairs) {
 static int32_t label_of(const gcor_traits *traits, int dims, int64_t v) {
     int32_t label = traits->label ? traits->label[v] : 0;
     for (int d = 0; d < dims; d++)
-        if (!isfinite(traits->place[v * dims + d])) label = -1;
+        if (!isfinite(traits->position[v * dims + d])) label = -1;
     return label < 0 ? -1 : label;
 }
 
@@ -297,7 +297,7 @@ static void copy_traits(side *s, const gcor_traits *traits, int dims) {
         int64_t own = s->number ? s->number[v] : v;
         s->label[v] = label_of(traits, dims, own);
         for (int d = 0; d < GCOR_MAX_DIMS; d++)
-            s->place[d][v] = d < dims && s->label[v] >= 0 ? traits->place[own * dims + d] : 0;
+            s->position[d][v] = d < dims && s->label[v] >= 0 ? traits->position[own * dims + d] : 0;
     }
 }
 
@@ -307,7 +307,8 @@ static gcor_status fill_side(gcor_context *context, side *s, const gcor_traits *
     *s = (side){.n_var = n_var, .n_boxes = (n_var + BLOCK - 1) / BLOCK};
     gcor_status status = reorder ? gcor_order_of(context, traits, dims, n_var, &s->number) : GCOR_OK;
     int ok = !status && (s->label = gcor_alloc(context, n_var, sizeof *s->label, what));
-    for (int d = 0; d < GCOR_MAX_DIMS; d++) ok = ok && (s->place[d] = gcor_alloc(context, n_var, sizeof(double), what));
+    for (int d = 0; d < GCOR_MAX_DIMS; d++)
+        ok = ok && (s->position[d] = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (s->boxes = gcor_alloc(context, s->n_boxes, sizeof *s->boxes, what));
     if (!ok) return GCOR_NO_MEMORY;
     copy_traits(s, traits, dims);

@@ -23,8 +23,8 @@ enum { GCOR_PAIR_BLOCK = 64 };
 
 /* What is known of one side's variables. Borrowed. */
 typedef struct {
-    const int32_t *label; /* n_var; below 0: in no pair. NULL: all have the same */
-    const double *place;  /* n_var x dims, a variable's one after the other, NaN: in no pair. NULL: dims is 0 */
+    const int32_t *label;   /* n_var; below 0: in no pair. NULL: all have the same */
+    const double *position; /* n_var x dims, a variable's one after the other, NaN: in no pair. NULL: dims is 0 */
 } gcor_traits;
 
 struct gcor_pair_rule {

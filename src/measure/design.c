@@ -8,7 +8,7 @@
 
 /* ---- the observations that count ------------------------------------------------------------------- */
 
-static int64_t place(const int32_t *observed, int64_t k) {
+static int64_t position(const int32_t *observed, int64_t k) {
     return observed ? observed[k] : k;
 }
 
@@ -30,7 +30,7 @@ int gcor_is_designed(const gcor_design *design) {
 static void pick_columns(const double *columns, int64_t n, int64_t n_rows, const int32_t *observed, int64_t n_obs,
                          double *out) {
     for (int64_t q = 0; q < n; q++)
-        for (int64_t k = 0; k < n_obs; k++) out[q * n_obs + k] = columns[q * n_rows + place(observed, k)];
+        for (int64_t k = 0; k < n_obs; k++) out[q * n_obs + k] = columns[q * n_rows + position(observed, k)];
 }
 
 /* All in one piece, behind the struct. */
@@ -46,7 +46,7 @@ gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, c
     double *weight = (double *)(own + 1), *root = weight + weighted * n_obs, *basis = root + weighted * n_obs;
     double *raw = basis + design->n_basis * n_obs;
     for (int64_t k = 0; weighted && k < n_obs; k++) {
-        weight[k] = design->weight[place(observed, k)];
+        weight[k] = design->weight[position(observed, k)];
         root[k] = sqrt(weight[k]);
     }
     pick_columns(design->basis, design->n_basis, design->n_rows, observed, n_obs, basis);

@@ -106,23 +106,23 @@ typedef struct {
 } level;
 
 /* x's levels as they come, each value's number to place[]; 0: there are more than FEW, or none. */
-static int find_levels(const double *x, int64_t n, level *levels, int32_t *place) {
+static int find_levels(const double *x, int64_t n, level *levels, int32_t *position) {
     int found = 0, at = 0;
     for (int64_t k = 0; k < n; k++) {
-        place[k] = -1;
+        position[k] = -1;
         if (x[k] != x[k]) continue;
         if (found == 0 || x[k] != levels[at].value) /* else as the one before */
             for (at = 0; at < found && levels[at].value != x[k];) at++;
         if (at == FEW) return 0;
         if (at == found) levels[found++] = (level){.value = x[k]};
         levels[at].count++;
-        place[k] = at;
+        position[k] = at;
     }
     return found;
 }
 
 /* Where the values of each level are in the order of the ranks. */
-static int64_t place_levels(level *levels, int n) {
+static int64_t position_levels(level *levels, int n) {
     int64_t present = 0;
     for (int a = 0; a < n; a++) {
         for (int b = 0; b < n; b++) levels[a].from += levels[b].value < levels[a].value ? levels[b].count : 0;
@@ -134,16 +134,16 @@ static int64_t place_levels(level *levels, int n) {
 }
 
 static int64_t rank_levels(int64_t n, level *levels, int n_levels, const gcor_ranks *ranks, int64_t *tied) {
-    int64_t present = place_levels(levels, n_levels);
+    int64_t present = position_levels(levels, n_levels);
     *tied = 0;
     for (int a = 0; a < n_levels; a++) *tied += (int64_t)levels[a].count * (levels[a].count - 1) / 2;
     for (int64_t k = 0; k < n; k++) {
-        int32_t place = ranks->begin[k];
+        int32_t position = ranks->begin[k];
         ranks->end[k] = -1;
-        if (place < 0) continue;
-        ranks->begin[k] = levels[place].from;
-        ranks->end[k] = levels[place].to;
-        ranks->order[levels[place].next++] = (int32_t)k;
+        if (position < 0) continue;
+        ranks->begin[k] = levels[position].from;
+        ranks->end[k] = levels[position].to;
+        ranks->order[levels[position].next++] = (int32_t)k;
     }
     return present;
 }

@@ -128,8 +128,9 @@ static SEXP extract(SEXP x, SEXP at, SEXP call) {
     SEXP picked = PROTECT(Rf_allocVector(REALSXP, n));
     double *out = REAL(picked), last = (double)values->compact.n;
     for (R_xlen_t k = 0; k < n; k++) {
-        double place = TYPEOF(at) == REALSXP ? REAL_ELT(at, k) : INTEGER_ELT(at, k);
-        out[k] = place >= 1 && place < last + 1 ? gcor_compact_at(&values->compact, (R_xlen_t)place - 1) : NA_REAL;
+        double position = TYPEOF(at) == REALSXP ? REAL_ELT(at, k) : INTEGER_ELT(at, k);
+        out[k] = position >= 1 && position < last + 1 ? gcor_compact_at(&values->compact, (R_xlen_t)position - 1)
+                                                      : NA_REAL;
     }
     UNPROTECT(1);
     return picked;

@@ -33,10 +33,10 @@ static gcor_status find_largest(r_job *q, gcor_side side, SEXP result, double *l
 static gcor_status run_permutation(request *q, int64_t number, double *largest) {
     gcor_job *job = &q->job.job;
     gcor_permuted source = gcor_permuted_source(&q->permuted, q->seed, (uint64_t)number, job->y != NULL);
-    gcor_source **place = job->y ? &job->y : &job->x;
-    *place = &source.source;
+    gcor_source **position = job->y ? &job->y : &job->x;
+    *position = &source.source;
     gcor_status status = find_largest(&q->job, q->side, q->result, largest);
-    *place = q->permuted.source;
+    *position = q->permuted.source;
     return status;
 }
 

@@ -32,14 +32,14 @@ static gcor_edge_rule parse_rule(SEXP rule) {
 }
 
 /* Where a store's runs go: list(folder, bytes), or NULL for nowhere but memory. */
-static gcor_status spool(gcor_store *store, gcor_context *context, SEXP place) {
-    if (Rf_isNull(place)) return GCOR_OK;
-    const char *folder = Rf_translateChar(STRING_ELT(r_element(place, "folder"), 0));
-    return gcor_store_spool(store, context, folder, (int64_t)Rf_asReal(r_element(place, "bytes")));
+static gcor_status spool(gcor_store *store, gcor_context *context, SEXP path) {
+    if (Rf_isNull(path)) return GCOR_OK;
+    const char *folder = Rf_translateChar(STRING_ELT(r_element(path, "folder"), 0));
+    return gcor_store_spool(store, context, folder, (int64_t)Rf_asReal(r_element(path, "bytes")));
 }
 
 /* A fresh store, which is NULL after an error. R owns it before it is known where it spools. */
-static gcor_store *allocate_store(r_job *q, const gcor_edge_rule *rule, SEXP max, SEXP place, int64_t wanted,
+static gcor_store *allocate_store(r_job *q, const gcor_edge_rule *rule, SEXP max, SEXP path, int64_t wanted,
                                   SEXP owner) {
     gcor_store *store;
     const gcor_source *rows = q->job.y ? q->job.y : q->job.x;
@@ -48,18 +48,18 @@ static gcor_store *allocate_store(r_job *q, const gcor_edge_rule *rule, SEXP max
     R_SetExternalPtrAddr(owner, store);
     if (!store) return NULL;
     gcor_store_want(store, wanted);
-    if (!spool(store, &q->call.context, place)) return store;
+    if (!spool(store, &q->call.context, path)) return store;
     finalize(owner);
     return NULL;
 }
 
 /* A list with a fresh store in it. */
-static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP max, SEXP place, int64_t wanted,
+static SEXP allocate_edges(r_job *q, const gcor_edge_rule *rule, SEXP max, SEXP path, int64_t wanted,
                            gcor_store **store) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
     SEXP result = PROTECT(r_job_result(q, names)), owner = r_store_owner();
     SET_VECTOR_ELT(result, 3, owner);
-    *store = allocate_store(q, rule, max, place, wanted, owner);
+    *store = allocate_store(q, rule, max, path, wanted, owner);
     UNPROTECT(1);
     return result;
 }
@@ -98,10 +98,10 @@ static SEXP allocate_owners(R_xlen_t n) {
 
 /* Each k's store of the list, the largest first. */
 static gcor_status store_each(r_job *q, gcor_neighbours *neighbours, const gcor_edge_rule *rule, const double *k,
-                              int mutual, SEXP max, SEXP place, SEXP owners) {
+                              int mutual, SEXP max, SEXP path, SEXP owners) {
     gcor_status status = GCOR_OK;
     for (R_xlen_t s = 0; !status && s < Rf_xlength(owners); s++) {
-        gcor_store *store = allocate_store(q, rule, max, place, 0, VECTOR_ELT(owners, s));
+        gcor_store *store = allocate_store(q, rule, max, path, 0, VECTOR_ELT(owners, s));
         gcor_neighbours_cut(neighbours, (int64_t)k[s]);
         status = store ? gcor_neighbours_store(neighbours, &q->call.context, mutual, store) : GCOR_NO_MEMORY;
         if (store) gcor_edges_free(&store->edges);
@@ -114,7 +114,7 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
     r_job q;
     gcor_neighbours *neighbours;
     gcor_edge_rule edge_rule = parse_rule(rule);
-    SEXP place = r_element(rule, "spool"), number = PROTECT(Rf_coerceVector(k, REALSXP));
+    SEXP path = r_element(rule, "spool"), number = PROTECT(Rf_coerceVector(k, REALSXP));
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     SEXP result = PROTECT(r_job_result(&q, names)), owners = allocate_owners(Rf_xlength(k));
     SET_VECTOR_ELT(result, 3, owners);
@@ -123,7 +123,7 @@ SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP
                                              q.job.x->n_var, edge_rule.side, (int64_t)REAL(number)[0], &neighbours);
     if (!status) status = r_job_run(&q, &neighbours->edges.sink, result);
     if (!status && !q.part.save)
-        status = store_each(&q, neighbours, &edge_rule, REAL(number), Rf_asLogical(mutual), max, place, owners);
+        status = store_each(&q, neighbours, &edge_rule, REAL(number), Rf_asLogical(mutual), max, path, owners);
     gcor_sink_free(neighbours ? &neighbours->edges.sink : NULL);
     for (R_xlen_t s = 0; status && s < Rf_xlength(owners); s++) finalize(VECTOR_ELT(owners, s));
     if (Rf_xlength(owners) == 1) SET_VECTOR_ELT(result, 3, VECTOR_ELT(owners, 0));
@@ -259,13 +259,13 @@ SEXP r_store_band(SEXP pointer, SEXP min, SEXP entries, SEXP first, SEXP max, SE
 }
 
 /* places: list(path, r, col), where the rows go. */
-SEXP r_store_write(SEXP pointer, SEXP min, SEXP entries, SEXP max, SEXP places, SEXP settings) {
+SEXP r_store_write(SEXP pointer, SEXP min, SEXP entries, SEXP max, SEXP positions, SEXP settings) {
     gcor_store *store = store_of(pointer);
     r_call call;
     r_quiet_call_parse(&call, settings);
-    gcor_places to = {.path = Rf_translateChar(STRING_ELT(r_element(places, "path"), 0)),
-                      .r = (int64_t)Rf_asReal(r_element(places, "r")),
-                      .col = (int64_t)Rf_asReal(r_element(places, "col"))};
+    gcor_positions to = {.path = Rf_translateChar(STRING_ELT(r_element(positions, "path"), 0)),
+                         .r = (int64_t)Rf_asReal(r_element(positions, "r")),
+                         .col = (int64_t)Rf_asReal(r_element(positions, "col"))};
     if (gcor_store_write(store, &call.context, Rf_asReal(min), view_of(store), INTEGER(entries),
                          (int64_t)Rf_asReal(max), &to))
         return r_failure(&call.context.error);

@@ -115,10 +115,10 @@ static double combine_few(const overlap_combination *c, double *x) {
         for (int64_t s = 0; s < c->sets; s++) sum += x[s];
         return sum / (double)c->sets;
     }
-    double place = (double)(c->sets - 1) * c->fraction;
-    int64_t below = (int64_t)place;
+    double position = (double)(c->sets - 1) * c->fraction;
+    int64_t below = (int64_t)position;
     sort_few(x, c->sets);
-    return below + 1 < c->sets ? x[below] + (place - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
+    return below + 1 < c->sets ? x[below] + (position - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
 }
 
 static void raise_to(double power, double *x, int64_t n) {

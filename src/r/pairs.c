@@ -4,8 +4,8 @@
 /* settings' `pairs`: NULL, or list(relation, dims, distance, x, y), x and y list(label, place) or NULL. */
 static gcor_traits parse_traits(SEXP side) {
     if (Rf_isNull(side)) return (gcor_traits){NULL, NULL};
-    SEXP label = r_element(side, "label"), place = r_element(side, "place");
-    return (gcor_traits){Rf_isNull(label) ? NULL : INTEGER(label), Rf_isNull(place) ? NULL : REAL(place)};
+    SEXP label = r_element(side, "label"), position = r_element(side, "place");
+    return (gcor_traits){Rf_isNull(label) ? NULL : INTEGER(label), Rf_isNull(position) ? NULL : REAL(position)};
 }
 
 const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs) {

@@ -30,8 +30,8 @@ static SEXP jump_token(void) {
     return token;
 }
 
-static void land(void *place, Rboolean jumps) {
-    if (jumps) longjmp(*(jmp_buf *)place, 1);
+static void land(void *position, Rboolean jumps) {
+    if (jumps) longjmp(*(jmp_buf *)position, 1);
 }
 
 /* Whoever handles R's conditions may leave by a jump: it comes to rest here, the engine stops, and the jump goes on in
@@ -40,11 +40,11 @@ static void tell(r_progress *progress, double fraction) {
     report q = {progress->settings, progress->before + fraction * progress->width,
                 (double)progress->monitor->pairs / progress->width};
     SEXP token = jump_token();
-    jmp_buf place;
-    if (setjmp(place))
+    jmp_buf position;
+    if (setjmp(position))
         progress->jumps = 1;
     else
-        R_UnwindProtect(call_report, &q, land, &place, token);
+        R_UnwindProtect(call_report, &q, land, &position, token);
 }
 
 static int check(void *user, double fraction) {

@@ -64,7 +64,7 @@ SEXP r_store_rows(SEXP store, SEXP min, SEXP n_row, SEXP settings);
 SEXP r_store_entries(SEXP store, SEXP min, SEXP settings);
 SEXP r_store_band(SEXP store, SEXP min, SEXP entries, SEXP first, SEXP max, SEXP settings);
 /* All of them to a file that has room for them; places: list(path, r, col), bytes from its beginning. */
-SEXP r_store_write(SEXP store, SEXP min, SEXP entries, SEXP max, SEXP places, SEXP settings);
+SEXP r_store_write(SEXP store, SEXP min, SEXP entries, SEXP max, SEXP positions, SEXP settings);
 /* Ends a store before R finds that nobody has it. */
 SEXP r_store_free(SEXP store);
 /* For C: R's owner of a store, there before the store is: its address is to be set. */

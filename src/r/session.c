@@ -10,7 +10,7 @@ static struct {
 
 static double shared_steps; /* for tests */
 
-static int place_of(const gcor_backend *backend) {
+static int position_of(const gcor_backend *backend) {
     int k = 0;
     while (k < MAX_BACKENDS - 1 && kept[k].backend && kept[k].backend != backend) k++;
     return k;
@@ -30,7 +30,7 @@ static void close_at(int k) {
 
 gcor_status r_session(gcor_context *context, const gcor_backend *backend, const int *devices, int n_devices,
                       gcor_session **session) {
-    int k = place_of(backend);
+    int k = position_of(backend);
     gcor_status status = GCOR_OK;
     if (kept[k].backend != backend || !has_devices(kept[k].session, devices, n_devices)) {
         close_at(k);
@@ -43,7 +43,7 @@ gcor_status r_session(gcor_context *context, const gcor_backend *backend, const 
 }
 
 void r_session_end(const gcor_backend *backend, gcor_status status) {
-    if (status == GCOR_DEVICE_ERROR) close_at(place_of(backend));
+    if (status == GCOR_DEVICE_ERROR) close_at(position_of(backend));
 }
 
 void r_close_sessions(void) {

@@ -11,20 +11,20 @@ SEXP r_settings(SEXP options, SEXP variables, SEXP names) {
     R_xlen_t n = Rf_xlength(options), n_variables = 0;
     SEXP found = PROTECT(Rf_allocVector(VECSXP, n));
     Rf_setAttrib(found, R_NamesSymbol, names);
-    int *place = (int *)R_alloc((size_t)n, sizeof *place);
+    int *position = (int *)R_alloc((size_t)n, sizeof *position);
     for (R_xlen_t k = 0; k < n; k++) {
         SEXP value = option_of(CHAR(STRING_ELT(options, k)));
         const char *text = Rf_isNull(value) ? getenv(CHAR(STRING_ELT(variables, k))) : NULL;
         if (text && *text) {
-            place[n_variables++] = (int)k + 1;
+            position[n_variables++] = (int)k + 1;
             value = Rf_mkString(text);
         }
         SET_VECTOR_ELT(found, k, value);
     }
     if (n_variables > 0) {
-        SEXP places = PROTECT(Rf_allocVector(INTSXP, n_variables));
-        memcpy(INTEGER(places), place, (size_t)n_variables * sizeof *place);
-        Rf_setAttrib(found, Rf_install("variables"), places);
+        SEXP positions = PROTECT(Rf_allocVector(INTSXP, n_variables));
+        memcpy(INTEGER(positions), position, (size_t)n_variables * sizeof *position);
+        Rf_setAttrib(found, Rf_install("variables"), positions);
         UNPROTECT(1);
     }
     UNPROTECT(1);

@@ -12,8 +12,8 @@ static gcor_values begin(r_call *call, SEXP x, SEXP threads) {
     return r_values(x);
 }
 
-static void write_places(const gcor_strong *best, int64_t n, double *place) {
-    for (int64_t k = 0; k < n; k++) place[k] = (double)best[k].place + 1;
+static void write_positions(const gcor_strong *best, int64_t n, double *position) {
+    for (int64_t k = 0; k < n; k++) position[k] = (double)best[k].position + 1;
 }
 
 /* Room is made before the engine has anything; what of it is not needed is cut off. */
@@ -27,13 +27,13 @@ SEXP r_strongest(SEXP x, SEXP max, SEXP threads) {
     gcor_strong *best;
     int64_t n;
     gcor_values values = begin(&call, x, threads);
-    SEXP place = PROTECT(Rf_allocVector(REALSXP, max_of(max, x)));
-    gcor_status status = gcor_find_strongest(&call.context, &values, Rf_xlength(x), Rf_xlength(place), &best, &n);
+    SEXP position = PROTECT(Rf_allocVector(REALSXP, max_of(max, x)));
+    gcor_status status = gcor_find_strongest(&call.context, &values, Rf_xlength(x), Rf_xlength(position), &best, &n);
     if (!status) {
-        write_places(best, n, REAL(place));
+        write_positions(best, n, REAL(position));
         gcor_free(best);
     }
-    SEXP result = status ? r_failure(&call.context.error) : Rf_xlengthgets(place, n);
+    SEXP result = status ? r_failure(&call.context.error) : Rf_xlengthgets(position, n);
     UNPROTECT(1);
     return result;
 }
@@ -43,17 +43,17 @@ SEXP r_summary(SEXP x, SEXP fractions, SEXP max, SEXP threads) {
     r_call call;
     gcor_summary summary;
     gcor_values values = begin(&call, x, threads);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), place = PROTECT(Rf_allocVector(REALSXP, max_of(max, x)));
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), position = PROTECT(Rf_allocVector(REALSXP, max_of(max, x)));
     SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, Rf_xlength(fractions)));
     gcor_status status = gcor_summarise(&call.context, &values, Rf_xlength(x), REAL(fractions),
-                                        (int)Rf_xlength(fractions), Rf_xlength(place), REAL(VECTOR_ELT(result, 2)),
+                                        (int)Rf_xlength(fractions), Rf_xlength(position), REAL(VECTOR_ELT(result, 2)),
                                         &summary);
     if (!status) {
-        write_places(summary.strongest, summary.n_strongest, REAL(place));
+        write_positions(summary.strongest, summary.n_strongest, REAL(position));
         gcor_free(summary.strongest);
         SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)summary.missing));
         SET_VECTOR_ELT(result, 1, Rf_ScalarReal(summary.mean));
-        SET_VECTOR_ELT(result, 3, Rf_xlengthgets(place, summary.n_strongest));
+        SET_VECTOR_ELT(result, 3, Rf_xlengthgets(position, summary.n_strongest));
     }
     UNPROTECT(2);
     return status ? r_failure(&call.context.error) : result;

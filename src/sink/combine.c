@@ -62,7 +62,7 @@ static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor
     return c->subject > 0 ? GCOR_OK : evict(c, context, tile->n_row * tile->n_col);
 }
 
-static int64_t place(const gcor_combine *c, int64_t row, int64_t col) {
+static int64_t position(const gcor_combine *c, int64_t row, int64_t col) {
     return (row - c->tile.row) * c->tile.n_col + (col - c->tile.col);
 }
 
@@ -81,7 +81,7 @@ static void add_some(gcor_combine *c, const double *value, int64_t at, int64_t n
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_combine *c = combine_of(sink);
-    int64_t at = place(c, segment->row, segment->col);
+    int64_t at = position(c, segment->row, segment->col);
     double wide[SOME];
     (void)context, (void)thread;
     if (sink->approximate) {
@@ -102,12 +102,12 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int6
     gcor_segment segment = {.row = row};
     gcor_tile one = {row, 1, c->tile.col, c->tile.n_col};
     if (c->sink.approximate) {
-        gcor_cheap_deliver(c, context, thread, &one, (float *)c->values + place(c, row, one.col));
+        gcor_cheap_deliver(c, context, thread, &one, (float *)c->values + position(c, row, one.col));
         return;
     }
     gcor_tile_segment(&c->tile, c->to->shape, row, &segment.col, &segment.n);
     if (segment.n == 0) return;
-    int64_t at = place(c, row, segment.col);
+    int64_t at = position(c, row, segment.col);
     double *sum = (double *)c->values + at;
     int64_t stride = c->tile.n_row * c->tile.n_col;
     if (c->rule->how == GCOR_EACH)

@@ -120,9 +120,9 @@ static void hand_over(const delivery *d, const gcor_segment *segment) {
 }
 
 static void wait(delivery *d, const gcor_segment *segment) {
-    gcor_segment *place = &d->segment[d->found++ % WAITING];
-    if (d->found > WAITING) hand_over(d, place);
-    *place = *segment;
+    gcor_segment *position = &d->segment[d->found++ % WAITING];
+    if (d->found > WAITING) hand_over(d, position);
+    *position = *segment;
     fetch(d, segment);
 }
 

@@ -7,7 +7,7 @@
 #include "../base/triangle.h"
 #include "file.h"
 
-static double *place(const gcor_dense *dense, int64_t row, int64_t col) {
+static double *position(const gcor_dense *dense, int64_t row, int64_t col) {
     switch (dense->layout) {
     case GCOR_TRIANGLE_ROWS: return dense->out + gcor_row_position(row, col, dense->sink.n_col);
     case GCOR_TRIANGLE_COLUMNS: return dense->out + gcor_column_position(col, row);
@@ -47,7 +47,7 @@ void gcor_dense_put(gcor_dense *dense, const gcor_segment *segment, double *out)
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_dense *dense = (gcor_dense *)sink;
     (void)context, (void)thread;
-    gcor_dense_put(dense, segment, place(dense, segment->row, segment->col));
+    gcor_dense_put(dense, segment, position(dense, segment->row, segment->col));
     return GCOR_OK;
 }
 
@@ -95,7 +95,7 @@ static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor
             int64_t col, n;
             gcor_tile_segment(&tile, grid.shape, row, &col, &n);
             if (gcor_stop(context)) status = context->error.status;
-            if (!status && n > 0) status = work(context, file, place(dense, row, col), n);
+            if (!status && n > 0) status = work(context, file, position(dense, row, col), n);
         }
     }
     gcor_queue_free(&queue);

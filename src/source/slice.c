@@ -3,20 +3,20 @@
 #include <limits.h>
 #include <math.h>
 
-static int64_t place_of(const gcor_slice *slice, int64_t var, int64_t k) {
+static int64_t position_of(const gcor_slice *slice, int64_t var, int64_t k) {
     int64_t obs = slice->observed ? slice->observed[k] : slice->first_obs + k;
     return obs * slice->of->obs_stride + (slice->first_var + var) * slice->of->var_stride;
 }
 
 static void read_doubles(const gcor_slice *slice, int64_t var, double *out) {
     const double *value = slice->of->values;
-    for (int64_t k = 0; k < slice->source.n_obs; k++) out[k] = value[place_of(slice, var, k)];
+    for (int64_t k = 0; k < slice->source.n_obs; k++) out[k] = value[position_of(slice, var, k)];
 }
 
 static void read_integers(const gcor_slice *slice, int64_t var, double *out) {
     const int32_t *value = slice->of->values;
     for (int64_t k = 0; k < slice->source.n_obs; k++) {
-        int32_t v = value[place_of(slice, var, k)];
+        int32_t v = value[position_of(slice, var, k)];
         out[k] = v == INT_MIN ? (double)NAN : (double)v;
     }
 }

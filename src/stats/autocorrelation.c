@@ -30,9 +30,9 @@ static double lay_out(const estimation *e, char *scratch, const double *x, doubl
     if (!(norm > 0)) return 0;
     for (int64_t k = 0; k < columns->n_obs; k++) *n += x[k] == x[k];
     for (int64_t k = 0; k < *n; k++) {
-        int32_t row = pair.rows[k], place = columns->observed ? columns->observed[row] : row;
-        series[place] = pair.own_x[k];
-        is_there[place] = 1;
+        int32_t row = pair.rows[k], position = columns->observed ? columns->observed[row] : row;
+        series[position] = pair.own_x[k];
+        is_there[position] = 1;
     }
     return norm;
 }

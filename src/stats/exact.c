@@ -59,17 +59,17 @@ static void tabulate_kendall(gcor_exact *exact) {
 /* Orders of n ranks, by the set of ranks that the first `at` observations have: how many have each sum of squared
  * differences, halved. Sets of the same size have their counts in one block, each at its place. */
 typedef struct {
-    int n, sums;     /* counts of sums 0 .. sums - 1: the lower half, as no difference makes a sum smaller */
-    int64_t largest; /* the most sets that have the same size */
-    int32_t *place;  /* of each set among those of its size */
+    int n, sums;       /* counts of sums 0 .. sums - 1: the lower half, as no difference makes a sum smaller */
+    int64_t largest;   /* the most sets that have the same size */
+    int32_t *position; /* of each set among those of its size */
     double *now, *next;
 } orders;
 
-static void set_places(orders *o) {
+static void set_positions(orders *o) {
     int32_t counts[GCOR_MAX_SPEARMAN + 1] = {0};
     for (int set = 0; set < 1 << o->n; set++) {
         int32_t *count = &counts[__builtin_popcount((unsigned)set)];
-        o->place[set] = (*count)++;
+        o->position[set] = (*count)++;
         if (*count > o->largest) o->largest = *count;
     }
 }
@@ -79,11 +79,11 @@ static void extend(orders *o, int at) {
     memset(o->next, 0, (size_t)(o->largest * o->sums) * sizeof *o->next);
     for (int set = 0; set < 1 << o->n; set++) {
         if (__builtin_popcount((unsigned)set) != at) continue;
-        const double *from = o->now + (int64_t)o->place[set] * o->sums;
+        const double *from = o->now + (int64_t)o->position[set] * o->sums;
         for (int rank = 0; rank < o->n; rank++) {
             if (set >> rank & 1) continue;
             int step = ((at - rank) * (at - rank) - (at - rank)) / 2;
-            double *to = o->next + (int64_t)o->place[set | 1 << rank] * o->sums + step;
+            double *to = o->next + (int64_t)o->position[set | 1 << rank] * o->sums + step;
             for (int k = 0; k < o->sums - step; k++) to[k] += from[k];
         }
     }
@@ -104,9 +104,9 @@ static void count_orders(orders *o, double *half) {
 
 static gcor_status tabulate_orders(gcor_context *context, const gcor_measure *measure, int n, double *half) {
     orders o = {.n = n, .sums = (int)gcor_exact_steps(measure, n) / 2 + 1};
-    o.place = gcor_alloc(context, 1 << n, sizeof *o.place, "sets of ranks");
-    if (!o.place) return GCOR_NO_MEMORY;
-    set_places(&o);
+    o.position = gcor_alloc(context, 1 << n, sizeof *o.position, "sets of ranks");
+    if (!o.position) return GCOR_NO_MEMORY;
+    set_positions(&o);
     double *counts = gcor_alloc(context, 2 * o.largest * o.sums, sizeof *counts, "orders of ranks");
     if (counts) {
         o.now = counts;
@@ -114,7 +114,7 @@ static gcor_status tabulate_orders(gcor_context *context, const gcor_measure *me
         count_orders(&o, half);
     }
     gcor_free(counts);
-    gcor_free(o.place);
+    gcor_free(o.position);
     return counts ? GCOR_OK : GCOR_NO_MEMORY;
 }
 

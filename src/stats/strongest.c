@@ -8,7 +8,7 @@
 #include <string.h>
 
 static int is_stronger(gcor_strong a, gcor_strong b) {
-    return a.size > b.size || (a.size == b.size && a.place < b.place);
+    return a.size > b.size || (a.size == b.size && a.position < b.position);
 }
 
 /* ---- a thread's ------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 /* |value|, and where it stands, from 0. */
 typedef struct {
     double size;
-    int64_t place;
+    int64_t position;
 } gcor_strong;
 
 /* The strongest that a thread has seen, as a heap with the weakest of them at the root; of equal ones the first are

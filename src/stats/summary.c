@@ -224,15 +224,15 @@ static gcor_status value_at(summary *s, gcor_context *context, int64_t k, double
 /* ---- quantiles -------------------------------------------------------------------------------- */
 
 /* The share's place among the values, from 1; its quantile is between those of the whole numbers about it. */
-static double place_of(const summary *s, double fraction) {
+static double position_of(const summary *s, double fraction) {
     return 1 + (double)(s->n - s->missing - 1) * fraction;
 }
 
 static gcor_status find_quantile(summary *s, gcor_context *context, double fraction, double *quantile) {
-    double place = place_of(s, fraction), part = place - floor(place), above;
-    gcor_status status = value_at(s, context, (int64_t)floor(place), quantile);
+    double position = position_of(s, fraction), part = position - floor(position), above;
+    gcor_status status = value_at(s, context, (int64_t)floor(position), quantile);
     if (status || part == 0) return status;
-    status = value_at(s, context, (int64_t)ceil(place), &above);
+    status = value_at(s, context, (int64_t)ceil(position), &above);
     if (!status && above != *quantile) *quantile = (1 - part) * *quantile + part * above;
     return status;
 }
@@ -242,8 +242,8 @@ static gcor_status find_quantiles(summary *s, gcor_context *context, const doubl
     for (int q = 0; q < n_fractions; q++) {
         quantile[q] = NAN;
         if (s->missing == s->n) continue;
-        (void)crowd_at(s, (int64_t)floor(place_of(s, fractions[q])));
-        (void)crowd_at(s, (int64_t)ceil(place_of(s, fractions[q])));
+        (void)crowd_at(s, (int64_t)floor(position_of(s, fractions[q])));
+        (void)crowd_at(s, (int64_t)ceil(position_of(s, fractions[q])));
     }
     gcor_status status = evict(s, context);
     if (!status && s->n_crowds > 0) gather_values(s, context);

@@ -192,14 +192,14 @@ static void memory_stays_for_the_next(void) {
     CHECK(a.at && b.at && a.is_mapped && !b.is_mapped && !a.is_touched);
     CHECK_INT((uintptr_t)a.at % (2 * megabyte), 0);
     memset(a.at, 1, (size_t)(20 * megabyte));
-    void *place = a.at;
+    void *position = a.at;
     gcor_pool_give(&a);
     gcor_pool_give(&b);
     CHECK(!a.at && !b.at && gcor_pool_used() == 0);
     CHECK_INT(gcor_pool_kept(), 20 * megabyte);
     CHECK(gcor_pool_has(20 * megabyte) && !gcor_pool_has(20 * megabyte + 1));
     a = gcor_pool_take(&call.context, 10 * megabyte, "a smaller one");
-    CHECK(a.at == place && a.is_touched);
+    CHECK(a.at == position && a.is_touched);
     memset(a.at, 2, (size_t)(10 * megabyte));
     CHECK_INT(gcor_pool_kept(), 10 * megabyte);
     b = gcor_pool_take(&call.context, 11 * megabyte, "a larger one");

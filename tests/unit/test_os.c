@@ -44,7 +44,7 @@ static void parts_of_memory(void) {
 }
 
 /* Bytes that text mode would change are among them: a carriage return, a line feed, and the end of a file of DOS. */
-static void places_in_files(void) {
+static void positions_in_files(void) {
     unsigned char bytes[N], found[N];
     for (int k = 0; k < N; k++) bytes[k] = value_at(k);
     int file = gcor_os_temporary(unit_folder()), other = gcor_os_temporary(unit_folder());
@@ -112,7 +112,7 @@ static void processes_and_random_numbers(void) {
 
 const unit_test os_tests[] = {
     {"mapped memory goes back in parts", parts_of_memory},
-    {"files are binary, and are read and written at places of 64 bits", places_in_files},
+    {"files are binary, and are read and written at places of 64 bits", positions_in_files},
     {"names are in UTF-8, and open files may be removed", names_of_files},
     {"processes and random numbers", processes_and_random_numbers},
     {NULL, NULL},

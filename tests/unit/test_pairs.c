@@ -15,19 +15,19 @@ enum { MAX = 300 };
 typedef struct {
     int64_t n;
     int32_t label[MAX];
-    double place[MAX * GCOR_MAX_DIMS];
+    double position[MAX * GCOR_MAX_DIMS];
 } traits;
 
 static traits random_traits(int64_t n, int dims, int labels) {
     traits t = {.n = n};
     for (int64_t v = 0; v < n; v++) t.label[v] = (int32_t)unit_random(labels + 1) - 1;
-    for (int64_t k = 0; k < n * dims; k++) t.place[k] = unit_random(20) == 0 ? NAN : (double)unit_random(12) - 3;
+    for (int64_t k = 0; k < n * dims; k++) t.position[k] = unit_random(20) == 0 ? NAN : (double)unit_random(12) - 3;
     return t;
 }
 
 static int is_known(const traits *t, int dims, int64_t v) {
     int known = t->label[v] >= 0;
-    for (int d = 0; d < dims; d++) known &= isfinite(t->place[v * dims + d]) != 0;
+    for (int d = 0; d < dims; d++) known &= isfinite(t->position[v * dims + d]) != 0;
     return known;
 }
 
@@ -36,7 +36,7 @@ static int counts(const gcor_pair_rule *rule, const traits *y, int64_t i, const 
     double square = 0;
     if (!is_known(y, rule->dims, i) || !is_known(x, rule->dims, j)) return 0;
     for (int d = 0; d < rule->dims; d++) {
-        double apart = y->place[i * rule->dims + d] - x->place[j * rule->dims + d];
+        double apart = y->position[i * rule->dims + d] - x->position[j * rule->dims + d];
         square += apart * apart;
     }
     int same = y->label[i] == x->label[j], near = sqrt(square) <= rule->distance;
@@ -129,8 +129,8 @@ static void pairs_are_those_of_the_rule(void) {
         gcor_pair_rule rule = {.relation = (gcor_relation)unit_random(4),
                                .dims = dims,
                                .distance = (double)unit_random(8),
-                               .x = {x.label, dims > 0 ? x.place : NULL},
-                               .y = {y.label, dims > 0 ? y.place : NULL}};
+                               .x = {x.label, dims > 0 ? x.position : NULL},
+                               .y = {y.label, dims > 0 ? y.position : NULL}};
         unit_about("rule %d", k);
         gcor_shape shape = (gcor_shape)unit_random(3);
         check_rule(&rule, shape, shape == GCOR_FULL ? &y : &x, &x, k % 4 > 0);
@@ -142,10 +142,10 @@ static void distances_are_compared_as_they_are_rounded(void) {
     unit_seed(2);
     for (int k = 0; k < 50; k++) {
         traits x = {.n = 40};
-        for (int64_t j = 0; j < 80; j++) x.place[j] = (double)unit_random(30) * 0.1;
-        gcor_pair_rule rule = {.relation = k % 2 ? GCOR_NEARER : GCOR_FARTHER, .dims = 2, .x = {NULL, x.place}};
+        for (int64_t j = 0; j < 80; j++) x.position[j] = (double)unit_random(30) * 0.1;
+        gcor_pair_rule rule = {.relation = k % 2 ? GCOR_NEARER : GCOR_FARTHER, .dims = 2, .x = {NULL, x.position}};
         rule.distance = sqrt(unit_uniform() + (double)unit_random(4) * 0.01);
-        if (k % 3 == 0) rule.distance = hypot(x.place[0] - x.place[2], x.place[1] - x.place[3]);
+        if (k % 3 == 0) rule.distance = hypot(x.position[0] - x.position[2], x.position[1] - x.position[3]);
         unit_about("distance %.17g", rule.distance);
         check_rule(&rule, GCOR_LOWER, &x, &x, 1);
     }
@@ -153,7 +153,7 @@ static void distances_are_compared_as_they_are_rounded(void) {
 
 static void memory_may_fail(void) {
     traits x = random_traits(100, 3, 4);
-    gcor_pair_rule rule = {.relation = GCOR_NEARER, .dims = 3, .distance = 2, .x = {x.label, x.place}};
+    gcor_pair_rule rule = {.relation = GCOR_NEARER, .dims = 3, .distance = 2, .x = {x.label, x.position}};
     unit_seed(3);
     for (int k = 1;; k++) {
         unit_call call;

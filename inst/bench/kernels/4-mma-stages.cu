@@ -34,11 +34,11 @@ static __device__ void multiply_stage(const unsigned char *stage, int row, int c
 #pragma unroll
         for (int n = 0; n < N_TILES / 2; n++) {
             int var = col + n * 16 + lane / 16 * 8 + lane % 8;
-            load_matrices(stage + SIDE_BYTES + place(var, step * 2 + lane / 8 % 2), cols[n]);
+            load_matrices(stage + SIDE_BYTES + position(var, step * 2 + lane / 8 % 2), cols[n]);
         }
 #pragma unroll
         for (int m = 0; m < M_TILES; m++) {
-            load_matrices(stage + place(row + m * 16 + lane % 16, step * 2 + lane / 16), rows);
+            load_matrices(stage + position(row + m * 16 + lane % 16, step * 2 + lane / 16), rows);
 #pragma unroll
             for (int n = 0; n < N_TILES; n++)
                 multiply_add(common[m][n], rows, cols[n / 2][n % 2 * 2], cols[n / 2][n % 2 * 2 + 1]);

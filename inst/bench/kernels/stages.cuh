@@ -10,7 +10,7 @@
 enum { VAR_BYTES = PIECE_BITS / 8, CHUNK_BYTES = 16, CHUNKS = VAR_BYTES / CHUNK_BYTES };
 enum { STEPS = CHUNKS / 2 }; /* products of 256 bits in a piece */
 
-inline __device__ int place(int var, int chunk) {
+inline __device__ int position(int var, int chunk) {
     return var * VAR_BYTES + (chunk ^ (var & 7)) * CHUNK_BYTES;
 }
 
@@ -19,6 +19,6 @@ inline __device__ void load_side(const Side &side, int n_words, int var, int n, 
     for (int e = threadIdx.x; e < n * CHUNKS; e += blockDim.x) {
         int v = e / CHUNKS, c = e % CHUNKS;
         const unsigned *from = side.words + (size_t)(var + v) * n_words + piece * WORDS_OF_PIECE + c * 4;
-        __pipeline_memcpy_async(shared + place(v, c), from, CHUNK_BYTES);
+        __pipeline_memcpy_async(shared + position(v, c), from, CHUNK_BYTES);
     }
 }

@@ -42,53 +42,53 @@ static double rho(const void *result, int64_t i, int64_t j) {
 
 /* ---- sort and rank: a block for a column ---------------------------------------------------------- */
 
-static __device__ void order(float *keys, int *places, int low, int high) {
+static __device__ void order(float *keys, int *positions, int low, int high) {
     float key = keys[low];
     if (key <= keys[high]) return;
     keys[low] = keys[high];
     keys[high] = key;
-    int place = places[low];
-    places[low] = places[high];
-    places[high] = place;
+    int position = positions[low];
+    positions[low] = positions[high];
+    positions[high] = position;
 }
 
 /* Runs of `half` keys become sorted runs of twice that. Comparators are `step` apart, of which length / 2 would
  * fit: after the first step they start one step later, and those across the end of a run are left out. */
-static __device__ void sort(float *keys, int *places, int length) {
+static __device__ void sort(float *keys, int *positions, int length) {
     for (int half = 1; half < length; half *= 2)
         for (int step = half; step > 0; step /= 2) {
             __syncthreads();
             for (int t = threadIdx.x; t < length / 2; t += blockDim.x) {
                 int low = t + (t & -step) + (step < half ? step : 0), high = low + step;
-                if ((low ^ high) < 2 * half) order(keys, places, low, high);
+                if ((low ^ high) < 2 * half) order(keys, positions, low, high);
             }
         }
     __syncthreads();
 }
 
 /* Ranks from 1 on, in the order that the values had. */
-static __device__ void rank_sorted(const float *keys, const int *places, int n_obs, int length, float *rank) {
+static __device__ void rank_sorted(const float *keys, const int *positions, int n_obs, int length, float *rank) {
     for (int end = threadIdx.x; end < length; end += blockDim.x) {
         if (end >= n_obs) {
-            rank[places[end]] = 0;
+            rank[positions[end]] = 0;
         } else if (end == n_obs - 1 || keys[end] != keys[end + 1]) {
             int start = end;
             while (start > 0 && keys[start - 1] == keys[end]) start--;
-            for (int k = start; k <= end; k++) rank[places[k]] = 0.5f * (float)(start + end) + 1;
+            for (int k = start; k <= end; k++) rank[positions[k]] = 0.5f * (float)(start + end) + 1;
         }
     }
 }
 
 static __global__ void rank_columns(const float *x, int n_obs, int length, float *rank) {
     extern __shared__ float keys[];
-    int *places = (int *)(keys + length);
+    int *positions = (int *)(keys + length);
     int64_t column = (int64_t)blockIdx.x * length;
     for (int k = threadIdx.x; k < length; k += blockDim.x) {
         keys[k] = x[column + k];
-        places[k] = k;
+        positions[k] = k;
     }
-    sort(keys, places, length);
-    rank_sorted(keys, places, n_obs, length, rank + column);
+    sort(keys, positions, length);
+    rank_sorted(keys, positions, n_obs, length, rank + column);
 }
 
 /* ---- distances: a thread for a pair ------------------------------------------------------------------ */

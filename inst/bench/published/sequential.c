@@ -63,13 +63,13 @@ static void pearson_row(const method *m, int64_t i) {
 
 typedef struct {
     double value;
-    int64_t place;
+    int64_t position;
 } placed;
 
 /* The column x of a row of pairs. */
 typedef struct {
     int64_t n;
-    int64_t *places; /* in the order of x */
+    int64_t *positions; /* in the order of x */
     double *sorted;
     int64_t tied; /* pairs of observations */
 } row_order;
@@ -93,14 +93,14 @@ static row_order order_row(const double *x, int64_t n) {
     placed *both = (placed *)allocate(n, sizeof *both);
     for (int64_t k = 0; k < n; k++) both[k] = (placed){x[k], k};
     qsort(both, (size_t)n, sizeof *both, by_value);
-    for (int64_t k = 0; k < n; k++) o.places[k] = both[k].place, o.sorted[k] = both[k].value;
+    for (int64_t k = 0; k < n; k++) o.positions[k] = both[k].position, o.sorted[k] = both[k].value;
     o.tied = tied_pairs(o.sorted, n);
     free(both);
     return o;
 }
 
 static void free_order(row_order o) {
-    free(o.places);
+    free(o.positions);
     free(o.sorted);
 }
 
@@ -157,7 +157,7 @@ static int64_t sort_within_ties(const row_order *o, double *y, double *work) {
 static float tau_b(const row_order *o, const double *column, double *work) {
     int64_t n = o->n, all = pairs_of(n);
     double *y = work, *spare = work + n;
-    for (int64_t k = 0; k < n; k++) y[k] = column[o->places[k]];
+    for (int64_t k = 0; k < n; k++) y[k] = column[o->positions[k]];
     int64_t both = o->tied > 0 ? sort_within_ties(o, y, spare) : 0;
     int64_t discordant = merge_sort(y, n, spare), tied = tied_pairs(y, n);
     int64_t s = all - o->tied - tied + both - 2 * discordant;

@@ -32,7 +32,7 @@ typedef struct {
     size_t sorting_bytes;
     unsigned long long *histogram; /* BINS */
     int *counts;                   /* edges of each row of a block */
-    int64_t *places;               /* where they begin */
+    int64_t *positions;            /* where they begin */
     cublasHandle_t blas;
 } gpu;
 
@@ -126,14 +126,14 @@ typedef struct {
 } assembly;
 
 /* Where each row begins, on the host and on the GPU; how many edges there are. */
-static int64_t place_rows(const gpu *g, span rows, assembly *a, piece *to) {
+static int64_t position_rows(const gpu *g, span rows, assembly *a, piece *to) {
     CHECK(cudaMemcpy(a->counts, g->counts, (size_t)rows.size * sizeof *a->counts, cudaMemcpyDeviceToHost));
     int64_t edges = 0;
     for (int i = 0; i < rows.size; i++) edges += a->counts[i];
     evict(to, rows.size, edges);
     to->row[0] = 0;
     for (int i = 0; i < rows.size; i++) to->row[i + 1] = to->row[i] + a->counts[i];
-    CHECK(cudaMemcpy(g->places, to->row, (size_t)rows.size * sizeof *to->row, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(g->positions, to->row, (size_t)rows.size * sizeof *to->row, cudaMemcpyHostToDevice));
     return edges;
 }
 
@@ -144,7 +144,7 @@ static void compress_block(gpu *g, span rows, span columns, int64_t number, void
     unsigned grid = (unsigned)((rows.size + THREADS / WARP - 1) / (THREADS / WARP));
     count_edges<<<grid, THREADS>>>(g->block, rows.size, columns.size, threshold, g->counts);
     CHECK(cudaGetLastError());
-    int64_t edges = place_rows(g, rows, a, to), capacity = (int64_t)rows.size * columns.size / 2;
+    int64_t edges = position_rows(g, rows, a, to), capacity = (int64_t)rows.size * columns.size / 2;
     if (edges == 0) return;
     if (edges > capacity) {
         fprintf(stderr, "more than half of a block are edges: a lower density is needed\n");
@@ -152,8 +152,8 @@ static void compress_block(gpu *g, span rows, span columns, int64_t number, void
     }
     int32_t *column = (int32_t *)g->other;
     float *value = g->other + edges;
-    compress_rows<<<grid, THREADS>>>(g->block, rows.size, columns.size, (int)columns.from, threshold, g->places, column,
-                                     value);
+    compress_rows<<<grid, THREADS>>>(g->block, rows.size, columns.size, (int)columns.from, threshold, g->positions,
+                                     column, value);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(to->column, column, (size_t)edges * sizeof *column, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(to->value, value, (size_t)edges * sizeof *value, cudaMemcpyDeviceToHost));
@@ -204,7 +204,7 @@ static void allocate_block(gpu *g) {
     CHECK(cudaMalloc(&g->sorting, g->sorting_bytes));
     g->histogram = device_allocate<unsigned long long>(BINS);
     g->counts = device_allocate<int>(largest);
-    g->places = device_allocate<int64_t>(largest);
+    g->positions = device_allocate<int64_t>(largest);
     if (g->what != KENDALL) return;
     g->row_vectors = device_allocate<float>(largest * g->length);
     g->own = device_allocate<float>(largest * g->length);
@@ -212,7 +212,7 @@ static void allocate_block(gpu *g) {
 
 static void free_gpu(const gpu *g) {
     void *const all[] = {g->data,  g->vectors, g->row_vectors, g->own,    g->block,
-                         g->other, g->sorting, g->histogram,   g->counts, g->places};
+                         g->other, g->sorting, g->histogram,   g->counts, g->positions};
     for (void *memory : all) CHECK(cudaFree(memory));
     CHECK_BLAS(cublasDestroy(g->blas));
 }

@@ -106,12 +106,12 @@ static __global__ void count_edges(const float *block, int rows, int columns, fl
 
 /* Row i's edges to `places[i]`, in order: a lane's goes behind those of the lanes below it. */
 static __global__ void compress_rows(const float *__restrict__ block, int rows, int columns, int first_column,
-                                     float threshold, const int64_t *__restrict__ places, int32_t *__restrict__ column,
-                                     float *__restrict__ value) {
+                                     float threshold, const int64_t *__restrict__ positions,
+                                     int32_t *__restrict__ column, float *__restrict__ value) {
     int i = (int)(blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP), lane = threadIdx.x % WARP;
     if (i >= rows) return;
     const float *r = block + (int64_t)i * columns;
-    int64_t to = places[i];
+    int64_t to = positions[i];
 #pragma unroll 4
     for (int from = 0; from < columns; from += WARP) {
         float own = from + lane < columns ? r[from + lane] : -2;

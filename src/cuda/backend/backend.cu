@@ -131,7 +131,7 @@ static void cuda_release(gcor_state *state, gcor_operand *operand) {
 
 /* In a tile a pair's place is one word (tune.h), and a walk has so many groups. */
 static void check_tile(const gcor_tile &tile) {
-    if (tile.n_row > 1 << (32 - PLACE_COL_BITS) || tile.n_col > 1 << PLACE_COL_BITS)
+    if (tile.n_row > 1 << (32 - POSITION_COL_BITS) || tile.n_col > 1 << POSITION_COL_BITS)
         fail_impossible("a tile larger than cuda_tile_size() says");
 }
 

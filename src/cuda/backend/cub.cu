@@ -69,10 +69,10 @@ template void sort_columns(gcor_state *, SortBuffers &, const double *, double *
 
 /* ---- edges ---------------------------------------------------------------------------------- */
 
-void sort_by_place(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *sorted_places,
-                   const double *r, double *sorted_r, int64_t n, int bits) {
+void sort_by_position(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions,
+                      unsigned *sorted_positions, const double *r, double *sorted_r, int64_t n, int bits) {
     with_scratch(scratch, "sorting edges", [&](void *memory, size_t &bytes) {
-        return cub::DeviceRadixSort::SortPairs(memory, bytes, places, sorted_places, r, sorted_r, n, 0, bits,
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, positions, sorted_positions, r, sorted_r, n, 0, bits,
                                                stream.handle);
     });
 }
@@ -86,14 +86,14 @@ struct IsKept {
 };
 
 template <class Places, class Coefficients>
-static auto zip(Places places, Coefficients r) {
-    return thrust::make_zip_iterator(thrust::make_tuple(places, r));
+static auto zip(Places positions, Coefficients r) {
+    return thrust::make_zip_iterator(thrust::make_tuple(positions, r));
 }
 
-void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *kept_places,
+void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions, unsigned *kept_positions,
                   const double *r, double *kept_r, int64_t n, gcor_side side, double min, unsigned long long *n_kept) {
     with_scratch(scratch, "edges of the network", [&](void *memory, size_t &bytes) {
-        return cub::DeviceSelect::If(memory, bytes, zip(places, r), zip(kept_places, kept_r), n_kept, (int)n,
+        return cub::DeviceSelect::If(memory, bytes, zip(positions, r), zip(kept_positions, kept_r), n_kept, (int)n,
                                      IsKept{side, min}, stream.handle);
     });
 }

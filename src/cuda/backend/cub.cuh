@@ -13,12 +13,12 @@ void sort_columns(gcor_state *state, SortBuffers &buffers, const Key *keys, Key 
                   int *sorted_values, int n, int columns);
 
 /* n coefficients by their places, of which the lowest `bits` bits differ. */
-void sort_by_place(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *sorted_places,
-                   const double *r, double *sorted_r, int64_t n, int bits);
+void sort_by_position(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions,
+                      unsigned *sorted_positions, const double *r, double *sorted_r, int64_t n, int bits);
 
 /* Of n edges, at most 2^31 - 1, those of at least a weight, in the order in which they came, to room for n; how many,
  * to *n_kept on the device. */
-void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *places, unsigned *kept_places,
+void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions, unsigned *kept_positions,
                   const double *r, double *kept_r, int64_t n, gcor_side side, double min, unsigned long long *n_kept);
 
 #endif

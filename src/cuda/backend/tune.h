@@ -17,7 +17,7 @@ enum {
      * rows in 15 a pair's place is one word. */
     NETWORK_ROWS = 16384,
     NETWORK_COLS = 131072,
-    PLACE_COL_BITS = 17,
+    POSITION_COL_BITS = 17,
 
     /* A band of rows whose values go to the host as they are: enough rows for a block, and some bands to be at work on.
      * The bits of all columns are more than the second-level cache holds, and are read again for each band.

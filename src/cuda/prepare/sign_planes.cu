@@ -32,7 +32,7 @@ static __global__ void open_bits(const float *scores, int64_t n_obs, int64_t fir
         if (Mode == COMMON) p = __ballot_sync(ALL_LANES, x == x && y == y);
         if (lane == w) greater = g, less = l, present = p;
     }
-    int64_t at = chunk_place(planes.stride, var, piece * 8 + lane / 4) / 4 + lane % 4;
+    int64_t at = chunk_position(planes.stride, var, piece * 8 + lane / 4) / 4 + lane % 4;
     ((unsigned *)planes.plane[0])[at] = greater;
     ((unsigned *)planes.plane[1])[at] = less;
     if (Mode == COMMON) ((unsigned *)planes.plane[2])[at] = present;
@@ -53,7 +53,8 @@ static __global__ void open_by_groups(const float *scores, int64_t n_obs, Planes
 #pragma unroll
     for (int plane = 0; plane <= (Mode == TIED); plane++) {
         SignedColumn x{scores + var * n_obs, plane ? -1.0f : 1.0f, n_obs};
-        unsigned char *out = planes.plane[plane] + chunk_place(planes.stride, var, first * 8 + lane / 4) + lane % 4 * 4;
+        unsigned char *out = planes.plane[plane] + chunk_position(planes.stride, var, first * 8 + lane / 4) +
+                             lane % 4 * 4;
         open_groups(x, first, end, sorted[warp], [&](unsigned word) {
             *(unsigned *)out = word;
             out += planes.stride;

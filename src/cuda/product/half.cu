@@ -35,7 +35,7 @@ static __global__ void halve(const float *columns, const double *norm, int64_t n
         int64_t k = chunk * 8 + e;
         eight.h[e] = __float2half((float)((k < n_obs ? x[k] : 0) * scale));
     }
-    *(uint4 *)(out + chunk_place(stride, v, chunk)) = eight.bytes;
+    *(uint4 *)(out + chunk_position(stride, v, chunk)) = eight.bytes;
 }
 
 void make_halves(gcor_state *state, Operand &o) {

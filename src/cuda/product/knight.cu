@@ -19,7 +19,7 @@ enum { SORT_THREADS = 256, SORT_EACH = 16, SORT_BLOCK = SORT_THREADS * SORT_EACH
 /* ---- in shared memory ------------------------------------------------------------------------------- */
 
 /* Where element `at` lies: 16 elements of each thread of a warp are in different banks. */
-static __device__ inline int place(int at) {
+static __device__ inline int position(int at) {
     return at + at / 32;
 }
 
@@ -57,14 +57,15 @@ static __device__ inline unsigned long long merge_some(const float *keys, const 
     int low = max(0, from - r.n_b), high = min(from, r.n_a);
     while (low < high) {
         int middle = (low + high) / 2;
-        if (keys[place(r.b + from - 1 - middle)] < keys[place(r.a + middle)])
+        if (keys[position(r.b + from - 1 - middle)] < keys[position(r.a + middle)])
             high = middle;
         else
             low = middle + 1;
     }
     int a = low, b = from - low;
     unsigned long long count = 0;
-    float next_a = a < r.n_a ? keys[place(r.a + a)] : INFINITY, next_b = b < r.n_b ? keys[place(r.b + b)] : INFINITY;
+    float next_a = a < r.n_a ? keys[position(r.a + a)] : INFINITY,
+          next_b = b < r.n_b ? keys[position(r.b + b)] : INFINITY;
 #pragma unroll
     for (int e = 0; e < SORT_EACH; e++) {
         bool from_b = b < r.n_b && (a >= r.n_a || next_b < next_a);
@@ -72,10 +73,10 @@ static __device__ inline unsigned long long merge_some(const float *keys, const 
         if (from_b) {
             count += (unsigned long long)(r.rest_a - a);
             b++;
-            if (b < r.n_b) next_b = keys[place(r.b + b)];
+            if (b < r.n_b) next_b = keys[position(r.b + b)];
         } else {
             a++;
-            if (a < r.n_a) next_a = keys[place(r.a + a)];
+            if (a < r.n_a) next_a = keys[position(r.a + a)];
         }
     }
     return count;
@@ -84,7 +85,7 @@ static __device__ inline unsigned long long merge_some(const float *keys, const 
 static __device__ inline void store_own(SortMemory &shared, const float (&keys)[SORT_EACH]) {
     __syncthreads(); /* all have read */
 #pragma unroll
-    for (int e = 0; e < SORT_EACH; e++) shared.keys[place(threadIdx.x * SORT_EACH + e)] = keys[e];
+    for (int e = 0; e < SORT_EACH; e++) shared.keys[position(threadIdx.x * SORT_EACH + e)] = keys[e];
     __syncthreads();
 }
 
@@ -107,10 +108,10 @@ static __global__ void __launch_bounds__(SORT_THREADS)
     float own[SORT_EACH];
     if (threadIdx.x == 0) shared.count = 0;
     for (int at = threadIdx.x; at < SORT_BLOCK; at += SORT_THREADS)
-        shared.keys[place(at)] = first + at < n_obs ? job.score[job.order[first + at]] : INFINITY;
+        shared.keys[position(at)] = first + at < n_obs ? job.score[job.order[first + at]] : INFINITY;
     __syncthreads();
 #pragma unroll
-    for (int e = 0; e < SORT_EACH; e++) own[e] = shared.keys[place(threadIdx.x * SORT_EACH + e)];
+    for (int e = 0; e < SORT_EACH; e++) own[e] = shared.keys[position(threadIdx.x * SORT_EACH + e)];
     unsigned long long count = sort_own(own);
     for (int width = SORT_EACH; width < SORT_BLOCK; width *= 2) {
         store_own(shared, own);
@@ -119,7 +120,7 @@ static __global__ void __launch_bounds__(SORT_THREADS)
     }
     store_own(shared, own);
     float *out = runs + blockIdx.y * padded + first;
-    for (int at = threadIdx.x; at < SORT_BLOCK; at += SORT_THREADS) out[at] = shared.keys[place(at)];
+    for (int at = threadIdx.x; at < SORT_BLOCK; at += SORT_THREADS) out[at] = shared.keys[position(at)];
     add_count(shared, count, &counts[job.pair]);
 }
 
@@ -154,7 +155,7 @@ static __global__ void __launch_bounds__(SORT_THREADS)
     int64_t first_a = shared.split[0], first_b = from - first_a;
     int own_a = (int)(shared.split[1] - first_a);
     for (int at = threadIdx.x; at < SORT_BLOCK; at += SORT_THREADS)
-        shared.keys[place(at)] = at < own_a ? a[first_a + at] : b[first_b + at - own_a];
+        shared.keys[position(at)] = at < own_a ? a[first_a + at] : b[first_b + at - own_a];
     __syncthreads();
     float merged[SORT_EACH];
     Runs parts{0, own_a, own_a, SORT_BLOCK - own_a, n_a - first_a};
@@ -162,7 +163,7 @@ static __global__ void __launch_bounds__(SORT_THREADS)
     if (to) {
         store_own(shared, merged);
         float *out = to + blockIdx.y * padded + first;
-        for (int at = threadIdx.x; at < SORT_BLOCK; at += SORT_THREADS) out[at] = shared.keys[place(at)];
+        for (int at = threadIdx.x; at < SORT_BLOCK; at += SORT_THREADS) out[at] = shared.keys[position(at)];
     }
     add_count(shared, count, &counts[jobs[blockIdx.y].pair]);
 }

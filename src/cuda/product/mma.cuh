@@ -39,7 +39,7 @@ struct Block {
 /* Where 16 bytes (chunk c of 4) of a variable lie in shared memory. Two variables fill all banks; those
  * after them have their chunks exchanged, so that the same chunk of eight variables is read without
  * conflict. */
-static __device__ inline int place(int var, int chunk) {
+static __device__ inline int position(int var, int chunk) {
     return var * STEP_BYTES + (chunk ^ (var >> 1 & 3)) * 16;
 }
 
@@ -48,7 +48,8 @@ static __device__ inline void load_side(const unsigned char *plane, int64_t stri
                                         unsigned char *shared) {
     for (int e = threadIdx.x; e < n * STEP_CHUNKS; e += THREADS) {
         int v = e / STEP_CHUNKS, c = e % STEP_CHUNKS;
-        __pipeline_memcpy_async(shared + place(v, c), plane + chunk_place(stride, var + v, step * STEP_CHUNKS + c), 16);
+        __pipeline_memcpy_async(shared + position(v, c),
+                                plane + chunk_position(stride, var + v, step * STEP_CHUNKS + c), 16);
     }
 }
 
@@ -85,13 +86,13 @@ static __device__ inline void load_matrices(const unsigned char *at, unsigned &a
 static __device__ inline RowBytes read_rows(const unsigned char *shared, int var, int half) {
     int lane = threadIdx.x % 32;
     RowBytes a;
-    load_matrices(shared + place(var + lane % 16, half * 2 + lane / 16), a.w[0], a.w[1], a.w[2], a.w[3]);
+    load_matrices(shared + position(var + lane % 16, half * 2 + lane / 16), a.w[0], a.w[1], a.w[2], a.w[3]);
     return a;
 }
 
 static __device__ inline void read_cols(const unsigned char *shared, int var, int half, ColBytes &low, ColBytes &high) {
     int lane = threadIdx.x % 32;
-    load_matrices(shared + place(var + lane % 8 + lane / 16 * 8, half * 2 + lane / 8 % 2), low.w[0], low.w[1],
+    load_matrices(shared + position(var + lane % 8 + lane / 16 * 8, half * 2 + lane / 8 % 2), low.w[0], low.w[1],
                   high.w[0], high.w[1]);
 }
 

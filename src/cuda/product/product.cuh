@@ -163,7 +163,7 @@ inline int64_t piece_bytes(int64_t n_var, int64_t pieces) {
 }
 
 /* Where 16 bytes, number `chunk` of column `var`, lie. */
-static __host__ __device__ inline int64_t chunk_place(int64_t stride, int64_t var, int64_t chunk) {
+static __host__ __device__ inline int64_t chunk_position(int64_t stride, int64_t var, int64_t chunk) {
     return chunk / 8 * stride + var * PIECE_BYTES + ((chunk % 8) ^ (var & 7)) * 16;
 }
 

@@ -94,7 +94,7 @@ struct Opening {
 /* Where the lane's word of a set's first piece goes; that of the next piece is o.stride bytes further on. */
 static __device__ inline unsigned char *first_word(const Opening &o, int set) {
     int lane = threadIdx.x % 32;
-    return o.plane + chunk_place(o.stride, set, lane / 4) + lane % 4 * 4;
+    return o.plane + chunk_position(o.stride, set, lane / 4) + lane % 4 * 4;
 }
 
 static __device__ inline void add_ones(const Opening &o, int set, unsigned ones) {

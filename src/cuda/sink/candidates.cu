@@ -39,14 +39,14 @@ static __global__ void compute_candidates(ProductSide rows, ProductSide cols, in
         unsigned own = out.candidates[begin + lane < count ? begin + lane : begin];
         double r = 0;
         for (int turn = 0; turn < DOT_LANES; turn++) {
-            unsigned place = __shfl_sync(ALL_LANES, own, turn * (32 / DOT_LANES) + lane / DOT_LANES);
-            int64_t i = place_row(place), j = place_col(place);
+            unsigned position = __shfl_sync(ALL_LANES, own, turn * (32 / DOT_LANES) + lane / DOT_LANES);
+            int64_t i = position_row(position), j = position_col(position);
             double dot = lanes_dot(rows.columns + i * n_obs, cols.columns + j * n_obs, n_obs);
             double turned = __shfl_sync(ALL_LANES, dot, lane % (32 / DOT_LANES) * DOT_LANES);
             if (lane / (32 / DOT_LANES) == turn)
-                r = gcor_coefficient(turned, rows.norm[place_row(own)], cols.norm[place_col(own)]);
+                r = gcor_coefficient(turned, rows.norm[position_row(own)], cols.norm[position_col(own)]);
         }
-        int64_t i = place_row(own), j = place_col(own);
+        int64_t i = position_row(own), j = position_col(own);
         put_edge(out, begin + lane < count ? gcor_judge(&out.rule, i, j, r) : GCOR_NOTHING, i, j, r);
     }
 }

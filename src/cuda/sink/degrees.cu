@@ -27,7 +27,7 @@ struct EdgeSum {
     }
 };
 
-static __global__ void add_edges(const unsigned *places, const double *r, int64_t n, gcor_tile tile, gcor_side side,
+static __global__ void add_edges(const unsigned *positions, const double *r, int64_t n, gcor_tile tile, gcor_side side,
                                  double min, unsigned long long *degrees, gcor_int128 *strengths) {
     int64_t first = (blockIdx.x * (int64_t)DEGREE_THREADS + threadIdx.x) * EDGES_EACH;
     EdgeSum of_row;
@@ -35,7 +35,7 @@ static __global__ void add_edges(const unsigned *places, const double *r, int64_
         double weight = gcor_raw_weight(side, r[e]), high = gcor_high_part(weight);
         if (!(weight >= min)) continue;
         gcor_int128 term = gcor_fixed(high, gcor_low_part(weight, high));
-        int64_t row = tile.row + place_row(places[e]), col = tile.col + place_col(places[e]);
+        int64_t row = tile.row + position_row(positions[e]), col = tile.col + position_col(positions[e]);
         if (row != of_row.var) {
             of_row.add_to(degrees, strengths);
             of_row = EdgeSum{row};
@@ -58,13 +58,13 @@ void DeviceDegrees::clear(int64_t n_var, const Stream &stream) {
     clear_sums(strength, n_var, stream);
 }
 
-void DeviceDegrees::add(const unsigned *places, const double *r, int64_t n, const gcor_tile &tile, int64_t first_row,
+void DeviceDegrees::add(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, int64_t first_row,
                         gcor_side side, double min, const Stream &stream) {
     gcor_tile numbered = tile;
     numbered.row += first_row;
     if (n == 0) return;
     add_edges<<<blocks_for(n, DEGREE_THREADS * EDGES_EACH), DEGREE_THREADS, 0, stream.handle>>>(
-        places, r, n, numbered, side, min, degree.data, strength.data);
+        positions, r, n, numbered, side, min, degree.data, strength.data);
     check_launch(WHAT);
 }
 

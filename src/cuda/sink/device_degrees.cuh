@@ -12,7 +12,7 @@ class DeviceDegrees {
     void clear(int64_t n_var, const Stream &stream);
     /* Of n edges of a tile, in any order and by their places, those of at least a weight. Rows are numbered from
      * first_row on. */
-    void add(const unsigned *places, const double *r, int64_t n, const gcor_tile &tile, int64_t first_row,
+    void add(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, int64_t first_row,
              gcor_side side, double min, const Stream &stream);
     /* All that was added, when the stream has done it: n_var of each, the caller's, written. */
     void fetch(int64_t n_var, int64_t *to_degree, gcor_int128 *to_strength) const;

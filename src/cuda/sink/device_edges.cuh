@@ -21,7 +21,7 @@
 
 /* One tile's edges. */
 struct EdgeSlot {
-    DeviceArray<unsigned> places; /* which pair of the tile, see place_of() */
+    DeviceArray<unsigned> positions; /* which pair of the tile, see position_of() */
     DeviceArray<double> r;
     DeviceArray<gcor_edge> device; /* both, in order */
     PinnedArray<gcor_edge> host;
@@ -59,7 +59,7 @@ class DeviceEdges : public DeviceSink {
     DeviceArray<unsigned> candidates;     /* of the tile being computed ... */
     DeviceArray<unsigned long long> hits; /* ... or, of signs, its hits */
     DeviceArray<float> cheap;             /* its cheap coefficients */
-    DeviceArray<unsigned> places;         /* of the tile being sent, in order */
+    DeviceArray<unsigned> positions;      /* of the tile being sent, in order */
     DeviceArray<double> r;
     DeviceArray<char> sort;
 
@@ -83,7 +83,7 @@ class DeviceEdges : public DeviceSink {
     /* edge_ring.cu */
     void multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
     int64_t wait_for_count(EdgeSlot &slot);
-    void sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_places, double *to_r);
+    void sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_positions, double *to_r);
     void keep(EdgeSlot &slot, int64_t n);
     void sum(EdgeSlot &slot, int64_t n);
     void deliver_sums();
@@ -94,7 +94,7 @@ class DeviceEdges : public DeviceSink {
 };
 
 /* edge_ring.cu: sorted edges of a tile as the host has them. */
-void unpack_edges(const unsigned *places, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
+void unpack_edges(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
                   const Stream &stream);
 
 /* candidates.cu, on state->compute: candidates to edges. */

@@ -31,25 +31,25 @@ struct EdgeOutput {
     unsigned long long capacity, *counts;
     bool raw; /* hits are not judged where they are found, but all together, in order of their places here: */
     unsigned long long *hits; /* of signs, a place << 32 | sum each; of HALF their places are the candidates */
-    unsigned *candidates, *places;
+    unsigned *candidates, *positions;
     double *r;
 };
 
 /* ---- places ------------------------------------------------------------------------------------- */
 
-/* Row << PLACE_COL_BITS | column, of the tile. */
-static __device__ inline unsigned place_of(int64_t i, int64_t j) {
-    return (unsigned)(i << PLACE_COL_BITS | j);
+/* Row << POSITION_COL_BITS | column, of the tile. */
+static __device__ inline unsigned position_of(int64_t i, int64_t j) {
+    return (unsigned)(i << POSITION_COL_BITS | j);
 }
-static __device__ inline int64_t place_row(unsigned place) {
-    return place >> PLACE_COL_BITS;
+static __device__ inline int64_t position_row(unsigned position) {
+    return position >> POSITION_COL_BITS;
 }
-static __device__ inline int64_t place_col(unsigned place) {
-    return place & ((1u << PLACE_COL_BITS) - 1);
+static __device__ inline int64_t position_col(unsigned position) {
+    return position & ((1u << POSITION_COL_BITS) - 1);
 }
 
 /* The first of n numbers from a common counter, for the whole warp. */
-static __device__ inline unsigned long long claim_places(unsigned long long *counter, int n) {
+static __device__ inline unsigned long long claim_positions(unsigned long long *counter, int n) {
     unsigned long long first = 0;
     if (n > 0 && threadIdx.x % 32 == 0) first = atomicAdd(counter, (unsigned long long)n);
     return __shfl_sync(ALL_LANES, first, 0);
@@ -59,12 +59,12 @@ static __device__ inline unsigned long long claim_places(unsigned long long *cou
 static __device__ inline void put_edge(const EdgeOutput &out, gcor_verdict verdict, int64_t i, int64_t j, double r) {
     unsigned above = __ballot_sync(ALL_LANES, verdict == GCOR_ABOVE),
              kept = __ballot_sync(ALL_LANES, verdict == GCOR_KEPT);
-    if (above) (void)claim_places(&out.counts[N_ABOVE], __popc(above));
+    if (above) (void)claim_positions(&out.counts[N_ABOVE], __popc(above));
     if (!kept) return;
-    unsigned long long at = claim_places(&out.counts[N_EDGES], __popc(kept)) +
+    unsigned long long at = claim_positions(&out.counts[N_EDGES], __popc(kept)) +
                             __popc(kept & ((1u << threadIdx.x % 32) - 1));
     if (verdict != GCOR_KEPT || at >= out.capacity) return;
-    out.places[at] = place_of(i, j);
+    out.positions[at] = position_of(i, j);
     out.r[at] = r;
 }
 

@@ -13,14 +13,14 @@
 /* ---- what is kept --------------------------------------------------------------------------- */
 
 void EdgeSlot::reserve(int64_t edges) {
-    places.reserve(edges, "edges of a tile");
-    r.reserve(places.capacity, "edges of a tile");
+    positions.reserve(edges, "edges of a tile");
+    r.reserve(positions.capacity, "edges of a tile");
 }
 
 /* All of it is as large as places are: none is kept if the largest is not. */
 void EdgeSlot::trim() {
-    if (places.capacity * sizeof(gcor_edge) > KEPT_BYTES) {
-        places.free();
+    if (positions.capacity * sizeof(gcor_edge) > KEPT_BYTES) {
+        positions.free();
         r.free();
     }
     device.trim();
@@ -60,7 +60,7 @@ void DeviceEdges::trim() {
     candidates.trim();
     hits.trim();
     cheap.trim();
-    places.trim();
+    positions.trim();
     r.trim();
     sort.trim();
 }
@@ -73,22 +73,23 @@ int64_t DeviceEdges::wait_for_count(EdgeSlot &slot) {
     return (int64_t)std::max(slot.host_counts.data[N_EDGES], slot.host_counts.data[N_CANDIDATES]);
 }
 
-static __global__ void unpack(const unsigned *places, const double *r, int64_t n, gcor_tile tile, gcor_edge *edges) {
+static __global__ void unpack(const unsigned *positions, const double *r, int64_t n, gcor_tile tile, gcor_edge *edges) {
     int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (e >= n) return;
-    edges[e] = {(int32_t)(tile.row + place_row(places[e])), (int32_t)(tile.col + place_col(places[e])), r[e]};
+    edges[e] = {(int32_t)(tile.row + position_row(positions[e])), (int32_t)(tile.col + position_col(positions[e])),
+                r[e]};
 }
 
-void unpack_edges(const unsigned *places, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
+void unpack_edges(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
                   const Stream &stream) {
-    unpack<<<blocks_for(n, 256), 256, 0, stream.handle>>>(places, r, n, tile, edges);
+    unpack<<<blocks_for(n, 256), 256, 0, stream.handle>>>(positions, r, n, tile, edges);
     check_launch("sorting edges");
 }
 
-void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_places, double *to_r) {
-    int bits = PLACE_COL_BITS;
-    while (bits < 32 && (slot.tile.n_row - 1) >> (bits - PLACE_COL_BITS)) bits++;
-    sort_by_place(stream, sort, slot.places.data, to_places, slot.r.data, to_r, n, bits);
+void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_positions, double *to_r) {
+    int bits = POSITION_COL_BITS;
+    while (bits < 32 && (slot.tile.n_row - 1) >> (bits - POSITION_COL_BITS)) bits++;
+    sort_by_position(stream, sort, slot.positions.data, to_positions, slot.r.data, to_r, n, bits);
 }
 
 /* Room on the host for n edges, and for as many as a whole tile of the same density has: pinning again and
@@ -96,7 +97,7 @@ void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, un
 static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
     double whole = (double)(slot.tile.n_row * slot.tile.n_col) / (double)gcor_tile_pairs(&slot.tile, shape);
     int64_t wanted = (int64_t)(1.25 * whole * (double)n);
-    slot.host.reserve(std::max(n, std::min(wanted, slot.places.capacity)), "edges of a tile");
+    slot.host.reserve(std::max(n, std::min(wanted, slot.positions.capacity)), "edges of a tile");
 }
 
 /* What a keeper may have: of what is free a part that operands leave, see cuda_memory(). */
@@ -114,7 +115,7 @@ void DeviceEdges::keep(EdgeSlot &slot, int64_t n) {
     keeping = slot.kept = run != nullptr;
     gcor_status status;
     if (run) {
-        sort_edges(slot, n, keeper->stream, run->places, run->r);
+        sort_edges(slot, n, keeper->stream, run->positions, run->r);
         slot.copied.record(keeper->stream);
         keeper->context = state->context;
         status = gcor_store_kept(store, state->context, n);
@@ -131,7 +132,7 @@ void DeviceEdges::sum(EdgeSlot &slot, int64_t n) {
     const gcor_connectivity *c = (const gcor_connectivity *)state->sink;
     if (!summed) degrees.clear(c->n_var, state->copy);
     summed = slot.kept = true;
-    degrees.add(slot.places.data, slot.r.data, n, slot.tile, gcor_first_row(&c->edges.sink), rule().side,
+    degrees.add(slot.positions.data, slot.r.data, n, slot.tile, gcor_first_row(&c->edges.sink), rule().side,
                 GCOR_NO_WEIGHT, state->copy);
     slot.copied.record(state->copy);
 }
@@ -154,18 +155,18 @@ void DeviceEdges::deliver_sums() {
 /* In order on its way to the host, or to the keeper; or to sums. */
 void DeviceEdges::send(EdgeSlot &slot) {
     if (!slot.rows || slot.sent) return;
-    if (wait_for_count(slot) > slot.places.capacity) return; /* deliver() sees to it */
+    if (wait_for_count(slot) > slot.positions.capacity) return; /* deliver() sees to it */
     slot.sent = true;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
     if (n > 0 && summing) sum(slot, n);
     if (n > 0 && keeping) keep(slot, n);
     if (n == 0 || slot.kept) return;
-    slot.device.reserve(slot.places.capacity, "edges of a tile");
+    slot.device.reserve(slot.positions.capacity, "edges of a tile");
     reserve_host(slot, state->sink->shape, n);
-    places.reserve(slot.places.capacity, "sorting edges");
-    r.reserve(places.capacity, "sorting edges");
-    sort_edges(slot, n, state->copy, places.data, r.data);
-    unpack_edges(places.data, r.data, n, slot.tile, slot.device.data, state->copy);
+    positions.reserve(slot.positions.capacity, "sorting edges");
+    r.reserve(positions.capacity, "sorting edges");
+    sort_edges(slot, n, state->copy, positions.data, r.data);
+    unpack_edges(positions.data, r.data, n, slot.tile, slot.device.data, state->copy);
     check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)n * sizeof(gcor_edge), cudaMemcpyDeviceToHost,
                           state->copy.handle),
           "copying edges");

@@ -11,7 +11,7 @@
 /* What becomes of a hit; r: its exact coefficient, but for HALF. */
 template <ProductMode Mode>
 static __device__ inline gcor_verdict judge_hit(const Product &p, const EdgeOutput &edges, Hit hit, double &r) {
-    int64_t i = place_row((unsigned)(hit >> 32)), j = place_col((unsigned)(hit >> 32));
+    int64_t i = position_row((unsigned)(hit >> 32)), j = position_col((unsigned)(hit >> 32));
     if (!is_pair(p, i, j)) return GCOR_NOTHING;
     if (Mode == HALF) return gcor_judge_cheap(&edges.rule, i, j, cheap_value((int)(unsigned)hit), edges.error);
     r = exact_value(p, sign_sum(p, Mode, (int)(unsigned)hit, i, j), i, j);
@@ -19,12 +19,12 @@ static __device__ inline gcor_verdict judge_hit(const Product &p, const EdgeOutp
 }
 
 template <ProductMode Mode>
-static __device__ inline void put_hit(const EdgeOutput &out, unsigned long long at, unsigned place, double r) {
+static __device__ inline void put_hit(const EdgeOutput &out, unsigned long long at, unsigned position, double r) {
     if (at >= out.capacity) return;
     if (Mode == HALF) {
-        out.candidates[at] = place;
+        out.candidates[at] = position;
     } else {
-        out.places[at] = place;
+        out.positions[at] = position;
         out.r[at] = r;
     }
 }
@@ -33,7 +33,7 @@ static __device__ inline void put_hit(const EdgeOutput &out, unsigned long long 
 template <ProductMode Mode>
 static __device__ inline void hand_on_raw(const EdgeOutput &out, const Hit *hits, int n) {
     __syncwarp();
-    unsigned long long first = claim_places(&out.counts[N_CANDIDATES], n);
+    unsigned long long first = claim_positions(&out.counts[N_CANDIDATES], n);
 #pragma unroll
     for (int k = threadIdx.x % 32; k < WARP_HITS; k += 32) {
         if (k >= n || first + k >= out.capacity) continue;
@@ -50,7 +50,7 @@ static __device__ inline void hand_on_raw(const EdgeOutput &out, const Hit *hits
 template <ProductMode Mode>
 static __device__ __noinline__ void hand_on_judged(const Product &p, const EdgeOutput &edges, const Hit *hits, int n) {
     const int turns = WARP_HITS / 32;
-    int lane = threadIdx.x % 32, kept = 0, above = 0, place[turns];
+    int lane = threadIdx.x % 32, kept = 0, above = 0, position[turns];
     double r[turns];
     __syncwarp();
 #pragma unroll
@@ -58,15 +58,15 @@ static __device__ __noinline__ void hand_on_judged(const Product &p, const EdgeO
         bool inside = k * 32 + lane < n;
         gcor_verdict verdict = inside ? judge_hit<Mode>(p, edges, hits[k * 32 + lane], r[k]) : GCOR_NOTHING;
         unsigned lanes = __ballot_sync(ALL_LANES, verdict == GCOR_KEPT);
-        place[k] = verdict == GCOR_KEPT ? kept + __popc(lanes & ((1u << lane) - 1)) : -1;
+        position[k] = verdict == GCOR_KEPT ? kept + __popc(lanes & ((1u << lane) - 1)) : -1;
         kept += __popc(lanes);
         above += __popc(__ballot_sync(ALL_LANES, verdict == GCOR_ABOVE));
     }
-    if (above > 0) (void)claim_places(&edges.counts[N_ABOVE], above);
-    unsigned long long first = claim_places(&edges.counts[Mode == HALF ? N_CANDIDATES : N_EDGES], kept);
+    if (above > 0) (void)claim_positions(&edges.counts[N_ABOVE], above);
+    unsigned long long first = claim_positions(&edges.counts[Mode == HALF ? N_CANDIDATES : N_EDGES], kept);
 #pragma unroll
     for (int k = 0; k < turns; k++)
-        if (place[k] >= 0) put_hit<Mode>(edges, first + place[k], (unsigned)(hits[k * 32 + lane] >> 32), r[k]);
+        if (position[k] >= 0) put_hit<Mode>(edges, first + position[k], (unsigned)(hits[k * 32 + lane] >> 32), r[k]);
     __syncwarp();
 }
 
@@ -96,7 +96,7 @@ static __device__ inline void keep_hits(WarpOutput &out, const bool (&hit)[4], c
     }
 #pragma unroll
     for (int e = 0; e < 4; e++)
-        if (hit[e]) out.hits[out.n + at[e]] = (Hit)place_of(i + e / 2 * 8, j + e % 2) << 32 | (unsigned)sums[e];
+        if (hit[e]) out.hits[out.n + at[e]] = (Hit)position_of(i + e / 2 * 8, j + e % 2) << 32 | (unsigned)sums[e];
     out.n += n;
 }
 static_assert(WARP_HITS >= 128, "those of four sums a lane");
@@ -240,7 +240,7 @@ struct Edges : EdgeOutput {
                 int group = k < 2 ? (k == 0 ? n[0] : n[1]) : (k == 2 ? n[2] : n[3]);
                 unsigned sum = (unsigned)((const int *)&aside[first + k])[e];
                 int at = out.n + __popc(lanes & ((1u << threadIdx.x % 32) - 1));
-                out.hits[at] = (Hit)place_of(i + e / 2 * 8, j + 8 * group + e % 2) << 32 | sum;
+                out.hits[at] = (Hit)position_of(i + e / 2 * 8, j + 8 * group + e % 2) << 32 | sum;
             }
             out.n += __popc(lanes);
         }

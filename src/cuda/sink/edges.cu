@@ -23,7 +23,7 @@ static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput 
     int64_t warps = gridDim.x * (int64_t)(blockDim.x / 32);
     for (int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; at - threadIdx.x % 32 < count; at += warps * 32) {
         Hit hit = out.hits[at < count ? at : 0];
-        int64_t i = place_row((unsigned)(hit >> 32)), j = place_col((unsigned)(hit >> 32));
+        int64_t i = position_row((unsigned)(hit >> 32)), j = position_col((unsigned)(hit >> 32));
         double r = exact_value(p, sign_sum(p, p.mode, (int)(unsigned)hit, i, j), i, j);
         put_edge(out, at < count ? gcor_judge(&out.rule, i, j, r) : GCOR_NOTHING, i, j, r);
     }
@@ -91,9 +91,9 @@ void DeviceEdges::compute(EdgeSlot &slot) {
     EdgeOutput out{};
     out.rule = rule();
     out.weigh = float_weighing(out.rule.side);
-    out.capacity = (unsigned long long)slot.places.capacity;
+    out.capacity = (unsigned long long)slot.positions.capacity;
     out.counts = slot.counts.data;
-    out.places = slot.places.data;
+    out.positions = slot.positions.data;
     out.r = slot.r.data;
     copy_min(slot, out.rule);
     if (fused(state, slot.rows->head.kind, slot.rows->head.n_obs))

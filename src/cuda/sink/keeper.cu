@@ -37,7 +37,7 @@ bool Keeper::find_capacity(int64_t n) {
     std::unique_ptr<KeptChunk> fresh(new KeptChunk);
     try {
         fresh->r.reserve(size, WHAT);
-        fresh->places.reserve(fresh->r.capacity, WHAT);
+        fresh->positions.reserve(fresh->r.capacity, WHAT);
     } catch (const Failure &failure) {
         if (failure.status != GCOR_NO_DEVICE_MEMORY) throw;
         return false;
@@ -48,16 +48,16 @@ bool Keeper::find_capacity(int64_t n) {
 }
 
 /* The next n edges of chunks[filling], which has room for them. */
-KeptRun Keeper::place(const gcor_tile &tile, int64_t n) {
+KeptRun Keeper::position(const gcor_tile &tile, int64_t n) {
     KeptChunk &chunk = *chunks[filling];
-    KeptRun run = {tile, n, chunk.places.data + chunk.used, chunk.r.data + chunk.used};
+    KeptRun run = {tile, n, chunk.positions.data + chunk.used, chunk.r.data + chunk.used};
     chunk.used += n;
     return run;
 }
 
 KeptRun *Keeper::open(const gcor_tile &tile, int64_t n) {
     if (!find_capacity(n)) return nullptr;
-    runs.push_back(place(tile, n));
+    runs.push_back(position(tile, n));
     return &runs.back();
 }
 
@@ -141,7 +141,7 @@ void Keeper::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *st
     DeviceDegrees sums;
     Settled settled{stream.handle};
     sums.clear(n_var, stream);
-    for (const KeptRun &run : runs) sums.add(run.places, run.r, run.n, run.tile, 0, head.side, min, stream);
+    for (const KeptRun &run : runs) sums.add(run.positions, run.r, run.n, run.tile, 0, head.side, min, stream);
     wait();
     sums.fetch(n_var, degree, strength);
 }
@@ -151,7 +151,7 @@ void Keeper::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *st
 /* What stays of a run goes to other memory first, and then to where room is: never beyond where the run began, as those
  * before it have not grown, and so over nothing that is still to be read. */
 int64_t Keeper::drop(double min) {
-    DeviceArray<unsigned> places;
+    DeviceArray<unsigned> positions;
     DeviceArray<double> r;
     DeviceArray<char> work;
     Settled settled{stream.handle};
@@ -162,14 +162,14 @@ int64_t Keeper::drop(double min) {
     filling = 0;
     counts.reserve(1, "counts of edges");
     for (const KeptRun &run : all) {
-        places.reserve(run.n, WHAT);
+        positions.reserve(run.n, WHAT);
         r.reserve(run.n, WHAT);
-        select_edges(stream, work, run.places, places.data, run.r, r.data, run.n, head.side, min, counts.data);
+        select_edges(stream, work, run.positions, positions.data, run.r, r.data, run.n, head.side, min, counts.data);
         int64_t n = (int64_t)*fetch_counts(1);
         if (n == 0) continue;
         if (!find_capacity(n)) fail_impossible("edges that were there before");
-        runs.push_back(place(run.tile, n));
-        check(cudaMemcpyAsync(runs.back().places, places.data, (size_t)n * sizeof *places.data,
+        runs.push_back(position(run.tile, n));
+        check(cudaMemcpyAsync(runs.back().positions, positions.data, (size_t)n * sizeof *positions.data,
                               cudaMemcpyDeviceToDevice, stream.handle),
               WHAT);
         check(
@@ -189,7 +189,7 @@ void Keeper::land(gcor_edges *edges) {
     for (const KeptRun &run : runs) {
         list.reserve(run.n, WHAT);
         host.reserve(run.n, WHAT);
-        unpack_edges(run.places, run.r, run.n, run.tile, list.data, stream);
+        unpack_edges(run.positions, run.r, run.n, run.tile, list.data, stream);
         check(cudaMemcpyAsync(host.data, list.data, (size_t)run.n * sizeof *host.data, cudaMemcpyDeviceToHost,
                               stream.handle),
               "copying edges");

@@ -13,17 +13,17 @@
 #include <memory>
 #include <vector>
 
-/* A tile's edges: places as place_of() makes them, ascending. */
+/* A tile's edges: places as position_of() makes them, ascending. */
 struct KeptRun {
     gcor_tile tile;
     int64_t n;
-    unsigned *places;
+    unsigned *positions;
     double *r;
 };
 
 /* Runs lie in it from its beginning. */
 struct KeptChunk {
-    DeviceArray<unsigned> places;
+    DeviceArray<unsigned> positions;
     DeviceArray<double> r;
     int64_t used = 0;
 };
@@ -69,7 +69,7 @@ class Keeper {
     Event step;
 
     bool find_capacity(int64_t n);
-    KeptRun place(const gcor_tile &tile, int64_t n);
+    KeptRun position(const gcor_tile &tile, int64_t n);
     const unsigned long long *fetch_counts(int n);
     void wait();
     std::vector<const KeptRun *> by_column() const;

@@ -11,11 +11,11 @@ enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 22, ROW_BANDS = 2 };
 
 /* The first of the run's edges from row i of its tile on. */
 static __device__ int64_t first_of_row(const KeptRun &run, int64_t i) {
-    unsigned long long place = (unsigned long long)i << PLACE_COL_BITS;
+    unsigned long long position = (unsigned long long)i << POSITION_COL_BITS;
     int64_t low = 0, high = run.n;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (run.places[middle] < place)
+        if (run.positions[middle] < position)
             low = middle + 1;
         else
             high = middle;
@@ -56,7 +56,7 @@ static __global__ void put_rows(KeptRun run, gcor_side side, double min, int64_t
         unsigned lanes = __ballot_sync(ALL_LANES, wanted);
         int own = at + __popc(lanes & ((1u << lane) - 1));
         if (wanted) {
-            col[own] = (int)(run.tile.col + place_col(run.places[e]));
+            col[own] = (int)(run.tile.col + position_col(run.positions[e]));
             r[own] = value;
         }
         at += __popc(lanes);

@@ -130,11 +130,11 @@ struct Maximum {
     }
 
     /* The largest exact weight of REAL pairs, one in each lane, of those that are wanted. */
-    __device__ double dot_weights(const Product &p, bool wanted, unsigned place) const {
+    __device__ double dot_weights(const Product &p, bool wanted, unsigned position) const {
         double weight = GCOR_NO_WEIGHT;
         for (unsigned lanes = __ballot_sync(ALL_LANES, wanted); lanes; lanes &= lanes - 1) {
-            unsigned pair = __shfl_sync(ALL_LANES, place, __ffs(lanes) - 1);
-            int64_t i = place_row(pair), j = place_col(pair);
+            unsigned pair = __shfl_sync(ALL_LANES, position, __ffs(lanes) - 1);
+            int64_t i = position_row(pair), j = position_col(pair);
             double dot = warp_dot(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs);
             weight = fmax(weight, gcor_weight(side, exact_value(p, dot, i, j)));
         }
@@ -178,11 +178,11 @@ struct Maximum {
     /* A lane's pair's exact weight, or of HALF the largest of all lanes'. */
     template <ProductMode Mode>
     __device__ double hit_weight(const Product &p, Hit hit, bool inside, float min) const {
-        unsigned place = (unsigned)(hit >> 32);
+        unsigned position = (unsigned)(hit >> 32);
         int sum = (int)(unsigned)hit;
-        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(cheap_value(sum)) >= min, place);
+        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(cheap_value(sum)) >= min, position);
         if (!inside) return GCOR_NO_WEIGHT;
-        int64_t i = place_row(place), j = place_col(place);
+        int64_t i = position_row(position), j = position_col(position);
         return gcor_weight(side, exact_value(p, sign_sum(p, Mode, sum, i, j), i, j));
     }
 
@@ -222,7 +222,7 @@ struct Maximum {
 #pragma unroll 1
         for (int k = 0; k < CELL_ROWS; k++) {
             float own = weight_of(k);
-            weight = fmax(weight, dot_weights(p, own >= -1.5f && own >= min, place_of(i + k, j)));
+            weight = fmax(weight, dot_weights(p, own >= -1.5f && own >= min, position_of(i + k, j)));
         }
         add(weight);
     }

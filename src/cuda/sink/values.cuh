@@ -6,7 +6,7 @@
 #include "warp.cuh"
 
 /* Where a pair's value is among those that count, row by row. */
-static __device__ inline int64_t place(const Product &p, int64_t i, int64_t j) {
+static __device__ inline int64_t position(const Product &p, int64_t i, int64_t j) {
     int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
     gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
     return at + p.tile.col + j - col;
@@ -19,9 +19,9 @@ struct ExactValues : PlainSink {
 
     __device__ void put(const Product &p, int64_t i, int64_t j, double r) const {
         if (out.floats)
-            out.floats[place(p, i, j)] = (float)r;
+            out.floats[position(p, i, j)] = (float)r;
         else
-            out.doubles[place(p, i, j)] = r;
+            out.doubles[position(p, i, j)] = r;
     }
 
     template <ProductMode Mode, int N>
@@ -48,7 +48,7 @@ struct Numerators : PlainSink {
     __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
                             int64_t j) const {
         for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
-            if (is_pair(p, row, col)) out.counts[place(p, row, col)] = sign_sum(p, Mode, sum, row, col);
+            if (is_pair(p, row, col)) out.counts[position(p, row, col)] = sign_sum(p, Mode, sum, row, col);
         });
     }
 };

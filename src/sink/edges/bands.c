@@ -65,7 +65,7 @@ static int64_t add_run(gcor_edge_part *list, int64_t n, const gcor_edge_run *run
     return n;
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_position(const void *a, const void *b) {
     const gcor_edge_part *x = a, *y = b;
     if (x->mirrored != y->mirrored) return x->mirrored - y->mirrored;
     int64_t u = x->mirrored ? x->row : x->run->tile.col, v = y->mirrored ? y->row : y->run->tile.col;
@@ -79,7 +79,7 @@ static gcor_status list_parts(const gcor_store *store, gcor_context *context, co
     parts->list = gcor_alloc(context, parts->n, sizeof *parts->list, "the network's rows");
     if (!parts->list) return GCOR_NO_MEMORY;
     for (int64_t k = 0, n = 0; k < store->n_runs; k++) n = add_run(parts->list, n, &store->runs[k], w);
-    if (parts->n > 0) qsort(parts->list, (size_t)parts->n, sizeof *parts->list, by_place);
+    if (parts->n > 0) qsort(parts->list, (size_t)parts->n, sizeof *parts->list, by_position);
     return GCOR_OK;
 }
 
@@ -220,7 +220,7 @@ static void cut(band *b) {
 }
 
 /* From numbers to places. Another number than was counted before is a file that was written to since. */
-static gcor_status plan_places(const band *b, gcor_context *context, const int32_t *entries) {
+static gcor_status plan_positions(const band *b, gcor_context *context, const int32_t *entries) {
     int64_t at = 0;
     int same = 1;
     for (int64_t i = 0; i < b->wanted.end - b->wanted.first; i++) {
@@ -269,7 +269,7 @@ gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, doub
         for (int t = 0; t < b.n; t++) (void)find_stretch(&b, context, &b.stretches[t]);
         status = context->error.status;
     }
-    if (!status) status = plan_places(&b, context, entries);
+    if (!status) status = plan_positions(&b, context, entries);
     if (!status) {
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
         for (int t = 0; t < b.n; t++) {

@@ -59,7 +59,7 @@ static int64_t end_of_row(const gcor_edge_list *list, int64_t e) {
 
 /* Where every thread's edges of every row go: a row's from the first thread's on. Uses as many
  * counters as there are threads and rows. */
-static gcor_status plan_places(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
+static gcor_status plan_positions(gcor_edges *edges, gcor_context *context, const gcor_tile *tile) {
     int64_t counters = edges->threads * tile->n_row, at = 0;
     if (counters > edges->next_capacity) {
         gcor_free(edges->next);
@@ -183,7 +183,7 @@ gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_ti
     for (int t = 0; t < edges->threads; t++) n += edges->loose[t].n;
     if (n == 0) return GCOR_OK;
     gcor_status status = evict(context, &edges->ordered, n);
-    if (!status) status = plan_places(edges, context, tile);
+    if (!status) status = plan_positions(edges, context, tile);
     if (status) return status;
     scatter(edges, context, tile);
     sort_rows(edges, context, tile);

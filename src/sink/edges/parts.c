@@ -15,10 +15,10 @@ void gcor_free_reader(gcor_edge_reader *own) {
     gcor_free(own->r);
 }
 
-static gcor_status fetch(const gcor_edge_run *run, gcor_context *context, int64_t place, void **memory,
+static gcor_status fetch(const gcor_edge_run *run, gcor_context *context, int64_t position, void **memory,
                          int64_t *capacity, int64_t n, size_t size) {
     gcor_status status = gcor_grow(context, memory, 0, capacity, n, size, "the network's rows");
-    return status ? status : gcor_run_file_read(run->file, context, run->offset + place, *memory, n * (int64_t)size);
+    return status ? status : gcor_run_file_read(run->file, context, run->offset + position, *memory, n * (int64_t)size);
 }
 
 /* Not more than was counted when the run was written or attached, whatever has become of the file. */

@@ -62,7 +62,7 @@ static void count_part(const sorting *s, int64_t part) {
 }
 
 /* A bucket has the edges of the first part first. */
-static void plan_places(sorting *s) {
+static void plan_positions(sorting *s) {
     int64_t at = 0;
     for (int64_t b = 0; b < BUCKETS; b++) {
         s->begin[b] = at;
@@ -227,7 +227,7 @@ static gcor_status sort(sorting *s, gcor_context *context) {
     find_bits(s, context);
     for_all_parts(s, context, count_part);
     if (context->error.status) return context->error.status;
-    plan_places(s);
+    plan_positions(s);
     for_all_parts(s, context, move_part);
     if (!context->error.status) sort_buckets(s, context);
     return context->error.status;

@@ -20,7 +20,7 @@ static int64_t block_of(const gcor_tile *tile, int64_t width, const gcor_edge *e
 }
 
 /* From how many edges of a block each thread has to where its first one goes; `end`: where blocks end. */
-static void plan_places(int64_t *next, int threads, int64_t blocks, int64_t *end) {
+static void plan_positions(int64_t *next, int threads, int64_t blocks, int64_t *end) {
     int64_t at = 0;
     for (int64_t b = 0; b < blocks; b++) {
         for (int t = 0; t < threads; t++) {
@@ -39,7 +39,7 @@ static void move_edges(const gcor_edge *list, int64_t n, const gcor_tile *tile, 
     for (int t = 0; t < threads; t++)
         for (int64_t e = n * t / threads; e < n * (t + 1) / threads; e++)
             next[t * blocks + block_of(tile, width, &list[e])]++;
-    plan_places(next, threads, blocks, end);
+    plan_positions(next, threads, blocks, end);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++)
         for (int64_t e = n * t / threads; e < n * (t + 1) / threads; e++)

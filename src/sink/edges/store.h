@@ -120,11 +120,11 @@ gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, doub
 typedef struct {
     const char *path;
     int64_t r, col; /* bytes from its beginning */
-} gcor_places;
+} gcor_positions;
 
 /* All rows, by bands of at most that many entries, or one row. A disk that is full is GCOR_BAD_FILE. */
 gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, double min, gcor_view view,
-                             const int32_t *entries, int64_t max, const gcor_places *places);
+                             const int32_t *entries, int64_t max, const gcor_positions *positions);
 
 /* ---- pieces of a store's coefficients ------------------------------------------------------ */
 

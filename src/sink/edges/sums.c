@@ -21,10 +21,10 @@ gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, co
 
 /* What the threads have found for place k of the tile's rows and columns, to a variable; cleared for the next tile. */
 static void fold(gcor_edge_sums *sums, int64_t k, int64_t var) {
-    int64_t places = sums->at.n_row + sums->at.n_col, levels = gcor_edge_levels(sums);
+    int64_t positions = sums->at.n_row + sums->at.n_col, levels = gcor_edge_levels(sums);
     for (int t = 0; t < sums->threads; t++)
         for (int64_t level = 0; level < levels; level++) {
-            gcor_edge_sum *own = sums->partial + (t * places + k) * levels + level;
+            gcor_edge_sum *own = sums->partial + (t * positions + k) * levels + level;
             sums->degree[level * sums->n_var + var] += own->degree;
             sums->strength[level * sums->n_var + var] += own->strength;
             *own = (gcor_edge_sum){0, 0};

@@ -11,7 +11,7 @@ enum { STRETCH = 1 << 16, WRITERS = 4 };
 
 typedef struct {
     gcor_run_file *file;
-    const gcor_places *places;
+    const gcor_positions *positions;
     int64_t done;  /* entries that are in the file */
     void *col, *r; /* a band's */
     int64_t col_capacity, r_capacity;
@@ -28,11 +28,11 @@ static gcor_status write_stretch(const writer *w, gcor_context *context, int64_t
         values[e] = (float)r[e];
         columns[e] = col[e];
     }
-    const gcor_places *places = w->places;
-    gcor_status status = gcor_run_file_write(w->file, context, places->r + at * (int64_t)sizeof *values, values,
+    const gcor_positions *positions = w->positions;
+    gcor_status status = gcor_run_file_write(w->file, context, positions->r + at * (int64_t)sizeof *values, values,
                                              n * (int64_t)sizeof *values);
     if (status) return status;
-    return gcor_run_file_write(w->file, context, places->col + at * (int64_t)sizeof *columns, columns,
+    return gcor_run_file_write(w->file, context, positions->col + at * (int64_t)sizeof *columns, columns,
                                n * (int64_t)sizeof *columns);
 }
 
@@ -55,7 +55,7 @@ static gcor_status evict(writer *w, gcor_context *context, int64_t n) {
 }
 
 static gcor_status open_writer(writer *w, gcor_context *context) {
-    gcor_status status = gcor_run_file_open(context, w->places->path, 1, &w->file);
+    gcor_status status = gcor_run_file_open(context, w->positions->path, 1, &w->file);
     if (status) return status;
     int64_t n = (int64_t)writers_of(context) * STRETCH;
     w->values = gcor_alloc(context, n, sizeof *w->values, "the network's rows");
@@ -73,10 +73,10 @@ static void close_writer(writer *w) {
 }
 
 gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, double min, gcor_view view,
-                             const int32_t *entries, int64_t max, const gcor_places *places) {
+                             const int32_t *entries, int64_t max, const gcor_positions *positions) {
     const gcor_sink *sink = &store->edges.sink;
     int64_t n_row = view == GCOR_COLUMNS ? sink->n_col : sink->n_row;
-    writer w = {.places = places};
+    writer w = {.positions = positions};
     gcor_status status = open_writer(&w, context);
     for (int64_t row = 0, rows; !status && row < n_row; row += rows) {
         int64_t n = 0;
