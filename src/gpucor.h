@@ -174,7 +174,7 @@ typedef struct gcor_segment {
     const float *floats;
     const int32_t *counts; /* numerators instead, for a sink that wants them; the others are NULL */
     double error;
-    void (*exact)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
+    void (*refine)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
     const void *rows, *cols; /* exact()'s own */
     int64_t turn;            /* of multiply_in_turns(): which of the operands these are of, from 0 */
     int64_t stride; /* of GCOR_EACH (combine.h): subject s has its values at doubles + s * stride; otherwise 0 */
@@ -189,8 +189,8 @@ static inline double gcor_value(const gcor_segment *segment, int64_t k) {
 static inline double gcor_exact_value(const gcor_segment *segment, int64_t k) {
     const int32_t element = (int32_t)k;
     double r = 0;
-    if (!segment->exact) return gcor_value(segment, k);
-    segment->exact(segment, &element, 1, &r);
+    if (!segment->refine) return gcor_value(segment, k);
+    segment->refine(segment, &element, 1, &r);
     return r;
 }
 
@@ -237,7 +237,7 @@ typedef struct {
     /* After a run that had variables in another order: what stood at place k is variable rows[k], or cols[k] of the
      * columns' side; NULL: they stood as they are. The sink of a triangle is given the same twice. NULL: its result
      * does not depend on that. */
-    gcor_status (*rename)(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
+    gcor_status (*unpermute)(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
     void (*free)(gcor_sink *sink);
 } gcor_sink_type;
 

@@ -68,8 +68,8 @@ static int64_t cpu_memory(const gcor_state *state) {
 static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     *n_col = 2048;
     while (*n_col > 64 && 2 * *n_col * cpu_column_bytes(state, kind, n_obs) > OPERAND_MEMORY) *n_col /= 2;
-    int opened = kind != GCOR_REAL_COMMON && kind != GCOR_RANK_COMMON && kind != GCOR_PAIR_COMMON;
-    *n_row = opened || *n_col < 256 ? *n_col : 256;
+    int packed = kind != GCOR_REAL_COMMON && kind != GCOR_RANK_COMMON && kind != GCOR_PAIR_COMMON;
+    *n_row = packed || *n_col < 256 ? *n_col : 256;
 }
 
 static gcor_status multiply_kind(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,

@@ -3,7 +3,7 @@
  *   prepare.c           columns -> operand
  *   product.c           a tile: its variables opened in slivers, its blocks multiplied and handed to the sink
  *     real.c sign.c       what that means for real numbers and for signs
- *     kernels.c           the inner loops (kernels.h), written in kernel_real.h, kernel_sign.h and set.h for each
+ *     kernels.c           the inner loops (kernels.h), written in kernel_real.h, kernel_sign.h and isa.h for each
  *                         instruction set_*.h
  *   kendall.c           a tile of signs pair by pair, where that is cheaper
  *     knight.c levels.c   by sorting, and by a table of levels
@@ -30,8 +30,8 @@ typedef struct {
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS */
-    char *opened;          /* all variables in slivers, opened by a product's ... */
-    const void *opened_as; /* ... open(), for sinks to which operands come in turns; NULL: not yet */
+    char *packed;          /* all variables in slivers, opened by a product's ... */
+    const void *packed_as; /* ... open(), for sinks to which operands come in turns; NULL: not yet */
 } cpu_operand;
 
 /* A whole sliver may go beyond the last variable; it then has that one again, and nobody asks for the sums. */

@@ -56,9 +56,9 @@ int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, co
     double by_sort = fraction * (a.all * b.all - a.few * b.few) - by_sum;
     double sort = NS_SORT_STEP * n * log2(n + 2) + NS_PAIR;
     double own = by_table + by_sum * (NS_SUM * n + NS_PAIR) + by_sort * sort + (a.all - a.few) * 2 * sort;
-    double opened = (double)tile->n_row + (is_diagonal(rows, cols, tile) ? 0 : (double)tile->n_col);
+    double packed = (double)tile->n_row + (is_diagonal(rows, cols, tile) ? 0 : (double)tile->n_col);
     double cost[] = {[CPU_UNTIED] = 1, [CPU_TIED] = 2, [CPU_COMMON] = 4};
-    return own < words * (pairs * word * cost[mode] + opened * state->kernels->ns_open * (mode + 1));
+    return own < words * (pairs * word * cost[mode] + packed * state->kernels->ns_open * (mode + 1));
 }
 
 /* ---- a tile --------------------------------------------------------------------------------------- */
@@ -131,10 +131,10 @@ static void work_on_row(const tile_of_pairs *t, int thread, int64_t row, int64_t
 typedef struct {
     const tile_of_pairs *t;
     side *s;
-} opening;
+} packing;
 
 static void open_variable(void *argument, int thread, int64_t v) {
-    const opening *o = argument;
+    const packing *o = argument;
     const cpu_levels *levels = o->s->levels + v;
     (void)thread;
     if (levels->levels)
@@ -142,7 +142,7 @@ static void open_variable(void *argument, int thread, int64_t v) {
 }
 
 static void open_side(const tile_of_pairs *t, side *s) {
-    opening o = {t, s};
+    packing o = {t, s};
     gcor_for_each(t->state->context->threads, s->n_var, open_variable, &o);
 }
 

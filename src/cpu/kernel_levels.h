@@ -1,4 +1,4 @@
-/* Observations that are in two sets, for all pairs of sets of two variables. Included by set.h. */
+/* Observations that are in two sets, for all pairs of sets of two variables. Included by isa.h. */
 /* clang-format off: it does not know a pragma before a loop */
 
 /* One set of a with `n` of b, up to four. */

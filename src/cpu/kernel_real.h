@@ -1,4 +1,4 @@
-/* Sums of products of elements of one type. Included by set.h with TYPE, the function's name, PRODUCTS, and
+/* Sums of products of elements of one type. Included by isa.h with TYPE, the function's name, PRODUCTS, and
  * ADD_PRODUCT(a, b, sum), of a number, a vector and the vector of sums so far. */
 /* clang-format off: it does not know a pragma before a loop */
 TARGET static void NAME(PRODUCTS)(const TYPE *rows, const TYPE *cols, int64_t n, int add, TYPE *sums) {

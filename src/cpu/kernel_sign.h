@@ -1,4 +1,4 @@
-/* Sums of products of signs, and the signs' bits. Included by set.h. Counts are kept in the parts that the set
+/* Sums of products of signs, and the signs' bits. Included by isa.h. Counts are kept in the parts that the set
  * counts in, and widened to words before these overflow.
  *
  * Without ties a pair of observations is concordant or, where the bits differ, discordant. With ties both

@@ -17,12 +17,12 @@
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
-#include "set_plain.h"
+#include "isa_plain.h"
 #if defined(__x86_64__)
-#include "set_avx2.h"
-#include "set_avx512.h"
+#include "isa_avx2.h"
+#include "isa_avx512.h"
 #elif defined(__aarch64__) && defined(__ARM_NEON)
-#include "set_neon.h"
+#include "isa_neon.h"
 #endif
 
 #if defined(__x86_64__)

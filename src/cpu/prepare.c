@@ -184,6 +184,6 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->end);
     gcor_free(o->n_present);
     gcor_free(o->levels);
-    gcor_free(o->opened);
+    gcor_free(o->packed);
     gcor_free(o);
 }

@@ -65,10 +65,10 @@ typedef struct {
     const cpu_operand *operand;
     const cpu_slivers *slivers;
     int64_t var;
-} opening;
+} packing;
 
 static void open_sliver(void *argument, int thread, int64_t sliver) {
-    const opening *o = argument;
+    const packing *o = argument;
     const tile_product *t = o->t;
     const cpu_product *p = t->product;
     int64_t at = sliver * sliver_width(p);
@@ -79,7 +79,7 @@ static void open_sliver(void *argument, int thread, int64_t sliver) {
 
 static void open_slivers(const tile_product *t, const cpu_operand *operand, const cpu_slivers *slivers, int64_t var,
                          int64_t n_var) {
-    opening o = {t, operand, slivers, var};
+    packing o = {t, operand, slivers, var};
     if (are_open(t, operand, slivers, var, n_var)) return;
     gcor_for_each(t->state->context->threads, count_slivers(t->product, n_var), open_sliver, &o);
 }
@@ -154,12 +154,12 @@ static void work_on_slice(tile_product *t, int64_t first, int64_t n) {
 }
 
 static void open_kept_sliver(void *argument, int thread, int64_t s) {
-    const opening *o = argument;
+    const packing *o = argument;
     const cpu_product *p = o->t->product;
     (void)thread;
     if (!gcor_stop(o->t->state->context))
         p->open(o->t->state, p, o->operand, o->operand->head.first + s * sliver_width(p), 0, p->length,
-                o->operand->opened + s * sliver_bytes(p), NULL);
+                o->operand->packed + s * sliver_bytes(p), NULL);
 }
 
 /* All variables of an operand, opened for once. */
@@ -168,15 +168,15 @@ static gcor_status open_operand(const tile_product *t, const cpu_operand *operan
     cpu_operand *o = (cpu_operand *)operand; /* what is cached in it is no part of its value */
     gcor_context *context = t->state->context;
     int64_t slivers = count_slivers(p, o->head.n_var), bytes = sliver_bytes(p);
-    if (o->opened_as == (const void *)p->open) return GCOR_OK;
-    gcor_free(o->opened);
-    o->opened_as = NULL;
-    o->opened = gcor_alloc(context, slivers, (size_t)bytes, "the opened columns");
-    if (!o->opened) return GCOR_NO_MEMORY;
-    gcor_huge_pages(o->opened, (size_t)(slivers * bytes));
-    opening all = {.t = t, .operand = o};
+    if (o->packed_as == (const void *)p->open) return GCOR_OK;
+    gcor_free(o->packed);
+    o->packed_as = NULL;
+    o->packed = gcor_alloc(context, slivers, (size_t)bytes, "the opened columns");
+    if (!o->packed) return GCOR_NO_MEMORY;
+    gcor_huge_pages(o->packed, (size_t)(slivers * bytes));
+    packing all = {.t = t, .operand = o};
     gcor_for_each(context->threads, slivers, open_kept_sliver, &all);
-    if (!context->error.status) o->opened_as = (const void *)p->open;
+    if (!context->error.status) o->packed_as = (const void *)p->open;
     return context->error.status;
 }
 
@@ -188,7 +188,7 @@ static cpu_slivers kept_slivers(const tile_product *t, const cpu_operand *operan
                          .first = var,
                          .n_var = n_var,
                          .planes = t->product->planes,
-                         .memory = {operand->opened + sliver * sliver_bytes(t->product), 0}};
+                         .memory = {operand->packed + sliver * sliver_bytes(t->product), 0}};
 }
 
 static gcor_status keep_open(tile_product *t) {

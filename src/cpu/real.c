@@ -158,9 +158,9 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
 
 /* A sum of n products is off by at most n roundings of the sum of their sizes, which is at most the product of the
  * columns' lengths. What is added is for scaling to unit length, in double for the division. */
-static double error_bound(int is_cheap, int64_t n_obs) {
+static double error_bound(int is_approx, int64_t n_obs) {
     double n = (double)n_obs * 0x1p-24;
-    if (!is_cheap) return (double)(n_obs + 4) * 0x1p-52;
+    if (!is_approx) return (double)(n_obs + 4) * 0x1p-52;
     return n < 0.5 ? n / (1 - n) + 0x1p-20 : 1;
 }
 
@@ -186,12 +186,12 @@ static void set_coefficients(const gcor_state *state, const cpu_operand *rows, c
 
 static void deliver(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                     const cpu_operand *cols, const gcor_tile *block, void *sums) {
-    int is_cheap = rows->head.kind == GCOR_REAL && state->sink->approximate;
+    int is_approx = rows->head.kind == GCOR_REAL && state->sink->approximate;
     gcor_segment segment = {0};
     float rounded[CPU_BLOCK_COLS];
     if (rows->head.kind == GCOR_REAL)
-        segment = (gcor_segment){.error = error_bound(is_cheap, rows->head.n_obs),
-                                 .exact = exact,
+        segment = (gcor_segment){.error = error_bound(is_approx, rows->head.n_obs),
+                                 .refine = exact,
                                  .rows = rows,
                                  .cols = cols,
                                  .turn = product->turn};
@@ -200,7 +200,7 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
         if (segment.n == 0) continue;
         int64_t at = r * CPU_BLOCK_COLS + (segment.col - block->col);
-        if (is_cheap) {
+        if (is_approx) {
             segment.floats = (const float *)sums + at;
         } else {
             set_coefficients(state, rows, cols, (double *)sums + at, rounded, &segment);

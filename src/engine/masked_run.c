@@ -95,7 +95,7 @@ static gcor_status name(gcor_context *context, const chosen *c, gcor_job *job) {
     gcor_sink *sink = job->sink;
     copy_flags(c->x_flags, cols, sink->n_col, job->x_flags);
     if (job->y) copy_flags(c->y_flags, rows, sink->n_row, job->y_flags);
-    return sink->type->rename && (rows || cols) ? sink->type->rename(sink, context, rows, cols) : GCOR_OK;
+    return sink->type->unpermute && (rows || cols) ? sink->type->unpermute(sink, context, rows, cols) : GCOR_OK;
 }
 
 gcor_status gcor_run_chosen(gcor_session *session, gcor_context *context, gcor_job *job) {

@@ -31,7 +31,7 @@ GCOR_INLINE double gcor_min_adjacency(const gcor_overlap_rule *rule) {
 /* Of a coefficient, or of what stands for none: 0. */
 GCOR_INLINE double gcor_adjacency_of(const gcor_overlap_rule *rule, double r) {
     double base = rule->keeps_sign ? fabs(r) : gcor_base(rule->similarity, r);
-    double a = r <= 1 ? gcor_raise(base, rule->power) : 0;
+    double a = r <= 1 ? gcor_power(base, rule->power) : 0;
     if (a < gcor_min_adjacency(rule)) a = 0;
     return rule->keeps_sign && r < 0 ? -a : a;
 }

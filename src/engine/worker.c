@@ -86,16 +86,16 @@ static void plan_tiles(gcor_worker *w) {
     w->backend->tile_size(w->state, w->work->kind, w->work->cols.n_obs, &w->tile_rows, &w->tile_cols);
     if (!w->combine) return;
     gcor_combine *c = w->combine;
-    int cheap = gcor_combine_may_be_cheap(c), in_turns = w->backend->multiply_in_turns != NULL;
+    int approx = gcor_combine_may_be_approx(c), in_turns = w->backend->multiply_in_turns != NULL;
     for (int64_t s = 0; s < c->rule->n; s++) {
         int64_t rows, cols;
         w->backend->tile_size(w->state, kind_of(w, s), columns_of(w, s, 0)->n_obs, &rows, &cols);
         w->tile_cols = gcor_min(w->tile_cols, cols);
         w->tile_rows = gcor_min(w->tile_rows, rows);
-        cheap = cheap && kind_of(w, s) == GCOR_REAL;
-        in_turns = in_turns && cheap && columns_of(w, s, 0)->n_obs <= w->backend->in_turns;
+        approx = approx && kind_of(w, s) == GCOR_REAL;
+        in_turns = in_turns && approx && columns_of(w, s, 0)->n_obs <= w->backend->in_turns;
     }
-    c->sink.approximate = cheap;
+    c->sink.approximate = approx;
     /* What comes from a device comes in its own tiles. */
     int64_t bytes = w->backend->pairs ? 0 : DEVICE_BYTES, all = gcor_max(w->work->grid.n_row, w->work->grid.n_col);
     int64_t min = gcor_combine_side(c, w->context->threads, bytes), side = in_turns ? w->tile_cols : min;

@@ -135,8 +135,8 @@ static int has_capacity(const gcor_pair *pair, const gcor_design *design, int64_
 }
 
 /* Returns the norm, NaN where infinite values leave nothing. */
-static double make_ready(const gcor_pair *pair, const gcor_design *design, double *x, int64_t n, int *flags,
-                         double *out) {
+static double make_prepared(const gcor_pair *pair, const gcor_design *design, double *x, int64_t n, int *flags,
+                            double *out) {
     double norm = gcor_prepare_double(pair->measure, design, x, n, flags, &pair->ranks, out);
     return *flags & GCOR_INFINITE && pair->measure->infinite == GCOR_INFINITE_IS_NAN ? (double)NAN : norm;
 }
@@ -149,8 +149,8 @@ double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const doubl
     if (pair->design) own = design_of(pair, n);
     const gcor_design *design = pair->design ? &own : NULL;
     if (!has_capacity(pair, design, n)) return GCOR_NO_VALUE;
-    double norm_x = make_ready(pair, design, pair->x, n, &x_flags, pair->own_x);
-    double norm_y = make_ready(pair, design, pair->y, n, &y_flags, pair->own_y);
+    double norm_x = make_prepared(pair, design, pair->x, n, &x_flags, pair->own_x);
+    double norm_y = make_prepared(pair, design, pair->y, n, &y_flags, pair->own_y);
     return gcor_coefficient(gcor_double_dot(pair->own_x, pair->own_y, n), norm_x, norm_y);
 }
 
@@ -161,7 +161,7 @@ double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags) {
     if (pair->design && pair->design->keeps && n < pair->n_obs) return 0; /* what it keeps is of all observations */
     gcor_design own = {0};
     if (pair->design) own = design_of(pair, n);
-    double norm = make_ready(pair, pair->design ? &own : NULL, pair->x, n, &found, pair->own_x);
+    double norm = make_prepared(pair, pair->design ? &own : NULL, pair->x, n, &found, pair->own_x);
     *flags |= found & GCOR_FELL_BACK;
     return norm;
 }

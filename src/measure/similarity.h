@@ -20,7 +20,7 @@ GCOR_INLINE int gcor_is_multiplied(double power) {
 }
 
 /* base^power; a root rounds alike on every back end, as a GPU's pow() does not. */
-GCOR_INLINE double gcor_raise(double base, double power) {
+GCOR_INLINE double gcor_power(double base, double power) {
 #ifdef __CUDA_ARCH__
     if (!gcor_is_multiplied(power)) return pow(base, power);
 #else

@@ -15,7 +15,7 @@ static int is_among(SEXP devices, int device) {
     return 0;
 }
 
-static SEXP cuda_devices(SEXP opened) {
+static SEXP cuda_devices(SEXP packed) {
     const char *names[] = {"id", "name", "capability", "multiprocessors", "memory", "memory_free", ""};
     char reason[512];
     int n = cuda_count_gpus(reason, sizeof reason);
@@ -25,7 +25,7 @@ static SEXP cuda_devices(SEXP opened) {
     for (int d = 0; d < n; d++) {
         cuda_gpu gpu;
         char capability[32];
-        if (cuda_describe(d, is_among(opened, d), &gpu) != 0) gpu = (cuda_gpu){.name = "?", .memory_free = -1};
+        if (cuda_describe(d, is_among(packed, d), &gpu) != 0) gpu = (cuda_gpu){.name = "?", .memory_free = -1};
         snprintf(capability, sizeof capability, "%d.%d", gpu.major, gpu.minor);
         INTEGER(VECTOR_ELT(result, 0))[d] = d;
         SET_STRING_ELT(VECTOR_ELT(result, 1), d, Rf_mkChar(gpu.name));
@@ -40,8 +40,8 @@ static SEXP cuda_devices(SEXP opened) {
 
 #else
 
-static SEXP cuda_devices(SEXP opened) {
-    (void)opened;
+static SEXP cuda_devices(SEXP packed) {
+    (void)packed;
     return R_NilValue;
 }
 

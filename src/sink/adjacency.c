@@ -8,8 +8,8 @@
 
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, SOME = 256 };
 
-/* As gcor_raise(), in whole vectors where it is multiplied out. */
-static void raise_all(double power, int64_t n, const double *base, double *out) {
+/* As gcor_power(), in whole vectors where it is multiplied out. */
+static void prune_all(double power, int64_t n, const double *base, double *out) {
     const int is_whole = power == (double)(int)power;
     if (!gcor_is_multiplied(power)) {
         for (int64_t k = 0; k < n; k++) out[k] = gcor_pow(base[k], power);
@@ -40,7 +40,7 @@ static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, 
     double base[SOME], a[SOME];
     const double min = gcor_min_adjacency(rule);
     int64_t missing = find_bases(rule->keeps_sign ? GCOR_UNSIGNED : rule->similarity, r, n, base);
-    raise_all(rule->power, n, base, a);
+    prune_all(rule->power, n, base, a);
     if (rule->keeps_sign) {
 #pragma omp simd
         for (int64_t k = 0; k < n; k++) a[k] = copysign(a[k], r[k]);

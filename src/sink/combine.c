@@ -33,7 +33,7 @@ int64_t gcor_combine_side(const gcor_combine *c, int threads, int64_t bytes) {
     return side;
 }
 
-int gcor_combine_may_be_cheap(const gcor_combine *c) {
+int gcor_combine_may_be_approx(const gcor_combine *c) {
     return c->to->approximate && c->backend->pairs && !keeps_each(c->rule) && !c->rule->skips;
 }
 
@@ -85,7 +85,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     double wide[SOME];
     (void)context, (void)thread;
     if (sink->approximate) {
-        gcor_cheap_add(c, c->subject, segment, (float *)c->values + at);
+        gcor_approx_add(c, c->subject, segment, (float *)c->values + at);
         return GCOR_OK;
     }
     for (int64_t k = 0; k < segment->n; k += SOME) {
@@ -102,7 +102,7 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int6
     gcor_segment segment = {.row = row};
     gcor_tile one = {row, 1, c->tile.col, c->tile.n_col};
     if (c->sink.approximate) {
-        gcor_cheap_deliver(c, context, thread, &one, (float *)c->values + position(c, row, one.col));
+        gcor_approx_deliver(c, context, thread, &one, (float *)c->values + position(c, row, one.col));
         return;
     }
     gcor_tile_segment(&c->tile, c->to->shape, row, &segment.col, &segment.n);
@@ -189,14 +189,14 @@ static gcor_status take_turn(gcor_sink *sink, gcor_context *context, int thread,
     gcor_combine *c = combine_of(sink);
     const gcor_combine_part *part = &c->parts[thread];
     (void)context;
-    gcor_cheap_add(c, segment->turn, segment,
-                   part->sums + (segment->row - part->of.row) * part->of.n_col + (segment->col - part->of.col));
+    gcor_approx_add(c, segment->turn, segment,
+                    part->sums + (segment->row - part->of.row) * part->of.n_col + (segment->col - part->of.col));
     return GCOR_OK;
 }
 
 static void end_part(gcor_sink *sink, gcor_context *context, int thread) {
     gcor_combine *c = combine_of(sink);
-    gcor_cheap_deliver(c, context, thread, &c->parts[thread].of, c->parts[thread].sums);
+    gcor_approx_deliver(c, context, thread, &c->parts[thread].of, c->parts[thread].sums);
 }
 
 static gcor_status end_turns(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {

@@ -52,7 +52,7 @@ gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule
                              gcor_sink *to, int in_double, gcor_combine **combine);
 
 /* Whether the other sink, the rule and the back end allow cheap values; operands must be REAL ones. */
-int gcor_combine_may_be_cheap(const gcor_combine *combine);
+int gcor_combine_may_be_approx(const gcor_combine *combine);
 
 /* From now on subjects come in turns: multiply_in_turns(). Their values are cheap. */
 void gcor_combine_in_turns(gcor_combine *combine);

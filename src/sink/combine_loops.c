@@ -17,15 +17,15 @@
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define NAME(function) JOIN(function, SET)
-#define CHEAP static inline __attribute__((always_inline))
+#define APPROX static inline __attribute__((always_inline))
 
 /* In one step where the instruction set has it: cheap numbers need not be the same on all. */
-CHEAP float multiply_add(float a, float b, float c, int is_fused) {
+APPROX float multiply_add(float a, float b, float c, int is_fused) {
     return is_fused ? __builtin_fmaf(a, b, c) : a * b + c;
 }
 
-/* An odd polynomial, off by 1.4e-4 at the most up to GCOR_CHEAP_MAX. */
-CHEAP float cheap_artanh(float r, int is_fused) {
+/* An odd polynomial, off by 1.4e-4 at the most up to GCOR_APPROX_MAX. */
+APPROX float approx_artanh(float r, int is_fused) {
     const float t = r * r;
     float sum = 6.48284696f;
     sum = multiply_add(sum, t, -13.5850477f, is_fused);
@@ -38,7 +38,7 @@ CHEAP float cheap_artanh(float r, int is_fused) {
 }
 
 /* A quotient of polynomials, off by some 1e-7. */
-CHEAP float cheap_tanh(float z) {
+APPROX float approx_tanh(float z) {
     z = z > 7.9f ? 7.9f : z;
     z = z < -7.9f ? -7.9f : z;
     const float t = z * z;
@@ -62,7 +62,7 @@ static const float LOW[] = {1.00146643f, 0.303777466f, 0.341046865f};
 
 static int some_beyond_plain(const float *value, float max) {
     int beyond = 0;
-    for (int k = 0; k < GCOR_CHEAP_SOME; k++) beyond |= fabsf(value[k]) > max;
+    for (int k = 0; k < GCOR_APPROX_SOME; k++) beyond |= fabsf(value[k]) > max;
     return beyond;
 }
 
@@ -79,7 +79,7 @@ static int some_beyond_plain(const float *value, float max) {
 #define IS_FUSED 1
 TARGET static inline int some_beyond_avx2(const float *value, float max) {
     __m256 beyond = _mm256_setzero_ps();
-    for (int k = 0; k < GCOR_CHEAP_SOME; k += 8) {
+    for (int k = 0; k < GCOR_APPROX_SOME; k += 8) {
         __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), _mm256_loadu_ps(value + k));
         beyond = _mm256_or_ps(beyond, _mm256_cmp_ps(size, _mm256_set1_ps(max), _CMP_GT_OQ));
     }
@@ -96,7 +96,7 @@ TARGET static inline int some_beyond_avx2(const float *value, float max) {
 #define IS_FUSED 1
 TARGET static inline int some_beyond_avx512(const float *value, float max) {
     __mmask16 beyond = 0;
-    for (int k = 0; k < GCOR_CHEAP_SOME; k += 16)
+    for (int k = 0; k < GCOR_APPROX_SOME; k += 16)
         beyond |= _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_loadu_ps(value + k)), _mm512_set1_ps(max), _CMP_GT_OQ);
     return beyond != 0;
 }

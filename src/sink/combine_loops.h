@@ -23,12 +23,12 @@ typedef struct gcor_combine_loops {
     /* Of sums divided by their total the coefficient, in their place. */
     void (*divide)(double *sum, double total, int64_t n);
     void (*end_fisher)(double *sum, int64_t n);
-    /* The same of floats, cheaply; NaN stays. add_cheap_fisher() adds nothing for a value beyond GCOR_CHEAP_MAX, and
+    /* The same of floats, cheaply; NaN stays. add_approx_fisher() adds nothing for a value beyond GCOR_APPROX_MAX, and
      * returns whether there is one. */
-    void (*add_cheap_mean)(float *sum, const float *value, float w, int64_t n);
-    int (*add_cheap_fisher)(float *sum, const float *value, float w, int64_t n);
-    void (*add_cheap_min)(float *sum, const float *value, int64_t n);
-    void (*end_cheap_fisher)(float *sum, int64_t n);
+    void (*add_approx_mean)(float *sum, const float *value, float w, int64_t n);
+    int (*add_approx_fisher)(float *sum, const float *value, float w, int64_t n);
+    void (*add_approx_min)(float *sum, const float *value, int64_t n);
+    void (*end_approx_fisher)(float *sum, int64_t n);
     /* Whether the size of one of them is larger. */
     int (*are_beyond)(const float *value, float max, int64_t n);
     /* Whether all are at most 1, and so coefficients. */
@@ -39,11 +39,11 @@ typedef struct gcor_combine_loops {
 enum { GCOR_SUM_BLOCK = 128 };
 
 /* Cheap values that are looked at together. */
-enum { GCOR_CHEAP_SOME = 64 };
+enum { GCOR_APPROX_SOME = 64 };
 
 /* Up to here artanh is a polynomial, with this error. */
-#define GCOR_CHEAP_MAX 0.9
-#define GCOR_CHEAP_ERROR 1.5e-4
+#define GCOR_APPROX_MAX 0.9
+#define GCOR_APPROX_ERROR 1.5e-4
 
 /* Those of the machine's best instruction set, or of that which the environment names (cpu/kernels.h). */
 const gcor_combine_loops *gcor_combine_best_loops(void);

@@ -1,6 +1,6 @@
 /* The loops for one instruction set; included by combine_loops.c with SET, the suffix of its functions, SET_NAME,
  * TARGET, their attribute or nothing, IS_FUSED, whether it multiplies and adds at once, and NAME(some_beyond)(),
- * whether the size of one of GCOR_CHEAP_SOME values is larger than `most`. */
+ * whether the size of one of GCOR_APPROX_SOME values is larger than `most`. */
 TARGET static void NAME(add_mean)(double *sum, const double *value, double w, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
@@ -72,13 +72,13 @@ TARGET static void NAME(end_fisher)(double *sum, int64_t n) {
     for (int64_t k = 0; k < n; k++) sum[k] = gcor_tanh(sum[k]);
 }
 
-TARGET static void NAME(add_cheap_mean)(float *sum, const float *value, float w, int64_t n) {
+TARGET static void NAME(add_approx_mean)(float *sum, const float *value, float w, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
 }
 
 /* Of values up to LOW_MAX. */
-CHEAP TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t n) {
+APPROX TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t n) {
     const float a = w * LOW[2], b = w * LOW[1], c = w * LOW[0];
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) {
@@ -87,28 +87,28 @@ CHEAP TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t
     }
 }
 
-/* has_beyond: values beyond GCOR_CHEAP_MAX are left out. */
-CHEAP TARGET void NAME(add_high)(float *sum, const float *value, float w, int64_t n, int has_beyond) {
-    const float max = (float)GCOR_CHEAP_MAX;
+/* has_beyond: values beyond GCOR_APPROX_MAX are left out. */
+APPROX TARGET void NAME(add_high)(float *sum, const float *value, float w, int64_t n, int has_beyond) {
+    const float max = (float)GCOR_APPROX_MAX;
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) {
         const float r = has_beyond && fabsf(value[k]) > max ? 0 : value[k];
-        sum[k] = multiply_add(w, cheap_artanh(r, IS_FUSED), sum[k], IS_FUSED);
+        sum[k] = multiply_add(w, approx_artanh(r, IS_FUSED), sum[k], IS_FUSED);
     }
 }
 
 /* Most correlations are weak: some at a time, by fewer terms where these do for all of them. */
-TARGET static int NAME(add_cheap_fisher)(float *sum, const float *value, float w, int64_t n) {
-    const float max = (float)GCOR_CHEAP_MAX;
+TARGET static int NAME(add_approx_fisher)(float *sum, const float *value, float w, int64_t n) {
+    const float max = (float)GCOR_APPROX_MAX;
     int64_t k = 0;
     int beyond = 0;
-    for (; k + GCOR_CHEAP_SOME <= n; k += GCOR_CHEAP_SOME) {
+    for (; k + GCOR_APPROX_SOME <= n; k += GCOR_APPROX_SOME) {
         if (!NAME(some_beyond)(value + k, LOW_MAX)) {
-            NAME(add_low)(sum + k, value + k, w, GCOR_CHEAP_SOME);
+            NAME(add_low)(sum + k, value + k, w, GCOR_APPROX_SOME);
         } else if (!NAME(some_beyond)(value + k, max)) {
-            NAME(add_high)(sum + k, value + k, w, GCOR_CHEAP_SOME, 0);
+            NAME(add_high)(sum + k, value + k, w, GCOR_APPROX_SOME, 0);
         } else {
-            NAME(add_high)(sum + k, value + k, w, GCOR_CHEAP_SOME, 1);
+            NAME(add_high)(sum + k, value + k, w, GCOR_APPROX_SOME, 1);
             beyond = 1;
         }
     }
@@ -117,19 +117,19 @@ TARGET static int NAME(add_cheap_fisher)(float *sum, const float *value, float w
     return beyond;
 }
 
-TARGET static void NAME(add_cheap_min)(float *sum, const float *value, int64_t n) {
+TARGET static void NAME(add_approx_min)(float *sum, const float *value, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] = value[k] >= sum[k] ? sum[k] : value[k] < sum[k] ? value[k] : NAN;
 }
 
-TARGET static void NAME(end_cheap_fisher)(float *sum, int64_t n) {
+TARGET static void NAME(end_approx_fisher)(float *sum, int64_t n) {
 #pragma omp simd
-    for (int64_t k = 0; k < n; k++) sum[k] = cheap_tanh(sum[k]);
+    for (int64_t k = 0; k < n; k++) sum[k] = approx_tanh(sum[k]);
 }
 
 TARGET static int NAME(are_beyond)(const float *value, float max, int64_t n) {
     int beyond = 0;
-    if (n == GCOR_CHEAP_SOME) return NAME(some_beyond)(value, max);
+    if (n == GCOR_APPROX_SOME) return NAME(some_beyond)(value, max);
     for (int64_t k = 0; k < n; k++) beyond |= fabsf(value[k]) > max;
     return beyond;
 }
@@ -150,10 +150,10 @@ static const gcor_combine_loops NAME(loops) = {
     .largest_t = NAME(largest_t),
     .divide = NAME(divide),
     .end_fisher = NAME(end_fisher),
-    .add_cheap_mean = NAME(add_cheap_mean),
-    .add_cheap_fisher = NAME(add_cheap_fisher),
-    .add_cheap_min = NAME(add_cheap_min),
-    .end_cheap_fisher = NAME(end_cheap_fisher),
+    .add_approx_mean = NAME(add_approx_mean),
+    .add_approx_fisher = NAME(add_approx_fisher),
+    .add_approx_min = NAME(add_approx_min),
+    .end_approx_fisher = NAME(end_approx_fisher),
     .are_beyond = NAME(are_beyond),
     .are_coefficients = NAME(are_coefficients),
 };

@@ -1,5 +1,5 @@
 /* What the files of the sink that combines have in common: combine.c takes tiles, combine_sums.c adds up exact values,
- * combine_cheap.c cheap ones. */
+ * combine_approx.c cheap ones. */
 #ifndef GPUCOR_COMBINE_SUMS_H
 #define GPUCOR_COMBINE_SUMS_H
 
@@ -24,9 +24,9 @@ void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t st
                     double *z);
 
 /* A segment of a subject's cheap values to its sums. Any thread. */
-void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum);
+void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum);
 /* Sums of all subjects, of a tile or a part of it, in rows without gaps, become coefficients, in their place, and those
  * that may be of use go to the other sink. Any thread; an error is in the context. */
-void gcor_cheap_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums);
+void gcor_approx_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums);
 
 #endif

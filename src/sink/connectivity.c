@@ -165,23 +165,24 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
 }
 
 /* A number's of one side's variables, `size` bytes each, to where they belong, by way of a copy. */
-static void rename_numbers(const int32_t *names, int64_t n, size_t size, char *numbers, char *copy) {
+static void unpermute_numbers(const int32_t *names, int64_t n, size_t size, char *numbers, char *copy) {
     memcpy(copy, numbers, (size_t)n * size);
     for (int64_t j = 0; names && j < n; j++) memcpy(numbers + (size_t)names[j] * size, copy + (size_t)j * size, size);
 }
 
-static gcor_status rename_variables(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
+static gcor_status unpermute_variables(gcor_sink *sink, gcor_context *context, const int32_t *rows,
+                                       const int32_t *cols) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     int64_t n = c->n_var, n_col = sink->n_col;
     char *copy = gcor_alloc(context, n, sizeof *c->sums, "sums over pairs");
     if (!copy) return GCOR_NO_MEMORY;
     for (int64_t at = 0; at < all_degrees(c); at += n) {
-        rename_numbers(cols, n_col, sizeof *c->degree, (char *)(c->degree + at), copy);
-        rename_numbers(rows, n - n_col, sizeof *c->degree, (char *)(c->degree + at + n_col), copy);
+        unpermute_numbers(cols, n_col, sizeof *c->degree, (char *)(c->degree + at), copy);
+        unpermute_numbers(rows, n - n_col, sizeof *c->degree, (char *)(c->degree + at + n_col), copy);
     }
     for (int64_t at = 0; at < all_sums(c); at += n) {
-        rename_numbers(cols, n_col, sizeof *c->sums, (char *)(c->sums + at), copy);
-        rename_numbers(rows, n - n_col, sizeof *c->sums, (char *)(c->sums + at + n_col), copy);
+        unpermute_numbers(cols, n_col, sizeof *c->sums, (char *)(c->sums + at), copy);
+        unpermute_numbers(rows, n - n_col, sizeof *c->sums, (char *)(c->sums + at + n_col), copy);
     }
     gcor_free(copy);
     return GCOR_OK;
@@ -208,7 +209,7 @@ const gcor_sink_type gcor_degrees_type = {
     .merge = merge,
     .save = save,
     .load = load,
-    .rename = rename_variables,
+    .unpermute = unpermute_variables,
     .free = release,
 };
 
@@ -216,7 +217,7 @@ const gcor_sink_type gcor_degrees_type = {
 #define TYPE_OF_SUMS(its_name) \
     { \
         .name = its_name, .take = take, .begin_tile = begin_tile, .end_tile = end_tile, .fork = fork_sink, \
-        .merge = merge, .save = save, .load = load, .rename = rename_variables, .free = release \
+        .merge = merge, .save = save, .load = load, .unpermute = unpermute_variables, .free = release \
     }
 const gcor_sink_type gcor_connectivity_type = TYPE_OF_SUMS("connectivity");
 const gcor_sink_type gcor_maps_type = TYPE_OF_SUMS("maps");

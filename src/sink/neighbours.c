@@ -195,7 +195,7 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
 }
 
 /* Neighbours have their names already; what they are neighbours of has not. */
-static gcor_status rename_heaps(gcor_heaps *heaps, int64_t k, gcor_context *context, const int32_t *names) {
+static gcor_status unpermute_heaps(gcor_heaps *heaps, int64_t k, gcor_context *context, const int32_t *names) {
     gcor_heaps fresh = *heaps;
     if (!names || heaps->n_var == 0) return GCOR_OK;
     gcor_status status = allocate(context, &fresh, k, heaps->n_var);
@@ -210,11 +210,12 @@ static gcor_status rename_heaps(gcor_heaps *heaps, int64_t k, gcor_context *cont
     return status;
 }
 
-static gcor_status rename_variables(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
+static gcor_status unpermute_variables(gcor_sink *sink, gcor_context *context, const int32_t *rows,
+                                       const int32_t *cols) {
     gcor_neighbours *neighbours = (gcor_neighbours *)sink;
     gcor_edge_rule *rule = &neighbours->edges.rule;
-    gcor_status status = rename_heaps(&neighbours->cols, neighbours->k, context, cols);
-    if (!status) status = rename_heaps(&neighbours->rows, neighbours->k, context, rows);
+    gcor_status status = unpermute_heaps(&neighbours->cols, neighbours->k, context, cols);
+    if (!status) status = unpermute_heaps(&neighbours->rows, neighbours->k, context, rows);
     rule->col_min = neighbours->cols.min;
     rule->row_min = sink->shape == GCOR_FULL ? neighbours->rows.min : neighbours->cols.min;
     return status;
@@ -229,7 +230,7 @@ const gcor_sink_type gcor_neighbours_type = {
     .merge = merge,
     .save = save,
     .load = load,
-    .rename = rename_variables,
+    .unpermute = unpermute_variables,
     .free = release,
 };
 

@@ -117,8 +117,8 @@ GCOR_INLINE gcor_verdict gcor_judge(const gcor_edge_rule *rule, int64_t row, int
 
 /* The same by a value within `error` of the exact one: NOTHING and ABOVE are certain, KEPT is for the exact one to
  * decide. */
-GCOR_INLINE gcor_verdict gcor_judge_cheap(const gcor_edge_rule *rule, int64_t row, int64_t col, double value,
-                                          double error) {
+GCOR_INLINE gcor_verdict gcor_judge_approx(const gcor_edge_rule *rule, int64_t row, int64_t col, double value,
+                                           double error) {
     double weight = gcor_raw_weight(rule->side, value);
     if (weight >= rule->ceiling + error) return GCOR_ABOVE;
     return weight >= gcor_min_weight(rule, row, col) - error ? GCOR_KEPT : GCOR_NOTHING;

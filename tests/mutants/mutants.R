@@ -84,7 +84,7 @@ mutants <- list(
          "connectivity|workers"),
   mutant("ties among neighbours", "src/sink/neighbours.c", "(x == y && a->other > b->other)",
          "(x == y && a->other < b->other)", "network"),
-  mutant("renamed edges", "src/sink/edges/rename.c", "to->is_triangle && i < j ?", "to->is_triangle && i > j ?",
+  mutant("renamed edges", "src/sink/edges/unpermute.c", "to->is_triangle && i < j ?", "to->is_triangle && i > j ?",
          "pairs"),
   mutant("Welch's degrees", "src/sink/group_tests.c", "second * second / second_df)", "second * second / first_df)",
          "effects"),

@@ -42,10 +42,10 @@ static gcor_status call(device *d, gcor_context *context, unit_function function
 
 /* Wait until as many are being opened as are to go on together. */
 static void gather(void) {
-    for (int opening = 0; opening < unit_devices_now.together; usleep(50)) {
-        opening = 0;
+    for (int packing = 0; packing < unit_devices_now.together; usleep(50)) {
+        packing = 0;
         for (int d = 0; d < UNIT_DEVICES; d++)
-            opening += __atomic_load_n(&unit_devices_now.calls[d][UNIT_OPEN], __ATOMIC_RELAXED);
+            packing += __atomic_load_n(&unit_devices_now.calls[d][UNIT_OPEN], __ATOMIC_RELAXED);
     }
 }
 

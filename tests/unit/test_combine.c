@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { VALUES = 3 * GCOR_CHEAP_SOME + 5 };
+enum { VALUES = 3 * GCOR_APPROX_SOME + 5 };
 
 /* Values up to `most` of both signs, the largest among them. */
 static void fill(float *value, double max) {
@@ -19,23 +19,23 @@ static void fill(float *value, double max) {
 }
 
 static void check_sums(const gcor_combine_loops *loops, double max, float w) {
-    const float beyond = (float)GCOR_CHEAP_MAX;
+    const float beyond = (float)GCOR_APPROX_MAX;
     float value[VALUES], sum[VALUES];
     int expected = 0;
     fill(value, max);
     for (int k = 0; k < VALUES; k++) sum[k] = 0.25f;
     for (int k = 0; k < VALUES; k++) expected |= fabsf(value[k]) > beyond;
-    CHECK(!loops->add_cheap_fisher(sum, value, w, VALUES) == !expected);
+    CHECK(!loops->add_approx_fisher(sum, value, w, VALUES) == !expected);
     for (int k = 0; k < VALUES; k++) {
         double z = fabsf(value[k]) > beyond ? 0 : atanh(value[k]);
         unit_about("%s: r = %.9g, w = %g", loops->name, value[k], w);
-        CHECK(fabs((sum[k] - 0.25) / w - z) <= GCOR_CHEAP_ERROR);
+        CHECK(fabs((sum[k] - 0.25) / w - z) <= GCOR_APPROX_ERROR);
     }
 }
 
 static void check_looks(const gcor_combine_loops *loops) {
     float value[VALUES];
-    for (int n = 1; n <= GCOR_CHEAP_SOME; n++)
+    for (int n = 1; n <= GCOR_APPROX_SOME; n++)
         for (int k = 0; k < n; k++) {
             for (int l = 0; l < n; l++) value[l] = l % 2 ? 0.5f : -0.5f;
             CHECK(!loops->are_beyond(value, 0.5f, n));
@@ -149,7 +149,7 @@ static void largest_t_are_near(void) {
     with_each_set(check_largest_t);
 }
 
-static void cheap_sums_are_near(void) {
+static void approx_sums_are_near(void) {
     with_each_set(check_all_sums);
 }
 
@@ -158,7 +158,7 @@ static void larger_ones_are_seen(void) {
 }
 
 const unit_test combine_tests[] = {
-    {"cheap sums are near", cheap_sums_are_near},
+    {"cheap sums are near", approx_sums_are_near},
     {"larger values are seen", larger_ones_are_seen},
     {"largest sums are the same", largest_sums_are_the_same},
     {"largest t are near", largest_t_are_near},

@@ -64,7 +64,7 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
 }
 
 /* Variables of a side of a network's tile whose bits are opened. */
-static int64_t opened_side(const gcor_state *state, int64_t n_obs) {
+static int64_t packed_side(const gcor_state *state, int64_t n_obs) {
     int64_t bytes = 2 * sign_words(n_obs) * (int64_t)sizeof(unsigned), side = OPENED_SIDE;
     while (side > TILE_COLS_MIN && side * bytes > state->total_memory / OPENED_PART) side /= 2;
     return side;
@@ -73,10 +73,10 @@ static int64_t opened_side(const gcor_state *state, int64_t n_obs) {
 static void network_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     int64_t given = state->context->memory,
             memory = given > 0 ? std::min<int64_t>(given, OPERAND_BYTES) : OPERAND_BYTES;
-    bool opened = kind == GCOR_SIGN && sign_bytes(kind, n_obs) == 0;
-    *n_col = opened ? opened_side(state, n_obs) : (int64_t)NETWORK_COLS;
+    bool packed = kind == GCOR_SIGN && sign_bytes(kind, n_obs) == 0;
+    *n_col = packed ? packed_side(state, n_obs) : (int64_t)NETWORK_COLS;
     while (*n_col > TILE_COLS && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > memory) *n_col /= 2;
-    *n_row = opened ? *n_col : std::min<int64_t>(*n_col, NETWORK_ROWS);
+    *n_row = packed ? *n_col : std::min<int64_t>(*n_col, NETWORK_ROWS);
 }
 
 /* All columns, where they are ready at the same time, and as many rows as are some megabytes. */

@@ -22,7 +22,7 @@ struct Operand {
     DeviceArray<float> inverse;        /* SIGN: 1 / sqrt(norm), NaN without coefficients */
     std::unique_ptr<int64_t[]> tied_before; /* SIGN: how many of the variables before have ties */
     std::unique_ptr<int[]> level_count;     /* SIGN, long ones: how many levels, 0: more than FEW_LEVELS ... */
-    DeviceArray<float> levels;              /* ... and which, FEW_LEVELS each (product/sets.cu) */
+    DeviceArray<float> levels;              /* ... and which, FEW_LEVELS each (product/level_tables.cu) */
     DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON: values, NaN: missing */
     DeviceArray<int> order, begin, end;     /* RANK_COMMON, as gcor_rank() has them */
 

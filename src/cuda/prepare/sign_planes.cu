@@ -1,7 +1,7 @@
 /* Sign bits from scores: when columns of signs are prepared, or for a tile (product/sign.cu, product/slices.cu). */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
-#include "../product/opening.cuh"
+#include "../product/packing.cuh"
 #include "../product/sign.cuh"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ static __global__ void open_bits(const float *scores, int64_t n_obs, int64_t fir
 }
 static_assert(PIECE_WORDS == 32, "a word for each lane of a warp");
 
-/* Pieces by groups (product/opening.cuh), greater and, where there are ties, less. */
+/* Pieces by groups (product/packing.cuh), greater and, where there are ties, less. */
 template <ProductMode Mode>
 static __global__ void open_by_groups(const float *scores, int64_t n_obs, Planes planes) {
     __shared__ SortedBlock sorted[OPEN_WARPS];

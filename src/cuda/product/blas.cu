@@ -29,24 +29,24 @@ Library open_library() {
     Library found;
     char name[32];
     snprintf(name, sizeof name, "libcublas.so.%d", CUDART_VERSION / 1000);
-    void *opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!opened)
+    void *packed = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!packed)
         throw Failure(
             GCOR_DEVICE_ERROR,
             "cuBLAS, which multiplies on the GPU, cannot be opened: %.160s; install it with the CUDA Toolkit, "
             "or use backend = \"cpu\"",
             dlerror());
-    find(opened, "cublasCreate_v2", found.create);
-    find(opened, "cublasDestroy_v2", found.destroy);
-    find(opened, "cublasSetStream_v2", found.set_stream);
-    find(opened, "cublasDgemm_v2", found.dgemm);
+    find(packed, "cublasCreate_v2", found.create);
+    find(packed, "cublasDestroy_v2", found.destroy);
+    find(packed, "cublasSetStream_v2", found.set_stream);
+    find(packed, "cublasDgemm_v2", found.dgemm);
     return found;
 }
 
 /* Opened once, and never closed. */
 const Library &library() {
-    static const Library opened = open_library();
-    return opened;
+    static const Library packed = open_library();
+    return packed;
 }
 
 void check_blas(int status, const char *what) {

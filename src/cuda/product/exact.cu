@@ -1,7 +1,7 @@
 /* All exact coefficients of a tile, by whatever makes them of its operands' kind: for sinks that have no better way,
  * or that want just these. */
 #include "launch.cuh"
-#include "sets.cuh"
+#include "level_tables.cuh"
 #include "../sink/values.cuh"
 
 static void multiply_fused(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {

@@ -9,7 +9,7 @@
  * out of order is counted as elements pass one another. */
 #include "../backend/cub.cuh"
 #include "../backend/lanes.cuh"
-#include "sets.cuh"
+#include "level_tables.cuh"
 
 #include <algorithm>
 #include <vector>

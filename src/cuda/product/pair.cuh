@@ -15,14 +15,14 @@ static __device__ inline int sign_sum(const Product &p, ProductMode mode, int su
     return mode == TIED ? sum - p.cols.ones_untied[j] : sum;
 }
 
-static __device__ inline float cheap_value(int sum) {
+static __device__ inline float approx_value(int sum) {
     return __int_as_float(sum) * (1 / (HALF_SCALE * HALF_SCALE));
 }
 
 /* In single precision; NaN without coefficient, or anything (UNTIED). */
 template <ProductMode Mode>
 static __device__ inline float rough_value(const Product &p, int sum, int64_t i, int64_t j) {
-    if (Mode == HALF) return cheap_value(sum);
+    if (Mode == HALF) return approx_value(sum);
     return (float)sign_sum(p, Mode, sum, i, j) * p.rows.inverse[i] * p.cols.inverse[j];
 }
 

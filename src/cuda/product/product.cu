@@ -37,7 +37,7 @@ bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
 }
 
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    return state->needs.cheap && fused_exactly(state, kind, n_obs);
+    return state->needs.approx && fused_exactly(state, kind, n_obs);
 }
 
 static Product placed(const gcor_state *state, Product product, const Operand &rows, const gcor_tile &tile) {

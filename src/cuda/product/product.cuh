@@ -10,8 +10,8 @@
  *   dots.cu           exact coefficients of REAL columns to the last bit, one by one
  *   pair.cuh          what a sum means, and of which pair it is
  *   exact.cu          all exact coefficients of a tile, whatever its kind: from these products, or from those of
- *   sets.cu           long columns of signs as sets of bits, of their signs or of their levels (set_bits.cu,
- * opening.cuh, set_values.cu), or knight.cu         by sorting, slices.cu         signs over common observations, a
+ *   level_tables.cu           long columns of signs as sets of bits, of their signs or of their levels (level_bits.cu,
+ * packing.cuh, level_values.cu), or knight.cu         by sorting, slices.cu         signs over common observations, a
  * part of their bits at a time, and pairwise.cu       pairs by themselves, over their common observations
  *
  * What becomes of a sum is the sink's, in ../sink: a struct that the kernels are compiled with (sink/warp.cuh).
@@ -65,8 +65,8 @@ struct Product {
     Walk walk;   /* launch_sink() makes it */
     int cluster; /* and chooses this, where blocks come in clusters: how many there are in one */
 
-    /* Rows and columns that are sets of variables (sets.cu): SET_CODES times the variable's number in the tile of
-     * variables, and more; NULL: they are variables. Blocks in which no pair of variables counts are left out. */
+    /* Rows and columns that are sets of variables (level_tables.cu): SET_CODES times the variable's number in the tile
+     * of variables, and more; NULL: they are variables. Blocks in which no pair of variables counts are left out. */
     const int *row_code, *col_code;
     int64_t row_start; /* the rows' planes begin so many columns before the first row, a multiple of 8 */
     gcor_tile variables;
@@ -113,7 +113,7 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
 Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 /* Of REAL columns the coefficients that edges are decided on, as doubles; dots.cu. */
 void multiply_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
-/* For kinds: double.cu, slices.cu and pairwise.cu; sets.cuh. */
+/* For kinds: double.cu, slices.cu and pairwise.cu; level_tables.cuh. */
 void multiply_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
@@ -134,7 +134,7 @@ struct OpenedPlanes {
     Contents contents{};   /* of all bits; operand 0: of a part */
 };
 
-/* A side as sets of bits (sets.cu). */
+/* A side as sets of bits (level_tables.cu). */
 struct SetBuffers {
     DeviceArray<int> code, first;
     DeviceArray<unsigned char> bits;
@@ -147,7 +147,7 @@ struct ProductBuffers {
     OpenedPlanes row_planes, col_planes; /* where bits are not kept */
     DeviceArray<long long> counts;       /* slices.cu: over slices */
     SetBuffers row_sets, col_sets;
-    DeviceArray<unsigned long long> set_counts; /* sets.cu: bits in common, over slices */
+    DeviceArray<unsigned long long> set_counts; /* level_tables.cu: bits in common, over slices */
     DeviceArray<int> level_counts;
     KnightBuffers knight;
     DeviceArray<unsigned> scratch; /* pairwise.cu: ranks of very long columns */

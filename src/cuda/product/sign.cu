@@ -2,8 +2,8 @@
  * are opened for a tile; and of very long ones in slices (slices.cu). All sums are exact integers. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
-#include "opening.cuh"
-#include "sets.cuh"
+#include "packing.cuh"
+#include "level_tables.cuh"
 #include "sign.cuh"
 
 #include <algorithm>
@@ -68,27 +68,27 @@ void make_bits(gcor_state *state, Operand &o) {
 
 /* ---- bits that are opened for a tile ------------------------------------------------------- */
 
-Planes reserve_planes(OpenedPlanes &opened, ProductMode mode, int64_t n_var, int64_t pieces) {
+Planes reserve_planes(OpenedPlanes &packed, ProductMode mode, int64_t n_var, int64_t pieces) {
     int64_t bytes = piece_bytes(n_var, pieces);
-    opened.bits.reserve(planes_of(mode) * bytes, "sign bits");
-    opened.ones.reserve(2 * counts_of(n_var), "sign bits");
-    unsigned char *data = opened.bits.data;
+    packed.bits.reserve(planes_of(mode) * bytes, "sign bits");
+    packed.ones.reserve(2 * counts_of(n_var), "sign bits");
+    unsigned char *data = packed.bits.data;
     return {pieces,
             n_var * PIECE_BYTES,
             {data, data + bytes, data + 2 * bytes},
-            opened.ones.data,
-            opened.ones.data + counts_of(n_var)};
+            packed.ones.data,
+            packed.ones.data + counts_of(n_var)};
 }
 
 /* All bits of variables var .. var+n_var-1; those of the last call may still be there. */
-static Planes open_all(gcor_state *state, OpenedPlanes &opened, ProductMode mode, const Operand &o, int64_t var,
+static Planes open_all(gcor_state *state, OpenedPlanes &packed, ProductMode mode, const Operand &o, int64_t var,
                        int64_t n_var) {
     int64_t n = o.head.n_obs;
-    Planes planes = reserve_planes(opened, mode, n_var, group_pieces(n));
+    Planes planes = reserve_planes(packed, mode, n_var, group_pieces(n));
     OpenedPlanes::Contents wanted = {o.serial, var, n_var, (int)mode};
-    if (opened.contents == wanted) return planes;
+    if (packed.contents == wanted) return planes;
     open_all_planes(state, mode, o.columns_of(var), n, n_var, planes);
-    opened.contents = wanted;
+    packed.contents = wanted;
     return planes;
 }
 

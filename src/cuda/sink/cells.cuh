@@ -53,7 +53,7 @@ struct Cells : CellSums {
         if (Histogram && has_value) atomicAdd(&shared_bins[gcor_bin(r)], 1);
         double base = has_value ? gcor_base(rule.similarity, r) : 1, power = has_value, factor = 1;
         for (int q = 0; q < rule.n_power; q++) {
-            if (q == 0 || rule.steps[q] != rule.steps[q - 1]) factor = gcor_raise(base, rule.steps[q]);
+            if (q == 0 || rule.steps[q] != rule.steps[q - 1]) factor = gcor_power(base, rule.steps[q]);
             add(q, power *= factor, column, row);
         }
     }

@@ -58,7 +58,7 @@ class DeviceEdges : public DeviceSink {
     bool summed = false;                  /* there are any in it */
     DeviceArray<unsigned> candidates;     /* of the tile being computed ... */
     DeviceArray<unsigned long long> hits; /* ... or, of signs, its hits */
-    DeviceArray<float> cheap;             /* its cheap coefficients */
+    DeviceArray<float> approx;            /* its cheap coefficients */
     DeviceArray<unsigned> positions;      /* of the tile being sent, in order */
     DeviceArray<double> r;
     DeviceArray<char> sort;

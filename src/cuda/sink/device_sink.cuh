@@ -9,7 +9,7 @@
 #include <vector>
 
 struct SinkNeeds {
-    bool cheap;         /* values with a known error will do first, as products of halves give them */
+    bool approx;        /* values with a known error will do first, as products of halves give them */
     bool large_tiles;   /* tiles may be large: nothing of a pair is stored, and nothing depends on the tile */
     bool bands = false; /* values of a few rows with all columns are best, as they follow one another in the result */
 };

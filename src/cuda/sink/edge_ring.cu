@@ -59,7 +59,7 @@ void DeviceEdges::trim() {
     degrees.trim();
     candidates.trim();
     hits.trim();
-    cheap.trim();
+    approx.trim();
     positions.trim();
     r.trim();
     sort.trim();

@@ -9,12 +9,12 @@
 /* All values of a tile: packed exact ones, or cheap ones, in rows as long as the tile's, with their error. */
 struct TileValues {
     Packed exact;
-    const float *cheap;
+    const float *approx;
     double error;
 
     __device__ double weight(gcor_side side, int64_t i, int64_t j, int64_t offset) const {
         if (exact.doubles) return gcor_weight(side, exact.doubles[offset]);
-        return gcor_raw_weight(side, cheap[i * exact.tile.n_col + j]) - error;
+        return gcor_raw_weight(side, approx[i * exact.tile.n_col + j]) - error;
     }
 };
 
@@ -47,7 +47,7 @@ static __global__ void raise_min(TileValues values, bool by_row, EdgeOutput out,
     }
 }
 
-static void raise_both(gcor_state *state, const EdgeSlot &slot, const TileValues &values, const EdgeOutput &out) {
+static void prune_both(gcor_state *state, const EdgeSlot &slot, const TileValues &values, const EdgeOutput &out) {
     const gcor_tile &tile = slot.tile;
     double *rows = slot.min.data, *cols = rows + tile.n_row;
     cudaStream_t stream = state->compute.handle;
@@ -80,16 +80,16 @@ void DeviceEdges::raise_by_product(const EdgeSlot &slot, Product product, const 
     if (!out.rule.row_min || !lacks_min(slot.tile)) return;
     TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, out.error};
     if (product.mode == HALF) {
-        cheap.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
+        approx.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
         CheapValues into;
-        values.cheap = into.out = cheap.data;
+        values.approx = into.out = approx.data;
         launch_sink(state, product, into);
     } else {
         values.exact = multiply_in_place(state, *slot.rows, *slot.cols, slot.tile);
     }
-    raise_both(state, slot, values, out);
+    prune_both(state, slot, values, out);
 }
 
 void DeviceEdges::raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out) {
-    if (out.rule.row_min) raise_both(state, slot, {values, nullptr, 0}, out);
+    if (out.rule.row_min) prune_both(state, slot, {values, nullptr, 0}, out);
 }

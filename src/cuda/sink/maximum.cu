@@ -180,7 +180,7 @@ struct Maximum {
     __device__ double hit_weight(const Product &p, Hit hit, bool inside, float min) const {
         unsigned position = (unsigned)(hit >> 32);
         int sum = (int)(unsigned)hit;
-        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(cheap_value(sum)) >= min, position);
+        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(approx_value(sum)) >= min, position);
         if (!inside) return GCOR_NO_WEIGHT;
         int64_t i = position_row(position), j = position_col(position);
         return gcor_weight(side, exact_value(p, sign_sum(p, Mode, sum, i, j), i, j));
@@ -279,8 +279,8 @@ void DeviceMaximum::multiply(const Operand &rows, const Operand &cols, const gco
     gcor_side side = maximum()->side;
     Maximum sink{side, float_weighing(side), 0, largest()};
     if (fused(state, rows.head.kind, rows.head.n_obs)) {
-        bool cheap = rows.head.kind != GCOR_REAL || rows.head.n_obs <= MAXIMUM_HALF_OBS;
-        Product product = (cheap ? product_of : exact_product_of)(state, rows, cols, tile);
+        bool approx = rows.head.kind != GCOR_REAL || rows.head.n_obs <= MAXIMUM_HALF_OBS;
+        Product product = (approx ? product_of : exact_product_of)(state, rows, cols, tile);
         sink.error = (float)(product_error(product) + 0x1p-22);
         launch_sink(state, product, sink);
     } else {

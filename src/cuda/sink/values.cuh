@@ -62,7 +62,7 @@ struct CheapValues : PlainSink {
     __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
                             int64_t j) const {
         for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
-            if (is_pair(p, row, col)) out[row * p.tile.n_col + col] = cheap_value(sum);
+            if (is_pair(p, row, col)) out[row * p.tile.n_col + col] = approx_value(sum);
         });
     }
 };

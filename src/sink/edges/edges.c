@@ -117,7 +117,7 @@ static int64_t leave_out_above(const gcor_edge_rule *rule, const gcor_segment *s
     int64_t left = 0;
     for (int64_t c = 0; c < n; c++) {
         double value = gcor_value(segment, k[c]);
-        int is_above = gcor_judge_cheap(rule, segment->row, segment->col + k[c], value, segment->error) == GCOR_ABOVE;
+        int is_above = gcor_judge_approx(rule, segment->row, segment->col + k[c], value, segment->error) == GCOR_ABOVE;
         k[left] = k[c];
         left += !is_above;
         *above += is_above;
@@ -154,10 +154,10 @@ int64_t gcor_find_edges(const gcor_edge_rule *rule, const gcor_segment *segment,
     int64_t to = segment->n - from < GCOR_SOME ? segment->n : from + GCOR_SOME, at = 0;
     int64_t n = find_candidates(rule, segment, own, from, to, k);
     int64_t keep[GCOR_SOME];
-    if (segment->exact && rule->ceiling <= 1) n = leave_out_above(rule, segment, n, k, above);
+    if (segment->refine && rule->ceiling <= 1) n = leave_out_above(rule, segment, n, k, above);
     if (n == 0) return 0;
-    if (segment->exact)
-        segment->exact(segment, k, n, r);
+    if (segment->refine)
+        segment->refine(segment, k, n, r);
     else
         for (int64_t c = 0; c < n; c++) r[c] = gcor_value(segment, k[c]);
     int64_t kept = judge(rule, segment, n, k, r, keep, above);

@@ -52,7 +52,7 @@ static gcor_status save_run(const gcor_edge_run *run, gcor_context *context, FIL
 gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_store *store = (gcor_store *)sink;
     (void)shard;
-    gcor_status status = store->wanted > 0 ? gcor_store_raise(store, context) : GCOR_OK;
+    gcor_status status = store->wanted > 0 ? gcor_store_prune(store, context) : GCOR_OK;
     if (!status) status = gcor_store_land(store, context);
     if (!status) status = put_settings(store, context, file, put_one);
     if (!status) status = gcor_put(context, file, &store->edges.above, 1, sizeof store->edges.above);

@@ -16,7 +16,7 @@ gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n)
     if (status) return status;
     store->count += n;
     expect_rows(store, context);
-    return store->wanted > 0 && store->count >= store->limit ? gcor_store_raise(store, context) : GCOR_OK;
+    return store->wanted > 0 && store->count >= store->limit ? gcor_store_prune(store, context) : GCOR_OK;
 }
 
 gcor_status gcor_store_land(gcor_store *store, gcor_context *context) {

@@ -14,7 +14,7 @@ gcor_edge_run *gcor_store_open_run(gcor_store *store, gcor_context *context);
 /* The run at that place is the store's, with its memory or its part of a file. */
 void gcor_store_add_run(gcor_store *store);
 /* edge_raise.c: the store has edges enough to do without the weaker ones. */
-gcor_status gcor_store_raise(gcor_store *store, gcor_context *context);
+gcor_status gcor_store_prune(gcor_store *store, gcor_context *context);
 
 /* Those who spool to the same file count what they have in memory together: the run's bytes come, 1, or go, -1. */
 void gcor_store_note_held(const gcor_store *store, const gcor_edge_run *run, int sign);
@@ -38,8 +38,8 @@ int64_t gcor_split_width(const gcor_tile *tile, int64_t n);
 gcor_status gcor_split_edges(gcor_context *context, const gcor_edge *list, int64_t n, const gcor_tile *tile,
                              int64_t width, gcor_edge **split, int64_t **end);
 
-/* edge_rename.c, edge_files.c: the type's. */
-gcor_status gcor_store_rename(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
+/* edge_unpermute.c, edge_files.c: the type's. */
+gcor_status gcor_store_unpermute(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
 gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
 gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file);
 

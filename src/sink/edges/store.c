@@ -165,7 +165,7 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
         list += taken;
         n -= taken;
     }
-    if (!status && store->wanted > 0 && store->count >= store->limit) status = gcor_store_raise(store, context);
+    if (!status && store->wanted > 0 && store->count >= store->limit) status = gcor_store_prune(store, context);
     return status;
 }
 
@@ -223,7 +223,7 @@ const gcor_sink_type gcor_store_type = {
     .merge = merge,
     .save = gcor_store_save,
     .load = gcor_store_load,
-    .rename = gcor_store_rename,
+    .unpermute = gcor_store_unpermute,
     .free = release,
 };
 

@@ -80,4 +80,4 @@ TARGET static inline float fuse_single_avx2(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
 }
 
-#include "set.h"
+#include "isa.h"

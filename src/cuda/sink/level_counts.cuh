@@ -1,4 +1,4 @@
-/* How many bits two sets have in common, to memory; parts of the bits are added up (product/sets.cu). */
+/* How many bits two sets have in common, to memory; parts of the bits are added up (product/level_tables.cu). */
 #ifndef GPUCOR_CUDA_SET_COUNTS_CUH
 #define GPUCOR_CUDA_SET_COUNTS_CUH
 

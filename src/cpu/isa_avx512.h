@@ -73,4 +73,4 @@ TARGET static inline float fuse_single_avx512(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
 }
 
-#include "set.h"
+#include "isa.h"

@@ -1,6 +1,6 @@
 /* Columns as sets of bits: which have few levels, lists of sets, and their bits in pieces. */
-#include "opening.cuh"
-#include "sets.cuh"
+#include "packing.cuh"
+#include "level_tables.cuh"
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 
@@ -150,7 +150,7 @@ void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var
     const int64_t max = 32768; /* a grid has no more rows than 65,535; a multiple of 8: the pattern of chunks goes on */
     for (int64_t s = 0; s < (int64_t)list.code.size(); s += max) {
         int64_t sets = std::min<int64_t>(max, (int64_t)list.code.size() - s);
-        Opening opening{operand.columns_of(var),
+        Opening packing{operand.columns_of(var),
                         operand.levels.data + (var - operand.head.first) * FEW_LEVELS,
                         operand.head.n_obs,
                         first,
@@ -162,7 +162,7 @@ void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var
         int64_t warp_pieces = kind == LEVELS ? (int64_t)LEVEL_PIECES : (int64_t)WARP_PIECES;
         dim3 grid(blocks_for(n, OPEN_WARPS * warp_pieces), (unsigned)sets);
         auto kernel = kind == LEVELS ? open_levels : open_signs;
-        kernel<<<grid, OPEN_WARPS * 32, 0, state->compute.handle>>>(opening);
+        kernel<<<grid, OPEN_WARPS * 32, 0, state->compute.handle>>>(packing);
         check_launch("opening sets");
     }
 }

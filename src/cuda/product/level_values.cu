@@ -1,5 +1,5 @@
 /* From what sets have in common to coefficients. */
-#include "sets.cuh"
+#include "level_tables.cuh"
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 

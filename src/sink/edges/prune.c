@@ -87,7 +87,7 @@ static gcor_status drop_weaker(gcor_store *store, gcor_context *context) {
                   : drop_from_runs(store, context);
 }
 
-gcor_status gcor_store_raise(gcor_store *store, gcor_context *context) {
+gcor_status gcor_store_prune(gcor_store *store, gcor_context *context) {
     double weight;
     gcor_status status = gcor_store_rank(store, context, store->wanted, &weight);
     if (!status && weight > store->edges.rule.min) {

@@ -6,14 +6,14 @@
  *   levels   bits are observations: where x is at level 1 or above, 2 or above, ... Columns of up to FEW_LEVELS values,
  *            for which n_obs bits do in the place of n_obs^2 / 2.
  *
- * The bits are opened (set_bits.cu) and multiplied slice by slice, and a slice in parts, so that a few columns keep all
- * processors busy. Where sorting is cheaper it is done instead (knight.cu). Which way a pair took cannot be seen: the
- * numerator is the same integer. */
+ * The bits are opened (level_bits.cu) and multiplied slice by slice, and a slice in parts, so that a few columns keep
+ * all processors busy. Where sorting is cheaper it is done instead (knight.cu). Which way a pair took cannot be seen:
+ * the numerator is the same integer. */
 #include "../backend/lanes.cuh"
-#include "../sink/set_counts.cuh"
+#include "../sink/level_counts.cuh"
 #include "launch.cuh"
-#include "opening.cuh"
-#include "sets.cuh"
+#include "packing.cuh"
+#include "level_tables.cuh"
 
 #include <algorithm>
 

@@ -83,4 +83,4 @@ static inline float fuse_single_neon(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
 }
 
-#include "set.h"
+#include "isa.h"

@@ -14,7 +14,7 @@ typedef struct {
     int is_triangle;
 } names;
 
-static gcor_edge renamed(const names *to, int64_t row, int64_t col, double r) {
+static gcor_edge unpermuted(const names *to, int64_t row, int64_t col, double r) {
     int32_t i = to->rows ? to->rows[row] : (int32_t)row, j = to->cols ? to->cols[col] : (int32_t)col;
     return to->is_triangle && i < j ? (gcor_edge){j, i, r} : (gcor_edge){i, j, r};
 }
@@ -46,7 +46,7 @@ static gcor_status read_run(gcor_context *context, const gcor_edge_run *run, gco
 static void collect_run(const gcor_edge_run *run, const names *to, const collection *collection) {
     for (int64_t i = 0; i < run->n_row; i++)
         for (int32_t e = run->start[i]; e < run->start[i + 1]; e++) {
-            gcor_edge edge = renamed(to, run->row + i, run->col[e], run->r[e]);
+            gcor_edge edge = unpermuted(to, run->row + i, run->col[e], run->r[e]);
             collect(collection, &edge);
         }
 }
@@ -78,8 +78,8 @@ static int64_t max_of_band(const gcor_store *store) {
 }
 
 /* Rows first .. end-1, which begin at begin[first] of all edges, to `fresh`. */
-static gcor_status rename_band(const gcor_store *store, gcor_context *context, const names *to, int64_t *begin,
-                               int64_t first, int64_t end, gcor_store *fresh) {
+static gcor_status unpermute_band(const gcor_store *store, gcor_context *context, const names *to, int64_t *begin,
+                                  int64_t first, int64_t end, gcor_store *fresh) {
     int64_t from = begin[first], n = begin[end] - from;
     gcor_tile band = {first, end - first, 0, store->edges.sink.n_col};
     if (n == 0) return GCOR_OK;
@@ -102,13 +102,13 @@ static gcor_status rename_band(const gcor_store *store, gcor_context *context, c
 }
 
 /* begin: where each row of all edges begins, and one more. */
-static gcor_status rename_bands(const gcor_store *store, gcor_context *context, const names *to, int64_t *begin,
-                                gcor_store *fresh) {
+static gcor_status unpermute_bands(const gcor_store *store, gcor_context *context, const names *to, int64_t *begin,
+                                   gcor_store *fresh) {
     int64_t n_row = store->edges.sink.n_row, max = max_of_band(store);
     gcor_status status = GCOR_OK;
     for (int64_t first = 0, end; !status && first < n_row; first = end) {
         for (end = first + 1; end < n_row && begin[end + 1] - begin[first] <= max;) end++;
-        status = rename_band(store, context, to, begin, first, end, fresh);
+        status = unpermute_band(store, context, to, begin, first, end, fresh);
     }
     return status;
 }
@@ -129,7 +129,7 @@ static gcor_status replace_runs(gcor_store *store, gcor_context *context, gcor_s
     return store->edges.sink.type->merge(&store->edges.sink, context, &fresh->edges.sink);
 }
 
-gcor_status gcor_store_rename(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
+gcor_status gcor_store_unpermute(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
     gcor_store *store = (gcor_store *)sink;
     const names to = {rows, cols, sink->shape != GCOR_FULL};
     gcor_sink *fresh = NULL;
@@ -138,7 +138,7 @@ gcor_status gcor_store_rename(gcor_sink *sink, gcor_context *context, const int3
     int64_t *begin = gcor_alloc(context, sink->n_row + 1, sizeof *begin, "edges of the network");
     status = begin ? count_rows(store, context, &to, begin) : GCOR_NO_MEMORY;
     if (!status) status = sink->type->fork(sink, context, &fresh);
-    if (!status) status = rename_bands(store, context, &to, begin, (gcor_store *)fresh);
+    if (!status) status = unpermute_bands(store, context, &to, begin, (gcor_store *)fresh);
     if (!status) status = replace_runs(store, context, (gcor_store *)fresh);
     gcor_sink_free(fresh);
     gcor_free(begin);

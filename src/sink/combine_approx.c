@@ -12,14 +12,14 @@ static void add_beyond(const gcor_combine *c, int64_t subject, const gcor_segmen
     for (int64_t k = 0; k < segment->n; k++) {
         const int32_t element = (int32_t)k;
         double r, z = 0;
-        if (!(fabsf(segment->floats[k]) > (float)GCOR_CHEAP_MAX)) continue;
+        if (!(fabsf(segment->floats[k]) > (float)GCOR_APPROX_MAX)) continue;
         c->backend->pairs(c->rows + subject, c->cols + subject, 1, segment->row, segment->col, &element, 1, &r);
         c->loops->add_fisher(&z, &r, 1, 1);
         sum[k] += w * (float)z;
     }
 }
 
-void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum) {
+void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum) {
     const gcor_combine_loops *loops = c->loops;
     const gcor_combination *rule = c->rule;
     const float w = (float)(rule->subjects[subject].weight / rule->total), *value = segment->floats;
@@ -28,10 +28,10 @@ void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segmen
     for (int64_t k = 0; subject == 0 && rule->how == GCOR_MIN && k < n; k++) sum[k] = INFINITY;
     switch (rule->how) {
     case GCOR_FISHER:
-        if (loops->add_cheap_fisher(sum, value, w, n)) add_beyond(c, subject, segment, sum, w);
+        if (loops->add_approx_fisher(sum, value, w, n)) add_beyond(c, subject, segment, sum, w);
         break;
-    case GCOR_MIN: loops->add_cheap_min(sum, value, n); break;
-    default: loops->add_cheap_mean(sum, value, w, n);
+    case GCOR_MIN: loops->add_approx_min(sum, value, n); break;
+    default: loops->add_approx_mean(sum, value, w, n);
     }
     double error = segment->error; /* the same from every thread */
     __atomic_store(&c->errors[subject], &error, __ATOMIC_RELAXED);
@@ -39,12 +39,12 @@ void gcor_cheap_add(gcor_combine *c, int64_t subject, const gcor_segment *segmen
 
 /* How steep artanh is at the most where a polynomial stands for it, or at a value so far beyond. */
 static double slope(double beyond) {
-    const double r = GCOR_CHEAP_MAX + beyond;
+    const double r = GCOR_APPROX_MAX + beyond;
     return r < 1 ? 1 / (1 - r * r) : INFINITY;
 }
 
 /* How far a cheap coefficient may be from the exact one, whose own values are to single precision. */
-static double cheap_error(const gcor_combine *c) {
+static double approx_error(const gcor_combine *c) {
     const gcor_combination *rule = c->rule;
     double error = 0, single = 4e-7;
     for (int64_t s = 0; s < rule->n; s++) {
@@ -52,7 +52,7 @@ static double cheap_error(const gcor_combine *c) {
         if (rule->how == GCOR_MIN)
             error = own > error ? own : error;
         else if (rule->how == GCOR_FISHER)
-            error += w * (slope(own) * own + GCOR_CHEAP_ERROR) + 0x1p-24 * 20;
+            error += w * (slope(own) * own + GCOR_APPROX_ERROR) + 0x1p-24 * 20;
         else
             error += w * own + 0x1p-24 * 2;
     }
@@ -114,7 +114,7 @@ static void fetch(const delivery *d, const gcor_segment *segment) {
 
 static void hand_over(const delivery *d, const gcor_segment *segment) {
     gcor_combine *c = d->c;
-    if (c->rule->how == GCOR_FISHER) c->loops->end_cheap_fisher((float *)segment->floats, segment->n);
+    if (c->rule->how == GCOR_FISHER) c->loops->end_approx_fisher((float *)segment->floats, segment->n);
     /* A failure is in the context; what remains is cheap. */
     (void)c->to->type->take(c->to, d->context, d->thread, segment);
 }
@@ -139,8 +139,8 @@ static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) 
         hand_over(d, &some);
         return;
     }
-    for (int64_t k = 0; k < row->n; k += GCOR_CHEAP_SOME) {
-        int64_t n = gcor_min(GCOR_CHEAP_SOME, row->n - k);
+    for (int64_t k = 0; k < row->n; k += GCOR_APPROX_SOME) {
+        int64_t n = gcor_min(GCOR_APPROX_SOME, row->n - k);
         if (!d->c->loops->are_beyond(sum + k, (float)d->min, n)) continue;
         some.col = row->col + k;
         some.n = n;
@@ -149,10 +149,10 @@ static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) 
     }
 }
 
-void gcor_cheap_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums) {
-    const double error = cheap_error(c);
+void gcor_approx_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums) {
+    const double error = approx_error(c);
     delivery d = {.c = c, .context = context, .thread = thread, .min = min_size(c, error)};
-    gcor_segment row = {.error = error, .exact = exact, .rows = c};
+    gcor_segment row = {.error = error, .refine = exact, .rows = c};
     for (int64_t i = 0; i < tile->n_row; i++) {
         row.row = tile->row + i;
         gcor_tile_segment(tile, c->to->shape, row.row, &row.col, &row.n);

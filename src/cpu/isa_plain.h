@@ -92,4 +92,4 @@ static inline void round_plain(reals_plain x, float *out) {
     for (int l = 0; l < BYTES / 8; l++) out[l] = (float)x[l];
 }
 
-#include "set.h"
+#include "isa.h"

@@ -1,4 +1,4 @@
-/* Columns as sets of bits (sets.cu). */
+/* Columns as sets of bits (level_tables.cu). */
 #ifndef GPUCOR_CUDA_SETS_CUH
 #define GPUCOR_CUDA_SETS_CUH
 
@@ -32,7 +32,7 @@ struct SetList {
     std::vector<int> code, first;
 };
 
-/* ---- set_bits.cu: sets of a side, to its buffers, and opened there ------------------------------------ */
+/* ---- level_bits.cu: sets of a side, to its buffers, and opened there ------------------------------------ */
 
 /* Those without coefficients have no sets. */
 SetList list_sets(const Operand &operand, int64_t var, int64_t n_var, Bits bits, Which which);
@@ -42,7 +42,7 @@ void upload_sets(gcor_state *state, const SetList &list, SetBuffers &buffers);
 void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var, const SetList &list,
                const SetBuffers &buffers, int64_t first, int64_t n);
 
-/* ---- set_values.cu ---------------------------------------------------------------------------------- */
+/* ---- level_values.cu ---------------------------------------------------------------------------------- */
 
 /* What sets of a tile have in common; its coefficients go to `out`. */
 struct Counted {
