@@ -55,7 +55,7 @@ static void start_powers(gcor_similarity similarity, const double *r, int64_t n,
 }
 
 /* As gcor_power(), in whole vectors where it is multiplied out. */
-static void prune_all(const double *base, double step, int64_t n, double *factor) {
+static void power_all(const double *base, double step, int64_t n, double *factor) {
     if (!gcor_is_multiplied(step)) {
         for (int64_t k = 0; k < n; k++) factor[k] = gcor_power(base[k], step);
         return;
@@ -73,7 +73,7 @@ static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, s
     double base[STRIP], factor[STRIP], terms[STRIP];
     start_powers(rule->similarity, r, n, base, terms);
     for (int p = 0; p < rule->n_power; p++) {
-        if (p == 0 || rule->steps[p] != rule->steps[p - 1]) prune_all(base, rule->steps[p], n, factor);
+        if (p == 0 || rule->steps[p] != rule->steps[p - 1]) power_all(base, rule->steps[p], n, factor);
 #pragma omp simd
         for (int64_t k = 0; k < n; k++) terms[k] *= factor[k];
         row[p] += add_terms(terms, n, cols->high[p], cols->low[p]);
