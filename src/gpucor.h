@@ -60,16 +60,16 @@ typedef struct {
 /* Asked now and then whether to go on. There is one for a call, and its workers share it. check() is called only
  * from the thread that made it with gcor_watch(), at most every 50 ms; share is the part of the pairs that is
  * done. Everybody else looks at `stopped`. */
-struct gcor_desk; /* workers.c: where workers ask for columns that only the owner may read */
+struct gcor_read_queue; /* source/read_queue.h */
 typedef struct {
     int (*check)(void *user, double fraction); /* non-zero: stop; NULL: never stop */
     void *user;
-    int64_t pairs, pairs_done; /* pairs_done: added to by all workers */
-    double before, part;       /* of what is asked for as one, what runs before this one were, and what it is */
-    double last_check;         /* seconds, gcor_seconds() */
-    int stopped;               /* set once, read by all threads */
-    uintptr_t owner;           /* the thread that may call check() */
-    struct gcor_desk *desk;
+    int64_t pairs, pairs_done;     /* pairs_done: added to by all workers */
+    double before, part;           /* of what is asked for as one, what runs before this one were, and what it is */
+    double last_check;             /* seconds, gcor_seconds() */
+    int stopped;                   /* set once, read by all threads */
+    uintptr_t owner;               /* the thread that may call check() */
+    struct gcor_read_queue *reads; /* NULL: the owner is the only thread that reads */
 } gcor_monitor;
 
 /* A monitor that belongs to the thread at hand. */

@@ -7,6 +7,7 @@
 #include "workers.h"
 
 #include "../base/alloc.h"
+#include "../source/read_queue.h"
 #include "session.h"
 
 #include <pthread.h>
@@ -27,25 +28,14 @@ typedef struct {
     pthread_t thread;
 } member;
 
-/* Columns that are wanted from the thread that may read. All but the pool's address is for who holds its lock. */
-struct gcor_desk {
-    pool *pool;
-    int is_wanted;
-    gcor_source *source;
-    gcor_context *context;
-    int64_t first, n;
-    double *out;
-    gcor_status *status;
-};
-
 struct pool {
     gcor_work *work;
     gcor_context *context; /* of the thread that called in */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    struct gcor_desk desk;
-    int threads;          /* of each worker */
-    int n, busy, running; /* workers: all; those with pairs that are not safe; those that have not left */
+    gcor_read_queue reads; /* under `mutex` */
+    int threads;           /* of each worker */
+    int n, busy, running;  /* workers: all; those with pairs that are not safe; those that have not left */
     member members[GCOR_MAX_DEVICES];
 };
 
@@ -160,22 +150,11 @@ static void wait_a_little(pool *p) {
     (void)pthread_cond_timedwait(&p->changed, &p->mutex, &until);
 }
 
-/* Read what a worker waits for. The lock is held, but not while reading. */
-static void serve(pool *p) {
-    struct gcor_desk *desk = &p->desk;
-    pthread_mutex_unlock(&p->mutex);
-    gcor_status status = desk->source->read(desk->source, desk->context, desk->first, desk->n, desk->out);
-    pthread_mutex_lock(&p->mutex);
-    *desk->status = status;
-    desk->is_wanted = 0;
-    pthread_cond_broadcast(&p->changed);
-}
-
 static void look_after(pool *p) {
     pthread_mutex_lock(&p->mutex);
     while (p->running > 0) {
-        if (p->desk.is_wanted)
-            serve(p);
+        if (p->reads.is_requested)
+            gcor_read_queue_serve(&p->reads);
         else
             wait_a_little(p);
         pthread_mutex_unlock(&p->mutex);
@@ -184,29 +163,6 @@ static void look_after(pool *p) {
         if (p->context->error.status) pthread_cond_broadcast(&p->changed);
     }
     pthread_mutex_unlock(&p->mutex);
-}
-
-gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {
-    struct gcor_desk *desk = context->monitor->desk;
-    if (!desk || source->any_thread || context->monitor->owner == (uintptr_t)pthread_self())
-        return source->read(source, context, first, n, out);
-    pool *p = desk->pool;
-    pthread_mutex_lock(&p->mutex);
-    while (desk->is_wanted && !gcor_stop(context)) pthread_cond_wait(&p->changed, &p->mutex);
-    gcor_status status = gcor_stop(context) ? context->error.status : GCOR_OK;
-    if (!status) {
-        desk->is_wanted = 1;
-        desk->source = source;
-        desk->context = context;
-        desk->first = first;
-        desk->n = n;
-        desk->out = out;
-        desk->status = &status;
-        pthread_cond_broadcast(&p->changed);
-        while (desk->is_wanted && desk->status == &status) pthread_cond_wait(&p->changed, &p->mutex);
-    }
-    pthread_mutex_unlock(&p->mutex);
-    return status;
 }
 
 /* ---- several devices --------------------------------------------------------------------- */
@@ -257,17 +213,17 @@ gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int 
     pool *p = gcor_alloc(context, 1, sizeof *p, "the workers");
     if (!p) return GCOR_NO_MEMORY;
     *p = (pool){.work = work, .context = context, .n = n, .threads = threads};
-    p->desk.pool = p;
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->changed, NULL);
-    context->monitor->desk = &p->desk;
+    p->reads = (gcor_read_queue){.mutex = &p->mutex, .changed = &p->changed};
+    context->monitor->reads = &p->reads;
     (void)start_all(p);
     look_after(p);
     for (int d = 0; d < n; d++) end_member(p, &p->members[d]);
     if (!context->error.status && work->queue.pairs > 0)
         (void)gcor_fail(context, GCOR_DEVICE_ERROR, "%.0f pairs are left; please report this",
                         (double)work->queue.pairs);
-    context->monitor->desk = NULL;
+    context->monitor->reads = NULL;
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->mutex);
     gcor_free(p);

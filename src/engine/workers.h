@@ -72,7 +72,5 @@ int gcor_is_of_device(gcor_status status);
 
 /* workers.c: by the first n of the session's devices, each with so many threads. The sink can be forked and merged. */
 gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads);
-/* Read columns, by the thread that may: any, or the one that called gcor_run(), which does it for its workers. */
-gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out);
 
 #endif

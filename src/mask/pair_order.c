@@ -1,5 +1,5 @@
 /* By label, then along a curve that fills the space: the bits of the coordinates in turns (Morton 1966). */
-#include "pair_order.h"
+#include "pairs.h"
 
 #include "../base/alloc.h"
 

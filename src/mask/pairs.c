@@ -2,7 +2,6 @@
 #include "pairs.h"
 
 #include "../base/alloc.h"
-#include "pair_order.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
 

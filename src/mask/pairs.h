@@ -60,6 +60,11 @@ int64_t gcor_pairs_of_row(const gcor_pairs *pairs, int64_t row, int64_t col, int
 /* How many there are in all. Uses context->threads threads. */
 int64_t gcor_pairs_count(const gcor_pairs *pairs, gcor_context *context);
 
+/* pair_order.c: an order of variables in which those of one label, and within it those near one another, are neighbors.
+ * *number: the variable at each position, the caller's, to free with gcor_free(); NULL if the variables keep their
+ * order, and after an error. The same on every machine. */
+gcor_status gcor_order_of(gcor_context *context, const gcor_traits *traits, int dims, int64_t n_var, int32_t **number);
+
 #ifdef __cplusplus
 }
 #endif

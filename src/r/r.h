@@ -184,7 +184,7 @@ void r_define_compact(DllInfo *dll);
 SEXP r_pool(void);
 
 /* scores.c: the standard deviation of tau-b under independence of variables with the numbers q; these numbers, a vector
- * for x and one for y, NA where a variable has no coefficient (ties.h). */
+ * for x and one for y, NA where a variable has no coefficient (stats/observed.h). */
 SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other);
 SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP settings);
 /* Of the entries of compressed rows (p, i, x), whose columns are x's variables: |x| over that deviation, by q of the

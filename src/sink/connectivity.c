@@ -6,7 +6,6 @@
 #include "../base/alloc.h"
 #include "../base/threads.h"
 #include "file.h"
-#include "power_sums.h"
 
 #include <string.h>
 

@@ -73,6 +73,12 @@ extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type, gcor_maps
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity);
 
+/* power_sums.c: powers of a tile's similarities, summed over its rows and columns when all its values are there.
+ * begin() allocates scratch for a tile's sums; end() adds the values in c->tile, GCOR_NO_VALUE where a pair does not
+ * count, to c->sums. */
+gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile);
+gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile);
+
 #ifdef __cplusplus
 }
 #endif

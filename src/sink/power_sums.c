@@ -1,6 +1,6 @@
 /* Sums of powers, and of the maps, one after the other. Every thread takes strips of columns, and each value counts for
  * its column and, in sums of the thread's own, for its row; at last the rows' sums of all threads are added up. */
-#include "power_sums.h"
+#include "connectivity.h"
 
 #include "../base/alloc.h"
 #include "../base/threads.h"

@@ -3,11 +3,11 @@
 # `tests`, which are likely to find it, are run first.
 mutants <- list(
   # ---- ties and exact p values
-  mutant("tie cubes", "src/stats/ties.h", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;", "test"),
-  mutant("tie pairs", "src/stats/ties.h", "sums->pairs += t * (t - 1);", "sums->pairs += t * (t + 1);", "test"),
-  mutant("orders of tied ranks", "src/stats/ties.h", "if (run > 1) sums->same_orders", "if (run > 2) sums->same_orders",
+  mutant("tie cubes", "src/stats/observed.h", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;", "test"),
+  mutant("tie pairs", "src/stats/observed.h", "sums->pairs += t * (t - 1);", "sums->pairs += t * (t + 1);", "test"),
+  mutant("orders of tied ranks", "src/stats/observed.h", "if (run > 1) sums->same_orders", "if (run > 2) sums->same_orders",
          "test"),
-  mutant("Kendall's variance", "src/stats/ties.h", "+ 2 / (n * (n - 1)));", "+ 1 / (n * (n - 1)));", "test"),
+  mutant("Kendall's variance", "src/stats/observed.h", "+ 2 / (n * (n - 1)));", "+ 1 / (n * (n - 1)));", "test"),
   mutant("exact tail", "src/stats/exact.c", "1 - half[steps - k - 1]", "1 - half[steps - k]", "test"),
   mutant("exact Kendall", "src/stats/exact.c", "lower_tail(before, steps, k - n)",
          "lower_tail(before, steps, k - n + 1)",

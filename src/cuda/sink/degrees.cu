@@ -28,12 +28,12 @@ struct EdgeSum {
 };
 
 static __global__ void add_edges(const unsigned *positions, const double *r, int64_t n, gcor_tile tile, gcor_side side,
-                                 double min, unsigned long long *degrees, gcor_int128 *strengths) {
+                                 double min_weight, unsigned long long *degrees, gcor_int128 *strengths) {
     int64_t first = (blockIdx.x * (int64_t)DEGREE_THREADS + threadIdx.x) * EDGES_EACH;
     EdgeSum of_row;
     for (int64_t e = first; e < min(first + EDGES_EACH, n); e++) {
         double weight = gcor_raw_weight(side, r[e]), high = gcor_high_part(weight);
-        if (!(weight >= min)) continue;
+        if (!(weight >= min_weight)) continue;
         gcor_int128 term = gcor_fixed(high, gcor_low_part(weight, high));
         int64_t row = tile.row + position_row(positions[e]), col = tile.col + position_col(positions[e]);
         if (row != of_row.var) {

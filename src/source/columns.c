@@ -4,7 +4,7 @@
 #include "../base/alloc.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
-#include "../engine/workers.h"
+#include "read_queue.h"
 
 #include <math.h>
 

@@ -1,0 +1,31 @@
+# The folders of src/ as floors: a file includes what is in its own folder or on a floor below, and the contract,
+# gpucor.h; no two files include each other, in however many steps. x.c and x.h count as one file.
+floors <- list("base", "measure", "source", "mask", "stats", "engine", "sink", c("cpu", "cuda"), "r", ".")
+contract <- c("gpucor.h", "configured.h")
+
+setwd("src")
+files <- list.files(".", "[.](c|h|cu|cuh)$", recursive = TRUE)
+includes <- do.call(rbind, lapply(files, function(file) {
+  lines <- grep('^#include "', readLines(file), value = TRUE)
+  to <- file.path(dirname(file), sub('^#include "([^"]*)".*', "\\1", lines))
+  while (any(grepl("[^/.][^/]*/[.][.]/", to))) to <- sub("[^/.][^/]*/[.][.]/", "", to)
+  data.frame(from = rep(file, length(to)), to = sub("^[.]/", "", to))
+}))
+includes <- includes[!includes$to %in% contract & !startsWith(includes$to, ".."), ]
+
+room <- function(file) ifelse(grepl("/", file), sub("/.*", "", file), ".")
+floor_of <- function(file) vapply(room(file), function(r) which(vapply(floors, function(f) r %in% f, NA)), 0L)
+up <- floor_of(includes$to) > floor_of(includes$from) |
+  floor_of(includes$to) == floor_of(includes$from) & room(includes$to) != room(includes$from)
+for (k in which(up)) cat(includes$from[k], "includes", includes$to[k], "of a floor above or beside\n")
+
+stem <- function(file) sub("[.][a-z]+$", "", file)
+arrows <- unique(data.frame(from = stem(includes$from), to = stem(includes$to)))
+arrows <- arrows[arrows$from != arrows$to & !startsWith(arrows$from, "cuda/"), ]
+nodes <- unique(unlist(arrows))
+reach <- matrix(FALSE, length(nodes), length(nodes), dimnames = list(nodes, nodes))
+reach[cbind(arrows$from, arrows$to)] <- TRUE
+for (node in nodes) reach <- reach | outer(reach[, node], reach[node, ], "&")
+circle <- nodes[diag(reach)]
+if (length(circle)) cat("in a circle:", circle, "\n")
+quit(status = as.integer(any(up) || length(circle) > 0))
