@@ -1,20 +1,20 @@
-# Whether what the documentation says of speed and accuracy is what was measured.
+# Checks the documentation's statements of speed and accuracy against the recorded results.
 #
 #   Rscript inst/bench/claims.R
 #
 # claims.dcf beside this script has an entry for every such statement:
-#   Where   the file; README.md, a vignette, or a file of R/, whose help is meant
-#   Says    its words, as they stand there but for line breaks, with each number to check in braces: a number, or a word
+#   Where   the file: README.md, a vignette, or a file of R/ whose help is meant
+#   Says    its words as in the file, except for line breaks, with each number to check in braces: a number, or a word
 #           for one, such as {half}
 #   Record  the file under results/ that has the numbers
-#   Find    regular expressions, one a line, each of which fits one line of the record, or, after a ~, one place of the
-#           record as one line; what is in their parentheses is x[1], x[2] and so on
-#   Value   R code that makes the numbers of x, by default x
-#   Holds   "=": the statement is the value, rounded to the digits that it has (the default); "<=": the value is at most
+#   Find    regular expressions, one per line; each matches one line of the record or, after a ~, one place in the
+#           record joined to one line. Their groups are x[1], x[2] and so on
+#   Value   R code that computes the numbers from x; x by default
+#   Holds   "=" (default): the statement is the value, rounded to the statement's digits; "<=": the value is at most
 #           the number
-#   Why     in the place of these four: why there is nothing to compare
-# It fails where a statement is not found, where its number is another, and where a number of speed, memory or accuracy
-# stands in the documentation without an entry.
+#   Why     instead of the last four: why there is nothing to compare
+# Fails if a statement is not found or its number differs, or if the documentation has a number of speed, memory or
+# accuracy without an entry.
 
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 root <- normalizePath(if (length(script)) file.path(dirname(script), "..", "..") else ".")
@@ -24,7 +24,7 @@ results <- file.path(root, "inst", "bench", "results")
 
 one_line <- function(lines) gsub("[[:space:]]+", " ", paste(lines, collapse = " "))
 
-# The words of a file, without the code in it.
+# The words of a file, without its code.
 words_of <- function(file) {
   lines <- readLines(file.path(root, file), encoding = "UTF-8")
   if (grepl("[.]R$", file)) return(one_line(sub("^#' ?", "", grep("^#'", lines, value = TRUE))))
@@ -36,7 +36,7 @@ words_of <- function(file) {
 documents <- c("README.md", file.path("vignettes", list.files(file.path(root, "vignettes"), "[.]Rmd$")),
                file.path("R", list.files(file.path(root, "R"), "[.]R$")))
 
-# What looks like a statement of speed, memory or accuracy.
+# Patterns of statements of speed, memory or accuracy.
 NUMBER <- "[0-9][0-9,]*(?:[.][0-9]+)?(?:e-?[0-9]+)?"
 WORD <- paste0("(?:half|twice|third|quarter|tenth|hundredth|thousandth|two|three|four|five|six|seven|eight|nine|ten|",
                "forty|hundred)")
@@ -54,7 +54,7 @@ spans <- function(pattern, text, ...) {
   cbind(at, at + attr(at, "match.length") - 1)
 }
 
-# In the README everything that has a digit, from the heading about speed to the next.
+# In the README: every digit from the heading about speed to the next heading.
 looked_for <- function(file, text) {
   found <- do.call(rbind, lapply(LOOKS, spans, text, perl = TRUE))
   if (file != "README.md") return(found)
@@ -74,7 +74,7 @@ WORDS <- c(half = 0.5, twice = 2, third = 1 / 3, quarter = 1 / 4, tenth = 0.1, t
            six = 6, seven = 7, eight = 8, nine = 9, ten = 10)
 as_number <- function(text) if (text %in% names(WORDS)) WORDS[[text]] else as.numeric(gsub(",", "", text))
 
-# Whether a value shows as the number does: with as many decimals, or of 1.2e9 as many digits, or as the word.
+# True if a value is shown as the number is: with as many decimals or, for 1.2e9, as many digits, or as the word.
 shows_as <- function(value, text, number) {
   if (text %in% names(WORDS)) return(abs(value - number) <= if (number < 1) 0.05 else 0.5)
   digits <- gsub("[^0-9.]", "", sub("e.*", "", text))
@@ -91,7 +91,7 @@ holds <- function(value, text, how) {
   )
 }
 
-# The numbers of a record by the regular expressions; an error where one does not fit a single line.
+# Extracts the numbers of a record by regular expressions; an error if one does not match exactly one line.
 found_in <- function(record, patterns) {
   lines <- readLines(file.path(results, record))
   unlist(lapply(patterns, function(pattern) {
@@ -103,7 +103,7 @@ found_in <- function(record, patterns) {
   }))
 }
 
-# What is wrong with an entry; NULL: nothing.
+# Returns what is wrong with an entry; NULL if nothing is.
 fault_of <- function(k) {
   says <- one_line(claims[k, "Says"])
   plain <- gsub("[{}]", "", says)

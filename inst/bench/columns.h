@@ -1,12 +1,12 @@
-/* Columns of normal numbers, every number by itself, so that any thread can make any of them: noise, half of
- * the columns sharing a signal with the 19 around them, as genes and voxels do. */
+/* Columns of normal numbers. Every number is computed independently, so that any thread can make any of them: noise,
+ * where half of the columns share a signal with the 19 around them, as genes and voxels do. */
 #ifndef GPUCOR_BENCH_COLUMNS_H
 #define GPUCOR_BENCH_COLUMNS_H
 
 #include <math.h>
 #include <stdint.h>
 
-static uint64_t mix(uint64_t x) { /* a hash: number k of a sequence without the ones before */
+static uint64_t mix(uint64_t x) { /* a hash: number k of a sequence, without the previous ones */
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -21,8 +21,8 @@ static double normal(uint64_t k) {
     return sqrt(-2 * log(uniform(2 * k))) * cos(6.283185307179586 * uniform(2 * k + 1));
 }
 
-/* Column j of n observations into x. steps: 0, or values are rounded to multiples of 1 / steps, so that there
- * are ties. */
+/* Writes column j of n observations into x. steps: if not 0, values are rounded to multiples of 1 / steps, so that
+ * there are ties. */
 static void random_column(double *x, int64_t j, int64_t n, double steps) {
     uint64_t group = (uint64_t)(j / 20);
     double shard = group % 2 ? 0 : uniform(group << 40);

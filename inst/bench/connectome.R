@@ -1,14 +1,15 @@
-# Connectomes beside the tools of the field: Connectome Workbench (Debian's connectome-workbench) and numpy
-# (python3-numpy), which get the same data and as many threads.
+# Connectomes, compared with the tools of the field: Connectome Workbench (Debian's connectome-workbench) and numpy
+# (python3-numpy), on the same data and with as many threads.
 #   Rscript inst/bench/connectome.R [N] [n_obs] [threads] [--record]
-# The data are N grayordinates of noise, float32. What is measured, each as the best of some calls, in seconds of
-# processors (all threads' together) and on the clock:
+# The data are N grayordinates of noise, float32. Times are the best of some calls, in CPU seconds (all threads
+# together) and in elapsed seconds:
 #   coefficients  all pairs: gpuCor(), numpy's product of standardized columns, wb_command -cifti-correlation
-#   degrees       pairs of r >= a threshold that one in a thousand reaches, by column: gpuConnectivity(), numpy in
-#                 blocks of rows, wb_command -cifti-correlation, -cifti-math and -cifti-reduce
-# wb_command reads and writes files; in the temporary folder, of which TMPDIR can make one in memory. The floor is the
-# multiply-adds of each pair once, at the rate of this processor (cpu-rates.c). With --record the output goes to
-# results/connectome.txt, too.
+#   degrees       number of pairs per column above a threshold that one pair in a thousand reaches:
+#                 gpuConnectivity(), numpy in blocks of rows, wb_command -cifti-correlation, -cifti-math and
+#                 -cifti-reduce
+# wb_command reads and writes files in the temporary folder; TMPDIR can place it in memory. The floor is one
+# multiply-add per value of each pair, at the measured rate of this CPU (cpu-rates.c). With --record the output is also
+# written to results/connectome.txt.
 arguments <- commandArgs(TRUE)
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 folder <- tempdir()
@@ -27,13 +28,13 @@ threshold <- signif(qnorm(0.999) / sqrt(n_obs), 3)
 TIMES <- 3
 at <- function(name) file.path(folder, name)
 
-# ---- the data, for each in a file of its own
+# ---- the data, in a file for each tool
 
 x <- matrix(rnorm(n_obs * n_var), n_obs)
 x[] <- readBin(writeBin(as.vector(x), raw(), size = 4), "double", length(x), size = 4)
 writeBin(as.vector(x), at("x.f4"), size = 4)
 
-# One line of words for the shell; its time with all processes, or NA where it fails.
+# Runs a shell command; returns its times including child processes, or NA if it fails.
 command_time <- function(...) {
   time <- system.time(status <- system(paste(...), ignore.stdout = TRUE, ignore.stderr = TRUE))
   if (status != 0) return(c(clock = NA, cpu = NA))
@@ -43,7 +44,7 @@ command_time <- function(...) {
 workbench <- function(...) command_time(paste0("OMP_NUM_THREADS=", threads), "wb_command", ...)
 has_workbench <- nzchar(Sys.which("wb_command"))
 
-# A dense series that wb_command itself makes of an image.
+# Writes a dense series, which wb_command makes from an image.
 write_series <- function() {
   size <- c(n_var / 100, 10, 10)
   header <- list(pixdim = c(1, 2, 2, 2, 1, 0, 0, 0), xyzt_units = 10, sform_code = 1, srow_x = c(2, 0, 0, 0),
@@ -56,7 +57,7 @@ write_series <- function() {
   unlink(at("x.nii"))
 }
 
-# ---- who is measured: a function that returns c(clock, cpu) of each task
+# ---- the tools: for each, a function that returns c(clock, cpu) of each task
 
 of_gpucor <- function(work) {
   time <- system.time(work())
@@ -122,11 +123,11 @@ if (has_workbench) {
   peers$wb_command <- sapply(names(ours), function(task) best(function() of_workbench(task)), simplify = FALSE)
 }
 
-# ---- what there is to say
+# ---- the report
 
 share_folder(build_cpu_rates)
 rate <- if (load_library("cpu-rates")) .C("rate_float", as.integer(threads), 0)[[2]] else NA
-floor <- n_var * (n_var - 1) / 2 * n_obs / rate # on the clock; times the threads, of processors
+floor <- n_var * (n_var - 1) / 2 * n_obs / rate # in elapsed seconds; multiplied by the threads in CPU seconds
 
 open_record("connectome.txt")
 say("Connectomes of ", number(n_var, 8), " grayordinates x ", n_obs, ", ", threads, " threads of ", cpu_name(), ", ",

@@ -1,8 +1,8 @@
-# What cpu.R measures, each in a process of its own.
+# The measurements of cpu.R, each in a process of its own.
 
-# ---- from this process to that one and back
+# ---- tasks in other processes
 
-# Threads of every BLAS are read when it is loaded, gpucor's instruction set at each run.
+# BLAS libraries read their number of threads when loaded; gpucor reads the instruction set at each run.
 environment_of <- function(task) {
   limits <- if (!is.na(task$threads)) {
     paste0(c("OMP_NUM_THREADS=", "OPENBLAS_NUM_THREADS=", "MKL_NUM_THREADS="), task$threads)
@@ -11,7 +11,7 @@ environment_of <- function(task) {
     if (isTRUE(nzchar(task$blas))) paste0("LD_PRELOAD=", task$blas))
 }
 
-# A result, or a list with an error.
+# Returns the task's result, or a list with an error.
 measure_apart <- function(task) {
   file <- tempfile("task", folder)
   log <- tempfile("log", folder)
@@ -44,7 +44,7 @@ build_cpu_rates <- function() {
   build("cpu-rates", paste0("PKG_CFLAGS='", flags, "' PKG_LIBS=-fopenmp ", r_command(), " CMD SHLIB cpu-rates.c"))
 }
 
-# Words, multiply-adds and bytes a second; NA where there is no library to measure them.
+# Words, multiply-adds and bytes per second; NA without the library that measures them.
 cpu_rates <- function(threads) {
   unit <- function(name) if (units) .C(name, as.integer(threads), 0)[[2]] else NA_real_
   units <- load_library("cpu-rates")
@@ -66,19 +66,19 @@ has <- function(package) nzchar(system.file(package = package))
 
 same_file <- function(a, b) identical(normalizePath(a, mustWork = FALSE), normalizePath(b, mustWork = FALSE))
 
-# Where Debian, and where R itself, keep it beside a better one.
+# The reference BLAS in Debian's folder, and in R's.
 reference_blas <- function() {
   found <- c(Sys.glob("/usr/lib/*/blas/libblas.so.3"), file.path(R.home("lib"), "libRblas.so"))
   c(found[file.exists(found)], NA)[1]
 }
 
-# Some packages greet when they are loaded.
+# Some packages print a message when loaded.
 quietly <- function(code) {
   utils::capture.output(value <- suppressMessages(code))
   value
 }
 
-# Of a matrix, what the task asks for.
+# Returns a function that computes from a matrix what the task requests.
 caller <- function(task) {
   if (task$who == "gpucor") return(own_caller(task))
   if (task$who == "stats::cor") return(function(x) stats::cor(x, method = task$method))
@@ -104,7 +104,7 @@ own_caller <- function(task) {
 
 # ---- a measurement
 
-# The same first columns for any number of them.
+# The first columns are the same for any number of columns.
 data_of <- function(task) {
   if (task$data == "golub") {
     found <- new.env()
@@ -113,7 +113,7 @@ data_of <- function(task) {
   }
   set.seed(20)
   x <- stats::rnorm(task$n_obs * task$n_var)
-  if (task$data == "ties") x <- round(x) # about seven different values a column
+  if (task$data == "ties") x <- round(x) # about seven distinct values per column
   dim(x) <- c(task$n_obs, task$n_var) # matrix() would copy them
   if (task$data == "factors") x <- x + x[, 1:3] %*% matrix(stats::rnorm(3 * task$n_var), 3)
   x
@@ -130,14 +130,14 @@ one_call <- function(call, x) {
   list(seconds = seconds, collecting = gc.time()[[3]] - collecting, result = result)
 }
 
-# Seven calls in `limit` seconds, or five in five times as long: a large result is as often as not in memory that the
-# system has to fetch first, which takes several times as long.
+# Enough are seven calls in `limit` seconds, or five in five times that: large results are often in memory that the
+# system has to supply first, which takes several times as long.
 enough <- function(task, calls, spent) {
   limit <- if (quick) 0.7 else 3
   task$kind == "density" || calls >= 7 || spent > 5 * limit || calls >= 5 && spent > limit
 }
 
-# The best call, with the stages of gpucor's run: seconds preparing, multiplying, altogether.
+# The best call, with the stages of gpucor's run: seconds preparing, multiplying, in total.
 best_call <- function(task, call, x) {
   start <- seconds_now()
   best <- NULL
@@ -147,7 +147,7 @@ best_call <- function(task, call, x) {
     now$stages <- if (task$who == "gpucor") engine_stages()[1:3] else rep(NA_real_, 3)
     all <- c(all, if (task$by == "run") now$stages[3] else now$seconds)
     if (all[length(all)] == min(all)) best <- now
-    now <- NULL # the next call needs the room
+    now <- NULL # frees memory for the next call
   }
   c(best, list(slowest = max(all)))
 }
@@ -169,9 +169,9 @@ measure_call <- function(task) {
                blas = extSoftVersion()[["BLAS"]]))
 }
 
-# Against stats::cor, on a sample of the pairs.
+# Compares with stats::cor on a sample of the pairs.
 check_own <- function(task, x, result) {
-  if (task$kind %in% c("powers", "degrees")) return(NULL) # sums of all pairs: the tests have them
+  if (task$kind %in% c("powers", "degrees")) return(NULL) # sums over all pairs are checked by the tests
   set.seed(21)
   task$kind <- if (task$kind == "dist") "dist" else "network"
   check(task, x, result)

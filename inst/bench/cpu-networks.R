@@ -1,27 +1,27 @@
-# Rows of cpu.R about what is made of pairs: networks, sums, tests, and what is shown of them. Each has a process of its
-# own, and is measured beside a simpler call there, or in seconds.
+# Rows of cpu.R about computations on pairs: networks, sums, tests, and plots. Each runs in a process of its own, and is
+# compared with a simpler call there, or measured in seconds.
 
-# A work: its data, what is made of them beforehand, the call, and what it is compared with (NULL: nothing); both calls
-# are given the data and what was made. must: so many times that, or without it so many seconds. Of a method's pairs
-# where the call computes them all.
+# A unit of work: its data, objects prepared beforehand, the call, and the call that it is compared with (NULL: none);
+# both calls get the data and the prepared objects. must: the required ratio or, without comparison, the required
+# seconds. method: of the pairs, if the call computes them all.
 work <- function(data, call, against = NULL, made = function(x) NULL, must = NA, method = "pearson", computes = TRUE) {
   list(data = data, call = call, against = against, made = made, must = must, method = method, computes = computes)
 }
 
 network <- function(x, ...) gpuCorNetwork(x, ..., backend = "cpu", threads = all_threads)
 sums <- function(x, ...) gpuConnectivity(x, ..., backend = "cpu", threads = all_threads)
-# The least |r| that so many of the pairs of independent columns reach.
+# The smallest |r| that a given fraction of the pairs of independent columns reaches.
 reached_by <- function(share, n_obs) {
   t <- stats::qt(share / 2, n_obs - 2, lower.tail = FALSE)
   t / sqrt(n_obs - 2 + t^2)
 }
 
-# Columns of `data`: so many, of so many observations; fewer for a quick look.
+# A description of columns of kind `kind`; fewer columns with --quick.
 genes <- function(n_var, n_obs, kind = "genes") {
   list(kind = kind, n_var = if (quick) n_var %/% 4 else n_var, n_obs = n_obs)
 }
 
-# Genes have a few programs in common, each more or less.
+# Genes share a few programs, with different loadings.
 work_data <- function(data) {
   if (data$kind %in% c("ALL", "golub")) {
     found <- new.env()
@@ -52,7 +52,7 @@ sums_of_edges <- function(n_var, n_obs) {
        function(x, made) network(x, threshold = least), must = 1.2)
 }
 
-# Of a result that is there.
+# Work on an existing result.
 shown <- function(n_var, call, must, made) {
   work(genes(n_var, 57, "normal"), call, made = made, must = must, computes = FALSE)
 }
@@ -93,7 +93,7 @@ works <- function() {
 
 # ---- a measurement
 
-# Of some calls the best and the slowest; a hundred short ones, one that takes long.
+# The best and the slowest of some calls: up to a hundred short ones, or one long one.
 best_seconds <- function(call) {
   all <- numeric()
   size <- 0
@@ -118,9 +118,9 @@ measure_work <- function(task) {
   c(found, list(against = c(against, NA)[1], n_var = ncol(x), n_obs = nrow(x)))
 }
 
-# ---- what is said
+# ---- the report
 
-# Products where there are any, in floats or counts of bits, and fresh memory for the result.
+# The floor: products, if there are any, as floats or counts of bits, and fresh memory for the result.
 work_floor <- function(own, found) {
   data <- if (identical(own$data$kind, "ties")) "ties" else "normal"
   task <- list(kind = "network", method = own$method, n_var = found$n_var, n_obs = found$n_obs, data = data)

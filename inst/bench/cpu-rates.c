@@ -1,14 +1,14 @@
-/* The peaks of a processor's units, for cpu.R: built by it with -march=native and called through .C(). Each function
- * runs `threads` threads on operands in registers and the nearest cache, and returns the best of some rounds. */
+/* Peak rates of a CPU's units, for cpu.R, which builds this file with -march=native and calls it through .C(). Each
+ * function runs `threads` threads on operands in registers and the L1 cache, and returns the best of some rounds. */
 #include <stdint.h>
 #include <omp.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-enum { ROUNDS = 60 }; /* of some 20 ms: cores that are shared are now and then slow for a while */
+enum { ROUNDS = 60 }; /* of some 20 ms: shared cores are slow now and then */
 
-/* The widest vectors, and so many independent sums that each unit always has one to go on with. */
+/* The widest vectors, and enough independent sums to keep each unit busy. */
 #if defined(__AVX512F__)
 enum { BYTES = 64, SUMS = 16 };
 #elif defined(__AVX__)
@@ -19,12 +19,12 @@ enum { BYTES = 16, SUMS = 24 };
 enum { BYTES = 16, SUMS = 12 };
 #endif
 
-/* What a loop has summed up is of use to somebody, the compiler must think. */
+/* Makes the compiler assume that a loop's sums are used. */
 #define USE(sums) __asm__ volatile("" : : "r"(sums) : "memory")
 
 #define UNROLL _Pragma("GCC unroll 24")
 
-/* `times` rounds of some work in each thread; returns how often it was done a second. */
+/* Runs `times` rounds of work in each thread; returns rounds per second. */
 static double per_second(void (*work)(int64_t), int64_t times, int threads) {
     double best = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -39,7 +39,7 @@ static double per_second(void (*work)(int64_t), int64_t times, int threads) {
 
 /* ---- multiply-adds ------------------------------------------------------------------------------ */
 
-static volatile double factor = 0.5, term = 1; /* known at run time only */
+static volatile double factor = 0.5, term = 1; /* not known at compile time */
 
 #define MULTIPLY_ADD(name, type) \
     static void name(int64_t times) { \
@@ -65,7 +65,7 @@ void rate_double(const int *threads, double *rate) {
 
 /* ---- XOR and popcount --------------------------------------------------------------------------- */
 
-/* Words of one variable, in the nearest cache; those of ROWS others are in registers. */
+/* Words of one variable in the L1 cache; those of ROWS others are in registers. */
 enum { WORDS = 496, COUNT_TIMES = 100000 };
 static uint64_t bits[WORDS] __attribute__((aligned(64)));
 static volatile uint64_t seed = 1;
@@ -79,7 +79,7 @@ static void count_vectors(int64_t times) {
         sum[r] = _mm512_setzero_si512();
     }
     for (int64_t t = 0; t < times; t++) {
-        USE(bits); /* they may have changed, so all is to be counted again */
+        USE(bits); /* they may have changed, so they must be counted again */
         for (int w = 0; w < WORDS; w += 8) {
             const __m512i word = _mm512_load_si512(bits + w);
             UNROLL for (int r = 0; r < ROWS; r++)
@@ -89,7 +89,7 @@ static void count_vectors(int64_t times) {
     USE(sum);
 }
 #elif defined(__AVX2__)
-/* Bits of half bytes are looked up, and their counts kept in bytes as long as those have room: for 31 vectors. */
+/* Looks up the bits of half bytes, and keeps counts in bytes until these could overflow: for 31 vectors. */
 enum { ROWS = 4 };
 static void count_vectors(int64_t times) {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2,
@@ -121,7 +121,7 @@ static void count_vectors(int64_t times) {
 }
 #endif
 
-/* Word by word, or what the compiler makes of it. */
+/* Counts word by word, or however the compiler vectorizes it. */
 enum { WORD_ROWS = 4 };
 static void count_words(int64_t times) {
     uint64_t row[WORD_ROWS], sum[WORD_ROWS] = {0};
@@ -134,7 +134,7 @@ static void count_words(int64_t times) {
     USE(sum);
 }
 
-/* Words of 64 bits a second, in the best way that the machine has. */
+/* Words of 64 bits per second, by the machine's best method. */
 void rate_popcount(const int *threads, double *rate) {
     *rate = per_second(count_words, COUNT_TIMES, *threads) * WORDS * WORD_ROWS;
 #if defined(__AVX2__)

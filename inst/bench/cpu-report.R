@@ -1,10 +1,10 @@
-# What cpu.R says, and how.
+# The report of cpu.R.
 
 heading <- function(...) {
   emit("== ", ...)
   emit("")
 }
-# A line of a table; columns at the end may be left out.
+# Formats a line of a table; columns at the end may be omitted.
 fields <- function(format, ...) {
   values <- c(...)
   columns <- lengths(regmatches(format, gregexpr("%", format)))
@@ -42,10 +42,10 @@ describe_peers <- function() {
   emit("")
 }
 
-# ---- what gpucor must reach
+# ---- requirements for gpucor
 
 musts <- list()
-# The two fields of a line: what, and whether it is reached; which is remembered under a name.
+# Two fields of a line: the requirement and whether it is met, which is recorded under a name.
 judge <- function(name, must, unit, reached) {
   if (quick || is.na(must)) return(c("", ""))
   met <- if (isTRUE(reached)) "yes" else "no"
@@ -71,8 +71,8 @@ compare_title <- function(title, n_var, n_obs, own) {
   emit(title, ": ", number(n_var, 6), " variables, ", number(n_obs, 4), " observations", edges)
 }
 
-# The least seconds of a unit's work, by the measured rates. Ties take a second count of each word; sums over pairs are
-# of products in double.
+# The minimum seconds of a unit's work, by the measured rates. Ties take a second count of each word; sums over pairs
+# use products in double.
 unit_seconds <- function(task) {
   pairs <- pairs_of(task$n_var)
   unit <- if (task$method == "kendall") "popcount" else if (task$kind == "powers") "double" else "float"
@@ -111,7 +111,7 @@ peer_line <- function(task, peer, own, must, title) {
   if (task$kind == "powers") name <- "WGCNA, the fit"
   if (!is.null(peer$error)) return(say(name, ": ", peer$error, indent = 2))
   rate <- rate_of(task$n_var, peer$seconds)
-  # All pairs of the peer's variables; gpucor's pairs a second are those of its own.
+  # Rates are compared: all pairs of the peer's variables, and all pairs of gpucor's own.
   ratio <- if (is.null(own$error)) rate_of(own$n_var, own$seconds) / rate else NA
   fields(PEER_COLUMNS, name, number(task$n_var, 6), seconds_text(peer$seconds), seconds_text(peer$collecting),
          seconds_text(peer$slowest), number(rate), number(ratio),

@@ -1,35 +1,36 @@
-# gpucor without a GPU: against other R packages, against what the processor allows, and as problems and threads grow.
+# gpucor without a GPU: compared with other R packages and with the CPU's peaks, and scaling with problem size and
+# threads.
 #
 #   Rscript inst/bench/cpu.R [--quick] [--record] [--threads=N] [part ...]
 #
-# Parts (all of them, without any):
-#   peers         million pairs a second beside stats::cor, WGCNA::cor, WGCNA::pickSoftThreshold and pcaPP::cor.fk
-#   networks      what is made of pairs: sums, dense networks, p values, tests, and what is shown of them
-#   dense         networks and degrees where a large part of the pairs are edges
+# Parts (default: all):
+#   peers         million pairs per second, for gpucor, stats::cor, WGCNA::cor, WGCNA::pickSoftThreshold and
+#                 pcaPP::cor.fk
+#   networks      computations on pairs: sums, dense networks, p values, tests, and plots
+#   dense         networks and degrees in which a large fraction of the pairs are edges
 #   large         networks of 100,000 variables, and the memory that they take
-#   scaling       seconds per pair from 2,000 to 50,000 variables; one thread to all
-#   instructions  each instruction set that there are kernels for and the machine has
-# A quarter of an hour on two cores; --quick: fewer and smaller problems, a good minute.
-# --record writes the output to results/cpu.txt beside this script, that of some parts only to results/cpu-PART.txt.
-# --threads: otherwise as many as gpucor takes by itself.
-# Packages that are not installed are left out, and named. In the environment:
+#   scaling       seconds per pair from 2,000 to 50,000 variables; from one thread to all
+#   instructions  each instruction set that has kernels and that the machine supports
+# Takes a quarter of an hour on two cores; --quick: fewer and smaller problems, about a minute. --record writes the
+# output to results/cpu.txt beside this script, that of selected parts to results/cpu-PART.txt. --threads: default is
+# the number that gpucor uses by default. Packages that are not installed are skipped and named. Environment variables:
 #   GPUCOR_BENCH_LIBS    a folder with cpu-rates.so and random.so, for machines without compilers; otherwise they are
-#                        built, and where that fails, shares of the peaks are left out
+#                        built, and if that fails, fractions of the peaks are omitted
 #
-# Every measurement has a process of its own, which loads the package measured and no other: R's garbage collection,
-# one of which falls into each call with a large result, takes the longer the more is loaded.
+# Every measurement runs in a process of its own that loads only the package measured: each call with a large result
+# triggers R's garbage collection, which takes longer the more is loaded.
 #
-# seconds   from the call to the finished R object: the best of five to seven calls, after a small one; of a call that
-#           takes long, of fewer
-# of it gc  seconds of those in R's garbage collection
+# seconds   from the call to the finished R object: the best of five to seven calls, after a small one; fewer calls if
+#           they take long
+# of it gc  seconds of these in R's garbage collection
 # slowest   seconds of the slowest of these calls
-# ratio     gpucor's pairs a second over the line's, by these total seconds
-# in the run: seconds in gpucor's own engine, without what R does before and after. Shares of a peak are of these.
+# ratio     gpucor's pairs per second over the line's, by these total seconds
+# in the run: seconds in gpucor's own engine, without R code before and after. Fractions of a peak refer to these.
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 here <- dirname(script)
-part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: what to measure
-folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where such processes find that, and leave their results
+part <- Sys.getenv("GPUCOR_BENCH_PART") # in a process started by this script: what to measure
+folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where these processes read and write tasks and results
 quick <- "--quick" %in% arguments
 for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "cpu-measure.R", "cpu-report.R",
                "cpu-networks.R")) {
@@ -37,15 +38,15 @@ for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "cpu-measure.R", 
 }
 DENSITY <- 0.001
 POWERS <- 1:20
-# Thresholds that about one in a thousand pairs of columns of 128 independent values reaches.
+# Thresholds that about one in a thousand pairs of independent columns of 128 values reaches.
 THRESHOLDS <- c(pearson = 0.29, spearman = 0.29, kendall = 0.2)
 
 # ---- one measurement
 
 # who: gpucor or a peer. kind: dist, network (by threshold), density (a network), degrees (by threshold) or powers
-# (pickPower). data: normal, ties, factors (columns that follow three of them) or golub.
-# instructions: "" for the best; blas: a library to load instead of R's. by: which of gpucor's calls is the best one,
-# by its seconds in all, or in the run.
+# (pickPower). data: normal, ties, factors (columns that follow three common factors) or golub. instructions: "" for the
+# best set; blas: a library to load instead of R's. by: how gpucor's best call is chosen: by its total seconds, or by
+# those in the run.
 task <- function(who, kind, method, n_var, n_obs = 128, data = "normal", threads = all_threads, instructions = "",
                  blas = "", by = "seconds", threshold = THRESHOLDS[[method]]) {
   list(who = who, kind = kind, method = method, n_var = n_var, n_obs = n_obs, data = data, threads = threads,
@@ -53,7 +54,7 @@ task <- function(who, kind, method, n_var, n_obs = 128, data = "normal", threads
 }
 
 measured <- list()
-# What another process measures; once, where several lines are about the same.
+# Measures a task in another process; only once if several lines need it.
 measure_once <- function(task) {
   key <- paste(unlist(task), collapse = " ")
   if (is.null(measured[[key]])) measured[[key]] <<- measure_apart(task)
@@ -62,14 +63,14 @@ measure_once <- function(task) {
 
 # ---- against other packages
 
-# Of how many variables, where all would take too long. Their pairs a second hardly depend on it.
+# Number of variables for peers that would take too long on all. Their pairs per second hardly depend on it.
 peer_size <- function(who, method, n_var, n_obs) {
   if (packages[[who]] == "WGCNA") return(n_var)
   most <- if (method != "kendall") c(4000, 4000) else if (who == "pcaPP::cor.fk") c(600, 200) else c(100, 20)
   min(n_var, most[1 + (n_obs > 500)] / (if (quick) 2 else 1))
 }
 
-# must: ratios to peers; rate: million pairs a second that gpucor must reach.
+# must: required ratios to peers; rate: required million pairs per second of gpucor.
 compare <- function(title, kind, method, n_var, n_obs = 128, data = "normal", must = c(), rate = NA, blas = "",
                     among = names(packages)) {
   peers <- if (method == "kendall") c("pcaPP::cor.fk", "stats::cor") else c("WGCNA::cor", "stats::cor")
@@ -111,7 +112,7 @@ peers_part <- function() {
   golub_rows()
 }
 
-# The peers with R's reference BLAS; gpucor uses none.
+# Peers with R's reference BLAS; gpucor uses no BLAS.
 reference_rows <- function() {
   if (!"WGCNA::cor" %in% names(packages)) return(invisible())
   blas <- reference_blas()
@@ -136,7 +137,7 @@ golub_rows <- function() {
 
 # ---- dense networks
 
-# Of 12,000 columns that follow three factors 22, 49 and 82 % of the pairs reach these. rate: as above.
+# In 12,000 columns that follow three factors, 22, 49 and 82 % of the pairs reach these thresholds. rate: see compare().
 dense_part <- function() {
   heading("Where a large part of the pairs are edges")
   peer_titles()
@@ -172,7 +173,7 @@ large_part <- function() {
 
 # ---- scaling
 
-# All pairs in memory, with half as much again to spare.
+# True if all pairs fit in memory with half as much to spare.
 fits <- function(kind, n_var) kind != "dist" || 1.5 * 8 * pairs_of(n_var) < available_memory()
 
 scaling_part <- function() {
@@ -226,7 +227,7 @@ instructions_part <- function() {
   emit("")
 }
 
-# ---- the whole
+# ---- all parts
 
 parts <- list(peers = peers_part, networks = networks_part, dense = dense_part, large = large_part,
               scaling = scaling_part,

@@ -1,28 +1,29 @@
-# Results of all pairs, beside the machine's own rates: into memory fresh from the system, and into memory that an
-# earlier result has left.
+# Results of all pairs, compared with the machine's own rates: into fresh memory from the system, and into memory reused
+# from an earlier result.
 #
 #   Rscript inst/bench/dense.R [--record] [--peers] [row ...]
 #
-# Every row runs in a process of its own, on matrices that are always the same. --peers: the published method that is
-# ahead of the others in published.R, too, both ways. --record writes the output to results/dense.txt beside this
-# script. In the environment: GPUCOR_BENCH_LIBS as in published.R; GPUCOR_BENCH_RUNS, of which the best counts: 3.
+# Every row runs in a process of its own, on matrices that are always the same. --peers: also runs the fastest published
+# method of published.R, both ways. --record writes the output to results/dense.txt beside this script. Environment
+# variables: GPUCOR_BENCH_LIBS as in published.R; GPUCOR_BENCH_RUNS, the number of runs of which the best counts: 3.
 #
-# floor   the slower of the wire and, into fresh memory, of its first touch, at the rates of this run: 4 bytes a pair
+# floor   the slower of the transfer to the host and, for fresh memory, of its first touch, at the rates measured in
+#         this run: 4 bytes per pair
 # fresh   seconds from the call to the finished R object, with gpucor.keep = FALSE
-# kept    the same, after a result of this size was given back
-# method  the method's own seconds, into memory that was touched before its clock starts, and into memory that was not
-# then, for fresh / kept: seconds of the run to prepare, to multiply and deliver, to open and close; and beside it in R
+# kept    the same after a result of this size was freed
+# method  the method's own seconds, into memory that was touched before its clock starts, and into untouched memory
+# then, for fresh / kept: seconds of the run to prepare, to multiply and deliver, to open and close; and in R code
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 here <- dirname(script)
-part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: the row to measure
-folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where such processes leave their results
-scale <- 1 # of gpu-measure.R
+part <- Sys.getenv("GPUCOR_BENCH_PART") # in a process started by this script: the row to measure
+folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where these processes leave their results
+scale <- 1 # used by gpu-measure.R
 quick <- FALSE
 for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "published-measure.R")) source(file.path(here, file))
 result_file <- function(name) file.path(folder, paste0(name, ".rds"))
 
-# must: seconds to reach on an H200 with 16 cores, into fresh memory.
+# must: required seconds on an H200 with 16 cores, into fresh memory.
 row <- function(n_var, n_obs, must, kind = "triangle", method = "pearson", peer = "fast-gpu-pcc row") {
   list(n_var = n_var, n_obs = n_obs, must = must, kind = kind, method = method, peer = peer)
 }
@@ -34,10 +35,10 @@ rows <- list(`pearson-10000` = row(10000, 100, 0.02), `pearson-20000` = row(2000
 
 # ---- one row
 
-# The best run: seconds of it and of its stages.
+# The best run: its seconds and those of its stages.
 best_of <- function(call, keep) {
   options(gpucor.keep = keep)
-  runs <- as.integer(Sys.getenv("GPUCOR_BENCH_RUNS", "3")) + keep # the first one of what is kept fills the pool
+  runs <- as.integer(Sys.getenv("GPUCOR_BENCH_RUNS", "3")) + keep # the first run fills the buffer cache
   found <- vapply(seq_len(runs), function(k) {
     invisible(gc(full = TRUE))
     started <- Sys.time()

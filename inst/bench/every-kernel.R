@@ -1,7 +1,7 @@
-# Runs every kernel of the CUDA back end once, small, and compares with stats::cor: for
+# Runs every kernel of the CUDA back end once on small data, and compares with stats::cor. For
 #   compute-sanitizer --tool memcheck --leak-check full --target-processes all Rscript inst/bench/every-kernel.R
 #   compute-sanitizer --tool racecheck --target-processes all Rscript inst/bench/every-kernel.R
-# With GPUCOR_NO_WGMMA=1 in the environment a Hopper GPU runs what older ones do.
+# With GPUCOR_NO_WGMMA=1 in the environment a Hopper GPU runs the code for older ones.
 library(gpucor)
 
 agree <- function(x, y = NULL, method, use = "everything") {
@@ -17,20 +17,20 @@ ties[, 3] <- 2
 holes <- ties
 holes[sample(length(holes), 100)] <- NA
 long <- matrix(rnorm(2100 * 3), 2100) # ranked by a sort
-opened <- matrix(rnorm(1030 * 3), 1030) # sign bits are opened for a tile
-slices <- matrix(rnorm(4100 * 3), 4100) # and in slices, over common observations
+opened <- matrix(rnorm(1030 * 3), 1030) # sign bits are packed per tile
+slices <- matrix(rnorm(4100 * 3), 4100) # and in slices, if pairwise-complete
 sorted <- cbind(matrix(rnorm(4200 * 2), 4200), round(matrix(rnorm(4200 * 2), 4200), 1)) # pair by pair
-wide <- matrix(rnorm(2049 * 40), 2049) # as sets of bits of signs
-blocks <- matrix(rnorm(400 * 600), 400) # signs in larger blocks, on Hopper
-tall <- matrix(rnorm(3 * 9000), 3) # in clusters of four blocks, on Hopper
-levels <- cbind(matrix(rpois(2100 * 4, 0.5), 2100), long, round(long[, 1], 1)) # as sets of bits, of levels
+wide <- matrix(rnorm(2049 * 40), 2049) # bitsets of signs
+blocks <- matrix(rnorm(400 * 600), 400) # larger blocks of signs, on Hopper
+tall <- matrix(rnorm(3 * 9000), 3) # clusters of four blocks, on Hopper
+levels <- cbind(matrix(rpois(2100 * 4, 0.5), 2100), long, round(long[, 1], 1)) # bitsets of levels
 for (method in c("pearson", "kendall", "spearman")) {
   agree(distinct, method = method)
   agree(ties, distinct[, 1:3], method)
   agree(holes[, 1:5], holes[, 6:20], method, "pairwise.complete.obs")
   invisible(gpuCorTriangle(distinct, method = method, order = "column", backend = "cuda"))
 }
-# The same network on both back ends, and the same sums: of Pearson's coefficients, which are within 1e-6 on a GPU.
+# Compares networks, and sums of Pearson's coefficients, between both back ends; coefficients agree within 1e-6.
 same <- function(f, x, ..., method = "pearson") {
   both <- lapply(c("cpu", "cuda"), function(backend) suppressWarnings(f(x, ..., method = method, backend = backend)))
   drop <- function(r) if (isS4(r)) list(r@p, r@i, r@x, r@threshold) else r[c("degree", "strength", "soft", "edges")]
@@ -44,7 +44,7 @@ for (method in c("pearson", "kendall", "spearman")) {
   same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = method, use = "pairwise.complete.obs")
   same(gpuConnectivity, ties, threshold = 0.2, power = c(1.5, 6), method = method)
 }
-many <- matrix(rnorm(5 * 700), 5) # more edges in a tile than the first guess has room for
+many <- matrix(rnorm(5 * 700), 5) # more edges in a tile than the initial capacity
 same(gpuCorNetwork, many, threshold = 0)
 agree(long, method = "spearman")
 same(gpuCorNetwork, opened, threshold = 0, method = "kendall")
@@ -59,16 +59,16 @@ same(gpuCorNetwork, cbind(wide, levels[seq_len(2049), ]), threshold = 0, method 
 same(gpuCorNetwork, tall, threshold = 0.99999)
 same(gpuCorNetwork, blocks, threshold = 0.1, method = "kendall")
 agree(levels[, 1:5], levels[, 4:8], "kendall")
-same(gpuCorNetwork, distinct, density = 0.02) # a histogram, from halves
+same(gpuCorNetwork, distinct, density = 0.02) # a histogram, from half-precision products
 same(gpuCorNetwork, distinct, density = 0.02, method = "kendall") # from signs
 Sys.setenv(GPUCOR_KEEP_FROM = "1") # edges stay on the GPU
 for (method in c("pearson", "kendall")) {
   same(gpuCorNetwork, ties, threshold = 0.1, method = method)
-  same(gpuCorNetwork, many, density = 0.01, method = method) # the weaker ones go
+  same(gpuCorNetwork, many, density = 0.01, method = method) # weaker edges are pruned
   same(gpuConnectivity, many, density = 0.01, method = method)
   same(gpuCorNetwork, distinct, fdr = 0.2, method = method)
 }
-# Subjects' coefficients add up there; dot products of rows, for sinks of the host.
+# Sums over subjects are computed on the GPU; dot products of rows for host sinks.
 alike <- function(f, x, ..., take = as.vector, within = 0) {
   both <- lapply(c("cpu", "cuda"), function(backend) take(suppressWarnings(f(x, ..., backend = backend))))
   stopifnot(isTRUE(all.equal(both[[1]], both[[2]], tolerance = within)))
@@ -78,7 +78,7 @@ for (combine in c("mean", "fisher", "min")) {
   alike(gpuCor, subjects, combine = combine)
   same(gpuCorNetwork, subjects, density = 0.02, combine = combine, method = "kendall")
 }
-permuted <- function(x, ...) { # every subject's values, for a sink of the host
+permuted <- function(x, ...) { # every subject's values, for a host sink
   set.seed(1)
   gpuCorCompare(x, list(ties[, rev(seq_len(ncol(ties)))]), n_perm = 5, effects = "fixed", ...)
 }
@@ -93,16 +93,16 @@ same(gpuCorNetwork, distinct, threshold = 0.1, pairs = within(rep_len(1:3, ncol(
 alike(gpuCorWindows, ties, width = 20, step = 5, keep = "moments", take = function(r) as.vector(r$sd))
 same(gpuCorNetwork, distinct, threshold = 0.1, method = "bicor")
 alike(gpuCor, distinct, covariates = distinct[, 1:2], method = "spearman")
-# Topological overlap: adjacencies, and the product of these by bands, to a result and to a sink of the host.
+# Topological overlap: adjacencies and their products by bands, to a result and to a host sink.
 within_rounding <- function(...) alike(gpuTOM, ..., within = 1e-6)
 for (type in c("unsigned", "signed Nowick", "signed 2")) within_rounding(distinct, TOMType = type)
 within_rounding(blocks, type = "signed", TOMDenom = "mean", replaceMissingAdjacencies = TRUE)
 within_rounding(blocks, output = "network", k = 3, method = "kendall", take = function(net) net@x)
-# Two workers on the GPU, at the same time, for each sink.
+# Two workers on the GPU at the same time, for each sink.
 .Call(gpucor:::r_set_shared_steps, 1)
 options(gpucor.workers_per_device = 2L)
 agree(ties, method = "kendall")
 same(gpuCorNetwork, ties, threshold = 0.1)
 same(gpuCorNetwork, distinct, k = 3, method = "spearman")
 same(gpuConnectivity, ties, threshold = 0.2, power = 2, method = "kendall")
-print(unlist(.Call(gpucor:::r_live))) # allocations left: none
+print(unlist(.Call(gpucor:::r_live))) # number of allocations left: 0

@@ -1,10 +1,9 @@
-# A network into a file: against the disk, which has to take the bytes, and against the same network in memory.
+# A network written to a file, compared with the disk's write rate and with the same network in memory.
 #   Rscript inst/bench/file.R [N] [n_obs] [density] [spool_bytes] [--once] [--record]
-# The floor is the file's bytes at the rate that the folder's disk has for as many zeros, and the network in memory. The
-# zeros are written before and after, and the faster time counts: memory that a virtual machine has never used, and that
-# the system keeps files in, is slow at first.
-# --once: a large one, each measured once, with little memory for its edges only. With --record the output goes to
-# results/file.txt, or with a GPU to results/file-cuda.txt.
+# The floor is the file's bytes at the rate at which the folder's disk takes as many zeros, plus the network in memory.
+# The zeros are written before and after, and the faster time counts: memory that a virtual machine has never used, and
+# in which the system caches files, is slow at first. --once: a large network, each measured once, with little memory
+# for its edges. With --record the output is also written to results/file.txt, or to results/file-cuda.txt with a GPU.
 suppressPackageStartupMessages(library(gpucor))
 
 arguments <- commandArgs(TRUE)
@@ -21,7 +20,7 @@ folder <- tempfile("file")
 dir.create(folder)
 file <- file.path(folder, "net.h5ad")
 
-# Seconds on the clock, and of all processors: the least of some times.
+# Elapsed and CPU seconds: the minimum of some runs.
 TIMES <- if (once) 1 else 3
 measure <- function(work) {
   times <- vapply(seq_len(TIMES), FUN.VALUE = c(clock = 0, cpu = 0), function(k) {
@@ -33,7 +32,7 @@ measure <- function(work) {
   apply(times, 1, min)
 }
 
-# Bytes a second that the disk takes, until they are on it.
+# Bytes per second that the disk takes, including the sync.
 disk_rate <- function(bytes) {
   zeros <- file.path(folder, "zeros")
   on.exit(unlink(zeros))
@@ -45,10 +44,10 @@ disk_rate <- function(bytes) {
 set.seed(1)
 x <- matrix(rnorm(n_obs * n_var), n_obs)
 run <- function(...) gpuCorNetwork(x, density = density, ...)
-invisible(gpuCorNetwork(x[, 1:100], threshold = 0.5, file = file)) # packages are loaded, threads are there
+invisible(gpuCorNetwork(x[, 1:100], threshold = 0.5, file = file)) # loads packages and starts threads
 
 memory <- measure(function() edges <<- run()@edges)
-bytes <- 24 * edges # twice a column of 8 bytes and a value of 4
+bytes <- 24 * edges # per edge twice a column index (8 bytes) and a value (4 bytes)
 before <- disk_rate(bytes)
 options(gpucor.spool_bytes = spool)
 spooled <- measure(function() run(file = file))

@@ -1,16 +1,16 @@
-# What the GPU benchmarks build, where there are compilers.
+# Builds the libraries of the GPU benchmarks, if there are compilers.
 
-# A command of the shell, run in the folder; what it says is shown where it fails.
+# Runs a shell command in the folder; its output is shown if it fails.
 build <- function(name, command) {
   log <- tempfile("build")
   status <- system(paste("cd", shQuote(folder), "&&", command, ">", shQuote(log), "2>&1"))
   if (status != 0) say("cannot build ", name, ": ", paste(utils::tail(readLines(log, warn = FALSE), 5), collapse = " "))
 }
 
-# The command R, for the shell.
+# The command to start R, quoted for the shell.
 r_command <- function() shQuote(file.path(R.home("bin"), "R"))
 
-# nvcc's flag for the GPU here. Hopper's own instructions are in code for 9.0a only.
+# nvcc's flag for this GPU. Hopper's wgmma instructions require code for 9.0a.
 architecture <- function() {
   found <- tryCatch(suppressWarnings(system2("nvidia-smi", c("--query-gpu=compute_cap", "--format=csv,noheader"),
                                              stdout = TRUE, stderr = FALSE)), error = function(e) character())
@@ -25,7 +25,7 @@ nvcc <- function() {
   c(candidates[nzchar(candidates) & file.exists(candidates)], "nvcc")[1]
 }
 
-# The generator of the data.
+# Builds the data generator.
 build_random <- function() {
   file.copy(file.path(here, c("random.c", "columns.h")), folder, overwrite = TRUE)
   build("random", paste("PKG_CFLAGS='-O3 -fopenmp' PKG_LIBS=-fopenmp", r_command(), "CMD SHLIB random.c"))
@@ -38,8 +38,8 @@ build_rates <- function() {
                            shQuote(file.path(here, "gpu-rates.cu"))))
 }
 
-# For the processes that a benchmark starts: where their results go, and what is built, by build_all() where no
-# folder with it is given.
+# Sets the environment of the processes that a benchmark starts: the folder for results, and the libraries, which
+# build_all() builds unless a folder with them is given.
 share_folder <- function(build_all) {
   Sys.setenv(GPUCOR_BENCH_FOLDER = folder, R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
   if (Sys.getenv("GPUCOR_BENCH_LIBS") != "") return(invisible())

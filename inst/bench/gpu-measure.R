@@ -1,8 +1,9 @@
-# What gpu.R measures: the machine's rates, the floors that follow from them, a row's time, memory and accuracy.
+# The measurements of gpu.R: the machine's rates, the floors that follow from them, and a row's time, memory and
+# accuracy.
 
 pairs_of <- function(n) n * (n - 1) / 2
 
-# ---- what the machine allows
+# ---- the machine's rates
 
 load_library <- function(name) {
   path <- file.path(Sys.getenv("GPUCOR_BENCH_LIBS"), paste0(name, .Platform$dynlib.ext))
@@ -12,7 +13,7 @@ load_library <- function(name) {
   })
 }
 
-# A rate and whether it is by wgmma; NA where it cannot be measured.
+# A rate, and whether it was measured with wgmma; NA if it cannot be measured.
 unit_rate <- function(name) {
   found <- tryCatch(.C(name, 0, 0L), error = function(e) list(NA_real_, 0L))
   c(if (isTRUE(found[[1]] > 0)) found[[1]] else NA_real_, found[[2]])
@@ -56,14 +57,14 @@ rates_part <- function() {
 
 # ---- floors
 
-# A permutation's coefficients are computed and not stored.
+# Permutations' coefficients are computed but not stored.
 permutations_of <- function(row) if (row$kind == "maxT") PERMUTATIONS else 0
 
 operations_of <- function(row, pairs) {
   2 * pairs * (1 + permutations_of(row)) * (if (row$method == "kendall") pairs_of(row$n_obs) else row$n_obs)
 }
 
-# Ties take four products of bits instead of one. Coefficients that are stored are of products in float32.
+# Ties take four products of bits instead of one. Stored coefficients use products in float32.
 product_seconds <- function(row, pairs, rates) {
   operations <- operations_of(row, pairs)
   if (row$method == "kendall") return(operations * (if (has_ties(row)) 4 else 1) / rates$bits)
@@ -71,16 +72,15 @@ product_seconds <- function(row, pairs, rates) {
   operations * (stored / rates$float + (1 - stored) / rates$half)
 }
 
-# Seconds of each work that must be done: a coefficient is at least 4 bytes on the wire (a float, or Kendall's
-# numerator) and as many in R, its statistic, p value and adjusted p value 8 each; an edge 16 with its place, and 12 in
-# a sparse matrix.
+# Seconds of each kind of work. A coefficient takes at least 4 bytes on the bus (a float, or Kendall's numerator) and 4
+# in R; its statistic, p value and adjusted p value 8 bytes each; an edge 16 with its index, and 12 in a sparse matrix.
 floor_terms <- function(row, pairs, edges, rates) {
   sizes <- switch(row$kind, dist = c(4, 4) * pairs, test = c(4, 20) * pairs, maxT = c(4, 28) * pairs,
                   network = c(16, 12) * edges, rate = c(0, 0))
   c(products = product_seconds(row, pairs, rates), wire = sizes[1] / rates$wire, fill = sizes[2] / rates$fill)
 }
 
-# Products, wire and fill go on at the same time; but a sparse matrix can be filled when all edges are known only.
+# Products, transfer and filling memory overlap; but a sparse matrix can only be filled when all edges are known.
 floor_seconds <- function(row, terms) {
   switch(row$kind, dist = , test = , maxT = max(terms), network = max(terms[c("products", "wire")]) + terms[["fill"]],
          rate = terms[["products"]])
@@ -92,7 +92,7 @@ status_bytes <- function(field) {
   line <- tryCatch(grep(field, readLines("/proc/self/status"), value = TRUE), error = function(e) "")
   as.numeric(gsub("[^0-9]", "", c(line, "")[1])) * 1024
 }
-# Forget the peak so far, if that is allowed.
+# Resets the process's peak memory, if the system allows it.
 forget_peak <- function() {
   suppressWarnings(tryCatch(cat("5", file = "/proc/self/clear_refs"), error = function(e) NULL))
 }
@@ -100,7 +100,7 @@ forget_peak <- function() {
 now <- function() proc.time()[["elapsed"]]
 spent <- new.env()
 
-# From now on the seconds in one of the package's own functions are added up in `spent`.
+# From now on, adds up the seconds spent in one of the package's functions in `spent`.
 watch <- function(name) {
   tryCatch({
     original <- utils::getFromNamespace(name, "gpucor")
@@ -114,7 +114,7 @@ watch <- function(name) {
 }
 seconds_in <- function(name) c(spent[[name]], NA)[1]
 
-# Of the engine's last run: seconds preparing, multiplying, altogether; bytes of device memory at the peak.
+# The engine's last run: seconds preparing, multiplying, in total; peak bytes of device memory.
 engine_stages <- function() {
   stages <- tryCatch(.Call(get("r_stages", asNamespace("gpucor"))), error = function(e) NULL)
   c(as.numeric(stages), rep(NA_real_, 4))[1:4]
@@ -127,7 +127,7 @@ stage_seconds <- function(kind, seconds, engine) {
     known <- c(known, "selection" = seconds_in("store_rank"), "assembly" = seconds_in("take_rows"),
                "object" = seconds_in("new_network"))
   }
-  if (kind == "maxT") known[["opening and closing"]] <- NA # known of the last permutation only
+  if (kind == "maxT") known[["opening and closing"]] <- NA # only known for the last permutation
   known <- known[!is.na(known)]
   c(known, "the rest" = max(0, seconds - sum(known)))
 }
@@ -146,14 +146,14 @@ call_of <- function(row, x) {
   }
 }
 
-# With a sample of columns as the real call has it, where there are enough.
+# Makes a small call of the same kind, with as large a sample as the real call uses if there are enough columns.
 warm_up <- function(row, x) {
   most <- if (row$kind %in% c("network", "maxT")) min(20000, ncol(x) %/% 4) else min(5000, ncol(x))
   few <- x[, seq_len(most), drop = FALSE]
   invisible(call_of(row, few)())
 }
 
-# The best run and its result. Of a rate, whose run ends with its products, the one that multiplied fastest.
+# The best run and its result. For a rate, whose run ends with its products, the run with the fastest products.
 best_run <- function(row, x) {
   call <- call_of(row, x)
   best <- NULL
@@ -164,7 +164,7 @@ best_run <- function(row, x) {
     gc(full = TRUE)
     rm(list = ls(spent), envir = spent)
     forget_peak()
-    before <- status_bytes("VmRSS") - .Call(gpucor:::r_pool)$kept # which the result will be in
+    before <- status_bytes("VmRSS") - .Call(gpucor:::r_pool)$kept # the result will reuse this memory
     total <- system.time(result <- call())[["elapsed"]]
     engine <- engine_stages()
     seconds <- if (row$kind == "rate") engine[2] else total
@@ -177,9 +177,9 @@ best_run <- function(row, x) {
   c(best, list(all = all, result = result))
 }
 
-# ---- whether it is right
+# ---- correctness
 
-# cor(method = "kendall") takes 0.2 ms for 128 observations, and grows with their square.
+# stats::cor(method = "kendall") takes 0.2 ms for 128 observations and grows with their square.
 samples_of <- function(row) {
   if (row$method != "kendall") return(2000)
   max(200, min(2000, floor(2000 * (128 / row$n_obs)^2)))
@@ -187,7 +187,7 @@ samples_of <- function(row) {
 
 truth_of <- function(row, x, i, j) mapply(function(i, j) stats::cor(x[, i], x[, j], method = row$method), i, j)
 
-# Among the pairs are the first, the last, and those around 2^31 and 2^32.
+# The sample includes the first and last pair, and those around 2^31 and 2^32.
 check_dist <- function(row, x, r) {
   pairs <- pairs_of(ncol(x))
   at <- c(1, pairs, 2^31 + -1:1, 2^32 + -1:1, ceiling(stats::runif(samples_of(row)) * pairs))
@@ -196,7 +196,7 @@ check_dist <- function(row, x, r) {
   list(off = max(abs(as.numeric(r[at]) - truth_of(row, x, ij[, 1], ij[, 2]))), wrong = NA, checked = length(at))
 }
 
-# The p values by the tails of their own statistics, as R has them.
+# Compares p values with R's tail probabilities of the same statistics.
 check_test <- function(row, x, test) {
   found <- check_dist(row, x, test$coefficient)
   at <- ceiling(stats::runif(2000) * length(test$p.value))
@@ -211,7 +211,7 @@ check_test <- function(row, x, test) {
   found
 }
 
-# Adjusted p values of few permutations by this back end against those by the CPU's.
+# Compares adjusted p values of a few permutations with those of the CPU back end.
 check_max_t <- function(row, x, test) {
   adjusted <- function(backend) {
     set.seed(1)
@@ -235,7 +235,7 @@ count_wrong <- function(net, i, j, r) {
   sum(are_edges(net, i, j) != (abs(r) >= net@threshold) & abs(abs(r) - net@threshold) > 1e-6)
 }
 
-# Sampled edges, pairs anywhere, and pairs that share a signal, which are edges or nearly so.
+# Checks a sample of edges, random pairs, and pairs that share a signal, which are edges or nearly so.
 check_network <- function(row, x, net) {
   n <- samples_of(row)
   at <- sort(ceiling(stats::runif(n) * length(net@x)))
@@ -264,7 +264,7 @@ check <- function(row, x, result) {
 
 # ---- a row
 
-# What the row has to tell, as a list.
+# Measures a row; returns a list.
 measure <- function(name, row, x, rates) {
   warm_up(row, x)
   run <- best_run(row, x)
@@ -302,7 +302,7 @@ tell_found <- function(row, m) {
          m$found$checked, " pairs wrong; ")
 }
 
-# Never an error: whatever fails is the row's result.
+# Never raises an error: a failure is the row's result.
 measure_row <- function(name, x, rates) {
   row <- rows[[name]]
   set.seed(20)
@@ -317,7 +317,7 @@ measure_row <- function(name, x, rates) {
   saveRDS(measured, result_file(name))
 }
 
-# Rows of the same data.
+# Measures rows that share their data.
 rows_part <- function(names) {
   suppressPackageStartupMessages({
     library(gpucor)

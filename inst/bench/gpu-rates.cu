@@ -1,6 +1,6 @@
-/* What a GPU allows: the rates that bound the work of gpu.R. Built by it with nvcc and called through .C(). Each
- * function warms up, then returns the best of some rounds, or -1 where a call of CUDA failed. A multiply-add, and
- * an AND with its count, are two operations. */
+/* Rates of a GPU that bound the work of gpu.R, which builds this file with nvcc and calls it through .C(). Each
+ * function warms up, then returns the best of some rounds, or -1 if a CUDA call failed. A multiply-add, and an AND
+ * with its count, are two operations. */
 #include "../../src/cuda/product/hopper.cuh"
 
 #include <cuda_runtime.h>
@@ -19,12 +19,12 @@ enum { SHARED_BYTES = STAGES * STAGE_COLUMNS * COLUMN_BYTES }; /* 192 KB, of Hop
 enum { CHAINS = 16 };
 static const double ROUND_SECONDS = 0.1;
 
-/* What a kernel tells: the operations of one turn of its loop, by all threads of a block, and which
- * instructions it was compiled to. */
+/* A kernel's report: the operations of one iteration of its loop by all threads of a block, and whether it was
+ * compiled to wgmma instructions. */
 struct Told {
     double operations;
     int wgmma;
-    unsigned sink; /* so that no sum is in vain */
+    unsigned sink; /* prevents the compiler from removing sums */
 };
 
 /* ---- data: power, and with it the clock, depends on it ---------------------------------------- */
@@ -35,7 +35,7 @@ static __device__ unsigned hash(unsigned x) {
     return x ^ x >> 16;
 }
 
-/* Two halves of either sign and 1/16 to 1 in size. */
+/* Two halves of random sign, 1/16 to 1 in magnitude. */
 static __device__ unsigned two_halves(unsigned random) {
     unsigned exponents = (11 + (random >> 10 & 3)) << 10 | (11 + (random >> 26 & 3)) << 26;
     return (random & 0x83FF83FFu) | exponents;
@@ -51,12 +51,13 @@ static __device__ unsigned random_word(unsigned at) {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/* Two groups of four warps, each with 64 rows of its own and all 256 columns, over stages that stay as they are. */
+/* Two groups of four warps, each with its own 64 rows and all 256 columns, over stages that do not change. */
 template <bool Bits>
 static __device__ unsigned multiply(int turns, Told *told) {
     extern __shared__ __align__(1024) unsigned memory[];
     for (int at = threadIdx.x; at < SHARED_BYTES / 4; at += THREADS) memory[at] = random_word<Bits>(at);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* products read by another way than threads write */
+    asm volatile("fence.proxy.async.shared::cta;" ::
+                     : "memory"); /* products read shared memory through another proxy than threads write */
     __syncthreads();
     int sums[32][4] = {};
     const unsigned char *all = (const unsigned char *)memory;
@@ -100,7 +101,7 @@ static __device__ void multiply_add(int (&d)[4], const unsigned (&a)[4], const u
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/* Each warp 16 products of 16 x 8 with operands in registers. */
+/* Each warp computes 16 products of 16 x 8 with operands in registers. */
 template <bool Bits>
 static __device__ unsigned multiply(int turns, Told *told) {
     unsigned a[4], b[CHAINS][2];
@@ -133,7 +134,7 @@ static __global__ void __launch_bounds__(THREADS, 1) products(int turns, Told *t
     if (blockIdx.x == 0 && threadIdx.x == 0) told->operations = mine.operations, told->wgmma = mine.wgmma;
 }
 
-/* Float32 multiply-adds, each thread 16 independent ones at a time. */
+/* Float32 multiply-adds; each thread has 16 independent ones. */
 static __global__ void __launch_bounds__(THREADS) multiply_adds(int turns, Told *told) {
     float sums[CHAINS], factor = 0.5f + (threadIdx.x % 32) * 0x1p-7f;
 #pragma unroll
@@ -163,7 +164,7 @@ struct Events {
     }
 };
 
-/* Seconds that the GPU is busy with work(), which returns whether it could be asked for. */
+/* Seconds that the GPU needs for work(), which returns false if a call failed. */
 template <class Work>
 static bool seconds_of(Work work, double *seconds) {
     Events events;
@@ -178,7 +179,7 @@ static bool seconds_of(Work work, double *seconds) {
     return *seconds > 0;
 }
 
-/* The least of some rounds after a first one. */
+/* The minimum of some rounds after a first one. */
 template <class Work>
 static bool min_seconds(Work work, double *min) {
     double seconds;
@@ -213,7 +214,7 @@ struct PinnedMemory {
     }
 };
 
-/* Operations a second of a kernel(turns, told): first as many turns as a round shall last. */
+/* Operations per second of a kernel(turns, told); first determines the number of iterations of a round. */
 template <class Kernel>
 static bool kernel_rate(Kernel kernel, int blocks_each, int bytes, double *rate, int *wgmma) {
     int device, processors;
@@ -241,7 +242,7 @@ static bool kernel_rate(Kernel kernel, int blocks_each, int bytes, double *rate,
     return true;
 }
 
-/* Code for 9.0 may be wgmma's, which uses 192 KB of shared memory; the rest uses none. */
+/* Code for 9.0a may use wgmma, which needs 192 KB of shared memory; other code needs none. */
 static int shared_bytes() {
     cudaFuncAttributes attributes;
     if (cudaFuncGetAttributes(&attributes, products<true>) != cudaSuccess) return 0;
@@ -281,7 +282,7 @@ static bool host_copy(double *rate) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-/* wgmma: whether it was by m64n256 from shared memory, or by mma.sync. */
+/* *wgmma: 1 if measured with m64n256 from shared memory, 0 with mma.sync. */
 void rate_bits(double *rate, int *wgmma) {
     if (!kernel_rate(products<true>, 1, shared_bytes(), rate, wgmma)) *rate = -1;
 }
@@ -291,7 +292,7 @@ void rate_half(double *rate, int *wgmma) {
 void rate_float(double *rate, int *wgmma) {
     if (!kernel_rate(multiply_adds, 8, 0, rate, wgmma)) *rate = -1;
 }
-/* Bytes a second, read and written, within the GPU's memory; and to pinned memory of the host. */
+/* Bytes per second, read and written, within the GPU's memory; and to pinned host memory. */
 void rate_device_copy(double *rate, int *wgmma) {
     *wgmma = 0;
     if (!device_copy(rate)) *rate = -1;

@@ -1,9 +1,9 @@
-# What gpu.R says, and how; the text of the other benchmarks, too.
+# The report of gpu.R; other benchmarks use its text functions, too.
 
 # ---- text
 
 record <- NULL
-# With --record what is said goes to a file in results/, too.
+# With --record, output is also written to a file in results/.
 open_record <- function(name) {
   if (!"--record" %in% arguments) return(invisible())
   dir.create(file.path(here, "results"), showWarnings = FALSE)
@@ -21,7 +21,7 @@ emit <- function(...) {
     flush(record)
   }
 }
-# A text of any length, in lines of at most 120 characters.
+# Prints a text of any length in lines of at most 120 characters.
 say <- function(..., indent = 0) {
   for (line in strwrap(paste0(...), 119, indent = indent, exdent = indent + 4)) emit(line)
 }
@@ -35,7 +35,8 @@ percent <- function(share) paste0(number(100 * share, 2), " %")
 
 # ---- the table
 
-# What takes longest; of the products, the share of that time which each of their works takes at the rates above.
+# Names the stage that takes longest; for the products, also the fraction of that time that each kind of work takes at
+# the rates above.
 bound_of <- function(m) {
   if (!is.null(m$error)) return(m$error)
   at <- which.max(m$stages)
@@ -88,7 +89,7 @@ print_table <- function(names) {
 
 # ---- processes and processors
 
-# Why a process has failed: the last it said.
+# Why a process failed: its last output.
 failure <- function(status, log) {
   said <- tryCatch(readLines(log, warn = FALSE), error = function(e) character())
   said <- said[nzchar(trimws(said)) & !grepl("^(Calls:|Execution halted)", said)]

@@ -1,13 +1,13 @@
-# gpucor on several GPUs of one host: seconds by one and by more of them, and whether the bytes are the same.
+# gpucor on several GPUs of one host: seconds with one and with more of them, and whether the results are identical.
 #
 #   Rscript inst/bench/gpu-several.R [--record] [row ...]
 #
-# Without rows: all of them but those that only one number of GPUs is asked for, which are named by their names. With
-# --record the output goes to results/gpu-several.txt, too. In the environment as for gpu.R: GPUCOR_BENCH_LIBS,
-# GPUCOR_BENCH_SCALE. The largest rows want some 60 GB of host memory.
+# Without rows: all, except those measured with one number of GPUs only, which must be named. With --record the output
+# is also written to results/gpu-several.txt. Environment variables as in gpu.R: GPUCOR_BENCH_LIBS, GPUCOR_BENCH_SCALE.
+# The largest rows need some 60 GB of host memory.
 #
-# floor  seconds that no program could go below with so many GPUs: products and wire are divided between them, the
-#        host's memory is filled once; from rates measured in the same run on one GPU
+# floor  minimum seconds with that many GPUs: products and transfers are divided among them, the host's memory is
+#        filled once; from rates measured in the same run on one GPU
 arguments <- commandArgs(TRUE)
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 folder <- tempdir()
@@ -18,7 +18,7 @@ suppressPackageStartupMessages({
   library(Matrix)
 })
 
-# only: the one number of GPUs, as fewer would take too long to be measured beside it.
+# only: the one number of GPUs to measure, if fewer would take too long.
 row <- function(kind, method, n_var, n_obs, only = NA, by_name = FALSE) {
   list(kind = kind, method = method, n_var = max(1000, round(n_var * scale)), n_obs = n_obs, steps = 0, only = only,
        by_name = by_name)
@@ -44,7 +44,7 @@ call_with <- function(row, x, devices) {
   )
 }
 
-# The best of two where they are short; after a small call, so that the drivers' start is not in it.
+# The better of two runs if they are short, after a small call that starts the drivers.
 measure_devices <- function(row, x, devices) {
   invisible(call_with(row, x[, seq_len(min(20000, ncol(x))), drop = FALSE], devices))
   seconds <- Inf
@@ -58,7 +58,7 @@ measure_devices <- function(row, x, devices) {
   list(seconds = seconds, engine = engine_stages(), result = result)
 }
 
-# With the calls, which differ, left out.
+# The result without its call, which differs.
 bytes_of <- function(result) {
   if (isS4(result)) list(result@p, result@i, result@x, result@threshold) else unclass(result)
 }
@@ -67,7 +67,7 @@ same_bytes <- function(a, b) {
   identical(bytes_of(a), bytes_of(b))
 }
 
-# Of so many GPUs: products and wire are divided.
+# The floor for a number of GPUs: products and transfers are divided.
 floor_of <- function(row, pairs, edges, rates, gpus) {
   if (row$kind == "sums") return(2 * pairs * row$n_obs / rates$float / gpus)
   terms <- floor_terms(row, pairs, edges, rates)
@@ -97,7 +97,7 @@ run_row <- function(name, rates) {
   }
 }
 
-# More workers than GPUs, on little data: three and four divide the pairs as so many GPUs would.
+# Runs more workers than GPUs on little data: three and four workers divide the pairs as that many GPUs would.
 check_divisions <- function() {
   x <- .Call("random_matrix", 60, 9000, 10)
   .Call(gpucor:::r_set_shared_steps, 1)

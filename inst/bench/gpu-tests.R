@@ -1,6 +1,6 @@
-# Runs the whole test suite on a machine with a GPU, a process for each of its files, and prints the record of it.
+# Runs the whole test suite on a machine with a GPU, one process per file, and prints the record.
 #   Rscript inst/bench/gpu-tests.R "$(git rev-parse HEAD:src)" > inst/bench/results/gpu-tests.txt
-# The tests run CPU and CUDA back end alike; the tree names the sources that were tested.
+# The tests run both back ends; the tree identifies the sources that were tested.
 library(gpucor)
 Sys.setenv(GPUCOR_TESTS = "full")
 
@@ -30,7 +30,7 @@ run_file <- function(file) {
   found$seconds <- as.numeric(Sys.time() - started, units = "secs")
   found
 }
-# What runs long first, so that the last ones are short.
+# Long files run first, so that the last ones are short.
 files <- files[order(-file.size(files))]
 found <- parallel::mclapply(files, run_file, mc.cores = max(1, info$threads %/% 3), mc.preschedule = FALSE)
 results <- do.call(rbind, lapply(found, `[[`, "results"))

@@ -1,33 +1,33 @@
-# gpucor on a GPU: seconds, memory and accuracy of large problems, against what the machine allows and against what
-# others have published.
+# gpucor on a GPU: seconds, memory and accuracy of large problems, compared with the machine's limits and with published
+# results.
 #
 #   Rscript inst/bench/gpu.R [--record] [row ...]
 #
-# Without rows: all of them. The largest want some 60 GB of host memory.
-# --record writes the output to results/gpu.txt beside this script. Each row runs in a process of its own (those of
-# the voxels share one with their data), so that one that fails costs no other. In the environment:
+# Without rows: all of them. The largest need some 60 GB of host memory. --record writes the output to results/gpu.txt
+# beside this script. Each row runs in a process of its own (voxel rows share one with their data), so that a failure
+# affects no other row. Environment variables:
 #   GPUCOR_BENCH_LIBS    a folder with random.so and gpu-rates.so, for machines without compilers
-#   GPUCOR_BENCH_SCALE   such as 0.01: so many of the variables, for a quick look
+#   GPUCOR_BENCH_SCALE   the fraction of the variables to use, such as 0.01 for a quick look
 #   GPUCOR_BENCH_LIMIT   seconds after which no further row is started
 # A package without a GPU, or GPUCOR_BACKEND=cpu, runs the same on the CPU; GPU rates and floors are then missing.
 #
-# ours     seconds from the call to the finished R object, the input being an R matrix: the better of two where they
-#          take less than 10 s; after a small call, so that the start of the driver is not in it. The second finds the
-#          memory that the first one's result was in, which dense.R tells apart
-# floor    seconds that no program could go below on this machine, from rates measured in the same run
+# ours     seconds from the call to the finished R object, with an R matrix as input: the better of two runs if they
+#          take less than 10 s, after a small call that starts the driver. The second run reuses the memory of the
+#          first one's result; dense.R measures both cases
+# floor    minimum seconds of any program on this machine, from rates measured in the same run
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 here <- dirname(script)
-part <- strsplit(Sys.getenv("GPUCOR_BENCH_PART"), ",")[[1]] # of a process started by this script: what it is for
-folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where such processes leave their results
+part <- strsplit(Sys.getenv("GPUCOR_BENCH_PART"), ",")[[1]] # in a process started by this script: the row to measure
+folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where these processes leave their results
 scale <- as.numeric(Sys.getenv("GPUCOR_BENCH_SCALE", "1"))
 limit <- as.numeric(Sys.getenv("GPUCOR_BENCH_LIMIT", "Inf"))
 for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R")) source(file.path(here, file))
 
 # ---- the rows
 
-# must: seconds, or of a sustained rate 10^12 operations a second. published: seconds, by whom and on what.
-# steps: values are rounded to multiples of 1 / steps.
+# must: required seconds or, for a sustained rate, 10^12 operations per second. published: seconds, authors and
+# hardware. steps: values are rounded to multiples of 1 / steps.
 row <- function(kind, method, n_var, n_obs, published = "", must = NA, steps = 0, once = FALSE, data = "") {
   list(kind = kind, method = method, n_var = max(1000, round(n_var * scale)), n_obs = n_obs, published = published,
        must = must, steps = steps, once = once, data = data)
@@ -53,16 +53,16 @@ rows <- list(
   "rate-half" = row("rate", "pearson", 131072, 1024, must = 450)
 )
 DENSITY <- 0.001
-PERMUTATIONS <- 1000 # of a maxT
-BEYOND <- 0.6 # a threshold that next to no pair of the data reaches
+PERMUTATIONS <- 1000 # of a maxT test
+BEYOND <- 0.6 # a threshold that almost no pair of the data reaches
 
 has_ties <- function(row) row$steps > 0
 
-# ---- the whole
+# ---- all rows
 
 result_file <- function(name) file.path(folder, paste0(name, ".rds"))
 
-# This script again, for one part of the work; what it says is said here.
+# Runs this script for one part of the work and prints its output.
 run_part <- function(part) {
   Sys.setenv(GPUCOR_BENCH_PART = paste(part, collapse = ","))
   on.exit(Sys.unsetenv("GPUCOR_BENCH_PART"))
@@ -75,7 +75,7 @@ run_part <- function(part) {
   }
 }
 
-# A process that dies takes the rows after it with it: they get another.
+# If a process dies, another one takes the rows after the failed one.
 run_rows <- function(names) {
   if (proc.time()[["elapsed"]] > limit) return(say("no time left for ", paste(names, collapse = ", ")))
   run_part(names)

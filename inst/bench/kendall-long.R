@@ -1,16 +1,17 @@
-# Kendall's tau-b of long columns, of few levels and of both: a dist of all pairs, the input being an R matrix.
+# Kendall's tau-b of long columns, of columns with few levels, and of both: a dist of all pairs, from an R matrix.
 #
 #   Rscript inst/bench/kendall-long.R [--record] [--quick]
 #
-# A minute on a GPU, or without one. --record writes the output to results/kendall-long-BACKEND.txt beside this script.
+# Takes a minute, with or without a GPU. --record writes the output to results/kendall-long-BACKEND.txt beside this
+# script.
 #
-# ours     seconds from the call to the finished R object, the better of two; after a small call
-# in it    seconds of the engine's that prepare, and that multiply
-# floor    GPU: signs of all pairs of observations at the rate of products of bits measured in this run, once a pair,
-#          two operations a bit; of columns of few levels, their bytes at the rate at which they come over the wire
-# must     seconds, on one H200 or two cores; cells are a sparse matrix
-# peer     seconds of pcaPP::cor.fk for as many pairs, from a few of them, on one core, where it is installed
-# right    six columns' coefficients are those of the processor, to the last bit
+# ours     seconds from the call to the finished R object, the better of two runs after a small call
+# in it    seconds of the engine's stages: preparing and multiplying
+# floor    GPU: signs of all pairs of observations once per pair, two operations per bit, at the rate of bit products
+#          measured in this run; for columns with few levels, their bytes at the rate of the bus
+# must     required seconds, on one H200 or two cores; cells are a sparse matrix
+# peer     seconds of pcaPP::cor.fk for as many pairs, extrapolated from a few of them, on one core, if installed
+# right    whether six columns' coefficients equal those of the CPU, to the last bit
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
@@ -21,7 +22,7 @@ info <- gpuInfo()
 gpu <- info$default == "cuda"
 quick <- "--quick" %in% arguments
 
-# ---- data, by a seed
+# ---- data, from a seed
 
 continuous <- function(n_obs, n_var) matrix(rnorm(n_obs * n_var), n_obs)
 one_with_ties <- function(n_obs, n_var) {
@@ -31,7 +32,7 @@ one_with_ties <- function(n_obs, n_var) {
 }
 counts <- function(n_obs, n_var) matrix(rpois(n_obs * n_var, 0.3), n_obs)
 few_counts <- function(n_obs, n_var) matrix(rpois(n_obs * n_var, 0.2), n_obs)
-# A tenth of all, one of each ten observations: up to 12 levels with 0.
+# One observation of each ten is non-zero: up to 12 levels including 0.
 cells <- function(n_obs, n_var) {
   tenth <- n_obs %/% 10
   shift <- sample.int(10, 2 * tenth + n_var, TRUE) - 1L

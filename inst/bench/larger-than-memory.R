@@ -1,12 +1,12 @@
-# A network of columns in an HDF5 file, on processors, in memory that is a fraction of the file.
+# A network of columns in an HDF5 file, on CPUs, in memory that is a fraction of the file.
 #
 #   Rscript inst/bench/larger-than-memory.R [N] [n_obs] [memory] [--record]
 #
 # 1,000,000 columns of 500 observations take about 40 minutes on two cores, and 4 GB of disk. --record writes the output
 # to results/larger-than-memory.txt beside this script. Needs rhdf5.
 #
-# The columns are voxels of an image in slices of 50 x 50: neighbours resemble one another. Memory is what is resident
-# at most, by the system's count (VmHWM), above what it was before the call; of it the result is taken off.
+# The columns are voxels of an image in slices of 50 x 50: neighbours resemble one another. Memory is the system's peak
+# of resident memory (VmHWM) minus what was resident before the call and minus the result.
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 record <- "--record" %in% arguments
@@ -25,7 +25,7 @@ folder <- tempfile("larger")
 dir.create(folder)
 path <- file.path(folder, "voxels.h5")
 
-# A slice: each voxel shares noise with those around it, and all share some.
+# A slice: each voxel shares noise with its neighbours, and all share some.
 neighbours <- function(side) {
   band <- outer(seq_len(side), seq_len(side), function(i, j) exp(-(i - j)^2 / 4))
   function(noise) {
@@ -49,7 +49,7 @@ write_columns <- function() {
   rhdf5::h5closeAll()
 }
 
-# The columns are written by another process: what this one needs for it is not to be measured.
+# Another process writes the columns, so that its memory is not measured.
 if (nzchar(Sys.getenv("GPUCOR_BENCH_FILE"))) {
   path <- Sys.getenv("GPUCOR_BENCH_FILE")
   set.seed(1)
@@ -68,12 +68,12 @@ utils::assignInNamespace("read_run", function(x, of) {
 }, "gpucor")
 
 x <- gpuCorFile(path, dataset = "voxels")
-invisible(gpuCorNetwork(matrix(rnorm(900), 30), density = 0.1)) # what the first call loads
+invisible(gpuCorNetwork(matrix(rnorm(900), 30), density = 0.1)) # loads everything that a first call loads
 invisible(read(x, 1:2))
 columns_read <- 0
 invisible(gc())
 before <- status_mb("VmRSS")
-writeLines("5", "/proc/self/clear_refs") # the peak is from now on
+writeLines("5", "/proc/self/clear_refs") # resets the peak
 time <- system.time(net <- gpuCorNetwork(x, density = density, memory = memory, backend = "cpu"))
 peak <- status_mb("VmHWM") - before
 result <- as.numeric(object.size(net)) / 2^20

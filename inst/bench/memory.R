@@ -1,6 +1,6 @@
-# What the scripts about memory have in common.
+# Shared by the scripts that measure memory.
 
-# MB of a line of /proc/self/status: VmRSS, what is resident, or VmHWM, the most so far.
+# MB of a line of /proc/self/status: VmRSS, resident memory, or VmHWM, its peak.
 status_mb <- function(field) {
   line <- grep(field, readLines("/proc/self/status"), value = TRUE)
   as.numeric(gsub("[^0-9]", "", line)) / 1024

@@ -1,5 +1,5 @@
-# Memory of a network of 50,000 variables on the CPU: the peak of the process beyond what it had
-# before, against input + 3 times the result + 300 MB.
+# Memory of a network of 50,000 variables on the CPU: the process's peak minus its memory before, compared with input +
+# 3 times the result + 300 MB.
 #   Rscript inst/bench/network-memory.R [N] [n_obs] [density]
 suppressPackageStartupMessages(library(gpucor))
 

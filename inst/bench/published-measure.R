@@ -1,4 +1,4 @@
-# What published.R builds and measures: the programs of the methods, and gpucor's own calls.
+# Builds and measures for published.R: the methods' programs, and gpucor's own calls.
 
 # ---- building
 
@@ -21,7 +21,7 @@ build_programs <- function() {
 
 # ---- a method
 
-# Seconds and the largest error, of the line that the program prints: the harness tells its fields.
+# Seconds and the largest error, from the line that the program prints; harness.h describes its fields.
 read_line <- function(out, log) {
   fields <- strsplit(trimws(utils::tail(out, 1)), " +")[[1]]
   seconds <- suppressWarnings(as.numeric(fields[5]))
@@ -30,7 +30,7 @@ read_line <- function(out, log) {
        note = readLines(log, warn = FALSE))
 }
 
-# fresh: results go to memory that has not been touched.
+# fresh: results go to untouched memory.
 run_program <- function(row, fresh = FALSE) {
   Sys.setenv(PUBLISHED_FRESH = if (fresh) "1" else "")
   program <- file.path(Sys.getenv("GPUCOR_BENCH_LIBS"), row$program)
@@ -43,8 +43,8 @@ run_program <- function(row, fresh = FALSE) {
   read_line(out, log)
 }
 
-# Both ways, where a program has memory for its results before it computes them; one core of a CPU, whose times are of
-# some rows, into touched memory only.
+# Runs a program both ways, if it allocates memory for its results before it computes them; with one CPU core, whose
+# times are estimated from some rows, only into touched memory.
 run_both_ways <- function(row) {
   first <- run_program(row)
   if (!is.null(first$error)) return(first)
@@ -71,7 +71,7 @@ own_call <- function(row, x) {
   function() gpuDist(x, method = row$method)
 }
 
-# The better of two runs, or of `runs`, and its result.
+# The best of two runs, or of `runs`, and its result.
 time_runs <- function(call, runs = 2) {
   seconds <- numeric()
   for (run in seq_len(runs)) {
@@ -84,7 +84,8 @@ time_runs <- function(call, runs = 2) {
   list(seconds = seconds, result = result)
 }
 
-# After a call of few columns that starts the driver: into fresh memory, and into what an earlier result has left.
+# Times a call into fresh memory and into memory reused from an earlier result, after a small call that starts the
+# driver.
 time_call <- function(row, x) {
   invisible(own_call(row, x[, seq_len(min(2000, ncol(x))), drop = FALSE])())
   call <- own_call(row, x)
@@ -99,8 +100,8 @@ time_call <- function(row, x) {
   list(fresh = run$fresh, seconds = min(kept$seconds[-1]), result = kept$result)
 }
 
-# The largest error of edges, or 2 if a pair is wrongly one or not. Columns 1 and 8 of every other twenty share a
-# signal: these pairs are edges or nearly so.
+# The largest error of the edges, or 2 if a pair is wrongly an edge or wrongly not. Columns 1 and 8 of every other
+# twenty share a signal: these pairs are edges or nearly so.
 network_error <- function(row, x, net) {
   at <- ceiling(stats::runif(samples_of(row)) * length(net@x))
   j <- findInterval(at - 1, net@p)
@@ -116,7 +117,7 @@ own_error <- function(row, x, result) {
          distance = check_dist(row, x, 1 - result)$off)
 }
 
-# What the row of gpucor has to tell, of a call such as "triangle pearson 5000 100".
+# Measures one of gpucor's calls, such as "triangle pearson 5000 100".
 call_part <- function(part) {
   suppressPackageStartupMessages({
     library(gpucor)

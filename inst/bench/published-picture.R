@@ -1,10 +1,11 @@
-# The picture of published.R, made of its record: seconds against N for all Pearson correlations of 100 observations.
+# Draws the picture of published.R from its record: seconds against N for all Pearson correlations of 100 observations.
 
-# What a method is drawn with. Lines may all but coincide, so that symbols differ too.
+# Colors and symbols of the methods. Lines may nearly coincide, so symbols differ, too.
 HUES <- c("#000000", "#0072B2", "#CC79A7", "#D55E00", "#E69F00", "#009E73", "#7F7F7F", "#56B4E9", "#8C6D31")
 SYMBOLS <- c(16, 1, 4, 2, 6, 15, 5, 3, 0)
 
-# N and seconds, at least R's clock's millisecond, of a method's line. What has fewer than two sizes has none.
+# N and seconds (at least a millisecond, the resolution of R's clock) of a method's line. A method with fewer than two
+# sizes has no line.
 points_of <- function(table, label) {
   lines <- table$result == "pearson triangle" & table$n_obs == "100"
   own <- ifelse(table$own == "-", table$own_fresh, table$own)
@@ -42,11 +43,11 @@ draw_line <- function(line) {
                   cex = if (line$thick) 1.3 else 1.1)
 }
 
-# Heights for labels, in the order of `y`, none nearer to the next than `apart`; y and apart in logarithms.
+# Heights for labels, in the order of `y`, at least `apart` from one another; both in logarithms.
 spread <- function(y, apart) {
   order <- order(y)
   at <- y[order]
-  for (round in 1:200) { # neighbours that are too near go apart by halves
+  for (round in 1:200) { # moves labels that are too near apart, half the distance each
     near <- pmax(0, apart - diff(at)) / 2
     if (all(near < 1e-6)) break
     at <- at - c(near, 0) + c(0, near)
@@ -55,7 +56,7 @@ spread <- function(y, apart) {
   y
 }
 
-# Names at the right edge, in the order in which the lines end, each with its line's symbol.
+# Labels lines at the right edge, in the order in which they end, each with its symbol.
 label_lines <- function(lines) {
   limits <- graphics::par("usr") # in logarithms
   wide <- limits[2] - limits[1]
@@ -72,7 +73,8 @@ label_lines <- function(lines) {
                  col = hues, font = ifelse(thick, 2, 1))
 }
 
-# Whether a picture could be begun: R may have been built for what the machine lacks, and then only warns.
+# Opens the PNG device; returns FALSE if that fails. R may have been built for libraries that the machine lacks, and
+# then only warns.
 open_png <- function(file) {
   before <- length(grDevices::dev.list())
   try(suppressWarnings({

@@ -1,6 +1,6 @@
-# What published.R says.
+# The report of published.R.
 
-# ---- the table: what writes its lines, and beside it what reads them for the picture and the vignette
+# ---- the table: the functions that write its lines, and those that read them for the picture and the vignette
 
 PUBLISHED_COLUMNS <- "%-23s %-17s %9s %5s %6s %-11s %7s %7s %7s %7s %7s %7s %7s %7s"
 TITLES <- list(c("", "", "", "", "paper", "", "touched", "", "method/", "fresh", "", "method/", "method", "gpucor"),
@@ -11,7 +11,7 @@ FIELDS <- c("method", "result", "n_var", "n_obs", "published", "on", "seconds", 
 
 columns_line <- function(fields) sub(" +$", "", do.call(sprintf, as.list(c(PUBLISHED_COLUMNS, fields))))
 
-# The fields of such lines, as text.
+# Splits such lines into fields of text.
 fields_of <- function(lines) {
   widths <- as.integer(regmatches(PUBLISHED_COLUMNS, gregexpr("[0-9]+", PUBLISHED_COLUMNS))[[1]])
   first <- cumsum(c(1, widths + 1))[seq_along(widths)]
@@ -19,7 +19,7 @@ fields_of <- function(lines) {
   as.data.frame(stats::setNames(fields, FIELDS))
 }
 
-# A record: what is said of the machine before the table, and the table.
+# Reads a record: the description of the machine before the table, and the table.
 read_record <- function(file) {
   lines <- readLines(file)
   titles <- match(columns_line(TITLES[[2]]), lines)
@@ -30,7 +30,7 @@ read_record <- function(file) {
        table = fields_of(rest[seq_len(match("", rest, length(rest) + 1) - 1)]))
 }
 
-# Numbers of the table; NA where something has failed or was not to be had.
+# Converts fields of the table to numbers; NA for failures and missing values.
 as_number <- function(text) suppressWarnings(as.numeric(gsub(",", "", text)))
 
 describe_machine_and_titles <- function() {
@@ -61,7 +61,7 @@ both_ways <- function(method, own, field) {
   c(seconds(method), seconds(own), number(c(method[[field]] / own[[field]], NA)[1]))
 }
 
-# What was estimated, failed, or has more to tell.
+# Prints notes on rows that were estimated, failed, or have remarks.
 print_notes <- function(results) {
   emit("")
   say("Times in seconds, of results in memory that has been in use (touched) and that has not (fresh); networks, ",
@@ -76,7 +76,7 @@ print_notes <- function(results) {
   emit("")
 }
 
-# Failures, those of the same kind together, and notes.
+# Prints failures, grouped by kind, and notes.
 tell_part <- function(labels, calls, parts) {
   errors <- vapply(parts, function(part) c(part$error, "")[1], "")
   kinds <- paste0(labels, " failed: ", errors)

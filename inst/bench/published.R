@@ -1,46 +1,45 @@
-# Published methods beside gpucor, on the same matrices and the same machine.
+# Published methods and gpucor, on the same matrices and the same machine.
 #
 #   Rscript inst/bench/published.R [--quick] [--record]
 #   Rscript inst/bench/published.R --draw
 #
 # The methods are the programs of published/, written from their papers. Each row of the table below runs one of them,
-# and gpucor's own call on the matrix that the program makes; each in a process of its own, so that one that fails
-# costs no other. Four minutes on an H200 with 16 cores; some 60 GB of host memory.
-# --quick: a twentieth of the variables, 5,000 at most; a minute.
-# --record writes the output to results/published.txt beside this script and, where R can, a picture of it to
-# results/published.png. --draw makes that picture of a record, on any machine; it runs nothing.
-# In the environment:
+# and gpucor's own call on the matrix that the program generates, each in a process of its own, so that a failure
+# affects no other row. Takes four minutes on an H200 with 16 cores, and some 60 GB of host memory. --quick: a twentieth
+# of the variables, at most 5,000; a minute. --record writes the output to results/published.txt beside this script and,
+# if R can, a picture of it to results/published.png. --draw only makes the picture of an existing record, on any
+# machine. Environment variables:
 #   GPUCOR_BENCH_LIBS    a folder with the built programs, named like their sources, and random.so, for machines
 #                        without compilers; otherwise they are built
 #   GPUCOR_BENCH_LIMIT   seconds after which no further row is started
 # GPUCOR_BACKEND=cpu, or a package without a GPU, runs gpucor's part on the CPU.
 #
-# method   seconds as the program counts them: from the matrix in the host's memory to the results there; the GPU has
-#          been used before
-# gpucor   seconds from the call to the finished R object: the better of two, after a small call
-# touched  the memory of the results has been used before: the program's has been written to, gpucor's is what an
-#          earlier result has left (gpucor.keep = TRUE)
-# fresh    it comes from the system, in large pages that come into being meanwhile
-# off      the largest error among sampled pairs, of which a program may say that it is wrong: the row has failed
+# method   seconds as counted by the program: from the matrix in host memory to the results there; the GPU has been
+#          used before
+# gpucor   seconds from the call to the finished R object: the better of two runs, after a small call
+# touched  the results' memory has been used before: the program has written to it; gpucor reuses that of an earlier
+#          result, as the option gpucor.keep is TRUE
+# fresh    the results' memory comes from the system, in huge pages that are first touched while the clock runs
+# off      the largest error among sampled pairs; if the program reports that it is too large, the row has failed
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 here <- dirname(script)
-part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: the call to measure
-folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where such processes leave their results
+part <- Sys.getenv("GPUCOR_BENCH_PART") # in a process started by this script: the call to measure
+folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir()) # where these processes leave their results
 limit <- as.numeric(Sys.getenv("GPUCOR_BENCH_LIMIT", "Inf"))
 quick <- "--quick" %in% arguments
 for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R", "published-measure.R", "published-report.R",
                "published-picture.R")) {
   source(file.path(here, file))
 }
-scale <- 1 # of gpu-measure.R
+scale <- 1 # used by gpu-measure.R
 DENSITY <- 0.001
 
 # ---- the rows
 
-# label: the method, in table and picture. program: with the arguments after N, n_obs and steps. kind: what gpucor is
-# to do, a triangle, distances (1 - r) or a network. published: the paper's seconds, on which processor; none of a
-# quick look, whose sizes are not the paper's.
+# label: the method's name in table and picture. program: with the arguments after N, n_obs and steps. kind: gpucor's
+# result, a triangle, distances (1 - r) or a network. published: the paper's seconds, and on which hardware; none with
+# --quick, whose sizes are not the paper's.
 row <- function(label, program, n_var, n_obs, published = NA, on = "", kind = "triangle", measure = "pearson") {
   if (quick) {
     n_var <- min(5000, max(500, n_var / 20))
@@ -51,8 +50,8 @@ row <- function(label, program, n_var, n_obs, published = NA, on = "", kind = "t
        on = if (is.na(published)) "" else on, kind = kind, measure = measure)
 }
 
-# Pearson's of one size by all methods. published: seconds in the order of these methods; the paper of Fast-GPU-PCC
-# has one for both orders of the triangle.
+# Pearson's correlations of one size by all methods. published: seconds in the order of these methods; the paper of
+# Fast-GPU-PCC has one for both orders of the triangle.
 pearson_rows <- function(n_var, n_obs, published) {
   methods <- c("GPU-PCC" = "gpu-pcc", "GPU-PCC, gemv" = "gpu-pcc-gemv", "Fast-GPU-PCC" = "fast-gpu-pcc row",
                "Fast-GPU-PCC, by column" = "fast-gpu-pcc column", "Wang, GEMM" = "wang-gemm",
@@ -66,7 +65,7 @@ network_row <- function(measure, n_var, published) {
       measure)
 }
 
-# Cheap ones first. Times at n_obs 100 as in the paper of Fast-GPU-PCC, at 300 in that of GPU-PCC.
+# Cheap rows first. Published times at n_obs 100 are from the paper of Fast-GPU-PCC, at 300 from that of GPU-PCC.
 rows <- unname(c(
   pearson_rows(10000, 100, NA),
   list(row("gputools", "gputools-cor pearson", 10000, 100),
@@ -81,12 +80,12 @@ rows <- unname(c(
        network_row("spearman", 1e6, 782.02))
 ))
 
-# ---- the whole
+# ---- all rows
 
 call_of_row <- function(row) paste(row$kind, row$measure, format(row$n_var, scientific = FALSE), row$n_obs)
 result_file <- function(call) file.path(folder, paste0(gsub(" ", "-", call), ".rds"))
 
-# gpucor's part of a row, by this script in another process; once for all rows of the same call.
+# Measures gpucor's part of a row by this script in another process; once for all rows with the same call.
 measured_call <- function(call) {
   if (!file.exists(result_file(call))) {
     Sys.setenv(GPUCOR_BENCH_PART = call)

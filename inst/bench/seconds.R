@@ -1,4 +1,4 @@
-# The best of some runs, elapsed and the processor's.
+# The best of some runs, in elapsed and CPU seconds.
 seconds_of <- function(work, times) {
   best <- c(elapsed = Inf, cpu = Inf)
   for (k in seq_len(times)) {

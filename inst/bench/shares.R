@@ -1,13 +1,14 @@
-# A network in shares on the GPUs of one host, a process for each GPU, which sees no other one.
+# A network in shards on the GPUs of one host, with one process per GPU that sees no other GPU.
 #
-#   Rscript inst/bench/shares.R [N] [n_obs] [shares] [--record]
+#   Rscript inst/bench/shares.R [N] [n_obs] [shards] [--record]
 #
-# With --record the output goes to results/shares.txt, too. A plan's folder has the data, 8 bytes a value, in the
-# temporary folder.
+# With --record the output is also written to results/shares.txt. A plan's folder, in the temporary folder, has the
+# data,
+# 8 bytes per value.
 #
-# seconds     of the call on one GPU; of writing the plan; of all shares by so many processes, from their start to the
-#             end of the last one; of collecting
-# efficiency  of the processes' pace over one process's, by the number of GPUs
+# seconds     of the call on one GPU; of writing the plan; of all shards by that many processes, from their start to
+#             the end of the last one; of collecting
+# efficiency  speedup over one process, divided by the number of GPUs
 arguments <- commandArgs(TRUE)
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 folder <- tempdir()
@@ -24,7 +25,7 @@ path <- file.path(folder, "plan")
 
 seconds_of <- function(work) system.time(work)[["elapsed"]]
 
-# A line for each GPU, side by side, until all have ended: each takes what shares are free.
+# Runs one process per GPU at the same time; each takes free shards until all are computed.
 run_shares <- function(gpus) {
   threads <- max(1, gpuInfo()$threads %/% gpus)
   line <- sprintf("CUDA_VISIBLE_DEVICES=%d GPUCOR_THREADS=%d %s -e 'gpucor::gpuCorRun(\"%s\", \"free\")' 2>&1 &",
@@ -32,7 +33,7 @@ run_shares <- function(gpus) {
   script <- file.path(folder, "shares.sh")
   writeLines(c(line, "wait"), script)
   begun <- setdiff(dir(file.path(path, "rounds"), full.names = TRUE), file.path(path, "rounds/1.rds"))
-  unlink(c(begun, file.path(path, "claims")), recursive = TRUE) # as if no share had been computed yet
+  unlink(c(begun, file.path(path, "claims")), recursive = TRUE) # as if no shard had been computed yet
   found <- NULL
   seconds <- seconds_of(found <- system2("sh", script, stdout = TRUE))
   if (sum(grepl("^shard .* s on ", found)) < shares) stop("shards were not computed: ", paste(found, collapse = "\n"))
@@ -49,7 +50,7 @@ describe_machine(info)
 most <- NROW(info$devices)
 x <- .Call("random_matrix", n_obs, n_var, 0)
 network <- function(x) gpuCorNetwork(x, density = 0.001, method = "kendall", devices = if (most > 0) 0)
-invisible(network(x[, seq_len(min(n_var, 20000))])) # the driver's start
+invisible(network(x[, seq_len(min(n_var, 20000))])) # starts the driver
 net <- NULL
 call_seconds <- seconds_of(net <- network(x))
 say("Kendall network of ", n_var, " variables x ", n_obs, ", density 0.001: ", net@edges, " edges; a call on one GPU ",

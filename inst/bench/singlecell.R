@@ -1,30 +1,30 @@
-# Sparse counts of 2,000 genes in 20,000 cells: all pairs of genes by three measures, time and memory, beside what is
-# run today.
+# Sparse counts of 2,000 genes in 20,000 cells: all pairs of genes by three measures, time and memory, compared with
+# commonly used alternatives.
 #
 #   Rscript inst/bench/singlecell.R [--record] [genes] [cells]
 #
-# Ten minutes on two cores. --record writes the output to results/singlecell.txt beside this script. The counts are
-# those of simulate_cells() (inst/examples/singlecell.R). Needs WGCNA and pcaPP, and leaves out what is not installed.
+# Takes ten minutes on two cores. --record writes the output to results/singlecell.txt beside this script. The counts
+# are those of simulate_cells() (inst/examples/singlecell.R). Uses WGCNA and pcaPP, skipping what is not installed.
 #
-# Every measurement has a process of its own, with one call; gpucor and WGCNA have two threads.
+# Every measurement runs in a process of its own, with one call; gpucor and WGCNA have two threads.
 #
-# cpu s     seconds of the processor, of all threads: on two cores that nobody else uses, gpucor and WGCNA take half of
-#           them from the call to the result
-# peak      MB by which the resident memory of the process was at most above what it had with the sparse counts in it;
-#           a dense copy, where one is wanted, is part of it
-# Where fewer genes were taken, as all would take hours, seconds are multiplied by the pairs of all over theirs.
+# cpu s     CPU seconds of all threads, from the call to the result; on two idle cores the elapsed time of gpucor and
+#           WGCNA is half of it
+# peak      MB of the process's peak resident memory above what it had with the sparse counts loaded, including a dense
+#           copy if one is made
+# If all genes would take hours, fewer are used and seconds are scaled by the number of pairs.
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(dirname(script), "memory.R"))
 source(file.path(dirname(dirname(script)), "examples", "singlecell.R"))
-part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: what to measure
+part <- Sys.getenv("GPUCOR_BENCH_PART") # in a process started by this script: what to measure
 size <- as.numeric(grep("^[0-9]", arguments, value = TRUE))
 n_genes <- if (length(size) > 0L) size[1L] else 2000
 n_cells <- if (length(size) > 1L) size[2L] else 20000
 options(gpucor.threads = 2, gpucor.backend = "cpu")
 
-# Pearson's correlation of a sparse matrix's columns by hand.
+# Pearson's correlation of a sparse matrix's columns, written out.
 crossprod_cor <- function(x) {
   means <- Matrix::colMeans(x)
   covariance <- (as.matrix(Matrix::crossprod(x)) - nrow(x) * tcrossprod(means)) / (nrow(x) - 1)
@@ -36,7 +36,7 @@ wgcna_cor <- function(x) {
   WGCNA::cor(as.matrix(x))
 }
 
-# label, call, how many genes are taken (NULL: all), the package that is needed.
+# label, call, number of genes used (NULL: all), package required.
 ways <- list(
   list("pearson", "gpucor, sparse", function(x) gpuCor(x)),
   list("pearson", "Matrix::crossprod(), sparse", function(x) crossprod_cor(x)),
@@ -53,10 +53,10 @@ ways <- list(
 measure <- function(way, data) {
   x <- Matrix::t(readRDS(data))
   if (!is.null(way$genes)) x <- x[, seq_len(min(way$genes, ncol(x)))]
-  suppressWarnings(suppressMessages(way[[3L]](x[seq_len(min(500, nrow(x))), 1:3]))) # what the first call loads
+  suppressWarnings(suppressMessages(way[[3L]](x[seq_len(min(500, nrow(x))), 1:3]))) # loads what a first call loads
   gc()
   before <- status_mb("VmRSS")
-  writeLines("5", "/proc/self/clear_refs") # the peak is from now on
+  writeLines("5", "/proc/self/clear_refs") # resets the peak
   time <- system.time(suppressMessages(way[[3L]](x)))
   pairs <- function(n) n * (n - 1) / 2
   c(cpu = sum(time[c("user.self", "sys.self")]), peak = status_mb("VmHWM") - before,

@@ -2,23 +2,23 @@
 #
 #   Rscript inst/bench/sources.R [--record]
 #
-# A few minutes on two cores. --record writes the output to results/sources.txt beside this script. Needs rhdf5 and
-# HDF5Array, and room for two files of 320 MB in the temporary folder.
+# Takes a few minutes on two cores. --record writes the output to results/sources.txt beside this script. Needs rhdf5
+# and HDF5Array, and space for two files of 320 MB in the temporary folder.
 #
-# Every measurement has a process of its own, which reads from a file that was read before: it is the system's memory
-# that is read, not the disk.
+# Every measurement runs in a process of its own and reads a file that was read before: it comes from the system's file
+# cache, not from the disk.
 #
-# seconds   of gpuCorNetwork(x, threshold = 0.25), most of which are the products: the line "memory" has no reading
-# read      how many times all columns were read, as counted in a run of its own
-# floor     seconds that this reading takes by itself: the bytes over the rate at which all blocks, one after the other
-#           and without gpucor, are read in the same way (raw: by readBin(); memory: copied)
+# seconds   of gpuCorNetwork(x, threshold = 0.25), mostly for the products: the line "memory" includes no reading
+# read      average number of times that a column was read, counted in a separate run
+# floor     seconds that this reading takes alone: the bytes divided by the rate at which all blocks are read in
+#           sequence without gpucor (raw: by readBin(); memory: copied)
 # ratio     seconds / floor
-# peak      MB by which the resident memory of the process was at most above what it had before the calls: VmHWM
+# peak      MB of the process's peak resident memory (VmHWM) above what it had before the calls
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(dirname(script), "memory.R"))
-part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: what to measure
+part <- Sys.getenv("GPUCOR_BENCH_PART") # in a process started by this script: what to measure
 folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir())
 n_obs <- 1000
 n_var <- 40000
@@ -26,7 +26,7 @@ CHUNK <- 32 # columns
 raw_path <- file.path(folder, "columns.bin")
 h5_path <- file.path(folder, "columns.h5")
 
-# ---- what is measured
+# ---- measurements
 
 sources <- list(
   memory = function() matrix(readBin(raw_path, "double", n_obs * n_var), n_obs),
@@ -66,17 +66,17 @@ count_reads <- function(memory) {
 
 measure_network <- function(kind, memory) {
   x <- sources[[kind]]()
-  network(matrix(stats::rnorm(900), 30), 0) # what the first call loads
+  network(matrix(stats::rnorm(900), 30), 0) # loads everything that a first call loads
   if (kind != "memory" && kind != "raw") gpucor:::read_run(x, 1:2)
   gc()
   before <- status_mb("VmRSS")
-  writeLines("5", "/proc/self/clear_refs") # the peak is from now on
+  writeLines("5", "/proc/self/clear_refs") # resets the peak
   seconds <- system.time(network(x, memory))[["elapsed"]]
   peak <- status_mb("VmHWM") - before
   list(seconds = seconds, peak = peak, floor = reading_seconds(kind, x))
 }
 
-# Pearson's correlation of a sparse matrix's columns, as it is computed by hand.
+# Pearson's correlation of a sparse matrix's columns, written out.
 crossprod_cor <- function(x) {
   means <- Matrix::colMeans(x)
   covariance <- (as.matrix(Matrix::crossprod(x)) - nrow(x) * tcrossprod(means)) / (nrow(x) - 1)
@@ -118,7 +118,7 @@ if (nzchar(part)) {
   quit()
 }
 
-# The first columns share a signal; to both files, a block at a time.
+# The first columns share a signal. Writes both files, one block at a time.
 write_data <- function() {
   set.seed(1)
   rhdf5::h5createFile(h5_path)

@@ -1,16 +1,16 @@
-# The network of many subjects' mean z, beside as many networks of one of them.
+# The network of many subjects' mean z, compared with as many networks of single subjects.
 #
 #   Rscript inst/bench/subjects.R [backend] [N] [n_obs] [subjects] [density] [--list]
 #
-# By default 7 subjects of 12,000 variables x 200 on a processor, and 100 of 91,282 x 300 on a GPU, at 0.1 %. Subjects
-# are made one by one, by a function of R, as they would be read from files; --list: they are a list in memory.
+# Default: 7 subjects of 12,000 variables x 200 on a CPU, and 100 of 91,282 x 300 on a GPU, at 0.1 %. An R function
+# generates one subject at a time, as if read from files; --list: subjects are a list in memory.
 #
-# made     seconds that making all subjects' data takes by itself, where a function makes them
-# floor    seconds of as many networks, of one subject each: of all of them on a processor, of the first one times
-#          their number on a GPU
-# seconds  of the network of all: with a function, less what making them takes; ratio: over the floor
-# CPU      the same by the processor's time, user and system: what counts where others use the machine, too
-# Of each the best of eight, in turns; on a GPU of two, as its first run starts the driver.
+# made     seconds that generating all subjects' data takes alone
+# floor    seconds of as many networks of one subject each: of all subjects on a CPU, of the first one times their
+#          number on a GPU
+# seconds  of the network of all subjects minus the time for generating them; ratio: to the floor
+# CPU      the same in CPU time, user and system, which is meaningful on a shared machine
+# Each is the best of eight runs, interleaved; on a GPU of two, as its first run starts the driver.
 arguments <- commandArgs(TRUE)
 suppressPackageStartupMessages(library(gpucor))
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "seconds.R"))
@@ -26,7 +26,7 @@ n <- given(4L, if (on_gpu) 100 else 7)
 density <- given(5L, 0.001)
 times <- if (on_gpu) 2L else 8L
 
-# Noise that is another one in each subject, as its columns are moved on, and signals that all have in common.
+# Each subject has other noise, made by shifting columns, and signals common to all.
 set.seed(1)
 noise <- matrix(rnorm(n_obs * n_var), n_obs)
 loading <- matrix(rnorm(5 * n_var, sd = 0.3), 5)
@@ -49,7 +49,7 @@ our_work <- function() {
     network(make_subject, combine = "fisher", subjects = n)
   }
 }
-# In turns, as the machine may be slower for a while.
+# Interleaved, as the machine may be slower for a while.
 floor <- ours <- c(elapsed = Inf, cpu = Inf)
 for (k in seq_len(times)) {
   floor <- pmin(floor, seconds_of(floor_work, 1L))

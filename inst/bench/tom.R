@@ -1,25 +1,24 @@
-# Topological overlap to the finished dist, beside the machine's own rate and WGCNA.
+# Topological overlap to the finished dist, compared with the machine's own rate and with WGCNA.
 #
 #   Rscript inst/bench/tom.R [backend] [N] [n_obs] [--record] [--peers]
 #
-# By default N = 8,000 x 100 on a processor; 20,000, 60,000 and 140,000, whose adjacencies an H200 has no room for, on a
-# GPU, and 60,000 on all GPUs where there are several. --peers: WGCNA::TOMsimilarityFromExpr(), too,
-# which has the correlations and the overlap, with each BLAS of the folders in GPUCOR_BENCH_BLAS (separated by colons;
-# by default those that Debian has), each in a process of its own. --record writes the output to results/tom.txt beside
-# this script.
+# Default: N = 8,000 x 100 on a CPU; 20,000, 60,000 and 140,000 on a GPU (the adjacencies of the last exceed an H200's
+# memory), and 60,000 on all GPUs if there are several. --peers: also WGCNA::TOMsimilarityFromExpr(), which computes
+# correlations and overlap, with each BLAS of the folders in GPUCOR_BENCH_BLAS (separated by colons; by default
+# Debian's), each in a process of its own. --record writes the output to results/tom.txt beside this script.
 #
-# floor   half of all products of the N x N adjacencies: on a processor in single precision at the rate of
-#         multiply-adds of this run, on a GPU in double at 64 Tflop/s, which cuBLAS reaches on an H200, and 4 bytes a
-#         pair over the wire at 55 GB/s
-# ours    seconds from the call to the finished object: the best of some runs; CPU: of user and system, all threads
-# ratio   to the floor; of a peer: how often ours fits into it, elapsed and by CPU
-# off     the largest difference from WGCNA of the pairs of a sample of the columns
+# floor   half of all products of the N x N adjacencies: on a CPU in single precision at the rate of multiply-adds
+#         measured in this run, on a GPU in double at 64 Tflop/s, which cuBLAS reaches on an H200, and 4 bytes per pair
+#         over the bus at 55 GB/s
+# ours    seconds from the call to the finished object: the best of some runs; CPU: user and system time of all threads
+# ratio   to the floor; for a peer: its time divided by ours, elapsed and CPU
+# off     the largest difference from WGCNA among the pairs of a sample of the columns
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 here <- dirname(script)
 folder <- tempdir()
 for (file in c("gpu-report.R", "gpu-build.R", "seconds.R")) source(file.path(here, file))
-part <- Sys.getenv("GPUCOR_BENCH_PART") # of a process started by this script: where WGCNA's result goes
+part <- Sys.getenv("GPUCOR_BENCH_PART") # in a process started by this script: the file for WGCNA's result
 positional <- grep("^--", arguments, value = TRUE, invert = TRUE)
 given <- function(k, default) if (length(positional) >= k) as.numeric(positional[k]) else default
 
@@ -49,7 +48,7 @@ peer_part <- function() {
 
 peer <- function(blas, n_var, n_obs) {
   result <- tempfile("wgcna")
-  environment <- paste0("R_LD_LIBRARY_PATH=", blas, ":", file.path(R.home("lib"))) # R puts it before any other
+  environment <- paste0("R_LD_LIBRARY_PATH=", blas, ":", file.path(R.home("lib"))) # R searches it first
   status <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), "cpu", n_var, n_obs),
                     env = c(environment, paste0("GPUCOR_BENCH_PART=", result)), stdout = FALSE, stderr = FALSE)
   if (status == 0) readRDS(result)
@@ -64,7 +63,7 @@ blas_folders <- function() {
 
 # ---- the machine
 
-# Multiply-adds a second, of all threads.
+# Multiply-adds per second of all threads.
 single_rate <- function(threads) {
   file.copy(file.path(here, "cpu-rates.c"), folder, overwrite = TRUE)
   build("cpu-rates", paste("PKG_CFLAGS='-O3 -march=native -fopenmp' PKG_LIBS=-fopenmp", r_command(),
@@ -82,7 +81,7 @@ floor_of <- function(backend, n_var, threads) {
 
 LINE <- "%-34s %9s %9s %9s %9s %9s"
 
-# devices: of this session.
+# devices: number of the session's GPUs.
 measure <- function(backend, n_var, n_obs, devices = 1) {
   threads <- gpucor::gpuInfo()$threads
   x <- make_data(n_obs, n_var)

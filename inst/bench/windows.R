@@ -1,18 +1,18 @@
-# Windows that slide over the observations, beside the least that they can take and what has been published.
+# Sliding windows over the observations, compared with their minimum time and with published results.
 #
 #   Rscript inst/bench/windows.R [--record] [row ...]
 #
-# Rows, of which the second needs a GPU to end within minutes:
-#   regions  94 regions x 1,200 volumes, width 60, step 1: 1,141 windows, all coefficients; one call of gpuCor() a
-#            window, and stats::cor() a window, beside it
+# Rows, of which the second takes minutes only with a GPU:
+#   regions  94 regions x 1,200 volumes, width 60, step 1: 1,141 windows, all coefficients; compared with one call of
+#            gpuCor() per window, and of stats::cor()
 #   maps     90,112 voxels x 165 volumes, width 30, step 1: 136 windows, degree maps, by threshold and by density
 #   spread   20,000 of these voxels, the most variable 0.1 % of the pairs over the 136 windows
 #
-# floor, on a GPU: for each window the slower of its columns on the wire, 4 bytes a value at 50 GB/s, and its products,
-# as long as they take in one call for 90,112 x 30.
-# GPU-DFC (Eslami and Saeed 2019, https://github.com/pcdslab/GPU-DFC) keeps the windows' correlations above a threshold.
-# Its authors report twice the speed of earlier GPU code, and more than 40 times that of a sequential one; they give no
-# rate that could be had beside ours. `one by one` below is one call a window on this machine.
+# floor, on a GPU: for each window the slower of transferring its columns, 4 bytes per value at 50 GB/s, and its
+# products, at their time in one call for 90,112 x 30. GPU-DFC (Eslami and Saeed 2019,
+# https://github.com/pcdslab/GPU-DFC) keeps the windows' correlations above a threshold. Its authors report twice the
+# speed of earlier GPU code, and more than 40 times that of a sequential one, but no rate that could be compared. `one
+# by one` below is one call per window on this machine.
 #
 # --record writes the output to results/windows.txt beside this script.
 suppressPackageStartupMessages(library(gpucor))
@@ -29,7 +29,7 @@ say <- function(...) {
   lines <<- c(lines, text)
 }
 
-# Seconds from the call to the R object: the best of some.
+# Seconds from the call to the R object: the best of some runs.
 seconds <- function(call, times = 3) {
   min(vapply(seq_len(times), function(k) {
     gc(full = TRUE)
@@ -37,7 +37,7 @@ seconds <- function(call, times = 3) {
   }, 0))
 }
 
-# Series that are smooth in time and go together in groups, as those of an image are.
+# Series that are smooth in time and correlated within groups, like those of an image.
 series <- function(n_obs, n_var, groups = 20) {
   set.seed(1)
   common <- apply(matrix(rnorm(n_obs * groups), n_obs), 2, stats::filter, 0.6, "recursive")

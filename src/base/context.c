@@ -1,4 +1,4 @@
-/* Errors, the clock, and the question whether to go on. */
+/* Errors, the clock, and the check for interrupts. */
 #include "../gpucor.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ gcor_monitor gcor_watch(int (*check)(void *user, double fraction), void *user) {
         .check = check, .user = user, .part = 1, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
 }
 
-/* Only here check() is called. */
+/* The only place that calls check(). */
 static void ask(const gcor_context *context, gcor_monitor *monitor) {
     double now = gcor_seconds();
     if (now - monitor->last_check < CHECK_SECONDS) return;

@@ -5,13 +5,13 @@
 #include <float.h>
 #include <math.h>
 
-/* The first has so few digits that its product with an exponent is exact. All three sum to log(2). */
+/* LOG_2 has so few digits that its product with an exponent is exact. The sum of all three is log(2). */
 static const double LOG_2 = 0.6931467056274414, LOG_2_LOW = 4.7493250390316726e-07,
                     LOG_2_LOWEST = -2.34079388656782e-23;
 
 /* ---- logarithms ----------------------------------------------------------------------------------- */
 
-/* x = 2^k m for a positive finite x; returns m, from the root of 1/2 to that of 2. */
+/* x = 2^k m for positive finite x; returns m, between sqrt(1/2) and sqrt(2). */
 static double split(double x, double *k) {
     *k = 0;
     if (x < DBL_MIN) x *= 0x1p54, *k = -54;
@@ -22,8 +22,8 @@ static double split(double x, double *k) {
     return m;
 }
 
-/* The series 1/5 + t/7 + ... + t^9/23 of artanh, for t up to 0.0295; even and odd terms apart, which takes less time.
- */
+/* The series 1/5 + t/7 + ... + t^9/23 of artanh, for t up to 0.0295; even and odd terms are separate, which is
+ * faster. */
 static double artanh_series(double t) {
     double u = t * t;
     double even = 1 / 5.0 + u * (1 / 9.0 + u * (1 / 13.0 + u * (1 / 17.0 + u * (1 / 21.0))));
@@ -31,8 +31,8 @@ static double artanh_series(double t) {
     return even + t * odd;
 }
 
-/* log(1 + f) + rest + k log(2). With s = f / (2 + f), log(1 + f) = 2 artanh(s) and 2 s = f - f^2 / 2 + s f^2 / 2, of
- * which f is exact. */
+/* log(1 + f) + rest + k log(2). With s = f / (2 + f), log(1 + f) = 2 artanh(s), and 2 s = f - f^2 / 2 + s f^2 / 2,
+ * where f is exact. */
 static double log_of(double f, double rest, double k) {
     double s = f / (2 + f), t = s * s, half = f * f / 2;
     double sum = s * (half + 2 * t * (1 / 3.0 + t * artanh_series(t)));
@@ -59,7 +59,7 @@ double gcor_log1p(double x) {
 
 /* e^(x + low), |low| much smaller than 1. e^x = 2^k e^f, |f| <= log(2) / 2. */
 static double exp_of(double x, double low) {
-    const double round = 6755399441055744.0; /* 1.5 * 2^52: a sum with it is an integer */
+    const double round = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to an integer */
     if (!(x < 710)) return x != x ? x : INFINITY;
     if (x < -746) return 0;
     double k = (x * 1.4426950408889634 + round) - round;
@@ -79,7 +79,7 @@ double gcor_exp(double x) {
 
 /* ---- the normal distribution ---------------------------------------------------------------------- */
 
-/* (1 + 2 x) e^(x^2) erfc(x) from 0.46 to 27 as a polynomial in t = (x - 3.5) / (x + 3.5): interpolated at Chebyshev's
+/* (1 + 2 x) e^(x^2) erfc(x) from 0.46 to 27 as a polynomial in t = (x - 3.5) / (x + 3.5), interpolated at Chebyshev
  * nodes with 40 digits; its error is 1.4e-17. */
 static const double SCALED_ERFC[] = {
     1.2423492448711544,      -0.1400091801376194,    -0.010555596332218167,  0.09751909515325463,
@@ -91,7 +91,7 @@ static const double SCALED_ERFC[] = {
     -2.1959126793132594e-10};
 enum { SCALED_ERFC_TERMS = sizeof SCALED_ERFC / sizeof *SCALED_ERFC };
 
-/* The terms of x^(2 n + 1) are (-1)^n / (n! (2 n + 1)). */
+/* The terms are (-1)^n / (n! (2 n + 1)) x^(2 n + 1). */
 static double erf_near_0(double x) {
     double t = x * x, sum = 1 / 11975040000.0;
     static const double divisor[] = {1, -3, 10, -42, 216, -1320, 9360, -75600, 685440, -6894720, 76204800, -918086400};
@@ -99,7 +99,7 @@ static double erf_near_0(double x) {
     return 1.1283791670955126 * x * sum;
 }
 
-/* x = a + b, where the square of a is exact: the remainder of x^2 is (x + a) b. */
+/* Splits x = a + b, where the square of a is exact: the remainder of x^2 is (x + a) b. */
 double gcor_erfc(double x) {
     if (x < 0.5) return 1 - erf_near_0(x);
     if (x > 27) return x != x ? x : 0;
@@ -113,7 +113,7 @@ double gcor_erfc(double x) {
 
 /* ---- powers --------------------------------------------------------------------------------------- */
 
-/* A number as an unevaluated sum, the first part rounded. */
+/* A number as an unevaluated sum; high is the rounded number. */
 typedef struct {
     double high, low;
 } sum_of_two;
@@ -128,8 +128,8 @@ static sum_of_two multiply(double a, double b) {
     return (sum_of_two){high, gcor_fma(a, b, -high)};
 }
 
-/* log(1 + f) = 2 (s + s^3 / 3 + ...), s = f / (2 + f): the first two terms with about 30 digits, so that the logarithm
- * has 19 and its product with a power of magnitude 700 enough. */
+/* log(1 + f) = 2 (s + s^3 / 3 + ...), s = f / (2 + f). The first two terms have about 30 digits, so that the
+ * logarithm has 19, enough for its product with a power of magnitude 700. */
 static sum_of_two log_of_two(double f, double k) {
     const double third = 1 / 3.0, third_low = 1.850371707708594e-17;
     double d = 2 + f, d_low = f - (d - 2), s = f / d;

@@ -1,5 +1,5 @@
-/* Fisher's z and back, the same to the last bit on every back end: sums, products, quotients and bits only, none of
- * them fused with another (rounding.h). Loops of them become vectors. */
+/* Fisher's z and its inverse, with the same bits on every back end: only sums, products, quotients and bit
+ * operations, none fused (rounding.h). Compilers vectorize loops over them. */
 #ifndef GPUCOR_FISHER_H
 #define GPUCOR_FISHER_H
 
@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a coefficient that is closer to 1 or -1 the z of this one is taken, 8.7: the largest below 1 in single precision.
- */
+/* Coefficients closer to 1 or -1 are replaced by this one, the largest number below 1 in single precision, with z =
+ * 8.7. */
 #define GCOR_MAX_R (1 - 0x1p-24)
-#define GCOR_MAX_Z 9.0 /* above any */
+#define GCOR_MAX_Z 9.0 /* an upper bound of z */
 
 GCOR_INLINE uint64_t gcor_bits_of(double x) {
     uint64_t bits;
@@ -25,10 +25,10 @@ GCOR_INLINE double gcor_double_of(uint64_t bits) {
     return x;
 }
 
-/* artanh(r), |r| <= 1, within 1e-15. With q = (1 + a) / (1 - a) = p m, p a power of two and m between the root of 1/2
- * and that of 2, it is log(p) / 2 + artanh(s), s = (m - 1) / (m + 1) of at most 0.172; for small a, p = 1 and s = a. */
+/* artanh(r) for |r| <= 1, within 1e-15. With q = (1 + a) / (1 - a) = p m, p a power of two and m between sqrt(1/2)
+ * and sqrt(2), it is log(p) / 2 + artanh(s), s = (m - 1) / (m + 1), at most 0.172; for small a, p = 1 and s = a. */
 GCOR_INLINE double gcor_artanh(double r) {
-    const double half_log_2 = 0.34657359027997264, base = 4503599627370496.0 + 1023; /* 2^52, and the exponents' bias */
+    const double half_log_2 = 0.34657359027997264, base = 4503599627370496.0 + 1023; /* 2^52 + the exponent's bias */
     double a = fabs(r);
     a = a > GCOR_MAX_R ? GCOR_MAX_R : a;
     uint64_t q = gcor_bits_of((1 + a) / (1 - a) * 1.4142135623730951);
@@ -49,16 +49,16 @@ GCOR_INLINE double gcor_artanh(double r) {
     return r < 0 ? -z : z;
 }
 
-/* z of n coefficients. */
+/* Replaces n coefficients by z. */
 static inline void gcor_fisher_z(const double *r, int64_t n, double *z) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) z[k] = gcor_artanh(r[k]);
 }
 
-/* tanh(z), within 1e-15. exp(2 |z|) = p (1 + g), p = 2^k and g = exp(f) - 1 of an f of at most log(2) / 2. */
+/* tanh(z), within 1e-15. exp(2 |z|) = p (1 + g), with p = 2^k and g = exp(f) - 1, |f| <= log(2) / 2. */
 GCOR_INLINE double gcor_tanh(double z) {
     const double log_2_high = 0.69314718055966296, log_2_low = 2.8235290563031577e-13;
-    const double round = 6755399441055744.0; /* 1.5 * 2^52: a sum with it is a whole number, in its last bits */
+    const double round = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to an integer in the lowest bits */
     double a = fabs(z);
     a = a > 20 ? 20 : a;
     double x = 2 * a, sum = x * 1.4426950408889634 + round, k = sum - round;

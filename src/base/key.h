@@ -1,11 +1,11 @@
-/* Doubles as whole numbers in their order, so that digits and bins of bits sort them. */
+/* Maps doubles to integers of the same order, for sorting and binning by bits. */
 #ifndef GPUCOR_KEY_H
 #define GPUCOR_KEY_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* Of a value that is neither NaN nor -0. */
+/* The value must be neither NaN nor -0. */
 static inline uint64_t gcor_key(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);

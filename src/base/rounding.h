@@ -1,6 +1,6 @@
-/* Every operation rounds once, so that results have the same bits on every processor: a product and a sum are fused
- * only where the source says gcor_fma(). Compilers fuse them by default where the processor can (GCC on aarch64, and on
- * x86-64 with -march=native); a pragma holds whatever CFLAGS say. gpucor.h includes this file before any function is
+/* Every operation rounds once, so that results have the same bits on every processor: a multiplication and an
+ * addition are fused only by gcor_fma(). Compilers fuse them by default where the processor can (GCC on aarch64, and
+ * on x86-64 with -march=native); the pragma overrides CFLAGS. gpucor.h includes this file before any function is
  * defined. CUDA's host code gets -ffp-contract=off from Makevars, as nvcc does not know the pragma. */
 #ifndef GPUCOR_ROUNDING_H
 #define GPUCOR_ROUNDING_H

@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* sched_getaffinity() */
+#define _GNU_SOURCE /* for sched_getaffinity() */
 #endif
 #include "threads.h"
 
@@ -27,7 +27,7 @@ int gcor_processors(void) {
 
 #else
 
-/* Threads of one call. They take the next k until none is left. */
+/* The threads of one call. Each takes the next k until none is left. */
 typedef struct {
     int64_t n, next;
     void (*body)(void *argument, int thread, int64_t k);
@@ -48,8 +48,8 @@ static void *take_steps(void *argument) {
     return NULL;
 }
 
-/* To start a thread takes about 20 us, little beside a tile: none is kept from one call to the next, so that a child of
- * fork() has no threads to miss. */
+/* Starting a thread takes about 20 us, little compared to a tile. No threads are kept between calls, so that a child
+ * of fork() misses none. */
 void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
     loop all = {n, 0, body, argument};
     loop_member own = {.of = &all}, *others = NULL;
@@ -75,7 +75,7 @@ int gcor_processors(void) {
 
 #endif
 
-/* ---- how many ------------------------------------------------------------------------------------- */
+/* ---- limits of the system ------------------------------------------------------------------------- */
 
 typedef struct {
     pthread_mutex_t mutex;
@@ -83,7 +83,7 @@ typedef struct {
     int is_over;
 } gathering;
 
-/* Stay until all that can come are there. */
+/* Waits until all threads that can be created exist. */
 static void *attend(void *argument) {
     gathering *g = argument;
     pthread_mutex_lock(&g->mutex);
@@ -92,7 +92,7 @@ static void *attend(void *argument) {
     return NULL;
 }
 
-/* How many more threads can be there at a time. */
+/* Number of further threads that can exist at a time. */
 static int count_creatable(int max) {
     gathering g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
     pthread_t *threads = malloc((size_t)max * sizeof *threads);
@@ -108,14 +108,14 @@ static int count_creatable(int max) {
     return n;
 }
 
-/* Where there is a limit, room for one more is left to others. */
+/* If there is a limit, one thread is left for others. */
 int gcor_spare_threads(int wanted) {
     int can = count_creatable(wanted);
     return can < wanted && can > 0 ? can - 1 : can;
 }
 
 int gcor_usable_threads(int wanted) {
-    static int known = 1; /* so many were there before, and OpenMP keeps those it has had */
+    static int known = 1; /* OpenMP keeps its threads, so a number that was possible once remains possible */
     if (wanted <= known) return wanted;
     int can = 1 + gcor_spare_threads(wanted - 1);
     if (can > known) known = can;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* The largest t with t(t+1)/2 <= k. The square root is a guess, right to a few units even
- * where k has more than 53 bits; the integers decide. */
+/* The largest t with t(t+1)/2 <= k. The square root is a guess, within a few units even if k has more than 53 bits;
+ * the integers decide. */
 static int64_t triangular_root(int64_t k) {
     int64_t t = (int64_t)sqrt(2.0 * (double)k);
     while (gcor_triangular(t) > k) t--;
@@ -17,7 +17,7 @@ void gcor_column_pair(int64_t position, int64_t *i, int64_t *j) {
     *i = position - gcor_triangular(t);
 }
 
-/* Read backwards, the row order of n variables is the column order of their mirror image. */
+/* The row order of n variables, read backwards, is the column order of their mirror image. */
 void gcor_row_pair(int64_t position, int64_t n, int64_t *i, int64_t *j) {
     int64_t back_i, back_j;
     gcor_column_pair(gcor_triangular(n - 1) - 1 - position, &back_i, &back_j);

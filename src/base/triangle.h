@@ -1,4 +1,4 @@
-/* Positions in a triangle of pairs, in 64 bits and without rounding. All numbers from 0. */
+/* Indices in a triangle of pairs, in 64 bits and without rounding. All counting starts at 0. */
 #ifndef GPUCOR_TRIANGLE_H
 #define GPUCOR_TRIANGLE_H
 
@@ -14,7 +14,7 @@
 __extension__ typedef __int128 gcor_int128;
 #endif
 
-/* t(t+1)/2 without overflow for t < 2^32; the even factor is halved first. */
+/* t(t+1)/2, without overflow for t < 2^32: the even factor is halved first. */
 GCOR_INLINE int64_t gcor_triangular(int64_t t) {
     return t % 2 ? (t + 1) / 2 * t : t / 2 * (t + 1);
 }
@@ -31,17 +31,17 @@ GCOR_INLINE int64_t gcor_clamp(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }
 
-/* Position of pair (i, j), i < j < n, row by row: the order of `dist`. */
+/* Index of pair (i, j), i < j < n, row by row: the order of `dist`. */
 GCOR_INLINE int64_t gcor_row_position(int64_t i, int64_t j, int64_t n) {
     return i * (n - 1) - gcor_triangular(i) + j - 1;
 }
 
-/* Position of pair (i, j), i < j, column by column; n does not matter. */
+/* Index of pair (i, j), i < j, column by column; independent of n. */
 GCOR_INLINE int64_t gcor_column_position(int64_t i, int64_t j) {
     return gcor_triangular(j - 1) + i;
 }
 
-/* The columns of `row` that count in a tile: *n of them from *col. */
+/* The columns of `row` that form pairs of the shape in a tile: *n columns from *col on. */
 GCOR_INLINE void gcor_tile_segment(const gcor_tile *tile, gcor_shape shape, int64_t row, int64_t *col, int64_t *n) {
     int64_t begin = tile->col, end = tile->col + tile->n_col;
     if (shape == GCOR_UPPER) begin = gcor_clamp(row + 1, begin, end);
@@ -50,8 +50,8 @@ GCOR_INLINE void gcor_tile_segment(const gcor_tile *tile, gcor_shape shape, int6
     *n = end - begin;
 }
 
-/* How many pairs count in a tile's rows before `row`: where its values begin when the tile is
- * stored without gaps. With row = tile->row + tile->n_row: the tile's pairs. */
+/* Number of pairs of the shape in a tile's rows before `row`, which is where the row's values begin if the tile is
+ * stored without gaps. With row = tile->row + tile->n_row: all pairs of the tile. */
 GCOR_INLINE int64_t gcor_tile_offset(const gcor_tile *tile, gcor_shape shape, int64_t row) {
     int64_t rows = row - tile->row;
     if (shape == GCOR_FULL) return rows * tile->n_col;
@@ -66,7 +66,7 @@ GCOR_INLINE int64_t gcor_tile_offset(const gcor_tile *tile, gcor_shape shape, in
     return full * tile->n_col + gcor_triangular(a - full) - gcor_triangular(a - ramp);
 }
 
-/* How many pairs of a tile count. */
+/* Number of a tile's pairs of the shape. */
 GCOR_INLINE int64_t gcor_tile_pairs(const gcor_tile *tile, gcor_shape shape) {
     return gcor_tile_offset(tile, shape, tile->row + tile->n_row);
 }
@@ -74,7 +74,7 @@ GCOR_INLINE int64_t gcor_tile_pairs(const gcor_tile *tile, gcor_shape shape) {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* The pair (i, j), i < j, at a position below n(n-1)/2; n up to 2^31. */
+/* Set i and j to the pair, i < j, at a position below n(n-1)/2; n up to 2^31. */
 void gcor_row_pair(int64_t position, int64_t n, int64_t *i, int64_t *j);
 void gcor_column_pair(int64_t position, int64_t *i, int64_t *j);
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The CPU back end's table. */
+/* The function table of the CPU back end. */
 #include "cpu.h"
 
 #include "../base/alloc.h"
@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-/* The promise is 1 GB for everything; less is taken where the result leaves less. */
+/* Users are told that gpucor takes at most 1 GB; operands get half of it, or less if the result leaves less. */
 static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, MIN_OPERAND_MEMORY = (int64_t)64 << 20;
 
-enum { KEPT_BYTES = 8 << 20 }; /* of scratch, from one run to the next */
+enum { KEPT_BYTES = 8 << 20 }; /* of scratch kept from one run to the next */
 
 static int cpu_count(char *reason, size_t size) {
     if (size > 0) reason[0] = 0;
@@ -63,8 +63,8 @@ static int64_t cpu_memory(const gcor_state *state) {
     return gcor_clamp(gcor_available_memory() - state->context->result_bytes, MIN_OPERAND_MEMORY, OPERAND_MEMORY);
 }
 
-/* Two slivers of one tile's width must fit the memory even for very long columns. Variables are opened anew for each
- * tile: a square one opens the fewest for its pairs. */
+/* Micro-panels of two sides of a tile must fit in memory even for very long columns. Variables are packed again for
+ * each tile: a square tile packs the fewest per pair. */
 static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     *n_col = 2048;
     while (*n_col > 64 && 2 * *n_col * cpu_column_bytes(state, kind, n_obs) > OPERAND_MEMORY) *n_col /= 2;
@@ -95,7 +95,7 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
 }
 
 static gcor_status cpu_finish(gcor_state *state) {
-    return state->context->error.status; /* every tile was delivered by multiply() */
+    return state->context->error.status; /* multiply() has delivered every tile */
 }
 
 const gcor_backend gcor_cpu = {

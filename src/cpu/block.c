@@ -1,4 +1,4 @@
-/* What every product of the CPU back end uses: a tile's blocks, scratch, the way to the sink. */
+/* Shared by the products of the CPU back end: a tile's blocks, scratch memory, delivery to the sink. */
 #include "cpu.h"
 
 #include "../base/alloc.h"
@@ -43,5 +43,6 @@ int cpu_is_outside(const gcor_state *state, const gcor_tile *part) {
 }
 
 void cpu_deliver(gcor_state *state, int thread, gcor_segment segment) {
-    (void)state->sink->type->take(state->sink, state->context, thread, &segment); /* a failure is in the context */
+    (void)state->sink->type->take(state->sink, state->context, thread,
+                                  &segment); /* an error is recorded in the context */
 }

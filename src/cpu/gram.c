@@ -11,14 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 1024 }; /* variables whose part of X v is a sum of its own */
+enum { BLOCK = 1024 }; /* variables per block; each block sums its own part of X v */
 
 struct cpu_gram {
     gcor_state *state;
     cpu_operand *columns;
 };
 
-/* One over the length of a variable's column; 0 if it has no coefficients. */
+/* 1 / length of a variable's column; 0 without coefficients. */
 static double inverse_of(const cpu_operand *o, int64_t j) {
     return o->head.norm[j] > 0 ? 1 / sqrt(o->head.norm[j]) : 0;
 }
@@ -27,7 +27,7 @@ int cpu_gram_has(const cpu_gram *gram, int64_t j) {
     return gram->columns->head.norm[j] > 0;
 }
 
-/* Column j times `factor`, added to sums. */
+/* sums += factor * column j. */
 static void add_column(const cpu_operand *o, int64_t j, double factor, double *sums) {
     const float *floats = o->columns ? o->columns + j * o->stride : NULL;
     const double *doubles = o->values ? o->values + j * o->head.n_obs : NULL;
@@ -40,7 +40,7 @@ static void add_column(const cpu_operand *o, int64_t j, double factor, double *s
     }
 }
 
-/* Sums in the order of gcor_dot(), whatever vectors the compiler makes of them. */
+/* Sums in the order of gcor_dot(), independent of the compiler's vectorization. */
 #define DOT(name, type) \
     static double name(const type *x, const double *y, int64_t n) { \
         double lane[GCOR_LANES] = {0}; \
@@ -58,7 +58,7 @@ static double dot_column(const cpu_operand *o, int64_t j, const double *with) {
     return o->columns ? dot_floats(o->columns + j * o->stride, with, n) : dot_doubles(o->values + j * n, with, n);
 }
 
-/* Block b's part of X v, and behind it of the sum of v. */
+/* Computes block b's part of X v, followed by its part of the sum of v. */
 static void add_block(const cpu_operand *o, int64_t b, const double *v, double *part) {
     int64_t n = o->head.n_obs, end = (b + 1) * BLOCK < o->head.n_var ? (b + 1) * BLOCK : o->head.n_var;
     memset(part, 0, (size_t)(n + 1) * sizeof *part);

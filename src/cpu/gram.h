@@ -1,5 +1,5 @@
-/* The product of all coefficients with a vector, without any of them: columns of length one are X, coefficients X'X,
- * and X'X v is X'(X v). */
+/* Multiplies the matrix of all coefficients by a vector without computing the coefficients: with unit-length columns
+ * X they are X'X, and X'X v = X'(X v). */
 #ifndef GPUCOR_CPU_GRAM_H
 #define GPUCOR_CPU_GRAM_H
 
@@ -7,16 +7,16 @@
 
 typedef struct cpu_gram cpu_gram;
 
-/* The job's x, made ready by its measure, whose coefficients must be products of columns: otherwise GCOR_BAD_INPUT.
- * Only x, measure, use, in_double and x_flags of the job are looked at, and n_obs_used is written. *gram is the
- * caller's, to end with cpu_gram_free(); NULL after an error. */
+/* Prepares the job's x by its measure, whose coefficients must be products of columns (otherwise GCOR_BAD_INPUT). Of
+ * the job, reads x, measure, use, design, in_double and writes x_flags and n_obs_used. *gram is the caller's, to
+ * free with cpu_gram_free(); NULL after an error. */
 gcor_status cpu_gram_new(gcor_context *context, gcor_job *job, cpu_gram **gram);
 void cpu_gram_free(cpu_gram *gram); /* NULL is allowed */
 
-/* Whether variable j has coefficients. */
+/* True if variable j has coefficients. */
 int cpu_gram_has(const cpu_gram *gram, int64_t j);
-/* Row j of the result is the sum over k of (r + 1) v[k], of all variables that have coefficients, j itself among them;
- * 0 if j has none. The same bits by any number of threads. */
+/* result[j] = the sum over k of (r[j][k] + 1) v[k], over all variables with coefficients, including j; 0 if j has
+ * none. result and v: n_var. The result does not depend on the number of threads. */
 gcor_status cpu_gram_times(const cpu_gram *gram, gcor_context *context, const double *v, double *result);
 
 #endif

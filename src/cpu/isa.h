@@ -1,33 +1,33 @@
-/* All kernels of one instruction set. Included by kernels.c for each set, with
- *   SET            the suffix of its functions
- *   SET_NAME       its name
- *   TARGET         their attribute, or nothing
- *   BYTES          of a vector
- *   IS_FUSED       1 if the set multiplies and adds in one instruction, else 0
+/* All kernels of one instruction set. Included by set_*.h with these macros:
+ *   SET             suffix of its functions
+ *   SET_NAME        its name
+ *   TARGET          attribute of its functions, or nothing
+ *   BYTES           bytes of a vector
+ *   IS_FUSED        1 if multiply-add is one instruction, otherwise 0
  *   REAL_ROWS, UNTIED_ROWS, TIED_ROWS, COMMON_ROWS
- *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a sliver's
- *                  vectors, and with all of them
+ *                   rows whose sums are in registers at a time: for real numbers with REAL_VECTORS of a
+ *                   micro-panel's vectors, for signs with all of them
  *   DOT_PAIRS, DOT_VECTORS
- *                  of how many pairs, and of how many vectors of lanes, one-pair sums are in registers at a time
- *   CHUNK          words that can be counted before counts are widened
- *   NS_WORD        nanoseconds that a word of one pair's signs takes without ties, and
- *   NS_OPEN        a word of a variable to be opened
+ *                   pairs, and vectors of lanes, whose dot products are in registers at a time
+ *   CHUNK           max words to count before counts are widened
+ *   NS_WORD         nanoseconds per word of one pair's untied signs
+ *   NS_OPEN         nanoseconds per word of a variable to pack
  *   NAME(words), NAME(reals), NAME(singles), NAME(counts)
- *                  vectors of words, of doubles, of floats, and of counts
+ *                   vectors of words, doubles, floats, and counts
  *   NAME(low)(), NAME(high)(), NAME(round)()
- *                  half a vector of floats as doubles; doubles as floats, to memory
- *   NAME(count)()  counts of the bits of words, NAME(widen)() their sums by word
+ *                   half a vector of floats as doubles; store doubles as floats
+ *   NAME(count)()   number of bits of words; NAME(widen)(): their sums by word
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
- *                  of 64 pairs of floats, as bits
+ *                   compare 64 pairs of floats; the result has one bit each
  *   NAME(fuse)(), NAME(fuse_singles)(), NAME(fuse_single)()
- *                  a b + c of doubles, and of floats, rounded once
- *   NAME(wide)()   floats, as many as a vector has doubles, as doubles
- *   NAME(root)()   square roots */
+ *                   a b + c of doubles, vectors of floats, and floats, rounded once
+ *   NAME(wide)()    as many floats as a vector has doubles, as doubles
+ *   NAME(root)()    square roots */
 #define VECTORS (CPU_SLIVER_BYTES / BYTES)
 #define SLIVER_WORDS (CPU_SLIVER_BYTES / 8)
 
-/* Screening values may differ between instruction sets, and products of two floats are exact in double: both are fused
- * where that is one instruction. */
+/* Approximate (screening) values may differ between instruction sets, and products of two floats are exact in
+ * double; so both use fused multiply-add only where it is one instruction. */
 #if IS_FUSED
 #define ADD_SINGLES(a, b, sum) NAME(fuse_singles)((a) - (NAME(singles)){0}, b, sum)
 #define ADD_DOUBLES(a, b, sum) NAME(fuse)((a) - (NAME(reals)){0}, b, sum)
@@ -53,7 +53,7 @@
 
 /* ---- sums in both precisions ------------------------------------------------------------------------- */
 
-/* Added to doubles of the block's. */
+/* Adds a slice's sums to the block's doubles. */
 static inline __attribute__((always_inline)) TARGET void NAME(add_slice)(NAME(singles) slice, int add, double *sums) {
     NAME(reals) *sum = (NAME(reals) *)sums, low = {0}, high = {0};
     if (add) low = sum[0], high = sum[1];
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(add_slice)(NAME(si
     sum[1] = high + NAME(high)(slice);
 }
 
-/* As a GPU has them (cuda/product/float.cuh): slices in single precision, a product and a sum rounded once, and these
+/* Computes the same sums as a GPU (cuda/product/float.cuh): slices in single precision with fused multiply-add,
  * added in double. */
 TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n, int add, double *sums) {
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
@@ -87,7 +87,7 @@ TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n,
     }
 }
 
-/* n products in single precision, a product and a sum rounded once. */
+/* Sums n products in single precision with fused multiply-add. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(sum_singles)(const float *rows, const float *cols, int64_t n, NAME(singles) sum[REAL_ROWS][REAL_VECTORS]) {
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float) };
@@ -101,7 +101,7 @@ NAME(sum_singles)(const float *rows, const float *cols, int64_t n, NAME(singles)
     }
 }
 
-/* A run of n products at most, slice after slice, and then to the block's sums. */
+/* Sums a run of at most n = CPU_OVERLAP_RUN products slice by slice, and adds it to the block's sums. */
 static inline __attribute__((always_inline)) TARGET void NAME(overlap_run)(const float *rows, const float *cols,
                                                                            int64_t n, int add, double *out) {
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
@@ -134,7 +134,7 @@ TARGET static void NAME(overlaps)(const float *rows, const float *cols, int64_t 
 
 /* ---- one pair ---------------------------------------------------------------------------------------- */
 
-/* gcor_fold_lanes(): whole vectors, as long as there are two, and then elements. */
+/* gcor_fold_lanes(): folds whole vectors while there are at least two, then elements. */
 static inline __attribute__((always_inline)) TARGET double NAME(fold)(NAME(reals) * lanes) {
     enum { WIDTH = BYTES / 8 };
     UNROLL for (int step = GCOR_LANES / WIDTH / 2; step > 0; step /= 2) UNROLL for (int v = 0; v < step; v++)
@@ -147,9 +147,8 @@ static inline __attribute__((always_inline)) TARGET double NAME(fold)(NAME(reals
     return sum[0];
 }
 
-/* gcor_dot() of x and each of DOT_PAIRS columns, which share the loads of x. What n is short of a whole vector is
- * filled up with zeros, which add nothing. DOT_VECTORS of the lanes' vectors are summed at a time, as registers are
- * few. */
+/* gcor_dot() of x and each of DOT_PAIRS columns, which share the loads of x. n is padded to a whole vector with
+ * zeros, which do not change sums. DOT_VECTORS vectors of lanes are summed at a time because registers are limited. */
 static inline __attribute__((always_inline)) TARGET void NAME(group)(const float *x, const float *const *y, int pairs,
                                                                      int64_t n, double *out) {
     enum { WIDTH = BYTES / 8 };
@@ -189,7 +188,7 @@ TARGET static void NAME(dots)(const float *x, const float *columns, int64_t stri
     }
 }
 
-/* Slice by slice as slices() adds them up, some slices at the same time. */
+/* Adds up slices in the order of slices(), computing several slices at the same time. */
 static inline __attribute__((always_inline)) TARGET double NAME(slice_dot)(const float *x, const float *y, int64_t n) {
     enum { AT_ONCE = 6 };
     double sum = 0;
@@ -220,8 +219,8 @@ TARGET static void NAME(slice_dots)(const float *x, const float *columns, int64_
 typedef int64_t NAME(masks) __attribute__((vector_size(BYTES), aligned(8), may_alias));
 typedef uint64_t NAME(words_loaded) __attribute__((vector_size(BYTES), aligned(8), may_alias));
 
-/* A count added to the bits of 1.5 * 2^52 makes that number plus the count. Blocks that a mask of pairs skips hold
- * anything, so sums wrap. */
+/* Adding a count to the bits of 1.5 * 2^52 yields the double 1.5 * 2^52 + count. Sums are unsigned and may wrap, as
+ * blocks outside of the pair mask hold arbitrary values. */
 TARGET static void NAME(convert)(int64_t *counts, int64_t plus, int64_t n) {
     const double base = 0x1.8p52;
     uint64_t bits;
@@ -243,7 +242,7 @@ static inline __attribute__((always_inline)) TARGET NAME(reals)
     return (NAME(reals))(((NAME(masks))all & mask) | ((NAME(masks))no & ~mask));
 }
 
-/* gcor_coefficient(), vector by vector. */
+/* gcor_coefficient() for a vector. */
 static inline __attribute__((always_inline)) TARGET NAME(reals)
     NAME(coefficient)(NAME(reals) product, NAME(reals) x, NAME(reals) y) {
     NAME(reals) r = product / NAME(root)(x * y);
@@ -272,9 +271,9 @@ TARGET static void NAME(round_coefficients)(const double *products, double norm,
     for (; k < n; k++) out[k] = (float)gcor_coefficient(products[k], norm, other_norm[k]);
 }
 
-/* Without roots and divisions, off by less than 9 in the last place of a double: that is rounded to another float only
- * where it is as close to the middle between two of them, and then, or where there is no coefficient or hardly any, all
- * are computed as ever. */
+/* Multiplies by inverse roots, without square roots and divisions; the error is less than 9 units in the last place
+ * of a double. The float can only differ if the double is that close to the midpoint of two floats. If any element
+ * is, or has no coefficient or nearly 0, all are computed by round_coefficients(). */
 TARGET static void NAME(rounded_coefficients)(const double *products, double norm, double inverse,
                                               const double *other_norm, const double *other_inverse, int64_t n,
                                               float *out) {

@@ -22,7 +22,7 @@ typedef double reals_avx2 __attribute__((vector_size(BYTES), aligned(8), may_ali
 typedef float singles_avx2 __attribute__((vector_size(BYTES), may_alias));
 typedef uint8_t counts_avx2 __attribute__((vector_size(BYTES)));
 
-/* Bits of each byte: of its halves, from a table. */
+/* Counts the bits of each byte: looks up both halves in a table. */
 TARGET static inline counts_avx2 count_avx2(words_avx2 x) {
     const __m256i low = _mm256_set1_epi8(0x0f);
     const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));

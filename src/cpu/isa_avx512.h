@@ -44,7 +44,7 @@ TARGET static inline reals_avx512 fuse_avx512(reals_avx512 a, reals_avx512 b, re
     return (reals_avx512)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
 
-/* What GCC makes of a conversion of its own vectors takes three instructions. */
+/* GCC compiles its generic vector conversion to three instructions. */
 TARGET static inline reals_avx512 wide_avx512(const float *x) {
     return (reals_avx512)_mm512_cvtps_pd(_mm256_loadu_ps(x));
 }

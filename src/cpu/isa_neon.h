@@ -1,4 +1,4 @@
-/* NEON: 64-bit ARM processors, Apple's among them. */
+/* NEON: 64-bit ARM processors, including Apple's. */
 #include <arm_neon.h>
 
 #define SET neon
@@ -31,7 +31,7 @@ static inline words_neon widen_neon(counts_neon counts) {
     return (words_neon)sums;
 }
 
-/* Four comparisons to four bits. */
+/* Converts four comparisons to four bits. */
 static inline uint64_t bits_neon(uint32x4_t compared) {
     const uint32x4_t weights = {1, 2, 4, 8};
     return vaddvq_u32(vandq_u32(compared, weights));

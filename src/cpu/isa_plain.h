@@ -1,4 +1,4 @@
-/* Any machine: vectors of 16 bytes, which all of those in use have in one form or another. */
+/* Any machine: vectors of 16 bytes, which all common processors have. */
 #define SET plain
 #define SET_NAME "plain"
 #define TARGET
@@ -20,14 +20,14 @@ typedef double reals_plain __attribute__((vector_size(BYTES), aligned(8), may_al
 typedef float singles_plain __attribute__((vector_size(BYTES), may_alias));
 typedef uint8_t counts_plain __attribute__((vector_size(BYTES)));
 
-/* Bits of each byte, from pairs to fours to eights of them. */
+/* Counts the bits of each byte, by pairs, nibbles and bytes. */
 static inline counts_plain count_plain(words_plain x) {
     x -= (x >> 1) & 0x5555555555555555u;
     x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
     return (counts_plain)((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu);
 }
 
-/* Bytes to pairs of them; these times 1, 2^16, 2^32 and 2^48 come together in the highest. */
+/* Sums bytes to 16-bit pairs; the multiplication adds these up in the highest 16 bits. */
 static inline words_plain widen_plain(counts_plain counts) {
     words_plain x = (words_plain)counts;
     x = (x & 0x00ff00ff00ff00ffu) + ((x >> 8) & 0x00ff00ff00ff00ffu);
@@ -59,8 +59,8 @@ static inline reals_plain root_plain(reals_plain x) {
     return x;
 }
 
-/* Without an instruction for it: the product of two floats is exact in double. Their sum with a third is rounded to
- * odd, which is what rounding it again, to a float, needs to be right. */
+/* Fused multiply-add in software: the product of two floats is exact in double. Its sum with the third is rounded to
+ * odd, so that rounding again, to a float, gives the correct result. */
 static inline float fuse_single_plain(float a, float b, float c) {
 #ifdef __FP_FAST_FMAF
     return __builtin_fmaf(a, b, c);

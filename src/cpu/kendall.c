@@ -1,4 +1,4 @@
-/* A tile of signs pair by pair, each in the way that is cheapest for it. */
+/* Multiplies a tile of signs pair by pair, choosing the cheapest method for each pair. */
 #include "cpu.h"
 
 #include "../measure/coefficient.h"
@@ -8,23 +8,23 @@
 
 #include <math.h>
 
-/* Nanoseconds of a thread, as measured beside those in set_*.h; only their ratios matter. */
+/* Nanoseconds of one thread, measured together with those in set_*.h; only their ratios matter. */
 static const double NS_SORT_STEP = 1.6, NS_PAIR = 200, NS_CELL = 15, NS_SUM = 0.6;
 
 /* The variables of one side of a tile. */
 typedef struct {
     const cpu_operand *of;
-    int64_t var, n_var; /* the operand's numbers */
-    cpu_levels *levels; /* of each, opened */
+    int64_t var, n_var; /* as indices into the operand */
+    cpu_levels *levels; /* of each variable, packed */
 } side;
 
 static int levels_of(const cpu_operand *o, int64_t v) {
     return o->head.norm[v] > 0 ? o->levels[v] : 0;
 }
 
-/* ---- what it would cost ----------------------------------------------------------------------- */
+/* ---- estimated cost --------------------------------------------------------------------------- */
 
-/* Of a side's variables those with few levels, and of these all sets; and those that have two. */
+/* Counts of a side's variables: with few levels (and the sum of their levels), with two levels, with coefficients. */
 typedef struct {
     double few, sets, two, all;
 } census;
@@ -45,7 +45,8 @@ static int is_diagonal(const cpu_operand *rows, const cpu_operand *cols, const g
     return rows == cols && tile->row == tile->col && tile->n_row == tile->n_col;
 }
 
-/* A set takes a word for 64 observations; two planes of signs are made anew for each tile, and multiplied. */
+/* A level bitset has one word per 64 observations. The alternative is to pack sign planes for the tile and multiply
+ * them. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                             const gcor_tile *tile, cpu_sign_mode mode) {
     double n = (double)rows->head.n_obs, words = n * n / 128, pairs = (double)gcor_tile_pairs(tile, state->sink->shape);
@@ -68,7 +69,7 @@ typedef struct {
     const gcor_tile *tile;
     side rows, cols;
     int is_common;
-    int64_t n_obs, work_bytes; /* of a thread: values of a row, a sorted column, room to sort */
+    int64_t n_obs, work_bytes; /* bytes per thread: values of a row, a sorted column, scratch for sorting */
     int64_t piece, pieces;     /* columns of a piece of a row; pieces of a row */
     char *work;
 } tile_of_pairs;
@@ -81,7 +82,8 @@ static double norm_of(const side *s, int64_t v) {
     return s->of->head.norm[s->var + v];
 }
 
-/* Scores sum to zero, so that those above the lower of two levels make the numerator. */
+/* The numerator of a pair of which one column has two levels: scores sum to zero, so it is the sum of the other
+ * column's scores above the lower level. */
 static double sum_above(const float *two, const float *score, int64_t n) {
     double lane[8] = {0}, sum = 0;
     float lower = two[0];
@@ -114,7 +116,7 @@ static double pair(const tile_of_pairs *t, int64_t i, int64_t j, cpu_sorted *sor
     return coefficient(t, i, j, cpu_knight(sorted, score_of(&t->cols, j), work));
 }
 
-/* Columns begin .. end of a row. */
+/* Computes columns begin .. end-1 of a row. */
 static void work_on_row(const tile_of_pairs *t, int thread, int64_t row, int64_t begin, int64_t end) {
     char *own = t->work + thread * t->work_bytes;
     double *values = (double *)own;
@@ -146,7 +148,7 @@ static void open_side(const tile_of_pairs *t, side *s) {
     gcor_for_each(t->state->context->threads, s->n_var, open_variable, &o);
 }
 
-/* Where each variable's sets will be; what is constant or lacks values has none. */
+/* Assigns memory to each variable's bitsets; variables without coefficients have none. */
 static gcor_status plan_side(const tile_of_pairs *t, side *s, cpu_scratch *list, cpu_scratch *sets) {
     int64_t words = cpu_set_words(t->n_obs), count = 0, before = 0;
     gcor_context *context = t->state->context;
@@ -162,13 +164,13 @@ static gcor_status plan_side(const tile_of_pairs *t, side *s, cpu_scratch *list,
     return GCOR_OK;
 }
 
-/* Rows are cut where there are fewer of them than threads. */
+/* Columns of a piece: rows are cut if there are fewer rows than threads. */
 static int64_t piece_of(const tile_of_pairs *t) {
     int64_t pieces = 4 * t->state->context->threads / t->tile->n_row + 1;
     return t->tile->n_col / pieces + 1;
 }
 
-/* Of a row's columns from..end-1 those that are not outside of what counts. */
+/* Computes a row's columns from .. end-1, skipping blocks outside of the pair mask. */
 static void work_on_counted(const tile_of_pairs *t, int thread, int64_t row, int64_t from, int64_t end) {
     if (!t->state->sink->pairs) {
         work_on_row(t, thread, row, from, end);
@@ -210,7 +212,7 @@ gcor_status cpu_multiply_by_pairs(gcor_state *state, const cpu_operand *rows, co
                        .is_common = rows->head.kind == GCOR_SIGN_COMMON,
                        .n_obs = n};
     t.work_bytes = (tile->n_col * 8 + n * 4 + cpu_knight_bytes(n) + 191) / 64 * 64;
-    state->rows.of = NULL; /* its memory is that of sets from now on */
+    state->rows.of = NULL; /* its memory is reused for level bitsets */
     t.work = cpu_reserve(context, &state->work, context->threads, (size_t)t.work_bytes);
     gcor_status status = t.work ? plan_side(&t, &t.rows, &state->row_levels, &state->rows.memory) : GCOR_NO_MEMORY;
     t.cols.levels = t.rows.levels;

@@ -1,7 +1,8 @@
-/* Observations that are in two sets, for all pairs of sets of two variables. Included by isa.h. */
-/* clang-format off: it does not know a pragma before a loop */
+/* Contingency tables: the number of observations that two level bitsets share, for all pairs of sets of two
+ * variables. Included by isa.h. */
+/* clang-format off: it cannot format a pragma before a loop */
 
-/* One set of a with `n` of b, up to four. */
+/* Counts for one set of a and n sets of b; n is 1 or 4. */
 static inline __attribute__((always_inline)) TARGET void NAME(table_cells)(const uint64_t *a, const uint64_t *b, int n,
                                                                            int64_t words, int64_t *cells) {
     enum { LANES = BYTES / 8 };

@@ -1,6 +1,6 @@
-/* Sums of products of elements of one type. Included by isa.h with TYPE, the function's name, PRODUCTS, and
- * ADD_PRODUCT(a, b, sum), of a number, a vector and the vector of sums so far. */
-/* clang-format off: it does not know a pragma before a loop */
+/* Sums of products of elements of one type. Included by isa.h with TYPE; PRODUCTS, the function's name; and
+ * ADD_PRODUCT(a, b, sum), which adds the product of a number and a vector to the vector of sums. */
+/* clang-format off: it cannot format a pragma before a loop */
 TARGET static void NAME(PRODUCTS)(const TYPE *rows, const TYPE *cols, int64_t n, int add, TYPE *sums) {
     typedef TYPE vector __attribute__((vector_size(BYTES), may_alias));
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(TYPE) };

@@ -1,11 +1,11 @@
-/* Sums of products of signs, and the signs' bits. Included by isa.h. Counts are kept in the parts that the set
- * counts in, and widened to words before these overflow.
+/* Sums of products of signs, and packing of signs into bits. Included by isa.h. Bits are counted in the small counters
+ * of the instruction set, and widened to words before these overflow.
  *
- * Without ties a pair of observations is concordant or, where the bits differ, discordant. With ties both
- * variables have to be untied, which excludes what is missing. */
-/* clang-format off: it does not know a pragma before a loop */
+ * Without ties a pair of observations is concordant or, where the bits differ, discordant. With ties it counts only
+ * where both variables are untied, which also excludes missing values. */
+/* clang-format off: it cannot format a pragma before a loop */
 
-/* Row r of a group, one word of each of its variables. */
+/* Word w of the first row of a group, and of all columns. */
 #define ROW(plane) (rows->plane + w * SLIVER_WORDS + first)
 #define COL(plane) ((const NAME(words) *)(cols->plane + w * SLIVER_WORDS))
 #define CLEAR(rows_, sum) \
@@ -13,8 +13,8 @@
         0 \
     }
 
-/* The next words to count before widening; `add` is set after the first. Without any word there is one chunk of none,
- * so that sums are always set. */
+/* Loops over chunks of words that can be counted before widening. With no words, the body runs once with an empty
+ * chunk, so that sums are always set. */
 #define EACH_CHUNK(w0, end) \
     for (int64_t w0 = 0, end = words < CHUNK ? words : CHUNK; w0 < words || w0 == 0; \
          w0 = words > 0 ? end : 1, end = words - end < CHUNK ? words : end + CHUNK)
@@ -64,7 +64,7 @@ TARGET static void NAME(signs_tied)(const cpu_planes *rows, const cpu_planes *co
         }
 }
 
-/* How many pairs are untied in one's variable and there in the other's. */
+/* Counts the pairs of observations that are untied in the first plane's variable and present in the second's. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(untied_among)(const uint64_t *row, const uint64_t *col, int64_t words, int first, int add, int64_t *sums) {
     EACH_CHUNK(w0, end) {
@@ -97,7 +97,7 @@ TARGET static void NAME(signs_common)(const cpu_planes *rows, const cpu_planes *
 
 /* ---- bits ---------------------------------------------------------------------------------------- */
 
-/* Bits come 64 at a time or, at the end of a lag, fewer, and words go out. */
+/* Bits come 64 at a time, or fewer at the end of a lag; full words are written. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(open_plane)(uint64_t (*compare)(const float *, const float *), const float *score, int64_t n_obs, int64_t first,
                  int64_t bits, uint64_t *out) {

@@ -1,4 +1,4 @@
-/* The kernels for every instruction set that this compiler knows, and which of them this machine has. */
+/* The kernels for every instruction set that the compiler supports, and their choice for this machine. */
 #include "kernels.h"
 
 #include "../measure/coefficient.h"
@@ -26,7 +26,7 @@
 #endif
 
 #if defined(__x86_64__)
-/* GPUCOR_PLAIN_KERNELS: configure.win says when. */
+/* configure.win says when GPUCOR_PLAIN_KERNELS is defined. */
 static int has_avx2(void) {
 #ifdef GPUCOR_PLAIN_KERNELS
     return 0;

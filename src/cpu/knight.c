@@ -1,11 +1,11 @@
-/* Discordant pairs of observations by a merge sort, n log n of them (Knight 1966). */
+/* Counts discordant pairs of observations by a merge sort, in n log n steps (Knight 1966). */
 #include "knight.h"
 
 #include "../base/triangle.h"
 
 #include <string.h>
 
-enum { SHORT = 8 }; /* a run that is sorted by insertion */
+enum { SHORT = 8 }; /* length of a run sorted by exchanges */
 
 int64_t cpu_knight_bytes(int64_t n_obs) {
     return 3 * n_obs * (int64_t)sizeof(int64_t) + 64;
@@ -13,8 +13,8 @@ int64_t cpu_knight_bytes(int64_t n_obs) {
 
 /* ---- a column ---------------------------------------------------------------------------- */
 
-/* A score is the sum of the first and the last number that its value has among the sorted, less n - 1; and so many have
- * it as there are numbers from the one to the other. */
+/* A value's score is the sum of the first and the last index of its ties in sorted order, minus n - 1; the number of
+ * ties is the length of that range. So scores can be sorted by counting. */
 void cpu_sort_column(const float *score, int64_t n_obs, void *work, cpu_sorted *sorted) {
     int32_t *next = work;
     int64_t n = 0;
@@ -31,8 +31,8 @@ void cpu_sort_column(const float *score, int64_t n_obs, void *work, cpu_sorted *
 
 /* ---- a pair --------------------------------------------------------------------------------- */
 
-/* How many pairs stand in the wrong order; y is sorted. Equal ones are in no order. Which of two is smaller is a coin's
- * toss: no branch depends on it. */
+/* Sorts y and returns the number of pairs out of order; equal values are not counted. Branch-free, as comparisons
+ * are unpredictable. */
 static int64_t sort_short(int32_t *y, int64_t n) {
     int64_t moves = 0;
     for (int64_t end = n - 1; end > 0; end--)
@@ -61,8 +61,8 @@ static int64_t merge(const int32_t *from, int64_t half, int64_t n, int32_t *to) 
     return wrong;
 }
 
-/* Two runs of the same length, from both ends at once: neither can be at its end before all is done, and what one end
- * waits for the other need not. */
+/* Merges two runs of the same length from both ends at once: neither end can exhaust a run early, and the two
+ * dependency chains overlap. */
 static int64_t merge_equal(const int32_t *from, int64_t half, int32_t *to) {
     const int32_t *middle = from + half, *a = from, *b = middle, *last_a = middle - 1, *last_b = middle + half - 1;
     int32_t *end = to + 2 * half - 1;
@@ -86,7 +86,7 @@ static int64_t merge_runs(const int32_t *from, int64_t half, int64_t n, int32_t 
     return n == 2 * half ? merge_equal(from, half, to) : merge(from, half < n ? half : n, n, to);
 }
 
-/* The same; sorted in y or in `other`, *sorted says where. */
+/* Sorts y and returns the number of pairs out of order; *sorted is y or `other`. */
 static int64_t sort(int32_t *y, int64_t n, int32_t *other, int32_t **sorted) {
     int64_t wrong = 0;
     for (int64_t at = 0; at < n; at += SHORT) wrong += sort_short(y + at, n - at < SHORT ? n - at : SHORT);
@@ -103,7 +103,7 @@ static int64_t sort(int32_t *y, int64_t n, int32_t *other, int32_t **sorted) {
     return wrong;
 }
 
-/* Pairs of equal neighbours in a sorted run. */
+/* Number of tied pairs in a sorted run. */
 static int64_t count_ties(const int32_t *y, int64_t n) {
     int64_t ties = 0;
     for (int64_t from = 0, to; from < n; from = to) {
@@ -113,7 +113,7 @@ static int64_t count_ties(const int32_t *y, int64_t n) {
     return ties;
 }
 
-/* y's scores, whole numbers, in the order of x, and x's own; returns how many both have. */
+/* Gathers y's integer scores in the order of x, and x's own; returns the number of pairwise-complete observations. */
 static int64_t gather(const cpu_sorted *x, const float *y, int32_t *own, int32_t *other) {
     int64_t n = 0;
     for (int64_t k = 0; k < x->n_present; k++) {
@@ -126,7 +126,7 @@ static int64_t gather(const cpu_sorted *x, const float *y, int32_t *own, int32_t
     return n;
 }
 
-/* Ties of x, those of them that are ties of y too; among tied x, y ascends afterwards. */
+/* Returns the tied pairs of x; *in_both: those also tied in y. Sorts y among tied values of x. */
 static int64_t count_runs(const int32_t *x, int32_t *y, int64_t n, int32_t *work, int64_t *in_both) {
     int64_t ties = 0;
     *in_both = 0;

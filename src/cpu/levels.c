@@ -1,5 +1,5 @@
-/* Columns of few levels: how many observations are above level i in one and above level k in the other is counted bit
- * by bit, for n_obs bits a pair of levels; the table of these tells all else. */
+/* Columns with few levels: counting bits gives the number of observations above level i in one and above level k in
+ * the other, n_obs bits per pair of levels; the contingency table determines the rest. */
 #include "kernels.h"
 #include "knight.h"
 
@@ -15,7 +15,7 @@ int64_t cpu_set_words(int64_t n_obs) {
     return (words + VECTOR_WORDS - 1) / VECTOR_WORDS * VECTOR_WORDS;
 }
 
-/* The levels that there are, ascending. */
+/* Finds the distinct scores, ascending. */
 static void find_levels(const float *score, int64_t n_obs, int levels, float *level) {
     int found = 0;
     for (int64_t k = 0; k < n_obs && found < levels; k++) {
@@ -28,7 +28,7 @@ static void find_levels(const float *score, int64_t n_obs, int levels, float *le
     }
 }
 
-/* Bits of 64 scores at a time; the last ones are followed by NaN. */
+/* Compares 64 scores at a time; the last ones are padded with NaN. */
 static void write_set(uint64_t (*compare)(const float *, const float *), const float *score, int64_t n_obs,
                       const float *with, uint64_t *set) {
     float last[WORD];
@@ -51,7 +51,7 @@ void cpu_open_levels(const cpu_kernels *kernels, const float *score, int64_t n_o
     }
 }
 
-/* table[i][k]: observations that are at least at level i of x and k of y, with zeros behind the last level. */
+/* table[i][k]: observations at level i of x or above and at level k of y or above; zeros beyond the last levels. */
 cpu_kendall cpu_table(const cpu_kernels *kernels, const cpu_levels *x, const cpu_levels *y, int64_t n_obs) {
     enum { STRIDE = CPU_LEVELS + 1 };
     int64_t table[STRIDE][STRIDE] = {{0}}, numerator = 0, ties_x = 0, ties_y = 0;

@@ -1,6 +1,6 @@
-/* The second product: columns of adjacencies by columns. They lie in slivers, as kernels have them, from the beginning;
- * a block's sums and some observations of its columns stay in the second-level cache, and the columns of a whole tile's
- * blocks, one column of blocks after the other, in the third. */
+/* The second product: columns of adjacencies times columns. Adjacencies are stored in micro-panels, as kernels
+ * expect them. A block's sums and some observations of its columns stay in the L2 cache, and the columns of a tile's
+ * blocks, one column of blocks after the other, in the L3 cache. */
 #include "cpu.h"
 
 #include "../base/os.h"
@@ -12,27 +12,27 @@
 
 #include <string.h>
 
-enum { OPERANDS_PART = 8 }; /* of the memory */
+enum { OPERANDS_PART = 8 }; /* operands get 1/8 of the memory */
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 64, COLS = CPU_BLOCK_COLS, CHUNK = CPU_OVERLAP_RUN };
 _Static_assert(WIDTH * sizeof(float) == CPU_SLIVER_BYTES, "slivers as kernels have them");
 
-/* What is made of a tile. */
+/* A tile in progress. */
 typedef struct {
     gcor_state *state;
     const gcor_adjacency *row_slab, *col_slab;
     const gcor_tile *tile;
-    double *sums; /* ROWS x COLS of each thread */
-    float *rows;  /* ROWS x CHUNK of each thread */
+    double *sums; /* ROWS x COLS per thread */
+    float *rows;  /* ROWS x CHUNK per thread */
 } overlaps;
 
-/* Element k of the variables from `var` on, which is a multiple of WIDTH. */
+/* Address of element k of the variables from `var` on, a multiple of WIDTH. */
 static const float *element(const gcor_adjacency *slab, int64_t k, int64_t var) {
     return gcor_adjacency_row(slab, k, (var - slab->first) / WIDTH);
 }
 
 /* ---- a block ------------------------------------------------------------------------------------- */
 
-/* Blocks that have the same columns follow one another. */
+/* Blocks with the same columns are consecutive. */
 static gcor_tile block_of(const gcor_tile *tile, int64_t b) {
     int64_t high = (tile->n_row + ROWS - 1) / ROWS, row = b % high * ROWS, col = b / high * COLS;
     return (gcor_tile){tile->row + row, gcor_min(ROWS, tile->n_row - row), tile->col + col,
@@ -43,8 +43,8 @@ static int64_t count_blocks(const gcor_tile *tile) {
     return (tile->n_row + ROWS - 1) / ROWS * ((tile->n_col + COLS - 1) / COLS);
 }
 
-/* Part `at` of `of` of n adjacencies of some variables: they are on their way to the second-level cache, while those
- * before are multiplied. */
+/* Prefetches part `at` of `of` of n adjacencies of some variables into the L2 cache, while earlier ones are
+ * multiplied. */
 static void fetch(const gcor_adjacency *slab, int64_t var, int64_t n_var, int64_t first, int64_t n, int64_t at,
                   int64_t of) {
     enum { LINE = 64 };
@@ -55,8 +55,8 @@ static void fetch(const gcor_adjacency *slab, int64_t var, int64_t n_var, int64_
     }
 }
 
-/* n adjacencies of a block's rows, those of CPU_KERNEL_ROWS variables side by side: as many of them fit the first-level
- * cache beside a sliver of columns. */
+/* Packs n adjacencies of a block's rows, CPU_KERNEL_ROWS variables side by side: that many fit in the L1 cache
+ * beside a micro-panel of columns. */
 static void pack(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, float *out) {
     for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
         const float *from = element(o->row_slab, first, (block->row + r) / WIDTH * WIDTH) + (block->row + r) % WIDTH;
@@ -65,7 +65,7 @@ static void pack(const overlaps *o, const gcor_tile *block, int64_t first, int64
     }
 }
 
-/* Adjacencies first .. first+n-1 of all pairs that count, `next` more of which are then wanted. */
+/* Multiplies adjacencies first .. first+n-1 of all pairs of the shape; prefetches the `next` ones after them. */
 static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, int64_t next,
                            float *packed, double *sums) {
     int64_t parts = (block->n_col + WIDTH - 1) / WIDTH * ((block->n_row + CPU_KERNEL_ROWS - 1) / CPU_KERNEL_ROWS);
@@ -83,7 +83,7 @@ static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t fi
     }
 }
 
-/* Those of n columns of one sliver, from number `col` on. */
+/* Computes overlaps of n columns of one micro-panel, from variable `col` on. */
 static void find_overlaps(const overlaps *o, int64_t row, int64_t col, int64_t n, const double *shared, float *out) {
     const gcor_overlap_rule rule = o->row_slab->rule;
     const float *a = element(o->col_slab, row, col / WIDTH * WIDTH) + col % WIDTH;
@@ -146,13 +146,14 @@ gcor_status cpu_overlap(gcor_state *state, const gcor_adjacency *rows, const gco
     return o.sums && o.rows ? work_on_tile(&o, tile) : GCOR_NO_MEMORY;
 }
 
-/* As many as other products are cut into. */
+/* The side of the grid that other products use. */
 int64_t cpu_overlap_side(int64_t n_var) {
     return gcor_grid_of(GCOR_UPPER, n_var, n_var).side;
 }
 
-/* Memory that the result leaves: an eighth of it is for prepared columns. The remainder is for one slab, or for two;
- * for two it is halved where nobody knows how large the result will be, as that is written at the same time. */
+/* Plans with the memory that the result leaves. An eighth is for prepared columns, the rest for one or two slabs. It
+ * is halved if two slabs are needed and the size of the result is unknown, because the result grows at the same
+ * time. */
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     const int64_t bytes = gcor_adjacency_bytes(n_var);
     const int64_t left = gcor_max(0, gcor_available_memory() - context->result_bytes);

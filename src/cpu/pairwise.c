@@ -1,4 +1,4 @@
-/* Pairwise-complete values and ranks: every pair by itself, over its common observations. */
+/* Pairwise-complete values and ranks: each pair is computed separately, over its pairwise-complete observations. */
 #include "cpu.h"
 
 #include "../measure/coefficient.h"
@@ -7,25 +7,25 @@
 
 #include <float.h>
 
-/* The running sums of one pair, each in the lanes of coefficient.h, and the largest differences. */
+/* Running sums of one pair, in the lanes of coefficient.h, and the largest absolute differences. */
 typedef struct {
     double x[GCOR_LANES], y[GCOR_LANES], xx[GCOR_LANES], yy[GCOR_LANES], xy[GCOR_LANES];
     double largest_x, largest_y;
 } moments;
 
-/* Of a pair: the values in its first common observation, and then the means and the scales of the differences from
- * these. A column's values are multiplied by its unit first: 1, or less where its sum of differences overflows. */
+/* The origin of a pair: its first complete values, then the means and scales of the differences from these. A
+ * column's values are first multiplied by its unit: 1, or less if its sum of differences overflows. */
 typedef struct {
     double unit_x, unit_y, x0, y0, mean_x, mean_y, scale_x, scale_y;
 } pair_frame;
 
-/* The larger one, of finite numbers. */
+/* Max of `largest` and |difference|, ignoring infinite values. */
 static double larger(double largest, double difference) {
     double size = fabs(difference);
     return size > largest && size <= DBL_MAX ? size : largest;
 }
 
-/* Sum up observations k .. k+n-1, n at most GCOR_LANES. */
+/* Adds observations k .. k+n-1 (n at most GCOR_LANES) to the sums. */
 static void add_sums(const double *x, const double *y, int64_t n, const pair_frame *f, moments *m) {
     for (int64_t l = 0; l < n; l++) {
         int common = x[l] == x[l] && y[l] == y[l];
@@ -48,7 +48,7 @@ static void add_squares(const double *x, const double *y, int64_t n, const pair_
     }
 }
 
-/* Returns the number of common observations, and in *first the index of the first. */
+/* Returns the number of pairwise-complete observations and sets *first to the index of the first. */
 static int64_t find_common(const double *x, const double *y, int64_t n, int64_t *first) {
     int64_t common = 0;
     *first = 0;
@@ -61,7 +61,8 @@ static int64_t lanes_from(int64_t k, int64_t n) {
     return n - k < GCOR_LANES ? n - k : GCOR_LANES;
 }
 
-/* Set the frame by a first pass. Returns the units that the columns need: 1 if the sum of differences is finite. */
+/* Sets the frame in a first pass, and *unit_x, *unit_y to the units that the columns need: 1 if the sum of
+ * differences is finite. */
 static void find_frame(const double *x, const double *y, int64_t n, int64_t first, double common, pair_frame *f,
                        double *unit_x, double *unit_y) {
     moments m = {0};
@@ -77,9 +78,9 @@ static void find_frame(const double *x, const double *y, int64_t n, int64_t firs
     *unit_y = isfinite(sum_y) ? 1 : GCOR_SMALL_UNIT;
 }
 
-/* Moments in two passes. They are taken about the first common value: the differences are exactly zero for a column
- * that is constant in these observations. The scale is that of the differences, so a value that the pair does not have
- * cannot make the others vanish. */
+/* Computes moments in two passes, about the first complete value: if a column is constant in these observations, its
+ * differences are exactly zero. The scale is that of the pair's own differences, so that a value outside of the pair
+ * cannot make them underflow. */
 static double pearson_pair(const double *x, const double *y, int64_t n) {
     moments m = {0};
     pair_frame f = {.unit_x = 1, .unit_y = 1};
@@ -95,7 +96,8 @@ static double pearson_pair(const double *x, const double *y, int64_t n) {
     return gcor_coefficient(gcor_fold_lanes(m.xy), gcor_fold_lanes(m.xx), gcor_fold_lanes(m.yy));
 }
 
-/* before[p]: how many of the first p values of x in ascending order are in rows that y has. */
+/* Sets before[p] to the number of complete observations among the first p values of x in ascending order. Returns
+ * their total. */
 static int64_t count_common(const int32_t *order, int64_t n_present, const int32_t *other, int32_t *before) {
     int32_t count = 0;
     for (int64_t p = 0; p < n_present; p++) {
@@ -106,8 +108,8 @@ static int64_t count_common(const int32_t *order, int64_t n_present, const int32
     return count;
 }
 
-/* Twice a value's centred rank among the common observations is the number of common values below it
- * less the number above: before[begin] - (n_common - before[end]). */
+/* Twice a value's centred rank among the complete observations is the number of complete values below it minus the
+ * number above it: before[begin] - (n_common - before[end]). */
 static double spearman_pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, int32_t *work) {
     int64_t n = rows->head.n_obs;
     const int32_t *begin_x = rows->begin + i * n, *end_x = rows->end + i * n;
@@ -129,14 +131,14 @@ static double spearman_pair(const cpu_operand *rows, int64_t i, const cpu_operan
     return gcor_coefficient(xy, xx, yy);
 }
 
-/* Both columns are made ready anew. */
+/* Prepares both columns again on their pairwise-complete observations. */
 static double pair_of_its_own(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
     int64_t n = rows->head.n_obs;
     gcor_pair pair = gcor_pair_at(work, rows->measure, rows->design, n);
     return gcor_pair_coefficient(&pair, rows->values + i * n, cols->values + j * n);
 }
 
-/* Bytes that a thread works with. */
+/* Bytes of scratch per thread. */
 static int64_t work_bytes(const cpu_operand *o) {
     switch (o->head.kind) {
     case GCOR_RANK_COMMON: return 2 * (o->head.n_obs + 1) * (int64_t)sizeof(int32_t);
@@ -156,7 +158,7 @@ typedef struct {
     gcor_state *state;
     const cpu_operand *rows, *cols;
     const gcor_tile *tile;
-    char *work; /* work_bytes of each thread */
+    char *work; /* work_bytes per thread */
     int64_t work_bytes;
 } tile_of_pairs;
 

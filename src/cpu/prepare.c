@@ -1,4 +1,4 @@
-/* Columns made ready, a thread for each, as they come from the source. */
+/* Prepares columns as they come from the source, one thread per column. */
 #include "cpu.h"
 
 #include "../base/alloc.h"
@@ -7,7 +7,7 @@
 #include "../source/source.h"
 #include "knight.h"
 
-/* Floats from one column to the next. */
+/* Elements from one column to the next. */
 static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
     return kind == GCOR_REAL ? (n_obs + CPU_PADDING - 1) / CPU_PADDING * CPU_PADDING : n_obs;
 }
@@ -53,12 +53,12 @@ typedef struct {
     const gcor_measure *measure;
     const gcor_design *design;
     cpu_operand *operand;
-    char *ranks; /* ranks_bytes for each thread: of ranks, or of a pair */
+    char *ranks; /* ranks_bytes per thread, for ranks or for a gcor_pair */
     size_t ranks_bytes;
 } preparation;
 
-/* Values for a product over common observations, as they are: each pair has means and a scale of its own. Returns
- * whether they vary. */
+/* Copies values unchanged for pairwise-complete products: each pair has its own means and scale. Returns 1 if the
+ * values vary, otherwise 0. */
 static double copy_values(const double *x, int64_t n, double *out, int64_t *present) {
     double first = NAN;
     int varies = 0;
@@ -90,7 +90,8 @@ static double rank_values(const preparation *p, const gcor_ranks *ranks, const d
     return (double)(gcor_obs_pairs(*present) - tied);
 }
 
-/* Values for pairs that are made ready by themselves; what the column is by itself says whether it has coefficients. */
+/* Copies values of a kind whose pairs are prepared separately; the column prepared alone tells whether it has
+ * coefficients. */
 static double keep_values(const preparation *p, int thread, const double *x, int64_t j, int *flags, int64_t *present) {
     const cpu_operand *o = p->operand;
     gcor_pair pair = gcor_pair_at(p->ranks + thread * p->ranks_bytes, p->measure, p->design, o->head.n_obs);
@@ -98,7 +99,7 @@ static double keep_values(const preparation *p, int thread, const double *x, int
     return gcor_pair_norm(&pair, o->values + j * o->head.n_obs, flags);
 }
 
-/* What is behind the last value is zero. */
+/* Elements after the last value are zero. */
 static double prepare_real(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int *flags) {
     const cpu_operand *o = p->operand;
     float *out = o->columns + j * o->stride;
@@ -106,8 +107,8 @@ static double prepare_real(const preparation *p, const gcor_ranks *ranks, double
     return gcor_prepare_real(p->measure, p->design, x, o->head.n_obs, flags, ranks, out);
 }
 
-/* Operand column j. Returns its norm, or what tells a constant column; *present: how many values are not missing, where
- * the kind asks for that. */
+/* Prepares column j. Returns its norm, or a number that is 0 for a constant column. *present: number of values that
+ * are not missing, for kinds that need it. */
 static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int *flags,
                               int64_t *present) {
     cpu_operand *o = p->operand;
@@ -136,7 +137,7 @@ static void prepare_column(void *user, int thread, int64_t var, double *x, int f
     o->head.flags[j] = (unsigned char)flags;
 }
 
-/* ---- all of them ----------------------------------------------------------------------- */
+/* ---- all columns ----------------------------------------------------------------------- */
 
 static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                                    cpu_operand *o) {

@@ -1,6 +1,6 @@
-/* A tile as a product of slivers. All threads open its variables, then each takes blocks of it: multiplied
- * and handed to the sink while they are in its cache. Where the variables are too long to be opened at once,
- * this is done slice by slice, and the sums of all blocks are kept meanwhile. */
+/* Multiplies a tile in micro-panels. All threads pack its variables; then each thread takes blocks, multiplies them
+ * and hands them to the sink while they are in its cache. If the variables are too long to be packed at once, this
+ * is done slice by slice, and the sums of all blocks are kept meanwhile. */
 #include "cpu.h"
 
 #include "../base/alloc.h"
@@ -8,11 +8,11 @@
 #include "../base/threads.h"
 #include "../base/triangle.h"
 
-/* Elements of a sliver that are multiplied with all rows of a block before the next: 16 KB of it, which stay in the
- * first-level cache. */
+/* Elements of a micro-panel that are multiplied with all rows of a block before the next ones: 16 KB, which stay in
+ * the L1 cache. */
 enum { CHUNK = 128 };
 
-/* What a product does with a tile. */
+/* A tile in progress. */
 typedef struct {
     gcor_state *state;
     const cpu_product *product;
@@ -22,7 +22,7 @@ typedef struct {
     cpu_slivers kept[2];                    /* what these are where operands stay open */
     int keep; /* slices are more than one: sums of all blocks, otherwise of the threads' */
     char *sums, *work;
-    int64_t first, n; /* the slice at hand */
+    int64_t first, n; /* the current slice */
 } tile_product;
 
 static int64_t sliver_width(const cpu_product *p) {
@@ -41,25 +41,25 @@ static int64_t block_bytes(const cpu_product *p) {
     return p->sums * sum_bytes(p) * CPU_BLOCK_PAIRS;
 }
 
-/* A tile's variables in whole slivers. */
+/* Number of micro-panels for n_var variables. */
 static int64_t count_slivers(const cpu_product *p, int64_t n_var) {
     return (n_var + sliver_width(p) - 1) / sliver_width(p);
 }
 
-/* Where the variables from number `var` of the tile's begin. */
+/* Address of variable `var`, counted from the tile's first. */
 static char *sliver_of(const cpu_product *p, const cpu_slivers *slivers, int64_t var) {
     return (char *)slivers->memory.at + var / sliver_width(p) * sliver_bytes(p) + var % sliver_width(p) * p->element;
 }
 
-/* Whether one slice is all, and the tile before had these variables. It may have had fewer: squares of the grid differ
- * in size, and the next one is larger where a share begins in the middle of it. */
+/* True if the micro-panels still hold these variables from the previous tile, in one slice. The sizes are compared,
+ * too: squares of the grid differ, and the next tile is larger if a shard begins in the middle of a square. */
 static int are_open(const tile_product *t, const cpu_operand *operand, const cpu_slivers *slivers, int64_t var,
                     int64_t n_var) {
     return !t->keep && slivers->of == operand && slivers->first == var && slivers->n_var == n_var &&
            slivers->planes == t->product->planes;
 }
 
-/* One side of a tile. */
+/* One side of a tile to pack. */
 typedef struct {
     const tile_product *t;
     const cpu_operand *operand;
@@ -84,7 +84,7 @@ static void open_slivers(const tile_product *t, const cpu_operand *operand, cons
     gcor_for_each(t->state->context->threads, count_slivers(t->product, n_var), open_sliver, &o);
 }
 
-/* Whether none of a block's columns from c on counts, as far as such columns are told apart. */
+/* True if no pair of a block's columns from c on is in the pair mask (one block of the mask). */
 static int is_outside(const tile_product *t, const gcor_tile *block, int64_t c) {
     gcor_tile part = {block->row, block->n_row, block->col + c, gcor_min(GCOR_PAIR_BLOCK, block->n_col - c)};
     return t->state->sink->pairs && cpu_is_outside(t->state, &part);
@@ -105,7 +105,8 @@ static void fetch_some(fetching *f) {
     }
 }
 
-/* n elements of all pairs of a block that count, in groups of rows by slivers. The sums of others are not set. */
+/* Multiplies n elements of all pairs of a block, in groups of rows by micro-panels. Sums of groups without a pair of
+ * the shape, or outside of the pair mask, are not set. */
 static void multiply_block(const tile_product *t, const gcor_tile *block, int64_t first, int64_t n, int add, char *sums,
                            fetching *next) {
     const cpu_product *p = t->product;

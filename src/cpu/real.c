@@ -1,14 +1,15 @@
-/* REAL and DOUBLE operands. Of REAL ones cheap coefficients are sums in single precision of columns that were scaled to
- * length one before. Coefficients of single precision are sums of some products each in single precision, as on a GPU,
- * to the last bit. All others are sums in double, in which a product of two floats is exact; those of DOUBLE ones are
- * in runs (coefficient.h), as on a GPU. */
+/* Products of REAL and DOUBLE operands. Approximate coefficients of REAL columns are single-precision sums of
+ * products of unit-length columns. Coefficients rounded to single precision are sums of slices, the same on a GPU to
+ * the last bit. All others are sums in double, where a product of two floats is exact; DOUBLE columns are summed in
+ * runs (coefficient.h), the same on a GPU. */
 #include "cpu.h"
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
 
-/* Observations that are opened at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
- * are summed in single precision, and as many at a time as stay in the first-level cache: whole slices. */
+/* Observations packed at a time: 64 MB for the variables of a tile, in whole runs for DOUBLE. If slices are summed
+ * in single precision: observations packed at a time, and observations per chunk, which stay in the L1 cache; both
+ * are whole slices. */
 enum { SLICE = CPU_SLICE, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
 _Static_assert(SLICE % GCOR_OBS_RUN == 0, "slices of whole runs");
 
@@ -156,20 +157,20 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
     }
 }
 
-/* A sum of n products is off by at most n roundings of the sum of their sizes, which is at most the product of the
- * columns' lengths. What is added is for scaling to unit length, in double for the division. */
+/* The error of a sum of n products is at most n roundings of the sum of their absolute values, which is at most the
+ * product of the columns' lengths. The added terms are for scaling to unit length and, in double, for the division. */
 static double error_bound(int is_approx, int64_t n_obs) {
     double n = (double)n_obs * 0x1p-24;
     if (!is_approx) return (double)(n_obs + 4) * 0x1p-52;
     return n < 0.5 ? n / (1 - n) + 0x1p-20 : 1;
 }
 
-/* Whether coefficients are to be floats. */
+/* True if coefficients are rounded to single precision. */
 static int is_rounded(const gcor_state *state, const cpu_operand *rows) {
     return rows->head.kind == GCOR_REAL && state->sink->form == GCOR_AS_FLOATS;
 }
 
-/* From products, in their place, or as floats elsewhere, for a sink that keeps no more. */
+/* Converts products to coefficients in place, or to floats in `rounded` for a sink that keeps no more. */
 static void set_coefficients(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                              double *products, float *rounded, gcor_segment *segment) {
     int64_t row = segment->row - rows->head.first, col = segment->col - cols->head.first;

@@ -1,12 +1,12 @@
-/* SIGN operands: scores are opened to bit planes, one bit for each pair of observations, and multiplied by counting
- * bits. All sums are exact. */
+/* Products of SIGN operands: scores are packed into bit planes, one bit per pair of observations, and multiplied by
+ * counting bits. All sums are exact. */
 #include "cpu.h"
 
 #include "../measure/coefficient.h"
 
 #include <string.h>
 
-/* Words that are opened at a time: 16 MB a plane of the variables of a tile, all words up to 256 observations. */
+/* Words packed at a time: 16 MB per plane for the variables of a tile; all words for up to 256 observations. */
 enum { SLICE_WORDS = 512, WIDTH = CPU_SLIVER_BYTES / sizeof(uint64_t) };
 
 static cpu_planes planes_at(const cpu_product *product, char *sliver) {
@@ -16,12 +16,12 @@ static cpu_planes planes_at(const cpu_product *product, char *sliver) {
                         product->planes > CPU_COMMON ? plane + 2 * apart : NULL};
 }
 
-/* Scores twice, so that no pair of observations begins at the end and goes on at the start. */
+/* Scores are stored twice in a row, so that no pair of observations wraps around the end. */
 static void open_signs(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                        int64_t first, int64_t n, char *sliver, void *work) {
     int64_t n_obs = operand->head.n_obs, bit = 64 * first, bits = gcor_obs_pairs(n_obs) - bit;
     if (bits > 64 * n) bits = 64 * n;
-    if (bits <= 0) return; /* not two observations */
+    if (bits <= 0) return; /* fewer than two observations */
     for (int v = 0; v < WIDTH; v++) {
         const float *score = operand->columns + (cpu_at_most_last(operand, var + v) - operand->head.first) * n_obs;
         cpu_planes planes = planes_at(product, sliver + v * (int64_t)sizeof(uint64_t));
@@ -40,8 +40,8 @@ static void multiply_signs(const gcor_state *state, const cpu_product *product, 
 
 /* ---- to the sink ----------------------------------------------------------------------------- */
 
-/* Sums of pairs that have rows of their own: each has norms of its own. Where one is 0, all values are the same, or
- * there is no pair of observations at all. */
+/* Converts the sums of pairwise-complete pairs: each pair has its own norms. If one is 0, either all values are
+ * equal or there is no pair of complete observations. */
 static void common_coefficients(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                                 const gcor_segment *segment, double *sums) {
     int64_t n_obs = rows->head.n_obs;
@@ -84,8 +84,8 @@ static void deliver_signs(gcor_state *state, const cpu_product *product, int thr
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Without a tie the pairs not concordant are discordant. A variable without coefficients (norm below 0)
- * may count as it likes. */
+/* True if no variable has ties: then a pair of observations that is not concordant is discordant. For variables
+ * without coefficients (norm below 0) the answer does not matter. */
 static int untied(const cpu_operand *o, int64_t var, int64_t n_var) {
     double all = (double)gcor_obs_pairs(o->head.n_obs);
     for (int64_t v = var - o->head.first; v < var - o->head.first + n_var; v++)

@@ -1,4 +1,5 @@
-/* Which devices do a run: one if that is enough, with the others to stand in for it, or several at once. */
+/* Decides which devices perform a run: one if that is enough, with the others as replacements if it fails, or
+ * several at once. */
 #include "session.h"
 #include "../base/threads.h"
 #include "workers.h"
@@ -7,7 +8,7 @@ int gcor_is_of_device(gcor_status status) {
     return status == GCOR_DEVICE_ERROR || status == GCOR_NO_DEVICE_MEMORY || status == GCOR_NO_BACKEND;
 }
 
-/* All of the queue, by the thread at hand. */
+/* Computes the whole queue on the calling thread. */
 static gcor_status use_device(gcor_work *work, gcor_context *context, int device, gcor_sink *sink) {
     gcor_state *state;
     gcor_worker *worker = NULL;
@@ -19,7 +20,7 @@ static gcor_status use_device(gcor_work *work, gcor_context *context, int device
     return status;
 }
 
-/* Into a sink of its own, so that nothing of it is left should the device fail. */
+/* Computes into a separate sink, so that nothing is left of a device that fails. */
 static gcor_status try_device(gcor_work *work, gcor_context *context, int device) {
     gcor_sink *sink = work->job->sink, *own;
     gcor_status status = sink->type->fork(sink, context, &own);
@@ -30,7 +31,7 @@ static gcor_status try_device(gcor_work *work, gcor_context *context, int device
     return status;
 }
 
-/* A device failed, and there is another: as if the run had not begun. */
+/* Restarts the run after a device failed. */
 static gcor_status begin_again(gcor_work *work, gcor_context *context) {
     work->job->devices_lost++;
     work->job->lost = context->error;
@@ -50,7 +51,7 @@ static gcor_status use_any_device(gcor_work *work, gcor_context *context) {
     return status;
 }
 
-/* Every worker has its part of the threads; where the system does not allow as many, there are fewer workers. */
+/* Divides the threads among the workers; if the system allows fewer threads, there are fewer workers. */
 static gcor_status shard_threads(gcor_work *work, gcor_context *context, int workers) {
     int threads = context->threads > workers ? context->threads / workers : 1;
     int spare = gcor_spare_threads(workers * threads);

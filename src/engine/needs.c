@@ -1,5 +1,5 @@
-/* A run by a back end that prepares nothing and multiplies nothing: it counts. How much memory there is, and how large
- * tiles are, it has from the real one. */
+/* Performs a run on a back end that prepares and multiplies nothing, but counts. The sizes of memory and tiles come
+ * from the real back end. */
 #include "needs.h"
 
 #include "../base/alloc.h"
@@ -7,15 +7,15 @@
 #include "session.h"
 #include "workers.h"
 
-/* In the place of the data. */
+/* Replaces the data. */
 typedef struct {
-    gcor_source source; /* its dimensions; never read */
+    gcor_source source; /* dimensions only; never read */
     gcor_needs *needs;
-    int64_t *held, each; /* bytes of operands at the moment, of all sources; bytes of a column */
+    int64_t *held, each; /* bytes of operands held now, by all sources; bytes per column */
 } counting_source;
 
 typedef struct {
-    gcor_operand operand; /* first */
+    gcor_operand operand; /* must be first */
     int64_t *held, bytes;
 } counted_operand;
 
@@ -67,7 +67,7 @@ static gcor_status finish(gcor_state *state) {
     return GCOR_OK;
 }
 
-/* How much fits and how large tiles are the real one says, whose state it is. */
+/* A copy of the real back end's table whose sizes come from the real state, and whose work is counted. */
 static gcor_backend counting_backend(const gcor_backend *real) {
     gcor_backend counting = *real;
     counting.begin = begin;
@@ -89,7 +89,7 @@ static gcor_status walk_tiles(gcor_work *work, gcor_context *context, gcor_state
     return status;
 }
 
-/* Tiles and panels as in a run of the job, with its own session. */
+/* Walks tiles and panels as in a run of the job, with a session of its own. */
 static gcor_status count(gcor_session *session, gcor_context *context, gcor_job *job, gcor_state *state) {
     gcor_backend backend = counting_backend(session->backend);
     gcor_session counting = {.backend = &backend, .n_devices = 1};

@@ -1,4 +1,4 @@
-/* What is opened once and used by many runs: a back end's devices, with their streams, buffers and threads. */
+/* A session keeps a back end's devices open for many runs, with their streams, buffers and threads. */
 #ifndef GPUCOR_SESSION_H
 #define GPUCOR_SESSION_H
 
@@ -13,19 +13,19 @@ enum { GCOR_MAX_DEVICES = 64 };
 struct gcor_session {
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MAX_DEVICES];
-    gcor_state *states[GCOR_MAX_DEVICES]; /* NULL: not opened yet, or lost */
-    double shared_steps; /* a run of fewer uses one device only (run.c); 0: as run.c has it. For tests */
+    gcor_state *states[GCOR_MAX_DEVICES]; /* NULL: not open yet, or lost */
+    double shared_steps; /* min number of steps for a run on several devices (run.c); 0: run.c's default. For tests */
 };
 
-/* devices: n of them, by the back end's numbers. They are opened when they are first used. *session is the caller's,
- * to end with gcor_session_close(), which may be given NULL; NULL after an error. */
+/* Opens a session for n devices, by the back end's numbers. Devices are opened on first use. *session is the
+ * caller's, to free with gcor_session_close(); NULL after an error. gcor_session_close() allows NULL. */
 gcor_status gcor_session_open(gcor_context *context, const gcor_backend *backend, const int *devices, int n_devices,
                               gcor_session **session);
 void gcor_session_close(gcor_session *session);
 
-/* The device's state, opened if need be. */
+/* Sets *state to the device's state, opening the device if necessary. Owned by the session. */
 gcor_status gcor_session_state(gcor_session *session, gcor_context *context, int device, gcor_state **state);
-/* Close one device's; the next run opens it anew. */
+/* Closes one device; the next run opens it again. */
 void gcor_session_drop(gcor_session *session, int device);
 
 #ifdef __cplusplus

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Sides of 2,048 are enough work for a processor; a smaller problem is cut into some 64 x 64, so that many can share
- * it. */
+/* A side of 2,048 is enough work for a device; a smaller problem is cut into some 64 x 64 squares, so that several
+ * devices can share it. */
 enum { LARGEST_SIDE = 2048, SMALLEST_SIDE = 64, SIDES = 64 };
 
 gcor_grid gcor_grid_of(gcor_shape shape, int64_t n_row, int64_t n_col) {
@@ -39,13 +39,13 @@ static gcor_square quarter(const gcor_square *square, int number) {
     return (gcor_square){square->row + (number / 2) * half, square->col + (number % 2) * half, half};
 }
 
-/* How many smallest squares a square has. */
+/* Number of smallest squares in a square. */
 static int64_t count_cells(const gcor_grid *grid, const gcor_square *square) {
     int64_t sides = square->side / grid->side;
     return sides * sides;
 }
 
-/* The bits of its row and column in turns. */
+/* Interleaves the bits of its row and column. */
 int64_t gcor_square_number(const gcor_grid *grid, const gcor_square *square) {
     int64_t row = square->row / grid->side, col = square->col / grid->side, cell = 0;
     for (int bit = 0; bit < grid->levels; bit++)
@@ -57,7 +57,7 @@ static gcor_square whole(const gcor_grid *grid) {
     return (gcor_square){0, 0, grid->side << grid->levels};
 }
 
-/* The first number before which there are at least `wanted` pairs. */
+/* Index of the first smallest square before which there are at least `wanted` pairs. */
 static int64_t cell_after(const gcor_grid *grid, int64_t wanted) {
     gcor_square at = whole(grid);
     int64_t before = 0;
@@ -75,7 +75,7 @@ static int64_t cell_after(const gcor_grid *grid, int64_t wanted) {
     return gcor_square_number(grid, &at) + 1;
 }
 
-/* Where the share with this number begins, in 128 bits: pairs times shares may be more than 63 have. */
+/* First smallest square of a shard. pairs * index may exceed 63 bits. */
 static int64_t shard_begin(const gcor_grid *grid, int64_t pairs, int64_t index, int64_t of) {
     gcor_square all = whole(grid);
     if (index == of) return count_cells(grid, &all);
@@ -96,7 +96,7 @@ static gcor_status push(gcor_queue *queue, gcor_context *context, const gcor_squ
     return status;
 }
 
-/* Pairs of the part of a square that is in the share. */
+/* Number of pairs in the part of a square that belongs to the shard. */
 static int64_t pairs_in(const gcor_queue *queue, const gcor_square *square) {
     int64_t cell = gcor_square_number(&queue->grid, square), cells = count_cells(&queue->grid, square), pairs = 0;
     if (cell + cells <= queue->first || cell >= queue->end) return 0;
@@ -127,7 +127,7 @@ void gcor_queue_free(gcor_queue *queue) {
     queue->n = queue->capacity = 0;
 }
 
-/* Whether a square is to be drawn in quarters: it is not all in the share, or too much of what is left. */
+/* True if a square must be divided: it is not entirely in the shard, or has too many of the pairs left. */
 static int is_large(const gcor_queue *queue, const gcor_square *square, int64_t parts, int64_t min) {
     if (square->side == queue->grid.side) return 0;
     int64_t cell = gcor_square_number(&queue->grid, square);
@@ -139,7 +139,7 @@ gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t pa
                             int *found) {
     *found = 0;
     while (queue->n > 0) {
-        gcor_status status = evict(queue, context, 3); /* four quarters in the place of one */
+        gcor_status status = evict(queue, context, 3); /* four quarters replace one square */
         if (status) return status;
         gcor_square next = queue->list[--queue->n];
         if (pairs_in(queue, &next) == 0) continue;

@@ -8,11 +8,11 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Windows of more pairs than MAX_PAIRS are large enough for all threads, and their operands for one at a time; those
- * of fewer than FEW_PAIRS are too small for two. */
+/* Windows with more than MAX_PAIRS pairs keep all threads busy, and their operands only fit in memory one at a
+ * time; windows with fewer than FEW_PAIRS are too small for two threads. */
 enum { MAX_PAIRS = 1 << 22, FEW_PAIRS = 1 << 14 };
 
-/* ---- who does them --------------------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 static int count_workers(const gcor_session *session, const gcor_context *context, int64_t pairs, int64_t at_a_time) {
     int64_t threads = context->threads;
@@ -65,14 +65,14 @@ void gcor_window_crew_close(gcor_window_crew *crew) {
 
 /* ---- a window -------------------------------------------------------------------------------- */
 
-/* The observations of a window, those that are complete or all. */
+/* The observations of a window: all, or the complete ones. */
 typedef struct {
     int64_t first, n;
     const int32_t *observed;
     int has_missing;
 } window_rows;
 
-/* How many complete observations are before number `obs`. */
+/* Number of complete observations before observation `obs`. */
 static int64_t count_complete(const gcor_windows *windows, int64_t obs) {
     int64_t low = 0, n = windows->n_complete;
     while (n > 0) {
@@ -87,8 +87,8 @@ static int64_t count_complete(const gcor_windows *windows, int64_t obs) {
     return low;
 }
 
-/* By the rule of `use`, as gcor_observations_of() has it of one window, which looks again where something is missing
- * and is not left out here. */
+/* Applies `use` to one window, as gcor_observations_of() does. That function searches again if values are missing
+ * and not excluded here. */
 static gcor_status find_rows(const gcor_windows *windows, gcor_context *context, int64_t window, window_rows *rows) {
     gcor_use use = windows->job.use;
     *rows = (window_rows){window * windows->step, windows->width, NULL, 0};
@@ -104,7 +104,7 @@ static gcor_status find_rows(const gcor_windows *windows, gcor_context *context,
                      (double)rows->first + 1);
 }
 
-/* The window's weights, those of the series and the taper's, of the observations that are looked at. */
+/* The weights of the window's observations: the series' times the taper's. */
 static gcor_design design_of(const gcor_windows *windows, const window_rows *rows, double *weight) {
     const gcor_design *series = windows->job.design;
     gcor_design design = {.n_rows = rows->n, .option = series ? series->option : NULL};
@@ -118,13 +118,13 @@ static gcor_design design_of(const gcor_windows *windows, const window_rows *row
     return design;
 }
 
-/* What is left to run() of the rule of `use`. */
+/* The `use` that remains for gcor_run(). */
 static gcor_use use_of(const gcor_windows *windows, const window_rows *rows) {
     gcor_use use = windows->job.use;
     return rows->has_missing && (use == GCOR_PAIRWISE || use == GCOR_ALL_OBS) ? use : GCOR_EVERYTHING;
 }
 
-/* For which variables a flag is up in the window; each is on the diagonal once. */
+/* Records a flag of the window's variables. Called for tiles on the diagonal, so that each variable counts once. */
 static void note_flag(gcor_window_notes *notes, int64_t window, const gcor_tile *tile, const unsigned char *flags,
                       int flag) {
     int any = 0;
@@ -150,7 +150,7 @@ static int is_diagonal(const gcor_tile *tile) {
 }
 
 static void note_lost(gcor_windows *windows, const gcor_job *job) {
-    if (job->devices_lost == 0) return; /* only where windows come one after the other */
+    if (job->devices_lost == 0) return; /* happens only if windows are computed one after the other */
     windows->job.devices_lost += job->devices_lost;
     windows->job.lost = job->lost;
 }
@@ -182,16 +182,16 @@ static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_
     return GCOR_OK;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- all windows ------------------------------------------------------------------------------ */
 
-/* The whole call's question whether to go on, for a window of it. */
+/* The monitor of a window's run forwards the question whether to stop to the whole call's monitor. */
 static int ask_outside(void *user, double fraction) {
     gcor_context *outside = user;
     if (outside->monitor->owner == (uintptr_t)pthread_self()) outside->tile_fraction = fraction;
     return gcor_stop(outside);
 }
 
-/* A window after the other, from *next on, until there is none. The thread's own monitor counts a window's pairs. */
+/* Takes windows from *next until none is left. The thread's own monitor counts a window's pairs. */
 static void take_windows(gcor_windows *windows, gcor_window_crew *crew, int thread, const gcor_tile *tile,
                          int64_t *next, int64_t end, gcor_window_work work, void *user) {
     gcor_context *outside = crew->context;
@@ -233,8 +233,8 @@ gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, cons
                              int64_t n, gcor_window_work work, void *user) {
     gcor_context *context = crew->context;
     windows_of_crew all = {windows, crew, tile, first, first + n, work, user};
-    if (gcor_stop(context)) return context->error.status; /* the caller's thread alone asks, and may come late */
-    context->tile_pairs = 1;                              /* the window in work */
+    if (gcor_stop(context)) return context->error.status; /* only the caller's thread asks, and it may be late */
+    context->tile_pairs = 1;                              /* the current window */
     if (crew->n_workers == 1)
         take_some_windows(&all, 0, 0);
     else

@@ -1,9 +1,9 @@
-/* Several devices, a worker's thread for each. They draw squares from a queue; each has a sink of its own, and these
- * are merged in the end. The thread that called in looks after them: it asks whether to stop, and reads columns
- * for them where only it may.
+/* Several devices, with a worker thread for each. Workers draw squares from a queue; each has its own sink, and the
+ * sinks are merged at the end. The calling thread supervises: it asks whether to stop, and reads columns for the
+ * workers if only it may read.
  *
- * What a device that fails has drawn goes back to the queue, with what it had done before, as its sink is gone. So
- * nobody leaves before all that was drawn is safe in a sink. */
+ * The squares that a failed device has drawn go back to the queue, including completed ones, as its sink is
+ * discarded. So no worker leaves before all drawn squares are safe in a sink. */
 #include "workers.h"
 
 #include "../base/alloc.h"
@@ -13,16 +13,16 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { PARTS = 4 }; /* of its share of what is left that a worker draws at a time */
+enum { PARTS = 4 }; /* a worker draws at most this fraction (1/4) of its part of the pairs left */
 
 typedef struct pool pool;
 
 typedef struct {
     pool *pool;
-    int device; /* of the session */
+    int device; /* index in the session */
     gcor_context context;
     gcor_sink *sink;
-    gcor_square *drawn; /* all so far, to be done again should the device be lost */
+    gcor_square *drawn; /* all squares drawn so far, to be repeated if the device fails */
     int64_t n_drawn, capacity;
     int is_started, is_busy, is_lost;
     pthread_t thread;
@@ -30,7 +30,7 @@ typedef struct {
 
 struct pool {
     gcor_work *work;
-    gcor_context *context; /* of the thread that called in */
+    gcor_context *context; /* of the calling thread */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     gcor_read_queue reads; /* under `mutex` */
@@ -39,7 +39,7 @@ struct pool {
     member members[GCOR_MAX_DEVICES];
 };
 
-/* ---- the queue, by several -------------------------------------------------------------- */
+/* ---- the shared queue ------------------------------------------------------------------- */
 
 static gcor_status note_drawn(member *m, const gcor_square *square) {
     void *drawn = m->drawn;
@@ -50,7 +50,7 @@ static gcor_status note_drawn(member *m, const gcor_square *square) {
     return status;
 }
 
-/* The pool's lock is held. */
+/* The caller holds the pool's lock. */
 static gcor_status draw(member *m, const gcor_worker *worker, gcor_square *square, int *found) {
     pool *p = m->pool;
     gcor_status status = gcor_queue_draw(&p->work->queue, &m->context, (int64_t)PARTS * p->n,
@@ -58,14 +58,15 @@ static gcor_status draw(member *m, const gcor_worker *worker, gcor_square *squar
     return status || !*found ? status : note_drawn(m, square);
 }
 
-/* Whether the worker has pairs that are not safe. The lock is held. */
+/* Records whether the worker has pairs that are not safe. The caller holds the lock. */
 static void set_busy(member *m, int is_busy) {
     m->pool->busy += is_busy - m->is_busy;
     m->is_busy = is_busy;
     pthread_cond_broadcast(&m->pool->changed);
 }
 
-/* Until there is something to draw again, or nobody has anything that could come back. */
+/* Waits until there is something to draw, or no worker is left that could return squares. Returns 1 if there may be
+ * work. */
 static int wait_for_work(member *m) {
     pool *p = m->pool;
     set_busy(m, 0);
@@ -93,7 +94,8 @@ static gcor_status draw_and_multiply(member *m, gcor_worker *worker) {
     return status ? status : m->context.error.status;
 }
 
-/* What the device had drawn, to the others; if there are none left, its error is the run's. The lock is held. */
+/* Returns the device's squares to the queue. If no device is left, its error becomes the run's. The caller holds the
+ * lock. */
 static void lose_device(member *m, gcor_status status) {
     pool *p = m->pool;
     gcor_job *job = p->work->job;
@@ -101,7 +103,7 @@ static void lose_device(member *m, gcor_status status) {
     m->is_lost = 1;
     job->devices_lost++;
     job->lost = own;
-    m->context.error.status = GCOR_OK; /* for what follows */
+    m->context.error.status = GCOR_OK; /* allows the calls below */
     __atomic_fetch_sub(&p->context->monitor->pairs_done, m->context.pairs_done, __ATOMIC_RELAXED);
     for (int64_t k = 0; k < m->n_drawn; k++)
         if (gcor_queue_return(&p->work->queue, &m->context, &m->drawn[k])) status = GCOR_NO_MEMORY;
@@ -111,7 +113,7 @@ static void lose_device(member *m, gcor_status status) {
     }
 }
 
-/* A worker's end. The lock is held. */
+/* Ends a worker. The caller holds the lock. */
 static void leave(member *m, gcor_status status) {
     pool *p = m->pool;
     if (gcor_is_of_device(status)) {
@@ -121,7 +123,7 @@ static void leave(member *m, gcor_status status) {
         __atomic_store_n(&p->context->monitor->stopped, 1, __ATOMIC_RELAXED);
     }
     p->running--;
-    set_busy(m, 0); /* only now: nobody has left before what it gave back was in the queue */
+    set_busy(m, 0); /* only now: no worker may leave before these squares are back in the queue */
 }
 
 static void *work_in_thread(void *argument) {
@@ -140,7 +142,7 @@ static void *work_in_thread(void *argument) {
     return NULL;
 }
 
-/* ---- the thread that called in ------------------------------------------------------------ */
+/* ---- the calling thread ------------------------------------------------------------------- */
 
 static void wait_a_little(pool *p) {
     struct timespec until;
@@ -158,7 +160,7 @@ static void look_after(pool *p) {
         else
             wait_a_little(p);
         pthread_mutex_unlock(&p->mutex);
-        (void)gcor_stop(p->context); /* may run R's own handlers: not with the lock */
+        (void)gcor_stop(p->context); /* may run R's handlers, so the lock is not held */
         pthread_mutex_lock(&p->mutex);
         if (p->context->error.status) pthread_cond_broadcast(&p->changed);
     }
@@ -184,7 +186,7 @@ static gcor_status start(pool *p, member *m, int device) {
 
 static gcor_status start_all(pool *p) {
     gcor_status status = GCOR_OK;
-    pthread_mutex_lock(&p->mutex); /* until all are counted */
+    pthread_mutex_lock(&p->mutex); /* until all workers are counted */
     p->busy = p->running = 0;
     for (int d = 0; !status && d < p->n; d++) {
         status = start(p, &p->members[d], d);

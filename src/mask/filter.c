@@ -14,7 +14,7 @@ static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_t
     return gcor_end_tile(((gcor_filter *)sink)->of, context, tile);
 }
 
-/* n elements of the segment from k on. */
+/* Elements k .. k+n-1 of the segment. */
 static gcor_segment part_of(const gcor_segment *segment, int64_t k, int64_t n) {
     gcor_segment part = *segment;
     part.col += k;
@@ -26,7 +26,7 @@ static gcor_segment part_of(const gcor_segment *segment, int64_t k, int64_t n) {
 
 enum { SOME = 256 };
 
-/* A copy of the part in which what does not count is NaN. */
+/* Passes on a copy of the part with NaN for pairs outside of the mask. */
 static gcor_status take_counted(gcor_sink *of, gcor_context *context, int thread, gcor_segment *part,
                                 const unsigned char *counts) {
     double doubles[SOME];
@@ -45,7 +45,8 @@ static gcor_status take_counted(gcor_sink *of, gcor_context *context, int thread
     return of->type->take(of, context, thread, part);
 }
 
-/* Those parts of the part that count; of all subjects' values (stride), a copy would have to be of each. */
+/* Passes on the runs of the part that are in the mask. Used if the segment has all subjects' values (stride), of
+ * which a copy would be expensive. */
 static gcor_status take_runs(gcor_sink *of, gcor_context *context, int thread, const gcor_segment *part,
                              const unsigned char *counts) {
     gcor_status status = GCOR_OK;
@@ -112,7 +113,7 @@ static const gcor_sink_type TYPE = {
     .free = release,
 };
 
-/* Of a sink that cannot be forked or merged neither can this. */
+/* For sinks that cannot be forked or merged. */
 static const gcor_sink_type ALONE = {
     .name = "filter",
     .take = take,

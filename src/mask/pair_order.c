@@ -1,4 +1,4 @@
-/* By label, then along a curve that fills the space: the bits of the coordinates in turns (Morton 1966). */
+/* Orders by label, then along a space-filling curve: the interleaved bits of the coordinates (Morton 1966). */
 #include "pairs.h"
 
 #include "../base/alloc.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 typedef struct {
-    uint32_t label; /* those in no pair come last */
+    uint32_t label; /* variables in no pair come last */
     int32_t number;
     uint64_t code;
 } entry;
@@ -19,7 +19,7 @@ static int by_position(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The least coordinate of each dimension, and what makes of the others numbers below 2^bits, the same in all. */
+/* Origin and scale that map coordinates to integers below 2^bits; the scale is the same in all dimensions. */
 typedef struct {
     int dims, bits;
     double origin[GCOR_MAX_DIMS], scale;

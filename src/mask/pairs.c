@@ -1,4 +1,4 @@
-/* Predicates of pairs, and what the boxes about blocks of variables say of whole tiles. */
+/* The pair mask: predicates of single pairs, and bounding boxes of blocks of variables that decide whole tiles. */
 #include "pairs.h"
 
 #include "../base/alloc.h"
@@ -8,30 +8,30 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = GCOR_PAIR_BLOCK }; /* variables of a box */
+enum { BLOCK = GCOR_PAIR_BLOCK }; /* variables per box */
 
-/* What a block's variables have in common. */
+/* Bounds of a block's variables. */
 typedef struct {
-    int32_t low, high; /* labels of those that have one */
-    int any, all;      /* whether any is in a pair, and whether all are */
+    int32_t low, high; /* range of labels of variables in pairs */
+    int any, all;      /* any variable is in a pair; all are */
     double min[GCOR_MAX_DIMS], max[GCOR_MAX_DIMS];
 } box;
 
-/* Variables in their order; what is said of them is owned. */
+/* Variables in their order. Owns its arrays. */
 typedef struct {
     int64_t n_var, n_boxes;
-    int32_t *number; /* NULL: as they were */
+    int32_t *number; /* original index of each variable; NULL: the order is unchanged */
     int32_t *label;
-    double *position[GCOR_MAX_DIMS]; /* 0 in those that there are not */
+    double *position[GCOR_MAX_DIMS]; /* coordinates; 0 in unused dimensions */
     box *boxes;
 } side;
 
 struct gcor_pairs {
     gcor_relation relation;
     gcor_shape shape;
-    double max; /* the largest square of a distance that is not above the rule's */
+    double max; /* max squared distance whose root does not exceed the rule's distance */
     side cols, own_rows;
-    const side *rows; /* the columns again in a triangle */
+    const side *rows; /* &cols in a triangle */
 };
 
 /* ---- boxes ------------------------------------------------------------------------------------- */
@@ -70,8 +70,8 @@ static void make_boxes(side *s) {
     }
 }
 
-/* Squares of the least and of the largest distance. Rounding never turns two numbers round, so that no pair's own is
- * outside of them. */
+/* Bounds of squared distances between two boxes. Rounding is monotonic, so that no pair's computed distance is
+ * outside of the bounds. */
 static void distances(const box *a, const box *b, double *near, double *far) {
     *near = *far = 0;
     for (int d = 0; d < GCOR_MAX_DIMS; d++) {
@@ -109,7 +109,7 @@ static box box_of_blocks(const side *s, int64_t first, int64_t end) {
     return b;
 }
 
-/* Whether a block of rows and one of columns have a pair by the shape, of which none may be in the tile. */
+/* True if a block of rows and a block of columns can have a pair of the shape, possibly outside of the tile. */
 static int have_pair(gcor_shape shape, int64_t row_block, int64_t col_block) {
     return shape == GCOR_LOWER ? col_block <= row_block : shape == GCOR_UPPER ? col_block >= row_block : 1;
 }
@@ -137,7 +137,7 @@ gcor_extent gcor_pairs_of_tile(const gcor_pairs *pairs, const gcor_tile *tile) {
     return extent == GCOR_SOME_PAIRS ? extent_of_blocks(pairs, row, row_end, col, col_end) : extent;
 }
 
-/* Blocks of one side that have a pair with any of the other's: from *first, before *end. */
+/* Shrinks blocks *first .. *end-1 of one side to those with a pair in the mask with any of the other side's blocks. */
 static void shrink(const gcor_pairs *pairs, int by_row, const int64_t *other, int64_t *first, int64_t *end) {
     int64_t from = *end, to = *first;
     for (int64_t k = *first; k < *end; k++)
@@ -153,7 +153,7 @@ static void shrink(const gcor_pairs *pairs, int by_row, const int64_t *other, in
     *end = to;
 }
 
-/* The part of a tile's side of n variables from `var` on that is in blocks first .. end-1. */
+/* Restricts the n variables from `var` on to blocks first .. end-1. */
 static void cut(int64_t first, int64_t end, int64_t *var, int64_t *n) {
     int64_t from = gcor_clamp(first * BLOCK, *var, *var + *n), to = gcor_clamp(end * BLOCK, from, *var + *n);
     *var = from;
@@ -178,7 +178,7 @@ static void compare_labels(const int32_t *label, int32_t own, int64_t n, int equ
     for (int64_t k = 0; k < n; k++) counts[k] = (label[k] >= 0) & ((label[k] == own) == equal);
 }
 
-/* Whether distances of columns col .. col+n-1 are at most the rule's: 1 or 0. */
+/* near[k] = 1 if column col+k is within the rule's distance, otherwise 0. */
 static void compare_positions(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *near) {
     const side *rows = pairs->rows, *cols = &pairs->cols;
     const double max = pairs->max, x = rows->position[0][row], y = rows->position[1][row], z = rows->position[2][row];
@@ -188,7 +188,7 @@ static void compare_positions(const gcor_pairs *pairs, int64_t row, int64_t col,
         near[k] = (xs[k] - x) * (xs[k] - x) + (ys[k] - y) * (ys[k] - y) + (zs[k] - z) * (zs[k] - z) <= max;
 }
 
-/* near: as compare_positions() has it; to what counts. */
+/* Combines `near` from compare_positions() with the labels, in place. */
 static void join_labels(const gcor_pairs *pairs, const int32_t *label, int32_t own, int64_t n, unsigned char *near) {
     if (pairs->relation == GCOR_NEARER) {
 #pragma omp simd
@@ -199,7 +199,7 @@ static void join_labels(const gcor_pairs *pairs, const int32_t *label, int32_t o
     }
 }
 
-/* Pairs of a row with columns of one block. */
+/* Compares a row's variable with columns of one block. */
 static void compare(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *counts) {
     const int32_t *label = pairs->cols.label + col, own = pairs->rows->label[row];
     if (pairs->relation == GCOR_WITHIN || pairs->relation == GCOR_BETWEEN) {
@@ -210,7 +210,7 @@ static void compare(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n
     }
 }
 
-/* Of a block's at most BLOCK numbers. */
+/* n is at most BLOCK, so that the sum fits. */
 static int64_t count_ones(const unsigned char *counts, int64_t n) {
     unsigned char ones = 0;
 #pragma omp simd reduction(+ : ones)
@@ -236,7 +236,7 @@ int64_t gcor_pairs_of_row(const gcor_pairs *pairs, int64_t row, int64_t col, int
     return found;
 }
 
-/* ---- how many ---------------------------------------------------------------------------------- */
+/* ---- counting pairs ---------------------------------------------------------------------------- */
 
 static int64_t count_tile(const gcor_pairs *pairs, const gcor_tile *tile) {
     unsigned char counts[BLOCK];
@@ -283,7 +283,7 @@ void gcor_pairs_free(gcor_pairs *pairs) {
     gcor_free(pairs);
 }
 
-/* The label of a variable, below 0 if it has no place either. */
+/* Label of a variable; -1 if it is in no pair, also because of its coordinates. */
 static int32_t label_of(const gcor_traits *traits, int dims, int64_t v) {
     int32_t label = traits->label ? traits->label[v] : 0;
     for (int d = 0; d < dims; d++)
@@ -315,7 +315,7 @@ static gcor_status fill_side(gcor_context *context, side *s, const gcor_traits *
     return GCOR_OK;
 }
 
-/* So that the root of a sum of squares, as it is rounded, need not be taken. */
+/* Largest number whose rounded square root does not exceed the distance, so that no root has to be taken per pair. */
 static double largest_square(double distance) {
     double max = distance * distance, next;
     while (max > 0 && sqrt(max) > distance) max = nextafter(max, 0);

@@ -1,5 +1,5 @@
-/* Biweight midcorrelation (Wilcox 2005, section 9.3.8): differences from the median, of which those that are far from
- * it count less, and not at all from nine median absolute deviations on. Its options are those of WGCNA::bicor(). */
+/* Biweight midcorrelation (Wilcox 2005, section 9.3.8): differences from the median, with weights that decrease with
+ * distance and are zero from nine median absolute deviations on. The options are those of WGCNA::bicor(). */
 #include "coefficient.h"
 #include "measure.h"
 
@@ -9,10 +9,10 @@ double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out
 double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
 extern const gcor_option gcor_bicor_options[];
 
-enum { MAX_OUTLIERS, QUICK, FALLBACK };        /* the options' places */
-enum { NO_FALLBACK, INDIVIDUAL, ALL_PEARSON }; /* what is done without a deviation */
+enum { MAX_OUTLIERS, QUICK, FALLBACK };        /* indices of the options */
+enum { NO_FALLBACK, INDIVIDUAL, ALL_PEARSON }; /* what to do if the median absolute deviation is zero */
 
-/* Pairs are exact whatever `quick` allows. */
+/* `quick` is accepted and ignored: pairs are always exact. */
 static const char *const fallbacks[] = {"none", "individual", "all", NULL};
 const gcor_option gcor_bicor_options[] = {
     [MAX_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL},
@@ -21,7 +21,7 @@ const gcor_option gcor_bicor_options[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-/* Nine deviations, and beyond which share of that the outliers' quantile makes the scale wider. */
+/* Nine deviations; the fraction of that beyond which the outliers' quantile widens the scale. */
 static const double WIDTH = 9, WIDENED_FROM = 0.5;
 
 /* ---- order statistics ----------------------------------------------------------------------------------- */
@@ -37,7 +37,8 @@ static double median_of_three(double a, double b, double c) {
     return c < low ? low : c > high ? high : c;
 }
 
-/* The k-th smallest of n, from 0, to its place, none larger before it and none smaller behind (Hoare 1961). */
+/* Moves the k-th smallest of n values, from 0, to position k, with no larger value before it and no smaller one
+ * after it (Hoare 1961). Returns it. */
 static double select_value(double *x, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     while (low < high) {
@@ -58,7 +59,7 @@ static double select_value(double *x, int64_t n, int64_t k) {
     return x[k];
 }
 
-/* Of type 7 of R's quantile(), and thus the median of both middle values at 1/2; x is reordered. */
+/* Quantile of type 7 of R's quantile(); at 1/2 the mean of both middle values. Reorders x. */
 static double quantile(double *x, int64_t n, double fraction) {
     double at = fraction * (double)(n - 1);
     int64_t k = (int64_t)at < n - 1 ? (int64_t)at : n - 1;
@@ -77,7 +78,8 @@ static double quantile_of(const double *x, int64_t n, double fraction, double *s
 
 /* ---- a column ------------------------------------------------------------------------------------------------- */
 
-/* Values to differences from their median, of a size that has squares. Returns the median of their sizes. */
+/* Replaces values by scaled differences from their median; the scale keeps squares in range. Returns the median
+ * absolute deviation. */
 static double deviate(double *x, int64_t n, double *scratch) {
     double largest = 0;
     for (int64_t k = 0; k < n; k++)
@@ -89,13 +91,13 @@ static double deviate(double *x, int64_t n, double *scratch) {
     return quantile(scratch, n, 0.5);
 }
 
-/* Where more than the share of outliers that is allowed would count less than half way out, that side becomes wider, so
- * that its quantile is there. */
+/* If more than the allowed fraction of outliers would lie beyond half of the width, that side is widened until their
+ * quantile lies there. */
 static double widened(double quantile) {
     return quantile > WIDENED_FROM ? quantile / WIDENED_FROM : 1;
 }
 
-/* Of differences and their median size. Returns the sum of squares of what they become. */
+/* Applies the biweight to differences, given their median absolute deviation. Returns the sum of squares. */
 static double weigh(double *x, int64_t n, double deviation, double max_outliers, double *scratch) {
     const double unit = WIDTH * deviation;
     const double below = unit * widened(-quantile_of(x, n, max_outliers, scratch) / unit);
@@ -109,7 +111,7 @@ static double weigh(double *x, int64_t n, double deviation, double max_outliers,
     return squares;
 }
 
-/* As Pearson's correlation has it. */
+/* Centres as Pearson's correlation does. Returns the sum of squares. */
 static double centre(double *x, int64_t n) {
     double sum = 0, squares = 0, first = x[0];
     for (int64_t k = 0; k < n; k++) sum += x[k] -= first;

@@ -1,11 +1,12 @@
-/* Cosine similarity: a column of unit length, not centred. */
+/* Cosine similarity: columns of unit length, not centred. */
 #include "coefficient.h"
 #include "measure.h"
 
 double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out);
 double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
 
-/* A column that is zero throughout has no direction. Returns the sum of squares of what is left in x. */
+/* Scales x so that squares stay in range. Returns the sum of squares; 0 for a column of zeros, which has no
+ * direction. */
 static double scale(double *x, int64_t n) {
     double largest = 0, squares = 0;
     for (int64_t k = 0; k < n; k++)

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the observations that count ------------------------------------------------------------------- */
+/* ---- the observations in use ----------------------------------------------------------------------- */
 
 static int64_t position(const int32_t *observed, int64_t k) {
     return observed ? observed[k] : k;
 }
 
-/* Of all observations: whether those that count by their weight differ in it. */
+/* True if the positive weights differ. */
 static int has_weights(const gcor_design *design) {
     double first = 0;
     for (int64_t k = 0; design->weight && k < design->n_rows; k++) {
@@ -33,7 +33,7 @@ static void pick_columns(const double *columns, int64_t n, int64_t n_rows, const
         for (int64_t k = 0; k < n_obs; k++) out[q * n_obs + k] = columns[q * n_rows + position(observed, k)];
 }
 
-/* All in one piece, behind the struct. */
+/* The struct and all arrays are one allocation. */
 gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, const int32_t *observed, int64_t n_obs,
                              gcor_design **picked) {
     *picked = NULL;
@@ -71,8 +71,8 @@ void gcor_design_free(gcor_design *design) {
 
 /* ---- a column ----------------------------------------------------------------------------------------- */
 
-/* Sums run in lanes, which a compiler makes vectors of. GROUP columns of a basis are taken off at a time, so that x
- * is read less often. */
+/* Sums run in lanes, which compilers vectorize. GROUP columns of a basis are subtracted at a time, so that x is read
+ * less often. */
 enum { LANES = 4, GROUP = 4 };
 
 static double fold(const double *lane) {
@@ -88,7 +88,7 @@ static double squares_of(const double *x, int64_t n) {
     return fold(lane);
 }
 
-/* The products of x with GROUP columns. */
+/* Dot products of x with GROUP columns. */
 static void products(const double *const *basis, const double *x, int64_t n, double *product) {
     const double *a = basis[0], *b = basis[1], *c = basis[2], *d = basis[3];
     double lane[GROUP][LANES] = {{0}};
@@ -111,7 +111,7 @@ static void take_off(const double *const *basis, const double *product, double *
     for (int64_t k = 0; k < n; k++) x[k] -= (a[k] * pa + b[k] * pb) + (c[k] * pc + d[k] * pd);
 }
 
-/* A group that is not full has its last column again, with the factor 0. */
+/* An incomplete group repeats its last column with the factor 0. */
 static void project(const gcor_design *design, double *x, int64_t n) {
     for (int64_t from = 0; from < design->n_basis; from += GROUP) {
         const double *basis[GROUP];
@@ -126,11 +126,11 @@ static void project(const gcor_design *design, double *x, int64_t n) {
     }
 }
 
-/* What regression leaves of a column is roundings where it is shorter than this share of the column about its mean, or
- * than a few roundings of the values themselves, whose mean may be large. */
+/* The residuals are rounding errors if their norm is below this fraction of the centred column's norm, or below a
+ * few roundings of the values, whose mean may be large. */
 static const double NOTHING_LEFT = 1e-10, ROUNDING = 0x1p-50;
 
-/* A second time where much was taken off: then what is left is orthogonal to the basis to all digits. */
+/* Subtracts the basis a second time if much was removed, so that the residuals are orthogonal to it to all digits. */
 static void take_basis_off(const gcor_design *design, double *x, int64_t n, double before) {
     project(design, x, n);
     if (squares_of(x, n) < before / 2) project(design, x, n);
@@ -142,8 +142,7 @@ static void keep_basis(const gcor_design *design, double *x, int64_t n, double *
     for (int64_t k = 0; k < n; k++) x[k] -= rest[k];
 }
 
-/* About the weighted mean; a constant column becomes exactly zero, whatever its value, by the difference from its first
- * one. */
+/* Subtracts the weighted mean. The first value is subtracted first, so that a constant column becomes exactly zero. */
 static void centre(const gcor_design *design, double *x, int64_t n) {
     const double *weight = design->weight, first = x[0];
     double sum = 0, all = 0;

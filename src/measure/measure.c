@@ -1,4 +1,4 @@
-/* The measures. Whoever adds one writes a row here, and its prepare() in a file of its own. */
+/* The table of measures. A new measure is a row here, and its prepare() in a file of its own. */
 #include "measure.h"
 
 #include "coefficient.h"
@@ -124,7 +124,7 @@ int gcor_add_measure(const gcor_measure *measure) {
     return 0;
 }
 
-/* Columns that are weighted or freed of anything have no moments in common that could be summed up. */
+/* Weighted or adjusted columns cannot share sums of moments between pairs. */
 gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *design) {
     if (!gcor_is_designed(design) || measure->kind != GCOR_REAL) return measure->common;
     return gcor_has_double(measure) ? GCOR_PAIR_COMMON : GCOR_NO_KIND;
@@ -165,7 +165,7 @@ gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, con
 
 /* ---- a column ------------------------------------------------------------------------------------------ */
 
-/* Whether there is nothing to be made of a column. */
+/* True if no coefficients can be computed from a column. */
 static int is_unusable(const gcor_measure *measure, int64_t n, int flags) {
     int unusable = measure->infinite == GCOR_INFINITE_IS_NAN ? GCOR_MISSING | GCOR_INFINITE : GCOR_MISSING;
     return n == 0 || flags & unusable;
@@ -175,7 +175,7 @@ int gcor_needs_scratch(const gcor_measure *measure, const gcor_design *design) {
     return measure->ranked || measure->needs_scratch || (design && design->keeps);
 }
 
-/* Values to ranks. Returns the sum of their squares. */
+/* Replaces values by ranks. Returns the sum of their squares. */
 static double rank_values(const gcor_design *design, double *x, int64_t n, const gcor_ranks *ranks) {
     int64_t tied, present = gcor_rank(x, n, ranks, &tied);
     double squares = gcor_scores(ranks, n, present, x);
@@ -183,12 +183,12 @@ static double rank_values(const gcor_design *design, double *x, int64_t n, const
     return squares;
 }
 
-/* That of the ranks, which are not needed any more once there are scores. */
+/* Scratch of n doubles: the ranks' entries, which are unused once there are scores. */
 static double *scratch_of(const gcor_ranks *ranks) {
     return ranks ? (double *)(void *)ranks->entries : NULL;
 }
 
-/* What prepare() has beside the column. */
+/* What prepare() gets beside the column. */
 static gcor_preparing prepared_with(const gcor_measure *measure, const gcor_design *design, double *option,
                                     const gcor_ranks *ranks) {
     int n = 0;
@@ -200,7 +200,8 @@ static void note(const gcor_preparing *with, int *flags) {
     if (with->fell_back) *flags |= GCOR_FELL_BACK;
 }
 
-/* As the design has it. Whether something is left to be compared; prepare() sees it where *squares is negative. */
+/* Applies the design. Returns 0 if the column is constant after that. Sets *squares to the sum of squares, or to -1
+ * if prepare() still has to be called. */
 static int is_left(const gcor_measure *measure, const gcor_design *design, const gcor_ranks *ranks, double *x,
                    int64_t n, double *squares) {
     if (gcor_is_designed(design)) {
@@ -226,7 +227,7 @@ double gcor_prepare_double(const gcor_measure *measure, const gcor_design *desig
         return norm;
     }
     if (gcor_is_designed(design)) return gcor_double_unit(x, squares, n, out);
-    memcpy(out, x, (size_t)n * sizeof *out); /* whole numbers */
+    memcpy(out, x, (size_t)n * sizeof *out); /* scores are integers, exact without scaling */
     return gcor_double_dot(out, out, n);
 }
 

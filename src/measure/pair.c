@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-/* ---- room ------------------------------------------------------------------------------------------- */
+/* ---- memory layout ---------------------------------------------------------------------------------- */
 
 enum { COLUMNS = 4, WEIGHTS = 2 };
 
-/* How many columns the basis of a pair is made of. */
+/* Number of columns that a pair's basis is made from. */
 static int64_t regressors_of(const gcor_design *design) {
     return design->raw ? design->n_raw : design->n_basis;
 }
@@ -37,9 +37,9 @@ gcor_pair gcor_pair_at(void *memory, const gcor_measure *measure, const gcor_des
     return pair;
 }
 
-/* ---- the design of the common observations ---------------------------------------------------------------- */
+/* ---- the design of a pair --------------------------------------------------------------------------------- */
 
-/* A column of a basis that the others leave less than this share of is one of theirs, as qr() has it. */
+/* A column of which the others leave less than this fraction is considered to be in their span, as in R's qr(). */
 static const double SAME_SPAN = 1e-7;
 
 static double product(const double *x, const double *y, int64_t n) {
@@ -52,8 +52,8 @@ static void take_off(const double *q, double factor, double *x, int64_t n) {
     for (int64_t k = 0; k < n; k++) x[k] -= factor * q[k];
 }
 
-/* Free column x of the mean, by the root of the weights (NULL: all 1) whose squares are given, and of n_basis columns.
- */
+/* Subtracts from column x its projections on the root of the weights (NULL: all 1), whose sum of squares is given
+ * (0: not centred), and on n_basis columns. */
 static void free_of(const double *root, double squares, const double *basis, int64_t n_basis, double *x, int64_t n) {
     double along = 0;
     for (int64_t k = 0; squares > 0 && k < n; k++) along += root ? root[k] * x[k] : x[k];
@@ -61,7 +61,7 @@ static void free_of(const double *root, double squares, const double *basis, int
     for (int64_t q = 0; q < n_basis; q++) take_off(basis + q * n, product(basis + q * n, x, n), x, n);
 }
 
-/* Gram and Schmidt, each column twice. Returns how many columns are left. */
+/* Orthonormalizes by Gram-Schmidt, each column twice. Returns the number of columns left. */
 static int64_t make_orthonormal(const double *root, int is_centred, double *basis, int64_t n_basis, int64_t n) {
     double squares = is_centred ? root ? product(root, root, n) : (double)n : 0;
     int64_t kept = 0;
@@ -79,7 +79,7 @@ static int64_t make_orthonormal(const double *root, int is_centred, double *basi
     return kept;
 }
 
-/* A column of `raw` as that of a basis: weighted, and before that perhaps ranked. */
+/* Prepares a column of `raw` for a basis: ranks it if is_ranked, then weights it. */
 static void weigh_regressor(const gcor_pair *pair, const gcor_design *own, int is_ranked, double *column, int64_t n) {
     int64_t tied;
     if (is_ranked) (void)gcor_scores(&pair->ranks, n, gcor_rank(column, n, &pair->ranks, &tied), column);
@@ -87,7 +87,7 @@ static void weigh_regressor(const gcor_pair *pair, const gcor_design *own, int i
     for (int64_t k = 0; own->root && k < n; k++) column[k] *= own->root[k];
 }
 
-/* Those of the common observations, ranked anew where they were ranked. */
+/* Gathers the regressors of the pair's observations; ranks are computed again. */
 static void gather_regressors(const gcor_pair *pair, const gcor_design *own, int64_t n) {
     const gcor_design *all = pair->design;
     const double *from = all->raw ? all->raw : all->basis;
@@ -98,7 +98,7 @@ static void gather_regressors(const gcor_pair *pair, const gcor_design *own, int
     }
 }
 
-/* Of the n common observations; where these are all, the design as it is. */
+/* The design of n pairwise-complete observations; the original design if these are all. */
 static gcor_design design_of(const gcor_pair *pair, int64_t n) {
     const gcor_design *all = pair->design;
     if (n == pair->n_obs) return *all;
@@ -115,7 +115,7 @@ static gcor_design design_of(const gcor_pair *pair, int64_t n) {
 
 /* ---- a pair --------------------------------------------------------------------------------------------- */
 
-/* Also whether either has infinite values among them. */
+/* Gathers the pairwise-complete observations, and flags infinite values among them. */
 static int64_t gather_common(const gcor_pair *pair, const double *x, const double *y, int *x_flags, int *y_flags) {
     int64_t n = 0;
     for (int64_t k = 0; k < pair->n_obs; k++) {
@@ -129,12 +129,12 @@ static int64_t gather_common(const gcor_pair *pair, const double *x, const doubl
     return n;
 }
 
-/* Directions that regression leaves of n observations: with one alone every coefficient would be 1 or -1. */
+/* True if regression leaves more than one dimension: with one, every coefficient would be 1 or -1. */
 static int has_capacity(const gcor_pair *pair, const gcor_design *design, int64_t n) {
     return !design || design->n_basis == 0 || n - design->n_basis - (pair->measure->angle != GCOR_AS_IS) > 1;
 }
 
-/* Returns the norm, NaN where infinite values leave nothing. */
+/* Prepares one side. Returns its norm, NaN if infinite values leave no coefficient. */
 static double make_prepared(const gcor_pair *pair, const gcor_design *design, double *x, int64_t n, int *flags,
                             double *out) {
     double norm = gcor_prepare_double(pair->measure, design, x, n, flags, &pair->ranks, out);
@@ -158,7 +158,8 @@ double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags) {
     int found = 0;
     int64_t n = gather_common(pair, x, x, &found, &found);
     if (n < 2) return 0;
-    if (pair->design && pair->design->keeps && n < pair->n_obs) return 0; /* what it keeps is of all observations */
+    if (pair->design && pair->design->keeps && n < pair->n_obs)
+        return 0; /* its projection is only defined for all observations */
     gcor_design own = {0};
     if (pair->design) own = design_of(pair, n);
     double norm = make_prepared(pair, pair->design ? &own : NULL, pair->x, n, &found, pair->own_x);

@@ -1,5 +1,5 @@
-/* A pair of columns whose common observations are its own: both are made ready anew from these, whatever their measure.
- */
+/* Coefficients of pairwise-complete pairs: both columns are prepared again on their pairwise-complete observations,
+ * by any measure. */
 #ifndef GPUCOR_CORE_PAIR_H
 #define GPUCOR_CORE_PAIR_H
 
@@ -9,27 +9,27 @@
 extern "C" {
 #endif
 
-/* Room for one pair at a time of columns of n_obs values: n_obs of them and as many ranks, design and all. Each thread
- * has its own. */
+/* Scratch for one pair at a time of columns of n_obs values, including ranks and design. Each thread has its own. */
 typedef struct {
     const gcor_measure *measure;
     const gcor_design *design; /* NULL: none */
     int64_t n_obs;
-    int32_t *rows; /* the common observations */
+    int32_t *rows; /* the pairwise-complete observations */
     double *x, *y, *own_x, *own_y;
-    double *weight, *root, *basis; /* of the common observations */
+    double *weight, *root, *basis; /* of the pairwise-complete observations */
     gcor_ranks ranks;
 } gcor_pair;
 
-/* Bytes of that, and how they are laid out at `memory`, which is aligned for doubles. */
+/* gcor_pair_bytes(): bytes of that scratch. gcor_pair_at(): lays it out at `memory`, which is aligned for doubles
+ * and stays the caller's. */
 size_t gcor_pair_bytes(const gcor_design *design, int64_t n_obs);
 gcor_pair gcor_pair_at(void *memory, const gcor_measure *measure, const gcor_design *design, int64_t n_obs);
 
-/* The coefficient of two columns, NaN where a value is missing, or a value above 1 that says why there is none, as
- * gcor_coefficient() has them. */
+/* Coefficient of two columns of n_obs values (NaN: missing), or a value above 1 that says why there is none, as
+ * gcor_coefficient(). */
 double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const double *y);
-/* The norm of a column by itself, 0 if it has no coefficients, NaN if infinite values keep it from any; *flags gets
- * GCOR_FELL_BACK. own_x, as far as the column has values, is what it is then made of, and rows says of which. */
+/* Norm of a column prepared alone: 0 if it has no coefficients, NaN if because of infinite values. May add
+ * GCOR_FELL_BACK to *flags. Afterwards own_x holds the prepared values, of the observations in rows. */
 double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
-/* Pearson's correlation: a centred column of unit length. */
+/* Pearson's correlation: centred columns of unit length. */
 #include "coefficient.h"
 #include "measure.h"
 
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
 
-/* Differences from the first value are exactly zero for a constant column, whatever its value.
- * Returns the sum of squares about the mean and leaves the centred, scaled values in x. */
+/* Centres and scales x. The first value is subtracted first, so that a constant column becomes exactly zero. Returns
+ * the sum of squares about the mean. */
 static double centre(double *x, int64_t n) {
     double largest = 0, sum = 0, squares = 0, first = x[0];
     for (int64_t k = 0; k < n; k++)

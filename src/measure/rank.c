@@ -16,8 +16,8 @@ static void insertion_sort(gcor_entry *entries, int64_t n) {
     }
 }
 
-/* Two sorted runs of `from`, up to `half` and up to n, to one. Which of two is smaller is a coin's toss: no branch
- * depends on it. */
+/* Merges two sorted runs at `from`: up to `half`, and from there to n. Branch-free, as comparisons are
+ * unpredictable. */
 static void merge(const gcor_entry *from, int64_t half, int64_t n, gcor_entry *to) {
     const gcor_entry *a = from, *b = from + half, *a_end = b, *b_end = from + n;
     while (a < a_end && b < b_end) {
@@ -37,7 +37,7 @@ static void swap_lists(gcor_entry **a, gcor_entry **b) {
     *b = swap;
 }
 
-/* By merging: what is equal stays in its order. */
+/* Stable merge sort. Returns `entries` or `work`, whichever holds the result. */
 static gcor_entry *merge_sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
     for (int64_t at = 0; at < n; at += SHORT) insertion_sort(entries + at, n - at < SHORT ? n - at : SHORT);
     for (int64_t half = SHORT; half < n; half *= 2) {
@@ -50,9 +50,9 @@ static gcor_entry *merge_sort(gcor_entry *entries, int64_t n, gcor_entry *work) 
     return entries;
 }
 
-/* ---- by digits -------------------------------------------------------------------------------- */
+/* ---- radix sort ------------------------------------------------------------------------------- */
 
-/* Many values are sorted by their bytes, from the last one on, in a time that grows with their number alone. */
+/* Long columns are sorted byte by byte, from the lowest byte on, in linear time. */
 enum { DIGITS = 8, DIGIT_VALUES = 256, MIN_BY_DIGITS = 256 };
 
 static void move_by_digit(const gcor_entry *from, int64_t n, int digit, int64_t *begin, gcor_entry *to) {
@@ -67,7 +67,7 @@ static gcor_entry *radix_sort(gcor_entry *entries, int64_t n, gcor_entry *work) 
     }
     for (int digit = 0; digit < DIGITS; digit++) {
         int64_t *count = counts[digit], before = 0;
-        if (count[gcor_key(entries[0].value) >> 8 * digit & 255] == n) continue; /* all have the same */
+        if (count[gcor_key(entries[0].value) >> 8 * digit & 255] == n) continue; /* all values have the same byte */
         for (int value = 0; value < DIGIT_VALUES; value++) {
             int64_t own = count[value];
             count[value] = before;
@@ -79,7 +79,7 @@ static gcor_entry *radix_sort(gcor_entry *entries, int64_t n, gcor_entry *work) 
     return entries;
 }
 
-/* By value, and what is equal by row, in `entries` or in `work`; returns where. */
+/* Sorts by value; ties stay in the order of rows. Returns `entries` or `work`, whichever holds the result. */
 static gcor_entry *sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
     return n < MIN_BY_DIGITS ? merge_sort(entries, n, work) : radix_sort(entries, n, work);
 }
@@ -102,16 +102,17 @@ enum { FEW = 16 };
 
 typedef struct {
     double value;
-    int32_t count, from, next, to; /* in the order of the ranks */
+    int32_t count, from, next, to; /* range of indices in sorted order, and the next free one */
 } level;
 
-/* x's levels as they come, each value's number to place[]; 0: there are more than FEW, or none. */
+/* Finds x's levels in order of appearance and writes each value's level to place[] (-1: missing). Returns their
+ * number; 0: more than FEW, or none. */
 static int find_levels(const double *x, int64_t n, level *levels, int32_t *position) {
     int found = 0, at = 0;
     for (int64_t k = 0; k < n; k++) {
         position[k] = -1;
         if (x[k] != x[k]) continue;
-        if (found == 0 || x[k] != levels[at].value) /* else as the one before */
+        if (found == 0 || x[k] != levels[at].value) /* otherwise the level of the previous value */
             for (at = 0; at < found && levels[at].value != x[k];) at++;
         if (at == FEW) return 0;
         if (at == found) levels[found++] = (level){.value = x[k]};
@@ -121,7 +122,7 @@ static int find_levels(const double *x, int64_t n, level *levels, int32_t *posit
     return found;
 }
 
-/* Where the values of each level are in the order of the ranks. */
+/* Assigns each level its range of indices in sorted order. Returns the number of values. */
 static int64_t position_levels(level *levels, int n) {
     int64_t present = 0;
     for (int a = 0; a < n; a++) {
@@ -148,7 +149,7 @@ static int64_t rank_levels(int64_t n, level *levels, int n_levels, const gcor_ra
     return present;
 }
 
-/* ---- any ------------------------------------------------------------------------------------- */
+/* ---- any column ------------------------------------------------------------------------------ */
 
 static int64_t rank_by_sort(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *tied) {
     int64_t present = 0;
@@ -195,7 +196,7 @@ double gcor_scores(const gcor_ranks *ranks, int64_t n, int64_t present, double *
 }
 
 void gcor_weighted_scores(const gcor_ranks *ranks, const double *weight, int64_t n, double *x) {
-    double *before = (double *)(void *)ranks->entries; /* of the first values in order, the weight of all */
+    double *before = (double *)(void *)ranks->entries; /* before[k]: total weight of the first k values in order */
     before[0] = 0;
     for (int64_t k = 0; k < n; k++) before[k + 1] = before[k] + weight[ranks->order[k]];
     for (int64_t k = 0; k < n; k++) x[k] = before[ranks->begin[k]] - (before[n] - before[ranks->end[k]]);

@@ -1,4 +1,4 @@
-/* From a coefficient to a similarity, and to a power of it: what a soft threshold makes of a pair. */
+/* Soft thresholding: converts a coefficient to a similarity, and that to a power. */
 #ifndef GPUCOR_SIMILARITY_H
 #define GPUCOR_SIMILARITY_H
 
@@ -13,13 +13,13 @@ GCOR_INLINE double gcor_base(gcor_similarity similarity, double r) {
     return similarity == GCOR_UNSIGNED ? fabs(r) : similarity == GCOR_SIGNED ? (1 + r) / 2 : r > 0 ? r : 0;
 }
 
-/* Whether base^power is multiplied out: small whole numbers, as the steps from one power to the next mostly are, and
- * halves. */
+/* True if base^power is computed by multiplication: small integers, as the steps from one power to the next mostly
+ * are, and halves. */
 GCOR_INLINE int gcor_is_multiplied(double power) {
     return power <= 32 && 2 * power == (double)(int)(2 * power);
 }
 
-/* base^power; a root rounds alike on every back end, as a GPU's pow() does not. */
+/* base^power. A square root is rounded alike on every back end, unlike a GPU's pow(). */
 GCOR_INLINE double gcor_power(double base, double power) {
 #ifdef __CUDA_ARCH__
     if (!gcor_is_multiplied(power)) return pow(base, power);

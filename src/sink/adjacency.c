@@ -8,7 +8,7 @@
 
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, SOME = 256 };
 
-/* As gcor_power(), in whole vectors where it is multiplied out. */
+/* gcor_power() for n values, vectorized if computed by multiplication. */
 static void prune_all(double power, int64_t n, const double *base, double *out) {
     const int is_whole = power == (double)(int)power;
     if (!gcor_is_multiplied(power)) {
@@ -22,7 +22,7 @@ static void prune_all(double power, int64_t n, const double *base, double *out) 
     }
 }
 
-/* gcor_base() of what is a coefficient, and 0 of others; returns how many those are. */
+/* Computes gcor_base() of n values, 0 for those that are no coefficients; returns the number of the latter. */
 static int64_t find_bases(gcor_similarity similarity, const double *r, int64_t n, double *base) {
     int64_t missing = 0;
 #pragma omp simd reduction(+ : missing)
@@ -35,7 +35,7 @@ static int64_t find_bases(gcor_similarity similarity, const double *r, int64_t n
     return missing;
 }
 
-/* gcor_adjacency_of() of SOME values at most; returns how many are no coefficients. */
+/* Computes gcor_adjacency_of() of at most SOME values; returns how many are no coefficients. */
 static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, int64_t n, float *out) {
     double base[SOME], a[SOME];
     const double min = gcor_min_adjacency(rule);
@@ -50,8 +50,8 @@ static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, 
     return missing;
 }
 
-/* Those of variable `row` with n others from number `col` of the slab on, to one of the two places of each: the row's.
- */
+/* Stores the adjacencies of variable `row` with n variables from the slab's variable `col` on, in the columns of the
+ * latter. */
 static void put(gcor_adjacency *to, int64_t row, int64_t col, int64_t n, const float *a) {
     for (int64_t k = 0; k < n;) {
         int64_t from = (col + k) % WIDTH, some = WIDTH - from < n - k ? WIDTH - from : n - k;
@@ -61,7 +61,7 @@ static void put(gcor_adjacency *to, int64_t row, int64_t col, int64_t n, const f
     }
 }
 
-/* Of both orders of a pair one counts, and no variable with itself. */
+/* Counts each pair once, and no variable with itself. */
 static int64_t count_missing(int64_t row, int64_t col, int64_t n, const double *r) {
     int64_t missing = 0;
     for (int64_t k = 0; k < n; k++) missing += col + k > row && !(r[k] <= 1);
@@ -85,7 +85,8 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-/* WIDTH rows from r WIDTH on of the columns from c WIDTH on: what counts there, to where its other place is. */
+/* Copies WIDTH rows from r WIDTH on of the columns from c WIDTH on to their mirrored positions, as far as they are
+ * in the sink's triangle. */
 static void mirror(gcor_adjacency *of, int64_t r, int64_t c) {
     const int64_t n = of->sink.n_col, n_row = n - r * WIDTH < WIDTH ? n - r * WIDTH : WIDTH;
     const int64_t n_col = n - c * WIDTH < WIDTH ? n - c * WIDTH : WIDTH;
@@ -97,7 +98,7 @@ static void mirror(gcor_adjacency *of, int64_t r, int64_t c) {
             if (r != c || (is_upper ? i < j : i > j)) to[j * WIDTH + i] = from[i * WIDTH + j];
 }
 
-/* Of the slab's variables from c WIDTH on, all rows that are not there; and zeros. */
+/* Fills the columns from c WIDTH on: mirrored rows, and zeros on the diagonal and beyond the last variable. */
 static void complete(gcor_adjacency *of, int64_t c) {
     const int64_t n = of->sink.n_col, slivers = (of->n + WIDTH - 1) / WIDTH;
     const int64_t beyond = c + 1 == slivers ? slivers * WIDTH - of->n : 0;
@@ -109,7 +110,7 @@ static void complete(gcor_adjacency *of, int64_t c) {
         of->values[(c * n + of->first + v) * WIDTH + v % WIDTH] = 0;
 }
 
-/* Sums of sizes, one after the other. */
+/* Sums of absolute values, in sequence. */
 static void connect(gcor_adjacency *of, int64_t c) {
     const int64_t some = of->n - c * WIDTH < WIDTH ? of->n - c * WIDTH : WIDTH;
     double sum[WIDTH] = {0};
@@ -153,7 +154,7 @@ static void release(gcor_sink *sink) {
     gcor_free(adjacency);
 }
 
-/* Of one worker: neither forked nor merged. */
+/* Used by one worker: neither forked nor merged. */
 const gcor_sink_type gcor_adjacency_type = {.name = "adjacency", .take = take, .free = release};
 
 /* ---- memory --------------------------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
-/* The sink that sums over each variable's edges, or over all of its pairs. An edge is rare and counts where its value
- * is made. Powers are of every pair: a tile's values are put together first, and summed when they are all there
- * (power_sums.c). */
+/* The sink that sums over each variable's edges, or over all of its pairs. Edges are rare and are added as they are
+ * found. Powers need every pair: a tile's values are collected first and summed when complete (power_sums.c). */
 #include "connectivity.h"
 
 #include "../base/alloc.h"
@@ -9,12 +8,12 @@
 
 #include <string.h>
 
-/* Whether the sums are over all pairs, otherwise over edges. */
+/* True if the sums are over all pairs, false if over edges. */
 static int has_pairs(const gcor_sums_rule *rule) {
     return rule->n_power > 0 || rule->histogram || rule->maps;
 }
 
-/* Sums of every pair, for each variable. */
+/* Number of sums over all pairs per variable. */
 static int count_sums(const gcor_connectivity *c) {
     return c->rule.n_power + gcor_count_maps(&c->rule);
 }
@@ -45,7 +44,7 @@ static gcor_status end_edges(gcor_sink *sink, gcor_context *context, const gcor_
     return context->error.status;
 }
 
-/* From a back end that has them in a list. */
+/* Adds a list of edges from a back end that finds edges itself. */
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
     gcor_edge_sums *sums = &((gcor_connectivity *)edges)->edge_sums;
@@ -80,7 +79,7 @@ static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor
     if (status) return status;
     c->at = *tile;
     if (gcor_tile_pairs(tile, sink->shape) == pairs && !sink->pairs) return GCOR_OK;
-    for (int64_t k = 0; k < pairs; k++) c->tile[k] = GCOR_NO_VALUE; /* pairs that do not count */
+    for (int64_t k = 0; k < pairs; k++) c->tile[k] = GCOR_NO_VALUE; /* pairs outside of the shape or the mask */
     return GCOR_OK;
 }
 
@@ -144,7 +143,7 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard
     return status || !c->rule.histogram ? status : gcor_bins_save(&c->bins, context, file);
 }
 
-/* Of each variable no more than it has pairs; each counts for at most 1. */
+/* A variable cannot have more edges than pairs, and each adds at most 1. */
 static int is_sound(const gcor_connectivity *c) {
     const gcor_int128 max = c->n_var * ((gcor_int128)1 << GCOR_FIXED_BITS);
     int sound = 1;
@@ -163,7 +162,7 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     return gcor_bins_load(&c->bins, context, sink->n_row * sink->n_col, file);
 }
 
-/* A number's of one side's variables, `size` bytes each, to where they belong, by way of a copy. */
+/* Moves one side's numbers, `size` bytes each, from their positions to the variables names[j]; copy: scratch. */
 static void unpermute_numbers(const int32_t *names, int64_t n, size_t size, char *numbers, char *copy) {
     memcpy(copy, numbers, (size_t)n * size);
     for (int64_t j = 0; names && j < n; j++) memcpy(numbers + (size_t)names[j] * size, copy + (size_t)j * size, size);
@@ -212,7 +211,7 @@ const gcor_sink_type gcor_degrees_type = {
     .free = release,
 };
 
-/* Of sums over all pairs; the device knows the first of the two by its address. */
+/* Table of sums over all pairs; a device recognizes gcor_connectivity_type by its address. */
 #define TYPE_OF_SUMS(its_name) \
     { \
         .name = its_name, .take = take, .begin_tile = begin_tile, .end_tile = end_tile, .fork = fork_sink, \
@@ -221,7 +220,7 @@ const gcor_sink_type gcor_degrees_type = {
 const gcor_sink_type gcor_connectivity_type = TYPE_OF_SUMS("connectivity");
 const gcor_sink_type gcor_maps_type = TYPE_OF_SUMS("maps");
 
-/* The rule's own fields, one by one: it is compared byte by byte, and what lies between them is 0. */
+/* Copies the used fields only: rules are compared byte by byte, so all other bytes must be 0. */
 static void copy_rule(const gcor_sums_rule *rule, gcor_sums_rule *to) {
     memset(to, 0, sizeof *to);
     to->side = rule->side;
@@ -251,13 +250,13 @@ static gcor_status allocate(gcor_connectivity *c, gcor_context *context) {
     return status;
 }
 
-/* The device half knows neither maps nor y. */
+/* The device half supports neither centrality measures nor y. */
 static const gcor_sink_type *type_of(const gcor_sums_rule *rule, gcor_shape shape) {
     if (!has_pairs(rule)) return &gcor_degrees_type;
     return !rule->maps && shape != GCOR_FULL ? &gcor_connectivity_type : &gcor_maps_type;
 }
 
-/* Edges are found by screening values. Sums over all pairs are of the coefficients that a dense result holds. */
+/* Edges are found by approximate (screening) values. Sums over all pairs use the coefficients of a dense result. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity) {
     gcor_connectivity *c = *connectivity = gcor_alloc(context, 1, sizeof *c, "sums over pairs");

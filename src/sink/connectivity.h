@@ -1,7 +1,8 @@
-/* Sums over each variable's edges (their number and weights), or over all of its pairs (powers of similarities, maps)
- * with a histogram of the coefficients. Degrees and bins are integers and the others fixed-point numbers (fixed.h), so
- * they are the same however the pairs are divided between threads, devices and shards. Sums over all pairs are of the
- * coefficients that a dense result holds (GCOR_AS_FLOATS), so they are the same on every back end. */
+/* Sums over each variable's edges (their number and weights), or over all of its pairs (powers of similarities,
+ * centrality measures) with a histogram of the coefficients. Degrees and bins are integers and the other sums
+ * fixed-point numbers (fixed.h), so they do not depend on how pairs are divided among threads, devices and shards.
+ * Sums over all pairs use the coefficients of a dense result (GCOR_AS_FLOATS), so they are the same on every back
+ * end. */
 #ifndef GPUCOR_CONNECTIVITY_H
 #define GPUCOR_CONNECTIVITY_H
 
@@ -16,21 +17,22 @@ extern "C" {
 
 enum { GCOR_MAX_POWERS = 32, GCOR_MAX_LEVELS = 32 };
 
-/* Maps of all coefficients, or-ed together: sums of r, of Fisher's z (as a part of GCOR_MAX_Z, fisher.h) and of r^2.
- * Where there is one, the coefficients are counted, too. */
+/* Centrality measures over all pairs, or-ed together: sums of r, of Fisher's z (divided by GCOR_MAX_Z, fisher.h),
+ * and of r^2. With any of them, the pairs with a coefficient are counted, too. */
 enum { GCOR_MAP_MEAN = 1, GCOR_MAP_Z = 2, GCOR_MAP_SQUARE = 4, GCOR_MAX_MAPS = 4 };
 
-/* What is summed over a variable's pairs. steps: the powers ascending, each but the first less the
- * one before; equal ones next to one another are raised to once. */
+/* What to sum over a variable's pairs. steps: differences of ascending powers, the first being the first power
+ * itself; if consecutive steps are equal, the factor is computed once. */
 typedef struct {
     gcor_side side;
-    double min; /* minimum weight of an edge, decided on exact coefficients; ignored in sums over all pairs */
+    double min; /* min weight of an edge, decided on exact coefficients; ignored in sums over all pairs */
     gcor_similarity similarity;
-    int n_power;   /* with a power, a histogram or a map the sums are over all pairs, otherwise over edges */
-    int histogram; /* whether the coefficients are counted, too */
+    int n_power;   /* number of powers. With a power, a histogram or a centrality measure, sums are over all pairs,
+                      otherwise over edges */
+    int histogram; /* 1: also count coefficients in bins */
     double steps[GCOR_MAX_POWERS];
-    int n_level;                    /* thresholds; `least` is the first. 0 or 1: it is the only one */
-    double levels[GCOR_MAX_LEVELS]; /* ascending; an edge is summed at the highest that it reaches */
+    int n_level;                    /* number of thresholds, of which `least` is the first; 0 or 1: only that */
+    double levels[GCOR_MAX_LEVELS]; /* ascending; an edge is added at the highest level that it reaches */
     int maps;
 } gcor_sums_rule;
 
@@ -38,38 +40,40 @@ GCOR_INLINE int gcor_count_levels_of(const gcor_sums_rule *rule) {
     return rule->n_level > 1 ? rule->n_level : 1;
 }
 
-/* How many sums of its own each map has, the count among them. */
+/* Number of arrays of sums for centrality measures, including the count. */
 GCOR_INLINE int gcor_count_maps(const gcor_sums_rule *rule) {
     int all = 0;
     for (int map = GCOR_MAP_MEAN; map <= GCOR_MAP_SQUARE; map *= 2) all += (rule->maps & map) != 0;
     return all > 0 ? 1 + all : 0;
 }
 
-/* Of the pairs of a triangle; or of x's variables (columns) with y's, of which the former come first. */
+/* Sums over the pairs of a triangle, or over the pairs of x's variables (columns) with y's; x's variables come
+ * first. */
 typedef struct {
-    gcor_edges edges; /* first: this is its sink; its lists are not used */
-    gcor_bins bins;   /* none without a histogram */
+    gcor_edges edges; /* must be first: its sink is this sink's; its lists are unused */
+    gcor_bins bins;   /* empty without a histogram */
     gcor_sums_rule rule;
     int64_t n_var;
-    int64_t *degree;   /* levels times n_var */
-    gcor_int128 *sums; /* (levels + n_power + maps) times n_var: strengths, each power, the count, each map */
+    int64_t *degree; /* levels x n_var */
+    gcor_int128
+        *sums; /* (levels + n_power + centrality measures) x n_var: strengths, powers, count, centrality measures */
     gcor_edge_sums edge_sums;
-    /* Where every pair counts: the tile at hand, and its values row by row. */
+    /* For sums over all pairs: the current tile, and its values row by row. */
     gcor_tile at;
     double *tile;
-    gcor_int128 *partial; /* powers of its rows, of each thread */
+    gcor_int128 *partial; /* per thread: sums of the tile's rows */
     int64_t tile_capacity, partial_capacity;
 } gcor_connectivity;
 
-/* The number of the first row's variable among all of them. */
+/* Index of the first row's variable among all variables. */
 static inline int64_t gcor_first_row(const gcor_sink *sink) {
     return sink->shape == GCOR_FULL ? sink->n_col : 0;
 }
 
-/* Sums over edges; over all pairs; and over all pairs with maps or y. */
+/* Sums over edges; over all pairs; over all pairs with centrality measures or y. */
 extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type, gcor_maps_type;
 
-/* *connectivity is the caller's, to end with gcor_sink_free(); NULL after an error. */
+/* *connectivity is the caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity);
 

@@ -1,7 +1,7 @@
-/* Sums in which the order of adding does not show: numbers of fixed point, 91 bits behind it, in 128. A term of size up
- * to 1 is cut into two doubles that are whole multiples of 2^-45 and of 2^-91; up to 256 of either kind
- * add up without rounding, in vectors or across a warp, and become a fixed number then. A term is
- * off by 2^-92 at most, and 2^35 of them fit. */
+/* Sums that do not depend on the order of addition: fixed-point numbers with 91 fractional bits, in 128 bits. A term
+ * of magnitude up to 1 is split into two doubles that are multiples of 2^-45 and of 2^-91. Up to 256 of either kind
+ * add up without rounding, in vectors or across a warp, before conversion to fixed point. The error of a term is at
+ * most 2^-92, and 2^35 terms fit. */
 #ifndef GPUCOR_FIXED_H
 #define GPUCOR_FIXED_H
 
@@ -9,7 +9,7 @@
 
 enum { GCOR_EXACT_TERMS = 256, GCOR_FIXED_BITS = 91 };
 
-/* Adding and taking away a number whose last bit is worth 2^-45 (2^-91) rounds to multiples of that. */
+/* Adding and subtracting a number whose last bit is worth 2^-45 (2^-91) rounds to multiples of that. */
 GCOR_INLINE double gcor_high_part(double term) {
     return (term + 0x1.8p7) - 0x1.8p7;
 }
@@ -17,7 +17,7 @@ GCOR_INLINE double gcor_low_part(double term, double high) {
     return ((term - high) + 0x1.8p-39) - 0x1.8p-39;
 }
 
-/* Sums of high and of low parts as one number. */
+/* Converts sums of high and of low parts to one fixed-point number. */
 GCOR_INLINE gcor_int128 gcor_fixed(double high, double low) {
     return (gcor_int128)(int64_t)(high * 0x1p45) * ((gcor_int128)1 << 46) + (int64_t)(low * 0x1p91);
 }

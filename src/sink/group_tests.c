@@ -9,7 +9,7 @@ enum { BLOCK = GCOR_GROUP_BLOCK };
 
 /* ---- tests of a block of pairs ------------------------------------------------------------------------- */
 
-/* One group's subjects with a coefficient, their mean z, and the sum of squared deviations from it. */
+/* A group's moments: number of subjects with a coefficient, their mean z, and the sum of squared deviations from it. */
 typedef struct {
     double count[BLOCK], mean[BLOCK], squares[BLOCK];
 } group_moments;
@@ -31,7 +31,7 @@ static void find_moments(const double *z, int64_t subjects, int64_t n, group_mom
         }
 }
 
-/* The variance of a group's mean; NaN of too few subjects. */
+/* The variance of a group's mean; NaN if there are too few subjects. */
 static double mean_variance(const gcor_groups *groups, const group_moments *m, int64_t k, int64_t subjects) {
     double n = m->count[k];
     if (n < 2 || (!groups->skips && n < (double)subjects)) return NAN;
@@ -80,7 +80,7 @@ void gcor_group_coefficients(const gcor_groups *groups, const gcor_group_tests *
 /* ---- the sink ------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    gcor_sink sink; /* first */
+    gcor_sink sink; /* must be first */
     gcor_groups groups;
     gcor_listed_pairs listed;
     gcor_group_results results;
@@ -88,7 +88,7 @@ typedef struct {
     double *scratch; /* for each thread: z and coefficients of a block of pairs, of every subject; owned */
 } group_sink;
 
-/* The first entry of a row from column `col` on. */
+/* Index of a row's first entry at or after column `col`. */
 static int64_t find_entry(const gcor_listed_pairs *listed, int64_t row, int64_t col) {
     int64_t low = listed->start[row], high = listed->start[row + 1];
     while (low < high) {
@@ -101,7 +101,7 @@ static int64_t find_entry(const gcor_listed_pairs *listed, int64_t row, int64_t 
     return low;
 }
 
-/* Tests n pairs, whose coefficients subject s has at r + s * stride, and stores them from `at` on. */
+/* Tests n pairs, whose coefficients subject s has at r + s * stride, and stores the results from index `at` on. */
 static void test_block(group_sink *g, double *z, const double *r, int64_t stride, int64_t n, int64_t at) {
     const gcor_group_results *to = &g->results;
     gcor_group_tests tests;
@@ -148,7 +148,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-/* Forks write to the same results, each its own pairs. */
+/* Forks write to the same results, each to its own pairs. */
 static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
     const group_sink *g = (group_sink *)sink;
     return gcor_group_sink_new(context, sink->shape, sink->n_row, sink->n_col, &g->groups, &g->listed, &g->results,

@@ -1,5 +1,5 @@
-/* Student's t of subjects' Fisher z, pair by pair: of their mean against 0, or, of two groups of subjects, of the
- * difference of the groups' means, where each group has a variance of its own (Welch 1947). */
+/* Student's t of subjects' Fisher z, pair by pair: of their mean against 0 or, for two groups of subjects, of the
+ * difference of the groups' means with separate variances (Welch 1947). */
 #ifndef GPUCOR_GROUP_TESTS_H
 #define GPUCOR_GROUP_TESTS_H
 
@@ -11,23 +11,24 @@ extern "C" {
 
 enum { GCOR_GROUP_BLOCK = GCOR_SUM_BLOCK }; /* max number of pairs tested at once */
 
-/* The first n_first of n subjects are one group, the others another; n_first == n: there is one group. */
+/* The first n_first of n subjects form one group, the others another; n_first == n: there is one group. */
 typedef struct {
     int64_t n, n_first;
-    int skips; /* subjects without a coefficient are left out of the pair; otherwise the pair has no test */
+    int skips; /* 1: subjects without a coefficient are left out of the pair; 0: the pair then has no test */
 } gcor_groups;
 
-/* Tests of up to GCOR_GROUP_BLOCK pairs. Without a test (fewer than two subjects of a group) all three are NaN. */
+/* Tests of up to GCOR_GROUP_BLOCK pairs: difference (or mean), its standard error, degrees of freedom. All are NaN
+ * without a test (fewer than two subjects in a group). */
 typedef struct {
     double difference[GCOR_GROUP_BLOCK], error[GCOR_GROUP_BLOCK], df[GCOR_GROUP_BLOCK];
 } gcor_group_tests;
 
-/* n <= GCOR_GROUP_BLOCK pairs; subject s has their coefficients at r + s * stride. z: scratch, GCOR_GROUP_BLOCK doubles
- * for each subject. Any thread. */
+/* Tests n <= GCOR_GROUP_BLOCK pairs; subject s has their coefficients at r + s * stride. z: scratch,
+ * GCOR_GROUP_BLOCK doubles per subject. Any thread. */
 void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops, const double *r, int64_t stride,
                       int64_t n, double *z, gcor_group_tests *tests);
-/* The same pairs' t as coefficients t / sqrt(t^2 + df), df being the largest that a pair can have; NaN without a test.
- * Any thread. */
+/* Converts the pairs' t to coefficients t / sqrt(t^2 + df), where df is the max that a pair can have; NaN without a
+ * test. Any thread. */
 void gcor_group_coefficients(const gcor_groups *groups, const gcor_group_tests *tests, int64_t n, double *r);
 
 /* The pairs to test, as compressed rows of a network: row i has the columns col[start[i]] to
@@ -42,8 +43,8 @@ typedef struct {
     double *difference, *error, *df, missing;
 } gcor_group_results;
 
-/* The sink takes every subject's coefficients (GCOR_EACH). *sink is the caller's, to end with gcor_sink_free(); NULL
- * after an error. shape, n_row, n_col: of the pairs (gcor_sink). */
+/* Creates a sink that takes every subject's coefficients (GCOR_EACH). shape, n_row, n_col: of the pairs (gcor_sink).
+ * *sink is the caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_group_sink_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col,
                                 const gcor_groups *groups, const gcor_listed_pairs *listed,
                                 const gcor_group_results *results, gcor_sink **sink);

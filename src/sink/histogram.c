@@ -1,4 +1,4 @@
-/* The sink that counts coefficients by size. */
+/* The sink that counts coefficients in bins. */
 #include "histogram.h"
 
 #include "../base/alloc.h"
@@ -33,7 +33,7 @@ void gcor_bins_sum(gcor_bins *bins) {
     }
 }
 
-/* Bins are found together, then counted. */
+/* Finds the bins of a run of values, which is vectorized, then counts them. */
 void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max) {
     enum { RUN = 64 };
     int64_t *counts = bins->counts + (int64_t)thread * GCOR_BINS;
@@ -74,7 +74,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         for (int64_t l = 0; l < run; l++) values[l] = segment->floats[k + l];
         gcor_bins_count(&histogram->bins, thread, values, run, max);
     }
-    /* The same number from every thread. */
+    /* Every thread stores the same number. */
     __atomic_store(&histogram->error, &error, __ATOMIC_RELAXED);
     return GCOR_OK;
 }

@@ -1,4 +1,4 @@
-/* How many pairs have which coefficient. */
+/* Histograms of coefficients. */
 #ifndef GPUCOR_HISTOGRAM_H
 #define GPUCOR_HISTOGRAM_H
 
@@ -8,9 +8,8 @@
 extern "C" {
 #endif
 
-/* Coefficients in bins of equal width over [-1, 1]: bin b holds r with b <= (r + 1) BINS / 2 < b + 1,
- * the last one 1, too. A tenth of a permille wide: fine enough to find a quantile's neighbourhood,
- * few enough for a GPU's shared memory. */
+/* Bins of equal width over [-1, 1]: bin b holds r with b <= (r + 1) BINS / 2 < b + 1; the last bin also holds 1.
+ * They are fine enough to locate a quantile, and few enough for a GPU's shared memory. */
 enum { GCOR_BINS = 10000 };
 
 GCOR_INLINE int gcor_bin(double r) {
@@ -18,7 +17,8 @@ GCOR_INLINE int gcor_bin(double r) {
     return bin < 0 ? 0 : bin < GCOR_BINS ? bin : GCOR_BINS - 1;
 }
 
-/* Bins for each of some threads, cleared. gcor_bins_sum() adds all to the first ones. */
+/* A set of bins for each thread, cleared by gcor_bins_new(). gcor_bins_sum() adds all sets to the first one and
+ * clears the others. */
 typedef struct {
     int64_t *counts; /* threads x GCOR_BINS, owned */
     int threads;
@@ -26,23 +26,23 @@ typedef struct {
 gcor_status gcor_bins_new(gcor_context *context, gcor_bins *bins);
 void gcor_bins_free(gcor_bins *bins);
 void gcor_bins_sum(gcor_bins *bins);
-/* Add GCOR_BINS counts to the first ones. */
+/* Adds GCOR_BINS counts to the first set. */
 void gcor_bins_add(gcor_bins *bins, const int64_t *counts);
-/* Count those of n values that are at most `most`. Any thread, with its own number. */
+/* Counts the values that are at most `most`. Any thread, with its own number. */
 void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max);
-/* As a sink's save() and load(); there are at most so many pairs. */
+/* For a sink's save() and load(). most: max number of pairs, to detect damaged files. */
 gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file);
 gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, FILE *file);
 
 typedef struct {
-    gcor_sink sink; /* first */
+    gcor_sink sink; /* must be first */
     gcor_bins bins;
-    double error; /* what was counted may be off by as much */
+    double error; /* max error of the counted values */
 } gcor_histogram;
 
 extern const gcor_sink_type gcor_histogram_type;
 
-/* approximate: cheap values will do, with an error. *histogram is the caller's, to end with gcor_sink_free();
+/* approximate: count approximate values, with an error. *histogram is the caller's, to free with gcor_sink_free();
  * NULL after an error. */
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
                                gcor_histogram **histogram);

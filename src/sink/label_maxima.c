@@ -42,7 +42,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-/* The largest of all threads. */
+/* Maximum over all threads. */
 static double largest_z(const gcor_label_maxima *maxima, int64_t k) {
     double largest = -INFINITY;
     for (int64_t t = 0; t < maxima->threads; t++) {

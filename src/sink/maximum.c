@@ -6,7 +6,7 @@
 
 enum { LINE = 8 }; /* doubles of a cache line */
 
-/* Only values that may be larger than the largest so far are wanted exactly: few, once it is large. */
+/* Computes exact values only for values that may exceed the maximum so far, which soon are few. */
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     enum { RUN = 64 };
     gcor_maximum *maximum = (gcor_maximum *)sink;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { PIECE = 256 }; /* numbers at a time, which stay in a near cache */
+enum { PIECE = 256 }; /* numbers processed at a time, which stay in a near cache */
 
 gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, gcor_moments *moments) {
     double **all[] = {&moments->count, &moments->first, &moments->sum, &moments->squares, &moments->min, &moments->max};
@@ -28,7 +28,7 @@ void gcor_moments_free(gcor_moments *moments) {
 }
 
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n) {
-    (void)context; /* without OpenMP */
+    (void)context; /* unused without OpenMP */
     moments->n = n;
     moments->all_begun = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
@@ -39,7 +39,7 @@ void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n)
     }
 }
 
-/* Numbers from .. from+n-1, of which some have no value, or none so far. */
+/* Adds a row to numbers from .. from+n-1, some of which may have no value yet, or none in this row. */
 static void add_some(const gcor_moments *moments, int64_t from, int64_t n, const double *values) {
     for (int64_t k = from; k < from + n; k++) {
         double value = values[k - from];
@@ -54,7 +54,7 @@ static void add_some(const gcor_moments *moments, int64_t from, int64_t n, const
     }
 }
 
-/* The same of numbers that all have one, without a branch, so that many are done at once. */
+/* Adds a row in which every number has a value; branch-free, for vectorization. */
 static void add_all(const gcor_moments *moments, int64_t from, int64_t n, const double *restrict value) {
     const double *restrict first = moments->first + from;
     double *restrict count = moments->count + from, *restrict sum = moments->sum + from;
@@ -71,7 +71,7 @@ static void add_all(const gcor_moments *moments, int64_t from, int64_t n, const 
     }
 }
 
-/* Numbers from .. from+n-1 of all rows, while they are near. */
+/* Adds all rows to numbers from .. from+n-1 while these are in cache. */
 static void add_rows(const gcor_moments *moments, int64_t from, int64_t n, const double *values, int64_t times,
                      const unsigned char *is_full) {
     int begun = moments->all_begun;

@@ -1,4 +1,4 @@
-/* Moments of many numbers at a time, of each over its values that come one after the other. */
+/* Moments of many numbers at a time, each over a sequence of values. */
 #ifndef GPUCOR_MOMENTS_H
 #define GPUCOR_MOMENTS_H
 
@@ -8,27 +8,26 @@
 extern "C" {
 #endif
 
-/* n of each; owned. Sums are of differences from a number's first value: so what is lost by taking away the square of
- * the mean from the mean of the squares is at most as many roundings as there are values. */
+/* Arrays of n elements; owned. Sums are of differences from each number's first value, so that subtracting the
+ * squared mean loses at most as many roundings as there are values. */
 typedef struct {
     int64_t n, capacity;
     double *count, *first, *sum, *squares, *min, *max;
     int all_begun; /* each number has had a value */
 } gcor_moments;
 
-/* For up to so many numbers; the caller's, to end with gcor_moments_free(), also after an error. */
+/* Allocates moments of up to `room` numbers. The caller frees them with gcor_moments_free(), also after an error. */
 gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, gcor_moments *moments);
 void gcor_moments_free(gcor_moments *moments);
-/* Begin with n of them, at most `room`, that have no values yet. */
+/* Starts n numbers, at most `room`, without values. */
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n);
 
-/* A value more for each of them, `times` times: values has as many rows of n, in the order in which they come. What is
- * not at most 1 is no value, and counts for nothing. is_full: of each row, 1 if it has nothing but values, for certain.
- */
+/* Adds `times` values to each number: `values` has `times` rows of n, in order. A value that is not at most 1 is
+ * ignored. is_full[t]: 1 if row t is known to contain no such value. */
 void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times,
                       const unsigned char *is_full);
 
-/* Of number k. Below 1 value, or below 2 for the standard deviation: `missing`. */
+/* Moments of number k; `missing` if it has no value (for the standard deviation, fewer than 2). */
 double gcor_moments_mean(const gcor_moments *moments, int64_t k, double missing);
 double gcor_moments_sd(const gcor_moments *moments, int64_t k, double missing);
 double gcor_moments_min(const gcor_moments *moments, int64_t k, double missing);

@@ -1,5 +1,5 @@
-/* Sums of powers, and of the maps, one after the other. Every thread takes strips of columns, and each value counts for
- * its column and, in sums of the thread's own, for its row; at last the rows' sums of all threads are added up. */
+/* Sums of powers and of centrality measures. Every thread takes strips of columns; each value is added to its
+ * column's sums and to the thread's own sums of its row. At the end the threads' row sums are added up. */
 #include "connectivity.h"
 
 #include "../base/alloc.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { STRIP = 64 }; /* columns: their sums stay in the first-level cache */
+enum { STRIP = 64 }; /* columns of a strip: their sums stay in the L1 cache */
 
 /* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (fixed.h). */
 typedef struct {
@@ -32,7 +32,7 @@ gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, c
 
 /* ---- a row of a strip ----------------------------------------------------------------------------- */
 
-/* n terms, each to its column's sum; returns the sum of all. */
+/* Adds n terms to their columns' sums; returns the sum of all. */
 static gcor_int128 add_terms(const double *terms, int64_t n, double *high, double *low) {
     double all_high = 0, all_low = 0;
 #pragma omp simd reduction(+ : all_high, all_low)
@@ -46,7 +46,7 @@ static gcor_int128 add_terms(const double *terms, int64_t n, double *high, doubl
     return gcor_fixed(all_high, all_low);
 }
 
-/* base[k]^0, and the base, of n values; 0 where there is no coefficient. */
+/* Sets power to base^0 = 1, and base; both are 0 for values that are no coefficient. */
 static void start_powers(gcor_similarity similarity, const double *r, int64_t n, double *base, double *power) {
     for (int64_t k = 0; k < n; k++) {
         power[k] = r[k] <= 1 ? 1 : 0;
@@ -54,7 +54,7 @@ static void start_powers(gcor_similarity similarity, const double *r, int64_t n,
     }
 }
 
-/* As gcor_power(), in whole vectors where it is multiplied out. */
+/* gcor_power() for n values, vectorized if computed by multiplication. */
 static void power_all(const double *base, double step, int64_t n, double *factor) {
     if (!gcor_is_multiplied(step)) {
         for (int64_t k = 0; k < n; k++) factor[k] = gcor_power(base[k], step);
@@ -68,7 +68,7 @@ static void power_all(const double *base, double step, int64_t n, double *factor
     }
 }
 
-/* n values of a row, to the sums of their columns and to the row's. */
+/* Adds n values of a row to the sums of their columns and of the row. */
 static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, strip_sums *cols, gcor_int128 *row) {
     double base[STRIP], factor[STRIP], terms[STRIP];
     start_powers(rule->similarity, r, n, base, terms);
@@ -80,7 +80,7 @@ static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, s
     }
 }
 
-/* The same to the sums of the maps: how many have a coefficient, and r, z and its square. */
+/* Adds n values to the centrality measures: the count of coefficients, r, z and r^2. */
 static void add_maps(const gcor_sums_rule *rule, const double *r, int64_t n, strip_sums *cols, gcor_int128 *row) {
     double own[STRIP], terms[STRIP];
     int p = rule->n_power;
@@ -99,12 +99,12 @@ static void add_maps(const gcor_sums_rule *rule, const double *r, int64_t n, str
 
 /* ---- a tile --------------------------------------------------------------------------------------- */
 
-/* Sum p of variable var; strengths come first. */
+/* Address of sum p of variable var; strengths come before these sums. */
 static gcor_int128 *sum_of(gcor_connectivity *c, int64_t var, int p) {
     return &c->sums[var + (gcor_count_levels_of(&c->rule) + p) * c->n_var];
 }
 
-/* A strip's sums so far to its n variables from `first` on. */
+/* Adds a strip's sums to its n variables from `first` on, and clears them. */
 static void add_columns(gcor_connectivity *c, int64_t first, int64_t n, strip_sums *cols) {
     int n_sum = count_sums(c);
     for (int p = 0; p < n_sum; p++)
@@ -129,7 +129,7 @@ typedef struct {
     gcor_connectivity *c;
     gcor_context *context;
     const gcor_tile *tile;
-    int64_t n_row_sums; /* of a thread: sums of all rows */
+    int64_t n_row_sums; /* sums of all rows, per thread */
 } ending;
 
 static void end_strip(void *argument, int thread, int64_t strip) {
@@ -137,7 +137,7 @@ static void end_strip(void *argument, int thread, int64_t strip) {
     if (!gcor_stop(e->context)) add_strip(e->c, e->tile, strip, e->c->partial + thread * e->n_row_sums);
 }
 
-/* The threads' sums of a row, all of which were cleared, to the variable. */
+/* Adds the threads' sums of a row to its variable. */
 static void end_row(void *argument, int thread, int64_t i) {
     const ending *e = argument;
     gcor_connectivity *c = e->c;
@@ -153,7 +153,7 @@ gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context, con
     ending e = {c, context, tile, tile->n_row * count_sums(c)};
     memset(c->partial, 0, (size_t)(context->threads * e.n_row_sums) * sizeof *c->partial);
     gcor_for_each(context->threads, (tile->n_col + STRIP - 1) / STRIP, end_strip, &e);
-    /* The same variables may be among the columns: only now. */
+    /* Only now: the same variables may be among the columns. */
     gcor_for_each(context->threads, tile->n_row, end_row, &e);
     return context->error.status;
 }

@@ -5,29 +5,30 @@
 #include "../engine/session.h"
 #include "../base/triangle.h"
 
-/* Sides of tiles: a tile's columns are prepared anew for each window, and its coefficients and moments are to stay
- * near. A device is busy with larger ones only. */
+/* Sides of tiles. A tile's columns are prepared again for each window, and its coefficients and moments should stay
+ * in cache; a GPU needs larger tiles to be busy. */
 enum { SIDE = 1024, DEVICE_SIDE = 4096 };
 
-/* Coefficients that are put together before they are added, so that moments do not come and go with each window. */
+/* Coefficients of several windows are collected before they are added, so that moments are not reloaded for each
+ * window. */
 enum { BUFFER_BYTES = 8 << 20 };
 
 typedef struct {
     gcor_windows *windows;
     gcor_window_crew crew;
     gcor_moments moments;
-    int64_t side, at_a_time; /* windows */
+    int64_t side, at_a_time; /* number of windows collected */
     double *values;          /* at_a_time rows of a tile's coefficients */
-    unsigned char *is_full;  /* of each of these */
+    unsigned char *is_full;  /* one per window collected */
     gcor_tile tile;
-    int64_t first; /* of the windows in `values` */
+    int64_t first; /* first window in `values` */
 } tiles;
 
 static int64_t pairs_of(const gcor_tile *tile) {
     return gcor_tile_pairs(tile, GCOR_LOWER);
 }
 
-/* Whether nothing is known of the variables for which a pair would have no coefficient. */
+/* True if every pair certainly has a coefficient. */
 static int is_full(const gcor_job *job) {
     unsigned char flags = 0;
     for (int64_t j = 0; j < job->x->n_var; j++) flags |= job->x_flags[j];
@@ -65,7 +66,7 @@ static gcor_status do_tile(tiles *t, gcor_context *context) {
 }
 
 static gcor_status evict(tiles *t, gcor_context *context) {
-    gcor_tile largest = {t->side, t->side, 0, t->side}; /* all its pairs count */
+    gcor_tile largest = {t->side, t->side, 0, t->side}; /* all of its pairs are in the triangle */
     int64_t n_var = t->windows->series->source.n_var, pairs = n_var > t->side ? pairs_of(&largest) : n_var * n_var / 2;
     int64_t fit = BUFFER_BYTES / ((pairs + 1) * (int64_t)sizeof(double)), n = t->windows->n;
     gcor_status status = gcor_window_crew_open(&t->crew, t->crew.session, context, t->windows, pairs, n);

@@ -1,4 +1,4 @@
-/* Columns from a source, gathered for whoever prepares them. */
+/* Gathers columns from a source for the code that prepares them. */
 #include "source.h"
 
 #include "../base/alloc.h"
@@ -8,8 +8,11 @@
 
 #include <math.h>
 
-enum { BLOCK_BYTES = 4 << 20, MAX_BYTES = 64 << 20 }; /* read at a time where one thread alone may read; for a grain */
-enum { AT_ONCE_BYTES = 128 << 10, MAX_AT_ONCE = 64 }; /* read at a time by each thread; columns */
+enum {
+    BLOCK_BYTES = 4 << 20,
+    MAX_BYTES = 64 << 20
+}; /* bytes read at a time if only one thread may read; max bytes for a grain */
+enum { AT_ONCE_BYTES = 128 << 10, MAX_AT_ONCE = 64 }; /* bytes read at a time by each thread; max columns */
 
 typedef struct {
     gcor_context *context;
@@ -35,7 +38,7 @@ static int normalise(double *value, int64_t n) {
     return flags;
 }
 
-/* Observations ascend, so that those that count can be moved up in place. */
+/* Observations ascend, so that those in use can be moved up in place. */
 static void work_on(const gathering *g, int thread, int64_t j, double *x) {
     const gcor_columns *columns = g->columns;
     if (columns->observed)
@@ -43,7 +46,7 @@ static void work_on(const gathering *g, int thread, int64_t j, double *x) {
     g->work(g->user, thread, j, x, normalise(x, columns->n_obs));
 }
 
-/* How many columns a thread reads at a time: short ones together, as each read of a file is a call of the system. */
+/* Columns that a thread reads at a time: several if they are short, as each read of a file is a system call. */
 static int64_t columns_at_once(const gathering *g) {
     int64_t fitting = AT_ONCE_BYTES / (8 * (g->columns->source->n_obs + 1));
     return gcor_clamp(gcor_min(fitting, g->n / (4 * g->context->threads)), 1, MAX_AT_ONCE);
@@ -58,7 +61,7 @@ static void read_and_work(const gathering *g, int thread, int64_t first, int64_t
 typedef struct {
     const gathering *g;
     int64_t width;   /* columns read at a time */
-    double *scratch; /* room for so many of each thread */
+    double *scratch; /* memory for that many columns per thread */
 } own_reading;
 
 static void read_some(void *argument, int thread, int64_t k) {
@@ -67,15 +70,15 @@ static void read_some(void *argument, int thread, int64_t k) {
     read_and_work(r->g, thread, r->g->first + at, n, r->scratch + thread * r->width * r->g->columns->source->n_obs);
 }
 
-/* Every thread reads for itself, into memory of its own. */
+/* Every thread reads into its own memory. */
 static void gather_anywhere(const gathering *g, double *scratch) {
     own_reading r = {g, columns_at_once(g), scratch};
     gcor_for_each(g->context->threads, (g->n + r.width - 1) / r.width, read_some, &r);
 }
 
-/* Blocks begin at multiples of the grain, but for the first one and where the grain is too large. */
+/* Blocks begin at multiples of the grain, except for the first block, and if the grain is too large. */
 typedef struct {
-    int64_t start, columns; /* where the first would begin, and how many columns each has */
+    int64_t start, columns; /* where the first block would begin; columns of each block */
 } blocks;
 
 static blocks blocks_of(const gathering *g) {
@@ -87,7 +90,7 @@ static blocks blocks_of(const gathering *g) {
     return (blocks){start, columns < all ? columns : all};
 }
 
-/* Columns from .. end-1 are block b; none beyond the last one. */
+/* Sets from and end to the columns of block b, from .. end-1; from >= end beyond the last block. */
 static void block_range(const gathering *g, int64_t b, int64_t *from, int64_t *end) {
     blocks all = blocks_of(g);
     *from = all.start + b * all.columns > g->first ? all.start + b * all.columns : g->first;
@@ -99,7 +102,8 @@ static double *half_of(const gathering *g, int64_t b, double *buffer) {
     return buffer + b % 2 * blocks_of(g).columns * g->columns->source->n_obs;
 }
 
-/* Block b to its half of the buffer; beyond the last one there is nothing to do. A failure is in the context. */
+/* Reads block b into its half of the buffer; does nothing beyond the last block. An error is recorded in the
+ * context. */
 static void read_block(const gathering *g, int64_t b, double *buffer) {
     int64_t from, end;
     block_range(g, b, &from, &end);
@@ -109,9 +113,9 @@ static void read_block(const gathering *g, int64_t b, double *buffer) {
 
 typedef struct {
     const gathering *g;
-    int64_t b, from, end; /* the block at hand, and its columns */
+    int64_t b, from, end; /* the current block and its columns */
     double *buffer;
-    int has_read; /* the next block; the caller's thread alone uses it */
+    int has_read; /* the next block has been read; used only by the caller's thread */
 } block_reading;
 
 static void read_next_block(block_reading *r) {
@@ -125,7 +129,7 @@ static void work_on_column(void *argument, int thread, int64_t k) {
     work_on(r->g, thread, r->from + k, half_of(r->g, r->b, r->buffer) + k * r->g->columns->source->n_obs);
 }
 
-/* The caller's thread reads the next block, and then helps the others with the one at hand. */
+/* The caller's thread reads the next block, and then helps the others with the current one. */
 static void gather_in_blocks(const gathering *g, double *buffer) {
     block_reading r = {.g = g, .buffer = buffer};
     read_block(g, 0, buffer);

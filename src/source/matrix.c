@@ -1,4 +1,4 @@
-/* The source in memory: columns of an R matrix as plain doubles. */
+/* The source for matrices in memory: columns of an R matrix as doubles. */
 #include "source.h"
 
 #include <limits.h>
@@ -13,7 +13,9 @@ static void read_integers(const gcor_matrix *matrix, int64_t j, double *out) {
     const int32_t *value = (const int32_t *)matrix->values + j * matrix->var_stride;
     for (int64_t k = 0; k < matrix->source.n_obs; k++) {
         int32_t v = value[k * matrix->obs_stride];
-        out[k] = v == INT_MIN ? (double)NAN : (double)v; /* NAN alone is a float, and would make one of v */
+        out[k] = v == INT_MIN
+                     ? (double)NAN
+                     : (double)v; /* NAN is a float: without the cast, the conditional would convert v to float */
     }
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct {
-    int64_t n_obs;             /* that count */
+    int64_t n_obs;             /* observations in use */
     unsigned char *incomplete; /* n_obs, shared by the threads */
     int any;
 } missing_marks;
@@ -21,7 +21,7 @@ static void mark_column(void *user, int thread, int64_t j, double *x, int flags)
         if (x[k] != x[k]) __atomic_store_n(&marks->incomplete[k], 1, __ATOMIC_RELAXED);
 }
 
-/* Of the observations that count by their weight. */
+/* Marks incomplete observations among those in use by their weight. */
 static gcor_status mark_missing(gcor_context *context, gcor_source *source, const gcor_observations *observations,
                                 missing_marks *marks) {
     gcor_columns all = {.source = source, .observed = observations->observed, .n_obs = observations->n_obs};
@@ -34,7 +34,7 @@ static gcor_status allocate_list(gcor_context *context, int64_t n_obs, gcor_obse
     return observations->observed ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-/* Those that counted before and are complete; in place. */
+/* Reduces the list to complete observations, in place. */
 static gcor_status list_complete(gcor_context *context, const missing_marks *marks, gcor_observations *observations) {
     int is_all = !observations->observed;
     if (allocate_list(context, marks->n_obs, observations)) return GCOR_NO_MEMORY;
@@ -65,7 +65,7 @@ static gcor_status apply_use(gcor_context *context, gcor_use use, const missing_
     return status;
 }
 
-/* An observation of weight 0 does not count, whatever it has: what it misses is not missing. */
+/* An observation of weight 0 is not used, so its missing values do not matter. */
 static gcor_status list_weighted(gcor_context *context, const gcor_design *design, int64_t n_obs,
                                  gcor_observations *observations) {
     int64_t counts = 0;

@@ -1,17 +1,18 @@
-/* Which observations count, by their weights and the rule of `use`. */
+/* Selects the observations in use, by their weights and the rule `use`. */
 #ifndef GPUCOR_MISSING_H
 #define GPUCOR_MISSING_H
 
 #include "../gpucor.h"
 
 typedef struct {
-    int32_t *observed; /* those that count, ascending; NULL: all. gcor_free() */
-    int64_t n_obs;     /* how many count */
-    int common;        /* each pair has its own common observations */
+    int32_t
+        *observed; /* indices of the observations in use, ascending; NULL: all. The caller frees it with gcor_free() */
+    int64_t n_obs; /* number of observations in use */
+    int common;    /* each pair uses its pairwise-complete observations */
 } gcor_observations;
 
-/* Look for missing values in x and y as far as `use` needs it. Frees nothing that it returns;
- * after an error there is nothing to free. GCOR_BAD_INPUT bears the message of stats::cor. */
+/* Searches x and y for missing values as far as `use` requires. After an error there is nothing to free.
+ * GCOR_BAD_INPUT has the message of stats::cor. */
 gcor_status gcor_observations_of(gcor_context *context, const gcor_job *job, gcor_observations *observations);
 
 #endif

@@ -1,4 +1,4 @@
-/* The source in a raw file. */
+/* The source for raw files. */
 #include "raw_file.h"
 
 #include "../base/os.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 8192 }; /* values to read at a time where they become doubles */
+enum { PIECE = 8192 }; /* values read at a time for conversion to doubles */
 
 struct gcor_raw_file {
     gcor_file_shape shape;
@@ -38,7 +38,7 @@ static gcor_status check_size(gcor_context *context, const char *path, const gco
                      wanted);
 }
 
-/* Before it is opened: opening a pipe would wait for who writes to it. */
+/* Checked before opening: opening a pipe would wait for a writer. */
 static gcor_status check_regular(gcor_context *context, const char *path) {
     gcor_os_kind kind = gcor_os_kind_of(path);
     if (kind == GCOR_OS_ABSENT)
@@ -96,7 +96,7 @@ const gcor_file_shape *gcor_raw_shape(const gcor_raw_file *file) {
 
 /* ---- columns ------------------------------------------------------------------------ */
 
-/* The file has ended before the last byte that was asked for. */
+/* Reports that the file ended before the last byte requested. */
 static gcor_status fail_short(gcor_context *context, const gcor_raw_file *file) {
     gcor_status status = gcor_raw_check(context, file);
     if (status) return status;
@@ -110,7 +110,7 @@ static gcor_status read_bytes(gcor_context *context, const gcor_raw_file *file, 
     return got < n ? fail_short(context, file) : GCOR_OK;
 }
 
-/* n values from number k of column j on; those of the next columns follow without a gap. */
+/* Reads n values from value k of column j on, continuing in the next columns. */
 static gcor_status read_values(gcor_context *context, const gcor_raw_file *file, int64_t j, int64_t k, int64_t n,
                                void *out) {
     int64_t bytes = types[file->shape.type].bytes;

@@ -1,5 +1,5 @@
-/* Where columns come from: an R matrix in memory (matrix.c), or whatever can fill a block of columns. Behind these
- * functions nobody knows which. */
+/* Sources of columns: an R matrix in memory (matrix.c), or anything that can fill a block of columns. The rest of
+ * the engine does not know which. */
 #ifndef GPUCOR_SOURCE_H
 #define GPUCOR_SOURCE_H
 
@@ -9,25 +9,25 @@
 extern "C" {
 #endif
 
-/* A source begins with this. It belongs to the caller of gcor_run() and does not change during it. */
+/* A source begins with this. It belongs to the caller of gcor_run() and does not change during the run. */
 struct gcor_source {
     int64_t n_obs, n_var;
-    /* Whether any thread may read, several at once. Otherwise only the thread that called gcor_run() does (R's, where
-     * reading asks R), and blocks of block_bytes are read ahead while the one before is prepared. */
+    /* True if any thread may read, several at once. Otherwise only the thread that called gcor_run() reads (R's, if
+     * reading calls R), and blocks of block_bytes are read ahead while the previous block is prepared. */
     int any_thread;
-    int64_t grain; /* blocks begin at multiples of this where that many columns are not too large: a file may have
-                    * several in one piece; 0 or 1: anywhere */
-    /* Columns first .. first+n-1 to out, n_obs doubles each; missing: any NaN. An error of its own is
+    int64_t grain; /* blocks begin at multiples of this, if that many columns are not too large: a file may store
+                      several columns as one chunk; 0 or 1: anywhere */
+    /* Reads columns first .. first+n-1 into out, n_obs doubles each; missing values: any NaN. On failure reports
      * GCOR_BAD_INPUT or GCOR_NO_MEMORY by gcor_fail(). */
     gcor_status (*read)(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out);
 };
 
-/* Gathered columns, one at a time: column j's columns->n_obs values in x, which may be changed (missing as one quiet
- * NaN, -0 as +0), and GCOR_MISSING and GCOR_INFINITE as found. Called by several threads, each with its own
+/* Called for each gathered column j. x: its columns->n_obs values, which may be overwritten (missing values are one
+ * quiet NaN, -0 is +0); flags: GCOR_MISSING and GCOR_INFINITE as found. Called by several threads, each with its own
  * number below context->threads. */
 typedef void (*gcor_column_work)(void *user, int thread, int64_t j, double *x, int flags);
 
-/* Do the work for columns first .. first+n-1, in no order, by context->threads threads. */
+/* Calls work for columns first .. first+n-1, in any order, on context->threads threads. */
 gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns, int64_t first, int64_t n,
                              gcor_column_work work, void *user);
 
@@ -35,20 +35,19 @@ gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns,
 
 typedef enum { GCOR_DOUBLES, GCOR_INTEGERS, GCOR_SPARSE } gcor_storage;
 
-/* A matrix read in place: value of observation k of variable j at
- * values[k * obs_stride + j * var_stride]; a sparse one in compressed columns, row numbers
- * ascending. Borrowed: the caller keeps it alive and unchanged. Integers: INT_MIN is missing;
- * doubles: any NaN is. */
+/* A matrix read in place: observation k of variable j is values[k * obs_stride + j * var_stride]; a sparse matrix
+ * has compressed columns with ascending row indices. Borrowed: the caller keeps it alive and unchanged. Missing
+ * values: INT_MIN for integers, any NaN for doubles. */
 typedef struct {
-    gcor_source source; /* first; made by gcor_matrix_source() */
+    gcor_source source; /* must be first; made by gcor_matrix_source() */
     gcor_storage storage;
-    const void *values; /* double or int32_t; sparse: the doubles of the non-zero entries */
+    const void *values; /* double or int32_t; sparse: the doubles of the stored entries */
     int64_t obs_stride, var_stride;
     const int32_t *sparse_row;   /* row of each entry */
     const int32_t *sparse_start; /* n_var + 1 starts of columns */
 } gcor_matrix;
 
-/* What every matrix's source begins with. */
+/* Returns the source member of a matrix. */
 gcor_source gcor_matrix_source(int64_t n_obs, int64_t n_var);
 
 #ifdef __cplusplus

@@ -12,12 +12,12 @@ typedef struct {
     gcor_autocorrelation *of;
     const gcor_columns *columns;
     const gcor_measure *measure;
-    char *scratch; /* scratch_bytes of each thread: for two columns, and for a pair */
+    char *scratch; /* scratch_bytes per thread: two columns and a pair */
     size_t column_bytes, scratch_bytes;
 } estimation;
 
-/* The column as it is compared, at its places in time, and zero elsewhere; is_there is 1 at these places. *n gets their
- * number. Returns the norm, 0: there is none. */
+/* Places the prepared column at its positions in time, with zeros elsewhere; is_there is 1 at these positions, and
+ * *n is their number. Returns the norm; 0 if there is none. */
 static double lay_out(const estimation *e, char *scratch, const double *x, double *series, double *is_there,
                       int64_t *n) {
     const gcor_columns *columns = e->columns;
@@ -37,8 +37,8 @@ static double lay_out(const estimation *e, char *scratch, const double *x, doubl
     return norm;
 }
 
-/* The autocorrelation of a series of n values at n_rows places. Gaps leave fewer products, of as many values: as
- * without them, there are (n_rows - lag) / n_rows of these for each value. */
+/* Autocorrelation of a series of n values at n_rows positions. Gaps leave fewer products; the sum is scaled to
+ * (n_rows - lag) / n_rows products per value, as without gaps. */
 static double at_lag(const double *series, const double *is_there, int64_t lag, int64_t n, int64_t n_rows,
                      double norm) {
     double fraction = (double)(n_rows - lag) / (double)n_rows,
@@ -91,7 +91,7 @@ void gcor_autocorrelation_free(gcor_autocorrelation *of) {
     gcor_free(of);
 }
 
-/* The number of observations at a sum that is not NaN. */
+/* The effective number of observations for a sum that is not NaN. */
 static double calibrated(const gcor_calibration *c, double sum) {
     int64_t k = 0;
     while (k < c->n_points && c->sums[k] <= sum) k++;

@@ -5,30 +5,30 @@
 #include <math.h>
 #include <string.h>
 
-/* Both coefficients have equal steps from -1 to 1, and a symmetric distribution: step k of all `steps` is the k-th
- * smallest value, from 0. The lower half of the distribution is tabulated. */
+/* Both coefficients have equal steps from -1 to 1 and a symmetric distribution: step k is the k-th smallest value,
+ * from 0. The lower half of the distribution is tabulated. */
 struct gcor_exact {
     const gcor_measure *measure;
     int64_t min, max;
-    double **lower; /* [n - least]: P(at most step k), k up to half of the steps; in one block, that of the first */
+    double **lower; /* [n - least]: P(at most step k), k up to half of the steps; lower[0] owns the memory of all */
 };
 
 static int is_kendall(const gcor_measure *measure) {
     return measure->distribution == GCOR_NORMAL_WITH_TIES;
 }
 
-/* Spearman's rho is the measure of ranks as they are. */
+/* Spearman's rho is the measure of unchanged ranks. */
 int64_t gcor_max_exact(const gcor_measure *measure) {
     if (is_kendall(measure)) return GCOR_MAX_KENDALL;
     return measure->ranked && !measure->prepare ? GCOR_MAX_SPEARMAN : 0;
 }
 
-/* Kendall's tau counts pairs, Spearman's rho sums of squared differences of ranks, which are even. */
+/* Kendall's tau counts pairs; Spearman's rho sums squared differences of ranks, which sum to an even number. */
 int64_t gcor_exact_steps(const gcor_measure *measure, int64_t n) {
     return is_kendall(measure) ? n * (n - 1) / 2 : n * (n * n - 1) / 6;
 }
 
-/* P(at most step k) from the lower half. */
+/* P(at most step k), from the lower half. */
 static double lower_tail(const double *half, int64_t steps, int64_t k) {
     if (k < 0) return 0;
     if (k >= steps) return 1;
@@ -37,7 +37,7 @@ static double lower_tail(const double *half, int64_t steps, int64_t k) {
 
 /* ---- Kendall ------------------------------------------------------------------------------------ */
 
-/* The n-th observation is concordant with 0 .. n - 1 of those before it, all equally probable. */
+/* The n-th observation is concordant with 0 .. n - 1 of the previous ones, each with equal probability. */
 static void add_observation(const gcor_measure *measure, const double *before, int64_t n, double *half) {
     int64_t steps = gcor_exact_steps(measure, n - 1);
     double sum = 0;
@@ -47,7 +47,7 @@ static void add_observation(const gcor_measure *measure, const double *before, i
     }
 }
 
-/* Each number of observations follows from the one before, from 2 on. */
+/* Builds each number of observations from the previous one, from 2 on. */
 static void tabulate_kendall(gcor_exact *exact) {
     exact->lower[0][0] = 0.5;
     for (int64_t n = 3; n <= exact->max; n++)
@@ -56,12 +56,12 @@ static void tabulate_kendall(gcor_exact *exact) {
 
 /* ---- Spearman ------------------------------------------------------------------------------------ */
 
-/* Orders of n ranks, by the set of ranks that the first `at` observations have: how many have each sum of squared
- * differences, halved. Sets of the same size have their counts in one block, each at its place. */
+/* Counts orders of n ranks by their sum of squared differences, halved: dynamic programming over the set of ranks
+ * that the first `at` observations have. Sets of the same size have their counts in one block. */
 typedef struct {
-    int n, sums;       /* counts of sums 0 .. sums - 1: the lower half, as no difference makes a sum smaller */
-    int64_t largest;   /* the most sets that have the same size */
-    int32_t *position; /* of each set among those of its size */
+    int n, sums;       /* counts of sums 0 .. sums - 1: the lower half suffices, as sums only grow */
+    int64_t largest;   /* max number of sets of the same size */
+    int32_t *position; /* index of each set among those of its size */
     double *now, *next;
 } orders;
 
@@ -74,7 +74,8 @@ static void set_positions(orders *o) {
     }
 }
 
-/* One observation more. A sum of squares on the way may be odd: x^2 - x is even, and all differences x add up to 0. */
+/* Adds one observation. A partial sum of squares may be odd, so x^2 - x is summed, which is even; the differences x
+ * sum to 0. */
 static void extend(orders *o, int at) {
     memset(o->next, 0, (size_t)(o->largest * o->sums) * sizeof *o->next);
     for (int set = 0; set < 1 << o->n; set++) {
@@ -92,7 +93,7 @@ static void extend(orders *o, int at) {
     o->next = swapped;
 }
 
-/* Counts of at most 14! are exact. */
+/* Counts up to 14! are exact in double. */
 static void count_orders(orders *o, double *half) {
     double all = 1, sum = 0;
     memset(o->now, 0, (size_t)o->sums * sizeof *o->now);
@@ -125,7 +126,7 @@ static gcor_status tabulate_spearman(gcor_context *context, gcor_exact *exact) {
     return status;
 }
 
-/* The fourth moment is of Kendall and Stuart, The Advanced Theory of Statistics, 31.20. */
+/* The fourth moment is from Kendall and Stuart, The Advanced Theory of Statistics, 31.20. */
 gcor_rho_beta gcor_rho_beta_of(double n) {
     double fourth = 3 * (((25 * n - 38) * n - 35) * n + 72) / (25 * n * (n + 1) * (n - 1) * (n - 1) * (n - 1));
     double excess = fourth * (n - 1) * (n - 1) - 3, df = -6 / excess - 3;

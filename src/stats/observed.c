@@ -9,7 +9,7 @@
 typedef struct {
     gcor_context *context;
     gcor_observed *observed;
-    char *ranks; /* ranks_bytes of each thread */
+    char *ranks; /* ranks_bytes per thread */
     size_t ranks_bytes;
 } observer;
 
@@ -17,7 +17,7 @@ static void mark_present(uint64_t *present, const double *x, int64_t n) {
     for (int64_t k = 0; k < n; k++) present[k / 64] |= (uint64_t)(x[k] == x[k]) << k % 64;
 }
 
-/* Room for the runs of ties, if there are any. */
+/* Allocates the list of runs of ties; NULL if there are none, or after an error. */
 static int32_t *allocate_runs(gcor_context *context, const gcor_ranks *ranks, int64_t n) {
     int64_t capacity = 0;
     for (int64_t at = 0, end; at < n; at = end) {
@@ -145,7 +145,7 @@ gcor_weight_sums gcor_common_weights(const gcor_observed *a, int64_t i, const gc
     return sums;
 }
 
-/* Tie sums of variable i of a among its common observations with variable j of b. */
+/* Tie sums of variable i of a over its pairwise-complete observations with variable j of b. */
 static gcor_tie_sums common_ties(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j) {
     const uint64_t *other = b->present + j * b->words;
     gcor_tie_sums sums = gcor_no_ties;

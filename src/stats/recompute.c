@@ -8,20 +8,20 @@
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 32 << 20 }; /* of columns of either side, which are in memory at a time */
+enum { BLOCK_BYTES = 32 << 20 }; /* bytes of columns of each side in memory at a time */
 
 /* Columns first .. first + n - 1 of one side. */
 typedef struct {
     const gcor_columns *columns;
     int64_t first, n;
-    double *values; /* columns->n_obs of each */
+    double *values; /* columns->n_obs values each */
 } block;
 
 typedef struct {
     gcor_context *context;
     const gcor_measure *measure;
     block x, y;
-    char *scratch; /* scratch_bytes of each thread */
+    char *scratch; /* scratch_bytes per thread */
     size_t scratch_bytes;
 } recomputation;
 
@@ -31,7 +31,7 @@ static void keep_column(void *user, int thread, int64_t j, double *x, int flags)
     memcpy(b->values + (j - b->first) * b->columns->n_obs, x, (size_t)b->columns->n_obs * sizeof *x);
 }
 
-/* Columns first .. last. */
+/* Reads columns first .. last. */
 static gcor_status read_block(gcor_context *context, block *b, int64_t first, int64_t last) {
     b->first = first;
     b->n = last - first + 1;
@@ -61,7 +61,7 @@ static void compute_pairs(const recomputation *c, int64_t n, gcor_pair_value *pa
     }
 }
 
-/* Finds the first and the last of the pairs' variables of x among from .. end - 1; first > last: there are none. */
+/* Finds the first and last variable of x among the pairs' in from .. end - 1; first > last if there is none. */
 static void find_range(const gcor_pair_value *pairs, int64_t n, int64_t from, int64_t end, int64_t *first,
                        int64_t *last) {
     *first = end;
@@ -73,7 +73,7 @@ static void find_range(const gcor_pair_value *pairs, int64_t n, int64_t from, in
     }
 }
 
-/* Pairs whose variables of y are in a block: these, and block after block of x's. */
+/* Computes pairs whose variables of y are in one block, against one block of x after the other. */
 static gcor_status compute_block(recomputation *c, int64_t width, int64_t n, gcor_pair_value *pairs) {
     gcor_status status = read_block(c->context, &c->y, pairs[0].j, pairs[n - 1].j);
     for (int64_t from = 0; !status && from < c->x.columns->source->n_var; from += width) {

@@ -1,4 +1,4 @@
-/* Coefficients of some pairs, computed anew in double precision. */
+/* Recomputes the coefficients of some pairs in double precision. */
 #ifndef GPUCOR_RECOMPUTE_H
 #define GPUCOR_RECOMPUTE_H
 
@@ -9,13 +9,13 @@ extern "C" {
 #endif
 
 typedef struct {
-    int64_t at;   /* the caller's: where the pair is in a list of its own */
+    int64_t at;   /* the caller's: index of the pair in a list of its own */
     int64_t i, j; /* variables of x and of y */
     double r;
 } gcor_pair_value;
 
-/* Replace r of the n pairs, which ascend by j, by the coefficients in double precision of the observations that both
- * variables have. A pair without a coefficient keeps its r. The measure has a form in double precision
+/* Replaces r of the n pairs, sorted by j, by the coefficient in double precision over the pairwise-complete
+ * observations. A pair without coefficient keeps its r. The measure must have a form in double precision
  * (gcor_has_double()). y may be x. Uses context->threads threads. */
 gcor_status gcor_recompute(gcor_context *context, const gcor_measure *measure, const gcor_columns *x,
                            const gcor_columns *y, int64_t n, gcor_pair_value *pairs);

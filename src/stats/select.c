@@ -1,5 +1,5 @@
-/* A histogram of the leading bits says which of them the k-th number has, one of the next bits among those numbers the
- * next, until all bits are known. Ties are no special case. */
+/* Radix selection: a histogram of the leading bits determines those of the k-th number; histograms of the next bits,
+ * among the numbers that share them, determine the rest. Ties need no special case. */
 #include "select.h"
 
 #include "../base/alloc.h"
@@ -9,7 +9,7 @@
 
 enum { BIN_BITS = 15, BINS = 1 << BIN_BITS, FEW = 1 << 22 };
 
-/* Numbers of which the excess over `base` is below 2^bits are to be looked at. */
+/* The numbers still considered: those with number - base < 2^bits. */
 typedef struct {
     uint64_t base;
     int bits;
@@ -33,7 +33,8 @@ static void count_list(range r, int bin_bits, const uint64_t *list, int64_t n, i
     }
 }
 
-/* Only the bin that has the *k-th smallest is left, in which *k is counted on; returns how many are in it. */
+/* Narrows the range to the bin with the *k-th smallest number and makes *k relative to that bin. Returns the bin's
+ * count. */
 static int64_t narrow(range *r, int bin_bits, const int64_t *counts, int64_t *k) {
     int shift = shift_of(*r, bin_bits), bin = 0;
     while (bin < (1 << bin_bits) - 1 && counts[bin] < *k) *k -= counts[bin++];
@@ -42,7 +43,7 @@ static int64_t narrow(range *r, int bin_bits, const int64_t *counts, int64_t *k)
     return counts[bin];
 }
 
-/* Those that are left to `to`, which may be the list itself; returns how many. */
+/* Copies the numbers in range to `to`, which may be the list itself; returns how many. */
 static int64_t pick(range r, const uint64_t *list, int64_t n, uint64_t *to) {
     int64_t left = 0;
     for (int64_t e = 0; e < n; e++) {
@@ -72,16 +73,16 @@ typedef struct {
     const gcor_numbers *from;
     range left;
     int64_t *counts;   /* threads x BINS */
-    uint64_t *buffers; /* threads x the room of a piece */
+    uint64_t *buffers; /* threads x the capacity of a piece */
 } selection;
 
-/* Piece p's numbers, in the thread's buffer. */
+/* Reads piece p's numbers into the thread's buffer. */
 static int64_t read_piece(const selection *s, gcor_context *context, int64_t p, uint64_t **list) {
     *list = s->buffers + omp_get_thread_num() * s->from->capacity;
     return gcor_stop(context) ? 0 : s->from->read(s->from->user, context, p, *list);
 }
 
-/* Into bins of each thread that there is; the sums over them come first. */
+/* Counts into one set of bins per thread; the first set gets the totals. */
 static void count(const selection *s, gcor_context *context) {
     int team = 1;
 #pragma omp parallel num_threads(context->threads)
@@ -101,8 +102,8 @@ static void count(const selection *s, gcor_context *context) {
         for (int64_t b = 0; b < BINS; b++) s->counts[b] += s->counts[t * (int64_t)BINS + b];
 }
 
-/* The numbers that are left to `out`, in no order; never more than there is room for, should a file have been written
- * to since they were counted. Returns how many. */
+/* Collects the numbers in range to `out`, in any order; at most `room`, in case a file was modified after counting.
+ * Returns how many. */
 static int64_t gather(const selection *s, gcor_context *context, uint64_t *out, int64_t capacity) {
     int64_t found = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
@@ -115,7 +116,7 @@ static int64_t gather(const selection *s, gcor_context *context, uint64_t *out, 
     return found < capacity ? found : capacity;
 }
 
-/* Once few are left the others are not looked at again. */
+/* When few numbers are left, collects them and selects in memory. */
 static gcor_status select_few(const selection *s, gcor_context *context, int64_t n, int64_t k, uint64_t *number) {
     uint64_t *some = gcor_alloc(context, n, sizeof *some, "values to choose among");
     if (!some) return GCOR_NO_MEMORY;

@@ -11,7 +11,7 @@ static int is_stronger(gcor_strong a, gcor_strong b) {
     return a.size > b.size || (a.size == b.size && a.position < b.position);
 }
 
-/* ---- a thread's ------------------------------------------------------------------------------- */
+/* ---- one thread ------------------------------------------------------------------------------- */
 
 static void rise(gcor_strong *heap, int64_t at) {
     gcor_strong moved = heap[at];
@@ -19,7 +19,7 @@ static void rise(gcor_strong *heap, int64_t at) {
     heap[at] = moved;
 }
 
-/* A new root goes where it belongs. */
+/* Moves a new root down to its position. */
 static void sink_root(gcor_strong *heap, int64_t n) {
     gcor_strong moved = heap[0];
     int64_t at = 0;
@@ -31,7 +31,7 @@ static void sink_root(gcor_strong *heap, int64_t n) {
     heap[at] = moved;
 }
 
-/* What is smaller need not be looked at. */
+/* Smaller values can be skipped. */
 static double bound_of(const gcor_strongest *own) {
     return own->n == own->max ? own->heap[0].size : 0;
 }
@@ -64,7 +64,7 @@ void gcor_strongest_look(gcor_strongest *own, gcor_context *context, const doubl
     }
 }
 
-/* ---- all threads' ----------------------------------------------------------------------------- */
+/* ---- all threads ------------------------------------------------------------------------------ */
 
 gcor_strongest *gcor_strongest_new(gcor_context *context, int64_t max) {
     gcor_strongest *all = gcor_alloc(context, context->threads, sizeof *all, "the strongest pairs");

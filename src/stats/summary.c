@@ -1,6 +1,6 @@
-/* Two passes over the values: the first counts them in bins, the second takes what is in those bins that a quantile is
- * in. Bins of equal width are for coefficients, of which few are in one; where a bin has many, as by ties, the
- * numbers in it are looked at bit by bit. */
+/* Two passes over the values: the first counts them in bins, the second collects the values of bins that contain a
+ * quantile. Bins of equal width suit coefficients. If a bin has many values, as with ties, gcor_select() finds the
+ * quantile bit by bit. */
 #include "summary.h"
 
 #include "../base/alloc.h"
@@ -13,32 +13,32 @@
 
 enum { BLOCK = 1 << 15, BINS = 1 << 15, LANES = 8, MAX_SHARDS = 100, FEW = 1 << 18, FEW_OF = 512 };
 
-/* A sum, and what rounding has taken from it. */
+/* A sum and its accumulated rounding error. */
 typedef struct {
     double sum, rest;
 } exact_sum;
 
-/* One of the bins that a quantile is in. */
+/* A bin that contains a quantile. */
 typedef struct {
     int bin;
-    int64_t before, n;  /* values in bins before it, and in it */
-    uint64_t low, high; /* their keys are from here to here */
-    uint64_t *few;      /* NULL: too many */
+    int64_t before, n;  /* values in the bins before it, and in it */
+    uint64_t low, high; /* range of the values' keys */
+    uint64_t *few;      /* the keys of its values; NULL: too many */
 } crowd;
 
 typedef struct {
     const gcor_values *values;
     int64_t n;
-    double *scratch; /* a block for each thread, where values are not in memory as doubles */
-    int64_t *counts; /* threads x BINS; the sums over the threads come first */
+    double *scratch; /* a block per thread, if values are not in memory as doubles */
+    int64_t *counts; /* threads x BINS; the first set gets the totals */
     int64_t missing;
-    exact_sum *sums; /* of each block */
+    exact_sum *sums; /* one per block */
     gcor_strongest *strongest;
     int n_crowds;
     crowd crowds[2 * MAX_SHARDS];
-    unsigned char crowd_of[BINS]; /* from 1; 0: no quantile is in that bin */
-    const crowd *chosen;          /* the one that read_crowd() reads */
-    uint64_t *work;               /* to choose in a crowd: room for the largest */
+    unsigned char crowd_of[BINS]; /* index + 1 of the bin's crowd; 0: it contains no quantile */
+    const crowd *chosen;          /* the crowd that read_crowd() reads */
+    uint64_t *work;               /* scratch for selecting in a crowd, as large as the largest */
     int64_t tallies[GCOR_SELECT_BINS];
 } summary;
 
@@ -46,14 +46,14 @@ static int64_t block_size(const summary *s, int64_t from) {
     return s->n - from < BLOCK ? s->n - from : BLOCK;
 }
 
-/* The values of the block that begins there. */
+/* Returns the values of the block that begins at `from`. */
 static const double *block_at(const summary *s, int64_t from) {
     return gcor_read_values(s->values, from, block_size(s, from), s->scratch + omp_get_thread_num() * (int64_t)BLOCK);
 }
 
 /* ---- the first pass --------------------------------------------------------------------------- */
 
-/* Never falls as the value grows, and is the first for NaN, too. */
+/* Monotonic in the value; NaN gets the first bin, too. */
 static int bin_of(double value) {
     double at = (value + 1) * (BINS / 2);
     at = at > 0 ? at : 0;
@@ -66,7 +66,7 @@ static void add(exact_sum *to, double term) {
     to->sum = sum;
 }
 
-/* What is not finite leaves no rest. */
+/* Infinite sums have no usable rest. */
 static exact_sum total_of(const exact_sum *sums, int64_t n) {
     exact_sum total = {0, 0};
     for (int64_t k = 0; k < n; k++) {
@@ -76,7 +76,7 @@ static exact_sum total_of(const exact_sum *sums, int64_t n) {
     return total;
 }
 
-/* NaN counts as 0. Lanes are added at once. */
+/* NaN counts as 0. Lanes allow vectorization. */
 static exact_sum sum_block(const double *value, int64_t n) {
     exact_sum lanes[LANES] = {{0, 0}};
     double sum[LANES] = {0}, rest[LANES] = {0};
@@ -99,7 +99,7 @@ static int64_t count_missing(const double *value, int64_t n) {
     return missing;
 }
 
-/* What is missing is counted in the first bin, and taken from it when all are counted. */
+/* Missing values are counted in the first bin, and subtracted at the end. */
 static void count_values(summary *s, gcor_context *context) {
     int64_t missing = 0;
     int team = 1;
@@ -126,7 +126,7 @@ static void count_values(summary *s, gcor_context *context) {
     s->counts[0] -= missing;
 }
 
-/* Division leaves something to divide, too. */
+/* The remainder of the division is divided, too. */
 static double mean_of(const summary *s) {
     exact_sum total = total_of(s->sums, (s->n + BLOCK - 1) / BLOCK);
     double present = (double)(s->n - s->missing), mean = total.sum / present;
@@ -136,7 +136,7 @@ static double mean_of(const summary *s) {
 
 /* ---- the second pass -------------------------------------------------------------------------- */
 
-/* The crowd of the k-th smallest value, k from 1, in ascending order; there may be one already. */
+/* Returns the crowd with the k-th smallest value, k from 1; creates it if necessary. */
 static crowd *crowd_at(summary *s, int64_t k) {
     int64_t before = 0;
     int bin = 0;
@@ -148,7 +148,7 @@ static crowd *crowd_at(summary *s, int64_t k) {
     return &s->crowds[s->crowd_of[bin] - 1];
 }
 
-/* For the crowds that are not too large, and to choose in the largest of them. */
+/* Allocates the lists of crowds that are small enough, and scratch for the largest of them. */
 static gcor_status evict(summary *s, gcor_context *context) {
     int64_t max = 0;
     for (crowd *c = s->crowds; c < s->crowds + s->n_crowds; c++) {
@@ -161,7 +161,7 @@ static gcor_status evict(summary *s, gcor_context *context) {
     return s->work ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-/* All of a crowd, or where it is too large the least and the largest key. */
+/* Collects a crowd's keys, or only their range if the crowd is too large. */
 static void gather_block(summary *s, const double *value, int64_t n, int64_t *found, crowd *own) {
     for (int64_t k = 0; k < n; k++) {
         int c = s->crowd_of[bin_of(value[k])] - 1;
@@ -204,7 +204,7 @@ static int64_t read_crowd(void *user, gcor_context *context, int64_t p, uint64_t
     return n;
 }
 
-/* The k-th smallest value, k from 1, of a crowd that has it. */
+/* The k-th smallest value, k from 1; its crowd must exist. */
 static gcor_status value_at(summary *s, gcor_context *context, int64_t k, double *value) {
     crowd *c = crowd_at(s, k);
     uint64_t key = c->low;
@@ -223,7 +223,7 @@ static gcor_status value_at(summary *s, gcor_context *context, int64_t k, double
 
 /* ---- quantiles -------------------------------------------------------------------------------- */
 
-/* The share's place among the values, from 1; its quantile is between those of the whole numbers about it. */
+/* Position of a quantile among the values, from 1; it is interpolated between the neighbouring integers. */
 static double position_of(const summary *s, double fraction) {
     return 1 + (double)(s->n - s->missing - 1) * fraction;
 }

@@ -10,16 +10,16 @@
 
 /* ---- Student's t ------------------------------------------------------------------------------ */
 
-/* With x = 1 - r^2 and a = df / 2 the two-sided p is the incomplete beta function I_x(a, 1/2), which is x^a times
- * a quotient that falls smoothly from 1, at r = 0, to about 1 / sqrt(pi a). The power has all of the magnitude; the
+/* With x = 1 - r^2 and a = df / 2, the two-sided p is the incomplete beta function I_x(a, 1/2). It equals x^a times
+ * a quotient that decreases smoothly from 1, at r = 0, to about 1 / sqrt(pi a). The power carries the magnitude; the
  * quotient can be tabulated. */
 
-/* log(1 - r^2) without the loss of what r^2 takes from 1, at either end. */
+/* log(1 - r^2), without cancellation for small and for large r. */
 static double log_x(double r) {
     return r * r < 0.5 ? gcor_log1p(-r * r) : gcor_log((1 - r) * (1 + r));
 }
 
-/* gamma(a + 1/2) / gamma(a + 1): from a large a, where it is a series, by the recursion of gamma. */
+/* gamma(a + 1/2) / gamma(a + 1): an asymptotic series for large a, reached by gamma's recursion. */
 static double gamma_ratio(double a) {
     double steps = 1;
     for (; a < 64; a++) steps *= (a + 1) / (a + 0.5);
@@ -32,7 +32,7 @@ static double gamma_ratio(double a) {
     return steps * series * sqrt(u);
 }
 
-/* Near r = 0: from the other tail, 1 - p, a series of positive terms. ratio: gamma_ratio(a). */
+/* For r near 0: computed from the complement 1 - p, a series of positive terms. ratio: gamma_ratio(a). */
 static double quotient_by_series(double a, double ratio, double r) {
     double square = r * r, term = 1, sum = 1;
     for (int k = 0; term > sum * 0x1p-55; k++) {
@@ -42,8 +42,8 @@ static double quotient_by_series(double a, double ratio, double r) {
     return gcor_exp(-a * log_x(r)) - 2 * a * ratio / sqrt(PI) * r * sum;
 }
 
-/* Elsewhere: a continued fraction of I_x(a, b), b = 1/2 (DiDonato and Morris 1992), in r^2 where x would have lost it,
- * by Lentz's method. */
+/* For other r: a continued fraction of I_x(a, b), b = 1/2 (DiDonato and Morris 1992), by Lentz's method; written in
+ * r^2 where x would cancel. */
 static double quotient_by_fraction(double a, double ratio, double r) {
     const double y = r * r, x = (1 - r) * (1 + r), more = (a + 0.5) * y + 0.5; /* 1 + a - (a + b) x */
     double fraction = a / (a + 1) * more, c = fraction, d = 0, change = 0;
@@ -71,29 +71,29 @@ gcor_tail gcor_t_tail(double df, double r) {
 
 /* ---- a table of the quotient ---------------------------------------------------------------------- */
 
-/* As a function of y = 1 / (1 + r s) with s near sqrt(a) the quotient looks the same for every a: polynomials over
- * equal intervals of y. */
+/* As a function of y = 1 / (1 + r s), with s near sqrt(a), the quotient has nearly the same shape for every a. The
+ * table has polynomials on equal intervals of y. */
 enum { INTERVALS = 128, TERMS = 9 };
 
 struct gcor_t_table {
-    double half_df, scale, low, per_y;    /* interval: (y - low) * per_y */
-    double coefficient[INTERVALS][TERMS]; /* of powers of the place in the interval, -1 to 1 */
+    double half_df, scale, low, per_y;    /* index of the interval: (y - low) * per_y */
+    double coefficient[INTERVALS][TERMS]; /* of powers of the position in the interval, -1 to 1 */
 };
 
-/* The polynomial through values at the nodes: divided differences, then powers. */
+/* Computes the polynomial through the values at the nodes: divided differences, then coefficients of powers. */
 static void interpolate(const double *node, const double *value, double *coefficient) {
     double difference[TERMS];
     for (int k = 0; k < TERMS; k++) difference[k] = value[k], coefficient[k] = 0;
     for (int order = 1; order < TERMS; order++)
         for (int k = TERMS - 1; k >= order; k--)
             difference[k] = (difference[k] - difference[k - 1]) / (node[k] - node[k - order]);
-    for (int k = TERMS - 1; k >= 0; k--) { /* times (u - node), plus the difference */
+    for (int k = TERMS - 1; k >= 0; k--) { /* multiply by (u - node) and add the difference */
         for (int p = TERMS - 1; p > 0; p--) coefficient[p] = coefficient[p - 1] - node[k] * coefficient[p];
         coefficient[0] = difference[k] - node[k] * coefficient[0];
     }
 }
 
-/* Chebyshev's: cos(pi (k + 1/2) / TERMS). */
+/* Chebyshev nodes: cos(pi (k + 1/2) / TERMS). */
 static const double NODES[TERMS] = {
     0.984807753012208,   0.8660254037844387,  0.6427876096865394,  0.3420201433256688, 0,
     -0.3420201433256688, -0.6427876096865394, -0.8660254037844387, -0.984807753012208};
@@ -133,15 +133,15 @@ gcor_tail gcor_t_table_tail(const gcor_t_table *table, double r) {
 
 /* ---- the normal distribution --------------------------------------------------------------------- */
 
-/* From here on erfc() vanishes, and the asymptotic series has all digits. */
+/* From here on erfc() underflows, and the asymptotic series is accurate to all digits. */
 static const double FAR = 37;
 
 gcor_tail gcor_normal_tail(double z) {
-    const double root = 0.70710678118654752440, rest = -4.8336466567264566e-17; /* their sum: sqrt(1/2) */
+    const double root = 0.70710678118654752440, rest = -4.8336466567264566e-17; /* their sum is sqrt(1/2) */
     double size = fabs(z);
     if (size < FAR) {
-        double w = size * root,
-               lost = gcor_fma(size, root, -w) + size * rest; /* of an argument that erfc() magnifies */
+        double w = size * root, lost = gcor_fma(size, root, -w) +
+                                       size * rest; /* rounding error of the argument, which erfc() magnifies */
         return (gcor_tail){0, gcor_erfc(w) * (1 - 2 * w * lost)};
     }
     double u = 1 / (size * size), sum = 1;
@@ -153,7 +153,7 @@ gcor_tail gcor_normal_tail(double z) {
 
 double gcor_tail_log(gcor_tail tail) {
     double p = tail.exponent + gcor_log(tail.factor);
-    return p > 0 ? 0 : p; /* by rounding */
+    return p > 0 ? 0 : p; /* positive only by rounding */
 }
 
 static double two_sided(gcor_tail tail) {

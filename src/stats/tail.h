@@ -1,5 +1,6 @@
-/* How probable a statistic at least as extreme is, either sign counting: factor * exp(exponent), so that what is too
- * small for a double has a logarithm. No table of R's is asked: p values are the engine's, and any thread's. */
+/* Tail probabilities of test statistics, stored as factor * exp(exponent), so that the logarithm exists even if the
+ * probability is below the smallest double. R's distribution functions are not used: any thread may compute p
+ * values. */
 #ifndef GPUCOR_TAIL_H
 #define GPUCOR_TAIL_H
 
@@ -13,21 +14,24 @@ typedef struct {
     double exponent, factor;
 } gcor_tail;
 
-/* Two-sided, of a standard normal variable. Any thread. */
+/* Two-sided tail of a standard normal variable. Any thread. */
 gcor_tail gcor_normal_tail(double z);
-/* Two-sided, of a coefficient r in [-1, 1] whose r sqrt(df / (1 - r^2)) is Student's t, df >= 1. Any thread. */
+/* Two-sided tail of a coefficient r in [-1, 1] whose r sqrt(df / (1 - r^2)) has Student's t distribution; df >= 1.
+ * Any thread. */
 gcor_tail gcor_t_tail(double df, double r);
 
-/* The same for many coefficients of one df, in a tenth of the time. gcor_free() frees it; NULL after an error. */
+/* A table that computes gcor_t_tail() for many coefficients of one df in a tenth of the time. The caller frees it
+ * with gcor_free(); NULL after an error. */
 typedef struct gcor_t_table gcor_t_table;
 gcor_t_table *gcor_t_table_new(gcor_context *context, double df);
 gcor_tail gcor_t_table_tail(const gcor_t_table *table, double r);
 
 typedef enum { GCOR_TWO_SIDED, GCOR_LESS, GCOR_GREATER } gcor_alternative;
 
-/* p, or its natural logarithm, of a statistic of that sign, the distribution being symmetric. Any thread. */
+/* p, or its natural logarithm (is_log), given the two-sided tail and the statistic's sign; the distribution is
+ * symmetric. Any thread. */
 double gcor_tail_p(gcor_tail tail, double statistic, gcor_alternative alternative, int is_log);
-/* The logarithm of a two-sided p. Any thread. */
+/* Natural logarithm of the two-sided p. Any thread. */
 double gcor_tail_log(gcor_tail tail);
 
 #ifdef __cplusplus

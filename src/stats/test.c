@@ -12,7 +12,7 @@
 
 /* ---- tables ----------------------------------------------------------------------------------- */
 
-enum { PAIRS_OF_TABLE = 1000 }; /* that a table must serve to be worth it */
+enum { PAIRS_OF_TABLE = 1000 }; /* min number of pairs per table to be worth it */
 
 static void count_range(const gcor_observed *o, int64_t *min, int64_t *max) {
     *min = o->n_obs;
@@ -23,12 +23,12 @@ static void count_range(const gcor_observed *o, int64_t *min, int64_t *max) {
     }
 }
 
-/* By how much the observations outnumber degrees of freedom. */
+/* Difference between the number of observations and the degrees of freedom. */
 static int64_t taken(const gcor_test *test) {
     return test->rule.measure->df_taken + test->rule.df.lost;
 }
 
-/* Which numbers of observations pairs can have that are tested. */
+/* Sets low and n_found to the numbers of observations that tested pairs can have. */
 static void find_range(gcor_test *test) {
     int64_t n_obs = test->x->n_obs, first = taken(test) + 1, min_x, max_x, min_y, max_y;
     test->low = test->n_found = n_obs;
@@ -56,7 +56,7 @@ static double table_df(const gcor_test *test, int64_t n) {
     return test->betas ? test->betas[n - test->low].df : (double)(n - taken(test));
 }
 
-/* Approximate p values of Spearman's rho are of a beta distribution for each number of observations. */
+/* Prepares a beta distribution of Spearman's rho for each number of observations. */
 static gcor_status make_betas(gcor_context *context, gcor_test *test) {
     if (is_normal(test) || !needs_ties(test) || test->n_found == 0) return GCOR_OK;
     test->betas = gcor_alloc(context, test->n_found, sizeof *test->betas, "distributions of rho");
@@ -65,14 +65,14 @@ static gcor_status make_betas(gcor_context *context, gcor_test *test) {
     return GCOR_OK;
 }
 
-/* The degrees of freedom that all pairs have; 0: they differ. */
+/* The degrees of freedom common to all pairs; 0: they differ. */
 static double common_df(const gcor_test *test) {
     if (test->rule.df.given > 0) return test->rule.df.given;
     return test->worth > 0 ? test->worth - (double)taken(test) : 0;
 }
 
-/* Where every pair has degrees of its own there are none; otherwise for each number of observations, or for the number
- * that all have. */
+/* Prepares no tables if every pair has its own degrees of freedom; otherwise one for all pairs, or one for each
+ * number of observations. */
 static gcor_status make_tables(gcor_context *context, gcor_test *test, int64_t n_pairs) {
     const double common = common_df(test);
     if (gcor_df_is_own(&test->rule.df, !gcor_test_is_single(test))) return GCOR_OK;
@@ -94,7 +94,8 @@ static gcor_status estimate_lags(gcor_context *context, gcor_test *test, const g
     return test->x_lags && test->y_lags ? GCOR_OK : context->error.status;
 }
 
-/* Makes the exact distributions of the numbers of observations that pairs can have, if exact p values are wanted. */
+/* Prepares the exact distributions for the numbers of observations that pairs can have, if exact p values are
+ * requested. */
 static gcor_status make_exact(gcor_context *context, gcor_test *test) {
     int64_t min = test->low, max = gcor_max_exact(test->rule.measure);
     if (max > test->rule.max_exact) max = test->rule.max_exact;
@@ -106,7 +107,7 @@ static gcor_status make_exact(gcor_context *context, gcor_test *test) {
     return test->exact ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-/* The effective number of n observations whose weights have these sums. */
+/* Effective number of n observations whose weights have these sums. */
 static double worth_of(const gcor_df_rule *rule, gcor_weight_sums sums, int64_t n) {
     if (rule->worth == GCOR_WORTH_SUM) return sums.sum * rule->unit;
     return rule->worth == GCOR_WORTH_KISH && n > 0 ? sums.sum * sums.sum / sums.squares : (double)n;
@@ -170,7 +171,7 @@ static gcor_tail t_tail(const gcor_test *test, int64_t n, double df, double r) {
     return gcor_t_tail(df, r);
 }
 
-/* As cor.test() has it: twice the smaller tail, where the coefficient is. */
+/* As in cor.test(): twice the smaller tail, on the coefficient's side. */
 static double exact_p(const gcor_test *test, int64_t n, double r) {
     gcor_alternative alternative = test->rule.alternative;
     int is_lower = alternative == GCOR_LESS || (alternative == GCOR_TWO_SIDED && r < 0);
@@ -184,8 +185,8 @@ static double asymptotic_p(const gcor_test *test, int64_t n, double df, double r
     return gcor_tail_p(tail, statistic, test->rule.alternative, test->rule.is_log);
 }
 
-/* A tied pair of few observations: its own order, and those that look the same, are among those that are at least as
- * extreme. The same sides count as in exact_p(). */
+/* Lower bound of p for a tied pair of few observations: its own order, and orders that look the same, are at least
+ * as extreme. Sides count as in exact_p(). */
 static double at_least_own_order(const gcor_test *test, int64_t i, int64_t j, int64_t n, double p) {
     double own = gcor_common_orders(test->x, i, test->y, j, n), other = gcor_common_orders(test->y, j, test->x, i, n);
     double min = fmax(own, other) / gcor_factorial(n);
@@ -225,13 +226,13 @@ static int64_t first_of(const pair_lists *lists, int64_t j) {
     return lists->is_triangle ? j + 1 : 0;
 }
 
-/* The position of the pair of variable j and first_of(). */
+/* Index of the pair of variable j and first_of(). */
 static int64_t position_of(const pair_lists *lists, int64_t j) {
     int64_t n_x = lists->test->x->n_var;
     return lists->is_triangle ? gcor_row_position(j, j + 1, n_x) : j * n_x;
 }
 
-/* Variable j of y; adds up how many pairs were tied, and few. */
+/* Tests variable j of y; adds to the numbers of tied and few pairs. */
 static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t *few) {
     int64_t n_x = lists->test->x->n_var, at = position_of(lists, j);
     for (int64_t i = first_of(lists, j); i < n_x; i++, at++) {
@@ -283,7 +284,7 @@ int gcor_test_recomputes(const gcor_test *test) {
     return !test->rule.in_double && !is_normal(test) && gcor_has_double(test->rule.measure);
 }
 
-/* Variable j of y: its pairs near 1 to `near`, if that is not NULL; returns how many there are. */
+/* Lists the pairs near 1 of variable j of y to `near`, unless it is NULL; returns their number. */
 static int64_t list_line(const pair_lists *lists, int64_t j, gcor_pair_value *near) {
     int64_t n_x = lists->test->x->n_var, at = position_of(lists, j), count = 0;
     double df = gcor_test_max_df(lists->test);
@@ -295,7 +296,7 @@ static int64_t list_line(const pair_lists *lists, int64_t j, gcor_pair_value *ne
     return count;
 }
 
-/* start: n_var of y, and one more. */
+/* Sets start[j] to the index of variable j's first pair; n_var of y + 1 elements. */
 static void count_near(const gcor_context *context, const pair_lists *lists, int64_t *start) {
     int64_t n_y = lists->test->y->n_var;
     start[0] = 0;
@@ -304,7 +305,8 @@ static void count_near(const gcor_context *context, const pair_lists *lists, int
     for (int64_t j = 0; j < n_y; j++) start[j + 1] += start[j];
 }
 
-/* All of them, with their coefficients in double precision; the caller's to free, NULL if there are none. */
+/* Lists all pairs near 1 with their coefficients in double precision; the caller frees the list, NULL if there are
+ * none. */
 static gcor_status find_near(gcor_context *context, const pair_lists *lists, gcor_pair_value **near, int64_t *n) {
     const gcor_test *test = lists->test;
     int64_t n_y = test->y->n_var;
@@ -339,7 +341,7 @@ gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_trian
     const pair_lists lists = {test, is_triangle, r, n, df, statistic, p};
     gcor_pair_value *near;
     int64_t n_near;
-    gcor_status status = find_near(context, &lists, &near, &n_near); /* before statistics replace coefficients */
+    gcor_status status = find_near(context, &lists, &near, &n_near); /* before statistics overwrite coefficients */
     if (!status) status = test_lines(context, test, &lists);
     if (!status) test_near(context, &lists, near, n_near);
     gcor_free(near);

@@ -1,11 +1,11 @@
-# What the tests say to Slurm, and to the power switch.
+# Helpers of the tests: commands for Slurm, and for the power switch.
 
 here <- normalizePath(".")
 lab <- Sys.getenv("LAB")
 source(file.path(here, "../testthat/helper-plan.R"))
 options(gpucor.threads = 1L, gpucor.backend = "cpu")
 
-# A name in the folder that all nodes see.
+# A new name in the folder that all nodes see.
 shared <- function(name) {
   count <<- count + 1
   file.path(lab, "work", paste0(name, count))
@@ -18,7 +18,7 @@ node <- function(what, k) {
 
 run_line <- function(path) sprintf("Rscript -e 'gpucor::gpuCorRun(\"%s\")'", path)
 
-# The number of the job.
+# Submits a job array; returns the job's number.
 sbatch <- function(path, tasks, ..., line = run_line(path)) {
   arguments <- c("--parsable", paste0("--array=1-", tasks), "--export=ALL", paste0("--output=", path, ".%a.log"),
                  "--open-mode=append", ..., "--wrap", shQuote(line))
@@ -42,12 +42,12 @@ wait_for_nodes <- function() {
   wait_for(idle, 60, "all nodes")
 }
 
-# What the tasks said.
+# The output of the tasks.
 logs_of <- function(path) {
   unlist(lapply(dir(dirname(path), paste0("^", basename(path), "[.][0-9]+[.]log$"), full.names = TRUE), readLines))
 }
 
-# A process of a node that works on a plan, as the login node knows it.
+# A process of node k that works on the plan, by the login node's process number.
 process_of <- function(k, path) {
   pids <- suppressWarnings(system2("pgrep", c("-f", shQuote(path)), stdout = TRUE))
   space <- function(pid) Sys.readlink(file.path("/proc", pid, "ns/uts"))
@@ -61,7 +61,7 @@ some_x <- function(n_obs, n_var) {
   matrix(stats::rnorm(n_obs * n_var), n_obs)
 }
 
-# So many that a histogram of the coefficients is a round of its own; some are strong.
+# So many pairs that the histogram of the coefficients is a round of its own; some are strong.
 many_pairs <- function() {
   x <- some_x(20, 6000)
   x[, 1:200] <- x[, 1:200] + 2 * stats::rnorm(20)

@@ -1,4 +1,4 @@
-# All tests of this folder, on the login node. The last line counts them, and says why any was skipped.
+# Runs all tests of this folder on the login node. The last line counts them and says why any was skipped.
 here <- commandArgs(TRUE)[1]
 filter <- Sys.getenv("FILTER")
 library(testthat)

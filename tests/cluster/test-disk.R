@@ -1,4 +1,4 @@
-# A full disk whose folders need blocks, too: ext4 in a file. (tmpfs is in tests/testthat.)
+# A full disk whose folders need blocks, too: ext4 in a file. (tests/testthat tests tmpfs.)
 
 x <- some_x(20, 400)
 

@@ -29,7 +29,7 @@ test_that("future.apply on one machine", {
 
 test_that("future.apply by future.batchtools on Slurm", {
   path <- new_plan()
-  folder <- setwd(file.path(lab, "work")) # where .future will be
+  folder <- setwd(file.path(lab, "work")) # where .future will be created
   old <- future::plan(future.batchtools::batchtools_slurm, template = template, resources = list(minutes = 10))
   on.exit({
     future::plan(old)
@@ -73,7 +73,7 @@ test_that("sbatch with free processes, which go on with the next round", {
   path <- quiet_plan(shared("plan"), large, fdr = 0.1, method = "kendall", shards = 6)
   line <- sprintf("Rscript -e 'gpucor::gpuCorRun(\"%s\", \"free\")'", path)
   wait_for_jobs(sbatch(path, 3, "-c", 2, line = line))
-  wait_for_jobs(sbatch(path, 3, "-c", 2, line = line)) # nothing is left to them, or what is
+  wait_for_jobs(sbatch(path, 3, "-c", 2, line = line)) # no shard is left for them, or the remaining ones are
   expect_identical(attr(gpuCorStatus(path), "round"), 2)
   expect_collected(path, gpuCorNetwork(large, fdr = 0.1, method = "kendall"))
 })

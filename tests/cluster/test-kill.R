@@ -1,5 +1,5 @@
-# A process killed at any moment: the next one goes on, and the result is the same. Edges are many, so that writing,
-# reading again for the checksum, and publishing take their time, too.
+# A process is killed at any moment: the next one continues, and the result is the same. There are many edges, so that
+# writing, reading back for the checksum, and publishing take time, too.
 
 x <- some_x(400, 2500)
 truth <- without_call(gpuCorNetwork(x, threshold = 0.001, method = "kendall"))
@@ -8,7 +8,7 @@ code <- "gpucor::gpuCorRun(commandArgs(TRUE))"
 
 start <- function(path) processx::process$new(file.path(R.home("bin"), "Rscript"), c("-e", code, path))
 
-# Where a process was when it was killed, by what it left of its two shards.
+# The process's phase when it was killed, deduced from the files of its two shards.
 state_of <- function(path) {
   begun <- unfinished_files(path)
   if (length(begun)) return(if (file.size(begun[1]) == 0) "beginning to write" else "writing or publishing")
@@ -16,7 +16,7 @@ state_of <- function(path) {
          "between the shards", "finished")
 }
 
-# In every third round at any time; else just after it was seen computing, or writing.
+# In every third round waits a random time; otherwise until it is seen computing, or writing.
 wait_for_moment <- function(k, path, process, seconds) {
   if (k %% 3 == 0) return(Sys.sleep(stats::runif(1, 0, seconds)))
   seen <- if (k %% 3 == 1) function() length(dir(file.path(path, "claims", 1))) > 0

@@ -1,4 +1,4 @@
-# Array jobs of one line on three nodes, and what happens to nodes meanwhile.
+# Array jobs of one line on three nodes, and failures of nodes meanwhile.
 
 x <- some_x(40, 700)
 large <- many_pairs()
@@ -48,7 +48,7 @@ test_that("a task beyond the shards says so, and Slurm knows", {
 })
 
 test_that("a folder that the nodes do not see is an error that names the node", {
-  hidden <- tempfile("plan") # under /tmp, of which every node has its own
+  hidden <- tempfile("plan") # under /tmp, which each node has for itself
   path <- quiet_plan(hidden, x, threshold = 0.5, shards = 2)
   log <- shared("log")
   wait_for_jobs(sbatch(log, 1, line = run_line(path)))
@@ -109,7 +109,7 @@ test_that("a node without network goes on writing, while another one does its sh
   wait_for(function() length(at_work(path, 3)) > 0)
   shard <- at_work(path, 3)
   copy <- process_of(3, path)
-  signal(copy, tools::SIGSTOP) # so that it is late for certain
+  signal(copy, tools::SIGSTOP) # so that it is certainly late
   node("cut", 3)
   wait_for_jobs(job, 200)
   expect_identical(gpuCorStatus(path)$state, rep("done", 3))

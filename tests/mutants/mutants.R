@@ -1,6 +1,6 @@
-# Small wrong changes, each of which a test must find. A new capability adds its rows; where code moves, a row follows.
-# mutant(name, file, from, to, tests): `from` occurs once in the file and becomes `to`; the files of tests that match
-# `tests`, which are likely to find it, are run first.
+# Small code changes that are wrong, each of which a test must find. A new capability adds rows; when code moves, its
+# rows are updated. mutant(name, file, from, to, tests): `from` occurs once in the file and is replaced by `to`; test
+# files that match `tests`, the likely ones to find it, are run first.
 mutants <- list(
   # ---- ties and exact p values
   mutant("tie cubes", "src/stats/observed.h", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;", "test"),

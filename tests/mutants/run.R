@@ -1,10 +1,10 @@
-# Rscript tests/mutants/run.R FOLDER [NAME...]: applies each small wrong change of mutants.R, or those named, to a copy
-# of the sources, and tells which test finds it: the engine's tests without R, else the quick tier, else the full one.
-# A line each, and how many survived; fails if any survives the full tier, or more than MAX_QUICK the quick one. FOLDER
-# takes the copy, its builds and the logs.
+# Rscript tests/mutants/run.R FOLDER [NAME...]: applies each wrong change of mutants.R, or those named, to a copy of the
+# sources, and reports which test finds it: the engine's tests without R, otherwise the quick tier, otherwise the full
+# one. Prints a line for each, and how many survived; fails if any survives the full tier, or more than MAX_QUICK the
+# quick one. FOLDER holds the copy, its builds and the logs.
 
 MAX_QUICK <- 2L # of 40
-SECONDS <- 1200 # a test that takes longer never ends
+SECONDS <- 1200 # a test that takes longer is assumed to hang
 
 folder <- commandArgs(TRUE)[1L]
 chosen <- commandArgs(TRUE)[-1L]
@@ -18,7 +18,7 @@ n_jobs <- Sys.getenv("TESTTHAT_CPUS", "2")
 mutant <- function(name, file, from, to, tests) list(name = name, file = file, from = from, to = to, tests = tests)
 source("tests/mutants/mutants.R")
 
-# ---- a command: whether it succeeded
+# ---- runs a command; returns TRUE if it succeeds
 
 succeeds <- function(log, command, ..., variables = character()) {
   log <- file.path(folder, log)
@@ -39,7 +39,7 @@ copy_sources <- function() {
   stopifnot(file.copy(files, file.path(tree, files)))
 }
 
-# R's rules to compile know no headers, so a change of one compiles all anew.
+# R's make rules do not track headers, so a changed header recompiles everything.
 write_source <- function(file, text) {
   cat(text, file = file.path(tree, file))
   if (endsWith(file, ".h")) unlink(list.files(file.path(tree, "src"), "[.]o$", recursive = TRUE, full.names = TRUE))
@@ -61,7 +61,7 @@ install <- function() {
 
 # ---- tests
 
-# The first test that fails of the files that match, by name; character(): all pass.
+# Name of the first test that fails in the matching files; character() if all pass.
 failing_test <- function(pattern, tier) {
   found <- file.path(folder, "failed")
   unlink(found)
@@ -77,13 +77,13 @@ failing_test <- function(pattern, tier) {
   readLines(found)
 }
 
-# The likely files first, then the others.
+# Runs the likely files first, then the others.
 first_failure <- function(tests, tier) {
   likely <- failing_test(sprintf("^(.*-)?(%s)", tests), tier)
   if (length(likely)) likely else failing_test(sprintf("^(?!(.*-)?(%s))", tests), tier)
 }
 
-# Who finds the change that is now in the copy: list(tier, test).
+# Returns list(tier, test) of the test that finds the change in the copy.
 find_killer <- function(mutant) {
   if (!startsWith(mutant$file, "R/") && !startsWith(mutant$file, "src/r/") && !startsWith(mutant$file, "src/cuda/")) {
     if (!build_units()) return(list(tier = "unit", test = "the compiler"))

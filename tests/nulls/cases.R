@@ -1,5 +1,5 @@
-# The cases: the function, the method, the data, the option; the band of the size; a data set's p values. A function
-# that gets a p value gets its cases here, and a place in the help page gpucor-p-values.
+# The cases: function, method, data, option, the band of the size, and a function that returns a data set's p values. A
+# function that gets a p value gets its cases here, and an entry in the help page gpucor-p-values.
 
 # P values of variables that depend on z by `effect`, adjusted for `terms` of z.
 partial <- function(effect, terms = identity, method = "spearman") {
@@ -108,7 +108,7 @@ test_cases <- c(
               \() gpuCorTest(few_counts(30), few_counts(30), method = "spearman")$p.value)
   ),
 
-  # ---- Kendall: the exact distribution has few values in small data, and the normal approximation either more or less
+  # ---- Kendall: the exact distribution has few values in small data; the normal approximation is conservative or not
   lapply(c(5, 12, 30), function(n) {
     null_case("gpuCorTest", "kendall", paste("normal, n =", n), "", if (n == 5) CONSERVATIVE else c(0.04, 0.055),
               \() gpuCorTest(normal(n), normal(n), method = "kendall")$p.value)
@@ -212,7 +212,7 @@ test_cases <- c(
   )
 )
 
-# ---- series; n observations of AR(a) are worth (1 - a^2) / (1 + a^2) times as many
+# ---- series; the effective number of n observations of AR(a) is n (1 - a^2) / (1 + a^2)
 
 bartlett_case <- function(data, option, make, regressors = NULL, method = "pearson", ...) {
   null_case("gpuCorTest", method, data, paste0("df = \"bartlett\"", option), ...,
@@ -247,7 +247,7 @@ series_cases <- list(
                 band = c(0.04, 0.07))
 )
 
-# ---- all pairs at once: the share of data sets with a false discovery, at 0.05
+# ---- all pairs at once: the fraction of data sets with a false discovery, at 0.05
 
 max_t_case <- function(data, option, x, ..., band = NEARLY, method = "pearson", sets = 80) {
   null_case("gpuCorTest", method, data, paste0("maxT", option), band, time = 2, sets = sets,
@@ -312,7 +312,7 @@ network_cases <- c(
                      \() discoveries(gpuCorNetwork(match.fun(case[[1]])(case[[2]], 60), fdr = 0.05,
                                                    method = case[[3]], output = "edges")))
          }),
-  # Discoveries that are false, where a fifth of all pairs is correlated: columns of the same label.
+  # False discoveries if a fifth of all pairs is correlated: those of columns with the same label.
   lapply(list(list("pearson", c(0.42, 0.52)), list("spearman", CONSERVATIVE)), function(case) {
     null_case("gpuCorNetwork", case[[1]], "lognormal, n = 30, 20 % edges", "fdr", case[[2]], sets = 100,
               \() {
@@ -341,14 +341,14 @@ association_cases <- list(
 
 # ---- two groups
 
-# Pairs that are correlated by 0.8 in both groups.
+# Pairs with a correlation of 0.8 in both groups.
 compare_case <- function(method, data, option, band, make, ...) {
   null_case("gpuCorCompare", method, data, option, band,
             \() of_pairs(gpuCorCompare(make(50), make(50), method = method, ...)$p.value))
 }
 at <- function(rho, make = normal) \(n) pairs_of(n, rho, make)
 
-# A batch shifts rows and scales the columns of both groups.
+# A batch shifts rows and scales columns of both groups.
 batch_of <- function(x, batch) x + outer(batch, stats::rnorm(ncol(x), sd = 2))
 
 permuted_case <- function(method, data, option, band, p) {

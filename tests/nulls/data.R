@@ -1,5 +1,5 @@
-# Data under null hypotheses: n observations of m variables. Two calls are independent of one another, so that all pairs
-# between their columns are null.
+# Data under null hypotheses: n observations of m variables. Two calls are independent, so that all pairs between their
+# columns are null.
 
 normal <- function(n, m = 20) matrix(stats::rnorm(n * m), n)
 
@@ -9,7 +9,7 @@ block <- function(n, m = 20, rho = 0.5) sqrt(rho) * stats::rnorm(n) + sqrt(1 - r
 t3 <- function(n, m = 20) matrix(stats::rt(n * m, 3), n)
 lognormal <- function(n, m = 20) exp(normal(n, m))
 
-# Of single cells: six in ten are zero; of bulk.
+# few_counts: single cells, six in ten are zero; counts: bulk, logarithms.
 few_counts <- function(n, m = 20) matrix(stats::rnbinom(n * m, size = 0.5, mu = 1), n)
 counts <- function(n, m = 20) log1p(matrix(stats::rnbinom(n * m, size = 2, mu = 20), n))
 
@@ -21,7 +21,7 @@ series <- function(n, a, m = 20) {
   matrix(x[-(1:50), ], n)
 }
 
-# Pairs (i, m + i) of columns of make(), correlated by rho, and p values of these.
+# Columns i and m + i of make() are correlated by rho.
 pairs_of <- function(n, rho, make = normal, m = 20) {
   x <- make(n, m)
   cbind(x, rho * x + sqrt(1 - rho^2) * make(n, m))
@@ -31,7 +31,7 @@ elliptic_t3 <- function(n, rho, m = 20) {
 }
 of_pairs <- function(p, m = 20) as.matrix(p)[cbind(seq_len(m), m + seq_len(m))]
 
-# x that a regressor z confounds.
+# Data x confounded by a regressor z.
 confounded <- function(z, x) x + z %*% normal(ncol(z), ncol(x))
 
 # Series of k subjects, whose own correlations differ from zero by normal deviations; their mean z is zero.
@@ -39,13 +39,14 @@ subjects_of <- function(k, n = 100, a = 0.6, spread = 0.1, m = 12) {
   lapply(seq_len(k), function(i) series(n, a, m) %*% (diag(m) + spread * normal(m, m)))
 }
 
-# A data set's p value for the null hypothesis that nothing is to be discovered.
+# A data set's p value for the null hypothesis that there is nothing to discover.
 discoveries <- function(edges) as.numeric(nrow(edges) == 0)
 
-# Of the edges between `label`s of columns: whose share at most any level is that of the false ones.
+# For edges between columns with `label`s: p values whose fraction at or below any level is the fraction of false
+# discoveries.
 false_discoveries <- function(edges, label) {
   if (nrow(edges)) as.numeric(label[edges$from] == label[edges$to]) else 1
 }
 
-# p values of edges, as many as there are pairs.
+# p values of edges, filled up with 1 to the number of pairs.
 of_edges <- function(edges, pairs) c(edges$p.value, rep(1, pairs - nrow(edges)))

@@ -5,13 +5,13 @@
 # one data set and returns p values of true hypotheses. For a family-wise error p() returns the min of the adjusted p
 # values, for a false discovery rate what discoveries() or false_discoveries() make of the result.
 
-# The bands at 0.05. A band from 0 on is of a conservative test. A band above the level is of a test that is not valid
-# for these data, and says by how much; the help page gpucor-p-values has these numbers.
+# Bands at 0.05. A band that starts at 0 means a conservative test. A band above the level means a test that is not
+# valid for these data, and how far off it is; the help page gpucor-p-values has these numbers.
 VALID <- c(0.045, 0.055)
 NEARLY <- c(0.04, 0.06)
 CONSERVATIVE <- c(0, 0.055)
 
-# sets: how many data sets for each seed in the short form; time: in the long form, relative to the other cases.
+# sets: number of data sets for each seed in the short form; time: relative to other cases in the long form.
 null_case <- function(of, method, data, option, band, p, level = 0.05, sets = 40, time = 1) {
   list(of = of, method = method, data = data, option = option, band = band, p = p, level = level, sets = sets,
        time = time)
@@ -19,8 +19,8 @@ null_case <- function(of, method, data, option, band, p, level = 0.05, sets = 40
 
 NULL_SEEDS <- 1:2
 
-# The fraction of p values that are at most the level, in each data set: for each seed at least `sets` of them, and in
-# all for at least `seconds`.
+# The fraction of p values at or below the level, in each data set: at least `sets` data sets for each seed, and for at
+# least `seconds` in total.
 rejections <- function(case, sets, seconds = 0) {
   each <- lapply(NULL_SEEDS, function(seed) {
     set.seed(seed)
@@ -29,7 +29,7 @@ rejections <- function(case, sets, seconds = 0) {
     while (length(found) < sets || proc.time()[["elapsed"]] < end) {
       p <- as.vector(case$p())
       p <- p[!is.na(p)]
-      # A p value on the level may be off by a rounding.
+      # Allows a p value at the level to be off by a rounding error.
       found[[length(found) + 1L]] <- c(size = mean(p <= case$level * (1 + 1e-9)), tests = length(p))
     }
     do.call(rbind, found)
@@ -68,7 +68,7 @@ run_case <- function(case, sets = case$sets, seconds = 0) {
   })
 }
 
-# A row for each case. seconds: for all of them, on each core; NULL: as many data sets as the cases say.
+# Returns a row for each case. seconds: in total on each core; NULL: as many data sets as the cases say.
 run_cases <- function(cases, seconds = NULL, cores = 1) {
   old <- options(gpucor.threads = 1L, gpucor.backend = "cpu", gpucor.progress = FALSE)
   on.exit(options(old))

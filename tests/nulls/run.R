@@ -1,4 +1,4 @@
-# Rscript tests/nulls/run.R SECONDS CORES: every case, for so long; fails if one is outside its band.
+# Rscript tests/nulls/run.R SECONDS CORES: runs every case for that time; fails if one is outside of its band.
 
 library(gpucor)
 folder <- if (file.exists("tests/nulls")) "tests/nulls" else "."

@@ -1,9 +1,9 @@
-# A digest of every kind of result, a line each, to compare builds and machines: the lines must be the same whatever the
-# processor, its instruction set (GPUCOR_CPU=plain), the compiler and its flags, the number of threads and the back end.
+# Prints a digest of every kind of result, one per line, to compare builds and machines: lines must not depend on the
+# processor, its instruction set (GPUCOR_CPU=plain), the compiler and its flags, the number of threads, or the back end.
 #   Rscript tests/ports/digests.R > here.txt      then diff with the lines of another build or machine
 suppressMessages(library(gpucor))
 
-# The bits of the numbers in an object, of whatever class.
+# Hashes the bits of the numbers in an object of any class.
 digest <- function(object) {
   file <- tempfile()
   on.exit(unlink(file))
@@ -18,7 +18,7 @@ numbers_in <- function(object) {
 }
 show <- function(name, value) cat(sprintf("%-60s %s\n", name, digest(suppressWarnings(suppressMessages(value)))))
 
-# Data without the system's random numbers, exp() or log(), which differ between machines.
+# Generates data without the system's random numbers, exp() or log(), which differ between machines.
 state <- 1
 uniform <- function(n) {
   vapply(seq_len(n), function(k) {

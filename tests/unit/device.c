@@ -16,10 +16,10 @@ typedef struct {
     gcor_tile tile;
 } late_tile;
 
-/* The tiles that are still to be delivered. */
+/* Tiles that are computed but not delivered yet. */
 enum { MAX_LATE = 3 };
 typedef struct {
-    gcor_state *inner; /* the processor's */
+    gcor_state *inner; /* the CPU's */
     gcor_context *context;
     int number, is_broken, n_late;
     late_tile late[MAX_LATE];
@@ -29,7 +29,7 @@ static device *device_of(const gcor_state *state) {
     return (device *)(uintptr_t)state;
 }
 
-/* Counts the call, and fails it if it is to fail. */
+/* Counts a call, and makes it fail if requested. */
 static gcor_status call(device *d, gcor_context *context, unit_function function) {
     static const char *const names[] = {"open", "begin", "prepare", "multiply", "finish"};
     const unit_fault *fault = &unit_devices_now.faults[d->number];
@@ -40,7 +40,7 @@ static gcor_status call(device *d, gcor_context *context, unit_function function
     return gcor_fail(context, fault->status, "device %d: %s fails", d->number, names[function]);
 }
 
-/* Wait until as many are being opened as are to go on together. */
+/* Waits until unit_devices_now.together devices are being opened. */
 static void gather(void) {
     for (int packing = 0; packing < unit_devices_now.together; usleep(50)) {
         packing = 0;
@@ -107,7 +107,7 @@ static gcor_status prepare(gcor_state *state, const gcor_columns *columns, const
     return status ? status : gcor_cpu.prepare(d->inner, columns, measure, kind, first, n_var, operand);
 }
 
-/* An operand stays as long as tiles of it are to be delivered, unless the run has failed. */
+/* An operand must remain until its tiles are delivered, unless the run has failed. */
 static void release(gcor_state *state, gcor_operand *operand) {
     device *d = device_of(state);
     for (int k = 0; k < d->n_late && !d->context->error.status; k++)

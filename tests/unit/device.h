@@ -1,5 +1,5 @@
-/* The processor in the guise of a device: its tiles are small and of another shape for each device, it delivers late,
- * and it fails on demand. Like a GPU it may have nothing left to hold on to when a run fails. */
+/* The CPU disguised as a device: its tiles are small, with another shape for each device; it delivers late and fails
+ * on request. As with a GPU, its operands may be gone when a run fails. */
 #ifndef GPUCOR_UNIT_DEVICE_H
 #define GPUCOR_UNIT_DEVICE_H
 
@@ -9,7 +9,8 @@ extern const gcor_backend unit_device;
 
 typedef enum { UNIT_OPEN, UNIT_BEGIN, UNIT_PREPARE, UNIT_MULTIPLY, UNIT_FINISH, UNIT_FUNCTIONS } unit_function;
 
-/* The k-th call of a function by a device fails; if that is an error of the device, so does all it is asked then. */
+/* Makes a device's k-th call of a function fail. If the error is one of the device, all of its later calls fail,
+ * too. */
 typedef struct {
     unit_function function;
     int k; /* from 1; 0: none */
@@ -18,16 +19,16 @@ typedef struct {
 
 enum { UNIT_DEVICES = 8 };
 typedef struct {
-    unit_fault faults[UNIT_DEVICES]; /* by the device's number */
-    int pause;                       /* microseconds that a tile takes longer */
-    int together;                    /* so many open before any goes on */
+    unit_fault faults[UNIT_DEVICES]; /* indexed by device */
+    int pause;                       /* microseconds added to each tile */
+    int together;                    /* number of devices that must be open before any continues */
     int calls[UNIT_DEVICES][UNIT_FUNCTIONS];
-    int failed; /* how many devices have */
-    int open;   /* how many are */
+    int failed; /* number of devices that have failed */
+    int open;   /* number of open devices */
 } unit_devices;
 extern unit_devices unit_devices_now; /* set before a run, read after it */
 
-/* As a fresh process has them: no fault, no pause, nothing counted. */
+/* Resets everything to the state of a fresh process. */
 void unit_devices_reset(void);
 
 #endif

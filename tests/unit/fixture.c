@@ -44,7 +44,7 @@ int *unit_permutation(int n) {
 
 /* ---- data --------------------------------------------------------------------------- */
 
-/* Columns are mixtures of a few common ones and noise; every third is rounded, and so has ties. */
+/* Columns are mixtures of a few common columns and noise; every third one is rounded, and thus has ties. */
 static void fill_column(double *x, int64_t n_obs, int64_t j, const double *common, int n_common) {
     const double *of = common + unit_random(n_common) * n_obs;
     double part = unit_uniform(), sign = unit_random(2) ? 1 : -1;

@@ -1,4 +1,4 @@
-/* Runs the tests: all, or those of the files that are named. The last line counts them. */
+/* Runs all tests, or those of the files named as arguments. The last line counts them. */
 #include "check.h"
 #include "system.h"
 
@@ -15,7 +15,7 @@ extern const unit_test threads_tests[], triangle_tests[], shard_tests[], queue_t
     windows_tests[], pairs_tests[], combine_tests[], rounding_tests[], degrees_tests[], exact_tests[],
     elementary_tests[], os_tests[];
 
-/* threads first: after a parallel region the children of a process can have none. */
+/* threads tests first: after a parallel region, forked children cannot have any. */
 static const struct {
     const char *name;
     const unit_test *tests;
@@ -33,9 +33,9 @@ static const struct {
 
 enum { SHOWN = 5, SECONDS = 60 };
 
-static int failures; /* of the test at hand */
+static int failures; /* of the current test */
 static char about[256];
-static const char *skipped; /* why the test at hand is; NULL: it is not */
+static const char *skipped; /* why the current test is skipped; NULL: it is not */
 
 int unit_fail(const char *file, int line, const char *format, ...) {
     if (__atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) > SHOWN) return 0;
@@ -75,7 +75,7 @@ int unit_check_text(const char *file, int line, const char *text, const char *pa
 
 typedef enum { FAILED, PASSED, SKIPPED } outcome;
 
-/* After how many seconds a test ends the process, as it hangs. UNIT_SECONDS: others, for emulated processors. */
+/* Seconds after which a hanging test aborts the process. UNIT_SECONDS overrides it, for emulated processors. */
 static int max_seconds(void) {
     const char *text = getenv("UNIT_SECONDS");
     int seconds = text ? atoi(text) : 0;
@@ -104,7 +104,7 @@ static int is_wanted(const char *name, int n, char **names) {
 
 int main(int argc, char **argv) {
     int n[3] = {0};
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* forked children have nothing to print twice */
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* so that forked children do not print buffered output twice */
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
         for (const unit_test *test = files[f].tests; test->name && is_wanted(files[f].name, argc - 1, argv + 1); test++)
             n[run(files[f].name, test)]++;

@@ -41,7 +41,7 @@ static void write_dense(unit_sink *sink, gcor_context *context, FILE *file) {
 
 /* ---- edges ------------------------------------------------------------------------------- */
 
-/* setting: a tenth of the least weight. */
+/* setting: a tenth of the min weight. */
 static gcor_status make_store(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                               unit_sink *sink) {
     gcor_edge_rule rule = {.side = (gcor_side)kind->side, .min = kind->setting / 10.0, .ceiling = 0.8};
@@ -51,14 +51,14 @@ static gcor_status make_store(gcor_context *context, const unit_kind *kind, int6
     return status;
 }
 
-/* The same with few edges in memory. */
+/* A store with few edges in memory. */
 static gcor_status make_spool(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                               unit_sink *sink) {
     gcor_status status = make_store(context, kind, n_row, n_col, sink);
     return status ? status : gcor_store_spool((gcor_store *)sink->sink, context, unit_folder(), 3000);
 }
 
-/* Compressed rows, which empty it, after its counts and ranks. */
+/* Writes counts and ranks, then compressed rows, which empties the store. */
 static void write_store(gcor_store *store, gcor_context *context, FILE *file) {
     int64_t n_row = store->edges.sink.n_row, count = store->count;
     const double min[] = {0, 0.4, 0.6};
@@ -86,7 +86,7 @@ static void write_edges(unit_sink *sink, gcor_context *context, FILE *file) {
     write_store((gcor_store *)sink->sink, context, file);
 }
 
-/* setting: how many. */
+/* setting: number of neighbours. */
 static gcor_status make_neighbours(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                                    unit_sink *sink) {
     gcor_neighbours *neighbours;
@@ -110,7 +110,7 @@ static void write_neighbours(unit_sink *sink, gcor_context *context, FILE *file)
 
 /* ---- counts and sums ---------------------------------------------------------------------- */
 
-/* setting: whether cheap values will do. */
+/* setting: 1 if approximate values suffice. */
 static gcor_status make_histogram(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                                   unit_sink *sink) {
     gcor_histogram *histogram;
@@ -156,7 +156,7 @@ static gcor_status make_sums(gcor_context *context, const unit_kind *kind, int64
     return status;
 }
 
-/* setting: a tenth of the least weight. */
+/* setting: a tenth of the min weight. */
 static gcor_status make_connectivity(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                                      unit_sink *sink) {
     (void)n_row;

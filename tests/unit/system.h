@@ -1,4 +1,4 @@
-/* What tests ask of the operating system beyond src/base/os.h. */
+/* Functions of the operating system that tests need beyond src/base/os.h. */
 #ifndef GPUCOR_UNIT_SYSTEM_H
 #define GPUCOR_UNIT_SYSTEM_H
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #ifdef _WIN32
-#define UNIT_HAS_FORK 0 /* nor limits of a process's resources, nor /dev/full */
+#define UNIT_HAS_FORK 0 /* no limits of a process's resources and no /dev/full either */
 #else
 #define UNIT_HAS_FORK 1
 #endif
@@ -14,7 +14,7 @@
 /* Returns a stream to write to, whose bytes unit_end_writing() returns in *bytes, the caller's to free(), and *n. */
 FILE *unit_begin_writing(char **bytes, size_t *n);
 void unit_end_writing(FILE *stream, char **bytes, size_t *n);
-/* Returns a stream that reads n bytes, the caller's to fclose(). The bytes stay there as long. */
+/* Returns a stream that reads n bytes; the caller closes it with fclose(). The bytes must remain until then. */
 FILE *unit_begin_reading(const char *bytes, size_t n);
 
 /* Returns the folder for temporary files. */
@@ -23,10 +23,10 @@ const char *unit_folder(void);
 /* Removes a file, whose path is in UTF-8. Returns 0; -1: error. */
 int unit_remove(const char *path);
 
-/* Sets an environment variable; value NULL: removes it. */
+/* Returns the number of 4 KB pages of mapped memory that are in RAM. */
 void unit_set_variable(const char *name, const char *value);
 
-/* Returns how many 4 KB pages of mapped memory are in RAM. */
+/* Aborts the process after that many seconds, if the system can; 0: cancels it. */
 int64_t unit_count_present(void *memory, int64_t bytes);
 
 /* Ends the process after so many seconds, where the system can; 0: no longer. */

@@ -1,4 +1,5 @@
-/* Coefficients are those of the definitions, whatever is missing; other tests compare the engine with itself. */
+/* Compares coefficients with the definitions, for every treatment of missing values; other tests compare the engine
+ * with itself. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -50,7 +51,7 @@ static double spearman(const double *x, const double *y, int64_t n) {
 
 /* ---- columns ------------------------------------------------------------------------------------- */
 
-/* The values that both columns have; those of either for all but pairwise use. Returns how many. */
+/* Gathers the values that both columns have (pairwise use), or all values. Returns their number. */
 static int64_t common_values(const unit_problem *p, int64_t i, int64_t j, double *x, double *y) {
     const gcor_matrix *rows = (const gcor_matrix *)(p->y ? p->y : p->x), *cols = (const gcor_matrix *)p->x;
     const double *a = (const double *)rows->values + i * N_OBS, *b = (const double *)cols->values + j * N_OBS;
@@ -76,7 +77,7 @@ typedef struct {
     double (*definition)(const double *x, const double *y, int64_t n);
 } defined;
 
-/* -7 where there is no coefficient (results.c). */
+/* The expected coefficient; -7 if there is none (results.c). */
 static double expected(const unit_problem *p, const defined *d, int64_t i, int64_t j) {
     double x[N_OBS], y[N_OBS];
     int64_t n = common_values(p, i, j, x, y);

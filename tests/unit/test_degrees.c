@@ -1,5 +1,5 @@
-/* Degrees of freedom of pairs: by weights of the pair's own observations, and by a calibration of Bartlett's formula.
- */
+/* Degrees of freedom of pairs: from weights of the pairwise-complete observations, and from a calibration of
+ * Bartlett's formula. */
 #include "check.h"
 #include "fixture.h"
 
@@ -14,7 +14,7 @@ enum { N_OBS = 70, N_VAR = 9, N_PAIRS = N_VAR * (N_VAR - 1) / 2 };
 
 static double weight[N_OBS];
 
-/* Of two columns: what their common observations are worth, and how many there are. */
+/* Effective number of the pairwise-complete observations of two columns; *n: their number. */
 static double worth_of(gcor_worth worth, double unit, const double *x, const double *y, double *n) {
     double sum = 0, squares = 0;
     *n = 0;

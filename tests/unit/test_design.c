@@ -1,4 +1,4 @@
-/* Weighted columns, freed of regressors: coefficients are those of residuals by Gram and Schmidt in long doubles. */
+/* Weighted and adjusted columns: coefficients are those of residuals computed by Gram-Schmidt in long double. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -27,7 +27,7 @@ static precise product(const precise *x, const precise *y, int n) {
     return sum;
 }
 
-/* The weight of what is below less that of what is above. */
+/* The weight of the values below minus that of the values above. */
 static void rank(precise *x, const precise *weight, int n) {
     precise score[N_OBS] = {0};
     for (int k = 0; k < n; k++)
@@ -35,7 +35,8 @@ static void rank(precise *x, const precise *weight, int n) {
     memcpy(x, score, (size_t)n * sizeof *x);
 }
 
-/* The columns 0 .. n_columns-1, weighted, one after the other free of those before; what becomes nothing is zero. */
+/* Orthogonalizes columns 0 .. n_columns-1, weighted, each against the previous ones; a column in their span becomes
+ * zero. */
 static void make_orthogonal(precise (*columns)[N_OBS], int n_columns, int n) {
     for (int c = 0; c < n_columns; c++) {
         precise before = product(columns[c], columns[c], n);
@@ -48,7 +49,7 @@ static void make_orthogonal(precise (*columns)[N_OBS], int n_columns, int n) {
     }
 }
 
-/* What is left of the values at the rows: regressors, the intercept first, then x itself. */
+/* Residuals of the values at the rows: orthogonalizes the regressors, intercept first, then x. */
 static void residual(const regression *r, const double *x, const int *rows, int n, precise *left) {
     precise columns[N_REGRESSORS + 2][N_OBS] = {{0}}, weight[N_OBS];
     for (int k = 0; k < n; k++) weight[k] = r->is_weighted ? r->weight[rows[k]] : 1;
@@ -64,7 +65,7 @@ static void residual(const regression *r, const double *x, const int *rows, int 
     memcpy(left, columns[N_REGRESSORS + 1], (size_t)n * sizeof *left);
 }
 
-/* -7 where there is no coefficient (results.c). */
+/* The expected coefficient; -7 if there is none (results.c). */
 static double coefficient(const regression *r, gcor_use use, const double *x, const double *y) {
     int rows[N_OBS], n = 0;
     precise a[N_OBS], b[N_OBS];
@@ -78,7 +79,7 @@ static double coefficient(const regression *r, gcor_use use, const double *x, co
     if (n < N_REGRESSORS + 3) return -7;
     residual(r, x, rows, n, a);
     residual(r, y, rows, n, b);
-    precise aa = product(a, a, n), bb = product(b, b, n); /* not a number where some are infinite */
+    precise aa = product(a, a, n), bb = product(b, b, n); /* NaN if there are infinite values */
     return aa == 0 || bb == 0 ? -7 : (double)(product(a, b, n) / sqrtl(aa * bb));
 }
 
@@ -98,7 +99,7 @@ static regression regression_of(const char *measure, int is_weighted) {
     return r;
 }
 
-/* As R makes it: an orthonormal basis of all observations that count, or of what is left of their space. */
+/* Makes the basis as R does: orthonormal over the observations in use, or of the complement of its space. */
 static int64_t make_basis(regression *r, int keeps) {
     precise columns[N_REGRESSORS + 1 + N_OBS][N_OBS] = {{0}}, weight[N_OBS];
     int rows[N_OBS], n = 0, all = N_REGRESSORS + 1 + (keeps ? N_OBS : 0);
@@ -162,7 +163,8 @@ static void residuals_are_compared(void) {
     free(p);
 }
 
-/* A measure with options and room of its own: pairs that have all observations are as those of complete columns. */
+/* A measure with options and scratch of its own: pairs with all observations have the coefficients of complete
+ * columns. */
 static void pairs_are_as_columns(void) {
     unit_problem *p = malloc(sizeof *p);
     unit_seed(18);

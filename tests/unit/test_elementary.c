@@ -1,4 +1,4 @@
-/* Elementary functions: base/elementary.h. Their errors, and bits that are the same on every system. */
+/* Elementary functions (base/elementary.h): errors, and the same bits on every system. */
 #include "check.h"
 #include "fixture.h"
 
@@ -10,7 +10,7 @@
 
 enum { N = 20000, COMPARED = 5000 };
 
-/* Units in the last place of `exact` between both. */
+/* Difference in units in the last place of `exact`. */
 static double error_of(double value, long double exact) {
     int exponent;
     if (exact == 0 || value != value) return value == 0 ? 0 : INFINITY;
@@ -59,7 +59,7 @@ static void special_values(void) {
     CHECK(isnan(gcor_exp(NAN)) && isnan(gcor_log(NAN)) && isnan(gcor_log1p(NAN)) && isnan(gcor_pow(NAN, 2)));
 }
 
-/* FNV-1a of the bits of results over the whole range. */
+/* Hashes the bits of results over the whole range with FNV-1a. */
 static void same_bits(void) {
     uint64_t hash = 14695981039346656037u;
     for (int k = 1; k < N; k++) {

@@ -1,5 +1,5 @@
-/* Exact distributions of rank correlations against all orders, their moments and published values; and coefficients
- * that are computed anew. */
+/* Exact distributions of rank correlations, against enumeration of all orders, moments and published values;
+ * recomputed coefficients. */
 #include "check.h"
 #include "fixture.h"
 
@@ -25,7 +25,7 @@ static double at_step(const gcor_exact *exact, const char *measure, int64_t n, i
 
 /* ---- every order ------------------------------------------------------------------------------- */
 
-/* By how many steps an order is above the least coefficient. */
+/* Number of steps from the smallest coefficient to that of an order. */
 static int steps_of(const int *order, int n, int is_kendall) {
     int concordant = 0, sum = 0;
     for (int k = 0; k < n; k++) {
@@ -35,7 +35,7 @@ static int steps_of(const int *order, int n, int is_kendall) {
     return is_kendall ? concordant : (n * (n * n - 1) / 3 - sum) / 2;
 }
 
-/* All orders of what is in place from `at` on, by exchanges. */
+/* Enumerates all orders of the elements from `at` on, by exchanges. */
 static void count_orders(int *order, int at, int n, int is_kendall, double *counts) {
     if (at == n) {
         counts[steps_of(order, n, is_kendall)]++;
@@ -76,7 +76,7 @@ static void distributions_are_those_of_all_orders(void) {
 
 /* ---- beyond --------------------------------------------------------------------------------------- */
 
-/* Half of all orders are in the lower half, which is what is counted. */
+/* The lower half, which is counted, contains half of all orders. */
 static void orders_are_all_counted(void) {
     gcor_exact *exact = tables("spearman", 10, 14);
     if (!CHECK(exact)) return;
@@ -87,13 +87,14 @@ static void orders_are_all_counted(void) {
         unit_about("%d", n);
         CHECK_NEAR(at_step(exact, "spearman", n, (steps - 1) / 2) + at_step(exact, "spearman", n, steps / 2), 1, 1e-15);
         CHECK_NEAR(at_step(exact, "spearman", n, 0) * all, 1, 1e-14);
-        CHECK_NEAR(at_step(exact, "spearman", n, 1) * all, n, 1e-13 * n); /* and n - 1 of two neighbours exchanged */
+        CHECK_NEAR(at_step(exact, "spearman", n, 1) * all, n,
+                   1e-13 * n); /* plus n - 1 exchanges of two adjacent ranks */
         CHECK_NEAR(at_step(exact, "spearman", n, 2) * all, n + (n - 2) * (n - 3) / 2, 1e-12);
     }
     gcor_exact_free(exact);
 }
 
-/* The distribution that approximates it has the same moments: a coefficient of df has 1 / (df + 1) and
+/* The approximating distribution has the same moments: a coefficient with df degrees of freedom has 1 / (df + 1) and
  * 3 / ((df + 1) (df + 3)). */
 static void moments_are_known(void) {
     gcor_exact *exact = tables("spearman", 3, 14);
@@ -117,7 +118,7 @@ static void moments_are_known(void) {
     gcor_exact_free(exact);
 }
 
-/* Two-sided critical values at 0.05, 0.01 and 0.001 (Zar 1972, Ramsey 1989), by three digits. */
+/* Two-sided critical values at 0.05, 0.01 and 0.001 (Zar 1972, Ramsey 1989), to three digits. */
 static void critical_values_are_published(void) {
     static const double level[] = {0.05, 0.01, 0.001}, critical[][3] = {{0.648, 0.794, 0.903},
                                                                         {0.618, 0.755, 0.873},

@@ -1,4 +1,4 @@
-/* Saved sinks that are cut off, damaged, or another's: an error, nothing left behind, nothing added. */
+/* Saved sinks that are truncated, damaged, or of another sink: loading fails, leaks nothing and adds nothing. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -15,7 +15,7 @@ static void set_problem(unit_fixture *f, const unit_kind *kind) {
     unit_fixture_set(f, &unit_device, kind->shape);
 }
 
-/* What is written of a run. */
+/* The bytes saved after a run. */
 static unit_found save_run(unit_fixture *f, const unit_kind *kind) {
     unit_found file = {NULL, 0};
     unit_sink sink;
@@ -42,14 +42,14 @@ static gcor_status load_bytes(gcor_sink *sink, const char *bytes, size_t n, gcor
     return status;
 }
 
-/* All of the first bytes, which say how much follows, and then some. */
+/* Visits every one of the first bytes, which hold sizes, then a random selection. */
 static size_t next_byte(size_t at, size_t n) {
     return at < 400 ? at + 1 : at + 1 + (size_t)unit_random((int64_t)n / 100 + 1);
 }
 
 /* ---- cut off ------------------------------------------------------------------------------ */
 
-/* Into one sink all that is cut off, and then what is whole: only that is in it. */
+/* Loads all truncated files and then the complete one into one sink, which must hold only the latter. */
 static void check_cut(unit_fixture *f, const unit_kind *kind) {
     gcor_error error;
     gcor_status status;
@@ -78,8 +78,7 @@ static void files_cut_off(void) {
 
 /* ---- damaged -------------------------------------------------------------------------------- */
 
-/* A value that may have been changed may be loaded, and looked at; that nothing is read or added up that cannot be is
- * the sanitizers' to see. */
+/* A damaged file may load if only a value changed; sanitizers detect invalid accesses and overflows. */
 static void check_damage(unit_fixture *f, const unit_kind *kind, const unit_found *file, size_t at, char bits) {
     gcor_error error;
     unit_sink sink;
@@ -113,7 +112,7 @@ static void files_damaged(void) {
 
 /* ---- another's --------------------------------------------------------------------------------- */
 
-/* The same sink for other variables, and for other settings. */
+/* Loads a sink of other variables, and one of other settings. */
 static void check_relatives(unit_fixture *f, const unit_kind *kind, const unit_found *file) {
     gcor_error error;
     unit_sink sink;

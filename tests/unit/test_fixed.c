@@ -1,4 +1,4 @@
-/* Sums in which the order of adding does not show. */
+/* Sums that do not depend on the order of addition. */
 #include "check.h"
 #include "fixture.h"
 
@@ -7,14 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* 113 bits; where there is no such type, as on ARM, a long double has them. */
+/* 113 bits; if this type does not exist, as on ARM, long double has them */
 #ifdef __SIZEOF_FLOAT128__
 __extension__ typedef __float128 quad;
 #else
 typedef long double quad;
 #endif
 
-/* A term of size up to 1: any, or one that is hard to cut in two. */
+/* A random term of magnitude up to 1, including ones that are hard to split. */
 static double random_term(int k) {
     double sign = unit_random(2) ? 1 : -1;
     switch (k % 6) {
@@ -27,7 +27,7 @@ static double random_term(int k) {
     }
 }
 
-/* Within half a unit of the last bit, which is worth 2^-91, and of parts that are whole multiples. */
+/* The result is within half a unit of the last bit, 2^-91, and parts are multiples of theirs. */
 static void terms_are_near(void) {
     unit_seed(4);
     for (int k = 0; k < 200000; k++) {
@@ -46,7 +46,7 @@ static gcor_int128 fixed_of(double term) {
     return gcor_fixed(high, gcor_low_part(term, high));
 }
 
-/* The sum of n terms in parts of up to GCOR_EXACT_TERMS, in the order given. */
+/* The sum of n terms in the given order, in parts of up to GCOR_EXACT_TERMS. */
 static gcor_int128 sum_in_parts(const double *terms, int n, const int *order) {
     gcor_int128 sum = 0;
     for (int k = 0; k < n;) {
@@ -82,7 +82,7 @@ static void sums_have_no_order(void) {
     free(terms);
 }
 
-/* As many of the largest terms as the comment of fixed.h promises. */
+/* As many of the largest terms as fixed.h promises. */
 static void most_terms_fit(void) {
     double low = gcor_low_part(1 - 0x1p-46, gcor_high_part(1 - 0x1p-46));
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -95,7 +95,7 @@ static void most_terms_fit(void) {
     }
 }
 
-/* What the sum is worth, to a double's accuracy. */
+/* The sum as a number, to double precision. */
 static void values_are_sums(void) {
     unit_seed(6);
     for (int round = 0; round < 200; round++) {

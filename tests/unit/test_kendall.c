@@ -1,5 +1,5 @@
-/* Kendall's numerator by a merge sort and by a table of levels, against every pair of observations; and ranks of few
- * levels. */
+/* Kendall's numerator by merge sort and by contingency tables, against enumeration of pairs of observations; ranks
+ * of few levels. */
 #include "check.h"
 #include "fixture.h"
 
@@ -13,7 +13,8 @@
 
 enum { MAX_OBS = 700 };
 
-/* Scores of values of so many levels, some of them missing: how many are less than one, less how many are larger. */
+/* Fills scores of values with that many levels, some missing: the number of smaller values minus the number of
+ * larger ones. */
 static void fill(float *score, int n_obs, int levels, int missing) {
     float value[MAX_OBS];
     for (int k = 0; k < n_obs; k++) value[k] = missing && unit_random(10) == 0 ? NAN : (float)unit_random(levels);
@@ -69,7 +70,7 @@ static void sorting_counts_all_pairs(void) {
     free(work);
 }
 
-/* How many levels there are, and the column's sets. */
+/* Counts the levels and makes the column's level bitsets. */
 static cpu_levels open_levels(const cpu_kernels *kernels, const float *score, int n_obs) {
     int levels = 0;
     for (int k = 0; k < n_obs; k++) {
@@ -100,7 +101,7 @@ static void tables_count_all_pairs(void) {
             }
 }
 
-/* Of few levels they come without a sort: as many below and up to each value as there are. */
+/* Ranks of few levels are found without sorting: they are the counts of values below, and up to, each value. */
 static void ranks_are_counts(void) {
     double x[MAX_OBS];
     void *memory = malloc(gcor_ranks_bytes(MAX_OBS));

@@ -1,5 +1,4 @@
-/* The table of measures is open: a row that only this file knows runs into every sink; rows that cannot be are refused.
- */
+/* The table of measures is open: a row defined here works with every sink; invalid rows are refused. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -48,7 +47,7 @@ static const gcor_measure quadrant = {
 
 enum { N_OBS = 25, N_X = 150, N_Y = 80 };
 
-/* By its definition; -7 where there is none (results.c). */
+/* The coefficient by its definition; -7 if there is none (results.c). */
 static double quadrant_of(const double *x, const double *y) {
     double a = median_of(x, N_OBS), b = median_of(y, N_OBS), xy = 0, xx = 0, yy = 0;
     for (int64_t k = 0; k < N_OBS; k++) {
@@ -70,7 +69,7 @@ static void check_coefficients(unit_problem *p, const unit_data *x) {
     unit_sink_free(&sink);
 }
 
-/* Into every sink, by one worker and by several. */
+/* Runs into every sink, with one worker and with several. */
 static void check_sinks(unit_problem *p, gcor_source *y) {
     for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
         gcor_status status;
@@ -110,7 +109,7 @@ static void a_measure_of_ones_own(void) {
     p->measure = &quadrant;
     check_coefficients(p, &x);
     check_sinks(p, &y.matrix.source);
-    p->use = GCOR_PAIRWISE; /* of complete data there is nothing pairwise */
+    p->use = GCOR_PAIRWISE; /* complete data need no pairwise form */
     p->y = NULL;
     check_coefficients(p, &x);
     check_pairwise(p);
@@ -155,7 +154,7 @@ static void rows_that_are_refused(void) {
     wrong[5].prepare = NULL;
     wrong[6].kind = GCOR_NO_KIND;
     wrong[7].kind = GCOR_REAL_COMMON;
-    wrong[8].kind = GCOR_SIGN; /* of which the values are ranks */
+    wrong[8].kind = GCOR_SIGN; /* the values are ranks */
     wrong[9].common = GCOR_REAL;
     wrong[10].common = (gcor_kind)77;
     wrong[11].kind = (gcor_kind)77;
@@ -168,7 +167,7 @@ static void rows_that_are_refused(void) {
     CHECK_INT(count_measures(), before);
 }
 
-/* In the end, as rows stay. */
+/* Runs last, as rows cannot be removed. */
 static void the_table_is_full(void) {
     enum { MANY = 40 };
     static gcor_measure rows[MANY];

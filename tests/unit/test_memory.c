@@ -1,4 +1,4 @@
-/* The k-th allocation fails, for every k: an error or the right result, and nothing left behind. */
+/* The k-th allocation fails, for every k: the result is an error or correct, and nothing leaks. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -26,7 +26,7 @@ static void check_out_of_memory(gcor_status status, const gcor_error *error) {
 
 /* ---- runs -------------------------------------------------------------------------------------- */
 
-/* A run whose k-th allocation fails; returns whether it succeeds, as there are fewer. */
+/* Performs a run whose k-th allocation fails; returns 1 if it succeeds because there are fewer. */
 static int run_short_of_memory(unit_fixture *f, const unit_kind *kind, const unit_found *expected, int k) {
     unit_sink sink;
     CHECK_INT(unit_sink_new(&f->problem, kind, &sink), GCOR_OK);
@@ -42,14 +42,14 @@ static int run_short_of_memory(unit_fixture *f, const unit_kind *kind, const uni
     return 0;
 }
 
-/* How many allocations there are is a little different each time that several workers share a run. */
+/* The number of allocations varies between runs with several workers. */
 static void walk(unit_fixture *f, const unit_kind *kind, int devices, int threads) {
     gcor_status status;
     int k = 0;
     set_problem(f, kind, 1, 1);
     unit_found expected = unit_find(&f->problem, kind, &status);
     set_problem(f, kind, devices, threads);
-    unit_devices_now.pause = 50; /* so that each gets something */
+    unit_devices_now.pause = 50; /* so that each worker gets some work */
     for (int succeeded = 0; succeeded < ENOUGH && k < MAX;) {
         unit_about("%s, %d workers, %d threads, allocation %d", kind->name, devices, threads, ++k);
         succeeded = run_short_of_memory(f, kind, &expected, k) ? succeeded + 1 : 0;
@@ -71,7 +71,7 @@ static void runs_without_memory(void) {
 
 /* ---- what a sink does itself ------------------------------------------------------------------------ */
 
-/* From one sink to a file and into another, which has as much after a failure as before. */
+/* Saves one sink and loads the file into another, which must be unchanged after a failure. */
 static int load_short_of_memory(unit_fixture *f, const unit_kind *kind, FILE *file, const unit_found *expected, int k) {
     unit_sink sink;
     unit_call call;

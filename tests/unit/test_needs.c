@@ -1,4 +1,4 @@
-/* What a share is said to read and to hold is what it reads and holds. */
+/* The predicted reads and memory of a shard are the actual ones. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -10,9 +10,9 @@
 enum { N_OBS = 12, N_X = 700, N_Y = 300 };
 
 typedef struct {
-    gcor_source source; /* first */
+    gcor_source source; /* must be first */
     gcor_source *from;
-    int64_t *columns; /* that were read, of all sources */
+    int64_t *columns; /* number of columns read, from all sources */
 } counted_source;
 
 static gcor_status read_counted(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {
@@ -23,7 +23,7 @@ static gcor_status read_counted(gcor_source *source, gcor_context *context, int6
 
 static counted_source counted(unit_data *data, int64_t *columns) {
     counted_source s = {.source = data->matrix.source, .from = &data->matrix.source, .columns = columns};
-    s.source.any_thread = 0; /* one thread reads, and counts */
+    s.source.any_thread = 0; /* one thread reads and counts */
     s.source.read = read_counted;
     return s;
 }
@@ -41,7 +41,7 @@ static gcor_needs needs_of(unit_problem *problem) {
     return needs;
 }
 
-/* Returns the columns that a share read. */
+/* Returns the number of columns that a shard read. */
 static int64_t check_shard(unit_problem *problem, const unit_kind *kind, const int64_t *columns, gcor_shard shard) {
     gcor_status status;
     problem->shard = shard;

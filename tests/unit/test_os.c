@@ -1,4 +1,4 @@
-/* The operating system behind src/base/os.h: the same on all of them. */
+/* The operating system behind src/base/os.h: behavior is the same on all systems. */
 #include "check.h"
 #include "system.h"
 
@@ -14,7 +14,7 @@ static unsigned char value_at(int64_t k) {
     return (unsigned char)(1 + k % 251);
 }
 
-/* Pages k and following of mapped memory hold what was written. */
+/* Checks that pages k .. k+n-1 of mapped memory hold what was written. */
 static void check_pages(const unsigned char *memory, int64_t k, int64_t n) {
     int64_t wrong = 0;
     for (int64_t b = k * PAGE; b < (k + n) * PAGE; b += 1000) wrong += memory[b] != value_at(b);
@@ -43,7 +43,7 @@ static void parts_of_memory(void) {
     CHECK(gcor_available_memory() > PAGE);
 }
 
-/* Bytes that text mode would change are among them: a carriage return, a line feed, and the end of a file of DOS. */
+/* The bytes include those that text mode would change: carriage return, line feed, and DOS's end of file. */
 static void positions_in_files(void) {
     unsigned char bytes[N], found[N];
     for (int k = 0; k < N; k++) bytes[k] = value_at(k);
@@ -73,7 +73,7 @@ static void positions_in_files(void) {
     CHECK_INT(errno, ENOENT);
 }
 
-/* A file is removed while it is open, as somebody may do on a shared disk. */
+/* A file is removed while it is open, as may happen on a shared disk. */
 static void names_of_files(void) {
     char path[FILENAME_MAX];
     unsigned char byte = 0;

@@ -1,4 +1,4 @@
-/* Which pairs count: what is said of rows, tiles and all against the rule itself, and the order of the variables. */
+/* The pair mask: its answers about rows, tiles and totals against the rule itself, and the order of the variables. */
 #include "check.h"
 #include "fixture.h"
 
@@ -11,7 +11,7 @@
 
 enum { MAX = 300 };
 
-/* What is known of one side. */
+/* Labels and coordinates of one side. */
 typedef struct {
     int64_t n;
     int32_t label[MAX];
@@ -31,7 +31,7 @@ static int is_known(const traits *t, int dims, int64_t v) {
     return known;
 }
 
-/* The rule, in its own words. */
+/* The rule, implemented directly. */
 static int counts(const gcor_pair_rule *rule, const traits *y, int64_t i, const traits *x, int64_t j) {
     double square = 0;
     if (!is_known(y, rule->dims, i) || !is_known(x, rule->dims, j)) return 0;
@@ -137,7 +137,7 @@ static void pairs_are_those_of_the_rule(void) {
     }
 }
 
-/* Distances that are no whole numbers: as the root of the sum of squares says, to the last bit. */
+/* With distances that are not integers, the comparison is that of the rounded root of the sum of squares. */
 static void distances_are_compared_as_they_are_rounded(void) {
     unit_seed(2);
     for (int k = 0; k < 50; k++) {

@@ -1,4 +1,4 @@
-/* Sums of products by the kernels of each instruction set that the machine has: the bits of their definitions. */
+/* Sums of products by the kernels of each instruction set of the machine equal their definitions to the last bit. */
 #include "check.h"
 #include "fixture.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Products that have digits to lose, of either sign, and some that are nothing. */
+/* Values of either sign that cause rounding, and some zeros. */
 static double any_value(void) {
     return unit_random(9) ? (unit_uniform() - 0.5) * ldexp(1, (int)unit_random(20)) : 0;
 }
@@ -35,7 +35,7 @@ static void dots_of_columns(void) {
     gcor_os_free(y);
 }
 
-/* In runs, as a tile's product multiplies them. */
+/* Multiplies in runs, as for a tile. */
 static void sums_in_double(void) {
     enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
     double *rows = gcor_os_alloc(WIDTH * MAX_OBS * sizeof *rows), *cols = gcor_os_alloc(WIDTH * MAX_OBS * sizeof *cols);

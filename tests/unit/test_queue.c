@@ -1,4 +1,4 @@
-/* The queue that workers draw squares from, and give them back to. */
+/* The queue from which workers draw squares, and to which they return them. */
 #include "check.h"
 #include "fixture.h"
 #include "grids.h"
@@ -14,14 +14,14 @@ typedef struct {
     int n;
 } drawing;
 
-/* Never more than was asked for, where the square could have been cut. */
+/* A square is never larger than requested if it could have been divided. */
 static void check_size(const gcor_queue *before, const gcor_square *square, int64_t parts, int64_t min) {
     int64_t pairs = gcor_square_pairs(&before->grid, square);
     CHECK(pairs > 0);
     if (square->side > before->grid.side && square->side / 2 >= min) CHECK(pairs <= before->pairs / parts);
 }
 
-/* Draws with random wishes until nothing is left, and gives back every now and then one of those drawn. */
+/* Draws with random requests until nothing is left, and returns some squares now and then. */
 static void draw_at_random(const gcor_grid *grid, const gcor_shard *shard, drawing *d) {
     unit_call call;
     gcor_queue queue;
@@ -67,7 +67,7 @@ static void every_pair_is_drawn(void) {
     free(d);
 }
 
-/* However many parts are asked for. */
+/* Holds for any requested number of parts. */
 static void squares_are_not_too_small(void) {
     unit_grids at = {0};
     while (unit_next_grid(&at))
@@ -86,7 +86,7 @@ static void squares_are_not_too_small(void) {
         }
 }
 
-/* Workers draw from it while they hold a lock. */
+/* Workers hold a lock while drawing. */
 static void large_problems_are_quick(void) {
     gcor_grid grid = gcor_grid_of(GCOR_LOWER, 1561152, 1561152);
     gcor_shard shard = {3, 7};
@@ -108,7 +108,7 @@ static void large_problems_are_quick(void) {
     gcor_queue_free(&queue);
 }
 
-/* However much was given back, and wherever there is no memory for more. */
+/* Holds after any number of returns, and wherever an allocation fails. */
 static void no_memory_leaves_the_queue(void) {
     gcor_grid grid = gcor_grid_of(GCOR_FULL, 4097, 4097);
     gcor_shard shard = {0, 1};

@@ -1,4 +1,4 @@
-/* Arithmetic that rounds as the engine's files assume, in whatever way they were compiled: base/rounding.h. */
+/* Arithmetic rounds as the engine assumes, whatever the compiler flags: base/rounding.h. */
 #include "check.h"
 #include "fixture.h"
 
@@ -44,7 +44,7 @@ static void round_once(void) {
     CHECK(fmaf(a_float, a_float, c_float) == 0x1p-26f);
 }
 
-/* Any bits of a double. */
+/* A double with random bits. */
 static double random_double(void) {
     uint64_t bits = (uint64_t)unit_random(INT32_MAX) << 33 ^ (uint64_t)unit_random(INT32_MAX) << 16 ^
                     (uint64_t)unit_random(INT32_MAX);
@@ -53,7 +53,7 @@ static double random_double(void) {
     return x;
 }
 
-/* A product and what nearly cancels it, what is far below its digits, and what is subnormal or too large. */
+/* A product and a term that nearly cancels it, is far below its digits, is subnormal, or is too large. */
 static void set_random(double *a, double *b, double *c) {
     double fraction[] = {frexp(random_double(), &(int){0}), frexp(random_double(), &(int){0})};
     *a = random_double(), *b = random_double(), *c = random_double();
@@ -64,7 +64,7 @@ static void set_random(double *a, double *b, double *c) {
     if (unit_random(3) == 0) *a = ldexp(*a, -530), *b = ldexp(*b, -490 - (int)unit_random(70)), *c = ldexp(*c, -1020);
 }
 
-/* Against the processor, where it can, and otherwise against the C library. */
+/* Compared with the processor's instruction if there is one, otherwise with the C library. */
 static void round_once_by_integers(void) {
     volatile double tiny = 0x1p-1074, half = 0.5;
     unit_seed(5);

@@ -1,4 +1,4 @@
-/* Shares of a grid: disjoint, together all pairs, balanced, and a matter of the problem alone. */
+/* Shards of a grid are disjoint, cover all pairs, are balanced, and depend on the problem only. */
 #include "check.h"
 #include "fixture.h"
 #include "grids.h"
@@ -12,7 +12,7 @@
 
 static const int64_t sizes[] = {1, 2, 3, 63, 64, 65, 127, 129, 1000, 4095, 4096, 4097, 8191, 131071, 131073};
 
-/* A triangle has as many rows as columns; a rectangle of the size is square, or thin, one way or the other. */
+/* A triangle has as many rows as columns; a rectangle of that size is square, or thin in either direction. */
 static int grid_of(int k, gcor_grid *grid) {
     int n_sizes = (int)(sizeof sizes / sizeof *sizes), form = k / n_sizes;
     int64_t n = sizes[k % n_sizes];
@@ -75,7 +75,7 @@ static void grids_cover_the_problem(void) {
     }
 }
 
-/* All of one share, in whichever pieces; returns its pairs. */
+/* Draws a whole shard in pieces; returns its pairs. */
 static int64_t draw_shard(const gcor_grid *grid, const gcor_shard *shard, int64_t parts, unsigned char *seen) {
     unit_call call;
     gcor_queue queue;
@@ -130,7 +130,7 @@ static void indices_out_of_range(void) {
     }
 }
 
-/* Pairs times shares have more than 64 bits. */
+/* Pairs times shards exceed 64 bits. */
 static void largest_problems(void) {
     const int64_t n = 2147483647, ofs[] = {1, 3, 1000003, INT64_MAX / 2, INT64_MAX};
     for (size_t k = 0; k < sizeof ofs / sizeof *ofs; k++)

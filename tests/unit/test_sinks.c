@@ -1,4 +1,4 @@
-/* Every sink gives the same bytes by one worker or several, whole or in shares, merged or through files. */
+/* Every sink gives the same bytes with one worker or several, whole or in shards, merged or through files. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -10,7 +10,7 @@
 /* Enough for a run to have more than one thread (engine/run.c). */
 enum { N_OBS = 60, N_X = 200, N_Y = 130 };
 
-/* All that a sink can see, cheap values and exact ones, of columns and of pairs without coefficients. */
+/* All kinds of input to a sink: approximate and exact values, of columns and of pairs without coefficients. */
 typedef struct {
     const char *measure;
     gcor_use use;
@@ -36,7 +36,7 @@ static void for_all_sinks(void (*test)(unit_problem *problem, const unit_kind *k
     free(p);
 }
 
-/* By one worker. */
+/* Computes with one worker. */
 static unit_found found_alone(unit_problem *p, const unit_kind *kind) {
     gcor_status status;
     p->shard = (gcor_shard){0, 1};
@@ -57,7 +57,7 @@ static void check_devices(unit_problem *p, const unit_kind *kind) {
         gcor_status status;
         p->devices = devices[k];
         p->threads = threads[k];
-        p->memory = k % 2 ? 1 : 0; /* panels come and go */
+        p->memory = k % 2 ? 1 : 0; /* panels are evicted and prepared again */
         unit_found found = unit_find(p, kind, &status);
         CHECK_INT(status, GCOR_OK);
         CHECK_SAME(&alone, found);
@@ -71,7 +71,7 @@ static void any_number_of_devices(void) {
     for_all_sinks(check_devices);
 }
 
-/* A share of the pairs, into a sink of its own, and to a file. */
+/* Computes a shard into a sink of its own and saves it. */
 static FILE *save_shard(unit_problem *p, const unit_kind *kind, gcor_shard shard) {
     FILE *file = tmpfile();
     unit_sink sink;
@@ -125,7 +125,7 @@ static void check_merges(unit_problem *p, const unit_kind *kind) {
         p->shard = (gcor_shard){s, OF};
         CHECK_INT(unit_run(p, forks[s].sink), GCOR_OK);
     }
-    for (int s = 0; s < OF; s++) /* in twos, and then all */
+    for (int s = 0; s < OF; s++) /* first in pairs, then all */
         if (s % 2) CHECK_INT(sink.sink->type->merge(forks[s].sink, &call.context, forks[s - 1].sink), GCOR_OK);
     for (int s = 0; s < OF; s++) {
         CHECK_INT(sink.sink->type->merge(sink.sink, &call.context, forks[order[s]].sink), GCOR_OK);
@@ -140,7 +140,7 @@ static void forks_are_merged(void) {
     for_all_sinks(check_merges);
 }
 
-/* One sink sees one share after the other, by more threads from one to the next. */
+/* One sink gets one shard after the other, with more threads each time. */
 static void check_sequence(unit_problem *p, const unit_kind *kind) {
     enum { OF = 4 };
     unit_found alone = found_alone(p, kind);
@@ -162,7 +162,7 @@ static void one_sink_for_several_runs(void) {
 
 /* ---- tiles of other sizes --------------------------------------------------------------------------- */
 
-/* Those of the processor itself are larger than all of these variables; sums of so many have to be cut. */
+/* The CPU's own tiles are larger than all of these variables; sums of that many have to be cut. */
 static void check_tiles(const unit_kind *kind, unit_data *x, unit_data *y) {
     unit_problem *p = malloc(sizeof *p);
     gcor_status status;

@@ -1,4 +1,4 @@
-/* Sources that one thread alone may read, block by block: that thread reads, for all workers. */
+/* Sources that only one thread may read, block by block: that thread reads for all workers. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -7,19 +7,19 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Blocks are of 4 MB: 58 columns of so many observations, and so two of them a panel of the device's. */
+/* Blocks are 4 MB: 58 columns of this many observations, so that a panel of the device needs two. */
 #ifdef __SANITIZE_THREAD__
-enum { N_OBS = 500, MIN_READS = 1 }; /* that takes its time */
+enum { N_OBS = 500, MIN_READS = 1 }; /* the sanitizer is slow */
 #else
 enum { N_OBS = 9000, MIN_READS = 3 };
 #endif
 enum { N_X = 150, N_Y = 70 };
 
 typedef struct {
-    gcor_source source; /* first */
+    gcor_source source; /* must be first */
     const double *values;
     pthread_t reader;
-    int n_reads, fails_at; /* the number of the read that fails, from 1; 0: none */
+    int n_reads, fails_at; /* number of the read that fails, from 1; 0: none */
     gcor_status failure;
 } picky_source;
 
@@ -27,7 +27,7 @@ static gcor_status read_picky(gcor_source *source, gcor_context *context, int64_
     picky_source *p = (picky_source *)source;
     CHECK(pthread_equal(p->reader, pthread_self()));
     CHECK(first >= 0 && n > 0 && first + n <= source->n_var);
-    if (gcor_stop(context)) return context->error.status; /* as one that asks R does */
+    if (gcor_stop(context)) return context->error.status; /* as a source that calls R does */
     if (++p->n_reads == p->fails_at)
         return gcor_fail(context, p->failure, "columns from %d on cannot be read", (int)first + 1);
     memcpy(out, p->values + first * source->n_obs, (size_t)(n * source->n_obs) * sizeof *out);
@@ -49,7 +49,7 @@ typedef struct {
     picky_source picky_x, picky_y;
 } fixture;
 
-/* A few values are missing, each in a row of its own. */
+/* A few values are missing, each in another row. */
 static fixture *new_fixture(void) {
     fixture *f = malloc(sizeof *f);
     unit_seed(10);
@@ -86,7 +86,7 @@ static void set_picky(fixture *f, int fails_at) {
 
 /* ---- tests -------------------------------------------------------------------------------------- */
 
-/* From memory, and without the rows in which a value is missing. */
+/* Computes from memory, without the rows with missing values. */
 static unit_found find_complete(fixture *f, const unit_kind *kind, int64_t *n_obs) {
     unit_data *both[] = {&f->x, &f->y};
     gcor_status status;
@@ -142,7 +142,7 @@ static void complete_rows_are_read(void) {
     free_fixture(complete);
 }
 
-/* Every read fails once, in x and in y, until there is none of that number. */
+/* Makes every read of x and y fail once, until there are fewer reads. */
 static void walk_failures(fixture *f, const unit_kind *kind, gcor_use use, gcor_status failure, int devices) {
     int k = 0;
     gcor_status status;
@@ -171,7 +171,7 @@ static void reading_fails(void) {
     free_fixture(f);
 }
 
-/* No worker waits for ever for what nobody reads any more. */
+/* No worker may wait forever for a read that nobody performs any more. */
 static int stop_soon(void *user, double fraction) {
     (void)user, (void)fraction;
     return 1;

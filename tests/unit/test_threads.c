@@ -1,5 +1,5 @@
-/* How many threads there can be, where the system has a limit. Children of this process have the limit, before there is
- * any parallel region: OpenMP has none in a child after that. */
+/* The number of threads under a system limit. Forked children get the limit, before this process has a parallel
+ * region: after that, OpenMP has no threads in a child. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -85,7 +85,7 @@ static void some_processors(void) {
     }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-/* A sanitizer takes all addresses for itself. */
+/* A sanitizer needs all addresses itself. */
 const unit_test threads_tests[] = {LOOP_TESTS, {NULL, NULL}};
 #else
 
@@ -102,7 +102,7 @@ static int64_t bytes_in_use(void) {
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Room for so many stacks and their guard pages, and so many other bytes. */
+/* Limits the address space to that many stacks with guard pages, plus other bytes. */
 static void limit_threads(int threads, int64_t others) {
     pthread_attr_t usual;
     size_t stack = 0, guard = 0;
@@ -128,14 +128,14 @@ static int count_team(int threads) {
 #endif
 }
 
-/* In a child: whether the system has limits of addresses; an emulator may ignore them. */
+/* In a child: tests if the system enforces address limits; an emulator may ignore them. */
 static void be_child_without_room(int max) {
     limit_threads(max, 0);
     void *scratch = malloc((size_t)1 << 30);
     _exit(scratch == NULL);
 }
 
-/* In a child: what is promised is there. Its exit status is how many threads there are, or 255. */
+/* In a child: the promised threads exist. The exit status is their number, or 255. */
 static void be_child(int max) {
     int n;
     limit_threads(max, 65536);
@@ -144,7 +144,7 @@ static void be_child(int max) {
     _exit(count_team(n) == n ? n : 255);
 }
 
-/* The exit status of a child that has the limit. */
+/* The exit status of a child with the limit. */
 static int status_of_child(void (*be)(int max), int max) {
     int status = 0;
     unit_about("room for %d threads", max);
@@ -171,7 +171,7 @@ static void fewer_where_there_is_a_limit(void) {
     }
 }
 
-/* In a child: workers, each with a team, after the process has had one. */
+/* In a child: workers with teams of their own, after the process has had one. */
 static void be_child_with_workers(int max) {
     static unit_problem p;
     gcor_status status;

@@ -1,10 +1,10 @@
-/* Positions of pairs in a triangle, and pairs of tiles. */
+/* Indices of pairs in a triangle, and pairs of tiles. */
 #include "check.h"
 #include "fixture.h"
 
 #include "../../src/base/triangle.h"
 
-/* Every pair, counted up, has the next position. */
+/* Pairs in sequence have consecutive indices. */
 static void positions_count_up(void) {
     for (int64_t n = 2; n < 60; n++) {
         int64_t row = 0, column = 0, i, j;
@@ -46,7 +46,7 @@ static void check_position(int64_t position, int64_t n) {
     CHECK_INT(gcor_column_position(i, j), position);
 }
 
-/* A guess by a square root in double is wrong by then. */
+/* For these sizes, a square root in double is off. */
 static void positions_of_the_largest(void) {
     const int64_t sizes[] = {(int64_t)1 << 31, ((int64_t)1 << 31) - 1, 1561152, 94906267, 65537, 65536};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -66,11 +66,12 @@ static void positions_of_the_largest(void) {
     }
 }
 
-/* The first pair of a column and the last one of the column before, where positions have more bits than a double. */
+/* The first pair of a column and the last one of the previous column, where indices exceed the precision of a
+ * double. */
 static void positions_at_the_ends_of_columns(void) {
     const int64_t n = (int64_t)1 << 31;
     for (int k = 0; k < 20000; k++) {
-        int64_t t = k % 2 ? n - 2 - k / 2 : 94906265 - 5000 + k / 2; /* from here on they have more than 53 bits */
+        int64_t t = k % 2 ? n - 2 - k / 2 : 94906265 - 5000 + k / 2; /* from here on indices have more than 53 bits */
         check_position(gcor_triangular(t), n);
         check_position(gcor_triangular(t) - 1, n);
     }

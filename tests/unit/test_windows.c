@@ -1,4 +1,4 @@
-/* Windows: each has what a run over its observations has, whoever does it; moments are those of all windows. */
+/* Windows: each has the results of a run over its observations, whoever computes it; moments cover all windows. */
 #include "check.h"
 #include "fixture.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     int32_t of_variable[2][N_VAR];
     unsigned char of_window[2][N];
     int64_t n_obs[N];
-    double values[N][PAIRS]; /* -1 where there are none */
+    double values[N][PAIRS]; /* -1: no coefficient */
 } fixture;
 
 static fixture *new_fixture(int threads, const char *method) {
@@ -74,7 +74,7 @@ static gcor_status run_windows(fixture *f) {
     return status;
 }
 
-/* By a matrix of nothing but the window's observations. */
+/* Compares with a matrix of the window's observations only. */
 static void check_window(fixture *f, int64_t window) {
     gcor_matrix own = f->data.matrix;
     unsigned char flags[N_VAR] = {0};
@@ -116,7 +116,7 @@ static gcor_status check_moments(void *user, gcor_context *context, const gcor_t
         double n = 0, sum = 0, squares = 0, min = INFINITY, max = -INFINITY;
         for (int w = 0; w < N; w++) {
             double r = f->values[w][k];
-            if (!(r > -1) || r > 1) continue; /* none: -1, or NaN */
+            if (!(r > -1) || r > 1) continue; /* no coefficient: -1 or NaN */
             n++, sum += r;
             min = fmin(min, r), max = fmax(max, r);
         }

@@ -1,4 +1,4 @@
-/* Several devices: what fails on one is done by the others; what ends a run ends it for all. */
+/* Several devices: the others complete what fails on one; an error or interrupt ends the run for all. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -14,7 +14,7 @@ typedef struct {
     unit_problem problem;
     const unit_kind *kind;
     unit_data x;
-    unit_found alone; /* by one worker */
+    unit_found alone; /* found by one worker */
 } fixture;
 
 static fixture *new_fixture(const char *kind) {
@@ -37,7 +37,7 @@ static void free_fixture(fixture *f) {
     free(f);
 }
 
-/* Every device gets something to do: they begin together, and take their time. */
+/* Every device gets some work: they start together and are slow. */
 static void set_devices(int n, int pause) {
     unit_devices_reset();
     unit_devices_now.together = n;
@@ -80,7 +80,7 @@ static void one_device_is_lost(void) {
                     check_lost(f, device, (unit_function)function, k, failures[(k + device) % 3], 100);
                     lost += f->problem.job.devices_lost;
                 }
-            CHECK(lost > 0); /* the walk has been somewhere */
+            CHECK(lost > 0); /* the walk has found failures */
         }
         free_fixture(f);
     }
@@ -123,7 +123,7 @@ static void no_device_is_left(void) {
     free_fixture(f);
 }
 
-/* A job that is too small to be shared is done by the first device that does not fail. */
+/* A job too small for several devices is done by the first device that does not fail. */
 static void a_small_job_is_done_by_another(void) {
     const char *const kinds[] = {"square", "store of a triangle", "connectivity"};
     for (int n = 0; n < 3; n++) {
@@ -206,7 +206,7 @@ static void interrupted(void) {
             CHECK_INT(status, GCOR_INTERRUPTED);
             CHECK_INT(f->problem.error.status, GCOR_INTERRUPTED);
             CHECK_INT(watch.asked, stop_at);
-            CHECK(count_tiles() < 15); /* all are at least as many */
+            CHECK(count_tiles() < 15); /* all squares have at least the min size */
         }
     free_fixture(f);
 }
@@ -223,7 +223,7 @@ static gcor_status run_in(fixture *f, gcor_session *session, int is_right) {
     return status;
 }
 
-/* A run that failed, whyever, leaves nothing to the next one. */
+/* A failed run leaves nothing behind for the next one. */
 static void sessions_go_on(void) {
     const gcor_status failures[] = {GCOR_DEVICE_ERROR, GCOR_NO_DEVICE_MEMORY, GCOR_BAD_INPUT, GCOR_NO_MEMORY};
     fixture *f = new_fixture("store of a triangle");
@@ -248,7 +248,7 @@ static void sessions_go_on(void) {
 
 /* ---- progress ---------------------------------------------------------------------------------------- */
 
-/* The share that is done is one, also where some was done twice. */
+/* The reported progress ends at 1, also if some work was repeated. */
 static void progress_is_a_shard(void) {
     fixture *f = new_fixture("store of a triangle");
     f->problem.check = check;

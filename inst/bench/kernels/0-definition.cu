@@ -1,5 +1,5 @@
-/* Step 0, the judge: the numerator of tau from its definition. Signs of differences, no bits, and no idea of what
- * the other steps do; one pair of variables at a time, on one core of the host. */
+/* Step 0, the reference: the numerator of tau from its definition. It uses signs of differences, no bits, and
+ * nothing of the other steps; one pair of variables at a time, on one core of the host. */
 #include "stairs.cuh"
 
 static int sign(double difference) {

@@ -1,5 +1,5 @@
-/* Step 1: one thread a pair, straight from global memory. What bounds it is not the counting: the 32 threads of a
- * warp have the same row, but read words of 32 columns that lie far apart. */
+/* Step 1: one thread per pair, straight from global memory. The bound is not the counting: the 32 threads of a warp
+ * share a row, but read words of 32 columns that are far apart. */
 #include "stairs.cuh"
 
 enum { BLOCK_ROWS = 8, BLOCK_COLS = 32 };

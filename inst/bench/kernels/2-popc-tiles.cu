@@ -1,12 +1,14 @@
-/* Step 2: a block has 64 x 64 pairs, whose variables' words come through shared memory 32 at a time; a thread has 4 x 4
- * pairs in registers. For 8 words it reads it counts 16 times, which is now the bound: 16 counts a cycle and
- * processor. */
+/* Step 2: a block has 64 x 64 pairs, whose variables' words pass through shared memory 32 at a time; a thread has 4
+ * x 4 pairs in registers. For 8 words read it counts 16 times, and counting is now the bound: 16 counts per cycle
+ * and multiprocessor. */
 #include "stairs.cuh"
 
 enum { TILE = 64, OWN = 4, THREADS = (TILE / OWN) * (TILE / OWN), STAGE_WORDS = 32 };
-enum { STRIDE = TILE + 4 }; /* variables are written across the banks, and 16 bytes of four read at once */
+enum {
+    STRIDE = TILE + 4
+}; /* variables are written across the banks, and 16 bytes of four variables are read at once */
 
-/* [word][variable], so that a thread's four variables lie together. */
+/* [word][variable], so that a thread's four variables are adjacent. */
 struct Tile {
     __align__(16) unsigned word[STAGE_WORDS][STRIDE];
 };
@@ -34,7 +36,7 @@ static __global__ void __launch_bounds__(THREADS) popc_tiles(const __grid_consta
     __shared__ Tile rows, cols;
     int row = threadIdx.x / (TILE / OWN) * OWN, col = threadIdx.x % (TILE / OWN) * OWN, common[OWN][OWN] = {};
     for (int word = 0; word < p.n_words; word += STAGE_WORDS) {
-        __syncthreads(); /* the last words are read */
+        __syncthreads(); /* the last words have been read */
         load_tile(p.rows, p.n_words, blockIdx.x * TILE, word, rows);
         load_tile(p.cols, p.n_words, blockIdx.y * TILE, word, cols);
         __syncthreads();

@@ -1,5 +1,5 @@
-/* Step 3: the tensor cores, in the simplest way. A warp has 16 x 8 pairs, and each lane reads the words of its part of
- * the fragments from global memory. Six reads for one product: these bound it, not the product. */
+/* Step 3: the tensor cores, in the simplest way. A warp has 16 x 8 pairs, and each lane reads the words of its part
+ * of the fragments from global memory. The bound is these six reads per product, not the product. */
 #include "fragments.cuh"
 
 enum { WARPS = 8, COL_WARPS = 4, BLOCK_ROWS = WARPS / COL_WARPS * 16, BLOCK_COLS = COL_WARPS * 8 };

@@ -1,14 +1,18 @@
-/* Steps 5 and 6: Hopper's own product. A group of four warps multiplies 64 rows by 256 columns, both in shared memory,
- * without waiting for it. One group in a block reads 320 variables for 64 x 256 pairs; two that share their columns
- * read 384 for twice as many. The package adds what src/cuda/product/wgmma.cuh says: columns that lie as they are
- * multiplied, so that bulk copies bring them; warps that do nothing but that; blocks that share their columns. */
+/* Steps 5 and 6: Hopper's product. A group of four warps multiplies 64 rows by 256 columns, both in shared memory,
+ * asynchronously. With one group, a block reads 320 variables for 64 x 256 pairs; two groups that share their
+ * columns read 384 for twice as many pairs. The package adds the techniques of src/cuda/product/wgmma.cuh: columns
+ * stored in the order of multiplication, so that bulk copies can load them; warps that only load; blocks that share
+ * their columns. */
 #include "fragments.cuh"
 #include "stages.cuh"
 
 #include "../../../src/cuda/product/hopper.cuh"
 
 enum { GROUP_THREADS = 128, GROUP_ROWS = 64, COLS = 256, N_TILES = COLS / 8 };
-enum { STAGES = 4, AHEAD = STAGES - 2 }; /* one stage is multiplied, one may still be, the others are being filled */
+enum {
+    STAGES = 4,
+    AHEAD = STAGES - 2
+}; /* one stage is being multiplied, one may still be, the others are being filled */
 
 template <int Groups>
 struct Stage {
@@ -16,7 +20,7 @@ struct Stage {
     unsigned char rows[n_rows * VAR_BYTES], cols[COLS * VAR_BYTES];
 };
 
-/* What was compiled for this GPU; for others the kernel is empty, and nobody calls it. */
+/* Defined as 1 where wgmma was compiled; for other GPUs the kernel is empty and is not called. */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 static __device__ int compiled = 1;
 
@@ -30,7 +34,7 @@ static __device__ void load_stage(const Problem &p, int piece, Stage<Groups> *st
     __pipeline_commit();
 }
 
-/* Begins the products of a group's rows. */
+/* Starts the products of a group's rows. */
 static __device__ void multiply_stage(const unsigned char *rows, const unsigned char *cols, int piece,
                                       int (&common)[N_TILES][4]) {
     uint64_t a = describe_columns(rows + threadIdx.x / GROUP_THREADS * GROUP_ROWS * VAR_BYTES);
@@ -53,8 +57,9 @@ static __global__ void __launch_bounds__(Stage<Groups>::n_threads, 1) wgmma_stag
     for (int piece = 0; piece < AHEAD; piece++) load_stage(p, piece, stages);
     for (int piece = 0; piece < p.n_words / WORDS_OF_PIECE; piece++) {
         __pipeline_wait_prior(AHEAD - 1);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* products read in another way than threads */
-        __syncthreads(); /* this piece is there, and the one before the last is multiplied */
+        asm volatile("fence.proxy.async.shared::cta;" ::
+                         : "memory"); /* products read shared memory through another proxy than threads write */
+        __syncthreads();              /* this piece has arrived, and the one before the last is multiplied */
         load_stage(p, piece + AHEAD, stages);
         multiply_stage(stages[piece % STAGES].rows, stages[piece % STAGES].cols, piece, common);
         product_wait<1>();

@@ -1,4 +1,4 @@
-/* Data to multiply: values, their bits on the GPU, and room for the result. */
+/* Data to multiply: values, their bits on the GPU, and memory for the result. */
 #pragma once
 
 #include "stairs.cuh"
@@ -14,14 +14,15 @@ std::shared_ptr<T> on_device(size_t n) {
     return std::shared_ptr<T>(data, cudaFree);
 }
 
-/* Of one variable: noise, and more or less of one of seven factors, so that taus are from near -1 to near 1. */
+/* Values of one variable: noise plus one of seven factors with different weights, so that taus range from near -1 to
+ * near 1. */
 inline void make_values(int var, int n_obs, double *x) {
     std::mt19937_64 noise(100 + var), factor(var % 7);
     double weight = var % 5 * 1.5 - 3;
     for (int k = 0; k < n_obs; k++) x[k] = (weight * (factor() >> 11) + (noise() >> 11)) * 0x1p-53;
 }
 
-/* How many are set. */
+/* Packs the bits; returns how many are set. */
 inline int make_bits(const double *x, int n_obs, unsigned *words) {
     int bit = 0, ones = 0;
     for (int k = 0; k < n_obs; k++)
@@ -33,7 +34,7 @@ inline int make_bits(const double *x, int n_obs, unsigned *words) {
     return ones;
 }
 
-/* Variables first .. first+n-1. */
+/* The data of variables first .. first+n-1. */
 struct SideData {
     std::vector<double> x; /* (n, n_obs) */
     std::vector<int> ones; /* (n): |a| */
@@ -54,9 +55,14 @@ struct Size {
     int rows, cols, n_obs;
 };
 
-enum { POISON_BYTE = 0xA5, POISON = (int)0xA5A5A5A5, GUARD = 4096 }; /* GUARD: results beyond the last one */
+enum {
+    POISON_BYTE = 0xA5,
+    POISON = (int)0xA5A5A5A5,
+    GUARD = 4096
+}; /* GUARD: results beyond the last one, to detect overruns */
 
-/* The second half of the rows' variables are the first of the columns': some pairs are of a variable with itself. */
+/* The second half of the rows' variables are the first of the columns': some pairs consist of a variable with
+ * itself. */
 struct Case {
     int n_obs, n_cols, bits, n_words;
     size_t pairs, common_bytes;
@@ -77,7 +83,7 @@ struct Case {
         check(cudaMemcpy(host.data(), common.get(), common_bytes, cudaMemcpyDeviceToHost), "copying sums");
         return host;
     }
-    /* Of pair number `at`: the numerator of tau, by its definition and from the bits in common. */
+    /* The numerator of tau of pair number `at`, by its definition and from the common bits. */
     long long defined(size_t at) const {
         return sign_product(&rows.x[at / n_cols * n_obs], &cols.x[at % n_cols * n_obs], n_obs);
     }

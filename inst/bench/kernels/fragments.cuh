@@ -1,5 +1,6 @@
 /* A product of 16 x 8 pairs and 256 bits by the tensor cores of Ampere and later, and how the lanes of a warp hold it.
- * Of lane l with g = l / 4 and t = l % 4, words being those of 8 a variable:
+ * For
+ * lane l with g = l / 4 and t = l % 4, where a variable has 8 words:
  *
  *   rows[0], rows[2]      words t and t + 4 of row g
  *   rows[1], rows[3]      words t and t + 4 of row g + 8
@@ -7,7 +8,7 @@
  *   common[0], common[1]  row g,     columns 2 t and 2 t + 1
  *   common[2], common[3]  row g + 8, columns 2 t and 2 t + 1
  *
- * Words t and t + 4 are as good as any two that rows and columns agree on: the sum is over all eight. */
+ * Any two words work that rows and columns agree on, not only t and t + 4: the sum is over all eight. */
 #pragma once
 
 #include "stairs.cuh"
@@ -19,7 +20,7 @@ inline __device__ void multiply_add(int (&common)[4], const unsigned (&rows)[4],
         : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "r"(col), "r"(next_col));
 }
 
-/* The 16 x 8 pairs from row i and column j on. */
+/* Stores the 16 x 8 pairs from row i and column j on. */
 inline __device__ void store_fragment(const Problem &p, int i, int j, const int (&common)[4]) {
     int lane = threadIdx.x % 32, row = i + lane / 4, col = j + lane % 4 * 2;
     store(p, row, col, common[0]);

@@ -1,10 +1,10 @@
-/* Compares every step with the one that judges it, times it, and prints a table. For an H200, in this folder:
+/* Compares every step with the reference, times it, and prints a table. For an H200, in this folder:
  *
  *   nvcc -O3 -std=c++17 -gencode=arch=compute_90a,code=sm_90a -o /tmp/sign-stairs *.cu
  *   /tmp/sign-stairs [--record FILE]
  *
- * The last two steps need Hopper; for the others any GPU since Ampere will do (arch=compute_80,code=sm_80). The exit
- * status is 1 where anything is wrong. The package's own kernel: `Rscript inst/bench/gpu.R rate-sign`. */
+ * The last two steps need Hopper; the others run on any GPU since Ampere (arch=compute_80,code=sm_80). The exit status
+ * is 1 if any result is wrong. The package's own kernel: `Rscript inst/bench/gpu.R rate-sign`. */
 #include "data.cuh"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ enum { N_STEPS = 6, N_WITHOUT_WGMMA = 4 };
 static struct Step {
     const char *name;
     void (*multiply)(const Problem &);
-    double predicted; /* 10^12 operations a second that its unit does on an H200; an AND and a count are two */
+    double predicted; /* 10^12 operations per second of its unit on an H200; an AND and a count are two */
     bool right = true;
 } steps[N_STEPS] = {
     {"1 __popc, a thread a pair", multiply_popc, 261},
@@ -27,7 +27,8 @@ static struct Step {
     {"6 wgmma, two groups of warps", multiply_wgmma<2>, 15460},
 };
 
-/* No multiples of a tile. 2 observations have one bit, 46 a piece and 11 bits, 100 more pieces than stages. */
+/* Sizes that are not multiples of a tile. 2 observations have one bit, 46 a piece and 11 bits, 100 more pieces than
+ * stages. */
 static const Size small[] = {{1, 1, 2}, {65, 257, 46}, {201, 333, 100}}, large = {6037, 12203, 512};
 enum { SAMPLES = 400, RUNS = 7, SLOW_RUNS = 3 };
 
@@ -44,7 +45,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
     }
 }
 
-/* Whether every stride-th pair's numerator is expected(at), and nothing was written beyond the last pair. */
+/* True if every stride-th pair's numerator is expected(at), and nothing was written beyond the last pair. */
 template <class Expected>
 static bool is_right(const char *step, const Case &c, const std::vector<int> &sums, size_t stride, Expected expected) {
     size_t wrong = 0, last = 0, n = c.n_cols;
@@ -63,7 +64,7 @@ static bool is_right(const char *step, const Case &c, const std::vector<int> &su
     return wrong == 0 && beyond == 0;
 }
 
-/* Seconds of a run; what it leaves is in c.common. */
+/* Seconds of a run; the result is in c.common. */
 static double run(const Step &step, const Case &c) {
     cudaEvent_t events[2];
     float milliseconds;
@@ -87,7 +88,7 @@ static double median_seconds(const Step &step, const Case &c) {
     return seconds[seconds.size() / 2];
 }
 
-/* All pairs by all steps, against the definition, whose operations a second it returns. */
+/* Compares all pairs of all steps with the definition; returns the operations per second of the latter. */
 static double compare_small(const Size &size, int n_steps) {
     Case c(size);
     std::vector<long long> defined(c.pairs);
@@ -101,7 +102,7 @@ static double compare_small(const Size &size, int n_steps) {
     return c.operations / seconds;
 }
 
-/* Some pairs by step 1 against the definition, all pairs by the others against step 1; and the table. */
+/* Compares some pairs of step 1 with the definition, and all pairs of the other steps with step 1; prints the table. */
 static void compare_large(const Size &size, int n_steps) {
     Case c(size);
     std::vector<int> by_first;

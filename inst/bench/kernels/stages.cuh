@@ -1,6 +1,7 @@
-/* Pieces of variables in shared memory, 128 bytes each. Of variable v, 16 bytes number c are number c ^ (v & 7): so the
- * same c of eight variables is in all banks, and it is the pattern that Hopper's instructions read. The package has its
- * columns in this order before they are multiplied (src/cuda/product/product.cuh); here the copies make it. */
+/* Pieces of variables in shared memory, 128 bytes each. 16-byte chunk c of variable v is at position c ^ (v & 7), so
+ * that the same chunk of eight variables is spread over all banks; Hopper's instructions read this pattern. The
+ * package stores columns in this order before multiplication (src/cuda/product/product.cuh); here the copies create
+ * it. */
 #pragma once
 
 #include "stairs.cuh"
@@ -14,7 +15,7 @@ inline __device__ int position(int var, int chunk) {
     return var * VAR_BYTES + (chunk ^ (var & 7)) * CHUNK_BYTES;
 }
 
-/* Begins to copy a piece of n variables from `var` on; by all threads of a block. */
+/* Starts to copy a piece of n variables from `var` on; called by all threads of a block. */
 inline __device__ void load_side(const Side &side, int n_words, int var, int n, int piece, unsigned char *shared) {
     for (int e = threadIdx.x; e < n * CHUNKS; e += blockDim.x) {
         int v = e / CHUNKS, c = e % CHUNKS;

@@ -6,7 +6,7 @@
 
 #include <cublas_v2.h>
 
-/* Every call goes through here. */
+/* Every cuBLAS call is checked here. */
 #define CHECK_BLAS(call) check_blas((call), #call, __LINE__)
 static inline void check_blas(cublasStatus_t status, const char *what, int line) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -14,9 +14,8 @@ static inline void check_blas(cublasStatus_t status, const char *what, int line)
     exit(2);
 }
 
-/* Dot products of every one of n columns with every one of `rows` others, all of n_obs floats: row r of the product
- * begins at + r * n. In cuBLAS's order by columns it is an n x rows matrix. Floats throughout: the default math
- * mode does not round them to TF32. */
+/* Dot products of each of n columns with each of `rows` others, of n_obs floats each: row r of the product begins at
+ * r n. In cuBLAS's column order this is an n x rows matrix. The default math mode does not round floats to TF32. */
 static inline void multiply_columns(cublasHandle_t blas, const float *columns, int64_t n, const float *others,
                                     int64_t rows, int64_t n_obs, float *product) {
     const float one = 1, zero = 0;
@@ -24,7 +23,7 @@ static inline void multiply_columns(cublasHandle_t blas, const float *columns, i
                            others, (int)n_obs, &zero, product, (int)n));
 }
 
-/* The library starts outside of what is timed, as the driver does: its code is loaded at a first product. */
+/* Starts the library outside of the timed part, as is done with the driver: its code is loaded at the first product. */
 static inline cublasHandle_t start_blas() {
     const int64_t side = 256;
     cublasHandle_t blas;

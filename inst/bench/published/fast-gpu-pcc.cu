@@ -31,7 +31,7 @@
 
 enum { THREADS = 256 };
 
-/* Equation 9, from 0, for i > j; (i, 0) is the first of row i. */
+/* Equation 9, counted from 0, for i > j; (i, 0) is the first of row i. */
 static __host__ __device__ int64_t column_position(int64_t i, int64_t j) {
     return i * (i - 1) / 2 + j;
 }
@@ -45,7 +45,7 @@ static __device__ int64_t thread_index() {
     return (int64_t)blockDim.x * blockIdx.x + threadIdx.x;
 }
 
-/* Algorithm 1: row i of the product is the first columns' i-th with all n. */
+/* Algorithm 1: row i of the product belongs to the i-th of the first columns, with all n. */
 static __global__ void extract_rows(const float *product, int64_t rows, int64_t n, float *part) {
     const int64_t cell = thread_index();
     if (cell >= rows * n) return;
@@ -53,7 +53,7 @@ static __global__ void extract_rows(const float *product, int64_t rows, int64_t 
     if (i < j) part[row_position(i, j, n)] = product[cell];
 }
 
-/* The same for column order: the product is that of the last `rows` of n columns with all n. */
+/* Algorithm 1 for column order: the product is that of the last `rows` of n columns with all n. */
 static __global__ void extract_columns(const float *product, int64_t rows, int64_t n, float *part) {
     const int64_t cell = thread_index(), first = n - rows;
     if (cell >= rows * n) return;
@@ -61,7 +61,7 @@ static __global__ void extract_columns(const float *product, int64_t rows, int64
     if (j < i) part[column_position(i, j) - column_position(first, 0)] = product[cell];
 }
 
-/* What the rounds share. half: X / 2. */
+/* Shared by the rounds. half: X / 2. */
 struct device_work {
     cublasHandle_t blas;
     float *columns, *product, *part;
@@ -72,14 +72,14 @@ static device_work prepare(cublasHandle_t blas, const problem *p) {
     const int64_t n = p->n_var;
     device_work work = {blas, device_unit_columns(p, p->n_obs), nullptr, nullptr, p->n_obs, 0};
     work.half = floats_that_fit() / 2;
-    if (work.half < n) work.half = n; /* too little for one column: the allocation will say so */
+    if (work.half < n) work.half = n; /* too little for one column: the allocation reports it */
     work.product = device_allocate<float>(work.half < n * n ? work.half : n * n);
     work.part = device_allocate<float>(work.half < pairs_of(n) ? work.half : pairs_of(n));
     return work;
 }
 
-/* The pairs of `rows` columns among the `left` that remain: the first of the last `left` columns, in column order
- * the last of the first `left`. Returns where in the triangle its part begins. */
+/* Computes the pairs of `rows` columns among the `left` that remain: the first of the last `left` columns or, in
+ * column order, the last of the first `left`. Returns where in the triangle its part begins. */
 static int64_t compute_part(const device_work *work, bool by_column, int64_t n, int64_t left, int64_t rows) {
     const float *columns = work->columns + (by_column ? 0 : (n - left) * work->n_obs);
     const float *strip = columns + (by_column ? (left - rows) * work->n_obs : 0);
@@ -93,7 +93,7 @@ static int64_t compute_part(const device_work *work, bool by_column, int64_t n, 
     return by_column ? pairs_of(left - rows) : pairs_of(n) - pairs_of(left);
 }
 
-/* Algorithm 2. One column left has no pairs any more. */
+/* Algorithm 2. One remaining column has no pairs. */
 static void all_rounds(const device_work *work, bool by_column, const triangle *result) {
     int64_t rows;
     for (int64_t left = result->n; left > 1; left -= rows) {

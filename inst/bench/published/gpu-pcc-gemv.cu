@@ -15,7 +15,7 @@
 #include "blas.cuh"
 #include "pearson.cuh"
 
-/* Row i of the triangle: column i with each of the n - 1 - i after it. */
+/* Computes row i of the triangle: column i with each of the n - 1 - i after it. */
 static void multiply_row(cublasHandle_t blas, const float *columns, int64_t n_obs, int64_t n, int64_t i, float *row) {
     const float one = 1, zero = 0;
     const float *column = columns + i * n_obs;
@@ -23,18 +23,19 @@ static void multiply_row(cublasHandle_t blas, const float *columns, int64_t n_ob
                            &zero, row, 1));
 }
 
-/* Floats for whole rows: all of them, or what fits, which must hold the longest. */
+/* Number of floats for whole rows: all of them, or as many as fit, but at least the longest row. */
 static int64_t capacity_for_rows(int64_t n) {
     int64_t fit = floats_that_fit(), pairs = pairs_of(n);
-    if (fit < n - 1) fit = n - 1; /* too little: the allocation will say so */
+    if (fit < n - 1) fit = n - 1; /* too little: the allocation reports it */
     return pairs < fit ? pairs : fit;
 }
 
-/* Rows into `rows`, which has room for `room` floats; to the host whenever the next one does not fit. */
+/* Computes rows into `rows`, which has capacity `room` floats, and copies to the host whenever the next row does not
+ * fit. */
 static void all_rows(cublasHandle_t blas, const float *columns, int64_t n_obs, float *rows, int64_t capacity,
                      const triangle *result) {
     const int64_t n = result->n;
-    int64_t copied = 0, held = 0; /* results at the host, and after them on the device */
+    int64_t copied = 0, held = 0; /* results on the host, and after them on the device */
     for (int64_t i = 0; i < n - 1; i++) {
         if (held + (n - 1 - i) > capacity) {
             copy_to_host(result->value + copied, rows, held);

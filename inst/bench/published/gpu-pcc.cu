@@ -26,7 +26,7 @@
 
 enum { THREADS = 512, GROUP = 16, BLOCK_PAIRS = THREADS / GROUP };
 
-/* Equation 6. Below the right row it is n or more, beyond it i or less. */
+/* Equation 6. If i is below the right row, the result is at least n; if it is above, at most i. */
 static __host__ __device__ int64_t column_of(int64_t k, int64_t i, int64_t n) {
     return k + i + 1 - n * (n - 1) / 2 + (n - i) * (n - i - 1) / 2;
 }
@@ -42,14 +42,14 @@ static inline __host__ __device__ void pair_of(int64_t k, int64_t n, int64_t *i,
     *j = column;
 }
 
-/* The sum over a group's threads, in its first. */
+/* The sum over a group's threads, valid in its first thread. */
 static __device__ float group_sum(float sum) {
     for (int distance = GROUP / 2; distance > 0; distance /= 2)
         sum += __shfl_down_sync(0xFFFFFFFFu, sum, distance, GROUP);
     return sum;
 }
 
-/* Algorithm 2 for the positions from `first` up to `end`: result[0] is that of `first`. Columns are of `length`
+/* Algorithm 2 for the positions from `first` up to `end`; result[0] belongs to `first`. Columns have `length`
  * float2. Four blocks fill a multiprocessor. */
 static __global__ void __launch_bounds__(THREADS, 4)
     dot_products(const float2 *__restrict__ columns, int64_t n, int64_t length, int64_t first, int64_t end,
@@ -68,10 +68,10 @@ static __global__ void __launch_bounds__(THREADS, 4)
     if (lane == 0 && k < end) result[k - first] = sum;
 }
 
-/* Pairs of one call of the kernel: all, or what fits, or what a grid can have. */
+/* Pairs per call of the kernel: all, or as many as fit, or the max of a grid. */
 static int64_t call_pairs(int64_t pairs) {
     int64_t fit = floats_that_fit(), grid = (int64_t)INT32_MAX * BLOCK_PAIRS;
-    if (fit < 1) fit = 1; /* too little: the allocation will say so */
+    if (fit < 1) fit = 1; /* too little: the allocation reports it */
     if (fit > grid) fit = grid;
     return pairs < fit ? pairs : fit;
 }

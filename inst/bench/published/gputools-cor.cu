@@ -22,11 +22,11 @@
 #include "harness.h"
 
 enum { THREADS = 64, MAX_GRID = 65535 };
-static const int64_t PIECE_VALUES = (int64_t)1 << 22; /* 16 MB: the host's buffer stays small and warm */
+static const int64_t PIECE_VALUES = (int64_t)1 << 22; /* 16 MB: the host's buffer stays small and in cache */
 
 /* ---- a pair of columns, by a block ---------------------------------------------------------------- */
 
-/* Sums over observations, or over pairs of them: what x has, y has, and both have. */
+/* Sums over observations, or over pairs of them: for x, for y, and for both. */
 template <class Number>
 struct Triple {
     Number x, y, xy;
@@ -78,7 +78,7 @@ static __device__ int sign_of(float a, float b) {
 
 struct Kendall {
     static __device__ float of(const float *x, const float *y, int n) {
-        Triple<int64_t> count = {0, 0, 0}; /* not tied in x, not in y; concordant less discordant */
+        Triple<int64_t> count = {0, 0, 0}; /* not tied in x, not tied in y; concordant minus discordant */
         for (int k = threadIdx.x; k < n; k += THREADS) {
             Triple<int> row = {0, 0, 0};
             for (int q = 0; q < k; q++) {
@@ -96,7 +96,7 @@ struct Kendall {
     }
 };
 
-/* Rows `first` and on of the matrix, all columns. */
+/* Computes rows from `first` on of the matrix, all columns. */
 template <class Measure>
 static __global__ void every_pair(const float *columns, int64_t n_var, int n_obs, int64_t first, int64_t rows,
                                   float *piece) {
@@ -109,7 +109,7 @@ static __global__ void every_pair(const float *columns, int64_t n_var, int n_obs
 
 /* ---- the host ------------------------------------------------------------------------------------------ */
 
-/* Row by row, without the diagonal. */
+/* The triangle, row by row, without the diagonal. */
 struct Triangle {
     int64_t n;
     float *at;
@@ -172,11 +172,11 @@ static void all_pairs(const problem *p, Triangle *result) {
     CHECK(cudaFree(columns));
 }
 
-/* With u = 2^-24 half a unit of rounding. Pearson: a thread adds n / 64 terms and the block 64, in six steps, so
- * that a sum of products is off by (n / 64 + 6) u of the root of the sums of squares; deviations, products and the
- * rounding of the values to float add some u; the divisor is off by as much as the sum. Kendall: counts are exact,
- * and the value is rounded once; but two doubles may become one float, a tie, which costs less than 2 of the pairs
- * of observations. One in each column is allowed for. */
+/* With u = 2^-24, half a unit of rounding. Pearson: a thread adds n / 64 terms and the block 64, in six steps, so
+ * the error of a sum of products is (n / 64 + 6) u times the root of the sums of squares; deviations, products and
+ * the rounding of the values to float add some u; the divisor has the same error as the sum. Kendall: counts are
+ * exact, and the value is rounded once; but two doubles may round to the same float, a tie, which costs less than 2
+ * of the pairs of observations. One such tie per column is allowed for. */
 static double tolerance(measure what, double n) {
     const double u = 0x1p-24;
     return what == PEARSON ? 2 * (n / THREADS + 16) * u : 2 * u + 8 / (n * (n - 1));

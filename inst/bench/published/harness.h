@@ -1,13 +1,13 @@
-/* What the programs of this folder share: the problem, the clock, the check, the line they print.
+/* Shared by the programs of this folder: the problem, the clock, the check, and the line that they print.
  *
- *   program N n_obs [steps]      steps: 0, or values are rounded to multiples of 1 / steps, so that there are ties
+ *   program N n_obs [steps]      steps: if not 0, values are rounded to multiples of 1 / steps, so that there are ties
  *
  * Each prints one line, and exits with 1 if a checked value is wrong:
  *   <program> <measure> <N> <n_obs> <seconds> <largest error> <pairs checked>
- * Seconds go from the matrix of doubles in the host's memory to the results there, as the method leaves them. The GPU
- * has been used before, and so has the memory of results whose number is known (touched_floats()), as in measured
- * published code: a GPU copies into fresh pages at a tenth of the speed. With PUBLISHED_FRESH=1 that memory is fresh.
- * All other memory a program works in comes into being while the clock runs, on the host and on the GPU. */
+ * Seconds are from the matrix of doubles in host memory to the results there, as the method leaves them. The GPU has
+ * been used before, and so has the memory of results whose number is known (touched_floats()), as in published
+ * measurements: a GPU copies into fresh pages at a tenth of the speed. With PUBLISHED_FRESH=1 that memory is fresh. All
+ * other memory of a program is allocated while the clock runs, on the host and on the GPU. */
 #ifndef GPUCOR_PUBLISHED_HARNESS_H
 #define GPUCOR_PUBLISHED_HARNESS_H
 
@@ -25,7 +25,7 @@ typedef struct {
     double *x;
 } problem;
 
-/* The method's value of the pair i < j of its result. */
+/* Returns the method's value of pair i < j from its result. */
 typedef double (*pair_value)(const void *result, int64_t i, int64_t j);
 
 typedef enum { PEARSON, SPEARMAN, KENDALL } measure;
@@ -37,7 +37,7 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Memory, or the end of the program. */
+/* Allocates memory, or exits. */
 static void *allocate(int64_t count, size_t size) {
     void *memory = malloc((size_t)(count > 0 ? count : 1) * size);
     if (memory) return memory;
@@ -45,9 +45,8 @@ static void *allocate(int64_t count, size_t size) {
     exit(2);
 }
 
-/* Memory for results, to be had before the clock starts: its pages are there, as all threads have written to it. With
- * PUBLISHED_FRESH in the environment it is as the system gives it out, in large pages that come into being while the
- * clock runs. */
+/* Allocates memory for results before the clock starts: all threads have written to its pages. With PUBLISHED_FRESH
+ * in the environment it is fresh from the system, in huge pages that are first touched while the clock runs. */
 static inline float *touched_floats(int64_t count) {
     const size_t page = (size_t)2 << 20;
     const char *fresh = getenv("PUBLISHED_FRESH");
@@ -77,7 +76,7 @@ static problem read_problem(int argc, char **argv) {
     return p;
 }
 
-/* The measure that the argument after steps names; without it Pearson's. spearman: whether the program has it. */
+/* The measure named by the argument after steps; default: Pearson's. spearman: whether the program supports it. */
 static inline measure read_measure(int argc, char **argv, int spearman) {
     if (argc < 5) return PEARSON;
     for (int what = PEARSON; what <= KENDALL; what++)
@@ -103,7 +102,7 @@ static double reference_dot(const double *x, const double *y, int64_t n) {
     return xy / sqrt(xx * yy);
 }
 
-/* Twice the average ranks, centred. */
+/* Computes twice the average ranks, centred. */
 static void reference_ranks(const double *x, int64_t n, double *rank) {
     for (int64_t k = 0; k < n; k++) {
         rank[k] = 0;
@@ -148,7 +147,7 @@ static void pair_at(int64_t position, int64_t n, int64_t *i, int64_t *j) {
     *j = row + 1 + position - (pairs_of(n) - pairs_of(n - row));
 }
 
-/* Number s of the checked positions: the first, the last, those around 2^31 and 2^32, then any. */
+/* Position s of the checked positions: the first, the last, those around 2^31 and 2^32, then random ones. */
 static int64_t checked_position(int64_t s, int64_t pairs) {
     const int64_t special[] = {
         0, pairs - 1, ((int64_t)1 << 31) - 1, (int64_t)1 << 31, ((int64_t)1 << 32) - 1, (int64_t)1 << 32};
@@ -156,7 +155,7 @@ static int64_t checked_position(int64_t s, int64_t pairs) {
     return at < pairs ? at : pairs - 1;
 }
 
-/* Check, print, and say what main() is to return. A pair of which the reference is not a number is left out. */
+/* Checks, prints, and returns main()'s exit status. A pair whose reference is NaN is skipped. */
 static int report(const char *program, const problem *p, measure what, double seconds, pair_value value,
                   const void *result, double tolerance) {
     int64_t checked = 0, pairs = pairs_of(p->n_var), samples = what == KENDALL ? 200 : 1000;
@@ -183,7 +182,7 @@ static int report(const char *program, const problem *p, measure what, double se
 
 #include <cuda_runtime.h>
 
-/* Every call goes through here. */
+/* Every CUDA call is checked here. */
 #define CHECK(call) check_call((call), #call, __LINE__)
 static inline void check_call(cudaError_t error, const char *what, int line) {
     if (error == cudaSuccess) return;
@@ -191,7 +190,7 @@ static inline void check_call(cudaError_t error, const char *what, int line) {
     exit(2);
 }
 
-/* Device memory, or the end of the program. */
+/* Allocates device memory, or exits. */
 template <class T>
 static T *device_allocate(int64_t count) {
     T *memory = nullptr;
@@ -199,7 +198,7 @@ static T *device_allocate(int64_t count) {
     return memory;
 }
 
-/* The driver starts outside of what is timed. */
+/* Starts the driver outside of the timed part. */
 static inline void start_gpu() {
     CHECK(cudaFree(nullptr));
 }

@@ -29,7 +29,7 @@
 
 enum { SIDE = 16, MAX_THREADS = 1024, SHARED_BYTES = 48 * 1024 };
 
-/* Distances of columns i and j at i * side + j; side: the number of columns, padded. */
+/* Distance of columns i and j at i side + j; side: the number of columns, padded. */
 struct Distances {
     int64_t side;
     float *at;
@@ -52,8 +52,8 @@ static __device__ void order(float *keys, int *positions, int low, int high) {
     positions[high] = position;
 }
 
-/* Runs of `half` keys become sorted runs of twice that. Comparators are `step` apart, of which length / 2 would
- * fit: after the first step they start one step later, and those across the end of a run are left out. */
+/* Merges sorted runs of `half` keys to runs of twice that. Comparators are `step` apart, with space for length / 2:
+ * after the first step they start one step later, and those across the end of a run are left out. */
 static __device__ void sort(float *keys, int *positions, int length) {
     for (int half = 1; half < length; half *= 2)
         for (int step = half; step > 0; step /= 2) {
@@ -66,7 +66,7 @@ static __device__ void sort(float *keys, int *positions, int length) {
     __syncthreads();
 }
 
-/* Ranks from 1 on, in the order that the values had. */
+/* Writes ranks, from 1, in the original order of the values. */
 static __device__ void rank_sorted(const float *keys, const int *positions, int n_obs, int length, float *rank) {
     for (int end = threadIdx.x; end < length; end += blockDim.x) {
         if (end >= n_obs) {
@@ -97,7 +97,7 @@ struct Sums {
     float x, y, xx, yy, xy;
 };
 
-/* 1 minus equation 9. n: without pads. */
+/* 1 minus equation 9. n: number of observations without pads. */
 static __device__ float distance(Sums s, float n) {
     float mean_x = s.x / n, mean_y = s.y / n;
     float var_x = (s.xx - mean_x * mean_x * n) / (n - 1);
@@ -131,7 +131,7 @@ static __global__ void distances(const float *rank, int n_obs, int length, int64
 
 /* ---- the host ------------------------------------------------------------------------------------------ */
 
-/* m': a multiple of 16 too, for the tiles. */
+/* m': also a multiple of 16, for the tiles. */
 static int padded_length(int64_t n_obs) {
     const int limit = SHARED_BYTES / (int)(sizeof(float) + sizeof(int));
     int64_t length = SIDE;
@@ -154,7 +154,7 @@ static float *padded_columns(const problem *p, int length) {
     return padded;
 }
 
-/* Ranks of all columns on the device; those of columns that only pad are 0. */
+/* Ranks of all columns on the device; those of padding columns are 0. */
 static float *ranks_on_device(const problem *p, int length, int64_t side) {
     float *padded = padded_columns(p, length);
     float *x = device_allocate<float>(p->n_var * length), *rank = device_allocate<float>(side * length);
@@ -185,14 +185,16 @@ static Distances touched_distances(int64_t n_var) {
     return {side, touched_floats(side * side)};
 }
 
-/* What float costs, u = 2^-24 being half a unit of rounding and m the observations.
- * - A sum of m terms up to S is off by m u S at most. Ranks have S = m^3 / 3 and the sum of squares C = m^3 / 12
- *   about their mean, so that S / C = 4: the covariance is off by 4 m u C, the root of the variances by as much,
- *   rho by 8 m u. Sums of ranks are exact (below 2^23, and multiples of 1 / 2); means and the rest cost some u
- *   more. Signs of roundings differ, and what is seen is far less. Ties make C less: it is m^3 - sum t^3 by 12,
- *   nine tenths where steps is 1.
- * - Two doubles may become one float: two ranks move by 1 / 2 then, the covariance by m / 2 at most, rho by
- *   6 / m^2. One such pair of values in each column is allowed for. */
+/* Rounding errors of float, where u = 2^-24 is half a unit of rounding and m the number of observations.
+ * - The error of a sum of m terms up to S is at most m u S. Ranks have S = m^3 / 3 and the sum of squares about their
+ *   mean C = m^3 / 12, so that S / C = 4: the error of the covariance is 4 m u C, the root of the variances has the
+ *   same
+ *   relative error, rho 8 m u. Sums of ranks are exact (below 2^23, and multiples of 1 / 2); means and the rest add
+ *   some
+ *   u. Signs of roundings differ, and actual errors are far smaller. Ties decrease C to (m^3 - sum t^3) / 12, nine
+ *   tenths of it if steps is 1.
+ * - Two doubles may round to the same float: two ranks then move by 1 / 2, the covariance by at most m / 2, rho by
+ *   6 / m^2. One such pair of values per column is allowed for. */
 static double tolerance(double m) {
     const double u = 0x1p-24;
     return 8 * (m + 16) * u + 12 / (m * m);

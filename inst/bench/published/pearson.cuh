@@ -1,5 +1,5 @@
-/* What the programs of Pearson's coefficient share: columns of which it is a dot product, the triangle of the
- * results, and how much of the device's memory they may take. */
+/* Shared by the programs of Pearson's coefficient: columns whose dot products are coefficients, the triangle of the
+ * results, and how much of the device's memory they may use. */
 #ifndef GPUCOR_PUBLISHED_PEARSON_CUH
 #define GPUCOR_PUBLISHED_PEARSON_CUH
 
@@ -26,7 +26,7 @@ static inline double row_order_value(const void *result, int64_t i, int64_t j) {
     return t->value[row_position(i, j, t->n)];
 }
 
-/* One column of floats with mean 0 and length 1. */
+/* Writes one column as floats with mean 0 and length 1. */
 static inline void unit_column(const double *x, int64_t n_obs, float *unit) {
     double mean = 0, squares = 0;
     for (int64_t k = 0; k < n_obs; k++) mean += x[k];
@@ -36,8 +36,8 @@ static inline void unit_column(const double *x, int64_t n_obs, float *unit) {
     for (int64_t k = 0; k < n_obs; k++) unit[k] = (float)((x[k] - mean) * scale);
 }
 
-/* All columns by themselves (equation 3 of both papers of Eslami and others), on the CPU as in the papers, by all
- * of its cores, of which they do not speak. Column j begins at + j * length; zeros follow its n_obs values. */
+/* Normalizes each column (equation 3 of both papers of Eslami and others), on the CPU as in the papers, but on all
+ * of its cores, which the papers do not mention. Column j begins at j length; zeros follow its n_obs values. */
 static inline float *unit_columns(const problem *p, int64_t length) {
     float *units = (float *)allocate(p->n_var * length, sizeof *units);
 #pragma omp parallel for schedule(static)
@@ -49,7 +49,7 @@ static inline float *unit_columns(const problem *p, int64_t length) {
     return units;
 }
 
-/* Unit columns in the device's memory. */
+/* Copies unit columns to the device's memory. */
 static inline float *device_unit_columns(const problem *p, int64_t length) {
     float *units = unit_columns(p, length), *columns = device_allocate<float>(p->n_var * length);
     CHECK(cudaMemcpy(columns, units, (size_t)(p->n_var * length) * sizeof *units, cudaMemcpyHostToDevice));
@@ -57,14 +57,13 @@ static inline float *device_unit_columns(const problem *p, int64_t length) {
     return columns;
 }
 
-/* The next results to the host; returns when they are there. */
+/* Copies the next results to the host; returns when they have arrived. */
 static inline void copy_to_host(float *to, const float *from, int64_t count) {
     CHECK(cudaMemcpy(to, from, (size_t)count * sizeof *to, cudaMemcpyDeviceToHost));
 }
 
-/* Floats that fit the device's memory now. A share is left for what allocations are rounded up to and for what
- * libraries take. With DEVICE_BYTES in the environment as if no more than that were free: what runs in rounds can
- * be tried where one would do. */
+/* Number of floats that fit in the device's memory now. A fraction is left for rounding up of allocations and for
+ * libraries. DEVICE_BYTES in the environment simulates less free memory, to test methods that work in rounds. */
 static inline int64_t floats_that_fit() {
     const char *limit = getenv("DEVICE_BYTES");
     int64_t bytes = free_device_bytes();
@@ -72,9 +71,9 @@ static inline int64_t floats_that_fit() {
     return bytes / 20 * 19 / (int64_t)sizeof(float);
 }
 
-/* Products of floats in a sum of n_obs: each rounding is off by at most 2^-24 = 6e-8 of the values' sizes, whose
- * sum is at most 1 for columns of length 1, and a term meets at most n_obs roundings, in any order of summation.
- * The rest is for the columns' own rounding, far below 1e-6. */
+/* Products of floats in a sum of n_obs: each rounding has an error of at most 2^-24 = 6e-8 of the values' magnitude,
+ * whose sum is at most 1 for columns of length 1, and a term meets at most n_obs roundings, in any order of
+ * summation. The rest is for the columns' own rounding, far below 1e-6. */
 static inline double float_tolerance(const problem *p) {
     return (double)p->n_obs * 6e-8 + 1e-6;
 }

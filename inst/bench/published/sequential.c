@@ -24,8 +24,8 @@
 
 #include <omp.h>
 
-/* The columns as the measure wants them, and the result: rows[i] has the pairs (i, j), j > i, or is NULL where row
- * i was left out. */
+/* The columns as the measure needs them, and the result: rows[i] has the pairs (i, j), j > i, or is NULL if row i
+ * was left out. */
 typedef struct {
     const problem *p;
     float *normalised; /* Pearson's */
@@ -66,7 +66,7 @@ typedef struct {
     int64_t position;
 } placed;
 
-/* The column x of a row of pairs. */
+/* Column x of a row of pairs. */
 typedef struct {
     int64_t n;
     int64_t *positions; /* in the order of x */
@@ -80,7 +80,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 static int64_t tied_pairs(const double *sorted, int64_t n) {
-    int64_t tied = 0, run = 0; /* equal ones before */
+    int64_t tied = 0, run = 0; /* number of equal ones before */
     for (int64_t k = 1; k < n; k++) {
         run = sorted[k] == sorted[k - 1] ? run + 1 : 0;
         tied += run;
@@ -104,7 +104,7 @@ static void free_order(row_order o) {
     free(o.sorted);
 }
 
-/* The sorted halves y[0, half) and y[half, n) become one; returns the pairs of which the first was greater. */
+/* Merges the sorted halves y[0, half) and y[half, n); returns the number of pairs whose first was greater. */
 static int64_t merge(double *y, int64_t half, int64_t n, double *work) {
     int64_t exchanges = 0, left = 0, right = half, to = 0;
     if (y[half - 1] <= y[half]) return 0;
@@ -121,7 +121,7 @@ static int64_t merge(double *y, int64_t half, int64_t n, double *work) {
     return exchanges;
 }
 
-/* The exchanges are those of a merge sort. */
+/* Counts the same exchanges as a merge sort. */
 static int64_t insertion_sort(double *y, int64_t n) {
     int64_t exchanges = 0;
     for (int64_t k = 1; k < n; k++) {
@@ -141,7 +141,7 @@ static int64_t merge_sort(double *y, int64_t n, double *work) {
     return exchanges + merge(y, half, n, work);
 }
 
-/* Sorts y where x is tied; returns the pairs tied in both. */
+/* Sorts y where x is tied; returns the number of pairs tied in both. */
 static int64_t sort_within_ties(const row_order *o, double *y, double *work) {
     int64_t both = 0;
     for (int64_t start = 0, end; start < o->n; start = end) {
@@ -164,7 +164,7 @@ static float tau_b(const row_order *o, const double *column, double *work) {
     return (float)((double)s / (sqrt((double)(all - o->tied)) * sqrt((double)(all - tied))));
 }
 
-/* The chosen rows. Threads share pairs and not rows, of which a share may be few. */
+/* Computes the selected rows. Threads divide pairs instead of rows, as there may be few rows. */
 static void kendall_rows(const method *m, const int64_t *chosen, int64_t some) {
     const problem *p = m->p;
     row_order *orders = (row_order *)allocate(some, sizeof *orders);
@@ -185,7 +185,7 @@ static void kendall_rows(const method *m, const int64_t *chosen, int64_t some) {
 
 /* ---- rows, all of them or a share ------------------------------------------------------------------------ */
 
-/* Makes room for the chosen rows, the middles of equal parts, before the clock starts; returns how many they are. */
+/* Allocates memory for the selected rows, the middles of equal parts, before the clock starts; returns their number. */
 static int64_t choose_rows(method *m, double shard, int64_t *chosen) {
     int64_t all = m->p->n_var - 1, some = (int64_t)ceil(shard * (double)all);
     for (int64_t r = 0; r < some; r++) {
@@ -196,7 +196,7 @@ static int64_t choose_rows(method *m, double shard, int64_t *chosen) {
     return some;
 }
 
-/* Returns the seconds that all rows would take: those of the chosen ones, by their pairs. */
+/* Returns the seconds that all rows would take: those of the selected rows, scaled by pairs. */
 static double compute_rows(const method *m, const int64_t *chosen, int64_t some) {
     int64_t n = m->p->n_var, pairs = 0;
     double start = seconds_now();
@@ -209,7 +209,7 @@ static double compute_rows(const method *m, const int64_t *chosen, int64_t some)
     return seconds * ((double)pairs_of(n) / (double)pairs);
 }
 
-/* A pair of a row left out is computed by itself. */
+/* Computes a pair of a row that was left out. */
 static double value_of(const void *result, int64_t i, int64_t j) {
     const method *m = (const method *)result;
     const problem *p = m->p;
@@ -225,8 +225,8 @@ static double value_of(const void *result, int64_t i, int64_t j) {
 
 /* ---- the program ------------------------------------------------------------------------------------------ */
 
-/* With u = 2^-24 half a unit of rounding: a float dot product of n terms of unit columns is off by (n + 2) u, the
- * columns' own roundings among it. tau is exact but for its rounding to float. */
+/* With u = 2^-24, half a unit of rounding: the error of a float dot product of n terms of unit columns is (n + 2) u,
+ * including the columns' own rounding. tau is exact except for its rounding to float. */
 static double tolerance(measure what, double n) {
     const double u = 0x1p-24;
     return what == PEARSON ? (n + 4) * u : 2 * u;
@@ -251,7 +251,7 @@ int main(int argc, char **argv) {
 
     double start = seconds_now();
     if (what == PEARSON) m.normalised = normalised_columns(&p);
-    double seconds = seconds_now() - start; /* of all columns, whatever the share */
+    double seconds = seconds_now() - start; /* of all columns, whatever the fraction */
     seconds += compute_rows(&m, chosen, some);
 
     int status = report(name, &p, what, seconds, value_of, &m, tolerance(what, (double)p.n_obs));

@@ -30,7 +30,7 @@ static int64_t block_columns(int64_t n, int64_t first) {
     return n - first < BLOCK ? n - first : BLOCK;
 }
 
-/* A block's results from where they are, row by row, to their positions; on the diagonal, what is above it. */
+/* Copies a block's results to their positions, row by row; on the diagonal only those above it. */
 static void reorder(const block *b, const float *product, const triangle *result) {
 #pragma omp parallel for schedule(static, 64)
     for (int64_t r = 0; r < b->rows; r++) {
@@ -41,7 +41,7 @@ static void reorder(const block *b, const float *product, const triangle *result
     }
 }
 
-/* on_device, on_host: room for a block. */
+/* on_device, on_host: memory for a block. */
 static void all_blocks(cublasHandle_t blas, const float *columns, int64_t n_obs, float *on_device, float *on_host,
                        const triangle *result) {
     const int64_t n = result->n;

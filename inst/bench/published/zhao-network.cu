@@ -27,8 +27,8 @@ typedef struct {
     double *data;             /* kendall: the columns */
     float *vectors;           /* the others: those of all columns */
     float *row_vectors, *own; /* kendall: those of a block's rows, and of its columns */
-    float *block, *other;     /* a block, and as much memory again: to sort, or for the edges */
-    void *sorting;            /* what the sort needs besides */
+    float *block, *other;     /* a block, and as much scratch: to sort, or for the edges */
+    void *sorting;            /* further scratch of the sort */
     size_t sorting_bytes;
     unsigned long long *histogram; /* BINS */
     int *counts;                   /* edges of each row of a block */
@@ -38,7 +38,7 @@ typedef struct {
 
 /* ---- vectors -------------------------------------------------------------------------------------------- */
 
-/* The data to the GPU, and there what all blocks have in common. */
+/* Copies the data to the GPU and computes there what all blocks share. */
 static void load_data(gpu *g) {
     int64_t n = g->p->n_var, n_obs = g->p->n_obs, values = n * n_obs;
     g->data = device_allocate<double>(values);
@@ -59,7 +59,7 @@ static void load_data(gpu *g) {
     g->data = nullptr;
 }
 
-/* The vectors of some columns. Those of Kendall's measure are made, in the memory given. */
+/* Returns the vectors of some columns. Those of Kendall's measure are computed into the given memory. */
 static const float *vectors_of(const gpu *g, span columns, float *memory) {
     if (g->what != KENDALL) return g->vectors + columns.from * g->length;
     int n_obs = (int)g->p->n_obs;
@@ -78,11 +78,11 @@ static void multiply(const gpu *g, const float *row_vectors, span rows, span col
     CHECK(cudaGetLastError());
 }
 
-/* What to do with block (row, column), once it is there. */
+/* Called for block (row, column) once it is computed. */
 typedef void (*block_task)(gpu *g, span rows, span columns, int64_t number, void *context);
 typedef void (*row_task)(span rows, int64_t blocks, void *context);
 
-/* The blocks of the upper triangle, row by row; `number` counts those of a row. */
+/* Visits the blocks of the upper triangle row by row; `number` counts those of a row. */
 static void for_blocks(gpu *g, block_task task, row_task row_done, void *context) {
     for (int64_t row = 0; row < g->blocks; row++) {
         span rows = block_of(row, g->blocks, g->p->n_var);
@@ -125,7 +125,7 @@ typedef struct {
     int *counts;   /* on the host */
 } assembly;
 
-/* Where each row begins, on the host and on the GPU; how many edges there are. */
+/* Computes where each row begins, on the host and on the GPU; returns the number of edges. */
 static int64_t position_rows(const gpu *g, span rows, assembly *a, piece *to) {
     CHECK(cudaMemcpy(a->counts, g->counts, (size_t)rows.size * sizeof *a->counts, cudaMemcpyDeviceToHost));
     int64_t edges = 0;
@@ -181,8 +181,8 @@ static size_t sorting_bytes(int64_t entries) {
     return bytes;
 }
 
-/* Columns of a block, so that three quarters of the memory that is left suffice; 32,768, beyond which nothing is
- * gained, or what ZHAO_BLOCK says, at most. */
+/* Max columns of a block that use at most three quarters of the remaining memory; at most 32,768, beyond which
+ * nothing is gained, or the value of ZHAO_BLOCK. */
 static int64_t largest_block(const gpu *g) {
     const char *asked = getenv("ZHAO_BLOCK");
     int64_t max = asked ? atoll(asked) : 32768, memory = free_device_bytes() / 4 * 3;

@@ -1,4 +1,4 @@
-/* The kernels of zhao-network.cu. A block of the matrix has its rows one after the other. */
+/* The kernels of zhao-network.cu. A block of the matrix is stored row by row. */
 #ifndef GPUCOR_ZHAO_NETWORK_CUH
 #define GPUCOR_ZHAO_NETWORK_CUH
 
@@ -9,14 +9,14 @@ static const unsigned ALL = 0xffffffffu;
 
 /* ---- vectors -------------------------------------------------------------------------------------------- */
 
-/* Every lane gets the sum of all. */
+/* Every lane gets the sum over the warp. */
 template <class T>
 static __device__ T warp_sum(T value) {
     for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL, value, step);
     return value;
 }
 
-/* Equation 5, a warp for each column. A column of equal values becomes zeros: it has no edges. */
+/* Equation 5, one warp per column. A constant column becomes zeros: it has no edges. */
 static __global__ void normalise(const double *data, int64_t n_var, int n_obs, float *vectors) {
     int64_t j = (int64_t)blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP;
     int lane = threadIdx.x % WARP;
@@ -31,7 +31,7 @@ static __global__ void normalise(const double *data, int64_t n_var, int n_obs, f
     for (int k = lane; k < n_obs; k += WARP) vectors[j * n_obs + k] = (float)((x[k] - mean) * scale);
 }
 
-/* Equation 8, a block for each column: an element's rank is the number of those below it and half of its equals. */
+/* Equation 8, one block per column: an element's rank is the number of smaller ones plus half of the equal ones. */
 static __global__ void rank_by_counting(const double *data, int n_obs, double *ranks) {
     const double *x = data + (int64_t)blockIdx.x * n_obs;
     for (int k = threadIdx.x; k < n_obs; k += THREADS) {
@@ -44,7 +44,7 @@ static __global__ void rank_by_counting(const double *data, int n_obs, double *r
     }
 }
 
-/* Equation 6, a block for each column: the pairs (0, 1), (0, 2), ..., (1, 2), ... of its observations. */
+/* Equation 6, one block per column: the pairs (0, 1), (0, 2), ..., (1, 2), ... of its observations. */
 static __global__ void sign_vectors(const double *data, int n_obs, int64_t length, float *vectors) {
     __shared__ int untied;
     const double *x = data + (int64_t)blockIdx.x * n_obs;
@@ -64,7 +64,7 @@ static __global__ void sign_vectors(const double *data, int n_obs, int64_t lengt
 
 /* ---- a block of the matrix ---------------------------------------------------------------------------------- */
 
-/* Entries on and below the diagonal go below every coefficient: they are pairs of other entries, or none. */
+/* Sets entries on and below the diagonal below every coefficient: they are pairs of other entries, or none. */
 static __global__ void clear_lower(float *block, int size) {
     for (int j = threadIdx.x; j <= (int)blockIdx.x; j += THREADS) block[(int64_t)blockIdx.x * size + j] = -2;
 }
@@ -83,7 +83,7 @@ static __device__ int64_t count_below(const float *sorted, int64_t n, float limi
     return low;
 }
 
-/* A thread for each bin. The last one has all that rounding has put above 1. */
+/* One thread per bin. The last one also has what rounding has put above 1. */
 static __global__ void search_bins(const float *sorted, int64_t n, unsigned long long *histogram) {
     int k = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (k >= BINS) return;
@@ -93,7 +93,7 @@ static __global__ void search_bins(const float *sorted, int64_t n, unsigned long
 
 /* ---- algorithm 1: the network ---------------------------------------------------------------------------------- */
 
-/* The edges of each row, a warp for each. */
+/* Counts the edges of each row, one warp per row. */
 static __global__ void count_edges(const float *block, int rows, int columns, float threshold, int *counts) {
     int i = (int)(blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP), lane = threadIdx.x % WARP;
     if (i >= rows) return;
@@ -104,7 +104,7 @@ static __global__ void count_edges(const float *block, int rows, int columns, fl
     if (lane == 0) counts[i] = own;
 }
 
-/* Row i's edges to `places[i]`, in order: a lane's goes behind those of the lanes below it. */
+/* Writes row i's edges to `places[i]`, in order: a lane's edge comes after those of lower lanes. */
 static __global__ void compress_rows(const float *__restrict__ block, int rows, int columns, int first_column,
                                      float threshold, const int64_t *__restrict__ positions,
                                      int32_t *__restrict__ column, float *__restrict__ value) {

@@ -1,21 +1,21 @@
-/* What the host does in zhao-network.cu: blocks, the threshold from the histogram, the network, its check. */
+/* The host part of zhao-network.cu: blocks, the threshold from the histogram, the network, and its check. */
 #ifndef GPUCOR_ZHAO_NETWORK_H
 #define GPUCOR_ZHAO_NETWORK_H
 
 #include "harness.h"
 
-#define BINS 1000000 /* of the coefficients from 0 to 1: what the paper sets in practice */
+#define BINS 1000000 /* of coefficients from 0 to 1: the paper's value */
 
 /* Compressed rows of the upper triangle: row i has its columns j > i, ascending. */
 typedef struct {
-    int64_t n, capacity; /* edges there is room for */
+    int64_t n, capacity; /* capacity in edges */
     int64_t *row;        /* n + 1 */
     int32_t *column;
     float *value;
     float threshold; /* edges are above it */
     const problem *p;
     measure what;
-    double edge_error; /* the largest error of edges that were looked at */
+    double edge_error; /* the largest error among the edges checked */
 } network;
 
 /* ---- blocks ------------------------------------------------------------------------------------------ */
@@ -32,7 +32,7 @@ static span block_of(int64_t b, int64_t m, int64_t n) {
     return (span){from, (int)((b + 1) * n / m - from)};
 }
 
-/* The blocks, of at most so many columns each. */
+/* Number of blocks of at most `largest` columns each. */
 static int64_t count_blocks(int64_t n, int64_t largest) {
     return (n + largest - 1) / largest;
 }
@@ -45,12 +45,13 @@ static int64_t count_blocks(int64_t n, int64_t largest) {
 #define ON_BOTH static inline
 #endif
 
-/* Where bin k begins; for the GPU, too. */
+/* Lower edge of bin k; also called on the GPU. */
 ON_BOTH float bin_edge(int64_t k) {
     return (float)((double)k / BINS);
 }
 
-/* The middle of the bin of the wanted-th largest coefficient, and how many coefficients lie in that bin and above. */
+/* The middle of the bin of the wanted-th largest coefficient; *at_most: number of coefficients in that bin and
+ * above. */
 static float threshold_of(const unsigned long long *histogram, int64_t wanted, int64_t *at_most) {
     int64_t bin = BINS;
     for (*at_most = 0; bin > 0 && *at_most < wanted;) *at_most += (int64_t)histogram[--bin];
@@ -59,9 +60,9 @@ static float threshold_of(const unsigned long long *histogram, int64_t wanted, i
 
 /* ---- algorithm 1, line 9: the network ----------------------------------------------------------------- */
 
-/* The edges of a block, in compressed rows of their own; columns count from the first of the data. */
+/* The edges of a block, in compressed rows of their own; column indices refer to the data. */
 typedef struct {
-    int64_t *row; /* one more than rows */
+    int64_t *row; /* number of rows + 1 */
     int32_t *column;
     float *value;
     int64_t rows, capacity, max_rows;
@@ -72,7 +73,7 @@ static void *enlarge(void *memory, int64_t count, size_t size) {
     return allocate(count, size);
 }
 
-/* Room for so many rows and edges. It is kept for the blocks to come. */
+/* Allocates memory for that many rows and edges. It is kept for later blocks. */
 static void evict(piece *to, int64_t rows, int64_t edges) {
     to->rows = rows;
     if (rows > to->max_rows || !to->row) {
@@ -109,7 +110,7 @@ static void free_network(network *net) {
     free(net->value);
 }
 
-/* The rows that begin with `from`, joined of the pieces of their blocks, in the order of the columns. */
+/* Joins the pieces of the blocks of rows from `from` on, in the order of the columns. */
 static void join_rows(network *net, int64_t from, const piece *pieces, int64_t count) {
     int64_t rows = pieces[0].rows;
     for (int64_t i = 0; i < rows; i++) {
@@ -136,14 +137,14 @@ static void join_rows(network *net, int64_t from, const piece *pieces, int64_t c
 
 /* ---- the check ------------------------------------------------------------------------------------------ */
 
-/* How far a coefficient may be off. Kendall's are sums in float32 of n_obs (n_obs - 1) / 2 terms of one size, which
- * are all rounded the same way as they are added, so that it is about 1e-5 at 128 observations: half of the least
- * difference between two taus is what may not be exceeded. */
+/* Tolerance of a coefficient. Kendall's are float32 sums of n_obs (n_obs - 1) / 2 terms of equal magnitude, whose
+ * roundings go the same way, which gives about 1e-5 at 128 observations; the limit is half of the smallest
+ * difference between two taus. */
 static double tolerance_of(const network *net) {
     return net->what == KENDALL ? 1 / (double)pairs_of(net->p->n_obs) : 2e-6;
 }
 
-/* The edges of row i before column j. */
+/* Number of row i's edges before column j. */
 static int64_t edges_before(const network *net, int64_t i, int64_t j) {
     int64_t low = net->row[i], high = net->row[i + 1];
     while (low < high) {
@@ -156,8 +157,8 @@ static int64_t edges_before(const network *net, int64_t i, int64_t j) {
     return low;
 }
 
-/* An edge's value. Of a pair that is none, and is to be none, the right value, off by as much as the worst edge, so
- * that report() knows of it; and 2, which is wrong, of a pair that should be an edge. */
+/* The value of an edge. For a pair that correctly is no edge, the right value plus the worst edge's error, so that
+ * report() includes it; 2, which is wrong, for a pair that should be an edge. */
 static double network_value(const void *result, int64_t i, int64_t j) {
     const network *net = (const network *)result;
     int64_t at = edges_before(net, i, j);
@@ -167,7 +168,7 @@ static double network_value(const void *result, int64_t i, int64_t j) {
     return truth + net->edge_error;
 }
 
-/* The row that has edge number `at`. */
+/* The row of edge number `at`. */
 static int64_t row_of(const network *net, int64_t at) {
     int64_t low = 0, high = net->n;
     while (high - low > 1) {
@@ -180,7 +181,7 @@ static int64_t row_of(const network *net, int64_t at) {
     return low;
 }
 
-/* How far edge number `at` is off; infinitely, if it is no pair of the upper triangle or not in order. */
+/* The error of edge number `at`; infinite if it is not a pair of the upper triangle or not in order. */
 static double error_of_edge(const network *net, int64_t at) {
     int64_t i = row_of(net, at), j = net->column[at];
     int ordered = j > i && j < net->n && (at == net->row[i] || net->column[at - 1] < j);
@@ -188,7 +189,7 @@ static double error_of_edge(const network *net, int64_t at) {
     return fabs((double)net->value[at] - reference(net->p, net->what, i, j));
 }
 
-/* As next to none of the pairs that report() looks at is an edge: 1,000 edges, the first and the last among them. */
+/* As almost no pair that report() checks is an edge: checks 1,000 edges, including the first and the last. */
 static double largest_edge_error(const network *net) {
     int64_t edges = net->row[net->n];
     double off = 0;
@@ -200,7 +201,7 @@ static double largest_edge_error(const network *net) {
     return off;
 }
 
-/* Ties leave out some of the wanted edges, and never half of them. */
+/* Ties may leave out some of the wanted edges, but never half of them. */
 static int report_network(network *net, double seconds, int64_t wanted) {
     int64_t edges = net->row[net->n];
     fprintf(stderr, "threshold %.7f, %lld edges, %lld wanted\n", (double)net->threshold, (long long)edges,

@@ -1,9 +1,9 @@
-/* What a measure of correlation is: one row of a table. The package's own rows stand in src/measure/measure.c; another
- * package, or a test, adds a row with
+/* The definition of a correlation measure: one row of a table. The package's own rows are in src/measure/measure.c.
+ * Another package, or a test, adds a row by
  *
  *   int (*add)(const gcor_measure *) = (int (*)(const gcor_measure *))R_GetCCallable("gpucor", "gcor_add_measure");
  *
- * and has it in all functions from then on, by its name. */
+ * After that, all functions accept the measure by its name. */
 #ifndef GPUCOR_MEASURE_H
 #define GPUCOR_MEASURE_H
 
@@ -13,92 +13,93 @@
 extern "C" {
 #endif
 
-/* What a column becomes, so that the coefficient of two is one product, divided by the root of their norms.
- * The _COMMON kinds look at the observations that both columns of a pair have. */
+/* What a column is prepared to, so that the coefficient of two columns is one product, divided by the root of their
+ * norms. The _COMMON kinds use the pairwise-complete observations of a pair. */
 typedef enum {
     GCOR_NO_KIND,
     GCOR_REAL,        /* float32 columns: dot / sqrt(norm norm') */
     GCOR_SIGN,        /* signs of all differences within a column: sum / sqrt(norm norm') */
-    GCOR_REAL_COMMON, /* Pearson's moments over the common observations, in double */
-    GCOR_RANK_COMMON, /* ranks among the common observations, then as Pearson, in integers */
-    GCOR_SIGN_COMMON, /* signs of the differences between common observations */
-    GCOR_DOUBLE,      /* float64 columns, in the place of GCOR_REAL where double precision is asked for */
-    GCOR_PAIR_COMMON  /* both columns of a pair made ready anew from their common observations, in double: any measure's
-                       * of GCOR_REAL with a prepare_double(), on the processor */
+    GCOR_REAL_COMMON, /* Pearson's moments over the pairwise-complete observations, in double */
+    GCOR_RANK_COMMON, /* ranks among the pairwise-complete observations, then as Pearson, in integers */
+    GCOR_SIGN_COMMON, /* signs of the differences between pairwise-complete observations */
+    GCOR_DOUBLE,      /* float64 columns, replacing GCOR_REAL in double precision */
+    GCOR_PAIR_COMMON /* both columns of a pair prepared again on their pairwise-complete observations, in double, on the
+                        CPU; for any GCOR_REAL measure with a prepare_double() */
 } gcor_kind;
 
-/* What an infinite value does to a column of complete observations. */
+/* The effect of an infinite value on a column of complete observations. */
 typedef enum {
     GCOR_INFINITE_IS_NAN,   /* all of its coefficients are NaN */
-    GCOR_INFINITE_IS_RANKED /* nothing: it is larger, or smaller, than all others */
+    GCOR_INFINITE_IS_RANKED /* none: it is larger, or smaller, than all others */
 } gcor_infinite;
 
-/* What the coefficient of independent variables is distributed as. */
+/* The distribution of the coefficient of independent variables. */
 typedef enum {
-    GCOR_STUDENT_T,       /* r sqrt(df / (1 - r^2)): Student's t with n - df_taken degrees of freedom */
-    GCOR_NORMAL_WITH_TIES /* tau-b over the deviation that the two columns' ties give: normal */
+    GCOR_STUDENT_T,       /* r sqrt(df / (1 - r^2)) has Student's t distribution with n - df_taken degrees of freedom */
+    GCOR_NORMAL_WITH_TIES /* tau-b divided by its standard deviation given both columns' ties is normal */
 } gcor_distribution;
 
-/* What a coefficient is, which says what weights and covariates mean to it. */
+/* The geometry of a coefficient, which determines the meaning of weights and covariates. */
 typedef enum {
-    GCOR_OWN_WAY, /* whatever prepare() makes of columns: it sees residuals about their mean where there are covariates */
-    GCOR_CENTRED, /* the cosine of the angle between columns (or their ranks) about their means: with weights these are
-                   * weighted means, and products; prepare() is then not asked */
-    GCOR_AS_IS    /* the same of columns as they are: covariates have no intercept */
+    GCOR_OWN_WAY, /* defined by prepare(), which gets centred residuals if there are covariates */
+    GCOR_CENTRED, /* the cosine of the angle between centred columns (or ranks); with weights, means and products are
+                     weighted, and prepare() is not called */
+    GCOR_AS_IS    /* the cosine of the angle between columns that are not centred; covariates have no intercept */
 } gcor_angle;
 
-/* What a measure can be asked for; or-ed together. */
+/* Optional inputs that a measure accepts; or-ed together. */
 enum { GCOR_TAKES_WEIGHTS = 1, GCOR_TAKES_COVARIATES = 2 };
 
-/* A setting of a measure's own, an argument of R's by its name. */
+/* An option of a measure, which R passes as an argument of that name. */
 typedef struct {
     const char *name; /* NULL: the end of the list */
-    double value;     /* unless it is given */
+    double value;     /* the default */
     double min, max;
-    const char *const *choices; /* NULL: a number; otherwise texts up to a NULL, and the number is which, from 0 */
+    const char *const *choices; /* NULL: the value is a number; otherwise strings, terminated by NULL, and the value is
+                                   the index of one, from 0 */
 } gcor_option;
 
-/* What prepare() has beside the column. */
+/* Additional input and output of prepare(). */
 typedef struct {
-    const double *option; /* values, in the order of the measure's options */
-    double *scratch;         /* 4 n doubles, if the measure `needs_scratch`: contents undefined */
-    int fell_back;        /* to be set to 1 where the column had to be treated in another way, which a warning tells */
+    const double *option; /* values of the measure's options, in their order */
+    double *scratch;         /* scratch of 4 n doubles if the measure has `needs_scratch`; contents undefined */
+    int fell_back;        /* set to 1 if the column had to be treated differently, which causes a warning */
 } gcor_preparing;
 
 enum { GCOR_MEASURE_VERSION = 3, GCOR_MAX_OPTIONS = 8 };
 
 typedef struct {
     int version;       /* GCOR_MEASURE_VERSION */
-    const char *name;  /* as R's argument 'method' has it */
-    const char *title; /* as print() has it */
+    const char *name;  /* the value of R's argument 'method' */
+    const char *title; /* shown by print() */
     gcor_kind kind;    /* GCOR_REAL or GCOR_SIGN */
-    gcor_kind common;  /* the kind for pairs with observations of their own; GCOR_NO_KIND: such data are an error */
-    int ranked;        /* whether prepare() sees ranks (doubled and centred: values below less values above) */
+    gcor_kind common;  /* the kind for pairwise-complete pairs; GCOR_NO_KIND: such data are an error */
+    int ranked;        /* 1: prepare() gets ranks (doubled and centred: values below minus values above) */
     gcor_infinite infinite;
     gcor_distribution distribution;
     int df_taken;
     gcor_angle angle;
-    int takes;                  /* GCOR_TAKES_...; weights of 0 and 1 every measure takes */
-    const char *refusal;        /* why it does not, and what instead, for the error; NULL: nothing to say */
+    int takes;                  /* GCOR_TAKES_...; every measure accepts weights of 0 and 1 */
+    const char *refusal;        /* for the error: why it does not, and what to use instead; NULL: a general hint */
     const gcor_option *options; /* up to GCOR_MAX_OPTIONS; NULL: none */
     int needs_scratch;
-    /* Of GCOR_REAL: make a column ready. x: n >= 1 values, none missing, and none infinite unless they are ranked;
-     * may be changed. out: n floats to be written, x centred or whatever the measure does, of length one. Returns
-     * the sum of squares of `out` as gcor_unit() does, and 0 if the column has no coefficients, as all of its
-     * values are the same. Any thread. NULL, where `ranked`: the ranks as they are. */
+    /* For GCOR_REAL: prepares a column. x: n >= 1 values, none missing, and none infinite unless they are ranked;
+     * may be overwritten. out: n floats to write, a column of unit length. Returns the sum of squares of `out` as
+     * gcor_unit() does, or 0 if the column has no coefficients because all of its values are equal. Any thread. NULL
+     * allowed if `ranked`: ranks are used unchanged. */
     double (*prepare)(double *x, int64_t n, gcor_preparing *with, float *out);
-    /* The same in double: out is x centred or whatever, of any length. Returns gcor_double_dot() of it with itself. NULL
-     * with a prepare(): double precision is an error. */
+    /* The same in double precision; out may have any length. Returns gcor_double_dot() of out with itself. NULL
+     * while prepare() is not NULL: double precision is an error. */
     double (*prepare_double)(double *x, int64_t n, gcor_preparing *with, double *out);
 } gcor_measure;
 
-/* x[0 .. n-1], whose sum of squares is given, as floats of unit length, zeros if that is 0. Returns the norm of what
- * was written: the sum of its squares, added up as every back end does. Another package gets it by
- * R_GetCCallable("gpucor", "gcor_unit"). */
+/* Writes x[0 .. n-1], whose sum of squares is given, as floats of unit length to out; zeros if that is 0. Returns
+ * the norm of what was written: the sum of its squares, added in the order of every back end. Another package gets
+ * the function by R_GetCCallable("gpucor", "gcor_unit"). */
 double gcor_unit(const double *x, double squares, int64_t n, float *out);
-/* The same in doubles. */
+/* The same in double precision. */
 double gcor_double_unit(const double *x, double squares, int64_t n, double *out);
-/* The product of two columns of doubles, to the same bits on every back end; the same way. */
+/* Dot product of two columns of doubles, with the same bits on every back end. Available by R_GetCCallable(), too. */
 double gcor_double_dot(const double *x, const double *y, int64_t n);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
-/* The CUDA back end's table: every call of the engine comes in here, and exceptions end here. */
+/* The function table of the CUDA back end. Exceptions do not pass beyond these functions. */
 #include "info.h"
 #include "state.cuh"
 #include "../../sink/adjacency.h"
 
 #include <algorithm>
 
-/* Every GPU has host threads of its own, and each call may come from another. */
+/* CUDA's current device belongs to the calling thread, and each call may come from another thread. */
 template <class Body>
 static gcor_status entered(gcor_state *state, Body body) {
     return guarded(state->context, [&] {
@@ -14,7 +14,7 @@ static gcor_status entered(gcor_state *state, Body body) {
     });
 }
 
-/* ---- the session's ------------------------------------------------------------------------- */
+/* ---- sessions ------------------------------------------------------------------------------ */
 
 static gcor_status cuda_open(gcor_context *context, int device, gcor_state **state) {
     *state = nullptr;
@@ -31,7 +31,7 @@ static void cuda_close(gcor_state *state) {
     gcor_count_live(GCOR_HOST_MEMORY, -1);
 }
 
-/* ---- the run's ------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static void cuda_end(gcor_state *state) {
     (void)cudaSetDevice(state->device);
@@ -46,8 +46,8 @@ static gcor_status cuda_begin(gcor_state *state, gcor_context *context, gcor_sin
     return status;
 }
 
-/* What is free, less room for tiles, columns on their way, bits that are opened, and edges that stay: an eighth of all
- * each. */
+/* Free memory minus reserves for tiles, columns in transfer, packed bits and the device edge buffer (an eighth of
+ * the memory each). */
 static int64_t cuda_memory(const gcor_state *state) {
     const int64_t reserve = (int64_t)1 << 30;
     return std::max((int64_t)(0.7 * (double)state->free_memory) - reserve, state->free_memory / 2);
@@ -63,7 +63,7 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
     }
 }
 
-/* Variables of a side of a network's tile whose bits are opened. */
+/* Max variables of a side of a network's tile whose bits are packed per tile. */
 static int64_t packed_side(const gcor_state *state, int64_t n_obs) {
     int64_t bytes = 2 * sign_words(n_obs) * (int64_t)sizeof(unsigned), side = OPENED_SIDE;
     while (side > TILE_COLS_MIN && side * bytes > state->total_memory / OPENED_PART) side /= 2;
@@ -79,7 +79,7 @@ static void network_tile_size(const gcor_state *state, gcor_kind kind, int64_t n
     *n_row = packed ? *n_col : std::min<int64_t>(*n_col, NETWORK_ROWS);
 }
 
-/* All columns, where they are ready at the same time, and as many rows as are some megabytes. */
+/* A band has all columns, if they are prepared at the same time, and some megabytes of rows. */
 static void band_size(const gcor_state *state, gcor_kind kind, int64_t *n_row, int64_t *n_col) {
     int64_t n_var = state->sink->n_col, max = kind == GCOR_SIGN ? SIGN_BAND_BYTES : BAND_BYTES;
     for (*n_col = TILE_COLS; *n_col < n_var && *n_col < NETWORK_COLS;) *n_col *= 2;
@@ -88,7 +88,7 @@ static void band_size(const gcor_state *state, gcor_kind kind, int64_t *n_row, i
     while (*n_row > BAND_ROWS_MIN && (*n_row * row_bytes > max || *n_row * BANDS > n_var)) *n_row /= 2;
 }
 
-/* Outside of a run, which is what a plan counts by, there is no sink that needs them. */
+/* Outside of a run, as when a plan counts its tiles, no sink needs bands. */
 static bool has_bands(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     if (!state->needs.bands) return false;
     int64_t given = state->context->memory, memory = given > 0 ? given : cuda_memory(state);
@@ -129,7 +129,7 @@ static void cuda_release(gcor_state *state, gcor_operand *operand) {
     gcor_count_live(GCOR_HOST_MEMORY, -1);
 }
 
-/* In a tile a pair's place is one word (tune.h), and a walk has so many groups. */
+/* A pair's index in a tile has to fit one word (tune.h), and a walk has a limited number of groups. */
 static void check_tile(const gcor_tile &tile) {
     if (tile.n_row > 1 << (32 - POSITION_COL_BITS) || tile.n_col > 1 << POSITION_COL_BITS)
         fail_impossible("a tile larger than cuda_tile_size() says");
@@ -152,7 +152,7 @@ static gcor_status cuda_overlap(gcor_state *state, const gcor_adjacency *rows, c
     return entered(state, [&] { state->device_sink->overlap(rows, cols, *tile); });
 }
 
-/* Before a run, which sets its own context. */
+/* Called before a run, which sets the state's context. */
 static gcor_status cuda_plan_entry(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     state->context = context;
     gcor_status status = entered(state, [&] { cuda_plan_overlap(state, context, n_var, plan); });

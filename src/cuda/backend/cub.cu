@@ -1,5 +1,5 @@
-/* Columns sorted for ranks (prepare/rank.cu) and for what is out of order (product/knight.cu), edges by their places
- * (sink/edge_ring.cu), and edges thinned out (sink/keeper.cu). */
+/* Sorts columns for ranks (prepare/rank.cu) and for Knight's algorithm (product/knight.cu), sorts edges by index
+ * (sink/edge_ring.cu), and filters edges (sink/keeper.cu). */
 #include "cub.cuh"
 
 #include "lanes.cuh"
@@ -10,7 +10,7 @@
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
 
-/* work(scratch, bytes): CUB's way to say how much scratch it wants, and then to work. */
+/* Calls work(scratch, bytes) twice, as CUB expects: first to get the size of the scratch, then to do the work. */
 template <class Work>
 static void with_scratch(DeviceArray<char> &scratch, const char *what, Work work) {
     size_t bytes = 0;
@@ -28,7 +28,7 @@ static __global__ void number_starts(int n, int columns, int *starts) {
     if (c <= columns) starts[c] = c * n;
 }
 
-/* A block each: all columns at once. */
+/* Sorts all columns at once, one thread block each. */
 template <class Key>
 static void sort_segments(gcor_state *state, SortBuffers &buffers, const Key *keys, Key *sorted_keys, const int *values,
                           int *sorted_values, int n, int columns) {
@@ -43,7 +43,7 @@ static void sort_segments(gcor_state *state, SortBuffers &buffers, const Key *ke
     });
 }
 
-/* One after the other, each by the whole GPU. */
+/* Sorts one column after the other, each on the whole GPU. */
 template <class Key>
 static void sort_each(gcor_state *state, SortBuffers &buffers, const Key *keys, Key *sorted_keys, const int *values,
                       int *sorted_values, int n, int columns) {

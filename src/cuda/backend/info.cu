@@ -1,4 +1,4 @@
-/* What GPUs there are, asked before a session opens one (state.cu), and by R. */
+/* Lists the GPUs, before a session opens one (state.cu), and for R. */
 #include "info.h"
 
 #include <cuda_runtime.h>
@@ -8,9 +8,9 @@
 #include <cstring>
 #include <unistd.h>
 
-static const int OLDEST_MAJOR = 8; /* the oldest GPUs that configure builds for */
+static const int OLDEST_MAJOR = 8; /* compute capability of the oldest GPUs that configure builds for */
 
-/* A driver that was started before fork() does not work in the child. */
+/* A CUDA driver that was initialized before fork() does not work in the child. */
 static bool is_forked() {
     static std::atomic<pid_t> first{0};
     pid_t none = 0, own = getpid();
@@ -18,7 +18,7 @@ static bool is_forked() {
     return first != own;
 }
 
-/* CUDA calls it an insufficient driver, too, where there is none. */
+/* CUDA reports an insufficient driver also where there is no driver. */
 static void say_why(cudaError_t error, char *reason, size_t size) {
     int driver = 0, runtime = 0;
     bool known = cudaDriverGetVersion(&driver) == cudaSuccess && cudaRuntimeGetVersion(&runtime) == cudaSuccess;

@@ -1,4 +1,4 @@
-/* What GPUs there are. Plain C, so that the glue can ask. */
+/* Queries about GPUs. Plain C, so that the R interface can call them. */
 #ifndef GPUCOR_CUDA_INFO_H
 #define GPUCOR_CUDA_INFO_H
 
@@ -14,14 +14,14 @@ typedef struct {
     int major, minor; /* compute capability */
     int multiprocessors;
     int64_t memory;      /* bytes */
-    int64_t memory_free; /* bytes; -1: not asked, as asking takes some of it */
+    int64_t memory_free; /* bytes; -1 if not asked, because asking takes some of it */
 } cuda_gpu;
 
-/* How many usable GPUs there are; 0 with the reason in reason[size]. No GPU is touched. */
+/* Number of usable GPUs; if 0, the reason is in reason[size]. Does not open a GPU. */
 int cuda_count_gpus(char *reason, size_t size);
-/* Describe GPU `device`; `ask_free` opens it to ask for its free memory. Returns 0 on success. */
+/* Describes GPU `device`; ask_free: also asks for its free memory, which opens it. Returns 0 on success. */
 int cuda_describe(int device, int ask_free, cuda_gpu *gpu);
-/* Versions as 1000 major + 10 minor; 0: no driver. */
+/* Versions as 1000 major + 10 minor; 0 without a driver. */
 void cuda_versions(int *driver, int *runtime);
 
 #ifdef __cplusplus

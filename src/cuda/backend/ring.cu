@@ -1,5 +1,5 @@
-/* Sinks without a half on the device: all values of a tile on their way to the host. Computed on one stream, copied on
- * another into pinned memory, taken by all threads of the processor, three tiles at once. */
+/* The path of all values of a tile to a sink without a device half. Values are computed on one stream, copied on
+ * another into pinned memory, and taken by all host threads; three tiles are in flight. */
 #include "state.cuh"
 
 struct Slot {
@@ -37,7 +37,7 @@ SinkNeeds Ring::begin() {
     return {false, false};
 }
 
-/* The next slot, empty: the tile that was in it is delivered. */
+/* Returns the next slot after delivering the tile that it held. */
 Slot &Ring::take_turn() {
     Slot &slot = slots[next];
     next = (next + 1) % RING_SLOTS;
@@ -56,7 +56,7 @@ void Ring::reserve(Slot &slot, const gcor_tile &tile, bool doubles) {
         slot.values.floats = (float *)slot.device.data;
 }
 
-/* The slot's values are being computed on state->compute: copy them when they are done. */
+/* Copies the slot's values to the host as soon as state->compute has computed them. */
 void Ring::send(Slot &slot) {
     int64_t bytes = bytes_of(slot.values, slot.values.doubles != nullptr);
     slot.computed.record(state->compute);
@@ -77,7 +77,8 @@ void Ring::deliver(Slot &slot) {
     if (status) throw Stopped{status};
 }
 
-/* Sinks that keep or sum all values accept whichever format is fastest; others decide on them, as on every back end. */
+/* Sinks that keep or sum all values accept whichever format is fastest; other sinks make decisions on them and get
+ * the same values as on every back end. */
 void Ring::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     const gcor_sink *sink = state->sink;
     bool are_real = rows.head.kind == GCOR_REAL, as_floats = sink->type->keeps_all || sink->form == GCOR_AS_FLOATS;

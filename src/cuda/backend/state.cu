@@ -1,4 +1,4 @@
-/* Opening a GPU; the beginning and the end of a run on it; waiting for it. */
+/* Opens a GPU, begins and ends runs on it, and waits for it. */
 #include "info.h"
 #include "state.cuh"
 
@@ -7,7 +7,7 @@
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-/* A kernel that is there on every GPU that the package was built for. */
+/* A kernel that exists for every GPU that the package was built for. */
 static __global__ void probe_kernel() {}
 
 static void choose_device(int device) {
@@ -66,7 +66,7 @@ void begin_run(gcor_state *state) {
     if (gcor_seconds() - state->asked > MEMORY_SECONDS) ask_memory(state);
     state->wgmma = state->has_wgmma;
 #ifdef GPUCOR_MMA_ON_HOPPER
-    /* Tests see to it that a newer GPU runs what older ones do. */
+    /* Lets tests run the code for older GPUs on a Hopper GPU. */
     if (getenv("GPUCOR_NO_WGMMA")) state->wgmma = false;
 #endif
     state->products.forget();
@@ -75,7 +75,7 @@ void begin_run(gcor_state *state) {
 }
 
 void end_run(gcor_state *state) {
-    (void)cudaStreamSynchronize(state->compute.handle); /* nothing may still write what is freed now */
+    (void)cudaStreamSynchronize(state->compute.handle); /* no pending work may write to memory that is freed below */
     (void)cudaStreamSynchronize(state->copy.handle);
     (void)cudaGetLastError();
     if (state->device_sink) state->device_sink->trim();

@@ -1,5 +1,5 @@
-/* A GPU of a session: what it keeps from run to run, and the run at hand. Used by one host thread at a time; several
- * states, of several GPUs or of one, are used at the same time. All functions throw (try.cuh). */
+/* The state of one GPU in a session: what it keeps between runs, and the current run. One host thread at a time uses
+ * a state; several states, of several GPUs or of one, may be used concurrently. All functions throw (try.cuh). */
 #ifndef GPUCOR_CUDA_STATE_CUH
 #define GPUCOR_CUDA_STATE_CUH
 
@@ -12,37 +12,37 @@
 #include <set>
 
 struct gcor_state {
-    /* The GPU must be the calling thread's. */
+    /* GPU `number` must be the calling thread's current device. */
     explicit gcor_state(int number) : device(number) {}
 
     const int device;
     int processors = 0;
-    bool has_wgmma = false;                    /* Hopper's own instructions: the GPU and the build have them */
-    int64_t total_memory = 0, free_memory = 0; /* bytes; the latter when it was asked for */
-    double asked = 0;                          /* when that was, gcor_seconds() */
-    Stream compute{false}, copy{true};         /* what a tile still wants before it is copied is short */
-    Event step;                                /* of long work on `compute`, to wait for in steps */
-    std::set<const void *> kernels;            /* that are allowed their shared memory */
-    std::map<std::pair<const void *, int>, int> resident_clusters; /* of a kernel, of so many blocks */
-    int64_t prepared = 0;                                          /* operands so far */
+    bool has_wgmma = false;                    /* the GPU and the build have Hopper's wgmma instructions */
+    int64_t total_memory = 0, free_memory = 0; /* bytes; free_memory as of `asked` */
+    double asked = 0;                          /* time of the last ask_memory(), gcor_seconds() */
+    Stream compute{false}, copy{true};         /* copy is urgent: kernels that a tile needs before its copy are short */
+    Event step;                                /* recorded during long work on `compute`, to wait in steps */
+    std::set<const void *> kernels;            /* kernels whose shared memory limit was raised */
+    std::map<std::pair<const void *, int>, int> resident_clusters; /* by kernel and cluster size */
+    int64_t prepared = 0;                                          /* number of operands so far */
     ColumnBuffers columns;
     ProductBuffers products;
     DeviceSinks sinks;
-    std::unique_ptr<Blas> blas; /* when it was first wanted */
+    std::unique_ptr<Blas> blas; /* NULL until first used */
 
-    /* The run at hand, from begin() to end(). */
+    /* The current run, from begin() to end(); otherwise NULL. */
     gcor_context *context = nullptr;
     gcor_sink *sink = nullptr;
     DeviceSink *device_sink = nullptr;
     SinkNeeds needs{};
-    bool wgmma = false; /* whether they are to be used */
+    bool wgmma = false; /* use wgmma instructions in this run */
 };
 
-/* Open a GPU, which is the calling thread's afterwards. */
+/* Opens a GPU and makes it the calling thread's current device. */
 std::unique_ptr<gcor_state> open_state(int device);
-/* How much memory is free. */
+/* Updates free_memory and total_memory. */
 void ask_memory(gcor_state *state);
-/* A run begins or is over, whatever happened in it. */
+/* Begin and end a run; end_run() is also called after errors. */
 void begin_run(gcor_state *state);
 void end_run(gcor_state *state);
 
@@ -50,13 +50,13 @@ void end_run(gcor_state *state);
 int64_t cuda_overlap_side(int64_t n_var);
 void cuda_plan_overlap(gcor_state *state, const gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
-/* Wait for an event, asking now and then whether to stop. */
+/* Waits for an event, asking periodically whether to stop. */
 void wait_for(gcor_context *context, const Event &event);
 void wait_for(gcor_state *state, const Event &event);
-/* Wait for all work on state->compute, likewise. */
+/* Waits for all work on state->compute, asking periodically whether to stop. */
 void wait_for_compute(gcor_state *state);
 
-/* Let a kernel have so much shared memory: beyond 48 KB it is to be asked for, once. */
+/* Raises a kernel's limit of dynamic shared memory to `bytes`; needed once per kernel above 48 KB. */
 void allow_shared(gcor_state *state, const void *kernel, int bytes);
 
 #endif

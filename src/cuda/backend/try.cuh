@@ -1,5 +1,5 @@
-/* Errors and ownership in CUDA code, below everything else in src/cuda. Inside it a failure is an exception and every
- * resource has an object; guarded() turns exceptions into a status at the boundary. */
+/* Errors and ownership in CUDA code; all of src/cuda builds on it. Failures are exceptions and every resource has an
+ * owning object; guarded() converts exceptions to a status at the boundary. */
 #ifndef GPUCOR_CUDA_TRY_CUH
 #define GPUCOR_CUDA_TRY_CUH
 
@@ -26,18 +26,18 @@ struct Failure {
     }
 };
 
-/* The context holds the reason already. */
+/* Thrown when the context already holds the reason. */
 struct Stopped {
     gcor_status status;
 };
 
-/* What no caller may ask for; said, so that nothing is left undone without a word. */
+/* For requests that no caller may make; an explicit error prevents silently missing results. */
 [[noreturn]] inline void fail_impossible(const char *what) {
     throw Failure(GCOR_DEVICE_ERROR, "CUDA has no way for %s, an error of gpucor's own; use backend = \"cpu\"", what);
 }
 
 inline void fail_call(cudaError_t error, const char *what) {
-    (void)cudaGetLastError(); /* or the next call would report it again */
+    (void)cudaGetLastError(); /* otherwise the next call would report it again */
     bool broken = error == cudaErrorIllegalAddress || error == cudaErrorLaunchFailure ||
                   error == cudaErrorHardwareStackError || error == cudaErrorMisalignedAddress;
     throw Failure(GCOR_DEVICE_ERROR, "the GPU reported an error while %s: %s (%s); %s", what, cudaGetErrorString(error),
@@ -46,7 +46,7 @@ inline void fail_call(cudaError_t error, const char *what) {
                          : "try again, or use backend = \"cpu\"");
 }
 
-/* Every CUDA call goes through here. */
+/* Every CUDA call is checked here. */
 inline void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess && gcor_fault(GCOR_DEVICE_CALL)) error = cudaErrorUnknown;
     if (error != cudaSuccess) fail_call(error, what);
@@ -70,8 +70,8 @@ gcor_status guarded(gcor_context *context, Body body) {
     }
 }
 
-/* Pinned memory. cudaMallocHost() takes 0.4 ms a megabyte, memory in large pages that is touched first a
- * tenth of it. */
+/* Pinned memory. cudaMallocHost() takes 0.4 ms per megabyte; registering huge pages that were touched before takes a
+ * tenth of that. */
 static const size_t PAGE = (size_t)2 << 20;
 
 inline bool in_large_pages(size_t bytes) {
@@ -102,7 +102,7 @@ inline void unpin_memory(void *memory, size_t bytes) {
     free(memory);
 }
 
-/* Memory that grows on demand and is freed with its owner; growing loses the contents. */
+/* An array that grows on demand and frees its memory; growing loses the contents. */
 template <class T, gcor_resource Where>
 class Array {
   public:
@@ -147,7 +147,7 @@ class Array {
         capacity = 0;
     }
 
-    /* Give back what is too large to be kept until the next run. Nothing may be using it. */
+    /* Frees memory that is too large to keep until the next run. Nothing may be using it. */
     void trim() {
         if (bytes() > KEPT_BYTES) free();
     }
@@ -181,7 +181,7 @@ using PinnedArray = Array<T, GCOR_HOST_MEMORY>;
 class Stream {
   public:
     cudaStream_t handle = nullptr;
-    /* urgent: its kernels go before those of other streams wherever a processor becomes free. */
+    /* urgent: kernels of this stream are scheduled before those of other streams. */
     explicit Stream(bool urgent) {
         int min = 0, greatest = 0;
         check(cudaDeviceGetStreamPriorityRange(&min, &greatest), "creating a stream");

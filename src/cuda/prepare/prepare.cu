@@ -1,6 +1,6 @@
-/* Columns of a source made ready, a batch of them at a time: gathered by the processor's threads into pinned memory
- * and copied. What becomes of a column by its measure's own function is made on the host, by the same code as on the
- * CPU; ranks and signs on the device (rank.cu). */
+/* Prepares columns of a source in batches: host threads gather them into pinned memory, from which they are copied.
+ * Columns whose measure has a function of its own are prepared on the host by the same code as on the CPU back end;
+ * ranks and signs are computed on the device (rank.cu). */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 #include "../../source/source.h"
@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstring>
 
-/* ---- Pearson over common observations ------------------------------------------------------------ */
+/* ---- pairwise-complete Pearson ------------------------------------------------------------------- */
 
-/* Values as they are: each pair has means and a scale of its own. norm: whether they vary. */
+/* Copies values unchanged: each pair has its own means and scale. norm: 1 if the values vary, otherwise 0. */
 static __global__ void copy_columns(const double *values, int64_t n, double *out, double *norm, int *present) {
     const double *x = values + blockIdx.x * n;
     double low = INFINITY, high = -INFINITY, count = 0;
@@ -48,13 +48,13 @@ static void allocate(Operand &o) {
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
         return;
-    case GCOR_PAIR_COMMON: /* the processor's alone */
+    case GCOR_PAIR_COMMON: /* computed on the CPU only */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("columns of that kind");
 }
 
-/* One that was released, or a new one. */
+/* Returns a released operand, or a new one. */
 static std::unique_ptr<Operand> take_operand(gcor_state *state) {
     for (auto &spare : state->columns.spare)
         if (spare) return std::move(spare);
@@ -90,15 +90,15 @@ void ColumnBuffers::trim() {
 
 /* ---- batches ---------------------------------------------------------------------------------------- */
 
-/* Columns first .. first+count-1 to the work, which several threads do; it must not throw. */
+/* Calls `work` for columns first .. first+count-1 from several threads; it must not throw. */
 static void for_columns(gcor_state *state, const gcor_columns *columns, int64_t first, int64_t count,
                         gcor_column_work work, void *user) {
     gcor_status status = gcor_for_columns(state->context, columns, first, count, work, user);
     if (status) throw Stopped{status};
 }
 
-/* Batches through two staging buffers: one is filled while the other is copied. fill(staged, at, count)
- * makes columns at .. at+count-1 of the operand, copied(staged, at, count) orders their copy. */
+/* Processes batches through two staging buffers: one is filled while the other is copied. fill(staged, at, count)
+ * makes columns at .. at+count-1 of the operand; copied(staged, at, count) issues their copy. */
 template <class Value, class Fill, class Copy>
 static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill fill, Copy copy) {
     ColumnBuffers &buffers = state->columns;
@@ -115,7 +115,7 @@ static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill 
     wait_for_compute(state);
 }
 
-/* Of very long columns as many as there are threads to gather them, if they are not too long for that. */
+/* For very long columns: one column per thread, as long as that fits LONG_STAGED_VALUES. */
 static int64_t batch_of(const gcor_state *state, const Operand &o) {
     int64_t fit = STAGED_VALUES / o.head.n_obs, max = LONG_STAGED_VALUES / o.head.n_obs;
     int64_t batch = std::max(fit, std::min<int64_t>(state->context->threads, max));
@@ -124,7 +124,7 @@ static int64_t batch_of(const gcor_state *state, const Operand &o) {
 
 /* ---- on the device ------------------------------------------------------------------------------------ */
 
-/* Where gathered columns go: doubles in pinned memory, and flags. */
+/* Destination of gathered columns: doubles in pinned memory, and flags. */
 struct Gathering {
     int64_t first, n_obs;
     double *staged;
@@ -138,7 +138,7 @@ static void gather_column(void *user, int, int64_t j, double *x, int flags) {
     gathering->flags[at] = (unsigned char)flags;
 }
 
-/* Columns that are prepared at a time, some batches: a block of threads each is too little for a GPU. */
+/* Number of columns prepared at a time, in several batches: a batch alone has too few thread blocks to fill a GPU. */
 static int64_t group_of(const Operand &o, int64_t batch) {
     int64_t batches = std::max<int64_t>(1, GROUP_VALUES / (batch * o.head.n_obs));
     return batch * std::min(batches, (o.head.n_var + batch - 1) / batch);
@@ -171,8 +171,8 @@ static void prepare_on_device(gcor_state *state, const gcor_columns *columns, Op
 
 /* ---- on the host ---------------------------------------------------------------------------------------- */
 
-/* Where columns go that their measure prepares: floats or doubles in pinned memory, flags, norms; and room for ranks,
- * of each thread. */
+/* Destination of columns that their measure prepares: floats or doubles in pinned memory, flags and norms, and
+ * scratch for ranks for each thread. */
 template <class Value>
 struct Preparing {
     const gcor_measure *measure;
@@ -205,7 +205,7 @@ static void prepare_column(void *user, int thread, int64_t j, double *x, int fla
     work->head->flags[at] = (unsigned char)flags;
 }
 
-/* To `out`, on the device. */
+/* Prepares all columns on the host; `out` is device memory. */
 template <class Value>
 static void prepare_on_host(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o,
                             Value *out) {
@@ -225,10 +225,10 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
     });
 }
 
-/* ---- what was found --------------------------------------------------------------------------------------- */
+/* ---- norms and flags -------------------------------------------------------------------------------------- */
 
-/* Completed on the host, and the norms to the device. All on the stream that the products use: the default stream
- * would not wait for it, nor it for that one. */
+/* Completes norms and flags on the host and copies the norms to the device. All copies are on the products' stream:
+ * the default stream would not be ordered with it. */
 static void describe(gcor_state *state, const gcor_measure *measure, Operand &o, bool on_host) {
     int64_t n_var = o.head.n_var;
     size_t norm_bytes = (size_t)n_var * sizeof(double);
@@ -249,7 +249,7 @@ static void describe(gcor_state *state, const gcor_measure *measure, Operand &o,
     check(cudaMemcpyAsync(o.norm.data, o.head.norm, norm_bytes, cudaMemcpyHostToDevice, stream), "copying norms");
 }
 
-/* Columns without observations have nothing to be copied. */
+/* Columns without observations are prepared on the host, as there is nothing to copy. */
 static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind) {
     bool is_made_by_host = measure->prepare || gcor_is_designed(columns->design);
     return columns->n_obs == 0 || kind == GCOR_DOUBLE || (kind == GCOR_REAL && is_made_by_host);

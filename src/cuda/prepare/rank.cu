@@ -1,18 +1,16 @@
-/* Ranks on the device, decided on the doubles: what prepare.cu makes of columns of signs, of ranks as they are, and of
- * pairs with observations of their own. What is known of a value after ranking is how many values of its column
- * are below it and how many equal it; everything else follows from these. Short columns are counted in shared
- * memory, long ones sorted by CUB and searched. */
+/* Ranks on the device, decided on the doubles: for sign columns, rank columns and pairwise-complete columns
+ * (prepare.cu). Ranking a value means counting the values of its column that are below it and those equal to it;
+ * everything else follows. Short columns are counted in shared memory, long ones are sorted by CUB and searched. */
 #include "../backend/cub.cuh"
 #include "../backend/lanes.cuh"
 
-/* Where a column's ranks go; columns: scores; order, begin, end: RANK_COMMON. By kind, either
- * is null. */
+/* Destination of a column's ranks: scores, or order, begin and end for RANK_COMMON. The others are NULL. */
 struct RankOutput {
     float *scores;
     int *order, *begin, *end;
     double *norm;
     int *present;
-    bool untied_pairs; /* are the norm; otherwise the sum of the squares of scores is */
+    bool untied_pairs; /* norm: the number of untied pairs if true, otherwise the sum of the squared scores */
 };
 
 /* Sums over a column, for its norm. */
@@ -20,11 +18,11 @@ struct ColumnSums {
     double squares = 0, tied = 0;
 };
 
-/* One value: `below` are smaller, `equal` are equal (itself included), `before` of these come
- * earlier in some fixed order. */
+/* Writes one value's ranks. `below` values are smaller, `equal` are equal (including itself), and `before` of the
+ * equal ones come earlier in a fixed order. */
 static __device__ void put(const RankOutput &out, int64_t at, int k, int below, int equal, int before, int present,
                            ColumnSums &sums) {
-    int score = below - (present - below - equal); /* twice the rank, centred */
+    int score = below - (present - below - equal); /* twice the centred rank */
     if (out.scores) out.scores[at + k] = (float)score;
     if (out.order) {
         out.order[at + below + before] = k;
@@ -57,7 +55,7 @@ static __device__ int count_present(const double *x, int n) {
     return present;
 }
 
-/* One block a column, held in shared memory; every value is compared with every other. */
+/* One block per column, held in shared memory; every value is compared with every other. */
 static __global__ void rank_by_counting(const double *values, int n, RankOutput out) {
     extern __shared__ double x[];
     int64_t at = blockIdx.x * (int64_t)n;
@@ -81,8 +79,8 @@ static __global__ void rank_by_counting(const double *values, int n, RankOutput 
     put_norm(out, present, sums);
 }
 
-/* How many of the sorted keys are smaller (or, with `or_equal`, not larger) than `own`; NaN sorts
- * last and is larger than everything. */
+/* Number of sorted keys that are smaller than `own` (or, with `or_equal`, not larger). NaN sorts last and counts as
+ * larger than everything. */
 static __device__ int count_below(const double *keys, int n, double own, bool or_equal) {
     int low = 0, high = n;
     while (low < high) {
@@ -95,7 +93,7 @@ static __device__ int count_below(const double *keys, int n, double own, bool or
     return low;
 }
 
-/* A part of a column; grid rows are columns. `tied` is added to: halves of whole numbers, in any order. */
+/* Ranks a part of a column; grid rows are columns. Adds to `tied` multiples of 1/2, so the order does not matter. */
 static __global__ void rank_sorted(const double *keys, const int *obs, int n, RankOutput out, double *tied) {
     int64_t at = blockIdx.y * (int64_t)n;
     const double *x = keys + at;
@@ -115,7 +113,7 @@ static __global__ void rank_sorted(const double *keys, const int *obs, int n, Ra
     if (threadIdx.x == 0 && all > 0) atomicAdd(&tied[blockIdx.y], all);
 }
 
-/* What is known of a column when all its parts are ranked; squares are summed in the order of its values. */
+/* Completes a column when all its parts are ranked; squares are summed in ascending order of the values. */
 static __global__ void finish_sorted(const double *keys, const int *obs, int n, RankOutput out, const double *tied) {
     int64_t at = blockIdx.x * (int64_t)n;
     int present = count_below(keys + at, n, INFINITY, true);
@@ -129,7 +127,7 @@ static __global__ void finish_sorted(const double *keys, const int *obs, int n, 
     put_norm(out, present, sums);
 }
 
-/* Scores to unit length; `norm` is their sum of squares and becomes that of the rounded values,
+/* Scales scores to unit length. norm: on entry the sum of squared scores; on return that of the rounded values,
  * summed by one warp in the order of every back end. */
 static __global__ void scale_scores(float *scores, int n, double *norm) {
     float *score = scores + blockIdx.x * (int64_t)n;

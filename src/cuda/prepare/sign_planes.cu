@@ -1,4 +1,4 @@
-/* Sign bits from scores: when columns of signs are prepared, or for a tile (product/sign.cu, product/slices.cu). */
+/* Packs scores into sign bits, when sign columns are prepared or for a tile (product/sign.cu, product/slices.cu). */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 #include "../product/packing.cuh"
@@ -11,7 +11,7 @@ int64_t sign_words(int64_t n_obs) {
     return std::max<int64_t>(1, (words + PIECE_WORDS - 1) / PIECE_WORDS) * PIECE_WORDS;
 }
 
-/* One warp makes a piece of one variable, a lane for each bit of a word; bits from `first`. */
+/* One warp makes a piece of one variable, one lane per bit of a word; bits start at `first`. */
 template <ProductMode Mode>
 static __global__ void open_bits(const float *scores, int64_t n_obs, int64_t first, int64_t bits, Planes planes) {
     int lane = threadIdx.x % 32;
@@ -42,7 +42,7 @@ static __global__ void open_bits(const float *scores, int64_t n_obs, int64_t fir
 }
 static_assert(PIECE_WORDS == 32, "a word for each lane of a warp");
 
-/* Pieces by groups (product/packing.cuh), greater and, where there are ties, less. */
+/* Packs pieces by groups (product/packing.cuh): greater and, with ties, less. */
 template <ProductMode Mode>
 static __global__ void open_by_groups(const float *scores, int64_t n_obs, Planes planes) {
     __shared__ SortedBlock sorted[OPEN_WARPS];
@@ -66,14 +66,15 @@ static __global__ void open_by_groups(const float *scores, int64_t n_obs, Planes
     if (lane == 0) atomicAdd(&planes.ones_untied[var], (int)untied);
 }
 
-/* launch(first variable, how many, planes from there on) for parts of the variables, after their counts are cleared. */
+/* Clears the counts, then calls launch(first variable, number of variables, their planes) for parts of the
+ * variables. */
 template <class Launch>
 static void open_in_parts(gcor_state *state, int64_t n_var, int planes_made, const Planes &planes, Launch launch) {
-    const int64_t max = 32768; /* a grid has no more rows than 65,535 */
+    const int64_t max = 32768; /* a grid has at most 65,535 rows */
     cudaStream_t stream = state->compute.handle;
     check(cudaMemsetAsync(planes.ones_greater, 0, n_var * sizeof(int), stream), "clearing counts");
     check(cudaMemsetAsync(planes.ones_untied, 0, n_var * sizeof(int), stream), "clearing counts");
-    for (int64_t v = 0; v < n_var; v += max) { /* a multiple of 8: the pattern of chunks goes on */
+    for (int64_t v = 0; v < n_var; v += max) { /* `most` is a multiple of 8, which keeps the swizzle pattern */
         Planes part = planes;
         for (int plane = 0; plane < planes_made; plane++) part.plane[plane] += v * PIECE_BYTES;
         part.ones_greater += v;

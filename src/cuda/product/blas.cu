@@ -4,7 +4,7 @@
 
 namespace {
 
-/* What is taken of it, declared as cublas_v2.h does. */
+/* The cuBLAS functions that we call, declared as in cublas_v2.h. */
 struct Library {
     int (*create)(void **handle);
     int (*destroy)(void *handle);
@@ -24,7 +24,7 @@ void find(void *library, const char *name, Function *&function) {
                       name, CUDART_VERSION / 1000);
 }
 
-/* The folder that the package was linked with is looked in. */
+/* dlopen() also searches the library folder recorded when the package was linked. */
 Library open_library() {
     Library found;
     char name[32];
@@ -43,7 +43,7 @@ Library open_library() {
     return found;
 }
 
-/* Opened once, and never closed. */
+/* The library is opened once and never closed. */
 const Library &library() {
     static const Library packed = open_library();
     return packed;
@@ -51,7 +51,7 @@ const Library &library() {
 
 void check_blas(int status, const char *what) {
     if (status == 0 && gcor_fault(GCOR_DEVICE_CALL)) status = -1;
-    if (status == 3) /* it has no memory */
+    if (status == 3) /* CUBLAS_STATUS_ALLOC_FAILED */
         throw Failure(GCOR_NO_DEVICE_MEMORY,
                       "not enough GPU memory for cuBLAS while %s; free some, or use backend = \"cpu\"", what);
     if (status != 0)
@@ -75,7 +75,7 @@ Blas::~Blas() {
     if (handle) (void)library().destroy(handle);
 }
 
-/* Its matrices go by columns: what is out[row][col] here is its element (col, row). */
+/* cuBLAS stores matrices by column, so element out[row][col] is its element (col, row). */
 void Blas::multiply_rows(const Stream &stream, const double *a, int64_t n_row, const double *b, int64_t n_col,
                          int64_t length, int64_t stride, double *out, int64_t out_stride) {
     const double one = 1, zero = 0;

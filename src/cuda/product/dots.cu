@@ -1,6 +1,6 @@
-/* REAL columns multiplied in double, for sinks of the host that decide on exact coefficients: the sums are those of
- * gcor_dot(), in its order, and with them every bit that of the processor. A warp has a row and as many columns as it
- * has lanes. */
+/* Products of REAL columns in double, for host sinks that decide on exact coefficients. The sums are those of
+ * gcor_dot(), in its order, so the results equal the CPU's to the last bit. Each warp computes one row against as
+ * many columns as it has lanes. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 #include "../../measure/coefficient.h"
@@ -9,13 +9,13 @@ namespace dots {
 
 enum { LANES = 32, WARPS = 8, THREADS = WARPS * LANES };
 
-/* A tile's side, from its first variable on. */
+/* One side of a tile, from the tile's first variable on. */
 struct Side {
     const float *columns;
     const double *norm;
 };
 
-/* Row by row without gaps (triangle.h). */
+/* Writes the tile's pairs row by row without gaps (triangle.h). */
 static __global__ void multiply(Side rows, Side cols, int64_t n_obs, gcor_tile tile, gcor_shape shape, double *out) {
     int64_t i = blockIdx.y, first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / LANES) * LANES, begin, n;
     int lane = threadIdx.x % LANES;

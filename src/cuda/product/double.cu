@@ -1,5 +1,6 @@
-/* Columns of doubles multiplied in double: on the ordinary cores, as the order of the sums is that of coefficient.h,
- * and with it every bit that of the processor. A block of threads has SIDE x SIDE pairs, a thread OWN x OWN of them. */
+/* Products of columns of doubles in double. They run on the ordinary cores because the order of the sums is that of
+ * coefficient.h, so the results equal the CPU's to the last bit. A thread block computes SIDE x SIDE pairs, each
+ * thread OWN x OWN of them. */
 #include "../backend/state.cuh"
 #include "../../measure/coefficient.h"
 #include "pair.cuh"
@@ -7,15 +8,15 @@
 namespace doubles {
 
 enum { SIDE = 64, OWN = 4, ACROSS = SIDE / OWN, THREADS = ACROSS * ACROSS, STEP = 16, PADDED = SIDE + 2 };
-enum { EACH = SIDE * STEP / THREADS }; /* values of a side that a thread loads */
+enum { EACH = SIDE * STEP / THREADS }; /* values of a side that each thread loads */
 static_assert(GCOR_OBS_RUN % STEP == 0, "runs of whole steps");
 
-/* A tile's side, from its first variable on. */
+/* One side of a tile, from the tile's first variable on. */
 struct Side {
     const double *values, *norm;
 };
 
-/* Two steps of both sides, and when all of them are done, the block's sums. */
+/* Two steps of both sides; after the last step the same memory holds the block's sums. */
 union Shared {
     struct {
         double rows[2][STEP][PADDED], cols[2][STEP][PADDED];
@@ -23,7 +24,8 @@ union Shared {
     double sums[SIDE][PADDED];
 };
 
-/* A thread's values of SIDE variables from `var` of n_var on, observations from k on; 0 beyond. */
+/* Loads this thread's values of SIDE variables from `var` on, observations from k on. Values beyond n_var or n_obs
+ * are 0. */
 static __device__ inline void fetch(const double *values, int64_t n_obs, int64_t var, int64_t n_var, int64_t k,
                                     double (&own)[EACH]) {
 #pragma unroll
@@ -42,7 +44,7 @@ static __device__ inline void store(const double (&own)[EACH], double (&side)[ST
     }
 }
 
-/* A thread has OWN rows that follow one another, and columns ACROSS apart: what a warp writes lies side by side. */
+/* A thread has OWN consecutive rows, and columns ACROSS apart, so that a warp writes adjacent elements. */
 static __device__ inline int own_row(int i) {
     return threadIdx.x / ACROSS * OWN + i;
 }
@@ -50,7 +52,7 @@ static __device__ inline int own_col(int j) {
     return threadIdx.x % ACROSS + ACROSS * j;
 }
 
-/* What is beyond the last observation is zero, which leaves a sum as it is. */
+/* Values beyond the last observation are zero and leave the sums unchanged. */
 static __device__ inline void multiply_step(const double (&rows)[STEP][PADDED], const double (&cols)[STEP][PADDED],
                                             double (&run)[OWN][OWN]) {
 #pragma unroll 2
@@ -67,7 +69,7 @@ static __device__ inline void multiply_step(const double (&rows)[STEP][PADDED], 
     }
 }
 
-/* The sums of a run, complete, to those of all; the next one begins. */
+/* Adds a finished run of GCOR_OBS_RUN observations to the totals and starts the next run. */
 static __device__ inline void end_run(double (&run)[OWN][OWN], double (&sums)[OWN][OWN]) {
 #pragma unroll
     for (int i = 0; i < OWN; i++)
@@ -78,7 +80,7 @@ static __device__ inline void end_run(double (&run)[OWN][OWN], double (&sums)[OW
         }
 }
 
-/* All steps; while one is multiplied the next one is on its way. */
+/* Multiplies all steps; the next step is loaded while the current one is multiplied. */
 static __device__ inline void multiply_block(const Side &rows, const Side &cols, int64_t n_obs, const gcor_tile &tile,
                                              int64_t row, int64_t col, Shared &shared, double (&sums)[OWN][OWN]) {
     double run[OWN][OWN] = {}, row_values[EACH], col_values[EACH];
@@ -90,7 +92,7 @@ static __device__ inline void multiply_block(const Side &rows, const Side &cols,
     for (int64_t k = 0, turn = 0; k < n_obs; k += STEP, turn ^= 1) {
         store(row_values, shared.rows[turn]);
         store(col_values, shared.cols[turn]);
-        __syncthreads(); /* also: the step before the last one is read */
+        __syncthreads(); /* also: the step before the last one has been read */
         bring(k + STEP);
         multiply_step(shared.rows[turn], shared.cols[turn], run);
         if ((k + STEP) % GCOR_OBS_RUN == 0) end_run(run, sums);
@@ -98,7 +100,7 @@ static __device__ inline void multiply_block(const Side &rows, const Side &cols,
     if (n_obs % GCOR_OBS_RUN != 0) end_run(run, sums);
 }
 
-/* Row by row without gaps (triangle.h); what is written side by side comes from threads side by side. */
+/* Writes the pairs row by row without gaps (triangle.h); adjacent threads write adjacent elements. */
 static __device__ inline void deliver(const Side &rows, const Side &cols, const gcor_tile &tile, gcor_shape shape,
                                       int64_t row, int64_t col, const Shared &shared, double *out) {
 #pragma unroll 1
@@ -121,7 +123,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     if (!has_pair(shape, tile.row + row, tile.row + last_row, tile.col + col, tile.col + last_col)) return;
     double sums[OWN][OWN] = {};
     multiply_block(rows, cols, n_obs, tile, row, col, shared, sums);
-    __syncthreads(); /* the last step is read */
+    __syncthreads(); /* the last step has been read */
 #pragma unroll
     for (int i = 0; i < OWN; i++)
 #pragma unroll

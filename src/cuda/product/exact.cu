@@ -1,5 +1,5 @@
-/* All exact coefficients of a tile, by whatever makes them of its operands' kind: for sinks that have no better way,
- * or that want just these. */
+/* Exact coefficients of all pairs of a tile, for any kind of operand. Used by sinks that need every exact value, and
+ * where no kernel can hand its sums to the sink directly. */
 #include "launch.cuh"
 #include "level_tables.cuh"
 #include "../sink/values.cuh"
@@ -25,7 +25,7 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return multiply_pairwise(state, rows, cols, out);
     case GCOR_REAL:
-    case GCOR_PAIR_COMMON: /* the processor's */
+    case GCOR_PAIR_COMMON: /* computed on the CPU only */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("coefficients of columns of that kind");

@@ -1,5 +1,5 @@
-/* The exact product of REAL columns, on the ordinary cores: sums of GCOR_OBS_SLICE observations in single
- * precision, which are added in double (coefficient.h says why); compiled with each sink (launch.cuh). */
+/* The exact product of REAL columns on the ordinary cores: sums over GCOR_OBS_SLICE observations in single
+ * precision, added up in double (coefficient.h says why). Compiled with each sink (launch.cuh). */
 #ifndef GPUCOR_CUDA_FLOAT_CUH
 #define GPUCOR_CUDA_FLOAT_CUH
 
@@ -11,8 +11,8 @@
 namespace floats {
 
 enum { THREADS = 256, WARPS = THREADS / 32, SIDE = 128, OWN = 8, HALF_SIDE = SIDE / 2 };
-enum { PADDED = SIDE + 4, EACH = SIDE * GCOR_OBS_SLICE / THREADS }; /* values of a side that a thread loads */
-enum { CHUNK_ROWS = 32 }; /* of a block, on their way to the sink: two cells high, four wide */
+enum { PADDED = SIDE + 4, EACH = SIDE * GCOR_OBS_SLICE / THREADS }; /* values of a side that each thread loads */
+enum { CHUNK_ROWS = 32 }; /* rows of a block handed to the sink at a time: cells two high and four wide */
 static_assert(THREADS == (SIDE / OWN) * (SIDE / OWN) && SIDE * GCOR_OBS_SLICE % THREADS == 0, "shares of a block");
 static_assert(WARPS == CHUNK_ROWS / CELL_ROWS * (SIDE / CELL_COLS), "a cell for each warp");
 
@@ -25,7 +25,8 @@ static_assert(sizeof(Shared) <= 99 << 10, "shared memory of the smaller GPUs");
 
 /* ---- loading ------------------------------------------------------------------------------ */
 
-/* A thread's values of SIDE variables from `var` of n_var on, observations from k on; 0 beyond. */
+/* Loads this thread's values of SIDE variables from `var` on, observations from k on. Values beyond n_var or n_obs
+ * are 0. */
 static __device__ inline void fetch(const float *columns, int64_t n_obs, int64_t var, int64_t n_var, int64_t k,
                                     float (&own)[EACH]) {
 #pragma unroll
@@ -46,7 +47,7 @@ static __device__ inline void store(const float (&own)[EACH], float (&side)[GCOR
 
 /* ---- multiplying ---------------------------------------------------------------------------- */
 
-/* A thread has rows y .. y+3 and HALF_SIDE further on, columns likewise from x on. */
+/* A thread has rows y .. y+3 and y+HALF_SIDE .. y+HALF_SIDE+3, and the same pattern of columns. */
 static __device__ inline int own_row(int i) {
     return threadIdx.x / (SIDE / OWN) * 4 + i % 4 + i / 4 * HALF_SIDE;
 }
@@ -54,7 +55,7 @@ static __device__ inline int own_col(int j) {
     return threadIdx.x % (SIDE / OWN) * 4 + j % 4 + j / 4 * HALF_SIDE;
 }
 
-/* Rows half by half: sums of all in both precisions at a time are more than the registers hold. */
+/* Rows are multiplied in two halves: single and double precision sums of all rows at once exceed the registers. */
 static __device__ inline void multiply_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED],
                                              const float (&cols)[GCOR_OBS_SLICE][PADDED], double (&sums)[OWN][OWN]) {
 #pragma unroll
@@ -78,7 +79,7 @@ static __device__ inline void multiply_slice(const float (&rows)[GCOR_OBS_SLICE]
     }
 }
 
-/* All slices; while one is multiplied the next one is on its way. */
+/* Multiplies all slices; the next slice is loaded while the current one is multiplied. */
 static __device__ inline void multiply_block(const Product &p, const WalkBlock &block, Shared &shared,
                                              double (&sums)[OWN][OWN]) {
     float rows[EACH], cols[EACH];
@@ -90,7 +91,7 @@ static __device__ inline void multiply_block(const Product &p, const WalkBlock &
     for (int64_t k = 0, turn = 0; k < p.n_obs; k += GCOR_OBS_SLICE, turn ^= 1) {
         store(rows, shared.rows[turn]);
         store(cols, shared.cols[turn]);
-        __syncthreads(); /* also: the slice before the last one is read */
+        __syncthreads(); /* also: the slice before the last one has been read */
         bring(k + GCOR_OBS_SLICE);
         multiply_slice(shared.rows[turn], shared.cols[turn], sums);
     }
@@ -98,14 +99,14 @@ static __device__ inline void multiply_block(const Product &p, const WalkBlock &
 
 /* ---- the sink --------------------------------------------------------------------------------- */
 
-/* Rows of warps' cells at a time, through shared memory. */
+/* Hands the sums to the sink through shared memory, CHUNK_ROWS rows at a time. */
 template <class Sink>
 static __device__ void deliver_block(const Product &p, const Sink &sink, const WalkBlock &block, Shared &shared,
                                      const double (&sums)[OWN][OWN]) {
     int warp = threadIdx.x / 32, row = warp / 4 * CELL_ROWS, col = warp % 4 * CELL_COLS + threadIdx.x % 32;
 #pragma unroll 1
     for (int chunk = 0; chunk < SIDE / CHUNK_ROWS; chunk++) {
-        __syncthreads(); /* the chunk before is delivered */
+        __syncthreads(); /* the previous chunk has been delivered */
 #pragma unroll
         for (int i = 0; i < OWN; i++)
             if (own_row(i) / CHUNK_ROWS == chunk)

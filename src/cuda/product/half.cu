@@ -1,5 +1,5 @@
-/* REAL operands, cheaply: products in half precision on the tensor cores, with a bound of their error.
- * What is decided by them is decided again on the exact coefficients wherever the bound leaves doubt. */
+/* Approximate products of REAL operands: half precision on the tensor cores, with a bound on the error. Wherever the
+ * bound leaves a decision open, it is made again on the exact coefficient. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 #include "pair.cuh"
@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-/* HALF_SCALE: unit columns have small values, and half precision has few bits below 2^-14. A power of
- * two, exact. */
+/* HALF_SCALE: the values of unit columns are small, and half precision loses bits below 2^-14. The factor is a power
+ * of two, so scaling is exact. */
 
 static int64_t half_pieces(int64_t n_obs) {
     return std::max<int64_t>(1, (n_obs * (int64_t)sizeof(__half) + PIECE_BYTES - 1) / PIECE_BYTES);
@@ -19,8 +19,8 @@ int64_t half_bytes(int64_t n_obs) {
     return half_pieces(n_obs) * PIECE_BYTES;
 }
 
-/* A thread for every 16 bytes of a column, all of its pieces. NaN without coefficients: no product with it
- * is larger than anything. */
+/* One thread per 16 bytes of a column, in all of its pieces. A column without coefficients becomes NaN: every
+ * comparison with its products is false. */
 static __global__ void halve(const float *columns, const double *norm, int64_t n_var, int64_t n_obs, int64_t chunks,
                              int64_t stride, unsigned char *out) {
     int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, v = at / chunks, chunk = at % chunks;
@@ -47,9 +47,9 @@ void make_halves(gcor_state *state, Operand &o) {
     check_launch("rounding columns");
 }
 
-/* Two unit columns, each value off by 2^-11 of itself: their product is off by 2^-10. Sums are taken
- * in single precision, each step of which may cut off 2^-22 of the whole. The rest is slack for what is
- * smaller by orders. */
+/* Each value of two unit columns has a relative error of 2^-11, so their product has one of 2^-10. Sums are taken in
+ * single precision, where each step may lose 2^-22 of the total. The rest is slack for terms that are orders of
+ * magnitude smaller. */
 double half_error(int64_t n_obs) {
     return 0x1.02p-10 + (double)n_obs * 0x1p-22;
 }

@@ -1,5 +1,5 @@
-/* Hopper's own instructions, a function for each: barriers in shared memory, bulk copies, products of
- * groups of four warps. PTX ISA 8.0, target sm_90a. */
+/* Hopper's instructions, one function each: barriers in shared memory, bulk copies, products of groups of four
+ * warps. PTX ISA 8.0, target sm_90a. */
 #ifndef GPUCOR_CUDA_HOPPER_CUH
 #define GPUCOR_CUDA_HOPPER_CUH
 
@@ -13,23 +13,23 @@ static __device__ inline unsigned shared_address(const void *at) {
 
 /* ---- barriers ----------------------------------------------------------------------------- */
 
-/* A phase ends when `arrivals` have come and all bytes that were announced. */
+/* A phase ends after `arrivals` arrivals and once all announced bytes have been copied. */
 static __device__ inline void barrier_init(uint64_t *barrier, unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
-/* The inits are seen by the other block of the cluster and by bulk copies. */
+/* Makes the initialized barriers visible to the other blocks of the cluster and to bulk copies. */
 static __device__ inline void barrier_init_done() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* Arrive, and announce bytes. */
+/* Arrives at the barrier and announces bytes. */
 static __device__ inline void barrier_expect(uint64_t *barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                  : "memory");
 }
 
-/* Arrive at the barrier at the same address in a block of the cluster. */
+/* Arrives at the barrier at the same address in block `block` of the cluster. */
 static __device__ inline void barrier_arrive(uint64_t *barrier, unsigned block) {
     asm volatile("{\n.reg .b32 there;\n"
                  "mapa.shared::cluster.u32 there, %0, %1;\n"
@@ -38,7 +38,7 @@ static __device__ inline void barrier_arrive(uint64_t *barrier, unsigned block) 
                  : "memory");
 }
 
-/* Until the phase of this parity has ended. */
+/* Waits until the phase of this parity has ended. */
 static __device__ inline void barrier_wait(uint64_t *barrier, unsigned parity) {
     asm volatile("{\n.reg .pred done;\n"
                  "again_%=:\n"
@@ -48,12 +48,13 @@ static __device__ inline void barrier_wait(uint64_t *barrier, unsigned parity) {
                  : "memory");
 }
 
-/* All threads of all blocks of the cluster. */
+/* Synchronizes all threads of all blocks of the cluster. */
 static __device__ inline void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/* Two groups of threads, `threads` together: one arrives and goes on, the other waits for it. */
+/* Named barriers between two groups of threads, `threads` in total: one group arrives and continues, the other waits
+ * for it. */
 static __device__ inline void group_arrive(int barrier, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
@@ -69,7 +70,7 @@ static __device__ inline unsigned cluster_rank() {
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
-/* To shared memory of this block; its barrier gets the bytes. */
+/* Copies to shared memory of this block; `barrier` counts the bytes. */
 static __device__ inline void bulk_copy(void *to, const void *from, unsigned bytes, uint64_t *barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      shared_address(to)),
@@ -77,7 +78,8 @@ static __device__ inline void bulk_copy(void *to, const void *from, unsigned byt
                  : "memory");
 }
 
-/* To the same address in all blocks of the cluster that `blocks` has a bit for, each with its barrier. */
+/* Copies to the same address in every block of the cluster whose bit is set in `blocks`; each block's barrier counts
+ * the bytes. */
 static __device__ inline void bulk_copy_to_all(void *to, const void *from, unsigned bytes, uint64_t *barrier,
                                                unsigned short blocks) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], "
@@ -88,8 +90,8 @@ static __device__ inline void bulk_copy_to_all(void *to, const void *from, unsig
 
 /* ---- products of four warps ------------------------------------------------------------------- */
 
-/* Columns in pieces from `at` on, as a product finds them: groups of 8 columns are 1,024 bytes apart, and
- * their chunks exchanged by the 128-byte pattern. */
+/* Returns the descriptor of columns in pieces from `at` on, as wgmma expects it: groups of 8 columns are 1,024 bytes
+ * apart, their chunks swizzled in the 128-byte pattern. */
 static __device__ inline uint64_t describe_columns(const void *at) {
     return (uint64_t)((shared_address(at) & 0x3FFFF) >> 4) | (uint64_t)1 << 16 | (uint64_t)(1024 >> 4) << 32 |
            (uint64_t)1 << 62;
@@ -101,13 +103,13 @@ static __device__ inline void product_fence() {
 static __device__ inline void product_commit() {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/* Until at most `pending` committed groups are not done. */
+/* Waits until at most `Pending` committed groups are unfinished. */
 template <int Pending>
 static __device__ inline void product_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-/* The sums of 24 or 32 groups of columns as operands, and their names. */
+/* The sums of 24 or 32 groups of columns as operands of an asm statement, and their names. */
 #define GPUCOR_SUMS_8(n) \
     "+r"(d[n][0]), "+r"(d[n][1]), "+r"(d[n][2]), "+r"(d[n][3]), "+r"(d[n + 1][0]), "+r"(d[n + 1][1]), \
         "+r"(d[n + 1][2]), "+r"(d[n + 1][3])
@@ -128,12 +130,12 @@ static __device__ inline void product_wait() {
     ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-/* The instruction of a shape: names of the sums, the rows, the columns and `add`, and what else it wants. */
+/* The instruction for a shape: the names of the sums, the rows, the columns and `add`, then further immediates. */
 #define GPUCOR_PRODUCT(shape, sums, rows, cols, add, more) \
     "{\n.reg .pred p;\nsetp.ne.b32 p, " add ", 0;\n" \
     "wgmma.mma_async.sync.aligned." shape " {" sums "}, " rows ", " cols ", p" more ";\n}"
 
-/* d += 64 rows x 256 columns of 32 bytes; add 0: d = . */
+/* d += the product of 64 rows and 256 columns of 32 bytes each; with add = 0, d = the product. */
 static __device__ inline void product_half(int (&d)[32][4], uint64_t rows, uint64_t cols, int add) {
     asm volatile(GPUCOR_PRODUCT("m64n256k16.f32.f16.f16", GPUCOR_NAMES_256, "%128", "%129", "%130", ", 1, 1, 0, 0")
                  : GPUCOR_SUMS_256
@@ -144,13 +146,13 @@ static __device__ inline void product_bits(int (&d)[32][4], uint64_t rows, uint6
                  : GPUCOR_SUMS_256
                  : "l"(rows), "l"(cols), "r"(add));
 }
-/* 64 rows x 192 columns. */
+/* The product of 64 rows and 192 columns. */
 static __device__ inline void product_bits(int (&d)[24][4], uint64_t rows, uint64_t cols, int add) {
     asm volatile(GPUCOR_PRODUCT("m64n192k256.s32.b1.b1.and.popc", GPUCOR_NAMES_192, "%96", "%97", "%98", "")
                  : GPUCOR_SUMS_192
                  : "l"(rows), "l"(cols), "r"(add));
 }
-/* 64 rows x 256 columns, the rows in registers as mma.m16n8k256 has them, 16 a warp. */
+/* The product of 64 rows and 256 columns; the rows are in registers as mma.m16n8k256 holds them, 16 for each warp. */
 static __device__ inline void product_bits(int (&d)[32][4], const unsigned (&rows)[4], uint64_t cols, int add) {
     asm volatile(GPUCOR_PRODUCT("m64n256k256.s32.b1.b1.and.popc", GPUCOR_NAMES_256, "{%128, %129, %130, %131}", "%132",
                                 "%133", "")

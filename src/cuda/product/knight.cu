@@ -1,12 +1,13 @@
-/* Kendall of very long columns by sorting, in n log n steps for a pair (Knight 1966).
+/* Kendall's tau of very long columns by sorting, in n log n steps per pair (Knight 1966).
  *
- * Observations in the order of a column x: D is how many pairs of them are out of order in a column y, the first having
- * the larger value. What is tied in x comes in the order of the observations, and for D' in the reverse one. Then the
- * sum of signs is norm(y) - D - D': of the norm(y) pairs that are not tied in y, one that is tied in x is out of order
- * either way round once, one that is not never or twice. Of an x without ties D' is D.
+ * Sort the observations by a column x. D is the number of pairs of observations that are out of order in a column y,
+ * that is, whose first one has the larger value. Observations tied in x keep their original order; D' is the same count
+ * with ties in reverse order. Then the sum of signs is norm(y) - D - D': norm(y) counts the pairs not tied in y. Such a
+ * pair is out of order in exactly one of the two sorts if it is tied in x, and otherwise in neither or in both. If x
+ * has no ties, D' equals D.
  *
- * Blocks of observations are sorted in shared memory, and then merged, two runs at a time, by all processors; what is
- * out of order is counted as elements pass one another. */
+ * Blocks of observations are sorted in shared memory and then merged, two runs at a time, by all multiprocessors.
+ * Pairs that are out of order are counted as elements pass one another. */
 #include "../backend/cub.cuh"
 #include "../backend/lanes.cuh"
 #include "level_tables.cuh"
@@ -18,7 +19,8 @@ enum { SORT_THREADS = 256, SORT_EACH = 16, SORT_BLOCK = SORT_THREADS * SORT_EACH
 
 /* ---- in shared memory ------------------------------------------------------------------------------- */
 
-/* Where element `at` lies: 16 elements of each thread of a warp are in different banks. */
+/* Position of element `at` in shared memory. The padding puts the 16 elements of each thread of a warp in different
+ * banks. */
 static __device__ inline int position(int at) {
     return at + at / 32;
 }
@@ -29,7 +31,8 @@ struct SortMemory {
     unsigned long long count;
 };
 
-/* Neighbours exchanged as often as they are out of order, which is as often as any two elements are. */
+/* Sorts by odd-even transposition and returns the number of exchanges, which equals the number of pairs out of
+ * order. */
 static __device__ inline unsigned sort_own(float (&keys)[SORT_EACH]) {
     unsigned count = 0;
 #pragma unroll
@@ -44,14 +47,15 @@ static __device__ inline unsigned sort_own(float (&keys)[SORT_EACH]) {
     return count;
 }
 
-/* Two sorted runs in shared memory, and how many elements the first run has from its first one here on. */
+/* Two sorted runs in shared memory; rest_a: elements of the first run from its first element here to its end,
+ * including those not in shared memory. */
 struct Runs {
     int a, n_a, b, n_b;
     int64_t rest_a;
 };
 
-/* Elements from .. from+15 of the merged runs, where what is equal comes from the first one. Returns how many pairs of
- * an element of the first run and one of these, of the second, are out of order. */
+/* Merges elements from .. from+15 of both runs; of equal elements those of the first run come first. Returns the
+ * number of pairs (element of the first run, merged element of the second run) that are out of order. */
 static __device__ inline unsigned long long merge_some(const float *keys, const Runs &r, int from,
                                                        float (&merged)[SORT_EACH]) {
     int low = max(0, from - r.n_b), high = min(from, r.n_a);
@@ -83,13 +87,13 @@ static __device__ inline unsigned long long merge_some(const float *keys, const 
 }
 
 static __device__ inline void store_own(SortMemory &shared, const float (&keys)[SORT_EACH]) {
-    __syncthreads(); /* all have read */
+    __syncthreads(); /* all threads have read */
 #pragma unroll
     for (int e = 0; e < SORT_EACH; e++) shared.keys[position(threadIdx.x * SORT_EACH + e)] = keys[e];
     __syncthreads();
 }
 
-/* Of all threads to the pair's. */
+/* Adds the counts of all threads to the pair's total. */
 static __device__ inline void add_count(SortMemory &shared, unsigned long long count, unsigned long long *total) {
     for (int step = 16; step > 0; step /= 2) count += __shfl_xor_sync(ALL_LANES, count, step);
     if (threadIdx.x % 32 == 0 && count > 0) atomicAdd(&shared.count, count);
@@ -99,7 +103,8 @@ static __device__ inline void add_count(SortMemory &shared, unsigned long long c
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
-/* Blocks of a job's observations, each sorted; grid rows are jobs. runs: `padded` a job, the last ones infinite. */
+/* Sorts each block of a job's observations; grid rows are jobs. runs: `padded` elements per job, the last ones
+ * INFINITY. */
 static __global__ void __launch_bounds__(SORT_THREADS)
     sort_blocks(const SortJob *jobs, int64_t n_obs, int64_t padded, float *runs, unsigned long long *counts) {
     __shared__ SortMemory shared;
@@ -124,7 +129,7 @@ static __global__ void __launch_bounds__(SORT_THREADS)
     add_count(shared, count, &counts[job.pair]);
 }
 
-/* How many of the first `from` elements of two merged runs are of the first one, by a warp. */
+/* Returns how many of the first `from` elements of two merged runs come from the first run. Called by a whole warp. */
 static __device__ inline int64_t split_runs(const float *a, int64_t n_a, const float *b, int64_t n_b, int64_t from) {
     int64_t low = max((int64_t)0, from - n_b), high = min(from, n_a);
     while (low < high) {
@@ -137,7 +142,7 @@ static __device__ inline int64_t split_runs(const float *a, int64_t n_a, const f
     return low;
 }
 
-/* Runs of `width` merged two by two, a block's part of them; to: NULL where the counts are all that is wanted. */
+/* Merges runs of `width` pairwise; each thread block merges one part. to: NULL if only the counts are needed. */
 static __global__ void __launch_bounds__(SORT_THREADS)
     merge_runs(const SortJob *jobs, int64_t padded, int64_t width, const float *runs, float *to,
                unsigned long long *counts) {
@@ -178,7 +183,7 @@ static __global__ void sorted_coefficients(const SortPair *pairs, int n, const u
     out[pair.out] = gcor_coefficient((pair.x_is_row ? col : row) - out_of_order, row, col);
 }
 
-/* Keys to be sorted, with the numbers of their observations; down: the last one first. */
+/* Fills keys to be sorted with the index of each observation; down: in reverse order. */
 static __global__ void number_keys(const float *scores, int n, bool down, float *keys, int *obs) {
     int64_t at = blockIdx.y * (int64_t)n;
     int k = blockIdx.x * blockDim.x + threadIdx.x, from = down ? n - 1 - k : k;
@@ -198,7 +203,7 @@ void KnightBuffers::trim() {
     sort.trim();
 }
 
-/* Observations by scores, of columns side by side. */
+/* Sorts the observations of adjacent columns by their scores. */
 static void order_columns(gcor_state *state, const float *scores, int64_t n_obs, int64_t columns, bool down,
                           DeviceArray<int> &order) {
     const char *what = "sorting columns";
@@ -217,14 +222,14 @@ static void order_columns(gcor_state *state, const float *scores, int64_t n_obs,
 
 /* ---- a tile ----------------------------------------------------------------------------------------------- */
 
-/* Some jobs at a time, as many as their runs have room. */
+/* Computes a tile in batches of as many jobs as the buffers hold. */
 class KnightTile {
   public:
     KnightTile(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few)
         : state(state), rows(rows), cols(cols), out(out), but_few(but_few), n_obs(rows.head.n_obs),
           padded((n_obs + SORT_BLOCK - 1) / SORT_BLOCK * SORT_BLOCK), buffers(state->products.knight) {
         int64_t bytes = std::min<int64_t>(SLICE_BYTES, state->total_memory / 16);
-        max = (size_t)gcor_clamp(bytes / (2 * padded * (int64_t)sizeof(float)), 2, 65534); /* a grid's rows */
+        max = (size_t)gcor_clamp(bytes / (2 * padded * (int64_t)sizeof(float)), 2, 65534); /* max rows of a grid */
         group = gcor_clamp(bytes / (5 * n_obs * (int64_t)sizeof(float)), 1, 32768);
     }
 
@@ -237,7 +242,7 @@ class KnightTile {
     gcor_state *state;
     const Operand &rows, &cols;
     const Packed &out;
-    bool but_few; /* pairs of few levels are done */
+    bool but_few; /* pairs whose columns both have few levels are already done */
     int64_t n_obs, padded, group;
     size_t max;
     KnightBuffers &buffers;
@@ -248,7 +253,8 @@ class KnightTile {
     int64_t row_var(int64_t i) const { return out.tile.row + i - rows.head.first; }
     int64_t col_var(int64_t j) const { return out.tile.col + j - cols.head.first; }
 
-    /* Whether the pair is to be computed, and in the order of its row. Of two columns x is the one without ties. */
+    /* True if the pair is to be computed and x is its row's column (x_is_row) or its column's. If one column has no
+     * ties, it serves as x. */
     bool is_wanted(int64_t i, int64_t j, bool x_is_row) const {
         int64_t row = row_var(i), col = col_var(j);
         if (!(rows.head.norm[row] > 0 && cols.head.norm[col] > 0)) return false;
@@ -256,7 +262,7 @@ class KnightTile {
         return x_is_row == (!has_ties(rows, row) || has_ties(cols, col));
     }
 
-    /* body(i, j, where the coefficient goes) for the pairs in the order of columns first .. first+n-1 of the side. */
+    /* Calls body(i, j, output index) for the pairs whose x is one of the columns first .. first+n-1 of the side. */
     template <class Body>
     void for_pairs(bool x_is_row, int64_t first, int64_t n, Body body) const {
         const gcor_tile &tile = out.tile;
@@ -276,7 +282,7 @@ class KnightTile {
         for (int64_t first = 0; first < n; first += group) by_group(x_is_row, first, std::min(group, n - first));
     }
 
-    /* Columns whose orders are in memory at the same time. */
+    /* Computes the pairs of columns whose sort orders are in memory at the same time. */
     void by_group(bool x_is_row, int64_t first, int64_t n) {
         const Operand &side = x_is_row ? rows : cols, &other = x_is_row ? cols : rows;
         int64_t var = (x_is_row ? out.tile.row : out.tile.col) + first;
@@ -326,7 +332,7 @@ class KnightTile {
         check_launch("finishing pairs");
         done += n;
         state->context->tile_fraction = (double)done / (double)gcor_tile_pairs(&out.tile, out.shape);
-        wait_for_compute(state); /* whether to stop */
+        wait_for_compute(state); /* also asks whether to stop */
         jobs.clear();
         pairs.clear();
     }

@@ -1,18 +1,18 @@
-/* What pairs of very long columns are sorted with (knight.cu). */
+/* Buffers for sorting pairs of very long columns (knight.cu). */
 #ifndef GPUCOR_CUDA_KNIGHT_CUH
 #define GPUCOR_CUDA_KNIGHT_CUH
 
 #include "../prepare/prepare.cuh"
 
-/* The observations in the order of one column, by the scores of another. */
+/* One sort: the observations in the order of one column, keyed by the scores of another. */
 struct SortJob {
     const int *order;
     const float *score;
-    int pair; /* whose count */
+    int pair; /* index of the pair that gets the count */
 };
 
-/* A pair of the tile: its variables, where its coefficient goes, whether it is in the order of its row, and whether
- * what was counted is half of what is out of order. */
+/* A pair of the tile: its variables, the index of its coefficient in the output, whether x is the row's column, and
+ * whether the count is to be doubled because D' equals D. */
 struct SortPair {
     int row, col;
     int64_t out;
@@ -21,7 +21,7 @@ struct SortPair {
 
 struct KnightBuffers {
     DeviceArray<float> keys, sorted_keys, runs[2];
-    DeviceArray<int> obs, up, down; /* orders of columns; down: what is equal the other way round */
+    DeviceArray<int> obs, up, down; /* sort orders of columns; down: ties in reverse order */
     DeviceArray<SortJob> jobs;
     DeviceArray<SortPair> pairs;
     DeviceArray<unsigned long long> counts;

@@ -1,5 +1,5 @@
-/* From a product and a sink to a kernel. Whoever launches a sink includes this file and the sink's, and has its kernels
- * compiled there: those of the products that the sink takes, and no others. */
+/* Chooses the kernel for a product and a sink. A file that launches a sink includes this file and the sink's header,
+ * and compiles the kernels of the products that the sink accepts. */
 #ifndef GPUCOR_CUDA_LAUNCH_CUH
 #define GPUCOR_CUDA_LAUNCH_CUH
 
@@ -25,7 +25,7 @@ static void launch_mode(gcor_state *state, Product &product, const Sink &sink) {
     }
 }
 
-/* Run it on state->compute. */
+/* Runs the product on state->compute. */
 template <class Sink>
 static void launch_sink(gcor_state *state, Product &product, const Sink &sink) {
     switch (product.mode) {

@@ -1,4 +1,4 @@
-/* Columns as sets of bits: which have few levels, lists of sets, and their bits in pieces. */
+/* Columns as bitsets: detects columns with few levels, lists sets, and packs their bits into pieces. */
 #include "packing.cuh"
 #include "level_tables.cuh"
 #include "../backend/lanes.cuh"
@@ -8,7 +8,8 @@
 
 /* ---- levels of columns ------------------------------------------------------------------------- */
 
-/* The distinct scores of some observations, ascending, by a block; how many, up to FEW_LEVELS + 1. */
+/* Finds the distinct scores of some observations, ascending. Called by a whole block; returns their number,
+ * FEW_LEVELS + 1 if there are more. */
 static __device__ int levels_of(const float *score, int64_t n_obs, float *levels) {
     float last = -INFINITY;
     int found = 0;
@@ -23,7 +24,8 @@ static __device__ int levels_of(const float *score, int64_t n_obs, float *levels
     return found;
 }
 
-/* One block for each column: its levels, and how many; 0: more than FEW_LEVELS, as soon can be seen, or none. */
+/* One block per column: finds its levels and their number. 0 means more than FEW_LEVELS; the first 4,096
+ * observations usually show it. */
 static __global__ void find_levels(const float *scores, int64_t n_obs, float *levels, int *count) {
     const int64_t few_obs = 4096;
     const float *score = scores + blockIdx.x * n_obs;
@@ -81,9 +83,9 @@ void upload_sets(gcor_state *state, const SetList &list, SetBuffers &buffers) {
 
 /* ---- bits ----------------------------------------------------------------------------------------- */
 
-/* What is opened: pieces first .. first+n-1 of the side's variables; beyond the last one nothing is set. */
+/* The bits to pack: pieces first .. first+n-1 of the side's variables; bits after the last observation are 0. */
 struct Opening {
-    const float *scores, *levels; /* of the side's first variable */
+    const float *scores, *levels; /* from the side's first variable on */
     int64_t n_obs, first, n;
     const int *code;
     unsigned char *plane;
@@ -91,7 +93,7 @@ struct Opening {
     unsigned long long *ones;
 };
 
-/* Where the lane's word of a set's first piece goes; that of the next piece is o.stride bytes further on. */
+/* Address of the lane's word of a set's first piece; the next piece is o.stride bytes further on. */
 static __device__ inline unsigned char *first_word(const Opening &o, int set) {
     int lane = threadIdx.x % 32;
     return o.plane + chunk_position(o.stride, set, lane / 4) + lane % 4 * 4;
@@ -102,9 +104,9 @@ static __device__ inline void add_ones(const Opening &o, int set, unsigned ones)
     if (threadIdx.x % 32 == 0 && ones > 0) atomicAdd(&o.ones[set], (unsigned long long)ones);
 }
 
-enum { LEVEL_PIECES = 16 }; /* of a warp, where bits are levels */
+enum { LEVEL_PIECES = 16 }; /* level pieces per warp */
 
-/* The first piece of a warp in a slice; grid rows are sets. */
+/* First piece of a warp in a slice; grid rows are sets. */
 static __device__ inline int64_t first_piece(int warp_pieces) {
     return (blockIdx.x * (int64_t)OPEN_WARPS + threadIdx.x / 32) * warp_pieces;
 }
@@ -124,7 +126,7 @@ static __global__ void open_signs(const __grid_constant__ Opening o) {
     add_ones(o, set, ones);
 }
 
-/* A piece: 32 times 32 observations. */
+/* A piece covers 32 words of 32 observations. */
 static __global__ void open_levels(const __grid_constant__ Opening o) {
     int lane = threadIdx.x % 32, set = blockIdx.y, code = o.code[set];
     const float *score = o.scores + code / SET_CODES * o.n_obs;
@@ -147,7 +149,7 @@ static __global__ void open_levels(const __grid_constant__ Opening o) {
 
 void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var, const SetList &list,
                const SetBuffers &buffers, int64_t first, int64_t n) {
-    const int64_t max = 32768; /* a grid has no more rows than 65,535; a multiple of 8: the pattern of chunks goes on */
+    const int64_t max = 32768; /* a grid has at most 65,535 rows; a multiple of 8 keeps the swizzle pattern */
     for (int64_t s = 0; s < (int64_t)list.code.size(); s += max) {
         int64_t sets = std::min<int64_t>(max, (int64_t)list.code.size() - s);
         Opening packing{operand.columns_of(var),

@@ -1,14 +1,14 @@
-/* Kendall of long columns: a product of sets. A column is some sets of bits, and what two columns' sets have in common
- * makes the numerator:
+/* Kendall of long columns by products of sets. A column becomes some bitsets, and the numerator follows from the bits
+ * that the sets of two columns have in common:
  *
- *   signs    bits are pairs of observations (k, q): where x[k] > x[q], and with ties also where x[k] < x[q]. A column
- *            without ties is one set, so that one with ties makes no other one dearer.
- *   levels   bits are observations: where x is at level 1 or above, 2 or above, ... Columns of up to FEW_LEVELS values,
- *            for which n_obs bits do in the place of n_obs^2 / 2.
+ *   signs     bits are pairs of observations (k, q): where x[k] > x[q], and with ties also where x[k] < x[q]. A column
+ *             without ties is one set, so that a tied column does not make untied ones more expensive.
+ *   levels    bits are observations: where x is at level 1 or above, 2 or above, ... For columns of up to FEW_LEVELS
+ *             values, n_obs bits replace n_obs^2 / 2.
  *
- * The bits are opened (level_bits.cu) and multiplied slice by slice, and a slice in parts, so that a few columns keep
- * all processors busy. Where sorting is cheaper it is done instead (knight.cu). Which way a pair took cannot be seen:
- * the numerator is the same integer. */
+ * The bits are packed (level_bits.cu) and multiplied slice by slice, each slice in parts, so that few columns keep all
+ * multiprocessors busy. Sorting (knight.cu) is used where it is cheaper. Results do not depend on the method: the
+ * numerator is the same integer. */
 #include "../backend/lanes.cuh"
 #include "../sink/level_counts.cuh"
 #include "launch.cuh"
@@ -19,7 +19,7 @@
 
 /* ---- a product ------------------------------------------------------------------------------------------ */
 
-/* A tile of variables, or some of its rows; out: of the whole tile. */
+/* A tile of variables, or some of its rows; `out` holds the whole tile. */
 struct SetTile {
     gcor_state *state;
     const Operand &rows, &cols;
@@ -38,8 +38,8 @@ static Counted counted_of(const SetTile &t) {
     return c;
 }
 
-/* The lists of a product, and where the rows' sets are among the columns', which are then opened for both; -1: they are
- * not. */
+/* The lists of a product. start: index of the rows' first set among the columns' sets if the columns include them
+ * (they are then packed once), otherwise -1. */
 struct SetLists {
     const SetList &rows, &cols;
     int64_t start;
@@ -52,13 +52,13 @@ static int64_t start_among(const SetTile &t, const SetList &rows, const SetList 
     if (&t.rows != &t.cols || shift < 0 || shift + t.tile.n_row > t.tile.n_col || rows.code.empty()) return -1;
     int64_t start = cols.first[(size_t)(shift + rows.code[0] / SET_CODES)];
     if (start < 0 || start % 8 != 0 || start + rows.code.size() > cols.code.size())
-        return -1; /* the pattern of chunks */
+        return -1; /* the swizzle pattern repeats every 8 columns */
     for (size_t k = 0; k < rows.code.size(); k++)
         if (cols.code[(size_t)start + k] != rows.code[k] + (int)shift * SET_CODES) return -1;
     return start;
 }
 
-/* Blocks of the kernel that will multiply which have a pair that counts, and how many of them run at a time. */
+/* Counts the blocks of the kernel that have a pair of the shape, and how many blocks run at a time. */
 static void count_blocks(const SetTile &t, const SetLists &lists, int64_t *active, int64_t *at_a_time) {
     bool wgmma = t.state->wgmma;
     int64_t rows = wgmma ? WGMMA_CLUSTER * WGMMA_GROUPS * 64 : MMA_BLOCK_ROWS,
@@ -73,7 +73,7 @@ static void count_blocks(const SetTile &t, const SetLists &lists, int64_t *activ
                                 col(std::min(j + cols, lists.n_cols()) - 1));
 }
 
-/* Pieces of a slice, and in how many parts it is multiplied: enough of them for all processors. */
+/* Chooses the pieces of a slice and the number of parts, enough for all multiprocessors. */
 static void plan_slices(const SetTile &t, const SetLists &lists, int64_t total, int *parts, int64_t *part_pieces) {
     const int64_t min = 16, rounds = 2;
     int64_t memory = std::min<int64_t>(SLICE_BYTES, t.state->total_memory / 16), active, at_a_time;
@@ -156,10 +156,11 @@ static void multiply_lists(const SetTile &t, Bits kind, const SetList &rows, con
         launch_sink(state, product, counts);
     }
     finish_counts(state, kind, counted_lists(t, lists));
-    wait_for_compute(state); /* the lists are the caller's */
+    wait_for_compute(state); /* the caller owns the lists */
 }
 
-/* Whether it pays to have pairs of few levels apart: the others' columns have to be opened for signs in any case. */
+/* True if it pays to compute pairs of few levels separately: the other pairs' columns have to be packed as signs
+ * anyway. */
 static bool is_worth(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     auto few = [](const Operand &o, int64_t var, int64_t n) {
         int64_t count = 0;
@@ -169,7 +170,8 @@ static bool is_worth(const Operand &rows, const Operand &cols, const gcor_tile &
     return few(rows, tile.row, tile.n_row) * few(cols, tile.col, tile.n_col) > 0.25;
 }
 
-/* Some rows at a time, so that counts of all pairs of sets have room, and a walk has so many rows. */
+/* Computes some rows at a time: counts of all pairs of sets have to fit in memory, and a walk has a limited number
+ * of rows. */
 static void multiply_levels(const SetTile &all) {
     SetList cols = list_sets(all.cols, all.tile.col, all.tile.n_col, LEVELS, FEW);
     const int64_t max = FEW_LEVELS - 1, sets = std::max<int64_t>(1, (int64_t)cols.code.size());
@@ -183,10 +185,10 @@ static void multiply_levels(const SetTile &all) {
     }
 }
 
-/* ---- which way is cheaper ------------------------------------------------------------------------------------ */
+/* ---- choice of the cheaper method ---------------------------------------------------------------------------- */
 
-/* Nanoseconds of one of the GPU's processors for a bit that is opened, for a pair of bits in common, and for an
- * element of a column that is sorted, by a doubling of its run; as measured on an H200, by kendall-long.R. */
+/* Nanoseconds of one multiprocessor per bit packed, per pair of common bits, and per element and merge level of a
+ * sort; measured on an H200 by kendall-long.R. */
 static const double OPEN_COST = 0.009, BIT_COST = 2.1e-5, MMA_COST = 4e-5, SORT_COST = 0.34;
 
 static double sign_cost(const SetTile &t, const SetList &rows, const SetList &cols) {
@@ -200,9 +202,9 @@ static double sign_cost(const SetTile &t, const SetList &rows, const SetList &co
     return bits * (sets * OPEN_COST + (double)(active * block) * (t.state->wgmma ? BIT_COST : MMA_COST));
 }
 
-/* Pairs that would be sorted, those with ties in both columns twice. */
+/* Number of pairs to sort; pairs with ties in both columns count twice. */
 static double count_sorted(const SetTile &t, bool but_few) {
-    double pairs[2][2] = {{0}}; /* by ties of the row and of the column */
+    double pairs[2][2] = {{0}}; /* [ties in the row's column][ties in the column's] */
     auto count = [](const Operand &o, int64_t var, int64_t n, bool tied, bool few) {
         int64_t number = 0;
         for (int64_t v = var - o.head.first; v < var - o.head.first + n; v++)

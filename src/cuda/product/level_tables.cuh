@@ -1,4 +1,4 @@
-/* Columns as sets of bits (level_tables.cu). */
+/* Columns as bitsets (level_tables.cu). */
 #ifndef GPUCOR_CUDA_SETS_CUH
 #define GPUCOR_CUDA_SETS_CUH
 
@@ -7,56 +7,57 @@
 
 #include <vector>
 
-/* Find which of an operand's columns of signs have few levels. */
+/* Finds which sign columns of an operand have few levels (operand.levels, level_count). */
 void count_levels(gcor_state *state, Operand &operand);
 
-/* The coefficients of a tile of signs; the operands' levels have been counted. */
+/* Computes the coefficients of a tile of signs. count_levels() must have been called for both operands. */
 void multiply_sets(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
-/* knight.cu: the same by sorting; but_few: without the pairs of which both columns have few levels. */
+/* knight.cu: computes the same by sorting. but_few: skips pairs whose columns both have few levels. */
 void multiply_by_sorting(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few);
 
-/* Of the operand's column number v. */
+/* True if column v of the operand has ties. */
 inline bool has_ties(const Operand &o, int64_t v) {
     return o.head.norm[v] < (double)gcor_obs_pairs(o.head.n_obs);
 }
 
-/* ---- what its files share ------------------------------------------------------------------------ */
+/* ---- shared by its files ------------------------------------------------------------------------- */
 
 enum Bits { SIGNS, LEVELS };
-enum Which { ALL, FEW, MANY }; /* levels */
+enum Which { ALL, FEW, MANY }; /* number of levels of the columns to list */
 
-/* Some variables of a side: on the host, set by set, 32 times the variable's number in the side, and which of its sets
- * that is; and where a variable's first set is, -1 without any. */
+/* Sets of a side's variables, on the host. code: SET_CODES times the variable's index in the side, plus the number
+ * of the set; first: index of each variable's first set, -1 without sets. */
 struct SetList {
     std::vector<int> code, first;
 };
 
-/* ---- level_bits.cu: sets of a side, to its buffers, and opened there ------------------------------------ */
+/* ---- level_bits.cu: lists of sets and their bits -------------------------------------------------------- */
 
-/* Those without coefficients have no sets. */
+/* Lists the sets of variables var .. var+n_var-1. Variables without coefficients have no sets. */
 SetList list_sets(const Operand &operand, int64_t var, int64_t n_var, Bits bits, Which which);
-/* The list is the caller's, who waits for state->compute before it ends. */
+/* Copies a list to the buffers. The caller owns the list and waits for state->compute before freeing it. */
 void upload_sets(gcor_state *state, const SetList &list, SetBuffers &buffers);
-/* Pieces first .. first+n-1. */
+/* Packs the bits of pieces first .. first+n-1. */
 void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var, const SetList &list,
                const SetBuffers &buffers, int64_t first, int64_t n);
 
 /* ---- level_values.cu ---------------------------------------------------------------------------------- */
 
-/* What sets of a tile have in common; its coefficients go to `out`. */
+/* Counts of common bits of a tile's sets; the coefficients go to `out`. All pointers are device memory. */
 struct Counted {
     const unsigned long long *counts, *row_ones, *col_ones;
     const int *row_first, *col_first, *row_code, *col_code;
-    int64_t n_rows, n_cols; /* sets */
-    gcor_tile tile;         /* variables */
+    int64_t n_rows, n_cols; /* number of sets */
+    gcor_tile tile;         /* in variables */
     gcor_shape shape;
     int64_t n_obs;
     const double *row_norm, *col_norm;
     double *out;
 };
 
-/* The coefficients of pairs that are in both lists; and of those that have none. */
+/* finish_counts(): writes the coefficients of pairs whose columns are in both lists. finish_without(): writes the
+ * codes of pairs without coefficient. */
 void finish_counts(gcor_state *state, Bits kind, const Counted &counted);
 void finish_without(gcor_state *state, const Counted &counted);
 

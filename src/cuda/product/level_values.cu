@@ -1,9 +1,9 @@
-/* From what sets have in common to coefficients. */
+/* Converts counts of common bits of sets to coefficients. */
 #include "level_tables.cuh"
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 
-/* How many sets the variable with its first one at `at` has. */
+/* Number of sets of the variable whose first set is at `at`. */
 static __device__ inline int sets_at(const int *code, int64_t at, int64_t n) {
     int sets = 1;
     while (at + sets < n && code[at + sets] % SET_CODES == sets) sets++;
@@ -14,7 +14,7 @@ static __device__ inline int64_t common(const Counted &c, int64_t i, int64_t j) 
     return (int64_t)c.counts[i * c.n_cols + j];
 }
 
-/* a, b: greater and less; of a column without ties less is all that is not greater. */
+/* The sum of signs. A column without ties has only the set `greater`; its `less` is the complement. */
 static __device__ int64_t sign_numerator(const Counted &c, int64_t i, int64_t j, bool tied_row, bool tied_col) {
     int64_t greater = common(c, i, j), row = (int64_t)c.row_ones[i], col = (int64_t)c.col_ones[j];
     if (!tied_row && !tied_col) return 4 * greater - 2 * (row + col) + gcor_obs_pairs(c.n_obs);
@@ -23,7 +23,7 @@ static __device__ int64_t sign_numerator(const Counted &c, int64_t i, int64_t j,
     return greater + common(c, i + 1, j + 1) - common(c, i, j + 1) - common(c, i + 1, j);
 }
 
-/* Observations at level a of x or above and at level b of y or above; level 0 is that of all. */
+/* Number of observations at level a of x or above and at level b of y or above; level 0 includes all. */
 static __device__ inline int64_t at_least(const Counted &c, int64_t i, int64_t j, int a, int b, int rows, int cols) {
     if (a > rows || b > cols) return 0;
     if (a == 0 && b == 0) return c.n_obs;
@@ -44,8 +44,7 @@ static __device__ int64_t level_numerator(const Counted &c, int64_t i, int64_t j
     return numerator;
 }
 
-/* Of pairs that are in both lists, one thread each: grid rows are the tile's. Kind by the lists; `none`: of pairs that
- * have no coefficient. */
+/* Calls value(i, j, output) for each pair of the tile, one thread each; grid rows are rows of the tile. */
 template <class Value>
 static __device__ inline void for_pair(const Counted &c, Value value) {
     int64_t i = blockIdx.y, col, n, k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;

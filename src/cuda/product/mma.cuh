@@ -1,4 +1,4 @@
-/* The product of blocks of columns by mma.sync, which every GPU since Ampere has; compiled with each sink
+/* The product of blocks of columns by mma.sync, available on every GPU since Ampere. Compiled with each sink
  * (launch.cuh). */
 #ifndef GPUCOR_CUDA_MMA_CUH
 #define GPUCOR_CUDA_MMA_CUH
@@ -13,16 +13,18 @@
 namespace mma {
 
 enum { THREADS = 256, WARPS = THREADS / 32, WARP_COLS = 32, N_TILES = WARP_COLS / 8 };
-enum { STEP_BYTES = PIECE_BYTES / 2, STEP_CHUNKS = STEP_BYTES / 16 }; /* of a column, at a time */
+enum { STEP_BYTES = PIECE_BYTES / 2, STEP_CHUNKS = STEP_BYTES / 16 }; /* bytes and chunks of a column per step */
 static_assert(4 * WARP_COLS == MMA_BLOCK_COLS, "a block's columns");
 
-/* A block: 2 x 4 warps, each with m_tiles x N_TILES products of 16 x 8 pairs at a time. */
+/* Layout of a block: 2 x 4 warps, each with m_tiles x N_TILES products of 16 x 8 pairs at a time. */
 template <ProductMode Mode, class Sink>
 struct Block {
     static const int planes = Mode == COMMON ? 3 : Mode == TIED ? 2 : 1;
-    static const int sets = Mode == COMMON ? 4 : 1; /* of sums in registers */
+    static const int sets = Mode == COMMON ? 4 : 1; /* sets of sums in registers */
     static const bool counts = Sink::counts;
-    static const int m_tiles = Mode == COMMON ? 2 : Mode == TIED && counts ? 1 : 4; /* as memory allows */
+    static const int m_tiles = Mode == COMMON           ? 2
+                               : Mode == TIED && counts ? 1
+                                                        : 4; /* limited by shared memory and registers */
     static const int warp_rows = 16 * m_tiles, rows = 2 * warp_rows;
     static const int side_bytes = (rows + MMA_BLOCK_COLS) * STEP_BYTES, stage_bytes = planes * side_bytes;
     static const int stages = planes == 1 && !counts ? 3 : 2;
@@ -36,14 +38,13 @@ struct Block {
 
 /* ---- loading ------------------------------------------------------------------------------ */
 
-/* Where 16 bytes (chunk c of 4) of a variable lie in shared memory. Two variables fill all banks; those
- * after them have their chunks exchanged, so that the same chunk of eight variables is read without
- * conflict. */
+/* Position of 16 bytes (chunk 0 .. 3) of a variable in shared memory. Two variables fill all banks; the chunks of
+ * the following ones are swizzled so that the same chunk of eight variables is read without bank conflicts. */
 static __device__ inline int position(int var, int chunk) {
     return var * STEP_BYTES + (chunk ^ (var >> 1 & 3)) * 16;
 }
 
-/* Half a piece of n variables. */
+/* Loads half a piece of n variables. */
 static __device__ inline void load_side(const unsigned char *plane, int64_t stride, int64_t var, int64_t step, int n,
                                         unsigned char *shared) {
     for (int e = threadIdx.x; e < n * STEP_CHUNKS; e += THREADS) {
@@ -53,7 +54,7 @@ static __device__ inline void load_side(const unsigned char *plane, int64_t stri
     }
 }
 
-/* Step `step` of the variables from `row` and from `col` on. */
+/* Loads step `step` of the variables from `row` and from `col` on. */
 template <class B>
 static __device__ void load_stage(const Product &p, int64_t row, int64_t col, int64_t step, unsigned char *shared) {
     for (int plane = 0; plane < B::planes; plane++, shared += B::side_bytes) {
@@ -64,8 +65,7 @@ static __device__ void load_stage(const Product &p, int64_t row, int64_t col, in
 
 /* ---- multiplying ---------------------------------------------------------------------------- */
 
-/* 32 bytes of 16 variables of the rows' side, or of 8 of the columns', as the lanes of a warp hold them
- * for mma. */
+/* 32 bytes of 16 row variables, or of 8 column variables, as the lanes of a warp hold them for mma. */
 struct RowBytes {
     unsigned w[4];
 };
@@ -73,8 +73,8 @@ struct ColBytes {
     unsigned w[2];
 };
 
-/* Four times 8 variables x 16 bytes: lane l names the place of variable l % 8 of number l / 8, and gets
- * word l % 4 of variable l / 4 of each. */
+/* Loads four matrices of 8 variables x 16 bytes. Lane l passes the address of variable l % 8 of matrix l / 8 and
+ * receives word l % 4 of variable l / 4 of each matrix. */
 static __device__ inline void load_matrices(const unsigned char *at, unsigned &a, unsigned &b, unsigned &c,
                                             unsigned &d) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -82,7 +82,7 @@ static __device__ inline void load_matrices(const unsigned char *at, unsigned &a
                  : "r"((unsigned)__cvta_generic_to_shared(at)));
 }
 
-/* 16 variables from `var` on; half: which of a step's 32 bytes. */
+/* Reads 16 variables from `var` on; half: which 32 bytes of the step. */
 static __device__ inline RowBytes read_rows(const unsigned char *shared, int var, int half) {
     int lane = threadIdx.x % 32;
     RowBytes a;
@@ -106,7 +106,7 @@ static __device__ inline RowBytes neither(const RowBytes &a) {
     return {{~a.w[0], ~a.w[1], ~a.w[2], ~a.w[3]}};
 }
 
-/* 16 x 8 sums += products of 16 halves, or bits in common of 256. */
+/* Adds to 16 x 8 sums the products of 16 half-precision values, or the number of common bits of 256. */
 template <ProductMode Mode>
 static __device__ void multiply_add(int (&sum)[4], const RowBytes &a, const ColBytes &b) {
     if constexpr (Mode == HALF)
@@ -127,7 +127,7 @@ static __device__ void multiply_row(int (&sums)[N_TILES][4], const RowBytes &a, 
     for (int n = 0; n < N_TILES; n++) multiply_add<Mode>(sums[n], a, b[n]);
 }
 
-/* All products of 16 rows; a, b: by plane. */
+/* Computes all products of 16 rows; a and b are indexed by plane. */
 template <ProductMode Mode, class B>
 static __device__ void multiply_planes(int (&sums)[B::sets][B::m_tiles][N_TILES][4], int m, const RowBytes *a,
                                        const ColBytes (*b)[N_TILES]) {
@@ -149,7 +149,7 @@ static __device__ void multiply_planes(int (&sums)[B::sets][B::m_tiles][N_TILES]
     }
 }
 
-/* One stage; shared: the stage. */
+/* Multiplies one stage; `shared` points to it. */
 template <ProductMode Mode, class B>
 static __device__ void multiply_stage(const unsigned char *shared, int warp_row, int warp_col,
                                       int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
@@ -175,27 +175,27 @@ static __device__ void multiply_stage(const unsigned char *shared, int warp_row,
 
 /* ---- a block ---------------------------------------------------------------------------------- */
 
-/* All steps, several on their way while one is multiplied. */
+/* Multiplies all steps; B::stages - 1 steps are loaded ahead. */
 template <ProductMode Mode, class B>
 static __device__ void multiply_block(const Product &p, int64_t row, int64_t col, int warp_row, int warp_col,
                                       unsigned char *shared, int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
     int steps = p.pieces * (PIECE_BYTES / STEP_BYTES);
-    int64_t first = blockIdx.y * (int64_t)steps; /* of this part */
+    int64_t first = blockIdx.y * (int64_t)steps; /* first step of this part */
     auto load = [&](int step) {
         if (step < steps) load_stage<B>(p, row, col, first + step, shared + step % B::stages * B::stage_bytes);
         __pipeline_commit();
     };
-    __syncthreads(); /* the last block's stages are read */
+    __syncthreads(); /* the stages of the previous block have been read */
     for (int step = 0; step < B::stages - 1; step++) load(step);
     for (int step = 0; step < steps; step++) {
         __pipeline_wait_prior(B::stages - 2);
-        __syncthreads(); /* this stage is there, and the one before is read */
+        __syncthreads(); /* this stage has arrived, and the previous one has been read */
         load(step + B::stages - 1);
         multiply_stage<Mode, B>(shared + step % B::stages * B::stage_bytes, warp_row, warp_col, sums);
     }
 }
 
-/* COMMON: the sums of signs, and the untied common pairs of both sides. */
+/* COMMON: hands over the sums of signs and, for each side, the number of untied pairs of observations. */
 template <class Sink, class B>
 static __device__ void deliver_common(const Product &p, const Sink &sink, WarpOutput &out,
                                       int (&sums)[B::sets][B::m_tiles][N_TILES][4], int m, int64_t i, int64_t j) {
@@ -206,7 +206,7 @@ static __device__ void deliver_common(const Product &p, const Sink &sink, WarpOu
     sink.deliver_common(p, out, sums[0][m], sums[2][m], sums[3][m], i, j);
 }
 
-/* A block's product, then the sink. */
+/* Computes the product of a block and hands it to the sink. */
 template <ProductMode Mode, class Sink, class B>
 static __device__ void finish_block(const Product &p, const Sink &sink, WarpOutput &out, const WalkBlock &block,
                                     int warp_row, int warp_col, unsigned char *shared) {
@@ -224,7 +224,7 @@ static __device__ void finish_block(const Product &p, const Sink &sink, WarpOutp
     }
 }
 
-/* All blocks of pairs that are this block of threads'. */
+/* Processes all blocks of pairs that are assigned to this thread block. */
 template <ProductMode Mode, class Sink>
 static __device__ void multiply_own(const Product &p, const Sink &sink) {
     using B = Block<Mode, Sink>;
@@ -247,7 +247,8 @@ static __device__ void multiply_own(const Product &p, const Sink &sink) {
     }
 }
 
-/* In a build for several GPUs code for Hopper leaves out what wgmma.cuh has there: a third of its compilation. */
+/* In a build for several GPU architectures, the code for Hopper omits the kernels that wgmma.cuh provides, which
+ * saves a third of the compile time. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUCOR_MMA_ON_HOPPER)
 static const bool LEFT_TO_WGMMA = true;
 #else

@@ -1,5 +1,5 @@
-/* The second product: rows of the matrix of adjacencies by rows, in bands of some of them, by cuBLAS in double; and
- * what is made of the sums. */
+/* The second product, for topological overlap: rows of the adjacency matrix times rows, in bands of rows, by cuBLAS
+ * in double; the sums are then converted to overlaps. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 #include "../sink/adjacency.cuh"
@@ -12,8 +12,9 @@ namespace {
 
 enum { THREADS = 256, ALIGNED = 32 };
 
-/* The pairs of a band that count; a row of blocks for each of its rows. shared: sums of products, rows from sums_stride
- * to sums_stride; matrix: the first row's adjacencies; the connectivities of the first row and the first column. */
+/* Computes the overlaps of a band's pairs; grid rows are rows of the band. shared: sums of products, sums_stride
+ * apart; matrix: adjacencies of the band's first row; of_rows, of_cols: connectivities from the band's first row and
+ * column on. */
 __global__ void __launch_bounds__(THREADS)
     make_overlaps(const double *shared, int64_t sums_stride, gcor_tile tile, gcor_shape shape, gcor_overlap_rule rule,
                   const double *matrix, int64_t stride, const double *of_rows, const double *of_cols, float *out) {
@@ -25,8 +26,8 @@ __global__ void __launch_bounds__(THREADS)
         &rule, sum, matrix[blockIdx.y * stride + col], of_rows[blockIdx.y], of_cols[col - tile.col]);
 }
 
-/* Rows of a band: enough for a product to fill the GPU, and few against all, as half of a band's square is not wanted.
- * It depends on the number of variables alone. */
+/* Rows of a band: enough for a product to fill the GPU, but few compared to n_var, as half of a band's diagonal
+ * square is not needed. It depends on n_var only. */
 int64_t band_rows(int64_t n_var) {
     int64_t rows = OVERLAP_ROWS_MIN;
     while (rows < OVERLAP_ROWS && rows * OVERLAP_BANDS < n_var) rows *= 2;
@@ -62,8 +63,8 @@ void Overlaps::trim() {
     bands.trim();
 }
 
-/* What cuBLAS does may depend on how much it is asked for at a time: always for the same columns, which are those up to
- * the next multiple of a side, however the work is divided. */
+/* The rounding of cuBLAS may depend on the size of a product. We always multiply the same columns, up to the next
+ * multiple of the side, however the work is divided. */
 void Overlaps::multiply_rows(const AdjacencyMatrix &rows, const AdjacencyMatrix &cols, const gcor_tile &tile,
                              int64_t stride) {
     const int64_t side = cuda_overlap_side(rows.n_var), end = tile.col + tile.n_col;
@@ -75,7 +76,7 @@ void Overlaps::multiply_rows(const AdjacencyMatrix &rows, const AdjacencyMatrix 
     }
 }
 
-/* A band, of which the columns that count are multiplied. */
+/* Multiplies only the columns of the band that have pairs in the sink's shape. */
 void Overlaps::overlap(const gcor_adjacency *row_slab, const gcor_adjacency *col_slab, const gcor_tile &band) {
     const AdjacencyMatrix &rows = *(const AdjacencyMatrix *)row_slab->device;
     const AdjacencyMatrix &cols = *(const AdjacencyMatrix *)col_slab->device;
@@ -106,7 +107,7 @@ int64_t cuda_overlap_side(int64_t n_var) {
     return OVERLAP_SIDE_BANDS * band_rows(n_var);
 }
 
-/* A run of all pairs leaves room for its largest band of sums and two of overlaps, and for the columns. */
+/* A run over all pairs reserves memory for its largest band of sums, two bands of overlaps, and the columns. */
 void cuda_plan_overlap(gcor_state *state, const gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     ask_memory(state);
     const int64_t row_bytes = adjacency_stride(n_var) * (int64_t)sizeof(double), rows = band_rows(n_var);

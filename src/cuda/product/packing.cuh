@@ -1,10 +1,11 @@
-/* Signs of long columns as bits: groups of 32 observations k against blocks of 256 observations q. Sorted, the q's that
- * are less than a value are one of 257 sets, and 256 bits are found by one search instead of 256 comparisons.
+/* Packs the signs of long columns into bits: groups of 32 observations k against blocks of 256 observations q. In a
+ * sorted block, the q's less than a value are one of 257 sets, so one binary search yields 256 bits instead of 256
+ * comparisons.
  *
- * A piece is a group of k, one in each lane, against a group of q. Block by block come the pairs of each group before
- * the block with its groups, those of its groups with one another, and, in pieces for two of them, groups with
- * themselves: of the first one pairs k < q, of the second k > q. Every pair of observations is there once, in the same
- * place for all columns. */
+ * A piece is a group of k, one per lane, against a group of q. Block by block, the pieces are: each group before the
+ * block with the block's groups; the block's groups with one another; and, two groups to a piece, groups with
+ * themselves (pairs k < q of the first group, pairs k > q of the second). Every pair of observations occurs once, at
+ * the same bit in all columns. */
 #ifndef GPUCOR_CUDA_OPENING_CUH
 #define GPUCOR_CUDA_OPENING_CUH
 
@@ -13,7 +14,7 @@
 
 #include <climits>
 
-/* Groups of 32 observations, and pieces of all their pairs. */
+/* Number of groups of 32 observations, and number of pieces of all their pairs (at least 1). */
 static __host__ __device__ inline int64_t group_count(int64_t n_obs) {
     return (n_obs + 31) / 32;
 }
@@ -22,34 +23,38 @@ static __host__ __device__ inline int64_t group_pieces(int64_t n_obs) {
     return pieces > 0 ? pieces : 1;
 }
 
-enum { OPEN_WARPS = 4, WARP_PIECES = 512 }; /* of a block of threads, and of a warp, for which a block is sorted once */
+enum {
+    OPEN_WARPS = 4,
+    WARP_PIECES = 512
+}; /* warps of a thread block; pieces of a warp, for which a block is sorted once */
 enum { BLOCK_GROUPS = 8, BLOCK_OBS = 32 * BLOCK_GROUPS };
 
-/* A score and a number below 256 are one whole number: up to here. */
+/* A sort key holds a score and a number below 256 in one int, which limits n_obs. */
 static const int64_t MAX_OPENED_OBS = (int64_t)1 << 23;
 
-/* A warp's block, sorted, and which of each of its groups are among the first 0, 1, ... 256. */
+/* A warp's block after sorting; for each of its groups, the bits of the first 0, 1, ... 256 observations in sorted
+ * order. */
 struct SortedBlock {
     int key[BLOCK_OBS];
-    uint4 first[2][BLOCK_OBS + 1]; /* four groups, and four */
+    uint4 first[2][BLOCK_OBS + 1]; /* four groups each */
 
     __device__ unsigned word(int n, int group) const { return ((const unsigned *)&first[group / 4][n])[group % 4]; }
 };
 
-/* A column's scores, or their negatives. */
+/* A column's scores times `sign` (1 or -1). */
 struct SignedColumn {
     const float *score;
     float sign;
     int64_t n_obs;
 
-    /* The lane's observation of a group: 256 times its score, and beyond the last one what is said. */
+    /* Returns 256 times the score of the lane's observation of a group, or `beyond` after the last observation. */
     __device__ int at(int64_t group, int beyond) const {
         int64_t k = 32 * group + threadIdx.x % 32;
         return k < n_obs ? (int)(sign * score[k]) * BLOCK_OBS : beyond;
     }
 };
 
-/* 32 keys in each row, one a lane; in ascending order of row and lane. */
+/* Sorts 32 keys in each of BLOCK_GROUPS rows, one per lane, in ascending order of row and lane. */
 static __device__ inline void sort_keys(int (&key)[BLOCK_GROUPS]) {
     int lane = threadIdx.x % 32;
 #pragma unroll
@@ -78,7 +83,7 @@ static __device__ inline unsigned or_of_lanes_before(unsigned bits) {
     return bits;
 }
 
-/* What is beyond the last observation is larger than all. */
+/* Positions after the last observation get the largest key. */
 static __device__ inline void sort_block(const SignedColumn &x, int64_t block, SortedBlock &sorted) {
     int lane = threadIdx.x % 32, key[BLOCK_GROUPS];
     unsigned first[BLOCK_GROUPS] = {0};
@@ -88,7 +93,7 @@ static __device__ inline void sort_block(const SignedColumn &x, int64_t block, S
         if (key[r] != INT_MAX) key[r] += 32 * r + lane;
     }
     sort_keys(key);
-    __syncwarp(); /* the last block's are read */
+    __syncwarp(); /* the previous block has been read */
     if (lane < 2) sorted.first[lane][0] = make_uint4(0, 0, 0, 0);
 #pragma unroll
     for (int r = 0; r < BLOCK_GROUPS; r++) {
@@ -104,7 +109,7 @@ static __device__ inline void sort_block(const SignedColumn &x, int64_t block, S
     __syncwarp();
 }
 
-/* How many of the block are less than the lane's observation of a group; beyond the last one none. */
+/* Number of the block's observations less than the lane's observation of a group; 0 after the last observation. */
 static __device__ inline int count_lesser(const SortedBlock &sorted, const SignedColumn &x, int64_t group) {
     int own = x.at(group, INT_MIN), n = 0;
 #pragma unroll
@@ -113,9 +118,9 @@ static __device__ inline int count_lesser(const SortedBlock &sorted, const Signe
     return n + (sorted.key[n] < own);
 }
 
-/* Where a block's pieces are: all pieces before those of blocks with all their groups. */
+/* Positions of a block's pieces. Blocks before it have all of their groups. */
 struct BlockPieces {
-    int groups; /* of the block, 0 to 8 */
+    int groups; /* groups of the block, 0 to 8 */
     int64_t block, begin, inner, own, end, next;
 
     __device__ BlockPieces(int64_t piece, int64_t all_groups) {
@@ -132,7 +137,7 @@ struct BlockPieces {
 };
 static_assert(BLOCK_GROUPS == 8, "two vectors of four words; 8 b groups before block b make 32 b^2 pieces");
 
-/* From `piece` on, up to `end`: pieces of groups before the block. */
+/* Emits pieces from `piece` to `end`: groups before the block. */
 template <class Put>
 static __device__ inline void open_outer(const SignedColumn &x, const BlockPieces &b, const SortedBlock &sorted,
                                          int64_t &piece, int64_t end, Put put) {
@@ -148,7 +153,7 @@ static __device__ inline void open_outer(const SignedColumn &x, const BlockPiece
     }
 }
 
-/* Of the block's groups with one another, and with themselves. */
+/* Emits pieces of the block's groups with one another and with themselves. */
 template <class Put>
 static __device__ inline void open_inner(const SignedColumn &x, const BlockPieces &b, const SortedBlock &sorted,
                                          int64_t &piece, int64_t end, Put put) {
@@ -167,7 +172,7 @@ static __device__ inline void open_inner(const SignedColumn &x, const BlockPiece
     }
 }
 
-/* A warp's words of pieces first .. end-1, which may go beyond the last one: put(word) for each. */
+/* Calls put(word) for each piece first .. end-1; pieces after the last one are 0. */
 template <class Put>
 static __device__ inline void open_groups(const SignedColumn &x, int64_t first, int64_t end, SortedBlock &sorted,
                                           Put put) {

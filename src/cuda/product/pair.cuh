@@ -1,12 +1,12 @@
-/* For kernels and sinks: from a sum in a register to a coefficient, which pair it is of, and where blocks of pairs
- * are. */
+/* Shared by kernels and sinks: converts a sum in a register to a coefficient, maps it to a pair, and locates blocks
+ * of pairs. */
 #ifndef GPUCOR_CUDA_PAIR_CUH
 #define GPUCOR_CUDA_PAIR_CUH
 
 #include "product.cuh"
 #include "../../measure/coefficient.h"
 
-static const float HALF_SCALE = 256; /* half.cu: of each operand */
+static const float HALF_SCALE = 256; /* scale of each operand (half.cu) */
 
 /* ---- from a sum to a value -------------------------------------------------------------------- */
 
@@ -19,14 +19,14 @@ static __device__ inline float approx_value(int sum) {
     return __int_as_float(sum) * (1 / (HALF_SCALE * HALF_SCALE));
 }
 
-/* In single precision; NaN without coefficient, or anything (UNTIED). */
+/* The coefficient in single precision. A pair without coefficient gives NaN, or any value (UNTIED). */
 template <ProductMode Mode>
 static __device__ inline float rough_value(const Product &p, int sum, int64_t i, int64_t j) {
     if (Mode == HALF) return approx_value(sum);
     return (float)sign_sum(p, Mode, sum, i, j) * p.rows.inverse[i] * p.cols.inverse[j];
 }
 
-/* Of an exact product: a sum of signs, or a dot product in double. */
+/* The coefficient of an exact product, which is a sum of signs or a dot product in double. */
 static __device__ inline double exact_value(const Product &p, double product, int64_t i, int64_t j) {
     return gcor_coefficient(product, p.rows.norm[i], p.cols.norm[j]);
 }
@@ -41,19 +41,19 @@ static __device__ inline bool is_pair(const Product &p, int64_t i, int64_t j) {
 
 /* ---- the walk over blocks ----------------------------------------------------------------------- */
 
-/* A block's first row and column in the tile, and whether it has a pair that counts. */
+/* A block's first row and column in the tile; counts: true if the block has a pair of the tile's shape. */
 struct WalkBlock {
     int64_t row, col;
     bool counts;
 };
 
-/* Whether variables first .. last of the rows' side have a pair that counts with those of the columns'. */
+/* True if row variables first .. last have a pair of the shape with column variables begin .. end. */
 static __host__ __device__ inline bool has_pair(gcor_shape shape, int64_t first, int64_t last, int64_t begin,
                                                 int64_t end) {
     return shape == GCOR_FULL || (shape == GCOR_UPPER ? end > first : begin < last);
 }
 
-/* Number `index` of the walk, which is in group `group`; blocks of rows x cols. */
+/* Returns block `index` of the walk, which is in group `group`; blocks have rows x cols pairs. */
 static __device__ inline WalkBlock block_at(const Product &p, int group, int index, int rows, int cols) {
     const Walk &walk = p.walk;
     int first_row = group * walk.block_rows, block_rows = ((int)p.tile.n_row + rows - 1) / rows - first_row;

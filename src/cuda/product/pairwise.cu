@@ -1,4 +1,4 @@
-/* Pairwise-complete Pearson and Spearman: a warp for each pair, over the pair's common observations. */
+/* Pairwise-complete Pearson and Spearman: one warp per pair, over the pair's pairwise-complete observations. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 
@@ -6,8 +6,8 @@
 
 /* ---- Pearson --------------------------------------------------------------------------------------- */
 
-/* A lane's differences of one column from the pair's first common value. Values are multiplied by `unit` first: 1, or
- * less where the sum of differences overflows. */
+/* A lane's differences of one column from the pair's first complete value. Values are first multiplied by `unit`: 1,
+ * or less if the sum of differences overflows. */
 struct Differences {
     double unit, first, sum, largest, scale, mean;
 
@@ -17,7 +17,8 @@ struct Differences {
         sum += difference(value);
         if (isfinite(size)) largest = fmax(largest, size);
     }
-    /* All lanes: by this factor the squares neither overflow nor vanish. Returns whether the sum is finite. */
+    /* Computes a scale with which squares neither overflow nor vanish, and the mean. Called by all lanes. Returns
+     * true if the sum is finite. */
     __device__ bool settle(int64_t count) {
         double all = sum_lanes(sum);
         scale = gcor_scale(largest_of_lanes(largest));
@@ -27,7 +28,7 @@ struct Differences {
     __device__ double centred(double value) const { return difference(value) * scale - mean; }
 };
 
-/* The first pass over a pair: returns the number of common observations. */
+/* First pass over a pair. Returns the number of pairwise-complete observations. */
 static __device__ int64_t add_differences(const double *x, const double *y, int64_t n, Differences &dx,
                                           Differences &dy) {
     int lane = threadIdx.x % 32;
@@ -46,8 +47,8 @@ static __device__ int64_t add_differences(const double *x, const double *y, int6
     return count;
 }
 
-/* Moments in two passes, about the first common value: the differences are exactly zero for a
- * column that is constant in these. The result is in every lane. */
+/* Computes moments in two passes, about the first complete value: if a column is constant in these observations, its
+ * differences are exactly zero. All lanes return the result. */
 static __device__ double pearson_pair(const double *x, const double *y, int64_t n) {
     Differences dx{1}, dy{1};
     double xx = 0, yy = 0, xy = 0;
@@ -73,8 +74,8 @@ static __device__ double pearson_pair(const double *x, const double *y, int64_t 
 
 /* ---- Spearman -------------------------------------------------------------------------------------- */
 
-/* One side of a pair for Spearman: which of its values, in ascending order, are of observations
- * that the other side has, as bits, and how many are before each word of bits. */
+/* One side of a pair for Spearman, as bits: which of its values, in ascending order, belong to observations that are
+ * present on the other side, and how many set bits precede each word. */
 struct CommonBits {
     unsigned *bits, *before;
 
@@ -91,12 +92,12 @@ struct CommonBits {
         return running;
     }
 
-    /* How many of the first p values are common. */
+    /* Number of complete observations among the first p values. */
     __device__ int at(int p) const { return (int)before[p / 32] + __popc(bits[p / 32] & ((1u << p % 32) - 1)); }
 };
 
-/* Twice a value's centred rank among the common observations is the number of common values below it less
- * the number above. */
+/* Twice a value's centred rank among the complete observations is the number of complete values below it minus the
+ * number above it. */
 static __device__ double spearman_pair(const int *order_x, const int *begin_x, const int *end_x, int present_x,
                                        const int *order_y, const int *begin_y, const int *end_y, int present_y, int n,
                                        unsigned *scratch) {
@@ -113,14 +114,14 @@ static __device__ double spearman_pair(const int *order_x, const int *begin_x, c
         yy += v * v;
         xy += u * v;
     }
-    __syncwarp(); /* the scratch is the next pair's */
+    __syncwarp(); /* the next pair uses the scratch */
     if (common < 2) return GCOR_NO_VALUE;
     return gcor_coefficient(sum_lanes(xy), sum_lanes(xx), sum_lanes(yy));
 }
 
 /* ---- a tile ----------------------------------------------------------------------------------------- */
 
-/* What a kernel reads of an operand, from the tile's first variable on. */
+/* The arrays of an operand that the kernel reads, from the tile's first variable on. */
 struct Side {
     const double *values;
     const int *order, *begin, *end, *present;
@@ -132,7 +133,7 @@ static Side side_of(const Operand &o, int64_t var) {
     return {nullptr, o.order.data + at, o.begin.data + at, o.end.data + at, o.present.data + v};
 }
 
-/* Rows first .. first+n_row-1 of the tile. global_scratch: null where shared memory is enough. */
+/* Computes rows first .. first+n_row-1 of the tile. global_scratch: NULL if shared memory suffices. */
 static __global__ void common_pairs(Side rows, Side cols, int n, gcor_tile tile, gcor_shape shape, int64_t first,
                                     int64_t n_row, unsigned *global_scratch, double *out) {
     extern __shared__ unsigned shared_scratch[];
@@ -153,8 +154,8 @@ static __global__ void common_pairs(Side rows, Side cols, int n, gcor_tile tile,
     }
 }
 
-/* How to run: warps of a block, shared bytes of a block, blocks, and whether the scratch has to
- * lie in device memory. */
+/* Launch settings: warps of a block, shared bytes of a block, blocks, and whether the scratch has to be in device
+ * memory. */
 struct Launch {
     int warps;
     int64_t shared;

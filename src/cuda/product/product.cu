@@ -1,11 +1,11 @@
-/* What is multiplied, and in which order. */
+/* Builds the product of two operands over a tile and plans the walk over its blocks. */
 #include "../backend/state.cuh"
 
 #include <algorithm>
 
 /* ---- the walk ------------------------------------------------------------------------------ */
 
-/* The columns of blocks in which rows first .. last of the tile have a pair that counts. */
+/* Sets begin and end to the range of block columns in which rows first .. last of the tile have a pair of the shape. */
 static void columns_of_rows(const Product &p, int64_t first, int64_t last, int cols, int *begin, int *end) {
     int64_t low, low_n, high, high_n;
     gcor_tile_segment(&p.tile, p.shape, p.tile.row + first, &low, &low_n);
@@ -67,7 +67,7 @@ Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &
     return placed(state, sign_product(state, rows, cols, tile), rows, tile);
 }
 
-/* ---- what a session keeps ------------------------------------------------------------------------ */
+/* ---- buffers kept by a session ------------------------------------------------------------------- */
 
 void ProductBuffers::forget() {
     row_planes.contents = {};

@@ -1,5 +1,5 @@
-/* SIGN operands as a product. The bits of all variables are kept where a column has few enough; those of longer ones
- * are opened for a tile; and of very long ones in slices (slices.cu). All sums are exact integers. */
+/* Products of SIGN operands. Bits of short columns are kept for all variables, bits of longer columns are packed per
+ * tile, those of very long columns per slice (slices.cu). All sums are exact integers. */
 #include "../backend/lanes.cuh"
 #include "../backend/state.cuh"
 #include "packing.cuh"
@@ -12,7 +12,7 @@ int64_t sign_pieces(int64_t n_obs) {
     return sign_words(n_obs) / PIECE_WORDS;
 }
 
-/* ---- bits that are kept ------------------------------------------------------------------ */
+/* ---- bits kept for all variables --------------------------------------------------------- */
 
 static bool keeps_bits(gcor_kind kind, int64_t n_obs) {
     return kind == GCOR_SIGN && sign_words(n_obs) <= KEPT_WORDS;
@@ -22,13 +22,13 @@ int64_t sign_bytes(gcor_kind kind, int64_t n_obs) {
     return keeps_bits(kind, n_obs) ? 2 * sign_pieces(n_obs) * PIECE_BYTES + 2 * (int64_t)sizeof(int) : 0;
 }
 
-/* Counts of each of n_var variables, what may be read beyond included: a multiple of two, as they are
- * read in pairs. */
+/* Elements of a per-variable array, including what kernels may read beyond its end; even, as elements are read in
+ * pairs. */
 static int64_t counts_of(int64_t n_var) {
     return (n_var + 1) / 2 * 2 + SLACK_COLUMNS;
 }
 
-/* The bits of all variables of the operand, greater and less. */
+/* The bits of all variables of the operand: greater and less. */
 static Planes kept_planes(const Operand &o) {
     int64_t n_var = o.head.n_var, pieces = sign_pieces(o.head.n_obs);
     return {pieces,
@@ -43,7 +43,8 @@ static __global__ void invert_norms(const double *norm, int64_t n_var, float *in
     if (v < n_var) inverse[v] = norm[v] > 0 ? (float)(1 / sqrt(norm[v])) : NAN;
 }
 
-/* Which variables have ties. Those without coefficients (norm below 0) may count as they like. */
+/* Counts the variables with ties, cumulatively. For variables without coefficients (norm below 0) the answer does
+ * not matter. */
 static void count_tied(Operand &o) {
     double untied = (double)gcor_obs_pairs(o.head.n_obs);
     o.tied_before.reset(new int64_t[o.head.n_var + 1]);
@@ -66,7 +67,7 @@ void make_bits(gcor_state *state, Operand &o) {
     open_planes(state, TIED, o.columns.data, n, n_var, 0, gcor_obs_pairs(n), kept_planes(o));
 }
 
-/* ---- bits that are opened for a tile ------------------------------------------------------- */
+/* ---- bits packed for a tile ---------------------------------------------------------------- */
 
 Planes reserve_planes(OpenedPlanes &packed, ProductMode mode, int64_t n_var, int64_t pieces) {
     int64_t bytes = piece_bytes(n_var, pieces);
@@ -80,7 +81,7 @@ Planes reserve_planes(OpenedPlanes &packed, ProductMode mode, int64_t n_var, int
             packed.ones.data + counts_of(n_var)};
 }
 
-/* All bits of variables var .. var+n_var-1; those of the last call may still be there. */
+/* Packs all bits of variables var .. var+n_var-1, unless the buffer still holds them from the last call. */
 static Planes open_all(gcor_state *state, OpenedPlanes &packed, ProductMode mode, const Operand &o, int64_t var,
                        int64_t n_var) {
     int64_t n = o.head.n_obs;
@@ -94,7 +95,7 @@ static Planes open_all(gcor_state *state, OpenedPlanes &packed, ProductMode mode
 
 /* ---- a product ------------------------------------------------------------------------------- */
 
-/* Without a tie the pairs not concordant are discordant, and one product tells. */
+/* Without ties, a pair of observations that is not concordant is discordant, so one product suffices. */
 static bool untied(const Operand &o, int64_t var, int64_t n_var) {
     int64_t v = var - o.head.first;
     return o.tied_before[v + n_var] == o.tied_before[v];
@@ -128,7 +129,7 @@ Product sign_product(gcor_state *state, const Operand &rows, const Operand &cols
     } else {
         Planes b = open_all(state, state->products.col_planes, product.mode, cols, tile.col, tile.n_col), a = b;
         bool among = &rows == &cols && tile.row >= tile.col && tile.row + tile.n_row <= tile.col + tile.n_col &&
-                     (tile.row - tile.col) % 8 == 0; /* the pattern of chunks */
+                     (tile.row - tile.col) % 8 == 0; /* the swizzle pattern repeats every 8 columns */
         if (!among) a = open_all(state, state->products.row_planes, product.mode, rows, tile.row, tile.n_row);
         product.pieces = (int)group_pieces(rows.head.n_obs);
         product.rows = sign_side(rows, tile.row, a, among ? tile.row - tile.col : 0);

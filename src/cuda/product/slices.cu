@@ -1,5 +1,5 @@
-/* Coefficients of signs over common observations: the bits of a tile are opened and multiplied slice by slice, and the
- * sums of the slices are added up, which keeps the memory bounded for any n_obs. */
+/* Pairwise-complete coefficients of signs: the bits of a tile are packed and multiplied slice by slice and the sums
+ * added up, which bounds the memory for any n_obs. */
 #include "../backend/lanes.cuh"
 #include "../sink/slice_sums.cuh"
 #include "launch.cuh"
@@ -19,8 +19,8 @@ static SliceSums reserve_sums(gcor_state *state, const gcor_tile &tile) {
     return sums;
 }
 
-/* The coefficient of two columns from their counts. No untied pair: all values are the same, or there is no pair at
- * all. */
+/* The coefficient of two columns from their counts. If there is no untied pair, either all values are equal or there
+ * is no pair of complete observations. */
 static __device__ double coefficient(const Product &p, const SliceSums &sums, int64_t i, int64_t j) {
     int64_t at = i * p.tile.n_col + j;
     double sign = (double)sums.sign[at];
@@ -31,7 +31,7 @@ static __device__ double coefficient(const Product &p, const SliceSums &sums, in
     return gcor_coefficient(sign, (double)row_untied, (double)col_untied);
 }
 
-/* One thread for each pair of the tile: grid rows are the tile's. */
+/* One thread per pair of the tile; grid rows are rows of the tile. */
 static __global__ void coefficients(const __grid_constant__ Product p, const __grid_constant__ SliceSums sums,
                                     double *out) {
     int64_t i = blockIdx.y, col, n;
@@ -55,7 +55,7 @@ void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols
     SliceSums sums = reserve_sums(state, tile);
     Planes a = reserve_planes(buffers.row_planes, product.mode, tile.n_row, pieces);
     Planes b = reserve_planes(buffers.col_planes, product.mode, tile.n_col, pieces);
-    buffers.forget(); /* what is opened now is a part */
+    buffers.forget(); /* the buffers now hold a part of the bits */
     product.rows = sign_side(rows, tile.row, a, 0);
     product.cols = sign_side(cols, tile.col, b, 0);
     for (int64_t first = 0; first < std::max<int64_t>(1, all_bits); first += slice) {

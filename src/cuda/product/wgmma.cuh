@@ -1,8 +1,7 @@
-/* The product of blocks of columns on Hopper; compiled with each sink (launch.cuh). Of a block's three groups of four
- * warps one brings pieces into shared memory, a stage at a time, the others multiply 64 rows each, or twice 64, by the
- * block's columns. Blocks come in clusters of two or four: each has its own rows, and brings its share of the columns
- * to all.
- */
+/* The product of blocks of columns on Hopper; compiled with each sink (launch.cuh). A block has three groups of four
+ * warps: one loads pieces into shared memory, a stage at a time; the others multiply 64 or 128 rows each by the
+ * block's columns. Blocks form clusters of two or four: each has its own rows and loads a part of the columns for
+ * all. */
 #ifndef GPUCOR_CUDA_WGMMA_CUH
 #define GPUCOR_CUDA_WGMMA_CUH
 
@@ -16,9 +15,9 @@ namespace wgmma {
 
 enum { GROUP = 128, THREADS = (WGMMA_GROUPS + 1) * GROUP, WARPS = WGMMA_GROUPS * 4, PRODUCT_ROWS = 64 };
 enum { STEPS = PIECE_BYTES / 32 };                          /* products of 32 bytes in a piece */
-enum { PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232 }; /* of 65,536 / 384 a thread */
+enum { PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232 }; /* per thread, of 65,536 / 384 */
 
-/* What a block multiplies: each group some times 64 rows. */
+/* What a block multiplies: `Products` times 64 rows for each group, `Cols` columns. */
 template <int Products, int Cols>
 struct Shape {
     enum { products = Products, cols = Cols, n_tiles = Cols / 8 };
@@ -43,7 +42,7 @@ struct Shared {
     uint64_t full[stages], empty[stages];
 };
 
-/* The stages are filled and emptied in turn; who goes round them knows which and in which parity. */
+/* Position in the ring of stages: the current stage and the parity of its barriers. */
 template <int Stages>
 struct Turn {
     int stage = 0;
@@ -55,7 +54,7 @@ struct Turn {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/* Every block of the walk that the cluster has: body(block). */
+/* Calls body(block) for every block of the walk that is assigned to this cluster. */
 template <class S, class Body>
 static __device__ void for_each_block(const Product &p, Body body) {
     int group = 0, clusters = gridDim.x / p.cluster;
@@ -66,13 +65,13 @@ static __device__ void for_each_block(const Product &p, Body body) {
     }
 }
 
-/* ---- bringing ------------------------------------------------------------------------------- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
-/* One piece of one plane: this block's rows, and its share of the columns for the whole cluster. */
+/* Loads one piece of one plane: this block's rows, and its part of the columns for the whole cluster. */
 template <class S>
 static __device__ inline void bring_stage(const Product &p, int plane, int piece, int64_t row, int64_t col,
                                           unsigned rank, unsigned char *stage, uint64_t *full) {
-    int64_t at = blockIdx.y * (int64_t)p.pieces + piece; /* of this part */
+    int64_t at = blockIdx.y * (int64_t)p.pieces + piece; /* of this part of the product */
     int shard_cols = S::cols / p.cluster, shard_bytes = shard_cols * PIECE_BYTES;
     const unsigned char *rows = p.rows.planes[plane] + at * p.rows.stride + (row + p.row_start) * PIECE_BYTES;
     const unsigned char *cols = p.cols.planes[plane] + at * p.cols.stride + (col + rank * shard_cols) * PIECE_BYTES;
@@ -88,7 +87,7 @@ static __device__ void bring_all(const Product &p, Memory &shared) {
     for_each_block<S>(p, [&](const WalkBlock &block) {
         for (int piece = 0; piece < p.pieces; piece++)
             for (int plane = 0; plane < Planes; plane++, turn.next()) {
-                barrier_wait(&shared.empty[turn.stage], turn.parity ^ 1); /* the first time round they are empty */
+                barrier_wait(&shared.empty[turn.stage], turn.parity ^ 1); /* in the first round all stages are empty */
                 bring_stage<S>(p, plane, piece, block.row + rank * S::rows, block.col, rank, shared.stage[turn.stage],
                                &shared.full[turn.stage]);
             }
@@ -97,12 +96,12 @@ static __device__ void bring_all(const Product &p, Memory &shared) {
 
 /* ---- multiplying ------------------------------------------------------------------------------ */
 
-/* Of a warp at the barrier of a stage that it is done with: for products one lane is enough, as they are the warp's.
- * Rows that lanes have read themselves are each lane's to release. */
+/* Lanes per warp that arrive at the barrier of a finished stage. For wgmma operands in shared memory one lane
+ * suffices, as products belong to the warp; rows that lanes read themselves are released by each lane. */
 template <ProductMode Mode>
 static constexpr int RELEASING_LANES = Mode == TIED ? 32 : 1;
 
-/* A warp is done with a stage: all blocks that bring something into it have to know. */
+/* A warp has finished a stage: all blocks that load a part of it are notified. */
 template <ProductMode Mode, class Memory>
 static __device__ void release(const Product &p, Memory &shared, int stage) {
     int lane = threadIdx.x % 32;
@@ -113,11 +112,11 @@ static __device__ void release(const Product &p, Memory &shared, int stage) {
     }
 }
 
-/* One plane: rows and columns from shared memory. While a piece is multiplied the next one is waited for. */
+/* Multiplies one plane, rows and columns from shared memory. The next piece is awaited while one is multiplied. */
 template <ProductMode Mode, class S, class Memory>
 static __device__ void multiply_pieces(const Product &p, Memory &shared, Turn<Memory::stages> &turn, int group,
                                        int (&sums)[S::products][S::n_tiles][4]) {
-    int before = -1; /* the stage whose product may still be going on */
+    int before = -1; /* the stage whose product may still be running */
     for (int piece = 0; piece < p.pieces; piece++, turn.next()) {
         barrier_wait(&shared.full[turn.stage], turn.parity);
         const unsigned char *stage = shared.stage[turn.stage];
@@ -143,7 +142,7 @@ static __device__ void multiply_pieces(const Product &p, Memory &shared, Turn<Me
     release<Mode>(p, shared, before);
 }
 
-/* 32 bytes of a warp's 16 rows, as a product wants them in registers. */
+/* Loads 32 bytes of a warp's 16 rows into registers, as wgmma expects them. */
 static __device__ inline void load_rows(const unsigned char *rows, int step, unsigned (&a)[4]) {
     int lane = threadIdx.x % 32, row = lane % 16, chunk = step * 2 + lane / 16;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -155,7 +154,7 @@ static __device__ inline void invert(const unsigned (&a)[4], unsigned (&inverse)
     for (int w = 0; w < 4; w++) inverse[w] = ~a[w];
 }
 
-/* Two planes: the rows in registers, so that their complements need not be stored. */
+/* Multiplies two planes with the rows in registers, so that their complements need not be stored. */
 template <class Memory>
 static __device__ void multiply_tied(const Product &p, Memory &shared, Turn<Memory::stages> &turn, int group,
                                      int (&sums)[Square::n_tiles][4]) {
@@ -192,13 +191,12 @@ static __device__ void multiply_tied(const Product &p, Memory &shared, Turn<Memo
     }
 }
 
-/* The two groups multiply by turns where a block's stages are few enough to be there for both: one has the
- * tensor cores while the other delivers. */
+/* The two groups alternate if the ring holds the stages of both: one uses the tensor cores while the other delivers. */
 struct Turns {
     bool taken;
     int group;
     __device__ Turns(bool possible) : taken(possible && WGMMA_GROUPS == 2), group(threadIdx.x / GROUP) {
-        if (taken && group == 1) group_arrive(1, 2 * GROUP); /* the first one goes first */
+        if (taken && group == 1) group_arrive(1, 2 * GROUP); /* group 0 goes first */
     }
     __device__ void begin() const {
         if (taken) group_wait(1 + group, 2 * GROUP);
@@ -211,7 +209,7 @@ struct Turns {
     }
 };
 
-/* A block's product, then the sink. */
+/* Computes the product of each block and hands it to the sink. */
 template <ProductMode Mode, class S, class Sink, class Memory>
 static __device__ void multiply_all(const Product &p, const Sink &sink, Memory &shared) {
     Turn<Memory::stages> turn;
@@ -240,7 +238,7 @@ static __device__ void multiply_all(const Product &p, const Sink &sink, Memory &
 
 /* ---- a block ------------------------------------------------------------------------------------ */
 
-/* Compiled for other GPUs the kernel is empty. */
+/* The kernel is empty when compiled for other GPUs. */
 template <ProductMode Mode, class S, class Sink>
 static __global__ void __launch_bounds__(THREADS, 1)
     multiply_clusters(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
@@ -264,12 +262,12 @@ static __global__ void __launch_bounds__(THREADS, 1)
         take_registers<CONSUMER_REGISTERS>();
         multiply_all<Mode, S>(p, sink, shared);
     }
-    cluster_sync(); /* nothing may still be on its way to a block that is gone */
+    cluster_sync(); /* no copy or arrival may be pending for a block that has exited */
     if constexpr (Sink::counts) add_bins(shared.bins, sink.bins, THREADS);
 #endif
 }
 
-/* In clusters of the size that p has; grid: blocks, and parts. */
+/* Launch settings with clusters of the given size; the grid is blocks x parts. */
 struct Launch {
     cudaLaunchAttribute cluster{};
     cudaLaunchConfig_t config{};
@@ -286,7 +284,7 @@ struct Launch {
     }
 };
 
-/* How many clusters run at a time: not all of the GPU's processors need be in one. */
+/* Number of clusters that run at a time: some multiprocessors may not fit into a cluster. */
 static int count_resident(gcor_state *state, const void *kernel, int cluster, int bytes) {
     int &known = state->resident_clusters[{kernel, cluster}];
     if (known > 0) return known;
@@ -296,7 +294,7 @@ static int count_resident(gcor_state *state, const void *kernel, int cluster, in
     return known = std::max(1, known);
 }
 
-/* Blocks of pairs in a walk by clusters of that size. */
+/* Plans a walk in clusters of the given size. Returns its number of blocks of pairs. */
 template <class S>
 static int plan_cluster(Product &p, int cluster) {
     p.cluster = cluster;

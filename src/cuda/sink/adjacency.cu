@@ -7,8 +7,8 @@ namespace {
 
 enum { SIDE = 32, HIGH = 8, STRIDE = 32, THREADS = 256 };
 
-/* Of a tile's coefficients, SIDE x SIDE of them a block: to both places of each pair, both times row by row; of a slab,
- * for which every pair of its columns comes, to the columns' place. */
+/* Stores a tile's adjacencies, SIDE x SIDE of them per block, at both positions of each pair; both writes are row by
+ * row. For a slab, whose tiles hold every pair of its columns, only the columns' position is written. */
 __global__ void __launch_bounds__(SIDE *HIGH)
     put_adjacencies(const double *coefficients, gcor_tile tile, gcor_shape shape, gcor_overlap_rule rule,
                     double *matrix, int64_t first, int64_t stride, unsigned long long *missing) {
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(SIDE *HIGH)
     int absent = 0;
     for (int r = threadIdx.y; r < SIDE; r += HIGH) {
         int64_t row = first_row + r, col = first_col + threadIdx.x, begin = 0, n = 0;
-        double a = -2; /* no pair that counts */
+        double a = -2; /* not a pair of the shape */
         if (row < tile.row + tile.n_row) gcor_tile_segment(&tile, shape, row, &begin, &n);
         if (col >= begin && col < begin + n) {
             double coefficient = coefficients[gcor_tile_offset(&tile, shape, row) + (col - begin)];
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(SIDE *HIGH)
     if (absent > 0) atomicAdd(missing, (unsigned long long)absent);
 }
 
-/* Sums of sizes, a block for each row. */
+/* Computes a row's sum of absolute values, one block per row. */
 __global__ void __launch_bounds__(THREADS)
     connect(const double *matrix, int64_t n_var, int64_t stride, double *connectivity) {
     __shared__ double sums[THREADS / 32];
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(THREADS)
     connectivity[blockIdx.x] = sum;
 }
 
-/* The GPU is the calling thread's again only when the next run begins. */
+/* The GPU may not be the calling thread's current device between runs. */
 void free_matrix(void *device) {
     AdjacencyMatrix *matrix = (AdjacencyMatrix *)device;
     (void)cudaSetDevice(matrix->device);
@@ -71,7 +71,7 @@ class DeviceAdjacency : public DeviceSink {
     AdjacencyMatrix *matrix();
 };
 
-/* Cleared when it is first asked for. It is the sink's, and stays after the run. */
+/* Allocated and cleared on first use. Owned by the sink; it outlives the run. */
 AdjacencyMatrix *DeviceAdjacency::matrix() {
     gcor_adjacency *own = adjacency();
     if (own->device) return (AdjacencyMatrix *)own->device;

@@ -35,7 +35,7 @@ void Bands::computed() {
     send(bands[1 - at]);
 }
 
-/* As soon as it is computed, some rows after the others. */
+/* Copies a band as soon as it is computed, some rows at a time. */
 void Bands::send(Band &band) {
     if (!band.full) return;
     band.full = false;
@@ -48,7 +48,7 @@ void Bands::send(Band &band) {
     band.sent.record(state->copy);
 }
 
-/* The landing's turn: what was in it is delivered. */
+/* Reuses the oldest pinned buffer, after delivering what it holds. */
 void Bands::send_rows(const Packed &packed, const gcor_tile &rows) {
     Landing &landing = landings[next_landing];
     next_landing = (next_landing + 1) % LANDINGS;

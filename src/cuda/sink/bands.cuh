@@ -1,22 +1,22 @@
-/* Values on their way to the host in bands of rows: computed on one stream, while the band before is copied on another,
- * a few of its rows at a time, into pinned memory, and from there by all threads of the processor. */
+/* Transfers values to the host in bands of rows. While one band is computed, the previous one is copied on another
+ * stream, some rows at a time, into pinned memory; all host threads take the values from there. */
 #ifndef GPUCOR_CUDA_BANDS_CUH
 #define GPUCOR_CUDA_BANDS_CUH
 
 #include "../product/product.cuh"
 
-/* To state->sink. */
+/* Delivers bands to state->sink. */
 class Bands {
   public:
     explicit Bands(gcor_state *owner) : state(owner) {}
 
-    /* A run begins: what the last one has left is forgotten. */
+    /* Begins a run and discards what the last one left. */
     void begin();
-    /* Room for the next band's values in that form, to be written on state->compute. */
+    /* Allocates the next band's values, in that form, to be written on state->compute. */
     const Packed &next(const gcor_tile &tile, gcor_form form);
-    /* They are being computed; the band before is sent meanwhile. */
+    /* Marks the band as computed on state->compute, and sends the previous band meanwhile. */
     void computed();
-    /* All are delivered. */
+    /* Sends and delivers everything. */
     void finish();
     void trim();
 
@@ -25,9 +25,9 @@ class Bands {
         DeviceArray<char> values;
         Event computed, sent;
         Packed packed;
-        bool full = false; /* computed, and not sent */
+        bool full = false; /* computed but not sent */
     };
-    /* Rows of a band. */
+    /* A pinned buffer with some rows of a band. */
     struct Landing {
         PinnedArray<char> values;
         Event copied;
@@ -38,7 +38,7 @@ class Bands {
     gcor_state *state;
     Band bands[2];
     Landing landings[LANDINGS];
-    int at = 0, next_landing = 0; /* at: the band at hand */
+    int at = 0, next_landing = 0; /* at: index of the current band */
 
     void send(Band &band);
     void send_rows(const Packed &packed, const gcor_tile &rows);

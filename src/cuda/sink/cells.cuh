@@ -1,5 +1,5 @@
-/* Sums over a variable's pairs in a kernel, a cell of CELL_ROWS x CELL_COLS at a time: over each of its rows and each
- * of its columns. What is summed are high and low parts (fixed.h), so the sums are exact, in whatever order. */
+/* Sums over each variable's pairs in a kernel. A cell of CELL_ROWS x CELL_COLS pairs is summed along its rows and
+ * its columns. The summands are high and low parts (fixed.h), so the sums are exact in any order. */
 #ifndef GPUCOR_CUDA_CELLS_CUH
 #define GPUCOR_CUDA_CELLS_CUH
 
@@ -9,12 +9,12 @@
 
 static_assert(CELL_COLS <= (int)GCOR_EXACT_TERMS && CELL_ROWS <= (int)GCOR_EXACT_TERMS, "sums without rounding");
 
-/* A lane's sums over the rows of its column: of each power both parts. */
+/* A lane's sums over its column's rows: both parts for each power. */
 struct CellColumn {
     double high[GCOR_MAX_POWERS], low[GCOR_MAX_POWERS];
 };
 
-/* The warp's sum of high parts in its first lanes, of low parts in its last ones. */
+/* Returns the warp's sum of high parts in lanes 0 to 15 and of low parts in lanes 16 to 31. */
 static __device__ inline double sum_parts(double high, double low) {
     bool first = threadIdx.x % 32 < 16;
     double sum = first ? high : low;
@@ -23,23 +23,24 @@ static __device__ inline double sum_parts(double high, double low) {
     return sum;
 }
 
-/* A record is the high and the low part of each power. The records of a cell's rows: [cell's column / CELL_COLS][row of
- * the tile]; those of its columns: [cell's row / CELL_ROWS][column]. connectivity.cu adds them up. */
+/* A record holds the high and the low part of each power. rows: records of a cell's rows, [cell's column /
+ * CELL_COLS][row of the tile]; cols: records of its columns, [cell's row / CELL_ROWS][column]. connectivity.cu adds
+ * them up. */
 struct CellSums : PlainSink {
     static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
     gcor_sums_rule rule;
     double *rows, *cols;
-    unsigned long long *bins; /* null without a histogram */
+    unsigned long long *bins; /* NULL without a histogram */
 };
 
-/* Histogram: whether the pairs are counted by their coefficients, too. */
+/* Histogram: true to count the coefficients in bins, too. */
 template <bool Histogram>
 struct Cells : CellSums {
     static constexpr bool counts = Histogram;
 
     __host__ __device__ int record() const { return 2 * rule.n_power; }
 
-    /* A term of power number s; row: where the row's record is to be, null beyond the tile. */
+    /* Adds a term of power number s. row: where to write the row's record, NULL beyond the tile. */
     __device__ void add(int s, double term, CellColumn &column, double *row) const {
         double high = gcor_high_part(term), low = gcor_low_part(term, high), sum = sum_parts(high, low);
         column.high[s] += high;
@@ -47,7 +48,7 @@ struct Cells : CellSums {
         if (row && threadIdx.x % 16 == 0) row[2 * s + threadIdx.x % 32 / 16] = sum;
     }
 
-    /* A row's pairs, one in each lane; no pair: GCOR_NO_VALUE. */
+    /* Adds a row's pairs, one per lane; GCOR_NO_VALUE stands for no pair. */
     __device__ void add_row(double r, unsigned *shared_bins, CellColumn &column, double *row) const {
         bool has_value = r <= 1;
         if (Histogram && has_value) atomicAdd(&shared_bins[gcor_bin(r)], 1);
@@ -58,11 +59,12 @@ struct Cells : CellSums {
         }
     }
 
-    /* Rows from i on, the lane's column j. value(k): the coefficient of row i + k. All lanes must come. */
+    /* Sums the cell with rows from i on and the lane's column j. value(k): the coefficient of row i + k. All lanes
+     * must call it. */
     template <class Value>
     __device__ void sum_cell(const Product &p, unsigned *shared_bins, int64_t i, int64_t j, Value value) const {
         if (i >= p.tile.n_row || j - threadIdx.x % 32 >= p.tile.n_col)
-            return; /* beyond the tile, as its last block may be */
+            return; /* the tile's last block may extend beyond it */
         CellColumn column{};
 #pragma unroll 1
         for (int k = 0; k < CELL_ROWS; k++) {
@@ -84,7 +86,7 @@ struct Cells : CellSums {
         });
     }
 
-    /* Coefficients in single precision, as a dense result holds them. */
+    /* Coefficients are rounded to single precision, as in a dense result. */
     template <class Dot>
     __device__ void deliver_cell(const Product &p, unsigned *shared_bins, int64_t i, int64_t j, Dot dot) const {
         sum_cell(p, shared_bins, i, j, [&](int k) { return (double)(float)exact_value(p, dot(k), i + k, j); });

@@ -1,6 +1,6 @@
-/* Sums over every pair on the device (edges are summed as a network's are found): a tile's cells are
- * summed along their rows and columns where the coefficients are (cells.cuh), and the cells of a variable then, as
- * fixed-point numbers. These stay on the device until the run's tiles are finished. */
+/* Sums over every pair on the device (sums over edges are computed with the network's edges). Kernels sum a tile's
+ * cells along rows and columns (cells.cuh); add_cells() then adds each variable's cells as fixed-point numbers,
+ * which stay on the device until the run finishes. */
 #include "../product/launch.cuh"
 #include "cells.cuh"
 #include "device_bins.cuh"
@@ -9,7 +9,7 @@
 
 enum { SUM_THREADS = 256 };
 
-/* The cells of a tile whose coefficients are all there, a warp for each. */
+/* Sums the cells of a tile whose coefficients are in memory, one warp per cell. */
 template <bool Histogram>
 static __global__ void sum_values(const __grid_constant__ Product p, const __grid_constant__ Cells<Histogram> sink,
                                   const double *values) {
@@ -34,15 +34,15 @@ static __global__ void sum_values(const __grid_constant__ Product p, const __gri
     }
 }
 
-/* Sums of powers, as a gcor_connectivity has them behind its strengths. */
+/* Sums of powers, laid out as in gcor_connectivity after the strengths. */
 struct VariableSums {
     int n_power;
     int64_t n_var;
     gcor_int128 *sums;
 };
 
-/* A thread for each power of each of n variables, from `first` on, of one side of the tile: the records of all its
- * cells. */
+/* Adds up the records of all cells for n variables of one side of the tile, from `first` on; one thread per variable
+ * and power. */
 static __global__ void add_cells(const double *cells, int64_t n_cells, int64_t first, int64_t n, VariableSums out) {
     int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (thread >= n * out.n_power) return;
@@ -53,7 +53,7 @@ static __global__ void add_cells(const double *cells, int64_t n_cells, int64_t f
     out.sums[s * out.n_var + first + var] += sum;
 }
 
-/* n numbers of the device, added to the host's. */
+/* Adds n numbers in device memory to numbers on the host. */
 template <class Number>
 static void add_to_host(gcor_state *state, const Number *from, int64_t n, Number *to) {
     const int64_t max = STAGED_VALUES * (int64_t)sizeof(double) / (int64_t)sizeof(Number);
@@ -82,7 +82,7 @@ class DeviceConnectivity : public DeviceSink {
   private:
     DeviceBins bins;
     DeviceArray<gcor_int128> sums;
-    DeviceArray<double> cells; /* of the tile at hand */
+    DeviceArray<double> cells; /* of the current tile */
     bool cleared = false;
 
     gcor_connectivity *connectivity() const { return (gcor_connectivity *)state->sink; }
@@ -108,7 +108,7 @@ void DeviceConnectivity::clear(DeviceArray<Number> &values, int64_t n) {
     check(cudaMemsetAsync(values.data, 0, (size_t)n * sizeof(Number), state->compute.handle), "clearing sums");
 }
 
-/* Cleared when they are first asked for. */
+/* Allocated and cleared on first use. */
 VariableSums DeviceConnectivity::variable_sums() {
     int64_t n_var = connectivity()->n_var, n = n_power() * n_var;
     sums.reserve(n, "sums over pairs");
@@ -117,7 +117,7 @@ VariableSums DeviceConnectivity::variable_sums() {
     return {(int)n_power(), n_var, sums.data};
 }
 
-/* Room for a tile's cells; cleared, if some will not be written as they have no pair that counts. */
+/* Allocates a tile's cells. They are cleared if some have no pair of the shape and will not be written. */
 CellSums DeviceConnectivity::reserve_cells(const gcor_tile &tile) {
     CellSums sink;
     int64_t wide = (tile.n_col + CELL_COLS - 1) / CELL_COLS, high = (tile.n_row + CELL_ROWS - 1) / CELL_ROWS;

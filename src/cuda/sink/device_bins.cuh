@@ -1,4 +1,4 @@
-/* A histogram on the device, for histogram.cu and connectivity.cu: it stays there until a run's tiles are finished. */
+/* A histogram on the device for histogram.cu and connectivity.cu. It stays there until the run's tiles are finished. */
 #ifndef GPUCOR_CUDA_DEVICE_BINS_CUH
 #define GPUCOR_CUDA_DEVICE_BINS_CUH
 
@@ -8,9 +8,9 @@
 class DeviceBins {
   public:
     void begin() { cleared = false; }
-    /* GCOR_BINS counts, cleared when they are first asked for. */
+    /* Returns GCOR_BINS counts in device memory, cleared on first use. */
     unsigned long long *counts(gcor_state *state);
-    /* Add what was counted to the host's bins, and begin anew. */
+    /* Adds the counts to the host's bins and resets them. */
     void add_to(gcor_state *state, gcor_bins *bins);
 
   private:

@@ -1,5 +1,5 @@
-/* The histogram on the device. Where a product can count, its blocks do, in shared memory; otherwise a
- * tile's values are counted. */
+/* The histogram on the device. Where a product's kernel can count, its blocks do so in shared memory; otherwise a
+ * tile's values are computed and then counted. */
 #include "../product/launch.cuh"
 #include "device_bins.cuh"
 
@@ -21,11 +21,11 @@ struct Histogram : PlainSink {
     }
 };
 
-/* ---- of values --------------------------------------------------------------------------------- */
+/* ---- of stored values -------------------------------------------------------------------------- */
 
 enum { COUNT_THREADS = 1024 };
 
-/* Rows of the tile are dealt to the blocks. */
+/* Counts a tile's values; each block takes every gridDim.x-th row. */
 static __global__ void count_values(Packed values, unsigned long long *counts) {
     extern __shared__ unsigned bins[];
     clear_bins(bins, COUNT_THREADS);
@@ -84,7 +84,7 @@ class DeviceHistogram : public DeviceSink {
 
     void finish() override { bins.add_to(state, &histogram()->bins); }
 
-    void trim() override {} /* it is small */
+    void trim() override {} /* small enough to keep */
 
   private:
     DeviceBins bins;

@@ -1,4 +1,5 @@
-/* How many bits two sets have in common, to memory; parts of the bits are added up (product/level_tables.cu). */
+/* Adds the number of common bits of pairs of sets to memory; parts of the bits are added up (product/level_tables.cu).
+ */
 #ifndef GPUCOR_CUDA_SET_COUNTS_CUH
 #define GPUCOR_CUDA_SET_COUNTS_CUH
 

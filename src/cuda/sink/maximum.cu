@@ -1,7 +1,7 @@
-/* The largest weight on the device. In a product a warp finds the largest of its values where they are, in registers,
- * and compares it with a weight that the largest of all is known to reach. Pairs that may be above, after errors on
- * both sides, are hits: few, once that weight is large. Their exact weights are computed when a warp has many, or is
- * done, as most are then known to be too small. */
+/* The largest weight on the device. During a product each warp finds the largest of its values in registers and
+ * compares it with a floor, a weight that the maximum is known to reach. Pairs that may exceed the floor, given the
+ * errors of both, are hits; they are few once the floor is high. Their exact weights are computed when a warp has
+ * collected many or has finished, because most hits are below the floor by then. */
 #include "../product/launch.cuh"
 #include "../../sink/maximum.h"
 #include "edge_sink.cuh"
@@ -9,9 +9,9 @@
 #include <climits>
 #include <cstring>
 
-/* ---- what is known of the largest ------------------------------------------------------------ */
+/* ---- the maximum so far ---------------------------------------------------------------------- */
 
-/* A number's bits to an integer of the same order, for atomicMax(), and back. */
+/* Maps a number's bits to an integer of the same order, for atomicMax(), and back. */
 static __host__ __device__ inline int in_order(int bits) {
     return bits < 0 ? bits ^ INT_MAX : bits;
 }
@@ -19,20 +19,21 @@ static __host__ __device__ inline long long in_order(long long bits) {
     return bits < 0 ? bits ^ LLONG_MAX : bits;
 }
 
-/* In the order of integers; what the run's tiles have found so far. NOTHING in every byte: two numbers far below -1. */
+/* What the run's tiles have found so far, as order-preserving integers. Initialized with NOTHING in every byte,
+ * which means two numbers far below -1. */
 struct Largest {
-    long long weight; /* the largest that is known exactly */
-    int floor;        /* a float that the largest one reaches */
+    long long weight; /* largest exact weight so far */
+    int floor;        /* a float that the maximum reaches */
 };
 static const int NOTHING = 0x80;
 
-/* A row's or a column's, for a rough value of signs. */
+/* A row's or a column's numbers for approximate values of signs. */
 struct SignNumbers {
     int ones;
     float inverse;
 };
 
-/* Of a warp's columns; HALF has none. */
+/* The numbers of a warp's columns; HALF has none. */
 template <ProductMode Mode, int N>
 struct SignColumns {
     ColumnNumbers<int, N> ones;
@@ -57,7 +58,7 @@ static __device__ inline SignNumbers numbers_of_row(const Product &p, int64_t i)
     return {Mode == UNTIED ? p.rows.ones_greater[i] : 0, p.rows.inverse[i]};
 }
 
-/* rough_value() of numbers that are there; HALF: times HALF_SCALE twice. */
+/* rough_value() from preloaded numbers; for HALF it is multiplied by HALF_SCALE squared. */
 template <ProductMode Mode>
 static __device__ inline float scaled_value(const Product &p, int sum, SignNumbers row, SignNumbers col) {
     if (Mode == HALF) return __int_as_float(sum);
@@ -65,7 +66,7 @@ static __device__ inline float scaled_value(const Product &p, int sum, SignNumbe
     return (float)sign * row.inverse * col.inverse;
 }
 
-/* Which columns of a lane's rows i and i + 8 are pairs that count; both are numbered from the lane's first. */
+/* The columns that form pairs of the shape with a lane's rows i and i + 8, relative to the lane's first column. */
 struct LanePairs {
     int first[2], n[2];
     __device__ LanePairs(const Product &p, int64_t i, int64_t j) {
@@ -82,7 +83,7 @@ struct LanePairs {
     }
 };
 
-/* Whether all of 16 rows and so many columns are pairs that count. */
+/* True if 16 rows and `cols` columns contain only pairs of the shape. */
 static __device__ inline bool all_count(const Product &p, int64_t i, int64_t j, int cols) {
     return i + 16 <= p.tile.n_row && j + cols <= p.tile.n_col && is_pair(p, i, j + cols - 1) && is_pair(p, i + 15, j);
 }
@@ -97,12 +98,12 @@ struct Maximum {
 
     gcor_side side;
     FloatWeighing weigh;
-    float error; /* of rough weights, with the roundings of what they are compared with */
+    float error; /* of approximate weights, including rounding of what they are compared with */
     Largest *largest;
 
-    /* ---- by all lanes of a warp */
+    /* ---- called by all lanes of a warp */
 
-    /* The lanes' largest exact weight. */
+    /* Updates the maximum with the lanes' largest exact weight. */
     __device__ void add(double weight) const {
         weight = largest_of_lanes(weight);
         if (threadIdx.x % 32 != 0 || weight < -1) return;
@@ -110,14 +111,15 @@ struct Maximum {
         atomicMax(&largest->floor, in_order(__float_as_int(__double2float_rd(weight))));
     }
 
-    /* What rough weights are to reach for their pairs to be hits. */
+    /* Min approximate weight of a hit. */
     __device__ float min() const {
         int floor = 0;
         if (threadIdx.x % 32 == 0) floor = *(const volatile int *)&largest->floor;
         return __int_as_float(in_order(__shfl_sync(ALL_LANES, floor, 0))) - error;
     }
 
-    /* Whether the warp has a hit, by the largest of each lane's rough weights; what is known of the largest rises. */
+    /* True if the warp has a hit, given each lane's largest approximate weight. Raises the floor, and sets `least`
+     * to the min weight of a hit. */
     __device__ bool has_hit(float rough, float &min) const {
         float top = __int_as_float(in_order(__reduce_max_sync(ALL_LANES, in_order(__float_as_int(rough)))));
         min = this->min();
@@ -129,7 +131,7 @@ struct Maximum {
         return true;
     }
 
-    /* The largest exact weight of REAL pairs, one in each lane, of those that are wanted. */
+    /* The largest exact weight of the lanes' REAL pairs, of those with `wanted`. */
     __device__ double dot_weights(const Product &p, bool wanted, unsigned position) const {
         double weight = GCOR_NO_WEIGHT;
         for (unsigned lanes = __ballot_sync(ALL_LANES, wanted); lanes; lanes &= lanes - 1) {
@@ -143,7 +145,7 @@ struct Maximum {
 
     /* ---- products of tensor cores */
 
-    /* A lane's largest rough weight. */
+    /* A lane's largest approximate weight. */
     template <ProductMode Mode, bool AllCount, int N>
     __device__ float largest_rough(const Product &p, const SignColumns<Mode, N> &columns, const int (&sums)[N][4],
                                    int64_t i, int64_t j) const {
@@ -175,7 +177,7 @@ struct Maximum {
         keep_all_hits(p, out, sums, row, col, is_hit, [&] { hand_on<Mode>(p, *this, out); });
     }
 
-    /* A lane's pair's exact weight, or of HALF the largest of all lanes'. */
+    /* The exact weight of a lane's pair; for HALF the largest of all lanes. */
     template <ProductMode Mode>
     __device__ double hit_weight(const Product &p, Hit hit, bool inside, float min) const {
         unsigned position = (unsigned)(hit >> 32);
@@ -186,7 +188,7 @@ struct Maximum {
         return gcor_weight(side, exact_value(p, sign_sum(p, Mode, sum, i, j), i, j));
     }
 
-    /* The hits so far: most of HALF are no longer any. */
+    /* Computes the exact weights of the hits so far; for HALF most are below the floor by now. */
     template <ProductMode Mode>
     static __device__ __noinline__ void hand_on(const Product &p, const Maximum &sink, const WarpOutput &out) {
         double weight = GCOR_NO_WEIGHT;
@@ -206,7 +208,7 @@ struct Maximum {
         hand_on<Mode>(p, *this, out);
     }
 
-    /* ---- exact products of REAL columns, which are as good as exact */
+    /* ---- exact products of REAL columns */
 
     template <class Dot>
     __device__ void deliver_cell(const Product &p, unsigned *, int64_t i, int64_t j, Dot dot) const {
@@ -230,7 +232,7 @@ struct Maximum {
 
 enum { MAXIMUM_THREADS = 256 };
 
-/* Of a tile whose coefficients are all there, rows are dealt to the blocks. */
+/* Searches a tile whose coefficients are in memory; each block takes every gridDim.x-th row. */
 static __global__ void find_in_values(Packed values, Maximum sink) {
     const gcor_tile &tile = values.tile;
     double weight = GCOR_NO_WEIGHT;
@@ -255,7 +257,7 @@ class DeviceMaximum : public DeviceSink {
     }
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
     void finish() override;
-    void trim() override {} /* it is small */
+    void trim() override {} /* small enough to keep */
 
   private:
     DeviceArray<Largest> device;
@@ -266,7 +268,7 @@ class DeviceMaximum : public DeviceSink {
     Largest *largest();
 };
 
-/* Cleared when it is first asked for. */
+/* Allocated and cleared on first use. */
 Largest *DeviceMaximum::largest() {
     device.reserve(1, "the largest coefficient");
     if (!cleared)
@@ -290,7 +292,7 @@ void DeviceMaximum::multiply(const Operand &rows, const Operand &cols, const gco
     }
 }
 
-/* It stays: more tiles only make it larger. */
+/* The value stays on the device: later tiles can only increase it. */
 void DeviceMaximum::finish() {
     if (!cleared) return;
     host.reserve(1, "the largest coefficient");

@@ -1,4 +1,4 @@
-/* The table of sinks that have a half on the device. Whoever adds one writes a row here. */
+/* The table of sinks with a device half. A new one gets a row here. */
 #include "../backend/state.cuh"
 #include "../../sink/adjacency.h"
 #include "../../sink/combine.h"
@@ -22,7 +22,7 @@ static const struct {
     {&gcor_adjacency_type, make_adjacency},
 };
 
-/* Of overlaps every value goes to the host. */
+/* For overlaps, every value goes to the host. */
 static SinkMaker maker_of(const gcor_sink *sink) {
     if (sink->of_overlaps) return make_overlaps;
     for (const auto &row : TABLE)

@@ -1,15 +1,16 @@
-/* Sums of signs to memory, those of a slice of bits after the other (product/slices.cu). */
+/* Adds sums of signs to memory, one slice of bits after the other (product/slices.cu). */
 #ifndef GPUCOR_CUDA_SLICE_SUMS_CUH
 #define GPUCOR_CUDA_SLICE_SUMS_CUH
 
 #include "warp.cuh"
 
-/* n_row x n_col of each: sums of signs, common pairs untied in the row's and in the column's variable. */
+/* Arrays of n_row x n_col: sums of signs; pairs of complete observations that are untied in the row's variable, and
+ * in the column's. */
 struct SliceSums : PlainSink {
     static constexpr unsigned modes = modes_of(COMMON);
-    static constexpr bool hopper = false; /* which has no COMMON */
+    static constexpr bool hopper = false; /* wgmma.cuh has no COMMON */
     long long *sign, *row_untied, *col_untied;
-    bool first; /* nothing was summed before */
+    bool first; /* this is the first slice */
 
     template <int N>
     __device__ void add(const Product &p, WarpOutput &warp, const int (&sums)[N][4], int64_t i, int64_t j,

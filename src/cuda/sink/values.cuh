@@ -1,18 +1,17 @@
-/* Coefficients to memory, all of a tile: exact ones for whoever wants them (product/exact.cu), and cheap ones for least
- * weights (least.cu). */
+/* Stores all coefficients of a tile: exact ones (product/exact.cu), and approximate ones for min weights (least.cu). */
 #ifndef GPUCOR_CUDA_VALUES_CUH
 #define GPUCOR_CUDA_VALUES_CUH
 
 #include "warp.cuh"
 
-/* Where a pair's value is among those that count, row by row. */
+/* Index of a pair among the tile's pairs, row by row without gaps. */
 static __device__ inline int64_t position(const Product &p, int64_t i, int64_t j) {
     int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
     gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
     return at + p.tile.col + j - col;
 }
 
-/* Those that count. */
+/* Stores exact values of the shape's pairs. */
 struct ExactValues : PlainSink {
     static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
     Packed out;
@@ -39,7 +38,7 @@ struct ExactValues : PlainSink {
     }
 };
 
-/* The sums of signs themselves, likewise. */
+/* Stores the sums of signs of the shape's pairs. */
 struct Numerators : PlainSink {
     static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED);
     Packed out;
@@ -53,7 +52,7 @@ struct Numerators : PlainSink {
     }
 };
 
-/* The tile with its gaps, in rows as long as the tile's. */
+/* Stores the tile with gaps, in rows of n_col. */
 struct CheapValues : PlainSink {
     static constexpr unsigned modes = modes_of(HALF);
     float *out;
