@@ -1,4 +1,4 @@
-/* fma() for a C library whose own is wrong. */
+/* fma() for C libraries whose own is wrong. */
 #include "rounding.h"
 
 #ifdef __SIZEOF_INT128__
@@ -20,21 +20,21 @@ static int count_bits(wide x) {
     return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
 }
 
-/* All bits of x, not 0. */
+/* All bits of x, which must not be 0. */
 static parts split(double x) {
     int exponent;
     double whole = frexp(fabs(x), &exponent) * 0x1p53;
     return (parts){(wide)whole, exponent - DIGITS, signbit(x) != 0};
 }
 
-/* With its highest bit at TOP, which leaves room for a sum. */
+/* Shifts the highest bit to TOP, which leaves a bit for a sum. */
 static parts raise(parts x) {
     int by = TOP + 1 - count_bits(x.whole);
     return (parts){x.whole << by, x.exponent - by, x.is_negative};
 }
 
-/* Bits that fall off leave a 1 in the lowest one: it tells from a tie, and is far below the digits that remain, also
- * where the two nearly cancel, as then none fall off. */
+/* Bits shifted out leave a 1 in the lowest bit. It distinguishes a tie, and is far below the remaining digits, also
+ * if the two numbers nearly cancel, as then no bits are shifted out. */
 static wide shift_right(wide x, int by) {
     if (by > TOP + 1) return x != 0;
     return by ? x >> by | ((x & (((wide)1 << by) - 1)) != 0) : x;
@@ -48,7 +48,7 @@ static parts add(parts x, parts y) {
     return (parts){other - x.whole, x.exponent, y.is_negative};
 }
 
-/* To nearest, ties to even; a subnormal number has fewer digits. */
+/* Rounds to nearest, ties to even; a subnormal number has fewer digits. */
 static double round_once(parts x) {
     int lowest = x.exponent + count_bits(x.whole) - DIGITS;
     if (lowest < MIN_EXPONENT) lowest = MIN_EXPONENT;
@@ -83,7 +83,7 @@ __attribute__((target("fma"))) static double hardware_fma(double a, double b, do
 }
 
 double gcor_runtime_fma(double a, double b, double c) {
-    static int has_fma = -1; /* threads write the same */
+    static int has_fma = -1; /* all threads write the same value */
     int has = __atomic_load_n(&has_fma, __ATOMIC_RELAXED);
     if (has < 0) {
         __builtin_cpu_init();

@@ -31,7 +31,7 @@ void gcor_os_free(void *memory) {
     free(memory);
 }
 
-/* What is before and behind the aligned part goes back. No memory is reserved for the pages: callers map more than they
+/* Unmaps what precedes and follows the aligned part. No memory is reserved for the pages: callers map more than they
  * will use. */
 void *gcor_os_map(size_t bytes, size_t alignment) {
     char *from = mmap(NULL, bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
@@ -67,10 +67,10 @@ void gcor_os_huge_pages(void *at, size_t bytes) {
 
 /* ---- available memory -------------------------------------------------------------- */
 
-/* Version 1 of control groups writes the largest number of pages for no limit. */
+/* Version 1 of control groups reports no limit as the largest number of pages. */
 static const int64_t NO_LIMIT = INT64_MAX / 2;
 
-/* The number behind a name at the beginning of a line; -1: there is none. */
+/* The number that follows a name at the beginning of a line; -1 if there is none. */
 static int64_t number_in(const char *path, const char *name) {
     char line[256];
     int64_t value = -1;
@@ -81,12 +81,12 @@ static int64_t number_in(const char *path, const char *name) {
     return value;
 }
 
-/* What a group's limit leaves; pages of files that are not in use can be had back. The names of its files differ
- * between the two versions of control groups. */
+/* Bytes left below a group's limit; pages of the file cache that are not in use count as free. The names of its
+ * files differ between the two versions of control groups. */
 static int64_t left_of_group(const char *folder, const char *limit, const char *current) {
     char path[600];
     snprintf(path, sizeof path, "%s/%s", folder, limit);
-    int64_t max = number_in(path, ""); /* "max": no number */
+    int64_t max = number_in(path, ""); /* "max" is not a number */
     if (max < 0 || max > NO_LIMIT) return INT64_MAX;
     snprintf(path, sizeof path, "%s/%s", folder, current);
     int64_t used = number_in(path, "");
@@ -97,7 +97,7 @@ static int64_t left_of_group(const char *folder, const char *limit, const char *
     return max > used ? max - used : 0;
 }
 
-/* A group and those that it is in, up to the root, which a container may see as the only one. */
+/* Minimum over a group and its parents up to the root, which may be the only one visible in a container. */
 static int64_t left_of_groups(const char *root, const char *group, const char *limit, const char *current) {
     char folder[512];
     int64_t left = INT64_MAX;
@@ -111,7 +111,7 @@ static int64_t left_of_groups(const char *root, const char *group, const char *l
     return left;
 }
 
-/* Lines of /proc/self/cgroup: "0::/group", or of version 1 "7:memory:/group". */
+/* Parses a line of /proc/self/cgroup: "0::/group", or in version 1 "7:memory:/group". */
 static int64_t left_of_line(char *line) {
     char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
     line[strcspn(line, "\n")] = 0;
@@ -121,7 +121,7 @@ static int64_t left_of_line(char *line) {
     return left_of_groups("/sys/fs/cgroup/memory", group + 1, "memory.limit_in_bytes", "memory.usage_in_bytes");
 }
 
-/* What `ulimit -v`, which batch systems set, leaves of the address space. */
+/* Bytes left of the address space under `ulimit -v`, which batch systems set. */
 static int64_t left_of_address_space(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INT64_MAX;
@@ -149,7 +149,7 @@ int gcor_os_open(const char *path, gcor_os_mode mode) {
     return file;
 }
 
-/* A file that has a name for a moment. */
+/* Creates a file and removes its name at once. */
 static int open_and_unlink(const char *folder) {
     static const char pattern[] = "/.gpucor-XXXXXX";
     char *path = malloc(strlen(folder) + sizeof pattern);
@@ -250,7 +250,7 @@ int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     return status;
 }
 
-/* Processes of other users do not take the signal, but are there. */
+/* The signal to a process of another user is refused, but the process exists. */
 int gcor_os_is_running(int process) {
     return process > 0 && (kill(process, 0) == 0 || errno == EPERM);
 }

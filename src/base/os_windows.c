@@ -36,7 +36,7 @@ void *gcor_os_map(size_t bytes, size_t alignment) {
     return NULL;
 }
 
-/* Whether no part of what was reserved at `base` is in use. */
+/* True if no part of the range reserved at `base` is in use. */
 static int is_unused(void *base) {
     MEMORY_BASIC_INFORMATION part;
     for (char *at = base; VirtualQuery(at, &part, sizeof part) && part.AllocationBase == base; at += part.RegionSize)
@@ -44,7 +44,7 @@ static int is_unused(void *base) {
     return 1;
 }
 
-/* Parts lose their pages at once, and the addresses go back with the last part: Windows releases only all of them. */
+/* Releases the pages of a part at once, and the addresses with the last part: Windows can only release whole ranges. */
 void gcor_os_unmap(void *at, size_t bytes) {
     static SRWLOCK lock = SRWLOCK_INIT; /* two threads must not both release */
     MEMORY_BASIC_INFORMATION part;
@@ -58,12 +58,12 @@ void gcor_os_discard(void *at, size_t bytes) {
     (void)VirtualAlloc(at, bytes, MEM_RESET, PAGE_READWRITE);
 }
 
-/* Large pages take a right that users do not have. */
+/* Large pages require a privilege that users do not have. */
 void gcor_os_huge_pages(void *at, size_t bytes) {
     (void)at, (void)bytes;
 }
 
-/* Memory is allocated against what RAM and the page files hold together. */
+/* Memory is limited by RAM and page files together. */
 int64_t gcor_available_memory(void) {
     MEMORYSTATUSEX now = {.dwLength = sizeof now};
     if (!GlobalMemoryStatusEx(&now)) return INT64_MAX;
@@ -73,7 +73,7 @@ int64_t gcor_available_memory(void) {
 
 /* ---- files --------------------------------------------------------------------------- */
 
-/* Sets errno to what the C library would say of the last error. Returns -1. */
+/* Sets errno to what the C library would report for the last error. Returns -1. */
 static int fail(void) {
     static const struct {
         DWORD code;
@@ -111,7 +111,7 @@ static wchar_t *widen(const char *text) {
     return wide;
 }
 
-/* CreateFile() for files that others may read, write, rename and remove meanwhile. */
+/* CreateFile() for files that others may read, write, rename and remove at the same time. */
 static HANDLE open_handle(const char *path, DWORD access, DWORD creation, DWORD flags) {
     wchar_t *wide = widen(path);
     if (!wide) return INVALID_HANDLE_VALUE;
@@ -163,7 +163,7 @@ static HANDLE handle_of(int file) {
     return (HANDLE)_get_osfhandle(file);
 }
 
-/* Where an operation begins: not at the handle's position, which threads share. */
+/* The start of an operation: not the handle's position, which threads share. */
 static OVERLAPPED position(int64_t at) {
     return (OVERLAPPED){.Offset = (DWORD)at, .OffsetHigh = (DWORD)((uint64_t)at >> 32)};
 }
@@ -232,7 +232,7 @@ int64_t gcor_os_tell(FILE *stream) {
     return _ftelli64(stream);
 }
 
-/* Asks for no access, which needs no right to read, and waits for nobody. Folders want a flag. */
+/* Opens without access rights, so that it needs no permission to read and does not block. Folders require a flag. */
 gcor_os_kind gcor_os_kind_of(const char *path) {
     BY_HANDLE_FILE_INFORMATION about;
     HANDLE handle = open_handle(path, 0, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
@@ -257,7 +257,7 @@ int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     return pthread_create(thread, NULL, run, argument);
 }
 
-/* The number of a process that has ended stays known as long as somebody has a handle. */
+/* The number of an ended process stays valid while anyone has a handle. */
 int gcor_os_is_running(int process) {
     DWORD code = 0;
     HANDLE handle = process > 0 ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, (DWORD)process) : NULL;
