@@ -176,7 +176,6 @@ typedef struct gcor_segment {
     double error;
     void (*refine)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
     const void *rows, *cols; /* exact()'s own */
-    int64_t turn;            /* of multiply_in_turns(): which of the operands these are of, from 0 */
     int64_t stride; /* of GCOR_EACH (combine.h): subject s has its values at doubles + s * stride; otherwise 0 */
 } gcor_segment;
 
@@ -217,10 +216,6 @@ typedef struct {
     /* Before the first and after the last segment of a tile; NULL: no need. */
     gcor_status (*begin_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
     gcor_status (*end_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
-    /* Before the first and after the last segment of a part of a tile, whose segments, of one operand after the other,
-     * are all that thread's, where multiply_in_turns() hands them over. Any thread; an error is in the context. */
-    void (*begin_part)(gcor_sink *sink, gcor_context *context, int thread, const gcor_tile *part);
-    void (*end_part)(gcor_sink *sink, gcor_context *context, int thread);
     /* Coefficients of a smaller size than this, which may rise from tile to tile, are of no use: none need be handed
      * over. NULL: all are. */
     double (*min)(const gcor_sink *sink);
@@ -247,13 +242,9 @@ struct gcor_sink {
     int64_t n_row, n_col; /* variables of the rows' side (y) and of the columns' (x) */
     int approximate;      /* a cheap value with its error will do: take() asks for the exact ones */
     gcor_form form;
-    int in_turns; /* the same operands come again and again, others between them: what a back end has opened of them is
-                   * worth keeping */
     const gcor_pairs *pairs; /* of a run: those that count, no others need be handed over. NULL: all do */
     int of_overlaps;         /* of a run: what comes is a second product (overlap.h), not coefficients */
 };
-
-enum { GCOR_PART = 256 };
 
 /* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
@@ -324,16 +315,11 @@ typedef struct {
 
     /* Coefficients of (row, col + k[0 .. n-1]) in each of `sets` REAL operands, n after n of them, to single precision
      * as a sink gets them that asks for floats: what a cheap value stands for, where a sink that adds cheap values up
-     * wants to know. Any thread. NULL: this back end has no cheap values for take(). */
+     * wants to know. r NULL: their columns are prefetched into the cache. Any thread. NULL: this back end has no cheap
+     * values for take(). */
     void (*pairs)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
                   int64_t col, const int32_t *k, int64_t n, double *r);
 
-    /* The second product (overlap.h), in a run whose sink has of_overlaps: the topological overlap of every pair of a
-     * tile, as floats, now or later. Of all variables of its rows and of its columns the adjacencies are there, in the
-     * host's memory or, of a back end that keeps_adjacency, where a run on this device has left them; they stay until
-     * finish(). The tile is one that plan_overlap() asks for. */
-    gcor_status (*overlap)(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
-                           const gcor_tile *tile);
     /* The side of squares of pairs that may be done apart without another result, a power of two of 32 at least. */
     int64_t (*overlap_side)(int64_t n_var);
     /* How such a run of n_var variables goes about it, by what is free. */
@@ -341,16 +327,8 @@ typedef struct {
     /* Min bytes of host memory that such a run takes beside its result (optional; NULL: next to none). */
     int64_t (*overlap_memory)(int64_t n_var);
     int keeps_adjacency;
-
-    /* multiply() of n REAL operands of at most `in_turns` observations, for a sink with begin_part() that takes cheap
-     * values: the tile is done in parts, of GCOR_PART variables each way at most, of all operands one after the other.
-     * NULL: this back end has them tile by tile. */
-    gcor_status (*multiply_in_turns)(gcor_state *state, const gcor_operand *const *rows,
-                                     const gcor_operand *const *cols, int64_t n, const gcor_tile *tile);
-    int64_t in_turns;
-    /* What pairs() will want of such pairs is on its way to the cache. Any thread. NULL where pairs is. */
-    void (*fetch)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
-                  int64_t col, const int32_t *k, int64_t n);
+    int is_host;
+    int has_single_pairs;
 } gcor_backend;
 
 /* Number k of the back ends, from 0, and the one of a name (src/backends.c); NULL: there is none. */

@@ -2,6 +2,7 @@
 #include "cpu.h"
 
 #include "../base/alloc.h"
+#include "../base/isa.h"
 #include "../base/os.h"
 #include "../base/triangle.h"
 
@@ -17,7 +18,7 @@ static int cpu_count(char *reason, size_t size) {
     return 1;
 }
 
-static gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
+gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
     (void)device;
     *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
     if (!*state) return GCOR_NO_MEMORY;
@@ -25,7 +26,7 @@ static gcor_status cpu_open(gcor_context *context, int device, gcor_state **stat
     return GCOR_OK;
 }
 
-static void cpu_close(gcor_state *state) {
+void cpu_close(gcor_state *state) {
     if (!state) return;
     cpu_trim(&state->rows.memory, 0);
     cpu_trim(&state->cols.memory, 0);
@@ -36,17 +37,17 @@ static void cpu_close(gcor_state *state) {
     gcor_free(state);
 }
 
-static gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink) {
-    state->kernels = cpu_best_kernels();
+gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink) {
+    state->kernels = cpu_kernels_of(gcor_isa());
     if (!state->kernels)
         return gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
-                         cpu_kernel_names());
+                         gcor_isa_names());
     state->context = context;
     state->sink = sink;
     return GCOR_OK;
 }
 
-static void cpu_end(gcor_state *state) {
+void cpu_end(gcor_state *state) {
     state->context = NULL;
     state->sink = NULL;
     state->rows.of = state->cols.of = NULL;
@@ -58,7 +59,7 @@ static void cpu_end(gcor_state *state) {
     cpu_trim(&state->col_levels, KEPT_BYTES);
 }
 
-static int64_t cpu_memory(const gcor_state *state) {
+int64_t cpu_memory(const gcor_state *state) {
     if (!state || !state->context) return OPERAND_MEMORY;
     return gcor_clamp(gcor_available_memory() - state->context->result_bytes, MIN_OPERAND_MEMORY, OPERAND_MEMORY);
 }
@@ -83,6 +84,8 @@ static gcor_status multiply_kind(gcor_state *state, const gcor_operand *rows, co
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON:
     case GCOR_PAIR_COMMON: return cpu_multiply_pairwise(state, a, b, tile);
+    case GCOR_ADJACENCY:
+        return cpu_multiply_adjacencies(state, (const gcor_adjacency *)rows, (const gcor_adjacency *)cols, tile);
     default: return gcor_fail(state->context, GCOR_BAD_INPUT, "operands of kind %d", (int)rows->kind);
     }
 }
@@ -111,12 +114,10 @@ const gcor_backend gcor_cpu = {
     .prepare = cpu_prepare,
     .release = cpu_release,
     .multiply = cpu_multiply,
-    .multiply_in_turns = cpu_multiply_in_turns,
-    .in_turns = CPU_SLICE,
     .finish = cpu_finish,
     .pairs = cpu_pairs,
-    .fetch = cpu_fetch,
-    .overlap = cpu_overlap,
+    .is_host = 1,
+    .has_single_pairs = 1,
     .overlap_side = cpu_overlap_side,
     .plan_overlap = cpu_plan_overlap,
     .overlap_memory = cpu_overlap_memory,

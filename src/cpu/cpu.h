@@ -21,18 +21,15 @@ typedef struct {
     const gcor_measure *measure;
     const gcor_design *design; /* belongs to the run, which outlives the operand */
     const cpu_kernels *kernels;
-    float *columns;  /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    int64_t stride;  /* elements from one column to the next: n_obs; for REAL padded to a multiple of CPU_PADDING with
-                        zeros */
-    double *inverse; /* REAL: 1 / length of each column; NaN without coefficients */
-    float *scale;    /* `inverse` in single precision */
-    double *values;  /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing */
-    int32_t *order;  /* RANK_COMMON: indices of the observations present, in ascending order of value */
-    int32_t *begin, *end;  /* RANK_COMMON: each value's range of ties in that order; -1 if missing */
-    int64_t *n_present;    /* RANK_COMMON: number of values present, per variable */
-    unsigned char *levels; /* SIGN, SIGN_COMMON: number of distinct values; 0: more than CPU_LEVELS */
-    char *packed;          /* all variables in slivers, opened by a product's ... */
-    const void *packed_as; /* ... open(), for sinks to which operands come in turns; NULL: not yet */
+    float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    int64_t stride;        /* from one of these to the next: n_obs; REAL: up to CPU_PADDING more, zeros */
+    double *inverse;       /* REAL: one over a column's length; NaN where it has no coefficients */
+    float *scale;          /* the same */
+    double *values;        /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing */
+    int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
+    int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
+    int64_t *n_present;    /* RANK_COMMON: per variable */
+    unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS */
 } cpu_operand;
 
 /* Returns var, or the operand's last variable if var is beyond it: the last micro-panel repeats that variable, and
@@ -65,6 +62,13 @@ struct gcor_state {
     cpu_scratch row_levels, col_levels;
 };
 
+/* backend.c: gcor_backend's functions of these names, for the files of this folder. */
+gcor_status cpu_open(gcor_context *context, int device, gcor_state **state);
+void cpu_close(gcor_state *state);
+gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink);
+void cpu_end(gcor_state *state);
+int64_t cpu_memory(const gcor_state *state);
+
 /* prepare.c */
 gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                         int64_t first, int64_t n_var, gcor_operand **operand);
@@ -93,11 +97,9 @@ void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);
 typedef struct cpu_product cpu_product;
 struct cpu_product {
     int64_t length, slice;
-    int64_t element, sum_bytes; /* bytes of an element; bytes of a sum, 0: as an element */
-    int64_t chunk;              /* elements multiplied at a time so that they stay in cache; 0: default */
-    int planes, sums;           /* planes of a variable; arrays of sums of a pair, CPU_BLOCK_PAIRS apart */
-    int keeps;                  /* slivers of all variables are no larger than the operand: they may stay with it */
-    int64_t turn;               /* of operands in turns, the one it is of */
+    int64_t element, sum_bytes; /* of an element; of a sum, 0: the same */
+    int64_t chunk;              /* elements at a time that stay in the cache, 0: as many as is usual */
+    int planes, sums;           /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
     cpu_sign_mode mode;
     int64_t work_bytes; /* scratch bytes per thread for open() */
 
@@ -113,31 +115,15 @@ struct cpu_product {
                     const cpu_operand *cols, const gcor_tile *block, void *sums);
 };
 
-/* Elements of a sliver that are opened at a time: REAL operands of more are not kept open. */
-enum { CPU_SLICE = 2048 };
-
 /* product.c */
 gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
                                  const cpu_operand *cols, const gcor_tile *tile);
 
-/* Of n products that stay open, and operands of each, in turns: gcor_backend's multiply_in_turns(), but for the
- * beginning and the end of the tile. */
-gcor_status cpu_multiply_slivers_in_turns(gcor_state *state, const cpu_product *products,
-                                          const cpu_operand *const *rows, const cpu_operand *const *cols, int64_t n,
-                                          const gcor_tile *tile);
-
-/* real.c: gcor_backend's multiply_in_turns(), pairs() and fetch(). */
-gcor_status cpu_multiply_in_turns(gcor_state *state, const gcor_operand *const *rows, const gcor_operand *const *cols,
-                                  int64_t n, const gcor_tile *tile);
+/* real.c: gcor_backend's pairs(). */
 void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
                const int32_t *k, int64_t n, double *r);
 
-void cpu_fetch(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
-               const int32_t *k, int64_t n);
-
-/* overlap.c: the functions of gcor_backend with these names. */
-gcor_status cpu_overlap(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
-                        const gcor_tile *tile);
+/* overlap.c: gcor_backend's functions of these names. */
 int64_t cpu_overlap_side(int64_t n_var);
 int64_t cpu_overlap_memory(int64_t n_var);
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
@@ -155,5 +141,8 @@ gcor_status cpu_multiply_by_pairs(gcor_state *state, const cpu_operand *rows, co
                                   const gcor_tile *tile);
 gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                                   const gcor_tile *tile);
+
+gcor_status cpu_multiply_adjacencies(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
+                                     const gcor_tile *tile); /* overlap.c */
 
 #endif

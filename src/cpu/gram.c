@@ -110,13 +110,13 @@ static gcor_status prepare(gcor_context *context, gcor_job *job, const gcor_desi
     gcor_operand *operand;
     gcor_kind kind;
     gcor_status status = kind_of(context, job, design, observations, &kind);
-    if (!status) status = gcor_cpu.open(context, 0, &gram->state);
-    if (!status) status = gcor_cpu.begin(gram->state, context, NULL);
-    if (!status) status = gcor_cpu.prepare(gram->state, &columns, job->measure, kind, 0, job->x->n_var, &operand);
+    if (!status) status = cpu_open(context, 0, &gram->state);
+    if (!status) status = cpu_begin(gram->state, context, NULL);
+    if (!status) status = cpu_prepare(gram->state, &columns, job->measure, kind, 0, job->x->n_var, &operand);
     if (status) return status;
     gram->columns = (cpu_operand *)operand;
     memcpy(job->x_flags, operand->flags, (size_t)job->x->n_var);
-    gcor_cpu.end(gram->state);
+    cpu_end(gram->state);
     return GCOR_OK;
 }
 
@@ -143,7 +143,7 @@ gcor_status cpu_gram_new(gcor_context *context, gcor_job *job, cpu_gram **gram) 
 
 void cpu_gram_free(cpu_gram *gram) {
     if (!gram) return;
-    if (gram->columns) gcor_cpu.release(gram->state, &gram->columns->head);
-    gcor_cpu.close(gram->state);
+    if (gram->columns) cpu_release(gram->state, &gram->columns->head);
+    cpu_close(gram->state);
     gcor_free(gram);
 }

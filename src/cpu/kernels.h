@@ -85,12 +85,7 @@ typedef struct cpu_kernels {
     void (*own_coefficients)(double *products, const double *norm, const double *other_norm, int64_t n);
 } cpu_kernels;
 
-/* The kernels of the machine's best instruction set, or of the one named by the environment variable GPUCOR_CPU;
- * NULL if the machine does not have that. Any thread. */
-const cpu_kernels *cpu_best_kernels(void);
-/* Kernels number `set` of the instruction sets that the machine has, best first; NULL after the last. */
-const cpu_kernels *cpu_kernel_set(int set);
-/* Names of all of them, best first, in quotes; a static string. */
-const char *cpu_kernel_names(void);
+/* The kernels for an instruction set that the processor has (base/isa.h); NULL for NULL. Any thread. */
+const cpu_kernels *cpu_kernels_of(const char *isa);
 
 #endif

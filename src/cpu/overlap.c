@@ -27,7 +27,7 @@ typedef struct {
 
 /* Address of element k of the variables from `var` on, a multiple of WIDTH. */
 static const float *element(const gcor_adjacency *slab, int64_t k, int64_t var) {
-    return gcor_adjacency_row(slab, k, (var - slab->first) / WIDTH);
+    return gcor_adjacency_row(slab, k, (var - slab->head.first) / WIDTH);
 }
 
 /* ---- a block ------------------------------------------------------------------------------------- */
@@ -87,8 +87,8 @@ static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t fi
 static void find_overlaps(const overlaps *o, int64_t row, int64_t col, int64_t n, const double *shared, float *out) {
     const gcor_overlap_rule rule = o->row_slab->rule;
     const float *a = element(o->col_slab, row, col / WIDTH * WIDTH) + col % WIDTH;
-    const double own = o->row_slab->connectivity[row - o->row_slab->first];
-    const double *others = o->col_slab->connectivity + (col - o->col_slab->first);
+    const double own = o->row_slab->connectivity[row - o->row_slab->head.first];
+    const double *others = o->col_slab->connectivity + (col - o->col_slab->head.first);
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) out[k] = (float)gcor_overlap_of(&rule, shared[k], a[k], own, others[k]);
 }
@@ -128,22 +128,15 @@ static void work_on_block_number(void *argument, int thread, int64_t b) {
     work_on_block(o, thread, &block);
 }
 
-static gcor_status work_on_tile(overlaps *o, const gcor_tile *tile) {
-    gcor_context *context = o->state->context;
-    gcor_status status = gcor_begin_tile(o->state->sink, context, tile);
-    if (status) return status;
-    o->tile = tile;
-    gcor_for_each(context->threads, count_blocks(tile), work_on_block_number, o);
-    return context->error.status ? context->error.status : gcor_end_tile(o->state->sink, context, tile);
-}
-
-gcor_status cpu_overlap(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
-                        const gcor_tile *tile) {
+gcor_status cpu_multiply_adjacencies(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
+                                     const gcor_tile *tile) {
     gcor_context *context = state->context;
-    overlaps o = {.state = state, .row_slab = rows, .col_slab = cols};
+    overlaps o = {.state = state, .row_slab = rows, .col_slab = cols, .tile = tile};
     o.sums = cpu_reserve(context, &state->sums, context->threads, ROWS * COLS * sizeof(double));
     o.rows = cpu_reserve(context, &state->rows.memory, context->threads, ROWS * CHUNK * sizeof(float));
-    return o.sums && o.rows ? work_on_tile(&o, tile) : GCOR_NO_MEMORY;
+    if (!o.sums || !o.rows) return GCOR_NO_MEMORY;
+    gcor_for_each(context->threads, count_blocks(tile), work_on_block_number, &o);
+    return context->error.status;
 }
 
 /* The side of the grid that other products use. */
@@ -157,7 +150,7 @@ int64_t cpu_overlap_side(int64_t n_var) {
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     const int64_t bytes = gcor_adjacency_bytes(n_var);
     const int64_t left = gcor_max(0, gcor_available_memory() - context->result_bytes);
-    const int64_t operands = gcor_min(gcor_cpu.memory(state), left / OPERANDS_PART);
+    const int64_t operands = gcor_min(cpu_memory(state), left / OPERANDS_PART);
     *plan = (gcor_overlap_plan){.n_row = TILE, .n_col = TILE, .bytes = bytes, .operands = operands};
     plan->memory = left - operands;
     if (context->result_bytes == 0 && plan->memory / gcor_max(1, n_var) < bytes) plan->memory /= 2;
@@ -167,7 +160,7 @@ gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n
 
 /* Two slabs of the smallest width, and prepared columns. */
 int64_t cpu_overlap_memory(int64_t n_var) {
-    const int64_t bytes = gcor_adjacency_bytes(n_var), max = gcor_cpu.memory(NULL);
+    const int64_t bytes = gcor_adjacency_bytes(n_var), max = cpu_memory(NULL);
     int64_t slabs = bytes * gcor_min(n_var, 2 * cpu_overlap_side(n_var));
     return slabs + gcor_min(max, slabs / (OPERANDS_PART - 1) + 1);
 }

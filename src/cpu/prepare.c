@@ -13,13 +13,13 @@ static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
 }
 
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    int keeps_open = kind == GCOR_REAL && n_obs <= CPU_SLICE && state && state->sink && state->sink->in_turns;
+    (void)state;
     switch (kind) {
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON:
     case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
-    default: return (1 + keeps_open) * stride_of(kind, n_obs) * (int64_t)sizeof(float);
+    default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
     }
 }
 
@@ -185,6 +185,5 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->end);
     gcor_free(o->n_present);
     gcor_free(o->levels);
-    gcor_free(o->packed);
     gcor_free(o);
 }

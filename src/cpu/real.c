@@ -7,10 +7,9 @@
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
 
-/* Observations packed at a time: 64 MB for the variables of a tile, in whole runs for DOUBLE. If slices are summed
- * in single precision: observations packed at a time, and observations per chunk, which stay in the L1 cache; both
- * are whole slices. */
-enum { SLICE = CPU_SLICE, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
+/* Observations that are opened at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
+ * are summed in single precision, and as many at a time as stay in the first-level cache: whole slices. */
+enum { SLICE = 2048, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
 _Static_assert(SLICE % GCOR_OBS_RUN == 0, "slices of whole runs");
 
 static const float *column_of(const cpu_operand *o, int64_t var) {
@@ -89,8 +88,8 @@ static void multiply_values(const gcor_state *state, const cpu_product *product,
 
 /* ---- pairs by themselves ------------------------------------------------------------------------ */
 
-/* Inlined: compilers leave out calls of functions that do nothing but this. */
-static inline __attribute__((always_inline)) void fetch_column(const cpu_operand *o, int64_t var) {
+/* Inlined because compilers drop calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void prefetch_column(const cpu_operand *o, int64_t var) {
     enum { LINE = 64 };
     const char *at = (const char *)column_of(o, var);
     for (int64_t byte = 0; byte < o->stride * (int64_t)sizeof(float); byte += LINE) __builtin_prefetch(at + byte);
@@ -98,17 +97,11 @@ static inline __attribute__((always_inline)) void fetch_column(const cpu_operand
     __builtin_prefetch(o->inverse + (var - o->head.first));
 }
 
-/* They are far apart in memory, and few: all are on their way before the first is wanted. */
-static inline __attribute__((always_inline)) void fetch_columns(const cpu_operand *a, const cpu_operand *b, int64_t row,
-                                                                int64_t col, const int32_t *k, int64_t n) {
-    fetch_column(a, row);
-    for (int64_t i = 0; i < n; i++) fetch_column(b, col + k[i]);
-}
-
-void cpu_fetch(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
-               const int32_t *k, int64_t n) {
-    for (int64_t s = 0; s < sets; s++)
-        fetch_columns((const cpu_operand *)rows[s], (const cpu_operand *)cols[s], row, col, k, n);
+/* A few columns are far apart in memory: all are requested before the first is read. */
+static inline __attribute__((always_inline)) void
+prefetch_columns(const cpu_operand *a, const cpu_operand *b, int64_t row, int64_t col, const int32_t *k, int64_t n) {
+    prefetch_column(a, row);
+    for (int64_t i = 0; i < n; i++) prefetch_column(b, col + k[i]);
 }
 
 static void pairs_of_set(const cpu_operand *a, const cpu_operand *b, int64_t row, int64_t col, const int32_t *k,
@@ -134,9 +127,13 @@ void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols,
                const int32_t *k, int64_t n, double *r) {
     enum { FEW = 16, AHEAD = 3 };
     const cpu_operand *const *a = (const cpu_operand *const *)rows, *const *b = (const cpu_operand *const *)cols;
+    if (!r) {
+        for (int64_t s = 0; s < sets; s++) prefetch_columns(a[s], b[s], row, col, k, n);
+        return;
+    }
     for (int64_t s = 0; s < sets; s++) {
         for (int64_t next = s == 0 ? 0 : s + AHEAD; n <= FEW && next <= s + AHEAD && next < sets; next++)
-            fetch_columns(a[next], b[next], row, col, k, n);
+            prefetch_columns(a[next], b[next], row, col, k, n);
         pairs_of_set(a[s], b[s], row, col, k, n, r + s * n);
     }
 }
@@ -187,15 +184,13 @@ static void set_coefficients(const gcor_state *state, const cpu_operand *rows, c
 
 static void deliver(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                     const cpu_operand *cols, const gcor_tile *block, void *sums) {
+    (void)product;
     int is_approx = rows->head.kind == GCOR_REAL && state->sink->approximate;
     gcor_segment segment = {0};
     float rounded[CPU_BLOCK_COLS];
     if (rows->head.kind == GCOR_REAL)
-        segment = (gcor_segment){.error = error_bound(is_approx, rows->head.n_obs),
-                                 .refine = exact,
-                                 .rows = rows,
-                                 .cols = cols,
-                                 .turn = product->turn};
+        segment = (gcor_segment){
+            .error = error_bound(is_approx, rows->head.n_obs), .refine = exact, .rows = rows, .cols = cols};
     for (int64_t r = 0; r < block->n_row; r++) {
         segment.row = block->row + r;
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
@@ -222,12 +217,10 @@ static cpu_product product_of(const gcor_state *state, const cpu_operand *rows) 
         product.multiply = multiply_values;
     } else if (state->sink->approximate) {
         product.element = sizeof(float);
-        product.keeps = 1;
         product.open = open_floats;
         product.multiply = multiply_floats;
     } else if (is_rounded(state, rows)) {
         product.element = sizeof(float);
-        product.keeps = 1;
         product.sum_bytes = sizeof(double);
         product.slice = n_obs < SINGLE_SLICE ? n_obs : SINGLE_SLICE;
         product.chunk = SINGLE_CHUNK;
@@ -245,20 +238,4 @@ gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const 
                               const gcor_tile *tile) {
     cpu_product product = product_of(state, rows);
     return cpu_multiply_slivers(state, &product, rows, cols, tile);
-}
-
-gcor_status cpu_multiply_in_turns(gcor_state *state, const gcor_operand *const *rows, const gcor_operand *const *cols,
-                                  int64_t n, const gcor_tile *tile) {
-    gcor_sink *sink = state->sink;
-    cpu_product *products = gcor_alloc(state->context, n, sizeof *products, "a tile of many subjects");
-    gcor_status status = products ? gcor_begin_tile(sink, state->context, tile) : GCOR_NO_MEMORY;
-    for (int64_t s = 0; !status && s < n; s++) {
-        products[s] = product_of(state, (const cpu_operand *)rows[s]);
-        products[s].turn = s;
-    }
-    if (!status)
-        status = cpu_multiply_slivers_in_turns(state, products, (const cpu_operand *const *)rows,
-                                               (const cpu_operand *const *)cols, n, tile);
-    gcor_free(products);
-    return status ? status : gcor_end_tile(sink, state->context, tile);
 }

@@ -35,7 +35,8 @@ static gcor_status prepare(gcor_state *state, const gcor_columns *columns, const
     gcor_context none = {0};
     counted_operand *counted = gcor_alloc(&none, 1, sizeof *counted, "an operand");
     if (counted)
-        *counted = (counted_operand){.operand = {.kind = kind}, .held = from->held, .bytes = n_var * from->each};
+        *counted = (counted_operand){
+            .operand = {.kind = kind, .n_var = n_var}, .held = from->held, .bytes = n_var * from->each};
     if (counted) counted->operand.flags = gcor_alloc(&none, n_var, 1, "an operand");
     if (!counted || !counted->operand.flags) {
         gcor_free(counted);
@@ -82,7 +83,7 @@ static gcor_backend counting_backend(const gcor_backend *real) {
 static gcor_status walk_tiles(gcor_work *work, gcor_context *context, gcor_state *state) {
     gcor_worker *worker = NULL;
     gcor_status status = gcor_queue_fill(&work->queue, context, &work->grid, &work->job->shard);
-    if (!status) status = gcor_worker_open(context, work, state, work->job->sink, &worker);
+    if (!status) status = gcor_open_coefficients(context, work, state, work->job->sink, &worker);
     if (!status) status = gcor_worker_multiply_all(worker);
     gcor_worker_close(worker);
     gcor_queue_free(&work->queue);
@@ -94,17 +95,20 @@ static gcor_status count(gcor_session *session, gcor_context *context, gcor_job 
     gcor_backend backend = counting_backend(session->backend);
     gcor_session counting = {.backend = &backend, .n_devices = 1};
     const gcor_sink *sink = job->sink;
+    gcor_data data = {.rows = {.source = job->y ? job->y : job->x, .n_obs = job->x->n_obs},
+                      .cols = {.source = job->x, .n_obs = job->x->n_obs}};
     gcor_work work = {.session = &counting,
                       .job = job,
-                      .rows = {.source = job->y ? job->y : job->x, .n_obs = job->x->n_obs},
-                      .cols = {.source = job->x, .n_obs = job->x->n_obs},
+                      .data = &data,
+                      .n_data = 1,
+                      .pair_weight = 1,
                       .grid = gcor_grid_of(sink->shape, sink->n_row, sink->n_col)};
-    gcor_status status = gcor_kind_of(context, job->measure, NULL, 0, job->in_double, &work.kind);
+    gcor_status status = gcor_kind_of(context, job->measure, NULL, 0, job->in_double, &data.kind);
     if (status) return status;
     work.row_flags = gcor_alloc(context, sink->n_row, 1, "flags");
     work.col_flags = gcor_alloc(context, sink->n_col, 1, "flags");
-    int64_t each = backend.column_bytes(state, work.kind, job->x->n_obs);
-    ((counting_source *)work.rows.source)->each = ((counting_source *)work.cols.source)->each = each;
+    int64_t each = backend.column_bytes(state, data.kind, job->x->n_obs);
+    ((counting_source *)data.rows.source)->each = ((counting_source *)data.cols.source)->each = each;
     status = work.row_flags && work.col_flags ? walk_tiles(&work, context, state) : GCOR_NO_MEMORY;
     gcor_free(work.row_flags);
     gcor_free(work.col_flags);

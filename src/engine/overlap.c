@@ -1,9 +1,209 @@
-/* A run of topological overlap: as any other, but that of a square of pairs there are two products (slabs.c). */
+/* Topological overlap: a product of adjacencies, which are the result of another run. A panel is a slab of the matrix
+ * of adjacencies, the columns of some variables with all variables in each; preparing it is a run of coefficients into
+ * the sink that makes adjacencies of them. One slab if all of the matrix fits the memory; otherwise two at a time. A
+ * device does one run at a time: the product of slabs pauses while a slab is prepared. */
 #include "overlap.h"
 
+#include "../sink/adjacency.h"
+#include "../base/alloc.h"
 #include "masked_run.h"
 #include "../measure/measure.h"
-#include "workers.h"
+#include "session.h"
+#include "../base/triangle.h"
+#include "worker.h"
+
+enum { SLABS = 2 };
+
+typedef struct {
+    const gcor_backend *backend;
+    gcor_context *context;
+    gcor_work *work;
+    gcor_state *state;
+    gcor_sink *sink;
+    gcor_overlap_plan plan;
+    int64_t n_var, width; /* variables of a slab: the grid's side times a power of two */
+    int is_begun;         /* the back end's run into `sink` */
+} overlaps;
+
+static int is_whole(const overlaps *o) {
+    return o->width >= o->n_var;
+}
+
+/* ---- the run of coefficients ---------------------------------------------------------------------- */
+
+/* Names the first variable without coefficients; there may be none if observations are pairwise-complete. */
+static gcor_status fail_missing(const overlaps *o, int64_t missing) {
+    const char *hint =
+        "leave such columns out, see 'use', or have them count as 0 with replaceMissingAdjacencies = TRUE";
+    const char *at_least = is_whole(o) ? "" : "at least ";
+    for (int64_t j = 0; j < o->n_var; j++) {
+        const unsigned char flags = o->work->col_flags[j];
+        const char *what = flags & GCOR_CONSTANT   ? "is constant"
+                           : flags & GCOR_FEW      ? "has fewer than two values"
+                           : flags & GCOR_MISSING  ? "has missing values"
+                           : flags & GCOR_INFINITE ? "has infinite values"
+                                                   : NULL;
+        if (what)
+            return gcor_fail(o->context, GCOR_BAD_INPUT,
+                             "%s%.0f pairs have no coefficient, and thus no adjacency: column %.0f %s; %s", at_least,
+                             (double)missing, (double)j + 1, what, hint);
+    }
+    return gcor_fail(o->context, GCOR_BAD_INPUT, "%s%.0f pairs have no coefficient, and thus no adjacency; %s",
+                     at_least, (double)missing, hint);
+}
+
+static gcor_status multiply_coefficients(gcor_worker *worker, const overlaps *o, const gcor_adjacency *slab) {
+    gcor_tile columns = {0, o->n_var, slab->head.first, slab->head.n_var};
+    if (is_whole(o)) return gcor_worker_multiply_all(worker);
+    gcor_status status = gcor_worker_multiply(worker, &columns);
+    return status ? status : gcor_worker_finish(worker);
+}
+
+/* A run of all pairs of the slab's columns, by this worker's device alone. */
+static gcor_status run_coefficients(overlaps *o, gcor_adjacency *slab) {
+    const gcor_work *work = o->work;
+    gcor_job job = *work->job;
+    gcor_work first = {.session = work->session,
+                       .job = &job,
+                       .data = work->data,
+                       .n_data = 1,
+                       .row_flags = work->col_flags,
+                       .col_flags = work->col_flags,
+                       .pair_weight = 1,
+                       .grid = gcor_grid_of(slab->sink.shape, o->n_var, o->n_var)};
+    gcor_worker *worker = NULL;
+    const int64_t memory = o->context->memory;
+    job.sink = &slab->sink;
+    job.shard = (gcor_shard){0, 1};
+    o->context->memory = memory > 0 ? gcor_min(memory, o->plan.operands) : o->plan.operands;
+    gcor_status status = gcor_queue_fill(&first.queue, o->context, &first.grid, &job.shard);
+    if (!status) status = gcor_open_coefficients(o->context, &first, o->state, job.sink, &worker);
+    if (!status) status = multiply_coefficients(worker, o, slab);
+    gcor_worker_close(worker);
+    gcor_queue_free(&first.queue);
+    o->context->memory = memory;
+    return status;
+}
+
+static gcor_status fill_slab(overlaps *o, gcor_adjacency *slab) {
+    gcor_status status = run_coefficients(o, slab);
+    if (!status && slab->missing > 0 && !slab->rule.replaces_missing) status = fail_missing(o, slab->missing);
+    return status || o->backend->keeps_adjacency ? status : gcor_adjacency_complete(slab, o->context);
+}
+
+/* ---- the product ---------------------------------------------------------------------------------- */
+
+static gcor_status begin(overlaps *o) {
+    if (o->is_begun) return GCOR_OK;
+    gcor_status status = o->backend->begin(o->state, o->context, o->sink);
+    o->is_begun = !status;
+    return status;
+}
+
+static void end(overlaps *o) {
+    if (o->is_begun) o->backend->end(o->state);
+    o->is_begun = 0;
+}
+
+static gcor_status finish(void *product) {
+    const overlaps *o = product;
+    return o->is_begun ? o->backend->finish(o->state) : GCOR_OK;
+}
+
+static void release(void *product, gcor_operand *operand) {
+    end(product);
+    gcor_sink_free(&((gcor_adjacency *)operand)->sink);
+}
+
+static gcor_status prepare(void *product, const gcor_panel *panel, int64_t n_var, gcor_operand **operand) {
+    overlaps *o = product;
+    gcor_adjacency *slab = NULL;
+    gcor_status status = finish(o);
+    end(o);
+    if (!status)
+        status = gcor_adjacency_new(o->context, o->work->job->overlap, is_whole(o) ? o->sink->shape : GCOR_FULL,
+                                    o->n_var, panel->first, n_var, !o->backend->keeps_adjacency, &slab);
+    if (!status) status = fill_slab(o, slab);
+    if (status && slab) gcor_sink_free(&slab->sink);
+    *operand = status ? NULL : &slab->head;
+    return status;
+}
+
+static gcor_status multiply(void *product, const gcor_operand *rows, const gcor_operand *cols, const gcor_tile *tile) {
+    overlaps *o = product;
+    gcor_status status = begin(o);
+    return status ? status : o->backend->multiply(o->state, rows, cols, tile);
+}
+
+static void close_product(void *product) {
+    overlaps *o = product;
+    end(o);
+    o->sink->of_overlaps = 0;
+    gcor_free(o);
+}
+
+static const gcor_product_type overlap_type = {prepare, release, multiply, finish, close_product};
+
+/* ---- sizes ---------------------------------------------------------------------------------------- */
+
+int64_t gcor_overlap_weight(const gcor_job *job, int64_t n_obs) {
+    return job->overlap ? gcor_max(1, job->x->n_var / gcor_max(1, n_obs)) : 1;
+}
+
+/* Add the pairs of the runs of coefficients to the progress: every slab meets every other one. */
+static void expect_coefficients(const overlaps *o) {
+    int64_t n = (o->n_var + o->width - 1) / o->width, pairs = gcor_triangular(o->n_var - 1);
+    if (n > 1) pairs = gcor_triangular(n) * o->width * o->n_var / gcor_max(1, gcor_min(n, o->work->session->n_devices));
+    __atomic_fetch_add(&o->context->monitor->pairs, pairs, __ATOMIC_RELAXED);
+}
+
+/* All variables in one slab if they fit; otherwise as many as two slabs fit. With a user-set limit we assume that two
+ * minimum-width slabs fit. */
+static gcor_status plan_slabs(overlaps *o) {
+    gcor_status status = o->backend->plan_overlap(o->state, o->context, o->n_var, &o->plan);
+    if (status) return status;
+    o->width = o->work->grid.side;
+    while (o->width < o->n_var &&
+           (o->n_var * o->plan.bytes <= o->plan.memory || SLABS * 2 * o->width * o->plan.bytes <= o->plan.memory))
+        o->width *= 2;
+    if (is_whole(o) || o->context->memory > 0 || SLABS * o->width * o->plan.bytes <= o->plan.memory) return GCOR_OK;
+    return gcor_fail(o->context, o->backend->keeps_adjacency ? GCOR_NO_DEVICE_MEMORY : GCOR_NO_MEMORY,
+                     "there is no memory for the adjacencies of %.0f pairs of columns at a time: %.1f GB wanted, %.1f "
+                     "GB free; take fewer columns, or close other programs",
+                     (double)(SLABS * o->width) * (double)o->n_var,
+                     (double)(SLABS * o->width) * (double)o->plan.bytes / 1e9, (double)o->plan.memory / 1e9);
+}
+
+static gcor_status start(overlaps *o, gcor_worker **worker) {
+    gcor_status status = plan_slabs(o);
+    if (status) return status;
+    const gcor_tiling tiling = {.tile_rows = o->plan.n_row,
+                                .tile_cols = o->plan.n_col,
+                                .panel = o->width,
+                                .n_panels = SLABS,
+                                .min_side = is_whole(o) ? o->work->grid.side : o->width};
+    status = gcor_worker_new(o->context, o->work, o->sink->shape, &overlap_type, o, &tiling, worker);
+    if (status) return status;
+    o->sink->of_overlaps = 1;
+    expect_coefficients(o);
+    return GCOR_OK;
+}
+
+gcor_status gcor_open_overlaps(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
+                               gcor_worker **worker) {
+    *worker = NULL;
+    overlaps *o = gcor_alloc(context, 1, sizeof *o, "the adjacencies");
+    if (!o) return GCOR_NO_MEMORY;
+    *o = (overlaps){.backend = work->session->backend,
+                    .context = context,
+                    .work = work,
+                    .state = state,
+                    .sink = sink,
+                    .n_var = work->grid.n_col};
+    gcor_status status = start(o, worker);
+    if (status) gcor_free(o);
+    return status;
+}
 
 gcor_status gcor_run_overlap(gcor_session *session, gcor_context *context, gcor_job *job) {
     gcor_job own = *job;

@@ -36,18 +36,14 @@ static gcor_status fill_work(gcor_work *work, gcor_context *context) {
     gcor_shape shape = job->sink->shape;
     if ((shape == GCOR_FULL) != (job->y != NULL))
         return gcor_fail(context, GCOR_BAD_INPUT, "pairs of x and y where there is only one of them, or the other way");
-    if (job->sink->n_row != work->rows.source->n_var || job->sink->n_col != work->cols.source->n_var)
+    if (job->sink->n_row != work->data->rows.source->n_var || job->sink->n_col != work->data->cols.source->n_var)
         return gcor_fail(context, GCOR_BAD_INPUT, "a sink for %.0f x %.0f variables, and there are %.0f x %.0f",
-                         (double)job->sink->n_row, (double)job->sink->n_col, (double)work->rows.source->n_var,
-                         (double)work->cols.source->n_var);
-    work->grid = work->of_overlaps
+                         (double)job->sink->n_row, (double)job->sink->n_col, (double)work->data->rows.source->n_var,
+                         (double)work->data->cols.source->n_var);
+    work->grid = job->overlap
                      ? gcor_grid_of_side(shape, job->x->n_var, work->session->backend->overlap_side(job->x->n_var))
-                     : gcor_grid_of(shape, work->rows.source->n_var, work->cols.source->n_var);
+                     : gcor_grid_of(shape, work->data->rows.source->n_var, work->data->cols.source->n_var);
     return gcor_queue_fill(&work->queue, context, &work->grid, &job->shard);
-}
-
-static int64_t count_subjects(const gcor_work *work) {
-    return work->subjects ? work->job->combination->n : 1;
 }
 
 /* Whether several devices are to share so many steps. */
@@ -59,13 +55,14 @@ static int is_shared(const gcor_work *work, double steps) {
 }
 
 static gcor_status run_work(gcor_work *work, gcor_context *context) {
-    double variables = (double)(work->grid.n_row + work->grid.n_col), n_obs = (double)work->cols.n_obs;
-    double each = steps_of_pair(work->kind, work->cols.n_obs) + (work->of_overlaps ? (double)work->grid.n_col : 0);
+    double variables = (double)(work->grid.n_row + work->grid.n_col), n_obs = (double)work->data->cols.n_obs;
+    double each = steps_of_pair(work->data->kind, work->data->cols.n_obs);
+    if (work->job->overlap) each += (double)work->grid.n_col;
     double steps = (double)work->queue.pairs * each + 8 * variables * n_obs;
     int threads = context->threads;
-    steps *= (double)count_subjects(work);
+    steps *= (double)work->n_data;
     if (steps < STEPS_OF_A_THREAD) context->threads = 1;
-    context->monitor->pairs = work->queue.pairs * count_subjects(work) * gcor_overlap_weight(work);
+    context->monitor->pairs = work->queue.pairs * work->n_data * work->pair_weight;
     context->monitor->pairs_done = 0;
     gcor_status status = gcor_distribute(work, context, is_shared(work, steps) ? work->session->n_devices : 1);
     context->threads = threads;
@@ -135,15 +132,16 @@ gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job 
                       .row_flags = job->y ? job->y_flags : job->x_flags,
                       .col_flags = job->x_flags,
                       .col_norm = job->combination ? NULL : job->x_norm,
-                      .of_overlaps = job->overlap != NULL};
+                      .open = job->overlap       ? gcor_open_overlaps
+                              : job->combination ? gcor_open_subjects
+                                                 : gcor_open_coefficients,
+                      .n_data = n};
     job->devices_lost = 0;
     gcor_data *data = gcor_alloc(context, n, sizeof *data, "what is known of the data");
     if (!data) return GCOR_NO_MEMORY;
     gcor_status status = look_at_all(context, job, data, n);
-    work.cols = data->cols;
-    work.rows = data->rows;
-    work.kind = data->kind;
-    if (job->combination) work.subjects = data;
+    work.data = data;
+    work.pair_weight = gcor_overlap_weight(job, data->cols.n_obs);
     if (!status) status = fill_work(&work, context);
     if (!status) status = run_work(&work, context);
     gcor_queue_free(&work.queue);

@@ -16,16 +16,17 @@ enum { MAX_PAIRS = 1 << 22, FEW_PAIRS = 1 << 14 };
 
 static int count_workers(const gcor_session *session, const gcor_context *context, int64_t pairs, int64_t at_a_time) {
     int64_t threads = context->threads;
-    if (session->backend != &gcor_cpu || pairs > MAX_PAIRS) return 1;
+    if (!session->backend->is_host || pairs > MAX_PAIRS) return 1;
     if (at_a_time < threads && pairs >= FEW_PAIRS) return 1;
     return (int)(threads < at_a_time ? threads : at_a_time);
 }
 
+/* backend: of the worker's own session; NULL: it has none. */
 static gcor_status open_worker(gcor_window_worker *worker, gcor_context *context, const gcor_windows *windows,
-                               int has_session) {
+                               const gcor_backend *backend) {
     const int device = 0;
     gcor_status status = GCOR_OK;
-    if (has_session) status = gcor_session_open(context, &gcor_cpu, &device, 1, &worker->session);
+    if (backend) status = gcor_session_open(context, backend, &device, 1, &worker->session);
     if (status) return status;
     worker->flags = gcor_alloc(context, 2 * windows->series->source.n_var, 1, "the windows");
     worker->weight = gcor_alloc(context, windows->width, sizeof *worker->weight, "the windows");
@@ -49,7 +50,8 @@ gcor_status gcor_window_crew_open(gcor_window_crew *crew, gcor_session *session,
     if (!crew->workers) return GCOR_NO_MEMORY;
     memset(crew->workers, 0, (size_t)n * sizeof *crew->workers);
     crew->n_workers = n;
-    for (int t = 0; t < n && !status; t++) status = open_worker(&crew->workers[t], context, windows, n > 1);
+    for (int t = 0; t < n && !status; t++)
+        status = open_worker(&crew->workers[t], context, windows, n > 1 ? session->backend : NULL);
     return status;
 }
 

@@ -76,6 +76,11 @@ static int wait_for_work(member *m) {
     return 1;
 }
 
+static gcor_status multiply_square(const gcor_work *work, gcor_worker *worker, const gcor_square *square) {
+    gcor_tile tile = gcor_square_tile(&work->grid, square);
+    return gcor_worker_multiply(worker, &tile);
+}
+
 static gcor_status draw_and_multiply(member *m, gcor_worker *worker) {
     pool *p = m->pool;
     gcor_status status = GCOR_OK;
@@ -86,7 +91,7 @@ static gcor_status draw_and_multiply(member *m, gcor_worker *worker) {
         status = draw(m, worker, &square, &found);
         if (status) break;
         pthread_mutex_unlock(&p->mutex);
-        status = found ? gcor_worker_multiply(worker, &square) : gcor_worker_finish(worker);
+        status = found ? multiply_square(p->work, worker, &square) : gcor_worker_finish(worker);
         pthread_mutex_lock(&p->mutex);
         if (status || (!found && !wait_for_work(m))) break;
     }
@@ -132,7 +137,7 @@ static void *work_in_thread(void *argument) {
     gcor_state *state;
     gcor_worker *worker = NULL;
     gcor_status status = gcor_session_state(p->work->session, &m->context, m->device, &state);
-    if (!status) status = gcor_worker_open(&m->context, p->work, state, m->sink, &worker);
+    if (!status) status = p->work->open(&m->context, p->work, state, m->sink, &worker);
     if (!status) status = draw_and_multiply(m, worker);
     gcor_worker_close(worker);
     if (gcor_is_of_device(status)) gcor_session_drop(p->work->session, m->device);

@@ -7,66 +7,56 @@
 #include "shard.h"
 #include "../source/source.h"
 
-/* A subject's data in a run. */
+/* What a run needs of one data set: of the only one, or of a subject. */
 typedef struct {
-    gcor_columns rows, cols; /* rows: of y, or of x again; cols: of x */
+    gcor_columns rows, cols; /* of y, or again of x; of x */
     gcor_kind kind;
 } gcor_data;
 
-/* Shared by all workers of a run. */
-typedef struct {
+typedef struct gcor_worker gcor_worker; /* worker.c */
+typedef struct gcor_work gcor_work;
+
+/* How a worker is made for a device: *worker is the caller's, to end with gcor_worker_close(); NULL after an error. */
+typedef gcor_status (*gcor_worker_opener)(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
+                                          gcor_worker **worker);
+
+/* What all workers of a run have in common. */
+struct gcor_work {
     gcor_session *session;
     gcor_job *job;
-    gcor_columns rows, cols;   /* rows: of y, or of x again; cols: of x. With several subjects, those of the first */
-    const gcor_data *subjects; /* data of all subjects if there is a job->combination, otherwise NULL */
-    unsigned char *row_flags, *col_flags; /* the job's flags */
-    double *col_norm;                     /* the job's norms, or NULL */
-    gcor_kind kind;
+    gcor_worker_opener open;
+    const gcor_data *data; /* n_data: one, or one for each subject of job->combination */
+    int64_t n_data;
+    unsigned char *row_flags, *col_flags; /* the job's */
+    double *col_norm;                     /* the job's, or NULL */
     gcor_grid grid;
     gcor_queue queue;
-    int of_overlaps; /* squares are of the second product (overlap.h) */
-} gcor_work;
+    int64_t pair_weight; /* how much a pair counts for in the progress */
+};
 
-/* worker.c: a worker, with its device's state, its own sink, and panels of prepared variables. */
-typedef struct gcor_worker gcor_worker;
-gcor_status gcor_worker_open(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
-                             gcor_worker **worker);
-/* Computes all pairs of a square; they are delivered by the end of the next finish(). */
-gcor_status gcor_worker_multiply(gcor_worker *worker, const gcor_square *square);
-/* Computes a rectangle of the grid; see gcor_worker_multiply(). */
-gcor_status gcor_worker_multiply_tile(gcor_worker *worker, const gcor_tile *tile);
-/* Computes all squares of the queue, if there is no other worker. */
+/* The workers of the three kinds of runs: coefficients.c, one data set; subjects.c, several; overlap.c. */
+gcor_status gcor_open_coefficients(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
+                                   gcor_worker **worker);
+gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
+                               gcor_worker **worker);
+gcor_status gcor_open_overlaps(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
+                               gcor_worker **worker);
+/* How many coefficients an overlap counts as in the progress; 1 without overlaps. */
+int64_t gcor_overlap_weight(const gcor_job *job, int64_t n_obs);
+
+/* Multiply all pairs of a rectangle of the grid; they are delivered by the end of the next finish(). */
+gcor_status gcor_worker_multiply(gcor_worker *worker, const gcor_tile *tile);
+/* Multiply all squares of the queue, where there is no other worker, and finish. */
 gcor_status gcor_worker_multiply_all(gcor_worker *worker);
 gcor_status gcor_worker_finish(gcor_worker *worker);
 /* Frees the worker, also after an error. NULL is allowed. */
 void gcor_worker_close(gcor_worker *worker);
-/* Called before and after a tile of that many pairs, counted for each subject, for progress. An error is an
- * interrupt. */
-gcor_status gcor_begin_pairs(gcor_context *context, int64_t pairs);
-void gcor_end_pairs(gcor_context *context);
 /* Min side of a square that keeps the worker's device busy. */
 int64_t gcor_worker_min_side(const gcor_worker *worker);
 
-/* slabs.c: replaces a worker's panels for overlaps. Holds adjacencies of some variables on its device, made on
- * demand. *slabs is the caller's, to free with gcor_slabs_close(); NULL after an error. */
-typedef struct gcor_slabs gcor_slabs;
-gcor_status gcor_slabs_open(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
-                            gcor_slabs **slabs);
-/* Computes the overlaps of a rectangle of the grid; they are delivered by the end of the next finish(). */
-gcor_status gcor_slabs_multiply(gcor_slabs *slabs, const gcor_tile *tile);
-gcor_status gcor_slabs_finish(gcor_slabs *slabs);
-/* Prepares all variables if there is no pair, as their flags are still needed. */
-gcor_status gcor_slabs_prepare(gcor_slabs *slabs);
-/* NULL is allowed. */
-void gcor_slabs_close(gcor_slabs *slabs);
-/* Min side of a square. */
-int64_t gcor_slabs_min_side(const gcor_slabs *slabs);
-/* Number of pairs of the first product that one pair of the second counts as, for the progress bar. */
-int64_t gcor_overlap_weight(const gcor_work *work);
-
-/* devices.c: computes all of work->queue on that many of the session's devices. If it is one, the next ones replace
- * it if it fails. job->devices_lost counts the devices that failed. An error: all devices failed, or another error
- * occurred. */
+/* devices.c: do all of work->queue, on so many of the session's devices; where that is one, the next ones stand in
+ * for it should it fail. job->devices_lost counts those that failed. An error: all did, or something else went wrong.
+ */
 gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers);
 /* True if the status is a device's failure, so that another device may do the work. */
 int gcor_is_of_device(gcor_status status);

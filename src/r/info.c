@@ -2,7 +2,7 @@
 #include "r.h"
 
 #include "../base/alloc.h"
-#include "../cpu/cpu.h"
+#include "../base/isa.h"
 #ifdef GPUCOR_CUDA
 #include "../cuda/backend/info.h"
 #endif
@@ -72,9 +72,9 @@ SEXP r_backends(void) {
 /* Of the processor's, those that there are kernels for, the best first. */
 static SEXP instruction_sets(void) {
     int sets = 0;
-    while (cpu_kernel_set(sets)) sets++;
+    while (gcor_isa_at(sets)) sets++;
     SEXP names = PROTECT(Rf_allocVector(STRSXP, sets));
-    for (int set = 0; set < sets; set++) SET_STRING_ELT(names, set, Rf_mkChar(cpu_kernel_set(set)->name));
+    for (int set = 0; set < sets; set++) SET_STRING_ELT(names, set, Rf_mkChar(gcor_isa_at(set)));
     UNPROTECT(1);
     return names;
 }

@@ -29,10 +29,10 @@ static void parse_devices(r_job *q, SEXP settings) {
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
-/* Pairs that are made ready one by one are the processor's. */
-static void use_processor(r_job *q) {
-    if (q->backend == &gcor_cpu) return;
-    q->backend = &gcor_cpu;
+/* Another back end takes over if the one that was asked for cannot prepare single pairs. */
+static void use_backend_for_single_pairs(r_job *q) {
+    if (q->backend->has_single_pairs) return;
+    for (int k = 0; !q->backend->has_single_pairs; k++) q->backend = gcor_backend_at(k);
     q->n_devices = 1;
     q->devices[0] = 0;
 }
@@ -121,7 +121,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
         q->job.design = &q->design;
         q->df = r_df_parse(design);
     }
-    if (q->job.use == GCOR_PAIRWISE && has_single_pairs(q)) use_processor(q);
+    if (q->job.use == GCOR_PAIRWISE && has_single_pairs(q)) use_backend_for_single_pairs(q);
     r_call_parse(&q->call, settings);
 }
 

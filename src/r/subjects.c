@@ -114,6 +114,6 @@ SEXP r_group_tests(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rows, SEXP settin
 
 void r_subjects_memory(r_job *q) {
     int64_t part = (gcor_available_memory() - q->call.context.result_bytes) / PART_OF_FREE;
-    if (q->backend == &gcor_cpu && q->call.context.memory == 0 && part > gcor_cpu.memory(NULL))
+    if (q->backend->is_host && q->call.context.memory == 0 && part > q->backend->memory(NULL))
         q->call.context.memory = part;
 }

@@ -69,7 +69,7 @@ static int64_t count_missing(int64_t row, int64_t col, int64_t n, const double *
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    gcor_adjacency *to = (gcor_adjacency *)sink;
+    gcor_adjacency *to = gcor_adjacency_of_sink(sink);
     double r[SOME];
     float a[SOME];
     int64_t missing = 0;
@@ -79,7 +79,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         for (int64_t k = 0; k < n; k++) r[k] = gcor_value(segment, from + k);
         int64_t of_all = find_adjacencies(&to->rule, r, n, a);
         missing += sink->shape == GCOR_FULL ? count_missing(segment->row, segment->col + from, n, r) : of_all;
-        put(to, segment->row, segment->col + from - to->first, n, a);
+        put(to, segment->row, segment->col + from - to->head.first, n, a);
     }
     if (missing > 0) __atomic_fetch_add(&to->missing, missing, __ATOMIC_RELAXED);
     return GCOR_OK;
@@ -100,19 +100,19 @@ static void mirror(gcor_adjacency *of, int64_t r, int64_t c) {
 
 /* Fills the columns from c WIDTH on: mirrored rows, and zeros on the diagonal and beyond the last variable. */
 static void complete(gcor_adjacency *of, int64_t c) {
-    const int64_t n = of->sink.n_col, slivers = (of->n + WIDTH - 1) / WIDTH;
-    const int64_t beyond = c + 1 == slivers ? slivers * WIDTH - of->n : 0;
+    const int64_t n = of->sink.n_col, slivers = (of->head.n_var + WIDTH - 1) / WIDTH;
+    const int64_t beyond = c + 1 == slivers ? slivers * WIDTH - of->head.n_var : 0;
     int64_t begin = of->sink.shape == GCOR_UPPER ? c : 0, end = of->sink.shape == GCOR_LOWER ? c + 1 : slivers;
     for (int64_t r = begin; of->sink.shape != GCOR_FULL && r < end; r++) mirror(of, c, r);
     for (int64_t k = 0; k < n && beyond > 0; k++)
         memset(of->values + (c * n + k + 1) * WIDTH - beyond, 0, (size_t)beyond * sizeof(float));
-    for (int64_t v = c * WIDTH; v < of->n && v < (c + 1) * WIDTH; v++)
-        of->values[(c * n + of->first + v) * WIDTH + v % WIDTH] = 0;
+    for (int64_t v = c * WIDTH; v < of->head.n_var && v < (c + 1) * WIDTH; v++)
+        of->values[(c * n + of->head.first + v) * WIDTH + v % WIDTH] = 0;
 }
 
 /* Sums of absolute values, in sequence. */
 static void connect(gcor_adjacency *of, int64_t c) {
-    const int64_t some = of->n - c * WIDTH < WIDTH ? of->n - c * WIDTH : WIDTH;
+    const int64_t some = of->head.n_var - c * WIDTH < WIDTH ? of->head.n_var - c * WIDTH : WIDTH;
     double sum[WIDTH] = {0};
     for (int64_t k = 0; k < of->sink.n_col; k++) {
         const float *row = gcor_adjacency_row(of, k, c);
@@ -139,7 +139,7 @@ static void connect_sliver(void *argument, int thread, int64_t c) {
 }
 
 gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *context) {
-    const int64_t slivers = (adjacency->n + WIDTH - 1) / WIDTH;
+    const int64_t slivers = (adjacency->head.n_var + WIDTH - 1) / WIDTH;
     completion of = {adjacency, context};
     gcor_for_each(context->threads, slivers, complete_sliver, &of);
     gcor_for_each(context->threads, slivers, connect_sliver, &of);
@@ -147,7 +147,7 @@ gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *con
 }
 
 static void release(gcor_sink *sink) {
-    gcor_adjacency *adjacency = (gcor_adjacency *)sink;
+    gcor_adjacency *adjacency = gcor_adjacency_of_sink(sink);
     if (adjacency->device) adjacency->free_device(adjacency->device);
     gcor_pool_give(&adjacency->memory);
     gcor_free(adjacency->connectivity);
@@ -164,8 +164,8 @@ int64_t gcor_adjacency_bytes(int64_t n_var) {
 }
 
 static gcor_status take_memory(gcor_adjacency *own, gcor_context *context) {
-    const int64_t slivers = (own->n + WIDTH - 1) / WIDTH;
-    own->connectivity = gcor_alloc(context, own->n, sizeof *own->connectivity, "connectivities");
+    const int64_t slivers = (own->head.n_var + WIDTH - 1) / WIDTH;
+    own->connectivity = gcor_alloc(context, own->head.n_var, sizeof *own->connectivity, "connectivities");
     if (!own->connectivity) return GCOR_NO_MEMORY;
     own->memory = gcor_pool_take(context, slivers * WIDTH * gcor_adjacency_bytes(own->sink.n_col),
                                  "the adjacencies of all pairs");
@@ -177,10 +177,9 @@ gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *r
                                int64_t first, int64_t n, int in_memory, gcor_adjacency **adjacency) {
     gcor_adjacency *own = *adjacency = gcor_alloc(context, 1, sizeof *own, "the adjacencies");
     if (!own) return GCOR_NO_MEMORY;
-    *own = (gcor_adjacency){.sink = {.type = &gcor_adjacency_type, .shape = shape, .n_row = n_var, .n_col = n_var},
-                            .rule = *rule,
-                            .first = first,
-                            .n = n};
+    *own = (gcor_adjacency){.head = {.kind = GCOR_ADJACENCY, .first = first, .n_var = n, .n_obs = n_var},
+                            .sink = {.type = &gcor_adjacency_type, .shape = shape, .n_row = n_var, .n_col = n_var},
+                            .rule = *rule};
     gcor_status status = in_memory ? take_memory(own, context) : GCOR_OK;
     if (!status) return GCOR_OK;
     release(&own->sink);

@@ -17,12 +17,12 @@ enum { GCOR_ADJACENCY_WIDTH = 32 };
 /* shape: for the whole matrix the triangle whose pairs are delivered, each once; for a slab GCOR_FULL, and every
  * pair of its columns is delivered. */
 struct gcor_adjacency {
-    gcor_sink sink; /* must be first; n_row and n_col: all variables */
+    gcor_operand head; /* first: as an operand, of kind GCOR_ADJACENCY; first, n_var: the slab's variables */
+    gcor_sink sink;    /* n_row and n_col: all variables */
     gcor_overlap_rule rule;
-    int64_t first, n;     /* the slab's variables are first .. first+n-1 */
-    int64_t missing;      /* number of pairs without a coefficient */
-    float *values;        /* NULL: the matrix is on a device */
-    double *connectivity; /* n: sum of absolute values of each variable; NULL: on a device */
+    int64_t missing;      /* pairs without a coefficient */
+    float *values;        /* NULL: a device has them */
+    double *connectivity; /* of each of its variables the sum of sizes; NULL: a device has them */
     gcor_block memory;
     /* The matrix on the run's device, if it is not in host memory, and the function that frees it. */
     void *device;
@@ -37,7 +37,11 @@ extern const gcor_sink_type gcor_adjacency_type;
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
                                int64_t first, int64_t n, int in_memory, gcor_adjacency **adjacency);
 
-/* Bytes of a variable's adjacencies in host memory. */
+static inline gcor_adjacency *gcor_adjacency_of_sink(gcor_sink *sink) {
+    return (gcor_adjacency *)((char *)sink - offsetof(struct gcor_adjacency, sink));
+}
+
+/* Bytes of a variable's adjacencies in the host's memory. */
 int64_t gcor_adjacency_bytes(int64_t n_var);
 
 /* Completes a matrix in host memory after a run: fills the other triangle, writes zeros where there is no pair, and

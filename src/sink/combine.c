@@ -156,56 +156,8 @@ static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_t
     return deliver(c, context);
 }
 
-/* ---- parts of tiles, of all subjects in turns ------------------------------------------------------------- */
-
-static gcor_status make_parts(gcor_combine *c, gcor_context *context) {
-    enum { EACH = GCOR_PART * GCOR_PART };
-    const char *what = "coefficients of all subjects";
-    int threads = context->threads;
-    if (threads <= c->threads) return GCOR_OK;
-    gcor_free(c->values);
-    gcor_free(c->parts);
-    c->threads = 0;
-    c->values = gcor_alloc(context, threads * EACH, sizeof(float), what);
-    c->parts = gcor_alloc(context, threads, sizeof *c->parts, what);
-    if (!c->values || !c->parts) return GCOR_NO_MEMORY;
-    for (int t = 0; t < threads; t++) c->parts[t] = (gcor_combine_part){.sums = (float *)c->values + t * EACH};
-    c->threads = threads;
-    return GCOR_OK;
-}
-
-static gcor_status begin_turns(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    gcor_combine *c = combine_of(sink);
-    gcor_status status = make_parts(c, context);
-    return status ? status : gcor_begin_tile(c->to, context, tile);
-}
-
-static void begin_part(gcor_sink *sink, gcor_context *context, int thread, const gcor_tile *part) {
-    (void)context;
-    combine_of(sink)->parts[thread].of = *part;
-}
-
-static gcor_status take_turn(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    gcor_combine *c = combine_of(sink);
-    const gcor_combine_part *part = &c->parts[thread];
-    (void)context;
-    gcor_approx_add(c, segment->turn, segment,
-                    part->sums + (segment->row - part->of.row) * part->of.n_col + (segment->col - part->of.col));
-    return GCOR_OK;
-}
-
-static void end_part(gcor_sink *sink, gcor_context *context, int thread) {
-    gcor_combine *c = combine_of(sink);
-    gcor_approx_deliver(c, context, thread, &c->parts[thread].of, c->parts[thread].sums);
-}
-
-static gcor_status end_turns(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return gcor_end_tile(combine_of(sink)->to, context, tile);
-}
-
 static void release(gcor_sink *sink) {
     gcor_combine *c = combine_of(sink);
-    gcor_free(c->parts);
     gcor_free(c->values);
     gcor_free(c->taken);
     gcor_free(c->rows);
@@ -232,20 +184,6 @@ static const gcor_sink_type host_type = {
     .free = release,
 };
 
-static const gcor_sink_type turns_type = {
-    .name = "combine",
-    .take = take_turn,
-    .begin_tile = begin_turns,
-    .end_tile = end_turns,
-    .begin_part = begin_part,
-    .end_part = end_part,
-    .free = release,
-};
-
-void gcor_combine_in_turns(gcor_combine *c) {
-    c->sink.type = &turns_type;
-}
-
 gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule, const gcor_backend *backend,
                              gcor_sink *to, int in_double, gcor_combine **combine) {
     const char *what = "the sums of all subjects";
@@ -260,7 +198,6 @@ gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule
                         .rule = rule,
                         .backend = backend,
                         .loops = gcor_combine_best_loops()};
-    c->sink.in_turns = 1;
     c->sink.form = in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
     c->rows = gcor_alloc(context, rule->n, sizeof *c->rows, what);
     c->cols = gcor_alloc(context, rule->n, sizeof *c->cols, what);

@@ -13,29 +13,19 @@
 extern "C" {
 #endif
 
-/* What a thread has of a tile where subjects come in turns, and the sums of it, in rows without gaps. */
-typedef struct {
-    gcor_tile of;
-    float *sums;
-    char fill[24]; /* alone in its line of the cache */
-} gcor_combine_part;
-
 typedef struct {
     gcor_sink sink; /* first; approximate: values are cheap, which is to be decided before the first tile */
     gcor_sink *to;  /* the caller's */
     const gcor_combination *rule;
     const gcor_backend *backend;
     const struct gcor_combine_loops *loops; /* combine_loops.h */
-    const gcor_operand **rows, **cols; /* of each subject, of the tile at hand, where values are cheap: the caller sets
-                                          them before it multiplies */
-    double *errors;                    /* of each subject's values */
-    int64_t subject;                   /* the one whose tile comes next */
+    const gcor_operand **rows, **cols;      /* each subject's operands of the current tile, where values are cheap */
+    double *errors;                         /* of each subject's values */
+    int64_t subject;                        /* the one whose tile comes next */
     gcor_tile tile;
-    gcor_combine_part *parts; /* each thread's, where subjects come in turns, their sums in values; owned */
-    int threads;              /* that have one */
-    char *values;             /* the tile's sums, or every subject's values, in rows without gaps; owned */
-    double *taken;            /* the weights that are in each sum, where subjects are left out; owned */
-    int64_t capacity;         /* pairs */
+    char *values;     /* the tile's sums, or every subject's values, in rows without gaps; owned */
+    double *taken;    /* the weights that are in each sum, where subjects are left out; owned */
+    int64_t capacity; /* pairs */
 } gcor_combine;
 
 /* Sums of all subjects' values: what a device can have a half of (cuda/sink/combine.cu). */
@@ -53,9 +43,6 @@ gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule
 
 /* Whether the other sink, the rule and the back end allow cheap values; operands must be REAL ones. */
 int gcor_combine_may_be_approx(const gcor_combine *combine);
-
-/* From now on subjects come in turns: multiply_in_turns(). Their values are cheap. */
-void gcor_combine_in_turns(gcor_combine *combine);
 
 /* How long a tile's side should be, a power of two: so that its sums stay in the cache that the threads have, or where
  * operands are to be made ready for each tile anew, which large tiles do less often, in so many bytes. */

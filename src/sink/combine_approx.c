@@ -8,12 +8,13 @@
 #include <string.h>
 
 /* What no polynomial stands for, as artanh is steep there: of the coefficient that exact() will have, too. */
-static void add_beyond(const gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum, float w) {
+static void add_beyond(const gcor_combine *c, const gcor_segment *segment, float *sum, float w) {
+    const gcor_operand *rows = segment->rows, *cols = segment->cols;
     for (int64_t k = 0; k < segment->n; k++) {
         const int32_t element = (int32_t)k;
         double r, z = 0;
         if (!(fabsf(segment->floats[k]) > (float)GCOR_APPROX_MAX)) continue;
-        c->backend->pairs(c->rows + subject, c->cols + subject, 1, segment->row, segment->col, &element, 1, &r);
+        c->backend->pairs(&rows, &cols, 1, segment->row, segment->col, &element, 1, &r);
         c->loops->add_fisher(&z, &r, 1, 1);
         sum[k] += w * (float)z;
     }
@@ -28,13 +29,15 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
     for (int64_t k = 0; subject == 0 && rule->how == GCOR_MIN && k < n; k++) sum[k] = INFINITY;
     switch (rule->how) {
     case GCOR_FISHER:
-        if (loops->add_approx_fisher(sum, value, w, n)) add_beyond(c, subject, segment, sum, w);
+        if (loops->add_approx_fisher(sum, value, w, n)) add_beyond(c, segment, sum, w);
         break;
     case GCOR_MIN: loops->add_approx_min(sum, value, n); break;
     default: loops->add_approx_mean(sum, value, w, n);
     }
-    double error = segment->error; /* the same from every thread */
+    double error = segment->error; /* these three are the same from every thread */
     __atomic_store(&c->errors[subject], &error, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->rows[subject], (const gcor_operand *)segment->rows, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->cols[subject], (const gcor_operand *)segment->cols, __ATOMIC_RELAXED);
 }
 
 /* How steep artanh is at the most where a polynomial stands for it, or at a value so far beyond. */
@@ -88,60 +91,59 @@ static double min_size(const gcor_combine *c, double error) {
 
 /* ---- to the other sink ---------------------------------------------------------------------------------- */
 
-/* Some sums of a row that may be of use, and what exact() will want of them is on its way: they wait until a few more
- * are found. */
+/* Segments of a row whose sums may be of use. The columns that exact() will read are prefetched when a segment is
+ * found; the segment goes to the other sink when a few more have been found. */
 enum { WAITING = 2 };
 typedef struct {
     gcor_combine *c;
     gcor_context *context;
     int thread;
-    double min;
+    double min_size; /* of sums that may be of use; 0: all may */
     int64_t found;
     gcor_segment segment[WAITING];
 } delivery;
 
-static void fetch(const delivery *d, const gcor_segment *segment) {
-    enum { FEW = 4 }; /* more are as far ahead of one another */
+static void prefetch(const delivery *d, const gcor_segment *segment) {
+    enum { FEW = 4 }; /* exact() prefetches further ones itself */
     const gcor_combine *c = d->c;
     int32_t element[FEW];
     int64_t n = 0;
     for (int64_t k = 0; k < segment->n && n < FEW; k++) {
         element[n] = (int32_t)k;
-        n += fabsf(segment->floats[k]) > (float)d->min;
+        n += fabsf(segment->floats[k]) > (float)d->min_size;
     }
-    c->backend->fetch(c->rows, c->cols, c->rule->n, segment->row, segment->col, element, n);
+    c->backend->pairs(c->rows, c->cols, c->rule->n, segment->row, segment->col, element, n, NULL);
 }
 
 static void hand_over(const delivery *d, const gcor_segment *segment) {
     gcor_combine *c = d->c;
     if (c->rule->how == GCOR_FISHER) c->loops->end_approx_fisher((float *)segment->floats, segment->n);
-    /* A failure is in the context; what remains is cheap. */
+    /* A failure is in the context; the remaining segments take little time. */
     (void)c->to->type->take(c->to, d->context, d->thread, segment);
 }
 
 static void wait(delivery *d, const gcor_segment *segment) {
-    gcor_segment *position = &d->segment[d->found++ % WAITING];
-    if (d->found > WAITING) hand_over(d, position);
-    *position = *segment;
-    fetch(d, segment);
+    gcor_segment *oldest = &d->segment[d->found++ % WAITING];
+    if (d->found > WAITING) hand_over(d, oldest);
+    *oldest = *segment;
+    prefetch(d, segment);
 }
 
 static void end_waiting(const delivery *d) {
-    int64_t first = d->found > WAITING ? d->found - WAITING : 0;
-    for (int64_t k = first; k < d->found; k++) hand_over(d, &d->segment[k % WAITING]);
+    for (int64_t k = gcor_max(0, d->found - WAITING); k < d->found; k++) hand_over(d, &d->segment[k % WAITING]);
 }
 
 /* A row of sums. */
 static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) {
     gcor_segment some = *row;
     some.floats = sum;
-    if (!(d->min > 0)) {
+    if (!(d->min_size > 0)) {
         hand_over(d, &some);
         return;
     }
     for (int64_t k = 0; k < row->n; k += GCOR_APPROX_SOME) {
         int64_t n = gcor_min(GCOR_APPROX_SOME, row->n - k);
-        if (!d->c->loops->are_beyond(sum + k, (float)d->min, n)) continue;
+        if (!d->c->loops->are_beyond(sum + k, (float)d->min_size, n)) continue;
         some.col = row->col + k;
         some.n = n;
         some.floats = sum + k;
@@ -151,7 +153,7 @@ static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) 
 
 void gcor_approx_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums) {
     const double error = approx_error(c);
-    delivery d = {.c = c, .context = context, .thread = thread, .min = min_size(c, error)};
+    delivery d = {.c = c, .context = context, .thread = thread, .min_size = min_size(c, error)};
     gcor_segment row = {.error = error, .refine = exact, .rows = c};
     for (int64_t i = 0; i < tile->n_row; i++) {
         row.row = tile->row + i;

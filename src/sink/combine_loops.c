@@ -6,7 +6,7 @@
 #endif
 
 #include "../base/fisher.h"
-#include "../cpu/kernels.h"
+#include "../base/isa.h"
 
 #include <string.h>
 
@@ -106,9 +106,9 @@ TARGET static inline int some_beyond_avx512(const float *value, float max) {
 const gcor_combine_loops *gcor_combine_best_loops(void) {
 #if defined(__x86_64__)
     static const gcor_combine_loops *const sets[] = {&loops_avx512, &loops_avx2};
-    const cpu_kernels *kernels = cpu_best_kernels();
-    for (int s = 0; kernels && s < 2; s++)
-        if (strcmp(kernels->name, sets[s]->name) == 0) return sets[s];
+    const char *isa = gcor_isa();
+    for (int s = 0; isa && s < 2; s++)
+        if (strcmp(isa, sets[s]->name) == 0) return sets[s];
 #endif
     return &loops_plain;
 }

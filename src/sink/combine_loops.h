@@ -45,7 +45,7 @@ enum { GCOR_APPROX_SOME = 64 };
 #define GCOR_APPROX_MAX 0.9
 #define GCOR_APPROX_ERROR 1.5e-4
 
-/* Those of the machine's best instruction set, or of that which the environment names (cpu/kernels.h). */
+/* The loops for gcor_isa() (base/isa.h). */
 const gcor_combine_loops *gcor_combine_best_loops(void);
 
 #endif

@@ -100,7 +100,7 @@ static gcor_status do_tiles(tiles *t, gcor_context *context, gcor_window_tile_wo
 gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
                                 gcor_window_tile_work work, void *user) {
     tiles t = {
-        .windows = windows, .crew = {.session = session}, .side = session->backend == &gcor_cpu ? SIDE : DEVICE_SIDE};
+        .windows = windows, .crew = {.session = session}, .side = session->backend->is_host ? SIDE : DEVICE_SIDE};
     gcor_status status = evict(&t, context);
     if (!status) status = do_tiles(&t, context, work, user);
     gcor_free(t.values);

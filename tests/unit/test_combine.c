@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "system.h"
 
-#include "../../src/cpu/kernels.h"
+#include "../../src/base/isa.h"
 #include "../../src/sink/combine_loops.h"
 
 #include <math.h>
@@ -45,8 +45,8 @@ static void check_looks(const gcor_combine_loops *loops) {
 }
 
 static void with_each_set(void (*check)(const gcor_combine_loops *)) {
-    for (int s = 0; cpu_kernel_set(s); s++) {
-        unit_set_variable("GPUCOR_CPU", cpu_kernel_set(s)->name);
+    for (int s = 0; gcor_isa_at(s); s++) {
+        unit_set_variable("GPUCOR_CPU", gcor_isa_at(s));
         check(gcor_combine_best_loops());
     }
     unit_set_variable("GPUCOR_CPU", NULL);

@@ -5,6 +5,7 @@
 
 #include "../../src/base/os.h"
 #include "../../src/measure/measure.h"
+#include "../../src/base/isa.h"
 #include "../../src/cpu/kernels.h"
 #include "../../src/cpu/knight.h"
 
@@ -86,10 +87,10 @@ static cpu_levels open_levels(const cpu_kernels *kernels, const float *score, in
 static void tables_count_all_pairs(void) {
     float x[MAX_OBS], y[MAX_OBS];
     unit_seed(22);
-    for (int set = 0; cpu_kernel_set(set); set++)
+    for (int set = 0; gcor_isa_at(set); set++)
         for (int s = 2; s < SIZES; s++)
             for (int levels = 1; levels <= CPU_LEVELS; levels++) {
-                const cpu_kernels *kernels = cpu_kernel_set(set);
+                const cpu_kernels *kernels = cpu_kernels_of(gcor_isa_at(set));
                 unit_about("%s, %d observations, %d levels", kernels->name, sizes[s], levels);
                 fill(x, sizes[s], levels, levels % 2);
                 fill(y, sizes[s], 1 + (int)unit_random(CPU_LEVELS), levels % 3 == 0);

@@ -4,6 +4,7 @@
 
 #include "../../src/base/os.h"
 #include "../../src/measure/coefficient.h"
+#include "../../src/base/isa.h"
 #include "../../src/cpu/kernels.h"
 
 #include <stdlib.h>
@@ -25,9 +26,9 @@ static void dots_of_columns(void) {
         for (int64_t k = 0; k < stride; k++) x[k] = k < n ? (float)any_value() : 0;
         for (int64_t k = 0; k < N_COLS * stride; k++) y[k] = k % stride < n ? (float)any_value() : 0;
         for (int64_t c = 0; c < count; c++) which[c] = (int32_t)unit_random(N_COLS);
-        for (int set = 0; cpu_kernel_set(set); set++) {
-            unit_about("%s, %d observations, %d columns", cpu_kernel_set(set)->name, (int)n, (int)count);
-            cpu_kernel_set(set)->dots(x, y, stride, which, count, stride, out);
+        for (int set = 0; gcor_isa_at(set); set++) {
+            unit_about("%s, %d observations, %d columns", gcor_isa_at(set), (int)n, (int)count);
+            cpu_kernels_of(gcor_isa_at(set))->dots(x, y, stride, which, count, stride, out);
             for (int64_t c = 0; c < count; c++) CHECK(out[c] == gcor_dot(x, y + which[c] * stride, n));
         }
     }
@@ -43,13 +44,13 @@ static void sums_in_double(void) {
     const int64_t sizes[] = {1, 2, 127, 128, 129, 256, 299};
     unit_seed(32);
     for (int s = 0; s < 7; s++)
-        for (int set = 0; cpu_kernel_set(set); set++) {
+        for (int set = 0; gcor_isa_at(set); set++) {
             int64_t n = sizes[s];
-            unit_about("%s, %d observations", cpu_kernel_set(set)->name, (int)n);
+            unit_about("%s, %d observations", gcor_isa_at(set), (int)n);
             for (int64_t k = 0; k < WIDTH * n; k++) rows[k] = any_value(), cols[k] = any_value();
             for (int64_t k = 0; k < n; k += GCOR_OBS_RUN)
-                cpu_kernel_set(set)->fused(rows + k * WIDTH, cols + k * WIDTH, gcor_clamp(GCOR_OBS_RUN, 0, n - k),
-                                           k > 0, sums);
+                cpu_kernels_of(gcor_isa_at(set))
+                    ->fused(rows + k * WIDTH, cols + k * WIDTH, gcor_clamp(GCOR_OBS_RUN, 0, n - k), k > 0, sums);
             for (int r = 0; r < CPU_KERNEL_ROWS; r++)
                 for (int c = 0; c < WIDTH; c++) {
                     for (int64_t k = 0; k < n; k++) x[k] = rows[k * WIDTH + r], y[k] = cols[k * WIDTH + c];

@@ -23,8 +23,9 @@ typedef enum {
     GCOR_RANK_COMMON, /* ranks among the pairwise-complete observations, then as Pearson, in integers */
     GCOR_SIGN_COMMON, /* signs of the differences between pairwise-complete observations */
     GCOR_DOUBLE,      /* float64 columns, replacing GCOR_REAL in double precision */
-    GCOR_PAIR_COMMON /* both columns of a pair prepared again on their pairwise-complete observations, in double, on the
-                        CPU; for any GCOR_REAL measure with a prepare_double() */
+    GCOR_PAIR_COMMON, /* both columns of a pair prepared again on their pairwise-complete observations, in double, on the
+                        * CPU; for any GCOR_REAL measure with a prepare_double() */
+    GCOR_ADJACENCY    /* a slab of the adjacency matrix, for topological overlap; no measure has it */
 } gcor_kind;
 
 /* The effect of an infinite value on a column of complete observations. */

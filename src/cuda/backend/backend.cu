@@ -138,6 +138,8 @@ static void check_tile(const gcor_tile &tile) {
 static gcor_status cuda_multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
                                  const gcor_tile *tile) {
     return entered(state, [&] {
+        if (rows->kind == GCOR_ADJACENCY)
+            return state->device_sink->overlap((const gcor_adjacency *)rows, (const gcor_adjacency *)cols, *tile);
         check_tile(*tile);
         state->device_sink->multiply(*operand_of(rows), *operand_of(cols), *tile);
     });
@@ -147,12 +149,7 @@ static gcor_status cuda_finish(gcor_state *state) {
     return entered(state, [&] { state->device_sink->finish(); });
 }
 
-static gcor_status cuda_overlap(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
-                                const gcor_tile *tile) {
-    return entered(state, [&] { state->device_sink->overlap(rows, cols, *tile); });
-}
-
-/* Called before a run, which sets the state's context. */
+/* Before a run, which sets its own context. */
 static gcor_status cuda_plan_entry(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     state->context = context;
     gcor_status status = entered(state, [&] { cuda_plan_overlap(state, context, n_var, plan); });
@@ -160,27 +157,26 @@ static gcor_status cuda_plan_entry(gcor_state *state, gcor_context *context, int
     return status;
 }
 
+/* In the order of gcor_backend; the empty comments keep one member a line. */
 extern "C" const gcor_backend gcor_cuda = {
-    "cuda",
-    cuda_count_gpus,
-    cuda_open,
-    cuda_close,
-    cuda_begin,
-    cuda_end,
-    cuda_memory,
-    cuda_column_bytes,
-    cuda_tile_size,
-    cuda_prepare_entry,
-    cuda_release,
-    cuda_multiply,
-    cuda_finish,
-    nullptr,
-    cuda_overlap,
-    cuda_overlap_side,
-    cuda_plan_entry,
-    nullptr,
-    1,
-    nullptr,
-    0,
-    nullptr,
+    "cuda",             //
+    cuda_count_gpus,    //
+    cuda_open,          //
+    cuda_close,         //
+    cuda_begin,         //
+    cuda_end,           //
+    cuda_memory,        //
+    cuda_column_bytes,  //
+    cuda_tile_size,     //
+    cuda_prepare_entry, //
+    cuda_release,       //
+    cuda_multiply,      //
+    cuda_finish,        //
+    nullptr,            // pairs
+    cuda_overlap_side,  //
+    cuda_plan_entry,    //
+    nullptr,            // overlap_memory
+    1,                  // keeps_adjacency
+    0,                  // is_host
+    0,                  // has_single_pairs
 };

@@ -67,7 +67,7 @@ class DeviceAdjacency : public DeviceSink {
     void trim() override {}
 
   private:
-    gcor_adjacency *adjacency() const { return (gcor_adjacency *)state->sink; }
+    gcor_adjacency *adjacency() const { return gcor_adjacency_of_sink(state->sink); }
     AdjacencyMatrix *matrix();
 };
 
@@ -77,8 +77,8 @@ AdjacencyMatrix *DeviceAdjacency::matrix() {
     if (own->device) return (AdjacencyMatrix *)own->device;
     std::unique_ptr<AdjacencyMatrix> fresh(new AdjacencyMatrix);
     fresh->device = state->device;
-    fresh->first = own->first;
-    fresh->n = own->n;
+    fresh->first = own->head.first;
+    fresh->n = own->head.n_var;
     fresh->n_var = own->sink.n_col;
     fresh->stride = adjacency_stride(fresh->n_var);
     int64_t all = fresh->n * fresh->stride;

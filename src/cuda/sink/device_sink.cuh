@@ -23,7 +23,7 @@ class DeviceSink {
     /* Begins a run into state->sink and discards what the last run left. */
     virtual SinkNeeds begin() = 0;
     virtual void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) = 0;
-    /* Called instead of multiply() for a sink with of_overlaps; the tile is one that plan_overlap() asks for. */
+    /* Instead of multiply() for operands of kind GCOR_ADJACENCY; only for a sink of_overlaps. */
     virtual void overlap(const gcor_adjacency *, const gcor_adjacency *, const gcor_tile &) {
         fail_impossible("overlaps where there are coefficients");
     }
