@@ -1,6 +1,6 @@
 # The folders of src/ as floors: a file includes what is in its own folder or on a floor below, and the contract,
 # gpucor.h; no two files include each other, in however many steps. x.c and x.h count as one file.
-floors <- list("base", "measure", "source", "mask", "stats", "engine", "sink", c("cpu", "cuda"), "r", ".")
+floors <- list("base", "measure", "source", "mask", "stats", "sink", "engine", c("cpu", "cuda"), "r", ".")
 contract <- c("gpucor.h", "configured.h")
 
 setwd("src")

@@ -8,7 +8,7 @@
  *   kendall.c             a tile of signs pair by pair, where that is cheaper:
  *     knight.c levels.c   by sorting, and by contingency tables
  *   pairwise.c            a tile of pairwise-complete values or ranks
- *   overlap.c             the product of adjacencies (engine/overlap.h) */
+ *   overlap.c             the product of adjacencies (measure/overlap.h) */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 

@@ -4,8 +4,8 @@
 #include "cpu.h"
 
 #include "../base/os.h"
-#include "../engine/overlap.h"
-#include "../engine/shard.h"
+#include "../measure/overlap.h"
+#include "../base/shard.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
 #include "../sink/adjacency.h"

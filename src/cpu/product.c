@@ -136,7 +136,7 @@ static void work_on_slice(tile_product *t, int64_t first, int64_t n) {
     gcor_for_each(t->state->context->threads, cpu_blocks(tile), work_on_block_of_slice, t);
 }
 
-static gcor_status evict(tile_product *t) {
+static gcor_status reserve(tile_product *t) {
     gcor_state *state = t->state;
     const cpu_product *p = t->product;
     int64_t threads = state->context->threads, blocks = t->keep ? cpu_blocks(t->tile) : threads;
@@ -161,7 +161,7 @@ gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, 
                       .row_slivers = &state->rows,
                       .col_slivers = diagonal ? &state->rows : &state->cols,
                       .keep = product->length > product->slice};
-    gcor_status status = evict(&t);
+    gcor_status status = reserve(&t);
     if (status) return status;
     int64_t first = 0;
     do {

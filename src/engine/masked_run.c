@@ -1,9 +1,9 @@
 /* A run of which some pairs count: its variables are put in an order in which most tiles have none of them, a filter
  * keeps the others from the sink, and in the end the sink and the flags are as if there had been no order. */
-#include "masked_run.h"
+#include "run.h"
 
 #include "../base/alloc.h"
-#include "combine.h"
+#include "../sink/combination.h"
 #include "../mask/filter.h"
 #include "../source/picked.h"
 
@@ -19,7 +19,7 @@ typedef struct {
     unsigned char *x_flags, *y_flags;
     gcor_filter filter;
     gcor_job job;
-} chosen;
+} masked;
 
 static gcor_status check(gcor_context *context, const gcor_job *job) {
     if (job->sink->type->keeps_all || job->x_norm)
@@ -44,7 +44,7 @@ static int any_thread_reads(const gcor_job *job, int of_y) {
 }
 
 /* All subjects' data, with their columns in the order of the pairs. */
-static gcor_status pick_subjects(gcor_context *context, const gcor_combination *all, chosen *c) {
+static gcor_status pick_subjects(gcor_context *context, const gcor_combination *all, masked *c) {
     c->of_subjects = gcor_alloc(context, 2 * all->n, sizeof *c->of_subjects, "the subjects");
     c->subjects = gcor_alloc(context, all->n, sizeof *c->subjects, "the subjects");
     if (!c->of_subjects || !c->subjects) return GCOR_NO_MEMORY;
@@ -63,7 +63,7 @@ static gcor_status pick_subjects(gcor_context *context, const gcor_combination *
     return GCOR_OK;
 }
 
-static gcor_status prepare(gcor_context *context, const gcor_job *job, chosen *c) {
+static gcor_status prepare(gcor_context *context, const gcor_job *job, masked *c) {
     const gcor_sink *sink = job->sink;
     int any_x = any_thread_reads(job, 0), any_y = any_thread_reads(job, job->y != NULL);
     gcor_status status = gcor_pairs_new(context, job->pairs, sink->shape, sink->n_row, sink->n_col, any_y, any_x,
@@ -90,7 +90,7 @@ static void copy_flags(const unsigned char *flags, const int32_t *number, int64_
 }
 
 /* What the run has found, by the names that variables have outside of it. */
-static gcor_status name(gcor_context *context, const chosen *c, gcor_job *job) {
+static gcor_status name(gcor_context *context, const masked *c, gcor_job *job) {
     const int32_t *rows = gcor_pairs_rows(c->pairs), *cols = gcor_pairs_cols(c->pairs);
     gcor_sink *sink = job->sink;
     copy_flags(c->x_flags, cols, sink->n_col, job->x_flags);
@@ -98,8 +98,8 @@ static gcor_status name(gcor_context *context, const chosen *c, gcor_job *job) {
     return sink->type->unpermute && (rows || cols) ? sink->type->unpermute(sink, context, rows, cols) : GCOR_OK;
 }
 
-gcor_status gcor_run_chosen(gcor_session *session, gcor_context *context, gcor_job *job) {
-    chosen c = {0};
+gcor_status gcor_run_masked(gcor_session *session, gcor_context *context, gcor_job *job) {
+    masked c = {0};
     gcor_status status = check(context, job);
     if (!status) status = prepare(context, job, &c);
     if (!status) status = gcor_run_all(session, context, &c.job);

@@ -2,11 +2,11 @@
  * of adjacencies, the columns of some variables with all variables in each; preparing it is a run of coefficients into
  * the sink that makes adjacencies of them. One slab if all of the matrix fits the memory; otherwise two at a time. A
  * device does one run at a time: the product of slabs pauses while a slab is prepared. */
-#include "overlap.h"
+#include "../measure/overlap.h"
 
 #include "../sink/adjacency.h"
 #include "../base/alloc.h"
-#include "masked_run.h"
+#include "run.h"
 #include "../measure/measure.h"
 #include "session.h"
 #include "../base/triangle.h"

@@ -1,10 +1,10 @@
 /* A run: which observations count, which pairs there are, and then all of them, by one worker or several. */
 #include "../base/alloc.h"
-#include "masked_run.h"
-#include "combine.h"
+#include "run.h"
+#include "../sink/combination.h"
 #include "../measure/measure.h"
 #include "../source/missing.h"
-#include "overlap.h"
+#include "../measure/overlap.h"
 #include "session.h"
 #include "workers.h"
 
@@ -122,7 +122,7 @@ static gcor_status look_at_all(gcor_context *context, gcor_job *job, gcor_data *
 
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
     if (job->overlap) return gcor_run_overlap(session, context, job);
-    return job->pairs ? gcor_run_chosen(session, context, job) : gcor_run_all(session, context, job);
+    return job->pairs ? gcor_run_masked(session, context, job) : gcor_run_all(session, context, job);
 }
 
 gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job) {

@@ -2,9 +2,9 @@
 #ifndef GPUCOR_WORKERS_H
 #define GPUCOR_WORKERS_H
 
-#include "combine.h"
-#include "overlap.h"
-#include "shard.h"
+#include "../sink/combination.h"
+#include "../measure/overlap.h"
+#include "../base/shard.h"
 #include "../source/source.h"
 
 /* What a run needs of one data set: of the only one, or of a subject. */

@@ -3,7 +3,7 @@
 
 #include "../base/os.h"
 #include "../engine/needs.h"
-#include "../engine/shard.h"
+#include "../base/shard.h"
 #include "../sink/edges/store.h"
 
 #include <errno.h>

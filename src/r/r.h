@@ -10,13 +10,13 @@
 #include <Rinternals.h>
 #include <R_ext/Rdynload.h>
 
-#include "../engine/combine.h"
+#include "../sink/combination.h"
 #include "../measure/compact.h"
 #include "../measure/design.h"
 #include "../base/pool.h"
 #include "../source/raw_file.h"
 #include "../source/missing.h"
-#include "../engine/overlap.h"
+#include "../measure/overlap.h"
 #include "../mask/pairs.h"
 #include "../engine/session.h"
 #include "../source/source.h"

@@ -6,7 +6,7 @@
 #include "../base/triangle.h"
 
 #include "../sink/neighbours.h"
-#include "../sink/window_moments.h"
+#include "../engine/window_moments.h"
 
 typedef struct {
     r_windows_job job;

@@ -3,7 +3,7 @@
 #ifndef GPUCOR_ADJACENCY_H
 #define GPUCOR_ADJACENCY_H
 
-#include "../engine/overlap.h"
+#include "../measure/overlap.h"
 #include "../base/pool.h"
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ int gcor_combine_may_be_approx(const gcor_combine *c) {
 
 /* ---- tiles -------------------------------------------------------------------------------------------- */
 
-static gcor_status evict(gcor_combine *c, gcor_context *context, int64_t pairs) {
+static gcor_status reserve(gcor_combine *c, gcor_context *context, int64_t pairs) {
     const char *what = "a tile's coefficients of all subjects";
     if (pairs <= c->capacity) return GCOR_OK;
     gcor_free(c->values);
@@ -59,7 +59,7 @@ static gcor_status evict(gcor_combine *c, gcor_context *context, int64_t pairs) 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_combine *c = combine_of(sink);
     c->tile = *tile;
-    return c->subject > 0 ? GCOR_OK : evict(c, context, tile->n_row * tile->n_col);
+    return c->subject > 0 ? GCOR_OK : reserve(c, context, tile->n_row * tile->n_col);
 }
 
 static int64_t position(const gcor_combine *c, int64_t row, int64_t col) {

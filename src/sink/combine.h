@@ -7,7 +7,7 @@
 #ifndef GPUCOR_COMBINE_SINK_H
 #define GPUCOR_COMBINE_SINK_H
 
-#include "../engine/combine.h"
+#include "combination.h"
 
 #ifdef __cplusplus
 extern "C" {

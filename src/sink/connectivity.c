@@ -61,7 +61,7 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
 
 /* ---- every pair ----------------------------------------------------------------------------------- */
 
-static gcor_status evict(gcor_connectivity *c, gcor_context *context, int64_t pairs) {
+static gcor_status reserve(gcor_connectivity *c, gcor_context *context, int64_t pairs) {
     if (pairs <= c->tile_capacity) return GCOR_OK;
     gcor_free(c->tile);
     c->tile_capacity = 0;
@@ -74,7 +74,7 @@ static gcor_status evict(gcor_connectivity *c, gcor_context *context, int64_t pa
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     int64_t pairs = tile->n_row * tile->n_col;
-    gcor_status status = evict(c, context, pairs);
+    gcor_status status = reserve(c, context, pairs);
     if (!status) status = gcor_power_sums_begin(c, context, tile);
     if (status) return status;
     c->at = *tile;

@@ -2,7 +2,7 @@
 #include "dense.h"
 
 #include "../base/alloc.h"
-#include "../engine/shard.h"
+#include "../base/shard.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
 #include "file.h"

@@ -149,7 +149,7 @@ static crowd *crowd_at(summary *s, int64_t k) {
 }
 
 /* Allocates the lists of crowds that are small enough, and scratch for the largest of them. */
-static gcor_status evict(summary *s, gcor_context *context) {
+static gcor_status reserve(summary *s, gcor_context *context) {
     int64_t max = 0;
     for (crowd *c = s->crowds; c < s->crowds + s->n_crowds; c++) {
         if (c->n > FEW && c->n > s->n / FEW_OF) continue;
@@ -245,7 +245,7 @@ static gcor_status find_quantiles(summary *s, gcor_context *context, const doubl
         (void)crowd_at(s, (int64_t)floor(position_of(s, fractions[q])));
         (void)crowd_at(s, (int64_t)ceil(position_of(s, fractions[q])));
     }
-    gcor_status status = evict(s, context);
+    gcor_status status = reserve(s, context);
     if (!status && s->n_crowds > 0) gather_values(s, context);
     for (int q = 0; !context->error.status && q < n_fractions && s->n_crowds > 0; q++)
         status = find_quantile(s, context, fractions[q], &quantile[q]);

@@ -49,9 +49,9 @@ mutants <- list(
 
   # ---- pairs, tiles and shards
   mutant("pair index near 2^53", "src/base/triangle.c", "    while (gcor_triangular(t) > k) t--;\n", "", "triangle"),
-  mutant("end of a shard", "src/engine/shard.c", "shard->index + 1, shard->of);", "shard->index + 1, shard->of) - 1;",
+  mutant("end of a shard", "src/base/shard.c", "shard->index + 1, shard->of);", "shard->index + 1, shard->of) - 1;",
          "plan|workers"),
-  mutant("beginning of a shard", "src/engine/shard.c", "if (cell < queue->first || cell + count_cells",
+  mutant("beginning of a shard", "src/base/shard.c", "if (cell < queue->first || cell + count_cells",
          "if (cell + count_cells", "plan|workers"),
   mutant("pair masks", "src/mask/pairs.c", "case GCOR_BETWEEN: return same ? GCOR_NO_PAIR",
          "case GCOR_BETWEEN: return same && all ? GCOR_ALL_PAIRS", "pairs"),
@@ -89,7 +89,7 @@ mutants <- list(
   mutant("Welch's degrees", "src/sink/group_tests.c", "second * second / second_df)", "second * second / first_df)",
          "effects"),
   mutant("labels' t", "src/sink/combine_set.h", "b = 1 / n_second;", "b = 1 / n_first;", "effects|compare"),
-  mutant("overlap's denominator", "src/engine/overlap.h", "others = all - size,", "others = all,", "tom|modules"),
+  mutant("overlap's denominator", "src/measure/overlap.h", "others = all - size,", "others = all,", "tom|modules"),
   mutant("signed adjacency", "src/measure/similarity.h", "similarity == GCOR_SIGNED ? (1 + r) / 2",
          "similarity == GCOR_SIGNED ? (1 + r)",
          "connectivity|power"),

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_UNIT_GRIDS_H
 #define GPUCOR_UNIT_GRIDS_H
 
-#include "../../src/engine/shard.h"
+#include "../../src/base/shard.h"
 #include "../../src/base/triangle.h"
 
 /* Iterator over grids: start with all zero; returns 0 after the last grid. */

@@ -7,7 +7,7 @@
 #include "parts.h"
 
 #include "../../base/alloc.h"
-#include "../../engine/shard.h"
+#include "../../base/shard.h"
 #include "../../base/threads.h"
 #include "../file.h"
 
@@ -181,7 +181,7 @@ static void find_entries(stretch *s, const gcor_edge_part *p, const gcor_edges_v
 }
 
 /* Room for n more, at first for as many as the stretch should have. */
-static gcor_status evict(const band *b, gcor_context *context, stretch *s, int64_t n) {
+static gcor_status reserve(const band *b, gcor_context *context, stretch *s, int64_t n) {
     void *list = s->list;
     int64_t fresh = s->capacity == 0, wanted = s->n + n, fraction = b->entries / b->n + b->entries / b->n / 8;
     if (fresh && wanted < fraction) wanted = fraction;
@@ -198,7 +198,7 @@ static gcor_status find_stretch(const band *b, gcor_context *context, stretch *s
         const gcor_edge_part *p = &b->parts.list[k];
         gcor_edges_view seen;
         status = gcor_stop(context) ? context->error.status : gcor_read_part(p, context, &own, 1, &seen);
-        if (!status) status = evict(b, context, s, seen.start[p->n_row] - seen.start[0]);
+        if (!status) status = reserve(b, context, s, seen.start[p->n_row] - seen.start[0]);
         if (!status) find_entries(s, p, &seen, &b->wanted);
     }
     gcor_free_reader(&own);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static gcor_status evict(gcor_context *context, gcor_edge_list *list, int64_t n) {
+static gcor_status reserve(gcor_context *context, gcor_edge_list *list, int64_t n) {
     enum { MIN = 1 << 12 };
     void *edges = list->list;
     gcor_status status = gcor_grow(context, &edges, list->n, &list->capacity, n > MIN ? n : MIN, sizeof *list->list,
@@ -17,7 +17,7 @@ static gcor_status evict(gcor_context *context, gcor_edge_list *list, int64_t n)
 
 gcor_status gcor_edges_reserve(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list) {
     *list = &edges->loose[thread];
-    return evict(context, *list, (*list)->n + n);
+    return reserve(context, *list, (*list)->n + n);
 }
 
 void gcor_edges_free(gcor_edges *edges) {
@@ -182,7 +182,7 @@ gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_ti
     int64_t n = 0;
     for (int t = 0; t < edges->threads; t++) n += edges->loose[t].n;
     if (n == 0) return GCOR_OK;
-    gcor_status status = evict(context, &edges->ordered, n);
+    gcor_status status = reserve(context, &edges->ordered, n);
     if (!status) status = plan_positions(edges, context, tile);
     if (status) return status;
     scatter(edges, context, tile);

@@ -48,7 +48,7 @@ static gcor_status write_band(writer *w, gcor_context *context, int64_t n) {
     return context->error.status;
 }
 
-static gcor_status evict(writer *w, gcor_context *context, int64_t n) {
+static gcor_status reserve(writer *w, gcor_context *context, int64_t n) {
     const char *what = "the network's rows";
     gcor_status status = gcor_grow(context, &w->col, 0, &w->col_capacity, n, sizeof(int32_t), what);
     return status ? status : gcor_grow(context, &w->r, 0, &w->r_capacity, n, sizeof(double), what);
@@ -82,7 +82,7 @@ gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, dou
         int64_t n = 0;
         rows = gcor_band_rows(store, view, entries, row, max);
         for (int64_t i = row; i < row + rows; i++) n += entries[i];
-        status = evict(&w, context, n);
+        status = reserve(&w, context, n);
         if (!status) status = gcor_store_band(store, context, min, view, entries, row, rows, w.col, w.r);
         if (!status) status = write_band(&w, context, n);
     }

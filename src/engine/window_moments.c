@@ -1,8 +1,8 @@
 #include "window_moments.h"
 
-#include "dense.h"
+#include "../sink/dense.h"
 #include "../base/alloc.h"
-#include "../engine/session.h"
+#include "session.h"
 #include "../base/triangle.h"
 
 /* Sides of tiles. A tile's columns are prepared again for each window, and its coefficients and moments should stay
@@ -65,7 +65,7 @@ static gcor_status do_tile(tiles *t, gcor_context *context) {
     return status;
 }
 
-static gcor_status evict(tiles *t, gcor_context *context) {
+static gcor_status reserve(tiles *t, gcor_context *context) {
     gcor_tile largest = {t->side, t->side, 0, t->side}; /* all of its pairs are in the triangle */
     int64_t n_var = t->windows->series->source.n_var, pairs = n_var > t->side ? pairs_of(&largest) : n_var * n_var / 2;
     int64_t fit = BUFFER_BYTES / ((pairs + 1) * (int64_t)sizeof(double)), n = t->windows->n;
@@ -101,7 +101,7 @@ gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gc
                                 gcor_window_tile_work work, void *user) {
     tiles t = {
         .windows = windows, .crew = {.session = session}, .side = session->backend->is_host ? SIDE : DEVICE_SIDE};
-    gcor_status status = evict(&t, context);
+    gcor_status status = reserve(&t, context);
     if (!status) status = do_tiles(&t, context, work, user);
     gcor_free(t.values);
     gcor_free(t.is_full);

@@ -1,7 +1,7 @@
 #include "shard.h"
 
-#include "../base/alloc.h"
-#include "../base/triangle.h"
+#include "alloc.h"
+#include "triangle.h"
 
 #include <string.h>
 
@@ -82,7 +82,7 @@ static int64_t shard_begin(const gcor_grid *grid, int64_t pairs, int64_t index, 
     return cell_after(grid, (int64_t)((gcor_int128)pairs * index / of));
 }
 
-static gcor_status evict(gcor_queue *queue, gcor_context *context, int64_t n) {
+static gcor_status reserve(gcor_queue *queue, gcor_context *context, int64_t n) {
     void *list = queue->list;
     gcor_status status = gcor_grow(context, &list, queue->n, &queue->capacity, queue->n + n, sizeof *queue->list,
                                    "the tiles to be done");
@@ -91,7 +91,7 @@ static gcor_status evict(gcor_queue *queue, gcor_context *context, int64_t n) {
 }
 
 static gcor_status push(gcor_queue *queue, gcor_context *context, const gcor_square *square) {
-    gcor_status status = evict(queue, context, 1);
+    gcor_status status = reserve(queue, context, 1);
     if (!status) queue->list[queue->n++] = *square;
     return status;
 }
@@ -139,7 +139,7 @@ gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t pa
                             int *found) {
     *found = 0;
     while (queue->n > 0) {
-        gcor_status status = evict(queue, context, 3); /* four quarters replace one square */
+        gcor_status status = reserve(queue, context, 3); /* four quarters replace one square */
         if (status) return status;
         gcor_square next = queue->list[--queue->n];
         if (pairs_in(queue, &next) == 0) continue;

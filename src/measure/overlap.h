@@ -1,11 +1,9 @@
-/* Topological overlap: how much of their neighbours two variables have in common (Zhang and Horvath 2005). A product of
- * the second kind: of the columns of the matrix of adjacencies, which is made of the first product, in tiles, and stays
- * where it is multiplied. Where there is no room for all of it, it is two slabs of it that stay, each the columns of
- * some variables: for every pair of slabs the first product is done again, which is short beside the second. */
+/* Topological overlap: how strongly two variables share neighbors (Zhang and Horvath 2005). The adjacencies are powers
+ * of coefficients; engine/overlap.c multiplies them. */
 #ifndef GPUCOR_OVERLAP_H
 #define GPUCOR_OVERLAP_H
 
-#include "../measure/similarity.h"
+#include "similarity.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,9 +45,6 @@ GCOR_INLINE double gcor_overlap_of(const gcor_overlap_rule *rule, double shared,
     if (rule->is_absolute) value = fabs(value);
     return value > 1 ? 1 : value < -1 ? -1 : value;
 }
-
-/* gcor_run() of a job with an overlap. */
-gcor_status gcor_run_overlap(gcor_session *session, gcor_context *context, gcor_job *job);
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,8 @@
 #ifndef GPUCOR_WINDOW_MOMENTS_H
 #define GPUCOR_WINDOW_MOMENTS_H
 
-#include "moments.h"
-#include "../engine/windows.h"
+#include "../sink/moments.h"
+#include "windows.h"
 
 #ifdef __cplusplus
 extern "C" {

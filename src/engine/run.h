@@ -1,0 +1,14 @@
+/* The kinds of runs behind gcor_run(). Each returns what gcor_run() does. */
+#ifndef GPUCOR_RUN_H
+#define GPUCOR_RUN_H
+
+#include "../gpucor.h"
+
+/* run.c: all pairs of the job, or those that its sink's mask selects. */
+gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job);
+/* masked_run.c: a job with a pair rule. */
+gcor_status gcor_run_masked(gcor_session *session, gcor_context *context, gcor_job *job);
+/* overlap.c: a job with an overlap rule. */
+gcor_status gcor_run_overlap(gcor_session *session, gcor_context *context, gcor_job *job);
+
+#endif
