@@ -1,25 +1,28 @@
-/* The contract of gpucor: what the tile loop, the sources, the measures, the back ends and the sinks ask of one
+/* The contract of gpucor: what the engine, the sources, the measures, the back ends and the sinks require of one
  * another. Read this first.
  *
- *   source -> prepare -> share of the tiles -> multiply -> sink -> R object
+ *   source -> prepare -> tiles of a shard -> multiply -> sink -> R object
  *
  * Vocabulary
- *   n_obs, n_var  observations (rows of x) and variables (columns of x)
- *   source        where columns come from (source.h)
- *   measure       what a coefficient is: a row of a table (gpucor/measure.h, measure.c)
- *   operand       columns made ready by a back end, so that a coefficient is one product
- *   tile          a rectangle of pairs: rows row .. row+n_row-1, columns col .. col+n_col-1,
- *                 0-based numbers of variables; its values lie row by row
- *   share         a set of the tiles, the same on every machine (shard.h)
- *   sink          what is done with a coefficient the moment it exists
- *   session       devices and what they keep between runs (session.h)
+ *   n_obs, n_var  numbers of observations (rows of x) and of variables (columns of x)
+ *   source        provides columns (source/source.h)
+ *   measure       defines a coefficient: a row of a table (inst/include/gpucor/measure.h, measure/measure.c)
+ *   operand       columns prepared by a back end, so that a coefficient is one product
+ *   tile          a rectangle of pairs: rows row .. row+n_row-1, columns col .. col+n_col-1, which are
+ *                 0-based indices of variables; its values are stored row by row
+ *   shard         a set of tiles, the same on every machine (base/shard.h)
+ *   sink          consumes each coefficient as soon as it is computed, and keeps a result
+ *   back end      prepares and multiplies: the CPU, CUDA
+ *   session       open devices, and what they keep between runs (engine/session.h)
+ *   run           one call of gcor_run(): all pairs of a shard, into a sink
  *
- * Rules for everything declared in these folders but r/
- *   - no function calls R, prints, exits or throws across this boundary;
- *   - a function that can fail returns a gcor_status and has written the reason to
- *     context->error; what it had acquired itself is freed again;
- *   - unless said otherwise a function is called by one thread at a time: the worker's, to whom
- *     the context belongs.
+ * Rules for everything declared in these folders
+ *   - no function calls R, prints, exits, or throws across this boundary;
+ *   - a function that can fail returns a gcor_status, has written the reason to context->error,
+ *     and has freed what it had acquired;
+ *   - unless stated otherwise, a function is called by one thread at a time: the worker's, which
+ *     owns the context;
+ *   - a member of a table of functions is (required), or (optional) with what NULL means.
  */
 #ifndef GPUCOR_H
 #define GPUCOR_H
@@ -39,15 +42,15 @@ typedef enum {
     GCOR_OK = 0,
     GCOR_INTERRUPTED, /* the monitor asked to stop */
     GCOR_BAD_INPUT,   /* the data or a setting cannot be used; the message says why */
-    GCOR_NO_MEMORY,   /* host memory */
+    GCOR_NO_MEMORY,   /* insufficient host memory */
     GCOR_NO_DEVICE_MEMORY,
-    GCOR_NO_BACKEND,   /* back end not built in, or no usable device */
+    GCOR_NO_BACKEND,   /* the back end is not built in, or has no usable device */
     GCOR_DEVICE_ERROR, /* any other error of the device or its driver */
     GCOR_TOO_MANY,     /* more edges than a store may hold */
-    GCOR_BAD_FILE      /* a saved sink cannot be written, or what is read is none */
+    GCOR_BAD_FILE      /* a sink cannot be written to its file, or a file is not a saved sink */
 } gcor_status;
 
-/* Missing values, as in stats::cor; the numbers are those that stats::cor uses. */
+/* Treatment of missing values, with the names and numbers of stats::cor's argument `use`. */
 typedef enum { GCOR_ALL_OBS = 1, GCOR_COMPLETE_OBS, GCOR_PAIRWISE, GCOR_EVERYTHING, GCOR_NA_OR_COMPLETE } gcor_use;
 
 /* ---- errors, memory, interrupts ------------------------------------------------ */
@@ -57,49 +60,50 @@ typedef struct {
     char message[512];
 } gcor_error;
 
-/* Asked now and then whether to go on. There is one for a call, and its workers share it. check() is called only
- * from the thread that made it with gcor_watch(), at most every 50 ms; share is the part of the pairs that is
- * done. Everybody else looks at `stopped`. */
-struct gcor_read_queue; /* source/read_queue.h */
+struct gcor_read_queue; /* source/read_queue.h: requests for columns that only the owner's thread may read */
+
+/* Interrupts and progress of one call, shared by its workers. Only the owner, the thread that called gcor_watch(),
+ * calls check(), at most every 50 ms; all other threads read `stopped`. */
 typedef struct {
-    int (*check)(void *user, double fraction); /* non-zero: stop; NULL: never stop */
+    /* (optional; NULL: never stop) Returns non-zero to stop. fraction: of the pairs, those that are done. */
+    int (*check)(void *user, double fraction);
     void *user;
-    int64_t pairs, pairs_done;     /* pairs_done: added to by all workers */
-    double before, part;           /* of what is asked for as one, what runs before this one were, and what it is */
-    double last_check;             /* seconds, gcor_seconds() */
-    int stopped;                   /* set once, read by all threads */
-    uintptr_t owner;               /* the thread that may call check() */
-    struct gcor_read_queue *reads; /* NULL: the owner is the only thread that reads */
+    int64_t pairs, pairs_done; /* of the current run; workers add to pairs_done atomically */
+    double before, part;       /* fraction completed by earlier runs of the call; fraction that this run contributes */
+    double last_check;         /* time of the last check(), by gcor_seconds() */
+    int stopped;               /* set once, read by all threads */
+    uintptr_t owner;           /* the thread that may call check() */
+    struct gcor_read_queue *reads; /* NULL: the owner's thread is the only worker */
 } gcor_monitor;
 
-/* A monitor that belongs to the thread at hand. */
+/* Returns a monitor owned by the calling thread. */
 gcor_monitor gcor_watch(int (*check)(void *user, double fraction), void *user);
 
 /* A worker's settings and state. */
 typedef struct {
-    int threads;          /* host threads to use, >= 1 */
-    int64_t memory;       /* bytes for operands; 0: the back end decides */
-    int64_t result_bytes; /* of the result in host memory, which is allocated and not yet written to */
-    gcor_monitor *monitor;
-    int64_t pairs_done; /* of the monitor's, those that this worker has done */
-    int64_t tile_pairs; /* of the tile in work; a back end may set the share, 0 to 1, for the progress bar */
-    double tile_fraction;
-    gcor_error error;
+    int threads;           /* number of host threads, at least 1 */
+    int64_t memory;        /* bytes for operands; 0: the back end decides */
+    int64_t result_bytes;  /* of host memory that is allocated for the result, but not written to yet */
+    gcor_monitor *monitor; /* shared by all workers */
+    int64_t pairs_done;    /* this worker's part of the monitor's */
+    int64_t tile_pairs;    /* pairs of the current tile, for the progress bar */
+    double tile_fraction;  /* fraction of the current tile that is done, 0 to 1; a back end may set it */
+    gcor_error error;      /* status GCOR_OK: none so far */
     double seconds_preparing, seconds_multiplying; /* of the run; the rest is opening, merging and closing */
 } gcor_context;
 
-/* Record an error (the first one wins) and return its status. Any thread. */
+/* Record an error, unless there is one already, and return its status. Any thread. */
 gcor_status gcor_fail(gcor_context *context, gcor_status status, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
 
-/* Non-zero when the work should stop; context->error then says why. Any thread may ask; only the monitor's owner
- * passes the question on to check(). */
+/* Returns non-zero when the work should stop; context->error then says why. Any thread may call it; only the monitor's
+ * owner calls check(). */
 int gcor_stop(gcor_context *context);
 
-double gcor_seconds(void); /* a monotonic clock */
+double gcor_seconds(void); /* a monotonic clock, in seconds */
 
 /* ---- columns ------------------------------------------------------------------- */
 
@@ -107,32 +111,32 @@ typedef struct gcor_source gcor_source; /* source.h */
 
 typedef struct gcor_design gcor_design; /* design.h */
 
-/* A source of which only some observations count. */
+/* Selected observations of a source. */
 typedef struct {
     gcor_source *source;
-    const int32_t *observed;   /* the observations that count, ascending; NULL: all */
-    int64_t n_obs;             /* how many those are */
-    const gcor_design *design; /* of these observations, for whoever prepares the columns; NULL: none */
+    const int32_t *observed;   /* indices of the selected observations, ascending; NULL: all */
+    int64_t n_obs;             /* the number of selected observations */
+    const gcor_design *design; /* their weights and covariates; NULL: none */
 } gcor_columns;
 
-/* What is known of a variable; or-ed together. */
+/* Flags of a variable, or-ed together. */
 enum {
     GCOR_MISSING = 1,   /* has missing values */
     GCOR_INFINITE = 2,  /* has infinite values */
-    GCOR_CONSTANT = 4,  /* at least two values, all the same */
-    GCOR_FEW = 8,       /* fewer than two values */
-    GCOR_FELL_BACK = 16 /* treated in another way than its measure's, as that does not do for it */
+    GCOR_CONSTANT = 4,  /* has at least two values, and all are equal */
+    GCOR_FEW = 8,       /* has fewer than two values */
+    GCOR_FELL_BACK = 16 /* the measure does not apply; another one was used instead */
 };
 
 /* ---- operands and tiles -------------------------------------------------------- */
 
-/* What every back end's operand begins with. Owned by the back end, freed by release(). */
+/* The first member of every operand. The back end owns the operand, and frees it in release(). */
 typedef struct {
     gcor_kind kind;
-    int64_t first, n_var, n_obs; /* variables first .. first+n_var-1 */
-    double *norm;                /* n_var, on the host. 0: constant; -1: missing or too few values;
-                                  * NaN: not a number, as some are infinite */
-    unsigned char *flags;        /* n_var, on the host: GCOR_MISSING ... */
+    int64_t first, n_var, n_obs; /* variables first .. first+n_var-1, of n_obs observations */
+    double *norm;                /* n_var, in host memory. 0: constant; -1: missing or too few values; NaN: coefficients
+                                  * are not defined, as some values are infinite */
+    unsigned char *flags;        /* n_var, in host memory: GCOR_MISSING ... */
 } gcor_operand;
 
 typedef struct {
@@ -146,7 +150,7 @@ typedef enum {
     GCOR_FULL   /* all: variables of y (rows) against those of x (columns) */
 } gcor_shape;
 
-/* One of `of` parts of all tiles, from 0; see shard.h. {0, 1}: all of them. */
+/* Shard `index`, from 0, of `of` shards (base/shard.h). {0, 1}: all tiles. */
 typedef struct {
     int64_t index, of;
 } gcor_shard;
@@ -156,35 +160,35 @@ typedef struct {
 typedef struct gcor_sink gcor_sink;
 typedef struct gcor_pairs gcor_pairs; /* pairs.h */
 
-/* Instead of a coefficient, above any. A pair has a coefficient if its value is at most 1 (in a cheap segment, 1
- * and the segment's error): these two are not, nor is NaN, which stands for an infinite value in an exact segment
- * and for any of the reasons in a cheap one. */
-#define GCOR_NO_VALUE 2.0 /* a missing value, or fewer than two common observations */
-#define GCOR_ZERO_SD 3.0  /* one of the two is constant */
+/* Values that stand for a missing coefficient. A pair has a coefficient if its value is at most 1 (in an approximate
+ * segment, at most 1 plus the segment's error). NaN stands for an infinite value in an exact segment, and for any of
+ * the reasons in an approximate one. */
+#define GCOR_NO_VALUE 2.0 /* a missing value, or fewer than two pairwise-complete observations */
+#define GCOR_ZERO_SD 3.0  /* one of the two variables is constant */
 
-/* A run of coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that
- * count. Each is in [-1, 1], or GCOR_NO_VALUE, GCOR_ZERO_SD, or NaN (an infinite value).
- * All pointers but one are NULL. They are within `error` of the exact coefficients, which exact() gives
- * for elements k[0 .. n-1], to r: the same numbers on every back end, and the cheaper the more are
- * asked for at once. exact NULL: they are exact, or cannot be had better. A cheap segment, for sinks
- * that take it (error above 1e-6), may be above 1 by its error. */
+/* Consecutive coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that count. Each is in [-1, 1],
+ * or GCOR_NO_VALUE, GCOR_ZERO_SD or NaN. One of doubles, floats and counts is set; the others are NULL. Values are
+ * within `error` of the exact coefficients. An approximate segment has an error above 1e-6; it goes only to sinks that
+ * accept it, and its values may exceed 1 by the error. */
 typedef struct gcor_segment {
     int64_t row, col, n;
     const double *doubles;
     const float *floats;
-    const int32_t *counts; /* numerators instead, for a sink that wants them; the others are NULL */
+    const int32_t *counts; /* numerators, for a sink of form GCOR_AS_COUNTS */
     double error;
+    /* Write the exact coefficients of elements k[0 .. n-1] to r: the same numbers on every back end. One call for many
+     * elements is cheaper than many calls. Any thread. (optional; NULL: the values are as exact as they can be) */
     void (*refine)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
-    const void *rows, *cols; /* exact()'s own */
+    const void *rows, *cols; /* exact()'s own; from a back end with pairs(), the gcor_operand of each side */
     int64_t stride; /* of GCOR_EACH (combine.h): subject s has its values at doubles + s * stride; otherwise 0 */
 } gcor_segment;
 
-/* Element k as it was handed over. Any thread. */
+/* Value k as it was delivered. Any thread. */
 static inline double gcor_value(const gcor_segment *segment, int64_t k) {
     return segment->floats ? segment->floats[k] : segment->doubles[k];
 }
 
-/* As exact as it can be had. Any thread. */
+/* Value k, exact if the segment has exact(). Any thread. */
 static inline double gcor_exact_value(const gcor_segment *segment, int64_t k) {
     const int32_t element = (int32_t)k;
     double r = 0;
@@ -193,73 +197,73 @@ static inline double gcor_exact_value(const gcor_segment *segment, int64_t k) {
     return r;
 }
 
-/* How a sink would rather have coefficients; a back end that has them otherwise hands over doubles or floats. */
+/* The format that a sink prefers. A back end may deliver doubles or floats instead. */
 typedef enum {
     GCOR_AS_DOUBLES,
-    GCOR_AS_FLOATS, /* of REAL columns, rounded to single precision: what is known of them, and half the bytes */
-    GCOR_AS_COUNTS  /* of SIGN columns: the product, a whole number; the coefficient follows from the norms */
+    GCOR_AS_FLOATS, /* of REAL columns, rounded to single precision, which is their accuracy, in half of the bytes */
+    GCOR_AS_COUNTS  /* of SIGN columns: the product, an integer; the coefficient follows from the norms */
 } gcor_form;
 
-/* What a kind of sink can do. Only take() and free() must be there for a run on one worker; a sink that is to be
- * shared between workers has fork() and merge(), one that is to be stored save() and load(). Whatever saw the tiles
- * of a share, in whichever order, merging gives the same bytes.
- *
- * A back end that can do a sink's work on the device finds its way by the address of this table; every other sink
- * gets its values through take(). */
+/* The functions of a kind of sink. Merging gives the same bytes however the tiles of a shard were distributed, in
+ * whichever order. A back end with a device half for a kind of sink finds it by the address of this table; every other
+ * sink gets its values through take(). */
 typedef struct {
-    const char *name;
-    int keeps_all; /* every value is kept: what bounds a run is then the memory that they go to, unless products are
-                      long */
-    /* Any thread, several at once, each with its own `thread` number below
-     * context->threads and its own pairs; segments come in no order. */
+    const char *name; /* (required) also the mark in a saved file */
+    /* Non-zero if every value is kept: writing them then bounds the run, unless products are long. */
+    int keeps_all;
+    /* (required) Consume a segment. Called by several threads at once, each with its own index `thread` below
+     * context->threads and its own pairs; segments come in any order. */
     gcor_status (*take)(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment);
-    /* Before the first and after the last segment of a tile; NULL: no need. */
+    /* (optional; NULL: nothing to do) Called before the first and after the last segment of a tile. */
     gcor_status (*begin_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
     gcor_status (*end_tile)(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
-    /* Coefficients of a smaller size than this, which may rise from tile to tile, are of no use: none need be handed
-     * over. NULL: all are. */
+    /* (optional; NULL: all coefficients are needed) Returns the size below which a coefficient is not needed; it may
+     * rise from tile to tile. */
     double (*min)(const gcor_sink *sink);
-    /* *other: an empty sink of the same settings, for a worker with that context; NULL after an error. The caller
-     * merges it or frees it. */
+    /* (optional; NULL: one worker does the run) *other: an empty sink with the same settings, for a worker with that
+     * context; NULL after an error. The caller merges it or frees it. */
     gcor_status (*fork)(gcor_sink *sink, gcor_context *context, gcor_sink **other);
-    /* Take over what `other`, a fork that saw other tiles, has found; it is empty then, and still the caller's. */
+    /* (optional; NULL: one worker does the run) Move what `other`, a fork that saw other tiles, has found into `sink`.
+     * `other` is empty then, and still the caller's. */
     gcor_status (*merge)(gcor_sink *sink, gcor_context *context, gcor_sink *other);
-    /* Write what was found in a share of the tiles; read into an empty sink what one of the same settings has written.
-     * The file is the caller's. What is cut off, or could not have been written, is GCOR_BAD_FILE; the sink can then
-     * only be freed. */
+    /* (optional; NULL: no shards on files) Write what was found in a shard; read into an empty sink what a sink with
+     * the same settings has written. The file is the caller's. A truncated file, or one that cannot have been written
+     * by save(), is GCOR_BAD_FILE; the sink can then only be freed. */
     gcor_status (*save)(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
     gcor_status (*load)(gcor_sink *sink, gcor_context *context, FILE *file);
-    /* After a run that had variables in another order: what stood at place k is variable rows[k], or cols[k] of the
-     * columns' side; NULL: they stood as they are. The sink of a triangle is given the same twice. NULL: its result
-     * does not depend on that. */
+    /* (optional; NULL: the result does not depend on the order of variables) Undo a permutation after a run: the
+     * variable at position k is number rows[k], or cols[k] on the columns' side; NULL: not permuted. The sink of a
+     * triangle is given the same array twice. */
     gcor_status (*unpermute)(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
+    /* (required) */
     void (*free)(gcor_sink *sink);
 } gcor_sink_type;
 
+/* The first member of every sink. */
 struct gcor_sink {
     const gcor_sink_type *type;
     gcor_shape shape;
-    int64_t n_row, n_col; /* variables of the rows' side (y) and of the columns' (x) */
-    int approximate;      /* a cheap value with its error will do: take() asks for the exact ones */
+    int64_t n_row, n_col; /* variables on the rows' side (y) and on the columns' side (x) */
+    int approximate;      /* non-zero: take() accepts approximate segments, and calls exact() where it needs to */
     gcor_form form;
-    const gcor_pairs *pairs; /* of a run: those that count, no others need be handed over. NULL: all do */
-    int of_overlaps;         /* of a run: what comes is a second product (overlap.h), not coefficients */
+    const gcor_pairs *pairs; /* set for a run with a pair mask: only these pairs need be delivered. NULL: all of them */
+    int of_overlaps; /* set for a run of topological overlaps (overlap.h): values are floats, and no coefficients */
 };
 
-/* The type's functions; begin and end do nothing where it has none. gcor_sink_free() may be given NULL. */
+/* Call the type's functions; those that are NULL do nothing. gcor_sink_free() allows NULL. */
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 void gcor_sink_free(gcor_sink *sink);
 
-/* Hand over a whole tile's values, its begin and end included: the pairs that count, row by row
- * without gaps (triangle.h: gcor_tile_offset), as floats or as doubles. Uses context->threads
- * threads. */
+/* Deliver a whole tile to a sink, from begin_tile() to end_tile(), by context->threads threads. The values, doubles or
+ * floats, the other being NULL, are those of the pairs that count, row by row without gaps (triangle.h:
+ * gcor_tile_offset()). */
 gcor_status gcor_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const double *doubles,
                            const float *floats);
 
-/* To a file and back, with a mark that says which sink it is (save(), load() above). What is loaded is added to what
- * the sink has; after an error nothing is, but that a dense one's memory may have been written to. Another sink's file
- * is GCOR_BAD_FILE. */
+/* save() and load() with a mark of the kind of sink in front; another sink's file is GCOR_BAD_FILE. What is loaded is
+ * added to what the sink has; after an error the sink is unchanged, except that a dense sink's memory may have been
+ * written to. */
 gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
 gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file);
 
@@ -267,71 +271,79 @@ gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file);
 
 typedef struct gcor_adjacency gcor_adjacency; /* sink/adjacency.h */
 
-/* Of a second product. */
+/* How a device does a run of topological overlaps (overlap.h). */
 typedef struct {
-    int64_t n_row, n_col; /* of a tile, at most */
-    int64_t bytes;        /* of the adjacencies of a variable with all others */
-    int64_t memory;       /* for adjacencies */
-    int64_t operands;     /* for operands of the first product */
+    int64_t n_row, n_col; /* max sides of a tile */
+    int64_t bytes;        /* of the adjacencies of one variable with all others */
+    int64_t memory;       /* bytes for adjacencies */
+    int64_t operands;     /* bytes for operands of the run of coefficients */
 } gcor_overlap_plan;
 
-typedef struct gcor_state gcor_state; /* a back end's own: one for each device of a session */
+typedef struct gcor_state gcor_state; /* a back end's own: an open device of a session */
 
+/* A back end. One that is not part of the build has a name and count() only, which returns 0 and says why. */
 typedef struct {
-    const char *name;
+    const char *name; /* (required) R's argument `backend` */
 
-    /* How many devices there are to open, numbered from 0; none: why not, in reason[size]. Opens nothing. */
+    /* (required) Returns the number of devices, which have indices from 0, without opening any. If it is 0, the reason
+     * is in reason[size]. */
     int (*count)(char *reason, size_t size);
-    /* Open a device for a session: streams, and what runs have in common. *state is NULL after an error. */
+    /* (required) Open a device for a session. *state: the caller's, to end with close(); NULL after an error. */
     gcor_status (*open)(gcor_context *context, int device, gcor_state **state);
-    /* Free everything. NULL is allowed. */
+    /* (required) Free everything. NULL is allowed. */
     void (*close)(gcor_state *state);
 
-    /* A run that ends in `sink`, by the worker with that context, until end(). Should it fail, there is no end(). */
+    /* (required) Begin a run into `sink`, by the worker that owns the context. After an error there is no end(). */
     gcor_status (*begin)(gcor_state *state, gcor_context *context, gcor_sink *sink);
-    /* Nothing is in flight after it, whatever happened before. What a later run can use is kept, within bounds. */
+    /* (required) End the run, also after an error: nothing is in flight when it returns. Buffers that a later run can
+     * use are kept, up to a limit. */
     void (*end)(gcor_state *state);
 
-    /* Bytes that all operands together may take. */
+    /* (required) Returns the bytes that all operands together may take. */
     int64_t (*memory)(const gcor_state *state);
-    /* Bytes of an operand, per variable. */
+    /* (required) Returns the bytes of an operand per variable. */
     int64_t (*column_bytes)(const gcor_state *state, gcor_kind kind, int64_t n_obs);
-    /* How large pieces of the tiles multiply() wants to have, n_row divides n_col, both powers of two. No
-     * result may depend on it. */
+    /* (required) Max sides of a tile for multiply(): powers of two, and *n_row divides *n_col. No result may depend on
+     * them. */
     void (*tile_size)(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col);
 
-    /* Make variables first .. first+n_var-1 ready, as `kind`, which is one of the measure's two; *operand is the
-     * back end's, NULL after an error, freed by release() before end(). */
+    /* (required) Prepare variables first .. first+n_var-1 as `kind`, one of the measure's two. *operand: the back
+     * end's, freed by release() before end(); NULL after an error. */
     gcor_status (*prepare)(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                            int64_t first, int64_t n_var, gcor_operand **operand);
-    void (*release)(gcor_state *state, gcor_operand *operand);
+    void (*release)(gcor_state *state, gcor_operand *operand); /* (required) */
 
-    /* Compute a tile of rows x cols and hand it to begin()'s sink, now or later. The operands stay
-     * until finish(); `tile` lies within them. */
+    /* (required) Multiply a tile, which lies within both operands, and deliver its values to the run's sink, now or
+     * later. The operands stay until finish(). Operands of kind GCOR_ADJACENCY are of type gcor_adjacency, in host
+     * memory or where a run on this device has left them (keeps_adjacency); their sink has of_overlaps, and the tile is
+     * one that plan_overlap() asks for. */
     gcor_status (*multiply)(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
                             const gcor_tile *tile);
-    /* After it returns, every coefficient of every multiply() has been delivered. */
+    /* (required) Deliver the values of every multiply() so far. */
     gcor_status (*finish)(gcor_state *state);
 
-    /* Coefficients of (row, col + k[0 .. n-1]) in each of `sets` REAL operands, n after n of them, to single precision
-     * as a sink gets them that asks for floats: what a cheap value stands for, where a sink that adds cheap values up
-     * wants to know. r NULL: their columns are prefetched into the cache. Any thread. NULL: this back end has no cheap
-     * values for take(). */
+    /* Coefficients of (row, col + k[0 .. n-1]) in each of `sets` pairs of REAL operands, n for each set, in single
+     * precision as a sink of form GCOR_AS_FLOATS gets them: the numbers that an approximate segment stands for. r NULL:
+     * only prefetch the columns. Any thread. (optional; NULL: no approximate segments for combined coefficients) */
     void (*pairs)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
                   int64_t col, const int32_t *k, int64_t n, double *r);
 
-    /* The side of squares of pairs that may be done apart without another result, a power of two of 32 at least. */
+    /* (required) Returns the side of squares of overlaps that may be computed apart with the same result, a power of
+     * two and at least 32. */
     int64_t (*overlap_side)(int64_t n_var);
-    /* How such a run of n_var variables goes about it, by what is free. */
+    /* (required) Plan a run of overlaps of n_var variables by the memory that is free. */
     gcor_status (*plan_overlap)(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
-    /* Min bytes of host memory that such a run takes beside its result (optional; NULL: next to none). */
+    /* (optional; NULL: a negligible amount) Returns the min bytes of host memory for such a run beside its result. */
     int64_t (*overlap_memory)(int64_t n_var);
-    int keeps_adjacency;
-    int is_host;
-    int has_single_pairs;
+
+    /* Properties (optional; 0: no). */
+    int keeps_adjacency; /* adjacencies stay on the device that made them */
+    int is_host;         /* computes by the context's threads in host memory: sessions may run side by side, by a thread
+                          * each, and small tiles are no slower than large ones */
+    int has_single_pairs; /* prepares GCOR_PAIR_COMMON */
 } gcor_backend;
 
-/* Number k of the back ends, from 0, and the one of a name (src/backends.c); NULL: there is none. */
+/* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (src/backends.c). */
 const gcor_backend *gcor_backend_at(int k);
 const gcor_backend *gcor_backend_named(const char *name);
 
@@ -348,30 +360,31 @@ typedef struct gcor_pair_rule gcor_pair_rule; /* pairs.h */
 typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
     const gcor_measure *measure;
-    const gcor_design *design; /* weights of observations, what columns are freed of, the measure's options; NULL: none.
-                                * Of several subjects each has its own */
-    const struct gcor_combination *combination; /* combine.h: many subjects, of which x and y are the first one's;
-                                                 * NULL: one */
-    int in_double;                              /* columns and products of real numbers are */
+    const gcor_design *design; /* weights, covariates and the measure's options; NULL: none. With a combination each
+                                * subject has its own */
+    const struct gcor_combination *combination; /* combine.h: several subjects; x and y are then the first one's. NULL:
+                                                 * one data set */
+    int in_double;                              /* non-zero: columns and products of REAL operands are doubles */
     gcor_use use;
-    const struct gcor_overlap_rule *overlap; /* overlap.h: what goes to the sink is the topological overlap of the
-                                              * coefficients; y is NULL then. NULL: they do themselves */
+    const struct gcor_overlap_rule *overlap; /* overlap.h: the sink gets topological overlaps; y is NULL. NULL: it gets
+                                              * coefficients */
     gcor_sink *sink;
     gcor_shard shard;
-    const gcor_pair_rule *pairs; /* which pairs count, of all shares, for a sink that does not keep all; NULL: all */
-    unsigned char *x_flags, *y_flags; /* n_var each, the caller's and cleared: what is known of every variable that
-                                       * is in a pair of the share, in any subject */
-    double *x_norm; /* NULL, or n_var, the caller's, where y is NULL: the norm of each such variable, as operands have
-                     * it, there before a pair of it is delivered */
+    const gcor_pair_rule *pairs; /* pairs.h: a mask of pairs, for a run of all shards into a sink that does not keep all
+                                  * values. NULL: all pairs */
+    unsigned char *x_flags, *y_flags; /* n_var each, the caller's, cleared before the run: the flags of every variable
+                                       * that is in a pair of the shard, in any subject */
+    double *x_norm; /* n_var, the caller's, where y is NULL: the norm of each such variable, written before a pair of it
+                     * is delivered. NULL: not needed */
     /* Written by the run: */
-    int64_t n_obs_used; /* the observations that counted, of all subjects */
-    int devices_lost;   /* whose work others did; the reason of the last of them is in `lost` */
-    gcor_error lost;
+    int64_t n_obs_used; /* the number of observations that were used, of all subjects together */
+    int devices_lost;   /* the number of devices that failed; others did their work */
+    gcor_error lost;    /* the error of the last device that failed */
 } gcor_job;
 
-/* The share's pairs of the job, on the session's devices. Whatever it returns, nothing is left acquired but what the
- * session keeps. With GCOR_NA_OR_COMPLETE and no complete observation, and with n_obs = 0, it returns GCOR_OK and
- * there is no coefficient. */
+/* Compute all pairs of the job's shard on the session's devices. Nothing stays acquired but what the session keeps,
+ * whatever it returns. With GCOR_NA_OR_COMPLETE and no complete observation, and with n_obs = 0, it returns GCOR_OK and
+ * delivers nothing. */
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job);
 
 #ifdef __cplusplus

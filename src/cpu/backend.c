@@ -73,27 +73,24 @@ static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs
     *n_row = packed || *n_col < 256 ? *n_col : 256;
 }
 
-static gcor_status multiply_kind(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
-                                 const gcor_tile *tile) {
-    const cpu_operand *a = (const cpu_operand *)rows, *b = (const cpu_operand *)cols;
-    switch (rows->kind) {
-    case GCOR_REAL:
-    case GCOR_DOUBLE: return cpu_multiply_real(state, a, b, tile);
-    case GCOR_SIGN:
-    case GCOR_SIGN_COMMON: return cpu_multiply_sign(state, a, b, tile);
-    case GCOR_REAL_COMMON:
-    case GCOR_RANK_COMMON:
-    case GCOR_PAIR_COMMON: return cpu_multiply_pairwise(state, a, b, tile);
-    case GCOR_ADJACENCY:
-        return cpu_multiply_adjacencies(state, (const gcor_adjacency *)rows, (const gcor_adjacency *)cols, tile);
-    default: return gcor_fail(state->context, GCOR_BAD_INPUT, "operands of kind %d", (int)rows->kind);
-    }
-}
-
 static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
                                 const gcor_tile *tile) {
+    const cpu_operand *a = (const cpu_operand *)rows, *b = (const cpu_operand *)cols;
     gcor_status status = gcor_begin_tile(state->sink, state->context, tile);
-    if (!status) status = multiply_kind(state, rows, cols, tile);
+    if (status) return status;
+    switch (rows->kind) {
+    case GCOR_REAL:
+    case GCOR_DOUBLE: status = cpu_multiply_real(state, a, b, tile); break;
+    case GCOR_SIGN:
+    case GCOR_SIGN_COMMON: status = cpu_multiply_sign(state, a, b, tile); break;
+    case GCOR_REAL_COMMON:
+    case GCOR_RANK_COMMON:
+    case GCOR_PAIR_COMMON: status = cpu_multiply_pairwise(state, a, b, tile); break;
+    case GCOR_ADJACENCY:
+        status = cpu_multiply_adjacencies(state, (const gcor_adjacency *)rows, (const gcor_adjacency *)cols, tile);
+        break;
+    default: status = gcor_fail(state->context, GCOR_BAD_INPUT, "operands of kind %d", (int)rows->kind);
+    }
     return status ? status : gcor_end_tile(state->sink, state->context, tile);
 }
 

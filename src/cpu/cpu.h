@@ -1,14 +1,14 @@
 /* Declarations shared by the files of the CPU back end. Threads (OpenMP) share columns and blocks of a tile.
  *
- *   prepare.c             columns -> operand
- *   product.c             a tile: packs its variables into micro-panels, multiplies blocks, hands them to the sink
- *     real.c sign.c       packing, multiplying and delivering real numbers and signs
- *       kernels.c         the inner loops (kernels.h), from kernel_real.h, kernel_sign.h and isa.h for each
- *                         instruction set (set_*.h)
- *   kendall.c             a tile of signs pair by pair, where that is cheaper:
- *     knight.c levels.c   by sorting, and by contingency tables
- *   pairwise.c            a tile of pairwise-complete values or ranks
- *   overlap.c             the product of adjacencies (measure/overlap.h) */
+ *   prepare.c           columns -> operand
+ *   product.c           a tile: its variables packed in micro-panels, its blocks multiplied and handed to the sink
+ *     real.c sign.c       what that means for real numbers and for signs
+ *     kernels.c           the inner loops (kernels.h), written in kernel_real.h, kernel_sign.h and isa.h for each
+ *                         instruction set_*.h
+ *   kendall.c           a tile of signs pair by pair, where that is cheaper
+ *     knight.c levels.c   by sorting, and by a table of levels
+ *   pairwise.c          a tile of pairs that have observations of their own, but for signs
+ *   overlap.c           the product of adjacencies (engine/overlap.h) */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
@@ -32,8 +32,7 @@ typedef struct {
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS */
 } cpu_operand;
 
-/* Returns var, or the operand's last variable if var is beyond it: the last micro-panel repeats that variable, and
- * the extra sums are ignored. */
+/* A whole micro-panel may go beyond the last variable; it then has that one again, and nobody asks for the sums. */
 static inline int64_t cpu_at_most_last(const cpu_operand *o, int64_t var) {
     int64_t last = o->head.first + o->head.n_var - 1;
     return var < last ? var : last;
@@ -45,19 +44,19 @@ typedef struct {
     int64_t bytes;
 } cpu_scratch;
 
-/* Variables of an operand, packed into micro-panels, from variable `first` on. */
+/* Variables of an operand, packed in micro-panels from number `first` on. */
 typedef struct {
     const cpu_operand *of; /* NULL: none */
     int64_t first, n_var;
     int planes;
     cpu_scratch memory;
-} cpu_slivers;
+} cpu_packed;
 
 struct gcor_state {
     gcor_context *context;
     gcor_sink *sink;
     const cpu_kernels *kernels;
-    cpu_slivers rows, cols; /* the two sides of a tile */
+    cpu_packed rows, cols; /* of a tile */
     cpu_scratch sums, work;
     cpu_scratch row_levels, col_levels;
 };
@@ -91,8 +90,8 @@ int cpu_is_outside(const gcor_state *state, const gcor_tile *part);
 /* Hands a segment to the sink. Any thread. */
 void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);
 
-/* How to multiply variables of `length` elements. They are packed into micro-panels, a slice of elements at a time,
- * which bounds memory. A micro-panel has `planes` planes of a slice each, one after the other, laid out as in
+/* A product of variables of `length` elements: micro-panels of them are packed, a slice of elements at a time, so that
+ * memory is bounded. A micro-panel of `planes` planes of a slice each, one after the other, is laid out as in
  * kernels.h. */
 typedef struct cpu_product cpu_product;
 struct cpu_product {
@@ -101,13 +100,12 @@ struct cpu_product {
     int64_t chunk;              /* elements at a time that stay in the cache, 0: as many as is usual */
     int planes, sums;           /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
     cpu_sign_mode mode;
-    int64_t work_bytes; /* scratch bytes per thread for open() */
+    int64_t work_bytes; /* that pack() needs, for each thread */
 
-    /* Packs elements first .. first+n-1 of one micro-panel's variables, `var` and following. Any thread. */
-    void (*open)(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                 int64_t first, int64_t n, char *sliver, void *work);
-    /* Multiplies n elements of CPU_KERNEL_ROWS variables at `rows` and the micro-panel at `cols`; with `add`, adds
-     * to sums. Any thread. */
+    /* Write elements first .. first+n-1 of variables `var` and following, one micro-panel of them. Any thread. */
+    void (*pack)(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                 int64_t first, int64_t n, char *micro_panel, void *work);
+    /* Multiply n elements of CPU_KERNEL_ROWS variables and of a micro-panel, which begin there. Any thread. */
     void (*multiply)(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
                      void *sums);
     /* Hands a block's sums to the sink; may overwrite them. Any thread. */
@@ -116,8 +114,8 @@ struct cpu_product {
 };
 
 /* product.c */
-gcor_status cpu_multiply_slivers(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
-                                 const cpu_operand *cols, const gcor_tile *tile);
+gcor_status cpu_multiply_packed(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
+                                const cpu_operand *cols, const gcor_tile *tile);
 
 /* real.c: gcor_backend's pairs(). */
 void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,

@@ -5,13 +5,13 @@
  *   BYTES           bytes of a vector
  *   IS_FUSED        1 if multiply-add is one instruction, otherwise 0
  *   REAL_ROWS, UNTIED_ROWS, TIED_ROWS, COMMON_ROWS
- *                   rows whose sums are in registers at a time: for real numbers with REAL_VECTORS of a
- *                   micro-panel's vectors, for signs with all of them
+ *                  of how many rows the sums are in registers at a time: with REAL_VECTORS of a micro-panel's
+ *                  vectors, and with all of them
  *   DOT_PAIRS, DOT_VECTORS
- *                   pairs, and vectors of lanes, whose dot products are in registers at a time
- *   CHUNK           max words to count before counts are widened
- *   NS_WORD         nanoseconds per word of one pair's untied signs
- *   NS_OPEN         nanoseconds per word of a variable to pack
+ *                  of how many pairs, and of how many vectors of lanes, one-pair sums are in registers at a time
+ *   CHUNK          words that can be counted before counts are widened
+ *   NS_WORD        nanoseconds that a word of one pair's signs takes without ties, and
+ *   NS_PACK        a word of a variable to be packed
  *   NAME(words), NAME(reals), NAME(singles), NAME(counts)
  *                   vectors of words, doubles, floats, and counts
  *   NAME(low)(), NAME(high)(), NAME(round)()
@@ -20,11 +20,11 @@
  *   NAME(greater)(), NAME(untied)(), NAME(present)()
  *                   compare 64 pairs of floats; the result has one bit each
  *   NAME(fuse)(), NAME(fuse_singles)(), NAME(fuse_single)()
- *                   a b + c of doubles, vectors of floats, and floats, rounded once
- *   NAME(wide)()    as many floats as a vector has doubles, as doubles
- *   NAME(root)()    square roots */
-#define VECTORS (CPU_SLIVER_BYTES / BYTES)
-#define SLIVER_WORDS (CPU_SLIVER_BYTES / 8)
+ *                  a b + c of doubles, and of floats, rounded once
+ *   NAME(wide)()   floats, as many as a vector has doubles, as doubles
+ *   NAME(root)()   square roots */
+#define VECTORS (CPU_MICRO_PANEL_BYTES / BYTES)
+#define MICRO_PANEL_WORDS (CPU_MICRO_PANEL_BYTES / 8)
 
 /* Approximate (screening) values may differ between instruction sets, and products of two floats are exact in
  * double; so both use fused multiply-add only where it is one instruction. */
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(add_slice)(NAME(si
 /* Computes the same sums as a GPU (cuda/product/float.cuh): slices in single precision with fused multiply-add,
  * added in double. */
 TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n, int add, double *sums) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
     for (int part = 0; part < CPU_KERNEL_ROWS / REAL_ROWS * (VECTORS / REAL_VECTORS); part++) {
         int first = part / (VECTORS / REAL_VECTORS) * REAL_ROWS, from = part % (VECTORS / REAL_VECTORS) * REAL_VECTORS;
         double *out = sums + first * CPU_BLOCK_COLS + from * EACH;
@@ -90,7 +90,7 @@ TARGET static void NAME(slices)(const float *rows, const float *cols, int64_t n,
 /* Sums n products in single precision with fused multiply-add. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(sum_singles)(const float *rows, const float *cols, int64_t n, NAME(singles) sum[REAL_ROWS][REAL_VECTORS]) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float) };
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float) };
     UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
         sum[r][v] = (NAME(singles)){0};
     UNROLL for (int64_t k = 0; k < n; k++) {
@@ -104,7 +104,7 @@ NAME(sum_singles)(const float *rows, const float *cols, int64_t n, NAME(singles)
 /* Sums a run of at most n = CPU_OVERLAP_RUN products slice by slice, and adds it to the block's sums. */
 static inline __attribute__((always_inline)) TARGET void NAME(overlap_run)(const float *rows, const float *cols,
                                                                            int64_t n, int add, double *out) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
     NAME(singles) run[REAL_ROWS][REAL_VECTORS], sum[REAL_ROWS][REAL_VECTORS];
     UNROLL for (int r = 0; r < REAL_ROWS; r++) UNROLL for (int v = 0; v < REAL_VECTORS; v++)
         run[r][v] = (NAME(singles)){0};
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(overlap_run)(const
 }
 
 TARGET static void NAME(overlaps)(const float *rows, const float *cols, int64_t n, int add, double *sums) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float), EACH = BYTES / sizeof(float) };
     for (int part = 0; part < CPU_KERNEL_ROWS / REAL_ROWS * (VECTORS / REAL_VECTORS); part++) {
         int first = part / (VECTORS / REAL_VECTORS) * REAL_ROWS, from = part % (VECTORS / REAL_VECTORS) * REAL_VECTORS;
         for (int64_t k = 0; k < n; k += CPU_OVERLAP_RUN) {
@@ -309,7 +309,7 @@ TARGET static void NAME(own_coefficients)(double *products, const double *norm, 
 static const cpu_kernels NAME(kernels) = {
     .name = SET_NAME,
     .ns_word = NS_WORD,
-    .ns_open = NS_OPEN,
+    .ns_pack = NS_PACK,
     .floats = NAME(floats),
     .doubles = NAME(doubles),
     .slices = NAME(slices),
@@ -318,7 +318,7 @@ static const cpu_kernels NAME(kernels) = {
     .dots = NAME(dots),
     .slice_dots = NAME(slice_dots),
     .signs = {NAME(signs_untied), NAME(signs_tied), NAME(signs_common)},
-    .open = {NAME(open_untied), NAME(open_tied), NAME(open_common)},
+    .pack = {NAME(pack_untied), NAME(pack_tied), NAME(pack_common)},
     .levels = NAME(levels),
     .are_greater = NAME(greater),
     .are_present = NAME(present),
@@ -329,7 +329,7 @@ static const cpu_kernels NAME(kernels) = {
 };
 
 #undef VECTORS
-#undef SLIVER_WORDS
+#undef MICRO_PANEL_WORDS
 #undef SET
 #undef SET_NAME
 #undef TARGET
@@ -346,4 +346,4 @@ static const cpu_kernels NAME(kernels) = {
 #undef DOT_VECTORS
 #undef CHUNK
 #undef NS_WORD
-#undef NS_OPEN
+#undef NS_PACK

@@ -15,7 +15,7 @@
 #define DOT_VECTORS 2
 #define CHUNK 31
 #define NS_WORD 0.14
-#define NS_OPEN 3.5
+#define NS_PACK 3.5
 
 typedef uint64_t words_avx2 __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_avx2 __attribute__((vector_size(BYTES), aligned(8), may_alias));

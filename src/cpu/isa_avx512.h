@@ -13,7 +13,7 @@
 #define DOT_VECTORS 4
 #define CHUNK INT64_MAX
 #define NS_WORD 0.025
-#define NS_OPEN 3
+#define NS_PACK 3
 
 typedef uint64_t words_avx512 __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_avx512 __attribute__((vector_size(BYTES), aligned(8), may_alias));

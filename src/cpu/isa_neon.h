@@ -15,7 +15,7 @@
 #define DOT_VECTORS 4
 #define CHUNK 31
 #define NS_WORD 0.1
-#define NS_OPEN 6
+#define NS_PACK 6
 
 typedef uint64_t words_neon __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_neon __attribute__((vector_size(BYTES), aligned(8), may_alias));

@@ -13,7 +13,7 @@
 #define DOT_VECTORS 2
 #define CHUNK 31
 #define NS_WORD 0.5
-#define NS_OPEN 100
+#define NS_PACK 100
 
 typedef uint64_t words_plain __attribute__((vector_size(BYTES), may_alias));
 typedef double reals_plain __attribute__((vector_size(BYTES), aligned(8), may_alias));

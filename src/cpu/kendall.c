@@ -14,8 +14,8 @@ static const double NS_SORT_STEP = 1.6, NS_PAIR = 200, NS_CELL = 15, NS_SUM = 0.
 /* The variables of one side of a tile. */
 typedef struct {
     const cpu_operand *of;
-    int64_t var, n_var; /* as indices into the operand */
-    cpu_levels *levels; /* of each variable, packed */
+    int64_t var, n_var; /* the operand's numbers */
+    cpu_levels *levels; /* of each, packed */
 } side;
 
 static int levels_of(const cpu_operand *o, int64_t v) {
@@ -59,7 +59,7 @@ int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, co
     double own = by_table + by_sum * (NS_SUM * n + NS_PAIR) + by_sort * sort + (a.all - a.few) * 2 * sort;
     double packed = (double)tile->n_row + (is_diagonal(rows, cols, tile) ? 0 : (double)tile->n_col);
     double cost[] = {[CPU_UNTIED] = 1, [CPU_TIED] = 2, [CPU_COMMON] = 4};
-    return own < words * (pairs * word * cost[mode] + packed * state->kernels->ns_open * (mode + 1));
+    return own < words * (pairs * word * cost[mode] + packed * state->kernels->ns_pack * (mode + 1));
 }
 
 /* ---- a tile --------------------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ typedef struct {
     side *s;
 } packing;
 
-static void open_variable(void *argument, int thread, int64_t v) {
+static void pack_variable(void *argument, int thread, int64_t v) {
     const packing *o = argument;
     const cpu_levels *levels = o->s->levels + v;
     (void)thread;
@@ -143,9 +143,9 @@ static void open_variable(void *argument, int thread, int64_t v) {
         cpu_open_levels(o->t->state->kernels, score_of(o->s, v), o->t->n_obs, levels->levels, (uint64_t *)levels->sets);
 }
 
-static void open_side(const tile_of_pairs *t, side *s) {
+static void pack_side(const tile_of_pairs *t, side *s) {
     packing o = {t, s};
-    gcor_for_each(t->state->context->threads, s->n_var, open_variable, &o);
+    gcor_for_each(t->state->context->threads, s->n_var, pack_variable, &o);
 }
 
 /* Assigns memory to each variable's bitsets; variables without coefficients have none. */
@@ -196,8 +196,8 @@ static void work_on_piece(void *argument, int thread, int64_t k) {
 static void multiply(tile_of_pairs *t) {
     t->piece = piece_of(t);
     t->pieces = (t->tile->n_col + t->piece - 1) / t->piece;
-    open_side(t, &t->rows);
-    if (t->cols.levels != t->rows.levels) open_side(t, &t->cols);
+    pack_side(t, &t->rows);
+    if (t->cols.levels != t->rows.levels) pack_side(t, &t->cols);
     gcor_for_each(t->state->context->threads, t->tile->n_row * t->pieces, work_on_piece, t);
 }
 

@@ -3,7 +3,7 @@
 /* clang-format off: it cannot format a pragma before a loop */
 TARGET static void NAME(PRODUCTS)(const TYPE *rows, const TYPE *cols, int64_t n, int add, TYPE *sums) {
     typedef TYPE vector __attribute__((vector_size(BYTES), may_alias));
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(TYPE) };
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(TYPE) };
     for (int part = 0; part < CPU_KERNEL_ROWS / REAL_ROWS * (VECTORS / REAL_VECTORS); part++) {
         int first = part / (VECTORS / REAL_VECTORS) * REAL_ROWS, from = part % (VECTORS / REAL_VECTORS) * REAL_VECTORS;
         vector sum[REAL_ROWS][REAL_VECTORS];

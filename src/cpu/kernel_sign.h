@@ -5,9 +5,9 @@
  * where both variables are untied, which also excludes missing values. */
 /* clang-format off: it cannot format a pragma before a loop */
 
-/* Word w of the first row of a group, and of all columns. */
-#define ROW(plane) (rows->plane + w * SLIVER_WORDS + first)
-#define COL(plane) ((const NAME(words) *)(cols->plane + w * SLIVER_WORDS))
+/* Row r of a group, one word of each of its variables. */
+#define ROW(plane) (rows->plane + w * MICRO_PANEL_WORDS + first)
+#define COL(plane) ((const NAME(words) *)(cols->plane + w * MICRO_PANEL_WORDS))
 #define CLEAR(rows_, sum) \
     UNROLL for (int r = 0; r < rows_; r++) UNROLL for (int v = 0; v < VECTORS; v++) sum[r][v] = (NAME(counts)) { \
         0 \
@@ -71,8 +71,8 @@ NAME(untied_among)(const uint64_t *row, const uint64_t *col, int64_t words, int 
         NAME(counts) both[COMMON_ROWS][VECTORS];
         CLEAR(COMMON_ROWS, both);
         for (int64_t w = w0; w < end; w++) {
-            const uint64_t *a = row + w * SLIVER_WORDS + first;
-            const NAME(words) *b = (const NAME(words) *)(col + w * SLIVER_WORDS);
+            const uint64_t *a = row + w * MICRO_PANEL_WORDS + first;
+            const NAME(words) *b = (const NAME(words) *)(col + w * MICRO_PANEL_WORDS);
             UNROLL for (int r = 0; r < COMMON_ROWS; r++) UNROLL for (int v = 0; v < VECTORS; v++)
                 both[r][v] += NAME(count)(b[v] & a[r]);
         }
@@ -99,7 +99,7 @@ TARGET static void NAME(signs_common)(const cpu_planes *rows, const cpu_planes *
 
 /* Bits come 64 at a time, or fewer at the end of a lag; full words are written. */
 static inline __attribute__((always_inline)) TARGET void
-NAME(open_plane)(uint64_t (*compare)(const float *, const float *), const float *score, int64_t n_obs, int64_t first,
+NAME(pack_plane)(uint64_t (*compare)(const float *, const float *), const float *score, int64_t n_obs, int64_t first,
                  int64_t bits, uint64_t *out) {
     int64_t k = first % n_obs, lag = first / n_obs + 1, filled = 0;
     uint64_t word = 0;
@@ -116,7 +116,7 @@ NAME(open_plane)(uint64_t (*compare)(const float *, const float *), const float 
             filled += some;
             if (filled < 64) continue;
             *out = word;
-            out += SLIVER_WORDS;
+            out += MICRO_PANEL_WORDS;
             filled -= 64;
             word = filled > 0 ? next >> (some - filled) : 0;
         }
@@ -124,20 +124,20 @@ NAME(open_plane)(uint64_t (*compare)(const float *, const float *), const float 
     if (filled > 0) *out = word;
 }
 
-TARGET static void NAME(open_untied)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
+TARGET static void NAME(pack_untied)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
                                      const cpu_planes *planes) {
-    NAME(open_plane)(NAME(greater), score, n_obs, first, bits, planes->greater);
+    NAME(pack_plane)(NAME(greater), score, n_obs, first, bits, planes->greater);
 }
 
-TARGET static void NAME(open_tied)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
+TARGET static void NAME(pack_tied)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
                                    const cpu_planes *planes) {
-    NAME(open_untied)(score, n_obs, first, bits, planes);
-    NAME(open_plane)(NAME(untied), score, n_obs, first, bits, planes->untied);
+    NAME(pack_untied)(score, n_obs, first, bits, planes);
+    NAME(pack_plane)(NAME(untied), score, n_obs, first, bits, planes->untied);
 }
 
-TARGET static void NAME(open_common)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
+TARGET static void NAME(pack_common)(const float *score, int64_t n_obs, int64_t first, int64_t bits,
                                      const cpu_planes *planes) {
-    NAME(open_tied)(score, n_obs, first, bits, planes);
-    NAME(open_plane)(NAME(present), score, n_obs, first, bits, planes->present);
+    NAME(pack_tied)(score, n_obs, first, bits, planes);
+    NAME(pack_plane)(NAME(present), score, n_obs, first, bits, planes->present);
 }
 /* clang-format on */

@@ -1,16 +1,16 @@
 /* The inner loops, once for each instruction set. Results are the same to the last bit, except for floats(): products
  * of two floats are exact in double, and counts are integers.
  *
- * Operands are packed into micro-panels of CPU_SLIVER_BYTES: element k of variable v at [k * width + v], width =
- * CPU_SLIVER_BYTES / sizeof(element). A kernel multiplies CPU_KERNEL_ROWS variables of one micro-panel with all
- * variables of another. The sum of row r and column c is at sums[r * CPU_BLOCK_COLS + c]; it is set, or with `add`
- * added to. Micro-panels and sums are aligned to CPU_ALIGNMENT. */
+ * Operands come in micro-panels of CPU_MICRO_PANEL_BYTES: so many variables side by side, element k of variable v at
+ * [k * width + v], width = CPU_MICRO_PANEL_BYTES / sizeof(element). A kernel multiplies CPU_KERNEL_ROWS variables of
+ * one micro-panel with all of another. The sum of row r and column c is at sums[r * CPU_BLOCK_COLS + c]; it is
+ * set, or with `add` added to. Panels and sums are aligned to CPU_ALIGNMENT. */
 #ifndef GPUCOR_CPU_KERNELS_H
 #define GPUCOR_CPU_KERNELS_H
 
 #include <stdint.h>
 
-enum { CPU_SLIVER_BYTES = 128, CPU_KERNEL_ROWS = 8, CPU_ALIGNMENT = 64, CPU_PADDING = 8 };
+enum { CPU_MICRO_PANEL_BYTES = 128, CPU_KERNEL_ROWS = 8, CPU_ALIGNMENT = 64, CPU_PADDING = 8 };
 
 /* A tile is computed in blocks, one per thread at a time: a block's sums (128 KB) and a part of its variables fit in
  * the L2 cache. */
@@ -36,14 +36,13 @@ typedef enum {
 } cpu_sign_mode;
 
 typedef void (*cpu_sign_sums)(const cpu_planes *rows, const cpu_planes *cols, int64_t words, int add, int64_t *sums);
-/* Packs bits first .. first+bits-1, in the order of coefficient.h, into words one micro-panel width apart. score: a
- * column's n_obs scores (NaN: missing) twice, followed by 64 readable floats. */
-typedef void (*cpu_sign_open)(const float *score, int64_t n_obs, int64_t first, int64_t bits, const cpu_planes *planes);
+/* score: a column's n_obs scores (NaN: missing) twice, and room for 64 more. Writes bits first .. first+bits-1
+ * of the order of coefficient.h to words a micro-panel's width apart. */
+typedef void (*cpu_sign_pack)(const float *score, int64_t n_obs, int64_t first, int64_t bits, const cpu_planes *planes);
 
 typedef struct cpu_kernels {
     const char *name;
-    double ns_word,
-        ns_open; /* nanoseconds per word of one pair's untied signs; per word of a variable's plane to pack */
+    double ns_word, ns_pack; /* nanoseconds: a word of one pair's signs without ties; a word of a variable's plane */
     /* Dot products over n elements. */
     void (*floats)(const float *rows, const float *cols, int64_t n, int add, float *sums);
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
@@ -66,9 +65,9 @@ typedef struct cpu_kernels {
      * at sums + CPU_BLOCK_PAIRS, the complete pairs of observations that are untied in the row's variable, and at
      * sums + 2 * CPU_BLOCK_PAIRS those untied in the column's. */
     cpu_sign_sums signs[CPU_SIGN_MODES];
-    cpu_sign_open open[CPU_SIGN_MODES];
-    /* table[i * stride + k] = number of bits in both set i of a and set k of b. Sets have `words` words (whole
-     * vectors), one after the other. */
+    cpu_sign_pack pack[CPU_SIGN_MODES];
+    /* How many bits are in both, of each of n_a sets of a and n_b of b, of `words` words one after the other (whole
+     * vectors): to table[i * stride + k]. */
     void (*levels)(const uint64_t *a, int n_a, const uint64_t *b, int n_b, int64_t words, int64_t *table,
                    int64_t stride);
     /* Compare 64 scores with 64 others; bit i of the result is for element i. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORD = 64, VECTOR_WORDS = CPU_SLIVER_BYTES / 8 };
+enum { WORD = 64, VECTOR_WORDS = CPU_MICRO_PANEL_BYTES / 8 };
 
 int64_t cpu_set_words(int64_t n_obs) {
     int64_t words = (n_obs + WORD - 1) / WORD;

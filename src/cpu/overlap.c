@@ -1,6 +1,6 @@
-/* The second product: columns of adjacencies times columns. Adjacencies are stored in micro-panels, as kernels
- * expect them. A block's sums and some observations of its columns stay in the L2 cache, and the columns of a tile's
- * blocks, one column of blocks after the other, in the L3 cache. */
+/* The second product: columns of adjacencies by columns. They lie in micro-panels, as kernels have them, from the
+ * beginning; a block's sums and some observations of its columns stay in the second-level cache, and the columns of a
+ * whole tile's blocks, one column of blocks after the other, in the third. */
 #include "cpu.h"
 
 #include "../base/os.h"
@@ -14,7 +14,7 @@
 
 enum { OPERANDS_PART = 8 }; /* operands get 1/8 of the memory */
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 64, COLS = CPU_BLOCK_COLS, CHUNK = CPU_OVERLAP_RUN };
-_Static_assert(WIDTH * sizeof(float) == CPU_SLIVER_BYTES, "slivers as kernels have them");
+_Static_assert(WIDTH * sizeof(float) == CPU_MICRO_PANEL_BYTES, "micro_panels as kernels have them");
 
 /* A tile in progress. */
 typedef struct {
@@ -48,15 +48,15 @@ static int64_t count_blocks(const gcor_tile *tile) {
 static void fetch(const gcor_adjacency *slab, int64_t var, int64_t n_var, int64_t first, int64_t n, int64_t at,
                   int64_t of) {
     enum { LINE = 64 };
-    const int64_t slivers = (n_var + WIDTH - 1) / WIDTH, lines = n * CPU_SLIVER_BYTES / LINE;
-    for (int64_t l = slivers * lines * at / of; l < slivers * lines * (at + 1) / of; l++) {
+    const int64_t micro_panels = (n_var + WIDTH - 1) / WIDTH, lines = n * CPU_MICRO_PANEL_BYTES / LINE;
+    for (int64_t l = micro_panels * lines * at / of; l < micro_panels * lines * (at + 1) / of; l++) {
         const float *from = element(slab, first, var / WIDTH * WIDTH + l / lines * WIDTH);
         __builtin_prefetch((const char *)from + l % lines * LINE, 0, 2);
     }
 }
 
-/* Packs n adjacencies of a block's rows, CPU_KERNEL_ROWS variables side by side: that many fit in the L1 cache
- * beside a micro-panel of columns. */
+/* n adjacencies of a block's rows, those of CPU_KERNEL_ROWS variables side by side: as many of them fit the first-level
+ * cache beside a micro-panel of columns. */
 static void pack(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, float *out) {
     for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
         const float *from = element(o->row_slab, first, (block->row + r) / WIDTH * WIDTH) + (block->row + r) % WIDTH;
@@ -83,7 +83,7 @@ static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t fi
     }
 }
 
-/* Computes overlaps of n columns of one micro-panel, from variable `col` on. */
+/* Those of n columns of one micro-panel, from number `col` on. */
 static void find_overlaps(const overlaps *o, int64_t row, int64_t col, int64_t n, const double *shared, float *out) {
     const gcor_overlap_rule rule = o->row_slab->rule;
     const float *a = element(o->col_slab, row, col / WIDTH * WIDTH) + col % WIDTH;

@@ -7,7 +7,7 @@
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
 
-/* Observations that are opened at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
+/* Observations that are packed at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
  * are summed in single precision, and as many at a time as stay in the first-level cache: whole slices. */
 enum { SLICE = 2048, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
 _Static_assert(SLICE % GCOR_OBS_RUN == 0, "slices of whole runs");
@@ -16,48 +16,48 @@ static const float *column_of(const cpu_operand *o, int64_t var) {
     return o->columns + (var - o->head.first) * o->stride;
 }
 
-static void open_floats(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                        int64_t first, int64_t n, char *sliver, void *work) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float) };
+static void pack_floats(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                        int64_t first, int64_t n, char *micro_panel, void *work) {
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float) };
     (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         int64_t own = cpu_at_most_last(operand, var + v);
         const float *column = column_of(operand, own) + first;
-        float scale = operand->scale[own - operand->head.first], *out = (float *)sliver + v;
+        float scale = operand->scale[own - operand->head.first], *out = (float *)micro_panel + v;
         for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k] * scale;
     }
 }
 
-static void open_singles(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                         int64_t first, int64_t n, char *sliver, void *work) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(float) };
+static void pack_singles(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                         int64_t first, int64_t n, char *micro_panel, void *work) {
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float) };
     (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         const float *column = column_of(operand, cpu_at_most_last(operand, var + v)) + first;
-        float *out = (float *)sliver + v;
+        float *out = (float *)micro_panel + v;
         for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
     }
 }
 
-static void open_doubles(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                         int64_t first, int64_t n, char *sliver, void *work) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
+static void pack_doubles(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                         int64_t first, int64_t n, char *micro_panel, void *work) {
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double) };
     (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         const float *column = column_of(operand, cpu_at_most_last(operand, var + v)) + first;
-        double *out = (double *)sliver + v;
+        double *out = (double *)micro_panel + v;
         for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
     }
 }
 
-static void open_values(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                        int64_t first, int64_t n, char *sliver, void *work) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
+static void pack_values(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                        int64_t first, int64_t n, char *micro_panel, void *work) {
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double) };
     (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         int64_t own = cpu_at_most_last(operand, var + v) - operand->head.first;
         const double *column = operand->values + own * operand->head.n_obs + first;
-        double *out = (double *)sliver + v;
+        double *out = (double *)micro_panel + v;
         for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
     }
 }
@@ -213,22 +213,22 @@ static cpu_product product_of(const gcor_state *state, const cpu_operand *rows) 
     if (rows->head.kind == GCOR_DOUBLE) {
         product.element = sizeof(double);
         product.chunk = GCOR_OBS_RUN;
-        product.open = open_values;
+        product.pack = pack_values;
         product.multiply = multiply_values;
     } else if (state->sink->approximate) {
         product.element = sizeof(float);
-        product.open = open_floats;
+        product.pack = pack_floats;
         product.multiply = multiply_floats;
     } else if (is_rounded(state, rows)) {
         product.element = sizeof(float);
         product.sum_bytes = sizeof(double);
         product.slice = n_obs < SINGLE_SLICE ? n_obs : SINGLE_SLICE;
         product.chunk = SINGLE_CHUNK;
-        product.open = open_singles;
+        product.pack = pack_singles;
         product.multiply = multiply_slices;
     } else {
         product.element = sizeof(double);
-        product.open = open_doubles;
+        product.pack = pack_doubles;
         product.multiply = multiply_doubles;
     }
     return product;
@@ -237,5 +237,5 @@ static cpu_product product_of(const gcor_state *state, const cpu_operand *rows) 
 gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile) {
     cpu_product product = product_of(state, rows);
-    return cpu_multiply_slivers(state, &product, rows, cols, tile);
+    return cpu_multiply_packed(state, &product, rows, cols, tile);
 }

@@ -1,34 +1,34 @@
-/* Products of SIGN operands: scores are packed into bit planes, one bit per pair of observations, and multiplied by
- * counting bits. All sums are exact. */
+/* SIGN operands: scores are packed to bit planes, one bit for each pair of observations, and multiplied by counting
+ * bits. All sums are exact. */
 #include "cpu.h"
 
 #include "../measure/coefficient.h"
 
 #include <string.h>
 
-/* Words packed at a time: 16 MB per plane for the variables of a tile; all words for up to 256 observations. */
-enum { SLICE_WORDS = 512, WIDTH = CPU_SLIVER_BYTES / sizeof(uint64_t) };
+/* Words that are packed at a time: 16 MB a plane of the variables of a tile, all words up to 256 observations. */
+enum { SLICE_WORDS = 512, WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(uint64_t) };
 
-static cpu_planes planes_at(const cpu_product *product, char *sliver) {
-    uint64_t *plane = (uint64_t *)sliver;
+static cpu_planes planes_at(const cpu_product *product, char *micro_panel) {
+    uint64_t *plane = (uint64_t *)micro_panel;
     int64_t apart = product->slice * WIDTH;
     return (cpu_planes){plane, product->planes > CPU_TIED ? plane + apart : NULL,
                         product->planes > CPU_COMMON ? plane + 2 * apart : NULL};
 }
 
-/* Scores are stored twice in a row, so that no pair of observations wraps around the end. */
-static void open_signs(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                       int64_t first, int64_t n, char *sliver, void *work) {
+/* Scores twice, so that no pair of observations begins at the end and goes on at the start. */
+static void pack_signs(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
+                       int64_t first, int64_t n, char *micro_panel, void *work) {
     int64_t n_obs = operand->head.n_obs, bit = 64 * first, bits = gcor_obs_pairs(n_obs) - bit;
     if (bits > 64 * n) bits = 64 * n;
     if (bits <= 0) return; /* fewer than two observations */
     for (int v = 0; v < WIDTH; v++) {
         const float *score = operand->columns + (cpu_at_most_last(operand, var + v) - operand->head.first) * n_obs;
-        cpu_planes planes = planes_at(product, sliver + v * (int64_t)sizeof(uint64_t));
+        cpu_planes planes = planes_at(product, micro_panel + v * (int64_t)sizeof(uint64_t));
         memcpy(work, score, (size_t)n_obs * sizeof *score);
         memcpy((float *)work + n_obs, score, (size_t)n_obs * sizeof *score);
         memset((float *)work + 2 * n_obs, 0, 64 * sizeof *score);
-        state->kernels->open[product->mode](work, n_obs, bit, bits, &planes);
+        state->kernels->pack[product->mode](work, n_obs, bit, bits, &planes);
     }
 }
 
@@ -111,8 +111,8 @@ gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const 
                            .sums = mode == CPU_COMMON ? 3 : 1,
                            .mode = mode,
                            .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),
-                           .open = open_signs,
+                           .pack = pack_signs,
                            .multiply = multiply_signs,
                            .deliver = deliver_signs};
-    return cpu_multiply_slivers(state, &product, rows, cols, tile);
+    return cpu_multiply_packed(state, &product, rows, cols, tile);
 }

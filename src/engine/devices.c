@@ -14,7 +14,7 @@ static gcor_status use_device(gcor_work *work, gcor_context *context, int device
     gcor_worker *worker = NULL;
     gcor_status status = gcor_session_state(work->session, context, device, &state);
     if (!status) status = work->open(context, work, state, sink, &worker);
-    if (!status) status = gcor_worker_multiply_all(worker);
+    if (!status) status = gcor_worker_drain(worker);
     gcor_worker_close(worker);
     if (gcor_is_of_device(status)) gcor_session_drop(work->session, device);
     return status;

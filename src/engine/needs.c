@@ -84,7 +84,7 @@ static gcor_status walk_tiles(gcor_work *work, gcor_context *context, gcor_state
     gcor_worker *worker = NULL;
     gcor_status status = gcor_queue_fill(&work->queue, context, &work->grid, &work->job->shard);
     if (!status) status = gcor_open_coefficients(context, work, state, work->job->sink, &worker);
-    if (!status) status = gcor_worker_multiply_all(worker);
+    if (!status) status = gcor_worker_drain(worker);
     gcor_worker_close(worker);
     gcor_queue_free(&work->queue);
     return status;

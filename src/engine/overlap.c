@@ -52,9 +52,9 @@ static gcor_status fail_missing(const overlaps *o, int64_t missing) {
                      at_least, (double)missing, hint);
 }
 
-static gcor_status multiply_coefficients(gcor_worker *worker, const overlaps *o, const gcor_adjacency *slab) {
+static gcor_status drain_coefficients(gcor_worker *worker, const overlaps *o, const gcor_adjacency *slab) {
     gcor_tile columns = {0, o->n_var, slab->head.first, slab->head.n_var};
-    if (is_whole(o)) return gcor_worker_multiply_all(worker);
+    if (is_whole(o)) return gcor_worker_drain(worker);
     gcor_status status = gcor_worker_multiply(worker, &columns);
     return status ? status : gcor_worker_finish(worker);
 }
@@ -78,7 +78,7 @@ static gcor_status run_coefficients(overlaps *o, gcor_adjacency *slab) {
     o->context->memory = memory > 0 ? gcor_min(memory, o->plan.operands) : o->plan.operands;
     gcor_status status = gcor_queue_fill(&first.queue, o->context, &first.grid, &job.shard);
     if (!status) status = gcor_open_coefficients(o->context, &first, o->state, job.sink, &worker);
-    if (!status) status = multiply_coefficients(worker, o, slab);
+    if (!status) status = drain_coefficients(worker, o, slab);
     gcor_worker_close(worker);
     gcor_queue_free(&first.queue);
     o->context->memory = memory;

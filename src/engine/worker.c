@@ -113,37 +113,37 @@ static void count_done(gcor_context *context, int64_t pairs) {
     context->tile_pairs = 0;
 }
 
-/* Multiply the part of a tile that has all of its pairs that count. */
-static gcor_status multiply_tile(gcor_worker *w, const gcor_operand *rows, const gcor_operand *cols,
-                                 const gcor_tile *tile) {
-    gcor_tile part = mask_of(w) ? gcor_pairs_shrink(mask_of(w), tile) : *tile;
-    gcor_status status = begin_pairs(w->context, progress_of(w, tile));
-    if (!status && gcor_tile_pairs(&part, w->shape) > 0) status = w->type->multiply(w->product, rows, cols, &part);
-    if (!status) count_done(w->context, w->context->tile_pairs);
-    return status;
-}
-
 /* Two panels, by their first variables. */
 typedef struct {
     int64_t row, col;
 } panel_pair;
 
-/* A tile of every data set, in their order, which the sink of combined coefficients relies on. */
-static gcor_status multiply_sets(gcor_worker *w, const panel_pair *panels, const gcor_tile *tile) {
+/* Operands of a tile in data set `set`. */
+static gcor_status get_panels(gcor_worker *w, int64_t set, const panel_pair *panels, const gcor_operand **rows,
+                              const gcor_operand **cols) {
+    const gcor_panel row = {set, w->work->grid.shape == GCOR_FULL, panels->row}, col = {set, 0, panels->col};
+    gcor_status status = get_panel(w, &row, rows);
+    return status ? status : get_panel(w, &col, cols);
+}
+
+/* Multiply a tile of every data set, in their order, which the sink of combined coefficients relies on. What goes to
+ * the product is the smallest part of the tile that has all pairs of the mask. */
+static gcor_status multiply_tile(gcor_worker *w, const panel_pair *panels, const gcor_tile *tile) {
+    const gcor_tile part = mask_of(w) ? gcor_pairs_shrink(mask_of(w), tile) : *tile;
     gcor_status status = GCOR_OK;
     for (int64_t s = 0; !status && s < w->work->n_data; s++) {
-        const gcor_panel row = {s, w->work->grid.shape == GCOR_FULL, panels->row}, col = {s, 0, panels->col};
         const gcor_operand *rows, *cols;
-        status = get_panel(w, &row, &rows);
-        if (!status) status = get_panel(w, &col, &cols);
-        if (!status) status = multiply_tile(w, rows, cols, tile);
+        status = get_panels(w, s, panels, &rows, &cols);
+        if (!status) status = begin_pairs(w->context, progress_of(w, tile));
+        if (!status && gcor_tile_pairs(&part, w->shape) > 0) status = w->type->multiply(w->product, rows, cols, &part);
+        if (!status) count_done(w->context, w->context->tile_pairs);
     }
     return status;
 }
 
 /* The tiles of a rectangle within two panels. Every other row of tiles goes from right to left: its first columns are
  * the last ones of the row before, which a back end may have packed already. */
-static gcor_status multiply_tiles(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
+static gcor_status walk_tiles(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
     const gcor_tiling *size = &w->tiling;
     int64_t row_end = all->row + all->n_row, col_end = all->col + all->n_col;
     int64_t n_col = (all->n_col + size->tile_cols - 1) / size->tile_cols, is_back = 0;
@@ -153,7 +153,7 @@ static gcor_status multiply_tiles(gcor_worker *w, const panel_pair *panels, cons
             int64_t col = all->col + (is_back ? n_col - 1 - k : k) * size->tile_cols;
             gcor_tile tile = {row, gcor_min(size->tile_rows, row_end - row), col,
                               gcor_min(size->tile_cols, col_end - col)};
-            if (gcor_tile_pairs(&tile, w->shape) > 0) status = multiply_sets(w, panels, &tile);
+            if (gcor_tile_pairs(&tile, w->shape) > 0) status = multiply_tile(w, panels, &tile);
         }
     }
     return status;
@@ -188,25 +188,23 @@ static double seconds_of(const gcor_context *context) {
     return context->seconds_preparing + context->seconds_multiplying;
 }
 
-static gcor_status multiply_panels(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
+static gcor_status walk_panels(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
     gcor_tile part = intersect(all, panels, w->tiling.panel);
     if (gcor_tile_pairs(&part, w->shape) == 0) return GCOR_OK;
-    if (is_skipped(w, panels, &part)) return skip_panels(w, &part);
-    double started = gcor_seconds(), before = seconds_of(w->context);
-    gcor_status status = multiply_tiles(w, panels, &part);
-    w->context->seconds_multiplying += gcor_seconds() - started - (seconds_of(w->context) - before);
-    return status;
+    return is_skipped(w, panels, &part) ? skip_panels(w, &part) : walk_tiles(w, panels, &part);
 }
 
 /* Every other row of panels goes from right to left, too: its first panel is the last one of the row before. */
 gcor_status gcor_worker_multiply(gcor_worker *w, const gcor_tile *all) {
     int64_t width = w->tiling.panel, first = all->col / width, last = (all->col + all->n_col - 1) / width, is_back = 0;
+    double started = gcor_seconds(), before = seconds_of(w->context);
     gcor_status status = GCOR_OK;
     for (int64_t row = all->row / width * width; !status && row < all->row + all->n_row; row += width, is_back ^= 1)
         for (int64_t k = first; !status && k <= last; k++) {
             const panel_pair panels = {row, (is_back ? first + last - k : k) * width};
-            status = multiply_panels(w, &panels, all);
+            status = walk_panels(w, &panels, all);
         }
+    w->context->seconds_multiplying += gcor_seconds() - started - (seconds_of(w->context) - before);
     return status;
 }
 
@@ -240,7 +238,7 @@ static gcor_status prepare_all(gcor_worker *w) {
     return status;
 }
 
-gcor_status gcor_worker_multiply_all(gcor_worker *w) {
+gcor_status gcor_worker_drain(gcor_worker *w) {
     gcor_work *work = w->work;
     gcor_status status = GCOR_OK;
     if (work->queue.pairs == 0) return prepare_all(w);

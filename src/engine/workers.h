@@ -47,7 +47,7 @@ int64_t gcor_overlap_weight(const gcor_job *job, int64_t n_obs);
 /* Multiply all pairs of a rectangle of the grid; they are delivered by the end of the next finish(). */
 gcor_status gcor_worker_multiply(gcor_worker *worker, const gcor_tile *tile);
 /* Multiply all squares of the queue, where there is no other worker, and finish. */
-gcor_status gcor_worker_multiply_all(gcor_worker *worker);
+gcor_status gcor_worker_drain(gcor_worker *worker);
 gcor_status gcor_worker_finish(gcor_worker *worker);
 /* Frees the worker, also after an error. NULL is allowed. */
 void gcor_worker_close(gcor_worker *worker);

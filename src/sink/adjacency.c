@@ -100,9 +100,9 @@ static void mirror(gcor_adjacency *of, int64_t r, int64_t c) {
 
 /* Fills the columns from c WIDTH on: mirrored rows, and zeros on the diagonal and beyond the last variable. */
 static void complete(gcor_adjacency *of, int64_t c) {
-    const int64_t n = of->sink.n_col, slivers = (of->head.n_var + WIDTH - 1) / WIDTH;
-    const int64_t beyond = c + 1 == slivers ? slivers * WIDTH - of->head.n_var : 0;
-    int64_t begin = of->sink.shape == GCOR_UPPER ? c : 0, end = of->sink.shape == GCOR_LOWER ? c + 1 : slivers;
+    const int64_t n = of->sink.n_col, micro_panels = (of->head.n_var + WIDTH - 1) / WIDTH;
+    const int64_t beyond = c + 1 == micro_panels ? micro_panels * WIDTH - of->head.n_var : 0;
+    int64_t begin = of->sink.shape == GCOR_UPPER ? c : 0, end = of->sink.shape == GCOR_LOWER ? c + 1 : micro_panels;
     for (int64_t r = begin; of->sink.shape != GCOR_FULL && r < end; r++) mirror(of, c, r);
     for (int64_t k = 0; k < n && beyond > 0; k++)
         memset(of->values + (c * n + k + 1) * WIDTH - beyond, 0, (size_t)beyond * sizeof(float));
@@ -126,23 +126,23 @@ typedef struct {
     gcor_context *context;
 } completion;
 
-static void complete_sliver(void *argument, int thread, int64_t c) {
+static void complete_micro_panel(void *argument, int thread, int64_t c) {
     const completion *of = argument;
     (void)thread;
     if (!gcor_stop(of->context)) complete(of->adjacency, c);
 }
 
-static void connect_sliver(void *argument, int thread, int64_t c) {
+static void connect_micro_panel(void *argument, int thread, int64_t c) {
     const completion *of = argument;
     (void)thread;
     if (!gcor_stop(of->context)) connect(of->adjacency, c);
 }
 
 gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *context) {
-    const int64_t slivers = (adjacency->head.n_var + WIDTH - 1) / WIDTH;
+    const int64_t micro_panels = (adjacency->head.n_var + WIDTH - 1) / WIDTH;
     completion of = {adjacency, context};
-    gcor_for_each(context->threads, slivers, complete_sliver, &of);
-    gcor_for_each(context->threads, slivers, connect_sliver, &of);
+    gcor_for_each(context->threads, micro_panels, complete_micro_panel, &of);
+    gcor_for_each(context->threads, micro_panels, connect_micro_panel, &of);
     return context->error.status;
 }
 
@@ -164,10 +164,10 @@ int64_t gcor_adjacency_bytes(int64_t n_var) {
 }
 
 static gcor_status take_memory(gcor_adjacency *own, gcor_context *context) {
-    const int64_t slivers = (own->head.n_var + WIDTH - 1) / WIDTH;
+    const int64_t micro_panels = (own->head.n_var + WIDTH - 1) / WIDTH;
     own->connectivity = gcor_alloc(context, own->head.n_var, sizeof *own->connectivity, "connectivities");
     if (!own->connectivity) return GCOR_NO_MEMORY;
-    own->memory = gcor_pool_take(context, slivers * WIDTH * gcor_adjacency_bytes(own->sink.n_col),
+    own->memory = gcor_pool_take(context, micro_panels * WIDTH * gcor_adjacency_bytes(own->sink.n_col),
                                  "the adjacencies of all pairs");
     own->values = own->memory.at;
     return own->values ? GCOR_OK : GCOR_NO_MEMORY;

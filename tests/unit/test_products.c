@@ -38,7 +38,7 @@ static void dots_of_columns(void) {
 
 /* Multiplies in runs, as for a tile. */
 static void sums_in_double(void) {
-    enum { WIDTH = CPU_SLIVER_BYTES / sizeof(double) };
+    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double) };
     double *rows = gcor_os_alloc(WIDTH * MAX_OBS * sizeof *rows), *cols = gcor_os_alloc(WIDTH * MAX_OBS * sizeof *cols);
     double *sums = gcor_os_alloc(CPU_KERNEL_ROWS * CPU_BLOCK_COLS * sizeof *sums), x[MAX_OBS], y[MAX_OBS];
     const int64_t sizes[] = {1, 2, 127, 128, 129, 256, 299};
