@@ -53,7 +53,7 @@ lanczos <- function(product, v) {
 eigenvector_of_all <- function(task) {
   doing(task$settings, "eigenvector")
   found <- checked(.Call(r_gram_new, task$x, method_code(task$method), task$use, task$settings))
-  on.exit(.Call(r_gram_free, found$gram))
+  on.exit(.Call(r_free, found$gram))
   product <- function(v) checked(.Call(r_gram_times, found$gram, v, task$settings))
   found$eigenvector <- leading_vector(function(v) product(as.vector(v)), length(found$known))
   found$eigenvector[!found$known] <- NA_real_

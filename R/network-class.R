@@ -90,10 +90,19 @@ entries_at <- function(rows, edges) {
   findInterval(key(edges$from, edges$to), key(rows$i + 1, row_numbers(rows$p)))
 }
 
-# Columns of names are character vectors that keep a number for each element.
 name_edges <- function(from, to, r, names_x, names_y) {
-  name <- function(number, names) if (is.null(names)) number else .Call(r_names_at, number, names)
-  list2DF(list(from = name(from, names_x), to = name(to, names_y), r = r))
+  list2DF(list(from = names_at(from, names_x), to = names_at(to, names_y), r = r))
+}
+
+# Users may change a network's names.
+names_at <- function(numbers, names) {
+  if (is.null(names)) return(numbers)
+  if (length(numbers) == 0L) return(character())
+  if (!isTRUE(min(numbers) >= 1L && max(numbers) <= length(names))) {
+    first <- numbers[is.na(numbers) | numbers < 1L | numbers > length(names)][1L]
+    fail("there is no name ", first, " of ", length(names))
+  }
+  names[numbers]
 }
 
 #' @rdname gpuCorNetwork-class

@@ -228,17 +228,22 @@ most_edges <- function(task) {
   if (isTRUE(task$to_file) || isTRUE(state$replay$is_planning)) 2^53 else constant("most edges")
 }
 
+# What src/r/network.c reads into one struct.
+store_rule <- function(task, least = 0, ceiling = 2, wanted = 0, stay = 0L) {
+  list(side = constant(task$sign), least = least, ceiling = ceiling, spool = task$spool, wanted = wanted, stay = stay)
+}
+
 # Edges of a weight from `least` to below `ceiling`, in a store; those above are counted. With more than `most` it
 # is an error. wanted: 0, or how many of the strongest are enough; the weaker ones may then be missing. task$stays:
 # whether edges may stay on a GPU, until they are counted and ranked, "counted", or taken as "rows".
 edge_pass <- function(task, least, ceiling = 2, settings = task$settings, most = most_edges(task), wanted = 0) {
-  rule <- list(side = constant(task$sign), least = least, ceiling = ceiling, spool = task$spool, wanted = wanted,
-               stay = if (is.null(task$spool)) sum(match(task$stays, c("counted", "rows"))) else 0L)
+  stay <- if (is.null(task$spool)) sum(match(task$stays, c("counted", "rows"))) else 0L
+  rule <- store_rule(task, least, ceiling, wanted, stay)
   checked(engine_pass("r_edges", task, list(rule, most), settings))
 }
 
 neighbour_pass <- function(task) {
-  rule <- list(side = constant(task$sign), least = 0, ceiling = 2, spool = task$spool)
+  rule <- store_rule(task)
   most_neighbours <- max(1, ncol(task$x), ncol(task$y)) # more there are not
   k <- pmin(task$criterion$value, most_neighbours)
   checked(engine_pass("r_neighbours", task, list(rule, k, task$mutual, most_edges(task)), task$settings))
@@ -258,7 +263,7 @@ store_rank <- function(pass, k, task) checked(.Call(r_store_rank, pass$store, k,
 store_degrees <- function(pass, least, task) checked(.Call(r_store_degrees, pass$store, least, task$settings))
 
 # The memory and the disk that a store has, which R would leave to it until the next collection.
-store_free <- function(pass) invisible(.Call(r_store_free, pass$store))
+store_free <- function(pass) invisible(.Call(r_free, pass$store))
 
 # Kept edges as compressed rows p, i, x, with what else the pass found; the store has ended.
 take_rows <- function(edges, task) {

@@ -1,4 +1,5 @@
-/* The back ends of this build, the one first that is to be taken where it can be used. Here, above all of them. */
+/* The back ends of this build, in the order of preference. The file is above all of them, so that none knows another.
+ */
 #include "gpucor.h"
 
 #include "configured.h"
@@ -12,7 +13,7 @@ static int count_none(char *reason, size_t size) {
     return 0;
 }
 
-/* Nobody gets further than to the number of its devices. */
+/* It has no devices, so nobody calls the functions that are missing. */
 static const gcor_backend gcor_cuda = {.name = "cuda", .count = count_none};
 #endif
 

@@ -7,9 +7,9 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* A number as sign * whole * 2^exponent. */
+/* The number is sign * digits * 2^exponent. */
 typedef struct {
-    wide whole;
+    wide digits;
     int exponent, is_negative;
 } parts;
 
@@ -23,14 +23,14 @@ static int count_bits(wide x) {
 /* All bits of x, which must not be 0. */
 static parts split(double x) {
     int exponent;
-    double whole = frexp(fabs(x), &exponent) * 0x1p53;
-    return (parts){(wide)whole, exponent - DIGITS, signbit(x) != 0};
+    double digits = frexp(fabs(x), &exponent) * 0x1p53;
+    return (parts){(wide)digits, exponent - DIGITS, signbit(x) != 0};
 }
 
 /* Shifts the highest bit to TOP, which leaves a bit for a sum. */
 static parts raise(parts x) {
-    int by = TOP + 1 - count_bits(x.whole);
-    return (parts){x.whole << by, x.exponent - by, x.is_negative};
+    int by = TOP + 1 - count_bits(x.digits);
+    return (parts){x.digits << by, x.exponent - by, x.is_negative};
 }
 
 /* Bits shifted out leave a 1 in the lowest bit. It distinguishes a tie, and is far below the remaining digits, also
@@ -42,28 +42,28 @@ static wide shift_right(wide x, int by) {
 
 static parts add(parts x, parts y) {
     if (x.exponent < y.exponent) return add(y, x);
-    wide other = shift_right(y.whole, x.exponent - y.exponent);
-    if (x.is_negative == y.is_negative) return (parts){x.whole + other, x.exponent, x.is_negative};
-    if (x.whole >= other) return (parts){x.whole - other, x.exponent, x.is_negative};
-    return (parts){other - x.whole, x.exponent, y.is_negative};
+    wide other = shift_right(y.digits, x.exponent - y.exponent);
+    if (x.is_negative == y.is_negative) return (parts){x.digits + other, x.exponent, x.is_negative};
+    if (x.digits >= other) return (parts){x.digits - other, x.exponent, x.is_negative};
+    return (parts){other - x.digits, x.exponent, y.is_negative};
 }
 
 /* Rounds to nearest, ties to even; a subnormal number has fewer digits. */
 static double round_once(parts x) {
-    int lowest = x.exponent + count_bits(x.whole) - DIGITS;
+    int lowest = x.exponent + count_bits(x.digits) - DIGITS;
     if (lowest < MIN_EXPONENT) lowest = MIN_EXPONENT;
     int by = lowest - x.exponent;
-    wide whole = x.whole;
+    wide digits = x.digits;
     if (by > TOP + 2) {
-        whole = 0;
+        digits = 0;
     } else if (by > 0) {
-        wide half = (wide)1 << (by - 1), rest = whole & (((wide)1 << by) - 1);
-        whole >>= by;
-        whole += rest > half || (rest == half && (whole & 1));
+        wide half = (wide)1 << (by - 1), rest = digits & (((wide)1 << by) - 1);
+        digits >>= by;
+        digits += rest > half || (rest == half && (digits & 1));
     } else {
         lowest = x.exponent;
     }
-    double size = ldexp((double)(uint64_t)whole, lowest);
+    double size = ldexp((double)(uint64_t)digits, lowest);
     return x.is_negative ? -size : size;
 }
 
@@ -71,10 +71,10 @@ double gcor_integer_fma(double a, double b, double c) {
     if (!isfinite(a) || !isfinite(b) || a == 0 || b == 0) return a * b + c;
     if (!isfinite(c)) return c;
     parts x = split(a), y = split(b);
-    parts product = raise((parts){x.whole * y.whole, x.exponent + y.exponent, x.is_negative != y.is_negative});
+    parts product = raise((parts){x.digits * y.digits, x.exponent + y.exponent, x.is_negative != y.is_negative});
     if (c == 0) return round_once(product);
     parts sum = add(product, raise(split(c)));
-    return sum.whole ? round_once(sum) : 0;
+    return sum.digits ? round_once(sum) : 0;
 }
 
 #if defined(__x86_64__)

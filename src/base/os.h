@@ -1,6 +1,6 @@
-/* What the engine asks of the operating system: os_posix.c and os_windows.c implement it, and every other file of the
- * engine compiles unchanged on both. pthread.h stays in use outside this header: on Windows winpthreads, which belongs
- * to R's toolchain there, has all of it that the engine needs (threads, mutexes, conditions with CLOCK_REALTIME).
+/* The operating system: os_posix.c and os_windows.c implement these functions, and every other file of the engine
+ * compiles unchanged on both. pthread.h stays in use outside this header: on Windows winpthreads, which belongs to R's
+ * toolchain there, has everything that the engine needs (threads, mutexes, conditions with CLOCK_REALTIME).
  *
  * Paths are in R's native encoding, which is UTF-8 on Windows. A function that fails sets errno. Any thread may call.
  */
@@ -35,7 +35,7 @@ void gcor_os_huge_pages(void *at, size_t bytes);
 
 /* Returns the bytes that the process may still take: the min of what the system has without swapping, what the
  * process's control groups leave, and what its address space has room for. Pages that the system may drop are
- * available, and so are those of kept blocks (base/pool.h), on Linux. INT64_MAX: unknown. */
+ * available, and so are those of cached buffers (base/buffer.h), on Linux. INT64_MAX: unknown. */
 int64_t gcor_available_memory(void);
 
 /* ---- files: all are binary, and a child process does not inherit them -------------- */

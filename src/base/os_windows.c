@@ -122,7 +122,7 @@ static HANDLE open_handle(const char *path, DWORD access, DWORD creation, DWORD 
     return handle;
 }
 
-/* The descriptor owns the handle; -1: error. */
+/* Returns a descriptor, which owns the handle; -1: error. */
 static int descriptor_of(HANDLE handle, int flags) {
     if (handle == INVALID_HANDLE_VALUE) return -1;
     int file = _open_osfhandle((intptr_t)handle, flags | _O_BINARY | _O_NOINHERIT);

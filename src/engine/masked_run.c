@@ -4,8 +4,8 @@
 
 #include "../base/alloc.h"
 #include "../sink/combination.h"
+#include "../source/derived.h"
 #include "../mask/filter.h"
-#include "../source/picked.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef GPUCOR_WINDOWS_H
 #define GPUCOR_WINDOWS_H
 
-#include "../source/slice.h"
+#include "../source/derived.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,7 @@
 #include "coefficient.h"
 #include "../base/threads.h"
 
-/* Values that a thread widens at a time: two large pages of the result. */
+/* Values that a thread widens at a time, two large pages of the result; values that are searched at a time. */
 enum { PIECE = 1 << 19, BUFFER = 1 << 12 };
 
 static void read_floats(const gcor_compact *compact, int64_t first, int64_t n, double *out) {
@@ -15,10 +15,10 @@ static void read_floats(const gcor_compact *compact, int64_t first, int64_t n, d
         for (int64_t k = 0; k < n; k++) out[k] = value[k] > 1 ? missing : (double)value[k];
 }
 
-/* Pairs of one variable with those from `other` on. */
-static void read_run(const gcor_compact *compact, int64_t first, int64_t n, int64_t own, int64_t other, double *out) {
+/* Reads the pairs of variable i with variables j .. j + n - 1. */
+static void read_line(const gcor_compact *compact, int64_t first, int64_t n, int64_t i, int64_t j, double *out) {
     const int32_t *count = (const int32_t *)compact->values + first;
-    const double norm = compact->norm[own], *others = compact->norm + other;
+    const double norm = compact->norm[i], *others = compact->norm + j;
     for (int64_t k = 0; k < n; k++) {
         double r = gcor_coefficient(count[k], norm, others[k]);
         if (r > 1) r = compact->missing;
@@ -26,7 +26,6 @@ static void read_run(const gcor_compact *compact, int64_t first, int64_t n, int6
     }
 }
 
-/* Row by row of the triangle, or column by column. */
 static void read_counts(const gcor_compact *compact, int64_t first, int64_t n, double *out) {
     int64_t i, j, end = first + n;
     if (n == 0) return;
@@ -36,11 +35,11 @@ static void read_counts(const gcor_compact *compact, int64_t first, int64_t n, d
         gcor_row_pair(first, compact->n_var, &i, &j);
     while (first < end) {
         int is_column = compact->shape == GCOR_LOWER;
-        int64_t some = is_column ? j - i : compact->n_var - j;
-        if (some > end - first) some = end - first;
-        read_run(compact, first, some, is_column ? j : i, is_column ? i : j, out);
-        out += some;
-        first += some;
+        int64_t count = is_column ? j - i : compact->n_var - j;
+        if (count > end - first) count = end - first;
+        read_line(compact, first, count, is_column ? j : i, is_column ? i : j, out);
+        out += count;
+        first += count;
         if (is_column)
             i = 0, j++;
         else
@@ -49,7 +48,9 @@ static void read_counts(const gcor_compact *compact, int64_t first, int64_t n, d
 }
 
 void gcor_compact_read(const gcor_compact *compact, int64_t first, int64_t n, double *out) {
-    if (compact->form == GCOR_AS_FLOATS)
+    if (!compact->values)
+        for (int64_t k = 0; k < n; k++) out[k] = compact->missing;
+    else if (compact->form == GCOR_AS_FLOATS)
         read_floats(compact, first, n, out);
     else
         read_counts(compact, first, n, out);
@@ -70,30 +71,30 @@ void gcor_compact_widen(const gcor_compact *compact, int threads, double *out) {
 
 /* ---- extremes ------------------------------------------------------------------------------ */
 
-/* Of two, of which the first comes first. */
-static double more_extreme(double a, double b, int greatest) {
+/* Returns the more extreme of two values; a, which comes first, if they are equal. */
+static double more_extreme(double a, double b, int is_max) {
     if (a != a || b != b) return a != a ? a : b;
-    return (greatest ? b > a : b < a) ? b : a;
+    return (is_max ? b > a : b < a) ? b : a;
 }
 
-static double extreme_of(const gcor_compact *compact, int64_t first, int64_t n, int greatest) {
+static double extreme_of(const gcor_compact *compact, int64_t first, int64_t n, int is_max) {
     double value[BUFFER], found = gcor_compact_at(compact, first);
     for (int64_t k = 0; k < n; k += BUFFER) {
-        int64_t some = n - k < BUFFER ? n - k : BUFFER;
-        gcor_compact_read(compact, first + k, some, value);
-        for (int64_t l = 0; l < some; l++) found = more_extreme(found, value[l], greatest);
+        int64_t count = n - k < BUFFER ? n - k : BUFFER;
+        gcor_compact_read(compact, first + k, count, value);
+        for (int64_t l = 0; l < count; l++) found = more_extreme(found, value[l], is_max);
     }
     return found;
 }
 
-double gcor_compact_extreme(const gcor_compact *compact, int greatest, int threads) {
+double gcor_compact_extreme(const gcor_compact *compact, int is_max, int threads) {
     double found = gcor_compact_at(compact, 0);
     (void)threads;
 #pragma omp parallel for ordered num_threads(threads) schedule(dynamic)
     for (int64_t begin = 0; begin < compact->n; begin += PIECE) {
-        double own = extreme_of(compact, begin, compact->n - begin < PIECE ? compact->n - begin : PIECE, greatest);
+        double of_piece = extreme_of(compact, begin, compact->n - begin < PIECE ? compact->n - begin : PIECE, is_max);
 #pragma omp ordered
-        found = more_extreme(found, own, greatest);
+        found = more_extreme(found, of_piece, is_max);
     }
     return found;
 }

@@ -1,8 +1,8 @@
-/* The source that asks R: columns of whatever R/outside.R can read. Only R's thread reads it, and no error or interrupt
- * jumps out of R through the engine. */
-#include "r.h"
+/* The source that asks R for columns of an object that R/outside.R can read. Only R's thread reads it, and no error or
+ * interrupt jumps out of R through the engine. */
+#include "job.h"
 
-/* A call of a function of the package's own. */
+/* Evaluates a call of one of the package's functions. */
 static SEXP ask(SEXP call) {
     SEXP name = PROTECT(Rf_mkString("gpucor")), namespace = PROTECT(R_FindNamespace(name));
     SEXP value = Rf_eval(call, namespace);
@@ -33,7 +33,7 @@ static void copy_integers(const int *value, int64_t n, double *out) {
     for (int64_t k = 0; k < n; k++) out[k] = value[k] == NA_INTEGER ? R_NaN : (double)value[k];
 }
 
-/* What R returned: a matrix, the text of an error, or NULL for an interrupt. */
+/* value: what ask_columns() of R returned: a matrix, the text of an error, or NULL for an interrupt. */
 static void take(const request *q, SEXP value) {
     int64_t n_obs = q->asked->source.n_obs, length = n_obs * q->n;
     char why[256];
@@ -65,7 +65,7 @@ static void ask_columns(void *user) {
     UNPROTECT(4);
 }
 
-/* ask_columns() of R catches errors and interrupts; what jumps all the same is an interrupt before it could. */
+/* ask_columns() of R catches errors and interrupts; only an interrupt before that can still jump. */
 static gcor_status read_columns(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {
     request q = {(r_asked *)source, context, first, n, out};
     if (!R_ToplevelExec(ask_columns, &q)) return gcor_fail(context, GCOR_INTERRUPTED, "interrupted");

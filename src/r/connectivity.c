@@ -1,8 +1,9 @@
 /* gpuConnectivity: sums over each variable's pairs. */
-#include "r.h"
+#include "job.h"
 
 #include "../sink/connectivity.h"
 
+/* rule: list(side, least, similarity, steps, histogram, levels, maps), see gcor_sums_rule. */
 static gcor_sums_rule parse_sums(SEXP rule) {
     SEXP steps = r_element(rule, "steps");
     gcor_sums_rule sums = {.side = (gcor_side)Rf_asInteger(r_element(rule, "side")),
@@ -13,21 +14,23 @@ static gcor_sums_rule parse_sums(SEXP rule) {
     SEXP levels = r_element(rule, "levels");
     sums.n_level = (int)Rf_xlength(levels);
     sums.maps = Rf_asInteger(r_element(rule, "maps"));
-    if (sums.n_power > GCOR_MAX_POWERS) Rf_error("more than %d powers", GCOR_MAX_POWERS);
-    if (sums.n_level > GCOR_MAX_LEVELS) Rf_error("more than %d thresholds", GCOR_MAX_LEVELS);
+    if (sums.n_power > GCOR_MAX_POWERS)
+        Rf_error("there must be at most %d powers, not %d", GCOR_MAX_POWERS, sums.n_power);
+    if (sums.n_level > GCOR_MAX_LEVELS)
+        Rf_error("there must be at most %d thresholds, not %d", GCOR_MAX_LEVELS, sums.n_level);
     for (int l = 0; l < sums.n_level; l++) sums.levels[l] = REAL(levels)[l];
     for (int p = 0; p < sums.n_power; p++) sums.steps[p] = REAL(steps)[p];
     return sums;
 }
 
-/* Numbers of the columns' variables, `first` the first number's of c's own. */
+/* Writes n_sum sums of each variable of the columns' side; the first one is c->sums[first]. */
 static void write_values(const gcor_connectivity *c, int64_t first, int64_t n_sum, double *out) {
     int64_t n = c->edges.sink.n_col;
     for (int64_t s = 0; s < n_sum; s++)
         for (int64_t j = 0; j < n; j++) out[s * n + j] = gcor_fixed_value(c->sums[first + s * c->n_var + j]);
 }
 
-/* What was summed at the highest level that an edge reaches, to the lower ones as well. */
+/* Each edge was counted at the highest level that it reaches: adds the levels above to each level. */
 static void add_levels(gcor_connectivity *c) {
     for (int64_t k = (gcor_count_levels_of(&c->rule) - 1) * c->n_var - 1; k >= 0; k--) {
         c->degree[k] += c->degree[k + c->n_var];
@@ -49,12 +52,13 @@ static void write_sums(gcor_connectivity *c, SEXP result) {
     for (int b = 0; b < GCOR_BINS; b++) REAL(VECTOR_ELT(result, 6))[b] = (double)c->bins.counts[b];
 }
 
+/* Returns list(n_obs, x_flags, y_flags, degree, strength, soft, counts, maps) of x's variables with one another, or
+ * with y's. */
 SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "degree", "strength", "soft", "counts", "maps", ""};
     r_job q;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     gcor_sums_rule sums = parse_sums(rule);
-    const gcor_source *rows = q.job.y ? q.job.y : q.job.x;
     int n = (int)q.job.x->n_var, levels = gcor_count_levels_of(&sums);
     SEXP result = PROTECT(r_job_result(&q, names));
     SET_VECTOR_ELT(result, 3, Rf_allocMatrix(REALSXP, n, levels));
@@ -63,8 +67,7 @@ SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP setti
     SET_VECTOR_ELT(result, 6, Rf_allocVector(REALSXP, sums.histogram ? GCOR_BINS : 0));
     SET_VECTOR_ELT(result, 7, Rf_allocMatrix(REALSXP, n, gcor_count_maps(&sums)));
     gcor_connectivity *c;
-    gcor_status status = gcor_connectivity_new(&q.call.context, sums, q.job.y ? GCOR_FULL : GCOR_LOWER, rows->n_var,
-                                               q.job.x->n_var, &c);
+    gcor_status status = gcor_connectivity_new(&q.call.context, sums, r_shape(&q), r_n_row(&q), q.job.x->n_var, &c);
     if (!status) status = r_job_run(&q, &c->edges.sink, result);
     if (!status) write_sums(c, result);
     gcor_sink_free(c ? &c->edges.sink : NULL);

@@ -1,37 +1,35 @@
-/* gpuCor and its relatives: an R matrix in, all coefficients out. */
-#include "r.h"
+/* gpuCor and its relatives: all coefficients. */
+#include "job.h"
+#include "vector.h"
 
 #include "../base/alloc.h"
-#include "../base/pool.h"
 #include "../base/triangle.h"
 #include "../sink/compact.h"
-#include "../sink/dense_shard.h"
+#include "../sink/dense.h"
 
-/* Fewer pairs are an ordinary vector: 64 KB, which R has at hand. */
-enum { COMPACT_MIN = 8192 };
+enum { MIN_COMPACT = 8192 }; /* fewer pairs are an ordinary vector of up to 64 KB, which R has at hand */
 
 typedef struct {
     r_job job;
     gcor_layout layout;
-    double *values;              /* of an ordinary vector */
-    const gcor_compact *compact; /* of one that is not; or NULL */
+    double *values;              /* an ordinary vector's; NULL: the values are compact */
+    const gcor_compact *compact; /* a compact vector's, or NULL */
     int distance;                /* 1 - coefficient is wanted */
 } request;
 
-/* What products are asked for: no more than there is to be known of columns in single precision. */
+/* The coefficients of columns in single precision need no doubles. */
 static gcor_form product_form(const request *q) {
     return q->job.job.in_double && !q->job.job.overlap ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
 }
 
-/* How the values are kept, but for overlaps, which are floats: as doubles in a matrix, which nobody looks at by
- * elements; where pairs may have observations, and so norms, of their own; where they are several subjects' combined;
- * where real numbers are multiplied in double; where a numerator may be too long; and where they are read from files.
- */
+/* Returns how the values are kept. Overlaps are floats. Coefficients are doubles in a matrix, which nobody reads by
+ * elements; if pairs may have observations, and so norms, of their own; if they are combined from several subjects or
+ * read from files; if real columns are multiplied in double; and if a numerator may be too long. */
 static gcor_form form_of(const request *q) {
     const gcor_source *x = &q->job.x.source;
     int is_triangle = q->layout == GCOR_TRIANGLE_ROWS || q->layout == GCOR_TRIANGLE_COLUMNS;
     if (q->job.part.save || q->job.part.parts || q->job.job.combination || !is_triangle ||
-        gcor_triangular(x->n_var - 1) < COMPACT_MIN)
+        gcor_triangular(x->n_var - 1) < MIN_COMPACT)
         return GCOR_AS_DOUBLES;
     if (q->job.job.overlap) return GCOR_AS_FLOATS;
     if (q->job.job.use == GCOR_PAIRWISE) return GCOR_AS_DOUBLES;
@@ -48,22 +46,22 @@ static int64_t count_values(const request *q) {
     }
 }
 
-/* Bytes that allocate_values() takes. */
+/* Returns the bytes that allocate_values() takes. */
 static int64_t value_bytes(const request *q) {
     if (q->job.part.save) return 0;
     if (form_of(q) != GCOR_AS_DOUBLES) return r_compact_bytes(q->job.x.source.n_var);
     return count_values(q) * (int64_t)sizeof(double);
 }
 
-/* An error is in the context. */
+/* After an error, which is in the context, the vector is empty. */
 static SEXP allocate_values(request *q) {
     R_xlen_t n = q->job.x.source.n_var;
     gcor_form form = form_of(q);
     if (q->job.part.save) return Rf_allocVector(REALSXP, 0);
     q->job.call.context.result_bytes = value_bytes(q);
     if (form != GCOR_AS_DOUBLES)
-        return r_compact_new(&q->job.call.context, form, q->layout == GCOR_TRIANGLE_ROWS ? GCOR_UPPER : GCOR_LOWER, n,
-                             q->distance);
+        return r_compact_vector(&q->job.call.context, form, q->layout == GCOR_TRIANGLE_ROWS ? GCOR_UPPER : GCOR_LOWER,
+                                n, q->distance);
     switch (q->layout) {
     case GCOR_SQUARE: return Rf_allocMatrix(REALSXP, (int)n, (int)n);
     case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job.y.source.n_var);
@@ -71,7 +69,7 @@ static SEXP allocate_values(request *q) {
     }
 }
 
-/* A variable with itself, as stats::cor has it: looked at only where pairs are. */
+/* Returns the coefficient of a variable with itself, as stats::cor() does. */
 static double diagonal(const gcor_job *job, int64_t j, double n_obs) {
     int flags = job->x_flags[j];
     if (job->overlap) return 1;
@@ -90,7 +88,7 @@ static void to_distance(request *q, int64_t length) {
     }
 }
 
-/* What remains to do on all coefficients; like the run it can be interrupted. */
+/* Finishes a matrix and distances. Can be interrupted. */
 static gcor_status complete(request *q, int64_t length, double n_obs) {
     int64_t n = q->job.x.source.n_var;
     gcor_context *context = &q->job.call.context;
@@ -102,7 +100,7 @@ static gcor_status complete(request *q, int64_t length, double n_obs) {
     return context->error.status;
 }
 
-/* Every variable with itself; NULL where that is 1 for all. */
+/* Returns the coefficient of every variable with itself; NULL: all are 1. */
 static SEXP diagonal_values(const request *q, double n_obs) {
     int64_t n = q->job.x.source.n_var, ones = 0;
     for (int64_t j = 0; j < n; j++) ones += diagonal(&q->job.job, j, n_obs) == 1;
@@ -112,7 +110,7 @@ static SEXP diagonal_values(const request *q, double n_obs) {
     return values;
 }
 
-/* Set here because R would copy the values first; "n_obs" becomes what was used, "diagonal" what it is. */
+/* Sets the attributes in place, because R would copy the values. The run sets the values of "n_obs" and "diagonal". */
 static void set_attributes(SEXP values, SEXP attributes, const request *q, SEXP n_obs) {
     SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
@@ -126,11 +124,6 @@ static void set_attributes(SEXP values, SEXP attributes, const request *q, SEXP 
     }
 }
 
-/* The variables of the rows' side. */
-static int64_t n_row_of(const request *q) {
-    return q->job.job.y ? q->job.y.source.n_var : q->job.x.source.n_var;
-}
-
 static gcor_status run_compact(request *q, SEXP result) {
     gcor_sink *sink;
     gcor_status status = gcor_compact_sink_new(&q->job.call.context, q->compact, &sink);
@@ -142,31 +135,27 @@ static gcor_status run_compact(request *q, SEXP result) {
     return status;
 }
 
-static gcor_status run_all(request *q, SEXP result) {
+static gcor_status new_dense(request *q, R_xlen_t length, gcor_dense **dense) {
     gcor_context *context = &q->job.call.context;
-    SEXP values = VECTOR_ELT(result, 3);
+    int64_t n_row = r_n_row(&q->job), n_col = q->job.job.x->n_var;
+    if (q->job.part.save)
+        return gcor_dense_shard_new(context, q->layout, n_row, n_col, &q->job.part.shard, NA_REAL, dense);
+    return gcor_dense_new(context, q->layout, n_row, n_col, q->values, length, NA_REAL, dense);
+}
+
+static gcor_status run_dense(request *q, SEXP result) {
+    R_xlen_t length = Rf_xlength(VECTOR_ELT(result, 3));
     gcor_dense *dense;
-    gcor_status status = gcor_dense_new(context, q->layout, n_row_of(q), q->job.x.source.n_var, q->values,
-                                        Rf_xlength(values), NA_REAL, &dense);
+    gcor_status status = new_dense(q, length, &dense);
     if (!status) dense->sink.form = product_form(q);
     if (!status) status = r_job_run(&q->job, &dense->sink, result);
-    if (!status) status = complete(q, Rf_xlength(values), REAL(VECTOR_ELT(result, 0))[0]);
+    if (!status && !q->job.part.save) status = complete(q, length, REAL(VECTOR_ELT(result, 0))[0]);
     REAL(VECTOR_ELT(result, 4))[0] = status ? 0 : (double)dense->zero_sd;
     gcor_sink_free(dense ? &dense->sink : NULL);
     return status;
 }
 
-static gcor_status run_shard(request *q, SEXP result) {
-    gcor_sink *sink;
-    gcor_status status = gcor_dense_shard_new(&q->job.call.context, q->layout, n_row_of(q), q->job.x.source.n_var,
-                                              &q->job.part.shard, NA_REAL, &sink);
-    if (!status) sink->form = product_form(q);
-    if (!status) status = r_job_run(&q->job, sink, result);
-    gcor_sink_free(sink);
-    return status;
-}
-
-/* Overlaps are there for all pairs; a constant column is to be warned of nevertheless. */
+/* Returns the number of constant columns: overlaps exist for all pairs, but users are warned of constant columns. */
 static double count_constant(const request *q) {
     double n = 0;
     for (int64_t j = 0; j < q->job.job.x->n_var; j++) n += (q->job.job.x_flags[j] & GCOR_CONSTANT) != 0;
@@ -174,23 +163,25 @@ static double count_constant(const request *q) {
 }
 
 static gcor_status run_request(request *q, SEXP result) {
-    if (q->job.call.context.error.status) return q->job.call.context.error.status; /* no memory for the values */
-    if (q->job.part.save) return run_shard(q, result);
-    return q->compact ? run_compact(q, result) : run_all(q, result);
+    if (q->job.call.context.error.status) return q->job.call.context.error.status; /* from allocate_values() */
+    return q->compact ? run_compact(q, result) : run_dense(q, result);
 }
 
-/* The flags that any of a side's variables has, or-ed together. */
+/* Returns the flags of all variables of one side, or-ed together. */
 static int any_flags(SEXP flags) {
     int any = 0;
     for (R_xlen_t k = 0; k < Rf_xlength(flags); k++) any |= RAW(flags)[k];
     return any;
 }
 
+/* Returns list(n_obs, x_flags, y_flags, values: all coefficients in that layout, zero_sd: the number of pairs with a
+ * constant column, flags: those of all columns, or-ed together). The settings have `distance`, too. attributes: a named
+ * list for the values. */
 SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings) {
     request q = {.layout = (gcor_layout)Rf_asInteger(layout),
                  .distance = Rf_asLogical(r_element(settings, "distance"))};
     r_job_parse(&q.job, x, y, method, use, by_row, settings);
-    gcor_pool_keep((int64_t)Rf_asReal(r_element(settings, "keep")));
+    gcor_buffers_limit((int64_t)Rf_asReal(r_element(settings, "keep")));
     const char *names[] = {"n_obs", "x_flags", "y_flags", "values", "zero_sd", "flags", ""};
     SEXP result = PROTECT(r_job_result(&q.job, names));
     SEXP values = allocate_values(&q);
@@ -208,6 +199,7 @@ SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP
     return result;
 }
 
+/* Returns the bytes of host memory that r_cor() takes: for the values, and at least for other things. */
 SEXP r_cor_bytes(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings) {
     request q = {.layout = (gcor_layout)Rf_asInteger(layout)};
     r_job_parse(&q.job, x, y, method, use, by_row, settings);
@@ -218,7 +210,7 @@ SEXP r_cor_bytes(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row
     return bytes;
 }
 
-/* The number of variables, which says how much is read: any R object may have been changed meanwhile. */
+/* Returns the number of variables, which says how much is read. Users may change any R object. */
 static int64_t unfolded_size(SEXP values, SEXP n_var, SEXP diagonal) {
     double n = Rf_asReal(n_var);
     if (!(n >= 0 && n <= INT_MAX)) Rf_error("a matrix cannot have %.0f columns", n);
@@ -231,27 +223,27 @@ static int64_t unfolded_size(SEXP values, SEXP n_var, SEXP diagonal) {
     return (int64_t)n;
 }
 
+/* Returns the n x n matrix of a dist's values. diagonal: n numbers; NULL: ones. Can be interrupted. */
 SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
     int64_t n = unfolded_size(values, n_var, diagonal);
     const double *own = Rf_isNull(diagonal) ? NULL : REAL(diagonal);
-    r_progress progress;
-    gcor_monitor monitor;
-    r_monitor(&monitor, &progress, NULL);
-    gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    gcor_context *context = &call.context;
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
     double *out = REAL(result);
     gcor_values from = r_values(values);
     gcor_huge_pages(out, (size_t)(n * n) * sizeof *out);
-#pragma omp parallel for num_threads(context.threads) schedule(dynamic)
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t i = 0; i < n; i++) {
         double *row = out + n * i + i + 1;
-        if (gcor_stop(&context)) continue;
+        if (gcor_stop(context)) continue;
         row[-1] = own ? own[i] : 1;
         if (i + 1 == n) continue;
         const double *read = gcor_read_values(&from, gcor_row_position(i, i + 1, n), n - 1 - i, row);
         if (read != row) memcpy(row, read, (size_t)(n - 1 - i) * sizeof *row);
     }
-    if (gcor_mirror(&context, out, n)) result = r_failure(&context.error);
+    if (gcor_mirror(context, out, n)) result = r_failure(&context->error);
     UNPROTECT(1);
     return result;
 }

@@ -1,29 +1,31 @@
-/* gpuCorFile: raw files that R owns through a pointer. */
-#include "r.h"
+/* gpuCorFile: raw files that R owns through an external pointer, which has no address until the file is open. */
+#include "job.h"
 
 static void finalize(SEXP pointer) {
     gcor_raw_close(R_ExternalPtrAddr(pointer));
     R_ClearExternalPtr(pointer);
 }
 
-static int64_t whole(SEXP value, R_xlen_t k) {
+static int64_t integer_at(SEXP value, R_xlen_t k) {
     return (int64_t)(TYPEOF(value) == INTSXP ? INTEGER(value)[k] : REAL(value)[k]);
 }
 
-/* list(offset, dim, type), which gpuCorFile() has checked, but any R object may have been changed meanwhile. */
+/* x: list(offset, dim, type, ...), which gpuCorFile() checked; but users may change any R object. */
 static gcor_file_shape parse_shape(SEXP x) {
     const char *types[] = {"double", "float", "integer"};
     SEXP dim = r_element(x, "dim"), offset = r_element(x, "offset"), type = r_element(x, "type");
     int t = 0;
     if (!Rf_isNumeric(dim) || Rf_xlength(dim) != 2 || !Rf_isNumeric(offset) || Rf_xlength(offset) != 1 ||
         !Rf_isString(type) || Rf_xlength(type) != 1)
-        Rf_error("a gpuCorFile without a dim, an offset and a type; make it anew");
+        Rf_error("a gpuCorFile must have a dim, an offset and a type; make it again with gpuCorFile()");
     while (t < 3 && strcmp(types[t], CHAR(STRING_ELT(type, 0))) != 0) t++;
-    gcor_file_shape shape = {
-        .offset = whole(offset, 0), .n_obs = whole(dim, 0), .n_var = whole(dim, 1), .type = (gcor_file_type)t};
+    gcor_file_shape shape = {.offset = integer_at(offset, 0),
+                             .n_obs = integer_at(dim, 0),
+                             .n_var = integer_at(dim, 1),
+                             .type = (gcor_file_type)t};
     if (t == 3 || shape.offset < 0 || shape.n_obs < 0 || shape.n_obs > INT_MAX || shape.n_var < 0 ||
         shape.n_var > INT_MAX)
-        Rf_error("a gpuCorFile that was changed since gpuCorFile() made it; make it anew");
+        Rf_error("this gpuCorFile was changed since gpuCorFile() made it; make it again");
     return shape;
 }
 
@@ -44,16 +46,16 @@ static void stop_if(gcor_status status, const gcor_context *context) {
     if (status) Rf_errorcall(R_NilValue, "%s", context->error.message);
 }
 
-/* A pointer is nil after readRDS(), and the file is opened again. */
+/* After readRDS() the pointer has no address, and the file is opened again. */
 const gcor_raw_file *r_raw_file(SEXP x) {
     SEXP pointer = r_element(x, "pointer"), path = r_element(x, "file");
     gcor_file_shape shape = parse_shape(x);
     gcor_context context = {.threads = 1};
     if (TYPEOF(pointer) != EXTPTRSXP || !Rf_isString(path) || Rf_xlength(path) != 1)
-        Rf_error("a gpuCorFile without its file; make it anew");
+        Rf_error("a gpuCorFile must name its file; make it again with gpuCorFile()");
     const gcor_raw_file *file = R_ExternalPtrAddr(pointer);
     if (file && !is_same(gcor_raw_shape(file), &shape))
-        Rf_error("a gpuCorFile that was changed since gpuCorFile() made it; make it anew");
+        Rf_error("this gpuCorFile was changed since gpuCorFile() made it; make it again");
     if (file)
         stop_if(gcor_raw_check(&context, file), &context);
     else
@@ -61,23 +63,25 @@ const gcor_raw_file *r_raw_file(SEXP x) {
     return R_ExternalPtrAddr(pointer);
 }
 
+/* Returns an external pointer without an address. */
 SEXP r_new_pointer(void) {
     return R_MakeExternalPtr(NULL, R_NilValue, R_NilValue);
 }
 
+/* Opens the file, or checks that its size has not changed. */
 SEXP r_file_open(SEXP x) {
     (void)r_raw_file(x);
     return R_NilValue;
 }
 
-/* How many of n numbers ascend by 1 from the first one on. */
+/* Returns how many of the n numbers ascend by 1, from the first one on. */
 static R_xlen_t count_consecutive(const int *columns, R_xlen_t n) {
     R_xlen_t k = 1;
     while (k < n && columns[k] == columns[k - 1] + 1) k++;
     return k;
 }
 
-/* Columns that follow one another are read at once. */
+/* Reads consecutive columns at once. */
 static gcor_status read_columns(gcor_context *context, const gcor_raw_file *file, SEXP columns, SEXP values) {
     gcor_raw_source raw = gcor_raw_source_of(file);
     const int64_t n_obs = raw.source.n_obs;
@@ -93,6 +97,7 @@ static gcor_status read_columns(gcor_context *context, const gcor_raw_file *file
     return status;
 }
 
+/* Returns some columns, by their numbers from 1, as a matrix. */
 SEXP r_file_columns(SEXP x, SEXP columns) {
     const gcor_raw_file *file = r_raw_file(x);
     const gcor_file_shape *shape = gcor_raw_shape(file);

@@ -1,21 +1,21 @@
-/* Products of all coefficients with a vector, for eigenvectors: columns that R owns through a pointer. */
-#include "r.h"
+/* Products of all coefficients with a vector, for eigenvectors. */
+#include "job.h"
 
 #include "../cpu/gram.h"
 
-static void finalize(SEXP pointer) {
-    cpu_gram_free(R_ExternalPtrAddr(pointer));
-    R_ClearExternalPtr(pointer);
+static void release(void *gram) {
+    cpu_gram_free(gram);
 }
 
+/* Prepares x's columns: list(n_obs, x_flags, y_flags, gram: an external pointer that owns them, known: whether each
+ * column has coefficients). */
 SEXP r_gram_new(SEXP x, SEXP method, SEXP use, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "gram", "known", ""};
     r_job q;
     cpu_gram *gram;
     r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(r_job_result(&q, names)), owner = R_MakeExternalPtr(NULL, R_NilValue, R_NilValue);
+    SEXP result = PROTECT(r_job_result(&q, names)), owner = r_new_owner(release, TRUE);
     SET_VECTOR_ELT(result, 3, owner);
-    R_RegisterCFinalizerEx(owner, finalize, TRUE);
     SET_VECTOR_ELT(result, 4, Rf_allocVector(LGLSXP, q.job.x->n_var));
     gcor_status status = cpu_gram_new(&q.call.context, &q.job, &gram);
     R_SetExternalPtrAddr(owner, gram);
@@ -26,17 +26,13 @@ SEXP r_gram_new(SEXP x, SEXP method, SEXP use, SEXP settings) {
     return result;
 }
 
+/* Returns the product of r + 1, or 0 for columns without coefficients, with a vector. */
 SEXP r_gram_times(SEXP gram, SEXP vector, SEXP settings) {
     r_call call;
     r_quiet_call_parse(&call, settings);
-    if (!R_ExternalPtrAddr(gram)) Rf_error("these columns are gone");
+    if (!R_ExternalPtrAddr(gram)) Rf_error("these columns have been freed");
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(vector)));
     gcor_status status = cpu_gram_times(R_ExternalPtrAddr(gram), &call.context, REAL(vector), REAL(result));
     UNPROTECT(1);
     return status ? r_failure(&call.context.error) : result;
-}
-
-SEXP r_gram_free(SEXP gram) {
-    finalize(gram);
-    return R_NilValue;
 }

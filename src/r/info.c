@@ -1,5 +1,5 @@
-/* What this build and this machine have, and the tests' ways in. */
-#include "r.h"
+/* What this build and this machine have, and functions for tests. */
+#include "job.h"
 
 #include "../base/alloc.h"
 #include "../base/isa.h"
@@ -15,7 +15,7 @@ static int is_among(SEXP devices, int device) {
     return 0;
 }
 
-static SEXP cuda_devices(SEXP packed) {
+static SEXP cuda_devices(SEXP asked) {
     const char *names[] = {"id", "name", "capability", "multiprocessors", "memory", "memory_free", ""};
     char reason[512];
     int n = cuda_count_gpus(reason, sizeof reason);
@@ -25,7 +25,7 @@ static SEXP cuda_devices(SEXP packed) {
     for (int d = 0; d < n; d++) {
         cuda_gpu gpu;
         char capability[32];
-        if (cuda_describe(d, is_among(packed, d), &gpu) != 0) gpu = (cuda_gpu){.name = "?", .memory_free = -1};
+        if (cuda_describe(d, is_among(asked, d), &gpu) != 0) gpu = (cuda_gpu){.name = "?", .memory_free = -1};
         snprintf(capability, sizeof capability, "%d.%d", gpu.major, gpu.minor);
         INTEGER(VECTOR_ELT(result, 0))[d] = d;
         SET_STRING_ELT(VECTOR_ELT(result, 1), d, Rf_mkChar(gpu.name));
@@ -40,8 +40,8 @@ static SEXP cuda_devices(SEXP packed) {
 
 #else
 
-static SEXP cuda_devices(SEXP packed) {
-    (void)packed;
+static SEXP cuda_devices(SEXP asked) {
+    (void)asked;
     return R_NilValue;
 }
 
@@ -51,6 +51,7 @@ static void cuda_versions(int *driver, int *runtime) {
 
 #endif
 
+/* Returns list(name, devices, reason) of all back ends: the number of devices, and why there is none. */
 SEXP r_backends(void) {
     const char *names[] = {"name", "devices", "reason", ""};
     int n = 0;
@@ -69,7 +70,7 @@ SEXP r_backends(void) {
     return result;
 }
 
-/* Of the processor's, those that there are kernels for, the best first. */
+/* Returns the names of the processor's instruction sets that kernels exist for, the best first. */
 static SEXP instruction_sets(void) {
     int sets = 0;
     while (gcor_isa_at(sets)) sets++;
@@ -79,6 +80,7 @@ static SEXP instruction_sets(void) {
     return names;
 }
 
+/* devices: the numbers of the GPUs whose free memory is asked for, which opens them. */
 SEXP r_info(SEXP devices) {
     const char *names[] = {"devices", "driver", "runtime", "instructions", ""};
     int driver, runtime;
@@ -99,14 +101,16 @@ static gcor_resource resource_named(SEXP name) {
     return GCOR_DEVICE_CALL;
 }
 
+/* For tests: makes the k-th use of a resource fail. */
 SEXP r_set_fault(SEXP resource, SEXP k) {
     gcor_set_fault(resource_named(resource), (int64_t)Rf_asReal(k));
     return R_NilValue;
 }
 
+/* For tests: closes the sessions and returns how many allocations are in use. */
 SEXP r_live(void) {
     const char *names[] = {"host", "device", ""};
-    r_close_sessions(); /* what they keep is no leak */
+    r_close_sessions();
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)gcor_live(GCOR_HOST_MEMORY)));
     SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_live(GCOR_DEVICE_MEMORY)));

@@ -1,22 +1,8 @@
-/* What every call into the engine has in common: its arguments, its result's first elements, its end. */
-#include "r.h"
+/* A run of the engine: its arguments, its result's first elements, its end. */
+#include "job.h"
 
 #include "../base/alloc.h"
 #include "../measure/measure.h"
-
-void r_call_parse(r_call *call, SEXP settings) {
-    r_monitor(&call->monitor, &call->progress, settings);
-    call->context = (gcor_context){
-        .threads = r_threads(r_element(settings, "threads")),
-        .memory = (int64_t)Rf_asReal(r_element(settings, "memory")),
-        .monitor = &call->monitor,
-    };
-}
-
-void r_quiet_call_parse(r_call *call, SEXP settings) {
-    r_call_parse(call, settings);
-    call->progress.settings = NULL;
-}
 
 static void parse_devices(r_job *q, SEXP settings) {
     const char *name = CHAR(STRING_ELT(r_element(settings, "backend"), 0));
@@ -25,7 +11,7 @@ static void parse_devices(r_job *q, SEXP settings) {
     if (!q->backend || !q->backend->open) Rf_error("back end \"%s\" is not part of this build", name);
     q->n_devices = (int)Rf_xlength(devices);
     if (TYPEOF(devices) != INTSXP || q->n_devices < 1 || q->n_devices > GCOR_MAX_DEVICES)
-        Rf_error("from 1 to %d devices can be used", GCOR_MAX_DEVICES);
+        Rf_error("there must be 1 to %d devices, not %d", GCOR_MAX_DEVICES, q->n_devices);
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
@@ -45,55 +31,6 @@ static int has_single_pairs(const r_job *q) {
     return gcor_common_kind(measure, q->job.design) == GCOR_PAIR_COMMON;
 }
 
-static const double *parse_numbers(SEXP values, const char *name, int64_t n) {
-    if (Rf_isNull(values)) return NULL;
-    if (TYPEOF(values) != REALSXP || Rf_xlength(values) < n) Rf_error("'%s' are not %.0f numbers", name, (double)n);
-    return REAL(values);
-}
-
-static int64_t count_columns(SEXP matrix) {
-    return Rf_isNull(matrix) ? 0 : Rf_ncols(matrix);
-}
-
-gcor_design r_design_parse(SEXP design, int64_t n_obs) {
-    SEXP basis = r_element(design, "basis"), raw = r_element(design, "raw");
-    int64_t n_basis = count_columns(basis), n_raw = count_columns(raw);
-    return (gcor_design){.n_rows = n_obs,
-                         .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
-                         .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
-                         .n_basis = n_basis,
-                         .keeps = Rf_asLogical(r_element(design, "keeps")),
-                         .raw = parse_numbers(raw, "covariates", n_obs * n_raw),
-                         .n_raw = n_raw,
-                         .n_ranked = (int64_t)Rf_asReal(r_element(design, "ranked")),
-                         .option = parse_numbers(r_element(design, "option"), "options", 1)};
-}
-
-/* In the order of R's choices. */
-static const gcor_worth worths[] = {GCOR_WORTH_KISH, GCOR_WORTH_COUNT, GCOR_WORTH_SUM};
-
-static gcor_calibration parse_calibration(SEXP calibration) {
-    if (Rf_isNull(calibration)) return (gcor_calibration){0};
-    SEXP sums = r_element(calibration, "sums");
-    return (gcor_calibration){
-        .n_points = Rf_xlength(sums),
-        .n_obs = (int64_t)Rf_asReal(r_element(calibration, "n")),
-        .sums = REAL(sums),
-        .counts = parse_numbers(r_element(calibration, "counts"), "counts", Rf_xlength(sums)),
-    };
-}
-
-gcor_df_rule r_df_parse(SEXP design) {
-    SEXP df = r_element(design, "df");
-    gcor_df_rule rule = {.lost = (int64_t)Rf_asReal(r_element(design, "lost")),
-                         .is_estimated = Rf_isString(df),
-                         .calibration = parse_calibration(r_element(design, "calibration")),
-                         .worth = worths[Rf_asInteger(r_element(design, "worth"))],
-                         .unit = Rf_asReal(r_element(design, "unit"))};
-    if (Rf_isReal(df)) rule.given = Rf_asReal(df);
-    return rule;
-}
-
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
     int many = r_is_subjects(x);
     *q = (r_job){0};
@@ -104,7 +41,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
         if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
     }
     parse_devices(q, settings);
-    r_part_parse(&q->part, settings);
+    q->part = r_part_parse(settings);
     q->job = (gcor_job){.x = &q->x.source,
                         .y = Rf_isNull(y) ? NULL : &q->y.source,
                         .measure = gcor_measure_at(Rf_asInteger(method)),
@@ -143,8 +80,10 @@ SEXP r_job_result(r_job *q, const char **names) {
     return result;
 }
 
-static double last_stages[4]; /* seconds: preparing, multiplying, all of the run; bytes */
+static double last_stages[4];
 
+/* For benchmarks: seconds that the last run prepared, multiplied and delivered, and took in all; and the max bytes of
+ * device memory. */
 SEXP r_stages(void) {
     SEXP result = Rf_allocVector(REALSXP, 4);
     for (int k = 0; k < 4; k++) REAL(result)[k] = last_stages[k];
@@ -176,39 +115,9 @@ SEXP r_job_end(r_job *q, gcor_status status, SEXP result) {
     return result;
 }
 
-SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
-    const char *names[] = {"n_obs", "common", "observed", ""};
-    r_job q;
-    gcor_observations observations;
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), observed = PROTECT(Rf_allocVector(INTSXP, q.job.x->n_obs));
-    gcor_status status = gcor_observations_of(&q.call.context, &q.job, &observations);
-    if (!status && observations.observed) {
-        memcpy(INTEGER(observed), observations.observed, (size_t)observations.n_obs * sizeof(int));
-        gcor_free(observations.observed);
-        SET_VECTOR_ELT(result, 2, observed);
-    }
-    if (!status) {
-        SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)observations.n_obs));
-        SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));
-    }
-    result = r_job_end(&q, status, result);
-    UNPROTECT(2);
-    return result;
-}
-
 gcor_observations r_counted(SEXP observations) {
     SEXP observed = r_element(observations, "observed");
     return (gcor_observations){Rf_isNull(observed) ? NULL : INTEGER(observed),
                                (int64_t)Rf_asReal(r_element(observations, "n_obs")),
                                Rf_asLogical(r_element(observations, "common"))};
-}
-
-SEXP r_failure(const gcor_error *error) {
-    const char *names[] = {"status", "message", ""};
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_ScalarInteger(error->status));
-    SET_VECTOR_ELT(result, 1, Rf_mkString(error->message));
-    UNPROTECT(1);
-    return result;
 }

@@ -1,26 +1,15 @@
-/* gpuTOM: the rule; the overlaps of a sparse network's edges; several data sets' overlaps combined. */
-#include "r.h"
+/* gpuTOM: the overlaps of a sparse network's edges; several data sets' overlaps combined. */
+#include "job.h"
+#include "vector.h"
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
 
-const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap) {
-    if (Rf_isNull(overlap)) return NULL;
-    *rule = (gcor_overlap_rule){.similarity = (gcor_similarity)Rf_asInteger(r_element(overlap, "similarity")),
-                                .power = Rf_asReal(r_element(overlap, "power")),
-                                .keeps_sign = Rf_asLogical(r_element(overlap, "keeps_sign")),
-                                .is_absolute = Rf_asLogical(r_element(overlap, "is_absolute")),
-                                .is_halved = Rf_asLogical(r_element(overlap, "is_halved")),
-                                .is_mean = Rf_asLogical(r_element(overlap, "is_mean")),
-                                .replaces_missing = Rf_asLogical(r_element(overlap, "replaces_missing"))};
-    return rule;
-}
-
 /* ---- a sparse network ------------------------------------------------------------------------------- */
 
-/* Compressed columns: those of the edges above the diagonal, and all neighbours of each, with adjacencies. */
+/* Compressed columns: the edges above the diagonal; and all neighbours of each variable, with adjacencies. */
 typedef struct {
     const gcor_overlap_rule *rule;
     int64_t n;
@@ -36,7 +25,7 @@ static double sum_sizes(const sparse_overlap *s, int64_t j) {
     return sum;
 }
 
-/* Of variable j's edges; own: its adjacencies with all, 0 before and after. */
+/* Computes the overlaps of variable j's edges. own[n]: scratch for its adjacencies, 0 before and after. */
 static void overlap_column(const sparse_overlap *s, int64_t j, double *own) {
     for (int64_t e = s->begin[j]; e < s->begin[j + 1]; e++)
         if (s->neighbour[e] != j) own[s->neighbour[e]] = s->a[e];
@@ -59,12 +48,13 @@ static gcor_status overlap_columns(const sparse_overlap *s, gcor_context *contex
     return context->error.status;
 }
 
+/* Returns the topological overlap of each edge of a symmetric network. edge_p, edge_i: compressed columns of the edges
+ * above the diagonal; p, i, x: of all edges, with adjacencies. */
 SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP overlap, SEXP threads) {
     gcor_overlap_rule rule;
-    r_progress progress;
-    gcor_monitor monitor;
-    r_monitor(&monitor, &progress, NULL);
-    gcor_context own = {.threads = r_threads(threads), .monitor = &monitor}, *context = &own;
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    gcor_context *context = &call.context;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(edge_i)));
     int64_t n = Rf_xlength(p) - 1;
     double *connectivity = gcor_alloc(context, n, sizeof *connectivity, "connectivities");
@@ -90,34 +80,34 @@ SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP ove
 
 enum { BLOCK = 4096 };
 
-/* How those of a pair become one: each to its data set's power, and of these the mean, or a quantile as R has it,
- * type 7. */
+/* A pair's overlaps become one: each is raised to its data set's power, and then their mean is taken, or a quantile
+ * (type 7 of R). */
 typedef struct {
     int64_t sets;
     const gcor_values *values;
     const double *powers;
     int is_mean;
-    double fraction;
+    double probability;
 } overlap_combination;
 
-static void sort_few(double *x, int64_t n) {
+static void sort(double *x, int64_t n) {
     for (int64_t k = 1; k < n; k++) {
-        double own = x[k];
+        double value = x[k];
         int64_t at = k;
-        for (; at > 0 && x[at - 1] > own; at--) x[at] = x[at - 1];
-        x[at] = own;
+        for (; at > 0 && x[at - 1] > value; at--) x[at] = x[at - 1];
+        x[at] = value;
     }
 }
 
-static double combine_few(const overlap_combination *c, double *x) {
+static double combine(const overlap_combination *c, double *x) {
     if (c->is_mean) {
         double sum = 0;
         for (int64_t s = 0; s < c->sets; s++) sum += x[s];
         return sum / (double)c->sets;
     }
-    double position = (double)(c->sets - 1) * c->fraction;
+    double position = (double)(c->sets - 1) * c->probability;
     int64_t below = (int64_t)position;
-    sort_few(x, c->sets);
+    sort(x, c->sets);
     return below + 1 < c->sets ? x[below] + (position - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
 }
 
@@ -125,18 +115,18 @@ static void raise_to(double power, double *x, int64_t n) {
     for (int64_t k = 0; power != 1 && k < n; k++) x[k] = gcor_pow(x[k], power);
 }
 
-/* Pairs first .. first+n-1; room: for BLOCK values of each set and one of each. */
+/* Combines pairs first .. first+n-1. scratch: BLOCK values of each set, and one of each. */
 static void combine_block(const overlap_combination *c, int64_t first, int64_t n, double *scratch, float *floats,
                           double *doubles) {
-    double *few = scratch + c->sets * BLOCK;
+    double *of_pair = scratch + c->sets * BLOCK;
     for (int64_t s = 0; s < c->sets; s++) {
         const double *read = gcor_read_values(&c->values[s], first, n, scratch + s * BLOCK);
         if (read != scratch + s * BLOCK) memcpy(scratch + s * BLOCK, read, (size_t)n * sizeof *read);
         raise_to(c->powers[s], scratch + s * BLOCK, n);
     }
     for (int64_t k = 0; k < n; k++) {
-        for (int64_t s = 0; s < c->sets; s++) few[s] = scratch[s * BLOCK + k];
-        float value = (float)combine_few(c, few);
+        for (int64_t s = 0; s < c->sets; s++) of_pair[s] = scratch[s * BLOCK + k];
+        float value = (float)combine(c, of_pair);
         if (floats)
             floats[first + k] = value;
         else
@@ -158,32 +148,27 @@ static gcor_status combine_all(const overlap_combination *c, gcor_context *conte
     return context->error.status;
 }
 
-static void set_all_attributes(SEXP x, SEXP attributes) {
-    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
-    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++)
-        Rf_setAttrib(x, Rf_installTrChar(STRING_ELT(names, k)), VECTOR_ELT(attributes, k));
-}
-
+/* Returns the overlaps of several data sets as one, pair by pair. powers: one for each set; share: the probability of
+ * the quantile; NULL: the mean. size: the number of variables; attributes: a named list for the result. */
 SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP fraction, SEXP size, SEXP attributes, SEXP threads) {
-    r_progress progress;
-    gcor_monitor monitor;
-    r_monitor(&monitor, &progress, NULL);
-    gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    gcor_context *context = &call.context;
     int64_t n_var = (int64_t)Rf_asReal(size), n = gcor_triangular(n_var - 1), sets = Rf_xlength(overlaps);
     gcor_values *values = (gcor_values *)R_alloc((size_t)sets, sizeof *values);
     for (int64_t s = 0; s < sets; s++) values[s] = r_values(VECTOR_ELT(overlaps, s));
     int is_compact = values[0].compact != NULL;
-    SEXP result = PROTECT(is_compact ? r_compact_new(&context, GCOR_AS_FLOATS, GCOR_UPPER, n_var, 0)
+    SEXP result = PROTECT(is_compact ? r_compact_vector(context, GCOR_AS_FLOATS, GCOR_UPPER, n_var, 0)
                                      : Rf_allocVector(REALSXP, n));
     const gcor_compact *compact = r_compact_of(result);
     overlap_combination c = {sets, values, REAL(powers), Rf_isNull(fraction),
                              Rf_isNull(fraction) ? 0 : Rf_asReal(fraction)};
-    gcor_status status = context.error.status;
-    if (!status) status = combine_all(&c, &context, n, compact ? compact->values : NULL, compact ? NULL : REAL(result));
+    gcor_status status = context->error.status;
+    if (!status) status = combine_all(&c, context, n, compact ? compact->values : NULL, compact ? NULL : REAL(result));
     for (int64_t j = 0; compact && j < n_var; j++) compact->norm[j] = 1;
     if (!status && compact) r_compact_complete(result);
-    if (!status) set_all_attributes(result, attributes);
-    if (status) result = r_failure(&context.error);
+    if (!status) r_set_attributes(result, attributes);
+    if (status) result = r_failure(&context->error);
     UNPROTECT(1);
     return result;
 }

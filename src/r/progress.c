@@ -1,5 +1,5 @@
-/* Ctrl-C without a jump through the engine, and word to R of how far the work is: R/progress.R shows it. */
-#include "r.h"
+/* Ctrl-C without a jump through the engine, and reports of progress to R, which R/progress.R shows. */
+#include "call.h"
 
 #include <setjmp.h>
 
@@ -10,60 +10,56 @@ static void check_interrupt(void *unused) {
 
 typedef struct {
     SEXP settings;
-    double fraction, pairs;
+    double done, pairs;
 } report;
 
 static SEXP call_report(void *user) {
     const report *q = user;
     SEXP name = PROTECT(Rf_mkString("gpucor")), namespace = PROTECT(R_FindNamespace(name));
-    SEXP fraction = PROTECT(Rf_ScalarReal(q->fraction)), pairs = PROTECT(Rf_ScalarReal(q->pairs));
-    SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->settings, fraction, pairs));
+    SEXP done = PROTECT(Rf_ScalarReal(q->done)), pairs = PROTECT(Rf_ScalarReal(q->pairs));
+    SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->settings, done, pairs));
     Rf_eval(call, namespace);
     UNPROTECT(5);
     return R_NilValue;
 }
 
-/* Where a jump out of R goes on from, R's own; there is one at a time. */
+/* Where R continues a jump that we interrupted. One is enough: there is one jump at a time. */
 static SEXP jump_token(void) {
     static SEXP token = NULL;
     if (!token) R_PreserveObject(token = R_MakeUnwindCont());
     return token;
 }
 
-static void land(void *position, Rboolean jumps) {
+static void stop_jump(void *position, Rboolean jumps) {
     if (jumps) longjmp(*(jmp_buf *)position, 1);
 }
 
-/* Whoever handles R's conditions may leave by a jump: it comes to rest here, the engine stops, and the jump goes on in
- * r_progress_end(), when all is freed. So handlers are those of the call, which R_ToplevelExec() would hide. */
+/* A handler of R's conditions may leave by a jump. We stop the jump here, the engine ends, and r_progress_end() lets
+ * the jump continue when everything is freed. R_ToplevelExec() would hide the handlers of the caller. */
 static void tell(r_progress *progress, double fraction) {
-    report q = {progress->settings, progress->before + fraction * progress->width,
-                (double)progress->monitor->pairs / progress->width};
+    report q = {progress->settings, progress->before + fraction * progress->part,
+                (double)progress->monitor->pairs / progress->part};
     SEXP token = jump_token();
     jmp_buf position;
     if (setjmp(position))
         progress->jumps = 1;
     else
-        R_UnwindProtect(call_report, &q, land, &position, token);
+        R_UnwindProtect(call_report, &q, stop_jump, &position, token);
 }
 
 static int check(void *user, double fraction) {
     r_progress *progress = user;
     double now = gcor_seconds();
-    if (progress->settings && now - progress->told >= progress->interval) {
-        progress->told = now;
+    if (progress->settings && now - progress->reported >= progress->interval) {
+        progress->reported = now;
         tell(progress, fraction);
     }
     return progress->jumps || !R_ToplevelExec(check_interrupt, NULL);
 }
 
-void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings) {
-    double interval = settings ? Rf_asReal(r_element(settings, "progress")) : 0;
-    *progress = (r_progress){.settings = interval > 0 ? settings : NULL,
-                             .monitor = monitor,
-                             .interval = interval,
-                             .told = gcor_seconds(),
-                             .width = 1};
+void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings, double interval) {
+    *progress = (r_progress){
+        .settings = settings, .monitor = monitor, .interval = interval, .reported = gcor_seconds(), .part = 1};
     *monitor = gcor_watch(check, progress);
 }
 

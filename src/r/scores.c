@@ -1,16 +1,16 @@
-/* Edges whose p values depend on more than their coefficients: scores that rise as p falls, how many are large enough,
- * and the network of those. Vectors of R's, an element for each entry of compressed rows. */
-#include "r.h"
+/* Edges whose p values depend on more than their coefficients: scores that rise as p falls, the number of those that
+ * are large enough, and their network. Vectors have an element for each entry of compressed rows p, i, x, whose columns
+ * are variables of x and whose rows are those of y, or of x. */
+#include "job.h"
 
 #include "../base/alloc.h"
 #include "../measure/measure.h"
-#include "../stats/test.h"
 
+/* Returns the standard deviation of tau-b under independence, of variables with the quotients q (ties.h). */
 SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other) {
     return Rf_ScalarReal(gcor_kendall_deviation(Rf_asReal(n), Rf_asReal(q), Rf_asReal(other)));
 }
 
-/* One side's, NA where a variable has no coefficient. */
 static void set_quotients(const gcor_observed *observed, double *quotient) {
     for (int64_t j = 0; j < observed->n_var; j++) {
         double q = observed->quotient[j];
@@ -27,6 +27,7 @@ static gcor_status find_quotients(gcor_context *context, gcor_source *source, co
     return context->error.status;
 }
 
+/* Returns list(x, y) of such quotients, NA where a variable has no coefficient. */
 SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP settings) {
     r_job q;
     const gcor_observations observations = r_counted(counted);
@@ -43,6 +44,7 @@ SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP s
     return result;
 }
 
+/* Returns |x| over that deviation. q_col, q_row: the quotients of the columns' and the rows' variables. */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads) {
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
     const int *start = INTEGER(p), *col = INTEGER(i);
@@ -59,9 +61,10 @@ SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, S
     return result;
 }
 
-/* ---- entries of compressed rows: their columns are variables of x, their rows those of y, or of x ------------- */
+/* ---- pairs whose observations differ ------------------------------------------------------------------------- */
 
-/* Those near 1 (gcor_is_near()); `at` is an entry's place. NULL: there are none. */
+/* Lists the entries near 1 (gcor_is_near()); `at` is an entry's index. *near is the caller's; NULL if there are none.
+ */
 static gcor_status list_near(gcor_context *context, SEXP rows, int64_t n_row, double df, gcor_pair_value **near,
                              int64_t *n) {
     const int *start = INTEGER(r_element(rows, "p")), *col = INTEGER(r_element(rows, "i"));
@@ -79,7 +82,7 @@ static gcor_status list_near(gcor_context *context, SEXP rows, int64_t n_row, do
     return GCOR_OK;
 }
 
-/* Minus the logarithm of each entry's p; *few: how many are 1 or -1 by very few observations. */
+/* Writes -log(p) of each entry; *few: the number of those that are 1 or -1 with very few observations. */
 static void score_entries(gcor_context *context, const gcor_test *test, SEXP rows, double *score, double *few) {
     const int *start = INTEGER(r_element(rows, "p")), *col = INTEGER(r_element(rows, "i"));
     const double *r = REAL(r_element(rows, "x"));
@@ -110,11 +113,11 @@ static void score_near(gcor_context *context, const gcor_test *test, SEXP rows, 
 typedef struct {
     r_job job;
     gcor_observations counted;
-    gcor_columns x, y; /* y: x where there is none */
+    gcor_columns x, y; /* y: x's if there is no y */
     gcor_design *design;
 } entries;
 
-/* Nothing is to be freed after an error. */
+/* After an error nothing is left to free. */
 static gcor_status open_entries(entries *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
     r_job_parse(&q->job, x, y, method, use, Rf_ScalarLogical(0), settings);
     gcor_context *context = &q->job.call.context;
@@ -137,13 +140,13 @@ static void close_entries(entries *q) {
     gcor_free(q->counted.observed);
 }
 
-/* An error is in the context. */
+/* The status is in the context. */
 static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *few) {
     gcor_context *context = &q->job.call.context;
-    gcor_test_rule own = r_test_rule(&q->job, rule);
+    gcor_test_rule test_rule = r_test_rule(&q->job, rule);
     gcor_test test;
-    own.is_log = 1;
-    if (gcor_test_open(context, &own, &q->x, q->job.job.y ? &q->y : NULL, q->counted.common,
+    test_rule.is_log = 1;
+    if (gcor_test_open(context, &test_rule, &q->x, q->job.job.y ? &q->y : NULL, q->counted.common,
                        Rf_xlength(r_element(rows, "x")), &test))
         return;
     score_entries(context, &test, rows, score, few);
@@ -151,6 +154,8 @@ static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *
     gcor_test_close(&test);
 }
 
+/* Returns list(scores: -log(p) of each entry of rows = list(p, i, x), few: the number of those that are 1 or -1 with
+ * very few observations). */
 SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings) {
     const char *names[] = {"scores", "few", ""};
     entries q;
@@ -168,7 +173,6 @@ SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, 
     return context->error.status ? r_failure(&context->error) : result;
 }
 
-/* list(at, r): which entries are near 1, from 1, and their coefficients in double precision. */
 static SEXP near_result(const gcor_pair_value *near, int64_t n) {
     const char *names[] = {"at", "r", ""};
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
@@ -182,6 +186,7 @@ static SEXP near_result(const gcor_pair_value *near, int64_t n) {
     return result;
 }
 
+/* Returns list(at, r): the indices, from 1, of the entries near 1, and their coefficients in double precision. */
 SEXP r_near(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP df, SEXP settings) {
     entries q;
     gcor_pair_value *near = NULL;
@@ -200,6 +205,9 @@ SEXP r_near(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP df, SEXP sett
     return status ? r_failure(&context->error) : result;
 }
 
+/* ---- entries by their scores ------------------------------------------------------------------------------------ */
+
+/* Returns the number of scores >= min. */
 SEXP r_count_scores(SEXP scores, SEXP min, SEXP threads) {
     const double *score = REAL(scores), bound = Rf_asReal(min);
     int64_t n = Rf_xlength(scores), count = 0;
@@ -210,12 +218,12 @@ SEXP r_count_scores(SEXP scores, SEXP min, SEXP threads) {
     return Rf_ScalarReal((double)count);
 }
 
-/* score NULL: sizes of the coefficients are the scores. side 0: either sign; otherwise coefficients that have this one,
- * or are 0. */
+/* score NULL: |r| are the scores. side 0: either sign; 1 or -1: that sign, or 0. */
 static int is_kept(const double *score, double min, const double *r, int e, int side) {
     return (score ? score[e] : fabs(r[e])) >= min && r[e] * side >= 0;
 }
 
+/* Returns list(p, i, x) of the entries whose score is >= min and whose x has that side's sign. scores NULL: |x|. */
 SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP min, SEXP side, SEXP threads) {
     const char *names[] = {"p", "i", "x", ""};
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), kept = Rf_allocVector(INTSXP, Rf_xlength(p));

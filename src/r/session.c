@@ -1,5 +1,5 @@
-/* The sessions that the process keeps: one for each back end. */
-#include "r.h"
+/* The open sessions of this process, one for each back end. */
+#include "job.h"
 
 enum { MAX_BACKENDS = 8 };
 
@@ -8,9 +8,9 @@ static struct {
     gcor_session *session;
 } kept[MAX_BACKENDS];
 
-static double shared_steps; /* for tests */
+static double shared_steps;
 
-static int position_of(const gcor_backend *backend) {
+static int slot_of(const gcor_backend *backend) {
     int k = 0;
     while (k < MAX_BACKENDS - 1 && kept[k].backend && kept[k].backend != backend) k++;
     return k;
@@ -30,7 +30,7 @@ static void close_at(int k) {
 
 gcor_status r_session(gcor_context *context, const gcor_backend *backend, const int *devices, int n_devices,
                       gcor_session **session) {
-    int k = position_of(backend);
+    int k = slot_of(backend);
     gcor_status status = GCOR_OK;
     if (kept[k].backend != backend || !has_devices(kept[k].session, devices, n_devices)) {
         close_at(k);
@@ -43,13 +43,14 @@ gcor_status r_session(gcor_context *context, const gcor_backend *backend, const 
 }
 
 void r_session_end(const gcor_backend *backend, gcor_status status) {
-    if (status == GCOR_DEVICE_ERROR) close_at(position_of(backend));
+    if (status == GCOR_DEVICE_ERROR) close_at(slot_of(backend));
 }
 
 void r_close_sessions(void) {
     for (int k = 0; k < MAX_BACKENDS; k++) close_at(k);
 }
 
+/* For tests: the min number of steps of a run that several devices share; 0: the default. */
 SEXP r_set_shared_steps(SEXP steps) {
     shared_steps = Rf_asReal(steps);
     return R_NilValue;

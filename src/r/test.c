@@ -1,18 +1,12 @@
-/* gpuCorTest: statistics and p values of coefficients that are there. */
-#include "r.h"
+/* gpuCorTest: statistics and p values of coefficients that gpuCor() has computed. */
+#include "job.h"
+#include "vector.h"
 
 #include "../base/alloc.h"
 #include "../measure/measure.h"
-#include "../stats/test.h"
 #include "../base/triangle.h"
 
-double *r_new_element(SEXP result, int element, R_xlen_t length) {
-    SEXP values = Rf_allocVector(REALSXP, length);
-    SET_VECTOR_ELT(result, element, values);
-    gcor_huge_pages(REAL(values), (size_t)length * sizeof(double));
-    return REAL(values);
-}
-
+/* Returns t of coefficients; NA where the degrees of freedom, one for all or one each, are not positive. */
 SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
     R_xlen_t length = Rf_xlength(coefficients), step = Rf_xlength(degrees) != 1;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, length));
@@ -24,21 +18,20 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
     return result;
 }
 
-/* From this many coefficients on, a table is worth its making. */
-enum { TABLE_FROM = 1000 };
+enum { MIN_TABLE = 1000 }; /* coefficients from which on making a table pays */
 
+/* Returns two-sided p values of coefficients whose t has df degrees of freedom. */
 SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
-    r_progress progress;
-    gcor_monitor monitor;
-    r_monitor(&monitor, &progress, NULL);
-    gcor_context context = {.threads = r_threads(threads), .monitor = &monitor};
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    gcor_context *context = &call.context;
     R_xlen_t length = Rf_xlength(coefficients);
     SEXP result = PROTECT(Rf_allocVector(REALSXP, length));
     const double *r = REAL(coefficients), degrees = Rf_asReal(df);
     double *p = REAL(result);
-    gcor_t_table *table = length < TABLE_FROM ? NULL : gcor_t_table_new(&context, degrees);
-    if (!context.error.status) {
-#pragma omp parallel for num_threads(context.threads)
+    gcor_t_table *table = length < MIN_TABLE ? NULL : gcor_t_table_new(context, degrees);
+    if (!context->error.status) {
+#pragma omp parallel for num_threads(context->threads)
         for (R_xlen_t k = 0; k < length; k++) {
             gcor_tail tail = table ? gcor_t_table_tail(table, r[k]) : gcor_t_tail(degrees, r[k]);
             p[k] = gcor_tail_p(tail, r[k], GCOR_TWO_SIDED, 0);
@@ -46,25 +39,25 @@ SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
     }
     gcor_free(table);
     UNPROTECT(1);
-    return context.error.status ? r_failure(&context.error) : result;
+    return context->error.status ? r_failure(&context->error) : result;
 }
 
+/* Returns the two-sided exact p values of all values of the coefficient up to 0, in ascending order. */
 SEXP r_exact_p(SEXP method, SEXP n_obs) {
-    r_progress progress;
-    gcor_monitor monitor;
-    r_monitor(&monitor, &progress, NULL);
-    gcor_context context = {.threads = 1, .monitor = &monitor};
+    r_call call;
+    r_plain_call_parse(&call, Rf_ScalarInteger(1));
     const gcor_measure *measure = gcor_measure_at(Rf_asInteger(method));
     int64_t n = (int64_t)Rf_asReal(n_obs), steps = gcor_exact_steps(measure, n);
     SEXP result = PROTECT(Rf_allocVector(REALSXP, steps / 2 + 1));
-    gcor_exact *exact = gcor_exact_new(&context, measure, n, n);
+    gcor_exact *exact = gcor_exact_new(&call.context, measure, n, n);
     for (int64_t k = 0; exact && k <= steps / 2; k++)
         REAL(result)[k] = fmin(1, 2 * gcor_exact_lower(exact, n, 2 * (double)k / (double)steps - 1));
     gcor_exact_free(exact);
     UNPROTECT(1);
-    return exact ? result : r_failure(&context.error);
+    return exact ? result : r_failure(&call.context.error);
 }
 
+/* Returns list(df, scale) of the distribution of Spearman's rho of n observations, see gcor_rho_beta_of(). */
 SEXP r_rho_beta(SEXP n) {
     const char *names[] = {"df", "scale", ""};
     gcor_rho_beta beta = gcor_rho_beta_of(Rf_asReal(n));
@@ -75,26 +68,15 @@ SEXP r_rho_beta(SEXP n) {
     return result;
 }
 
-/* The two-sided rule that R's list(exact, min_obs) and the settings of the call say. */
-gcor_test_rule r_test_rule(const r_job *q, SEXP rule) {
-    return (gcor_test_rule){.measure = q->job.measure,
-                            .alternative = GCOR_TWO_SIDED,
-                            .max_exact = (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX),
-                            .min_obs = (int64_t)Rf_asReal(r_element(rule, "min_obs")),
-                            .in_double = q->job.in_double,
-                            .missing = NA_REAL,
-                            .df = q->df};
-}
-
 typedef struct {
     r_job job;
     gcor_test_rule rule;
     gcor_observations counted;
     int is_triangle;
     const double *r;
-    double *n, *df, *statistic, *p; /* n NULL: the same for all; df NULL: not asked for */
-    double tied;                    /* how many pairs have no exact p value for their ties */
-    double few;                     /* and how many are 1 or -1 by very few observations */
+    double *n, *df, *statistic, *p; /* n NULL: the same for all; df NULL: not wanted */
+    double tied;                    /* number of pairs that have no exact p value because of ties */
+    double few;                     /* number of pairs that are 1 or -1 with very few observations */
 } request;
 
 static int64_t count_pairs(const request *q) {
@@ -128,12 +110,10 @@ static gcor_status test_designed(request *q) {
     return status;
 }
 
-static void set_attributes(SEXP values, SEXP attributes) {
-    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
-    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++)
-        Rf_setAttrib(values, Rf_installTrChar(STRING_ELT(names, k)), VECTOR_ELT(attributes, k));
-}
-
+/* Returns list(n, statistic, p.value, tied, df, few) of coefficients r, with those attributes: n, the number of
+ * observations; tied, the number of pairs without an exact p value because of ties; df, those of each pair, if they are
+ * estimated; few, the number of pairs that are 1 or -1 with very few observations. counted: as r_observations() returns
+ * it. rule: list(alternative, log, triangle: whether r are a triangle by rows, and what r_test_rule() takes). */
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings) {
     const char *names[] = {"n", "statistic", "p.value", "tied", "df", "few", ""};
     const gcor_compact *compact = r_compact_of(r);
@@ -144,18 +124,20 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
     q.rule.is_log = Rf_asLogical(r_element(rule, "log"));
     q.is_triangle = Rf_asLogical(r_element(rule, "triangle"));
     R_xlen_t length = Rf_xlength(r);
-    if (length != count_pairs(&q)) Rf_error("%.0f coefficients are not those of all pairs", (double)length);
+    if (length != count_pairs(&q))
+        Rf_error("there must be %.0f coefficients, one for each pair, not %.0f", (double)count_pairs(&q),
+                 (double)length);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    if (q.counted.common) q.n = r_new_element(result, 0, length);
-    if (gcor_df_is_own(&q.rule.df, q.counted.common)) q.df = r_new_element(result, 4, length);
-    q.statistic = r_new_element(result, 1, length);
-    q.p = r_new_element(result, 2, length);
+    if (q.counted.common) q.n = r_new_doubles(result, 0, length);
+    if (gcor_df_is_own(&q.rule.df, q.counted.common)) q.df = r_new_doubles(result, 4, length);
+    q.statistic = r_new_doubles(result, 1, length);
+    q.p = r_new_doubles(result, 2, length);
     if (compact) gcor_compact_widen(compact, q.job.call.context.threads, q.statistic); /* in its place */
     if (compact) q.r = q.statistic;
     gcor_status status = test_designed(&q);
     if (!status && !q.counted.common) SET_VECTOR_ELT(result, 0, r_constant_vector((double)q.counted.n_obs, length));
-    for (int k = 0; !status && k < 3; k++) set_attributes(VECTOR_ELT(result, k), attributes);
-    if (!status && q.df) set_attributes(VECTOR_ELT(result, 4), attributes);
+    for (int k = 0; !status && k < 3; k++) r_set_attributes(VECTOR_ELT(result, k), attributes);
+    if (!status && q.df) r_set_attributes(VECTOR_ELT(result, 4), attributes);
     SET_VECTOR_ELT(result, 3, Rf_ScalarReal(q.tied));
     SET_VECTOR_ELT(result, 5, Rf_ScalarReal(q.few));
     result = r_job_end(&q.job, status, result);

@@ -1,4 +1,4 @@
-/* gpuCorWindows: moments of each pair over all windows, kept for all pairs or for the most variable ones. */
+/* Moments of each pair over all windows, of all pairs, or of the most variable ones as a network. */
 #include "windows.h"
 
 #include "../base/alloc.h"
@@ -10,11 +10,11 @@
 
 typedef struct {
     r_windows_job job;
-    double *mean, *sd, *min, *max; /* all pairs, by rows of the upper triangle */
+    double *mean, *sd, *min, *max; /* of all pairs, by rows of the upper triangle */
     int *count;
     r_window_rule rule;
-    gcor_store *store; /* the caller's, with ... */
-    gcor_sink *sink;   /* ... what standard deviations go to: it, or neighbours; or a filter before that */
+    gcor_store *store; /* owned by run_network()'s caller */
+    gcor_sink *sink;   /* takes the standard deviations: the store, or neighbours, or a filter before them */
 } request;
 
 /* ---- all pairs ------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static void put_pair(request *q, const gcor_moments *moments, int64_t k, int64_t
     q->count[to] = (int)moments->count[k];
 }
 
-/* By columns of the tile, which are rows of the result. */
+/* Columns of the tile are rows of the result. */
 static gcor_status keep_all(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
                             double *values) {
     request *q = user;
@@ -52,11 +52,11 @@ static void allocate_all(request *q, SEXP result) {
     q->count = INTEGER(VECTOR_ELT(result, 6));
 }
 
-/* ---- the most variable ones ------------------------------------------------------------------ */
+/* ---- the most variable pairs ----------------------------------------------------------------- */
 
-/* Half of them, as a weight is at most 1; a standard deviation of two values is up to the root of two. */
-static gcor_status keep_some(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
-                             double *values) {
+/* Halves standard deviations, which are up to sqrt(2), because a weight is at most 1. */
+static gcor_status keep_strong(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
+                               double *values) {
     request *q = user;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t k = 0; k < moments->n; k++) {
@@ -66,7 +66,7 @@ static gcor_status keep_some(void *user, gcor_context *context, const gcor_tile 
     return gcor_take_tile(q->sink, context, tile, values, NULL);
 }
 
-/* Standard deviations of the pairs that count. */
+/* Passes on only pairs that count. */
 static gcor_status run_masked(request *q, gcor_context *context, const gcor_pair_rule *rule) {
     int64_t n = q->job.windows.series->source.n_var;
     gcor_pairs *pairs;
@@ -75,13 +75,13 @@ static gcor_status run_masked(request *q, gcor_context *context, const gcor_pair
     gcor_sink *of = q->sink;
     gcor_filter filter = gcor_filter_of(of, pairs);
     q->sink = &filter.sink;
-    status = gcor_window_moments(&q->job.windows, q->job.session, context, keep_some, q);
+    status = gcor_window_moments(&q->job.windows, q->job.session, context, keep_strong, q);
     of->pairs = NULL;
     gcor_pairs_free(pairs);
     return status;
 }
 
-static gcor_status run_some(request *q) {
+static gcor_status run_network(request *q) {
     gcor_context *context = &q->job.job.call.context;
     int64_t n = q->job.windows.series->source.n_var;
     gcor_neighbours *neighbours = NULL;
@@ -94,9 +94,9 @@ static gcor_status run_some(request *q) {
         q->sink = &neighbours->edges.sink;
     }
     const gcor_pair_rule *mask = q->job.windows.job.pairs;
-    q->job.windows.job.pairs = NULL; /* of all variables: a window's run has those of a tile */
+    q->job.windows.job.pairs = NULL; /* the rule is for all variables, a window's run has those of a tile */
     status = mask ? run_masked(q, context, mask)
-                  : gcor_window_moments(&q->job.windows, q->job.session, context, keep_some, q);
+                  : gcor_window_moments(&q->job.windows, q->job.session, context, keep_strong, q);
     if (!status && neighbours) status = gcor_neighbours_store(neighbours, context, q->rule.mutual, q->store);
     gcor_sink_free(neighbours ? &neighbours->edges.sink : NULL);
     return status;
@@ -117,7 +117,7 @@ static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attrib
     return result;
 }
 
-static SEXP some_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
+static SEXP network_of_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
     const char *names[] = {"n_obs", "notes", "store", "least", ""};
     request q = {.rule = r_window_rule_of(rule)};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names)), owner = r_store_owner();
@@ -131,7 +131,7 @@ static SEXP some_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule,
     *min = edges.min;
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = gcor_store_new(context, GCOR_LOWER, n, n, edges, INT32_MAX, &q.store);
-    if (!status) status = run_some(&q);
+    if (!status) status = run_network(&q);
     if (!status && q.rule.criterion == R_BY_DENSITY)
         status = gcor_store_rank(q.store, context, (int64_t)q.rule.value, min);
     if (!status)
@@ -144,7 +144,10 @@ static SEXP some_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule,
     return result;
 }
 
+/* Without a rule, returns list(n_obs, notes, mean, sd, min, max, count: the number of windows in which the pair has a
+ * value) of each pair. With a rule (r_window_rule_of()), returns list(n_obs, notes, store: a network of half the
+ * standard deviations, least: the weight from which on its edges count). */
 SEXP r_window_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP attributes, SEXP settings) {
     return Rf_isNull(rule) ? all_moments(x, method, use, windows, attributes, settings)
-                           : some_moments(x, method, use, windows, rule, settings);
+                           : network_of_moments(x, method, use, windows, rule, settings);
 }

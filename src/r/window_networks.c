@@ -1,18 +1,18 @@
-/* gpuCorWindows: a network of each window, or its degrees. */
+/* A network of each window, or its degrees. */
 #include "windows.h"
 
 #include "../base/alloc.h"
-#include "../source/picked.h"
+#include "../source/derived.h"
 #include "../sink/connectivity.h"
 #include "../sink/neighbours.h"
 
 typedef struct {
     r_windows_job job;
     r_window_rule rule;
-    double guess; /* a threshold to look from, what another window's was, or 0; in the memory of several threads */
-    int64_t max;  /* edges of a window */
+    double guess;      /* atomic: another window's threshold, from which to search, or 0 */
+    int64_t max_edges; /* of a window */
     gcor_store **stores;
-    double *min; /* of each window */
+    double *min; /* of each window, the weight from which on its edges count */
     double *degree, *strength;
 } request;
 
@@ -20,11 +20,11 @@ typedef struct {
 
 static gcor_status new_store(const request *q, gcor_context *context, int64_t n_var, double min, gcor_store **store) {
     gcor_edge_rule rule = {.side = q->rule.side, .min = min, .ceiling = 2};
-    return gcor_store_new(context, GCOR_LOWER, n_var, n_var, rule, q->max, store);
+    return gcor_store_new(context, GCOR_LOWER, n_var, n_var, rule, q->max_edges, store);
 }
 
-/* The edges from `least` on. Of `wanted` edges, unless that is 0, the weaker ones go as they come. *store is the
- * caller's; NULL after an error. */
+/* Finds the edges of weight >= min. wanted: number of the strongest that are enough, so that weaker ones are dropped
+ * early; 0: all. *store is the caller's; NULL after an error. */
 static gcor_status run_store(const request *q, gcor_session *session, gcor_context *context, gcor_job *job, double min,
                              int64_t wanted, gcor_store **store) {
     gcor_status status = new_store(q, context, job->x->n_var, min, store);
@@ -44,26 +44,25 @@ static gcor_status run_store(const request *q, gcor_session *session, gcor_conte
 
 /* ---- by density ------------------------------------------------------------------------------ */
 
-/* How many edges more than are wanted should be found from a guessed weight on, of a hundred; and so many more. */
-enum { MORE_EDGES = 20, MORE_AT_LEAST = 64 };
+/* A guessed weight should find MARGIN_PERCENT more edges than are wanted, and MARGIN_EDGES. */
+enum { MARGIN_PERCENT = 20, MARGIN_EDGES = 64 };
 
-static int64_t some_more(double edges) {
-    return (int64_t)(edges * (1 + MORE_EDGES / 100.0)) + MORE_AT_LEAST;
+static int64_t with_margin(double edges) {
+    return (int64_t)(edges * (1 + MARGIN_PERCENT / 100.0)) + MARGIN_EDGES;
 }
 
-/* Columns at least, and edges among them, that tell where to look. */
+/* Min number of a sample's columns, and of the edges among them. */
 enum { SAMPLE_COLUMNS = 512, SAMPLE_EDGES = 1024 };
 
-/* How many of the variables, so that some edges are among them; 0: too few would be left out. */
+/* Returns how many variables a sample needs; 0: a sample would hardly be smaller than the data. */
 static int64_t sample_size(const request *q, int64_t n_var) {
-    double fraction = q->rule.value / ((double)n_var * (double)(n_var - 1) / 2),
-           size = sqrt(2 * SAMPLE_EDGES / fraction);
+    double density = q->rule.value / ((double)n_var * (double)(n_var - 1) / 2), size = sqrt(2 * SAMPLE_EDGES / density);
     size = size > SAMPLE_COLUMNS ? size : SAMPLE_COLUMNS;
     return 3 * size < (double)n_var ? (int64_t)size : 0;
 }
 
-/* Multiples of the golden ratio, modulo 1: spread over the variables, none twice, and in step with no pattern of
- * theirs. */
+/* Multiples of the golden ratio, modulo 1, are spread over the variables, differ, and follow no pattern of the
+ * variables. */
 static void pick_variables(int32_t *number, int64_t size, int64_t n_var) {
     const double golden = 0.6180339887498949;
     for (int64_t j = 0; j < size; j++) {
@@ -72,20 +71,21 @@ static void pick_variables(int32_t *number, int64_t size, int64_t n_var) {
     }
 }
 
-/* A weight from which on there are some more edges than are wanted, judged by so many of the variables. */
+/* Estimates from a sample of `size` variables the weight from which on there are more edges than wanted, by a margin.
+ */
 static gcor_status guess_by_sample(const request *q, gcor_session *session, gcor_context *context, const gcor_job *job,
                                    int64_t size, double *min) {
     int64_t n = job->x->n_var;
     int32_t *number = gcor_alloc(context, size, sizeof *number, "a sample of the variables");
     if (!number) return GCOR_NO_MEMORY;
     pick_variables(number, size, n);
-    gcor_picked some = gcor_picked_source(job->x, number);
-    some.source.n_var = size;
+    gcor_picked columns = gcor_picked_source(job->x, number);
+    columns.source.n_var = size;
     gcor_job sample = *job;
-    sample.x = &some.source;
+    sample.x = &columns.source;
     gcor_store *store;
     double of_all = (double)size * (double)(size - 1) / ((double)n * (double)(n - 1));
-    int64_t wanted = some_more(q->rule.value * of_all);
+    int64_t wanted = with_margin(q->rule.value * of_all);
     gcor_status status = run_store(q, session, context, &sample, 0, wanted, &store);
     if (!status) status = gcor_store_rank(store, context, wanted, min);
     if (store) gcor_sink_free(&store->edges.sink);
@@ -93,10 +93,10 @@ static gcor_status guess_by_sample(const request *q, gcor_session *session, gcor
     return status;
 }
 
-/* Where the next window is to look: a little below the threshold of this one, as far as its edges tell. */
+/* The next window searches from a little below the threshold of this one, as far as its edges tell. */
 static gcor_status note_guess(request *q, gcor_context *context, const gcor_store *store, double min) {
     double guess = min;
-    int64_t wanted = some_more(q->rule.value);
+    int64_t wanted = with_margin(q->rule.value);
     gcor_status status = GCOR_OK;
     if (store->count >= wanted) status = gcor_store_rank(store, context, wanted, &guess);
     if (!status) __atomic_store(&q->guess, &guess, __ATOMIC_RELAXED);
@@ -108,8 +108,8 @@ static void drop(gcor_store **store) {
     *store = NULL;
 }
 
-/* From where another window's edges end; where that leaves too few, from where some of the variables say, and then from
- * 0. Whatever the guesses are, what is found is the same. */
+/* Searches from another window's threshold; if that finds too few edges, from a sample's estimate, and then from 0. The
+ * edges do not depend on the guesses. */
 static gcor_status run_density(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
                                gcor_store **store, double *threshold) {
     int64_t wanted = (int64_t)q->rule.value, size = job->pairs ? 0 : sample_size(q, job->x->n_var);
@@ -148,7 +148,8 @@ static gcor_status run_neighbours(const request *q, gcor_session *session, gcor_
     return status;
 }
 
-/* The window's edges, and from which weight on they count. *store is the caller's; NULL after an error. */
+/* Finds the window's edges, and the weight *min from which on they count. *store is the caller's; NULL after an error.
+ */
 static gcor_status find_edges(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
                               gcor_store **store, double *min) {
     *store = NULL;
@@ -168,7 +169,7 @@ static gcor_status keep_network(void *user, gcor_session *session, gcor_context 
     return find_edges(q, session, context, job, &q->stores[window], &q->min[window]);
 }
 
-/* R's owners get the stores of all windows, or nothing. */
+/* Gives R's owners the stores of all windows, or after an error frees the stores. */
 static void hand_over(request *q, gcor_status status, SEXP owners) {
     for (R_xlen_t w = 0; q->stores && w < Rf_xlength(owners); w++) {
         if (status && q->stores[w]) gcor_sink_free(&q->stores[w]->edges.sink);
@@ -177,9 +178,11 @@ static void hand_over(request *q, gcor_status status, SEXP owners) {
     gcor_free(q->stores);
 }
 
+/* Returns list(n_obs, notes, stores: an external pointer for each window, least: from which weight on its edges count).
+ * rule: see r_window_rule_of(). */
 SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
     const char *names[] = {"n_obs", "notes", "stores", "least", ""};
-    request q = {.rule = r_window_rule_of(rule), .max = INT32_MAX};
+    request q = {.rule = r_window_rule_of(rule), .max_edges = INT32_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int64_t n = q.job.windows.n;
     SEXP owners = Rf_allocVector(VECSXP, n);
@@ -243,9 +246,10 @@ static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *co
                                                : sum_by_density(q, session, context, job, window);
 }
 
+/* Returns list(n_obs, notes, degree and strength: variables x windows, least: the threshold of each window). */
 SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
     const char *names[] = {"n_obs", "notes", "degree", "strength", "least", ""};
-    request q = {.rule = r_window_rule_of(rule), .max = INT64_MAX};
+    request q = {.rule = r_window_rule_of(rule), .max_edges = INT64_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int n_var = (int)q.job.windows.series->source.n_var, n = (int)q.job.windows.n;
     for (int k = 2; k < 4; k++) SET_VECTOR_ELT(result, k, Rf_allocMatrix(REALSXP, n_var, n));

@@ -1,8 +1,9 @@
-/* gpuCorWindows: runs over windows of consecutive observations, and the coefficients of each. */
+/* Runs over windows of consecutive observations, and all coefficients of each window. */
 #include "windows.h"
 
 #include "../base/alloc.h"
 #include "../base/triangle.h"
+#include "../sink/dense.h"
 
 r_window_rule r_window_rule_of(SEXP rule) {
     return (r_window_rule){.criterion = (r_criterion)Rf_asInteger(r_element(rule, "criterion")),
@@ -11,25 +12,25 @@ r_window_rule r_window_rule_of(SEXP rule) {
                            .mutual = Rf_asLogical(r_element(rule, "mutual"))};
 }
 
-/* The plan has been checked in R; what would read beyond the data is looked at again. */
+/* R has checked the plan; we check again what would make us read beyond the data. */
 static void parse_plan(gcor_windows *windows, SEXP plan) {
     SEXP taper = r_element(plan, "taper");
     windows->width = (int64_t)Rf_asReal(r_element(plan, "width"));
     windows->step = (int64_t)Rf_asReal(r_element(plan, "step"));
     windows->n = (int64_t)Rf_asReal(r_element(plan, "n"));
     if (!Rf_isNull(taper)) windows->taper = REAL(taper);
-    if (windows->taper && Rf_xlength(taper) != windows->width) Rf_error("the taper has another width than the windows");
+    if (windows->taper && Rf_xlength(taper) != windows->width) Rf_error("the taper must be as wide as the windows");
     int64_t last = windows->n > 0 ? (windows->n - 1) * windows->step : 0;
     if (windows->width < 1 || windows->step < 1 || windows->n < 1 ||
         last + windows->width > windows->series->source.n_obs)
-        Rf_error("windows beyond the last observation");
+        Rf_error("windows must not extend beyond observation %.0f", (double)windows->series->source.n_obs);
 }
 
-/* Element `at` of a list, which owns what is returned. */
-static gcor_window_notes allocate_notes(SEXP list, int at, R_xlen_t n_var, R_xlen_t n) {
+/* Makes element k of a list notes of one flag, and returns where they are. */
+static gcor_window_notes allocate_notes(SEXP list, int k, R_xlen_t n_var, R_xlen_t n) {
     const char *names[] = {"of_variable", "of_window", ""};
     SEXP notes = Rf_mkNamed(VECSXP, names);
-    SET_VECTOR_ELT(list, at, notes);
+    SET_VECTOR_ELT(list, k, notes);
     SEXP of_variable = Rf_allocVector(INTSXP, n_var);
     SET_VECTOR_ELT(notes, 0, of_variable);
     SEXP of_window = Rf_allocVector(RAWSXP, n);
@@ -39,7 +40,6 @@ static gcor_window_notes allocate_notes(SEXP list, int at, R_xlen_t n_var, R_xle
     return (gcor_window_notes){INTEGER(of_variable), RAW(of_window)};
 }
 
-/* The notes of each flag, as a named list in the result. */
 static void allocate_all_notes(gcor_windows *windows, SEXP result) {
     const char *names[] = {"missing", "infinite", "constant", "few", "fell_back", ""};
     gcor_window_notes *notes[] = {&windows->missing, &windows->infinite, &windows->constant, &windows->few,
@@ -51,7 +51,7 @@ static void allocate_all_notes(gcor_windows *windows, SEXP result) {
 
 SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names) {
     *q = (r_windows_job){0};
-    if (TYPEOF(x) == S4SXP || !Rf_isMatrix(x)) Rf_error("windows are of a matrix in memory");
+    if (TYPEOF(x) == S4SXP || !Rf_isMatrix(x)) Rf_error("windows need a matrix in memory");
     r_job_parse(&q->job, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
     q->windows.series = &q->job.x.matrix;
     parse_plan(&q->windows, windows);
@@ -64,7 +64,7 @@ SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windo
     return result;
 }
 
-/* Which observations are complete, asked once for all windows. */
+/* Finds the complete observations once for all windows. */
 static gcor_status find_complete(r_windows_job *q) {
     gcor_job job = q->job.job;
     if (job.use == GCOR_EVERYTHING) return GCOR_OK;
@@ -96,7 +96,7 @@ SEXP r_windows_end(r_windows_job *q, gcor_status status) {
     return r_job_end(&q->job, status, q->result);
 }
 
-/* The observations of each window, or of all. */
+/* Returns the number of observations of each window, or one number if they are equal. */
 static SEXP counted(const r_windows_job *q) {
     SEXP all = VECTOR_ELT(q->result, 0);
     for (R_xlen_t w = 1; w < Rf_xlength(all); w++)
@@ -148,6 +148,7 @@ static gcor_status run_window(void *user, gcor_session *session, gcor_context *c
     return status;
 }
 
+/* Returns list(n_obs, notes, values: a matrix, pairs x windows, whose columns are triangles by rows). */
 SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
     const char *names[] = {"n_obs", "notes", "values", ""};
     request q;

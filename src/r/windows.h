@@ -1,8 +1,8 @@
-/* What the entry points for windows have in common. */
+/* gpuCorWindows: what the functions for windows have in common (windows.c). */
 #ifndef GPUCOR_R_WINDOWS_H
 #define GPUCOR_R_WINDOWS_H
 
-#include "r.h"
+#include "job.h"
 
 #include "../engine/windows.h"
 #include "../sink/weight.h"
@@ -10,35 +10,39 @@
 /* Which pairs of a window are edges. */
 typedef enum { R_BY_THRESHOLD, R_BY_DENSITY, R_BY_K } r_criterion;
 
+/* From list(criterion, value, side, mutual). */
 typedef struct {
     r_criterion criterion;
-    double value; /* the threshold; how many edges, or neighbours */
+    double value; /* the threshold, the number of edges, or the number of neighbours */
     gcor_side side;
     int mutual;
 } r_window_rule;
 r_window_rule r_window_rule_of(SEXP rule);
 
-/* A request from its arguments; the data stay R's. Must not move. */
+/* Must not move. */
 typedef struct {
     r_job job;
     gcor_windows windows;
-    gcor_session *session; /* from r_windows_begin() on */
+    gcor_session *session; /* set by r_windows_begin() */
     gcor_observations complete;
     SEXP result; /* protected by the caller */
 } r_windows_job;
-/* A list of these names, of which the first two are n_obs and notes. */
+/* x: a matrix in memory, whose data stay R's. windows: list(width, step, n, taper: width weights or NULL). Returns a
+ * list of these names, of which the first two must be n_obs (of each window) and notes (for each of missing, infinite,
+ * constant, few and fell_back list(of_variable: in how many windows each variable has the flag, of_window: whether any
+ * variable has it in each window)). */
 SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names);
 
-/* The session, and what is missing; after an error, too, r_windows_end() follows, which is the call's end: the result,
- * or the reason why there is none. */
+/* Opens the session and finds the complete observations. Call r_windows_end() also after an error: it is the end of the
+ * call and returns the result, or r_failure()'s list. */
 gcor_status r_windows_begin(r_windows_job *q);
 SEXP r_windows_end(r_windows_job *q, gcor_status status);
 
-/* After a run that ended well. Set in place, as R would copy the values; "n_obs" becomes what was used: one number
- * where all windows have the same. */
+/* Sets the attributes in place, because R would copy the values; after a successful run. "n_obs" becomes the number of
+ * observations, one for each window, or one for all if they are equal. */
 void r_windows_attributes(const r_windows_job *q, SEXP values, SEXP attributes);
 
-/* The work for all windows and all pairs, each once. */
+/* Calls work() for each window, with all pairs. */
 gcor_status r_windows_run(r_windows_job *q, gcor_window_work work, void *user);
 
 #endif

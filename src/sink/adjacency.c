@@ -149,7 +149,7 @@ gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *con
 static void release(gcor_sink *sink) {
     gcor_adjacency *adjacency = gcor_adjacency_of_sink(sink);
     if (adjacency->device) adjacency->free_device(adjacency->device);
-    gcor_pool_give(&adjacency->memory);
+    gcor_buffer_give(&adjacency->memory);
     gcor_free(adjacency->connectivity);
     gcor_free(adjacency);
 }
@@ -167,8 +167,8 @@ static gcor_status take_memory(gcor_adjacency *own, gcor_context *context) {
     const int64_t micro_panels = (own->head.n_var + WIDTH - 1) / WIDTH;
     own->connectivity = gcor_alloc(context, own->head.n_var, sizeof *own->connectivity, "connectivities");
     if (!own->connectivity) return GCOR_NO_MEMORY;
-    own->memory = gcor_pool_take(context, micro_panels * WIDTH * gcor_adjacency_bytes(own->sink.n_col),
-                                 "the adjacencies of all pairs");
+    own->memory = gcor_buffer_take(context, micro_panels * WIDTH * gcor_adjacency_bytes(own->sink.n_col),
+                                   "the adjacencies of all pairs");
     own->values = own->memory.at;
     return own->values ? GCOR_OK : GCOR_NO_MEMORY;
 }

@@ -4,7 +4,7 @@
 #define GPUCOR_ADJACENCY_H
 
 #include "../measure/overlap.h"
-#include "../base/pool.h"
+#include "../base/buffer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,7 +23,7 @@ struct gcor_adjacency {
     int64_t missing;      /* pairs without a coefficient */
     float *values;        /* NULL: a device has them */
     double *connectivity; /* of each of its variables the sum of sizes; NULL: a device has them */
-    gcor_block memory;
+    gcor_buffer memory;
     /* The matrix on the run's device, if it is not in host memory, and the function that frees it. */
     void *device;
     void (*free_device)(void *device);

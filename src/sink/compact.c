@@ -1,23 +1,23 @@
 #include "compact.h"
 
 #include "../base/alloc.h"
+#include "../base/buffer.h"
 #include "../measure/coefficient.h"
 #include "../base/threads.h"
-#include "../base/touch.h"
 
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-/* What a thread touches at a time, a large page, and copies: so little of what lands that all end together. */
-enum { PAGE_BYTES = 2 << 20, PIECE_BYTES = 64 << 10 };
+enum { PIECE_BYTES = 64 << 10 }; /* a thread copies so little at a time that all threads end together */
 
 static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
     return sink->shape == GCOR_LOWER ? gcor_column_position(col, row) : gcor_row_position(row, col, sink->n_col);
 }
 
-/* The numerator of a coefficient that was computed from it: a product of some 2^31 at most is off by 2^-20. */
+/* Returns the numerator that the coefficient was computed from: their product is below 2^31 and off by at most 2^-20.
+ */
 static int32_t numerator(double r, double norm, double other_norm) {
     return r <= 1 && norm > 0 && other_norm > 0 ? (int32_t)lrint(r * sqrt(norm * other_norm)) : 0;
 }
@@ -45,13 +45,13 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 
 /* ---- whole tiles ----------------------------------------------------------------------------- */
 
-/* Rows of which the values follow one another in the result, too. */
+/* Returns whether the rows of the tile follow one another without gaps in the result. */
 static int is_contiguous(const gcor_sink *sink, const gcor_tile *tile) {
     if (sink->shape == GCOR_LOWER) return tile->col == 0 && tile->n_col >= tile->row + tile->n_row - 1;
     return tile->col <= tile->row + 1 && tile->col + tile->n_col == sink->n_col;
 }
 
-/* Around the cache, which memory that is only written to would otherwise be read into first. */
+/* Writes around the processor's cache, which would read the memory first. */
 static void stream(char *out, const char *from, int64_t bytes) {
 #ifdef __SSE2__
     int64_t k = (int64_t)(-(uintptr_t)out % sizeof(__m128i));
@@ -66,7 +66,7 @@ static void stream(char *out, const char *from, int64_t bytes) {
 #endif
 }
 
-/* At that many bytes from the first value on. */
+/* Copies `bytes` bytes to byte `first` of the values. */
 static void copy_pieces(const gcor_compact *to, gcor_context *context, int64_t first, const char *from, int64_t bytes) {
     int64_t before = (int64_t)(((uintptr_t)to->values + (uintptr_t)first) % PIECE_BYTES);
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
@@ -90,18 +90,17 @@ static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *t
         }
 }
 
-/* All that is fresh when the first values come. Pages that come into being between copies from a device take three
- * times as long. */
-static void touch(gcor_compact_sink *own, gcor_context *context) {
-    gcor_fresh memory = {own->to->values, own->to->n * GCOR_COMPACT_BYTES, PAGE_BYTES};
-    if (!own->is_touched) gcor_touch(context, &memory);
-    own->is_touched = 1;
+/* Prefaults the memory when the first values come. Pages that come between copies from a device take three times as
+ * long. */
+static void prefault(gcor_compact_sink *own, gcor_context *context) {
+    if (!own->is_prefaulted) gcor_prefault(context, own->to->values, own->to->n * GCOR_COMPACT_BYTES);
+    own->is_prefaulted = 1;
 }
 
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values) {
     int64_t col, n, row = tile->row, pairs = gcor_tile_pairs(tile, sink->shape);
     if (pairs == 0) return;
-    touch((gcor_compact_sink *)sink, context);
+    prefault((gcor_compact_sink *)sink, context);
     if (!is_contiguous(sink, tile)) {
         copy_rows(sink, context, tile, values);
         return;
@@ -118,7 +117,7 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     return gcor_compact_sink_new(context, ((gcor_compact_sink *)sink)->to, other);
 }
 
-/* The coefficients are where they belong: forks write to the same memory, each its own pairs. */
+/* Forks write to the same memory, each to its own pairs: nothing is to be moved. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     (void)sink, (void)context, (void)other;
     return GCOR_OK;
@@ -145,7 +144,7 @@ gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to,
         .sink =
             {.type = &gcor_compact_type, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
         .to = to,
-        .is_touched = to->is_touched,
+        .is_prefaulted = to->is_prefaulted,
     };
     return GCOR_OK;
 }

@@ -1,4 +1,4 @@
-/* The sink that keeps every coefficient as compactly as it comes. */
+/* The sink that keeps every coefficient in 4 bytes (measure/compact.h). */
 #ifndef GPUCOR_COMPACT_SINK_H
 #define GPUCOR_COMPACT_SINK_H
 
@@ -11,17 +11,17 @@ extern "C" {
 typedef struct {
     gcor_sink sink; /* first */
     const gcor_compact *to;
-    int is_touched; /* all of to->values */
+    int is_prefaulted; /* all of to->values */
 } gcor_compact_sink;
 
 extern const gcor_sink_type gcor_compact_type;
 
-/* Into to->values, of all pairs of to->n_var variables; to->norm is the job's x_norm. `to` is the caller's, also in the
- * end; *sink, too, to end with gcor_sink_free(); NULL after an error. What it has cannot be saved. */
+/* Writes to to->values, for all pairs of to->n_var variables; to->norm is the job's x_norm. `to` stays the caller's.
+ * *sink is the caller's, to end with gcor_sink_free(); NULL after an error. It cannot be saved. */
 gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to, gcor_sink **sink);
 
-/* A whole tile's values in the form of the sink's, the pairs that count, row by row without gaps. Uses context->threads
- * threads. */
+/* Takes all values of a tile, in the sink's form, of the pairs that count, row by row without gaps. Uses
+ * context->threads threads. */
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. */
+/* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. The sink of a share
+ * has memory for the share's pairs only, in the order of the file: square by square, and row by row in each. */
 #include "dense.h"
 
 #include "../base/alloc.h"
@@ -7,7 +8,45 @@
 #include "../base/triangle.h"
 #include "file.h"
 
-static double *position(const gcor_dense *dense, int64_t row, int64_t col) {
+struct gcor_dense_square {
+    gcor_square square;
+    gcor_tile tile; /* the part of the square that is in the grid */
+    int64_t number; /* of its first smallest square; ascending */
+    int64_t first;  /* position of its first pair */
+};
+
+static gcor_grid grid_of(const gcor_dense *dense) {
+    return gcor_grid_of(dense->sink.shape, dense->sink.n_row, dense->sink.n_col);
+}
+
+/* Returns the square of a share that has the pair: the last one that does not begin behind the pair's smallest square.
+ */
+static const gcor_dense_square *square_of(const gcor_dense *dense, int64_t row, int64_t col) {
+    const gcor_grid grid = grid_of(dense);
+    gcor_square at = {row, col, grid.side};
+    int64_t number = gcor_square_number(&grid, &at), low = 0, high = dense->n_squares;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (dense->squares[middle].number <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return dense->squares + low;
+}
+
+/* Returns where the pair's value is, and in *n how many of the row follow there. */
+static double *position_in_shard(const gcor_dense *dense, int64_t row, int64_t col, int64_t *n) {
+    const gcor_dense_square *square = square_of(dense, row, col);
+    int64_t first;
+    gcor_tile_segment(&square->tile, dense->sink.shape, row, &first, n);
+    *n -= col - first;
+    return dense->out + square->first + gcor_tile_offset(&square->tile, dense->sink.shape, row) + col - first;
+}
+
+static double *position(const gcor_dense *dense, int64_t row, int64_t col, int64_t *n) {
+    *n = INT64_MAX;
+    if (dense->squares) return position_in_shard(dense, row, col, n);
     switch (dense->layout) {
     case GCOR_TRIANGLE_ROWS: return dense->out + gcor_row_position(row, col, dense->sink.n_col);
     case GCOR_TRIANGLE_COLUMNS: return dense->out + gcor_column_position(col, row);
@@ -15,12 +54,12 @@ static double *position(const gcor_dense *dense, int64_t row, int64_t col) {
     }
 }
 
-/* Coefficients from out[0] on, until something else comes; returns how many. */
+/* Copies coefficients to out[0] on, until a block has a value that is none; returns how many. */
 static int64_t copy_coefficients(const gcor_segment *segment, double *out) {
-    enum { RUN = 64 };
+    enum { BLOCK = 64 };
     int64_t k = 0;
-    for (; k < segment->n; k += RUN) {
-        int64_t n = segment->n - k < RUN ? segment->n - k : RUN;
+    for (; k < segment->n; k += BLOCK) {
+        int64_t n = segment->n - k < BLOCK ? segment->n - k : BLOCK;
         int others = 0;
         if (segment->floats) {
 #pragma omp simd reduction(| : others)
@@ -34,7 +73,7 @@ static int64_t copy_coefficients(const gcor_segment *segment, double *out) {
     return k;
 }
 
-void gcor_dense_put(gcor_dense *dense, const gcor_segment *segment, double *out) {
+static void put(gcor_dense *dense, const gcor_segment *segment, double *out) {
     int64_t zero_sd = 0;
     for (int64_t k = copy_coefficients(segment, out); k < segment->n; k++) {
         double value = gcor_value(segment, k);
@@ -46,8 +85,16 @@ void gcor_dense_put(gcor_dense *dense, const gcor_segment *segment, double *out)
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_dense *dense = (gcor_dense *)sink;
+    gcor_segment piece = *segment;
+    int64_t end = segment->col + segment->n, n;
     (void)context, (void)thread;
-    gcor_dense_put(dense, segment, position(dense, segment->row, segment->col));
+    for (; piece.col < end; piece.col += piece.n) {
+        double *out = position(dense, piece.row, piece.col, &n);
+        piece.n = n < end - piece.col ? n : end - piece.col;
+        put(dense, &piece, out);
+        if (piece.doubles) piece.doubles += piece.n;
+        if (piece.floats) piece.floats += piece.n;
+    }
     return GCOR_OK;
 }
 
@@ -59,11 +106,12 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     if (!fresh) return GCOR_NO_MEMORY;
     *fresh = *(const gcor_dense *)sink;
     fresh->zero_sd = 0;
+    fresh->is_owner = 0;
     *other = &fresh->sink;
     return GCOR_OK;
 }
 
-/* The coefficients are where they belong: forks write to the same memory, each its own pairs. */
+/* Forks write to the same memory, each to its own pairs: nothing is to be moved. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     (void)context;
     ((gcor_dense *)sink)->zero_sd += ((gcor_dense *)other)->zero_sd;
@@ -81,10 +129,10 @@ static gcor_status get_row(gcor_context *context, FILE *file, double *values, in
     return gcor_get(context, file, values, n, sizeof *values);
 }
 
-/* All coefficients of a share, square by square in the order of the grid, and row by row. */
+/* Calls work() for the coefficients of a share, square by square in the order of the grid, and row by row. */
 static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file,
                             row_work work) {
-    gcor_grid grid = gcor_grid_of(dense->sink.shape, dense->sink.n_row, dense->sink.n_col);
+    gcor_grid grid = grid_of(dense);
     gcor_queue queue;
     gcor_square square;
     int found = 1;
@@ -92,17 +140,17 @@ static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor
     while (!status && !(status = gcor_queue_draw(&queue, context, 1, 1, &square, &found)) && found) {
         gcor_tile tile = gcor_square_tile(&grid, &square);
         for (int64_t row = tile.row; !status && row < tile.row + tile.n_row; row++) {
-            int64_t col, n;
+            int64_t col, n, follow;
             gcor_tile_segment(&tile, grid.shape, row, &col, &n);
             if (gcor_stop(context)) status = context->error.status;
-            if (!status && n > 0) status = work(context, file, position(dense, row, col), n);
+            if (!status && n > 0) status = work(context, file, position(dense, row, col, &follow), n);
         }
     }
     gcor_queue_free(&queue);
     return status;
 }
 
-gcor_status gcor_dense_put_head(const gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file) {
+static gcor_status put_head(const gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_status status = gcor_put(context, file, &dense->layout, 1, sizeof dense->layout);
     if (!status) status = gcor_put(context, file, &dense->zero_sd, 1, sizeof dense->zero_sd);
     return status ? status : gcor_put(context, file, shard, 1, sizeof *shard);
@@ -110,7 +158,7 @@ gcor_status gcor_dense_put_head(const gcor_dense *dense, gcor_context *context, 
 
 static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_dense *dense = (gcor_dense *)sink;
-    gcor_status status = gcor_dense_put_head(dense, context, shard, file);
+    gcor_status status = put_head(dense, context, shard, file);
     return status ? status : for_rows(dense, context, shard, file, put_row);
 }
 
@@ -128,7 +176,12 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
 }
 
 static void release(gcor_sink *sink) {
-    gcor_free(sink);
+    gcor_dense *dense = (gcor_dense *)sink;
+    if (dense->is_owner) {
+        gcor_free(dense->out);
+        gcor_free(dense->squares);
+    }
+    gcor_free(dense);
 }
 
 static const gcor_sink_type type = {
@@ -142,20 +195,62 @@ static const gcor_sink_type type = {
     .free = release,
 };
 
-gcor_dense gcor_dense_of(gcor_layout layout, int64_t n_row, int64_t n_col, double missing) {
+static gcor_dense *new_dense(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double missing) {
     gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
-    return (gcor_dense){
+    gcor_dense *dense = gcor_alloc(context, 1, sizeof *dense, "the results");
+    if (!dense) return NULL;
+    *dense = (gcor_dense){
         .sink = {.type = &type, .shape = shape, .n_row = n_row, .n_col = n_col}, .layout = layout, .missing = missing};
+    return dense;
 }
 
 gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,
                            int64_t values, double missing, gcor_dense **dense) {
-    *dense = gcor_alloc(context, 1, sizeof **dense, "the results");
+    *dense = new_dense(context, layout, n_row, n_col, missing);
     if (!*dense) return GCOR_NO_MEMORY;
-    **dense = gcor_dense_of(layout, n_row, n_col, missing);
     (*dense)->out = out;
     gcor_huge_pages(out, (size_t)values * sizeof(double));
     return GCOR_OK;
+}
+
+/* Lists the share's squares, as large as one worker draws them, and counts their pairs. */
+static gcor_status list_squares(gcor_dense *dense, gcor_context *context, const gcor_shard *shard, int64_t *n_pairs) {
+    const gcor_grid grid = grid_of(dense);
+    gcor_queue queue;
+    gcor_square square;
+    int64_t capacity = 0;
+    int found = 1;
+    gcor_status status = gcor_queue_fill(&queue, context, &grid, shard);
+    *n_pairs = 0;
+    while (!status && !(status = gcor_queue_draw(&queue, context, 1, 1, &square, &found)) && found) {
+        void *squares = dense->squares;
+        status = gcor_grow(context, &squares, dense->n_squares, &capacity, dense->n_squares + 1, sizeof *dense->squares,
+                           "the squares of a share");
+        dense->squares = squares;
+        if (status) break;
+        dense->squares[dense->n_squares++] = (gcor_dense_square){square, gcor_square_tile(&grid, &square),
+                                                                 gcor_square_number(&grid, &square), *n_pairs};
+        *n_pairs += gcor_square_pairs(&grid, &square);
+    }
+    gcor_queue_free(&queue);
+    return status;
+}
+
+gcor_status gcor_dense_shard_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col,
+                                 const gcor_shard *shard, double missing, gcor_dense **dense) {
+    int64_t n_pairs;
+    gcor_dense *fresh = *dense = new_dense(context, layout, n_row, n_col, missing);
+    if (!fresh) return GCOR_NO_MEMORY;
+    fresh->is_owner = 1;
+    gcor_status status = list_squares(fresh, context, shard, &n_pairs);
+    if (!status) fresh->out = gcor_alloc(context, n_pairs, sizeof(double), "the results of a share");
+    if (fresh->out) {
+        gcor_huge_pages(fresh->out, (size_t)n_pairs * sizeof(double));
+        return GCOR_OK;
+    }
+    release(&fresh->sink);
+    *dense = NULL;
+    return context->error.status;
 }
 
 /* Square blocks, so that the strided side of the copy stays in the cache. */

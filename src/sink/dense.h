@@ -1,4 +1,4 @@
-/* The sink that keeps every coefficient, in memory that the caller owns. */
+/* The sink that keeps every coefficient. */
 #ifndef GPUCOR_DENSE_H
 #define GPUCOR_DENSE_H
 
@@ -15,27 +15,31 @@ typedef enum {
     GCOR_RECTANGLE         /* n_var(x) x n_var(y), column by column */
 } gcor_layout;
 
+typedef struct gcor_dense_square gcor_dense_square;
+
 typedef struct {
     gcor_sink sink; /* first */
     gcor_layout layout;
-    double *out;     /* the caller's; of forks the same */
-    double missing;  /* written where there is no coefficient, but for NaN, which stays */
-    int64_t zero_sd; /* pairs of which one is constant */
+    double *out;                /* of a share the sink's, otherwise the caller's; forks have the same */
+    double missing;             /* written where there is no coefficient, except for NaN, which stays */
+    int64_t zero_sd;            /* number of pairs with a constant variable */
+    gcor_dense_square *squares; /* a share's squares, in the order of the file; NULL: `out` has all pairs */
+    int64_t n_squares;
+    int is_owner; /* of `out` and `squares` */
 } gcor_dense;
 
-/* n_row: variables of y, or again of x. values: how many doubles `out` has room for; told to the system so that the
- * first touch of fresh memory is cheap. *dense is the caller's, to end with gcor_sink_free(), which leaves `out`;
- * NULL after an error. */
+/* Makes a sink that writes to `out`, which has room for `values` doubles, whose fresh pages the system is told to make
+ * large. n_row: the number of variables of y, or again of x. *dense is the caller's, to end with gcor_sink_free(),
+ * which leaves `out`; NULL after an error. */
 gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,
                            int64_t values, double missing, gcor_dense **dense);
 
-/* What dense_shard.c has in common with it: the sink without memory, a segment's values to where they belong, and how
- * what is saved of a share begins. */
-gcor_dense gcor_dense_of(gcor_layout layout, int64_t n_row, int64_t n_col, double missing);
-void gcor_dense_put(gcor_dense *dense, const gcor_segment *segment, double *out);
-gcor_status gcor_dense_put_head(const gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file);
+/* Makes a sink for a run of that share and no other, with memory for its pairs only. A sink of all pairs with the same
+ * layout can load what gcor_sink_save() writes of it. */
+gcor_status gcor_dense_shard_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col,
+                                 const gcor_shard *shard, double missing, gcor_dense **dense);
 
-/* Copy the half of an n x n matrix below the diagonal onto the half above it. Can be interrupted. */
+/* Copies the half of an n x n matrix below the diagonal onto the half above it. Can be interrupted. */
 gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n);
 
 #ifdef __cplusplus

@@ -60,7 +60,7 @@ mutants <- list(
          "windows"),
   mutant("complete rows of a window", "src/engine/windows.c", "windows->complete[low + half] < obs",
          "windows->complete[low + half] <= obs", "windows"),
-  mutant("permutations", "src/source/permuted.c", "* 0x1p-53 * (double)(k + 1)", "* 0x1p-53 * (double)k",
+  mutant("permutations", "src/source/derived.c", "* 0x1p-53 * (double)(k + 1)", "* 0x1p-53 * (double)k",
          "surrogate|test"),
   mutant("pairs of counts", "src/measure/compact.c", "is_column ? j - i : compact->n_var - j;",
          "is_column ? j - i : compact->n_var - j - 1;", "compact"),

@@ -86,87 +86,6 @@ test_that("a list of edges fails cleanly wherever memory fails", {
 
 # ---- columns of names
 
-names_at <- function(numbers, names) .Call(gpucor:::r_names_at, numbers, names)
-some_names <- c("b", "a", NA, "\u00e9", "a", "")
-some_numbers <- c(1L, 2L, 6L, 5L, 4L, 1L, 1L, 3L, 2L)
-
-# Before and after all elements were in memory: an argument of f(), and the plain vector.
-expect_as_plain <- function(f) {
-  label <- paste(deparse(substitute(f)), collapse = " ")
-  plain <- some_names[some_numbers]
-  truth <- f(plain)
-  x <- names_at(some_numbers + 0L, some_names)
-  expect_output(.Internal(inspect(x)), "compact")
-  expect_identical(f(x), truth, label = label)
-  expect_identical(x, plain, label = paste(label, "leaves it as it was, which"))
-  x <- names_at(some_numbers + 0L, some_names)
-  x[2] <- x[2]
-  expect_output(.Internal(inspect(x)), "expanded")
-  expect_identical(f(x), truth, label = paste(label, "of an expanded one"))
-}
-
-test_that("names by their numbers are a character vector to everybody", {
-  expect_identical(names_at(some_numbers, some_names), some_names[some_numbers])
-  expect_as_plain(length)
-  expect_as_plain(function(x) x[c(3, NA, 1, 20)])
-  expect_as_plain(function(x) x[-1])
-  expect_as_plain(function(x) x[[4]])
-  expect_as_plain(function(x) x[x == "a" & !is.na(x)])
-  expect_as_plain(order)
-  expect_as_plain(function(x) sort(x, decreasing = TRUE, na.last = TRUE))
-  expect_as_plain(rev)
-  expect_as_plain(function(x) paste(x, x, sep = "-"))
-  expect_as_plain(function(x) paste0("g", x, collapse = ""))
-  expect_as_plain(nchar)
-  expect_as_plain(toupper)
-  expect_as_plain(function(x) sub("a", "z", x))
-  expect_as_plain(function(x) unlist(strsplit(x, "")))
-  expect_as_plain(is.na)
-  expect_as_plain(anyNA)
-  expect_as_plain(unique)
-  expect_as_plain(duplicated)
-  expect_as_plain(function(x) table(x, useNA = "always"))
-  expect_as_plain(factor)
-  expect_as_plain(function(x) factor(x, levels = c("a", "b")))
-  expect_as_plain(function(x) match(x, c("a", NA)))
-  expect_as_plain(function(x) match(c("a", NA), x))
-  expect_as_plain(function(x) x %in% "a")
-  expect_as_plain(function(x) split(seq_along(x), x))
-  expect_as_plain(function(x) c(x, "z"))
-  expect_as_plain(function(x) ifelse(is.na(x), "none", x))
-  expect_as_plain(function(x) suppressWarnings(as.numeric(x)))
-  expect_as_plain(as.list)
-  expect_as_plain(function(x) vapply(x, function(e) paste0(e, "."), ""))
-  expect_as_plain(function(x) matrix(x, 3))
-  expect_as_plain(function(x) stats::setNames(x, x))
-  expect_as_plain(function(x) identical(x, some_names[some_numbers]))
-  expect_as_plain(function(x) unserialize(serialize(x, NULL)))
-  expect_as_plain(function(x) unserialize(serialize(x, NULL, ascii = TRUE)))
-  expect_as_plain(function(x) unserialize(serialize(x, NULL, version = 2)))
-  expect_as_plain(function(x) utils::capture.output(print(x), utils::str(x)))
-  expect_as_plain(function(x) structure(x, class = "own", about = 1))
-  expect_as_plain(function(x) {
-    y <- x
-    y[2:3] <- c("new", NA) # x stays
-    y[12] <- "far"
-    y
-  })
-  expect_as_plain(function(x) {
-    y <- x
-    y[[1]] <- "one"
-    z <- y
-    z[[2]] <- "two"
-    list(x, y, z)
-  })
-  expect_identical(names_at(integer(), some_names), character())
-  expect_identical(names_at(integer(), character()), character())
-  expect_false(anyNA(names_at(1:2, some_names)))
-  expect_true(anyNA(names_at(1:3, some_names)))
-  for (bad in list(0L, 7L, NA_integer_, -1L)) expect_error(names_at(bad, some_names), "there is no name")
-  expect_error(names_at(1, some_names), "chosen by whole numbers")
-  expect_error(names_at(1L, 1:3), "chosen by whole numbers")
-})
-
 test_that("a list of edges with names does what a data frame does", {
   x <- `colnames<-`(normal(6, 12), letters[1:12])
   net <- gpuCorNetwork(x, threshold = 0.5)
@@ -190,24 +109,4 @@ test_that("a list of edges with names does what a data frame does", {
   expect_identical(colnames(x), letters[1:12])
   expect_identical(edges(), truth)
   expect_identical(utils::capture.output(print(edges())), utils::capture.output(print(truth)))
-})
-
-test_that("names by their numbers outlive collections at any time", {
-  make <- function() names_at(c(2L, 1L, 2L), paste0("n", 1:2))
-  swapped <- c(2L, 1L, 3L)
-  on.exit(gctorture(FALSE))
-  gctorture(TRUE)
-  x <- make()
-  y <- x
-  y[1] <- "z"
-  picked <- make()[swapped]
-  z <- make()
-  z[[3]] <- "last"
-  back <- unserialize(serialize(x, NULL))
-  gctorture(FALSE)
-  expect_identical(x, c("n2", "n1", "n2"))
-  expect_identical(y, c("z", "n1", "n2"))
-  expect_identical(picked, c("n1", "n2", "n2"))
-  expect_identical(z, c("n2", "n1", "last"))
-  expect_identical(back, x)
 })

@@ -3,7 +3,7 @@
 #include "fixture.h"
 
 #include "../../src/measure/coefficient.h"
-#include "../../src/base/pool.h"
+#include "../../src/base/buffer.h"
 #include "../../src/sink/compact.h"
 #include "../../src/sink/dense.h"
 
@@ -70,7 +70,7 @@ static void tiles_go_where_they_belong(void) {
         for (gcor_shape shape = GCOR_UPPER; shape <= GCOR_LOWER; shape++)
             for (int touched = 0; touched < 2; touched++) {
                 gcor_compact to = compact_new(GCOR_AS_COUNTS, shape, sizes[s]);
-                to.is_touched = touched;
+                to.is_prefaulted = touched;
                 for (int r = sizes[s] > 1000 ? 2 : sizes[s] > 100; r < 5; r++) /* not many tiny tiles */
                     for (int c = r; c < 5; c++) {
                         unit_about("%d variables, shape %d, tiles %d x %d", (int)sizes[s], (int)shape, (int)sides[r],
@@ -187,38 +187,38 @@ static void memory_stays_for_the_next(void) {
     const int64_t megabyte = 1 << 20;
     unit_call call;
     unit_call_begin(&call, 1);
-    gcor_pool_keep(64 * megabyte);
-    gcor_block a = gcor_pool_take(&call.context, 20 * megabyte, "a"), b = gcor_pool_take(&call.context, 100, "b");
-    CHECK(a.at && b.at && a.is_mapped && !b.is_mapped && !a.is_touched);
+    gcor_buffers_limit(64 * megabyte);
+    gcor_buffer a = gcor_buffer_take(&call.context, 20 * megabyte, "a"), b = gcor_buffer_take(&call.context, 100, "b");
+    CHECK(a.at && b.at && a.is_mapped && !b.is_mapped && !a.is_recycled);
     CHECK_INT((uintptr_t)a.at % (2 * megabyte), 0);
     memset(a.at, 1, (size_t)(20 * megabyte));
     void *position = a.at;
-    gcor_pool_give(&a);
-    gcor_pool_give(&b);
-    CHECK(!a.at && !b.at && gcor_pool_used() == 0);
-    CHECK_INT(gcor_pool_kept(), 20 * megabyte);
-    CHECK(gcor_pool_has(20 * megabyte) && !gcor_pool_has(20 * megabyte + 1));
-    a = gcor_pool_take(&call.context, 10 * megabyte, "a smaller one");
-    CHECK(a.at == position && a.is_touched);
+    gcor_buffer_give(&a);
+    gcor_buffer_give(&b);
+    CHECK(!a.at && !b.at && gcor_buffers_used() == 0);
+    CHECK_INT(gcor_buffers_cached(), 20 * megabyte);
+    CHECK(gcor_buffers_has(20 * megabyte) && !gcor_buffers_has(20 * megabyte + 1));
+    a = gcor_buffer_take(&call.context, 10 * megabyte, "a smaller one");
+    CHECK(a.at == position && a.is_recycled);
     memset(a.at, 2, (size_t)(10 * megabyte));
-    CHECK_INT(gcor_pool_kept(), 10 * megabyte);
-    b = gcor_pool_take(&call.context, 11 * megabyte, "a larger one");
-    CHECK(b.at && !b.is_touched);
-    gcor_pool_give(&a);
-    gcor_pool_give(&b);
-    CHECK_INT(gcor_pool_kept(), 32 * megabyte);
-    gcor_pool_keep(12 * megabyte); /* the last one is what stays */
-    CHECK_INT(gcor_pool_kept(), 12 * megabyte);
-    a = gcor_pool_take(&call.context, 13 * megabyte, "more than may stay");
-    gcor_pool_give(&a);
-    CHECK_INT(gcor_pool_kept(), 12 * megabyte);
-    gcor_pool_keep(0);
-    CHECK_INT(gcor_pool_kept(), 0);
-    a = gcor_pool_take(&call.context, (int64_t)1 << 55, "too much");
+    CHECK_INT(gcor_buffers_cached(), 10 * megabyte);
+    b = gcor_buffer_take(&call.context, 11 * megabyte, "a larger one");
+    CHECK(b.at && !b.is_recycled);
+    gcor_buffer_give(&a);
+    gcor_buffer_give(&b);
+    CHECK_INT(gcor_buffers_cached(), 32 * megabyte);
+    gcor_buffers_limit(12 * megabyte); /* the last one is what stays */
+    CHECK_INT(gcor_buffers_cached(), 12 * megabyte);
+    a = gcor_buffer_take(&call.context, 13 * megabyte, "more than may stay");
+    gcor_buffer_give(&a);
+    CHECK_INT(gcor_buffers_cached(), 12 * megabyte);
+    gcor_buffers_limit(0);
+    CHECK_INT(gcor_buffers_cached(), 0);
+    a = gcor_buffer_take(&call.context, (int64_t)1 << 55, "too much");
     CHECK(!a.at);
     CHECK_INT(call.context.error.status, GCOR_NO_MEMORY);
     CHECK_TEXT(call.context.error.message, "cannot allocate");
-    gcor_pool_keep(-1);
+    gcor_buffers_limit(-1);
 }
 
 const unit_test compact_tests[] = {

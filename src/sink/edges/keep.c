@@ -7,8 +7,8 @@ enum { LANDING_MIN = 1 << 22 };
 /* The memory of rows is got ready while edges are still looked for. */
 static void expect_rows(gcor_store *store, const gcor_context *context) {
     if (store->stay != GCOR_STAY_FOR_ROWS || store->count < LANDING_MIN) return;
-    if (!store->landing) store->landing = gcor_landing_new(context, INT32_MAX);
-    if (store->landing) gcor_landing_expect(store->landing, store->count);
+    if (!store->landing) store->landing = gcor_prefaulted_new(context, INT32_MAX);
+    if (store->landing) gcor_prefaulted_expect(store->landing, store->count);
 }
 
 gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n) {
@@ -23,7 +23,7 @@ gcor_status gcor_store_land(gcor_store *store, gcor_context *context) {
     gcor_keeper *keeper = store->keeper;
     store->stay = GCOR_LEAVE;
     if (!keeper) return GCOR_OK;
-    gcor_landing_free(store->landing);
+    gcor_prefaulted_free(store->landing);
     store->landing = NULL;
     store->keeper = NULL;
     store->count = 0;

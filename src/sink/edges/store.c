@@ -207,7 +207,7 @@ static void release(gcor_sink *sink) {
     for (int64_t k = 0; k < store->n_runs; k++) gcor_store_drop_run(store, &store->runs[k]);
     gcor_free(store->runs);
     if (store->keeper) store->keeper->type->free(store->keeper);
-    gcor_landing_free(store->landing);
+    gcor_prefaulted_free(store->landing);
     gcor_run_file_leave(store->spool);
     gcor_edges_free(&store->edges);
     gcor_free(store);

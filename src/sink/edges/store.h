@@ -2,7 +2,7 @@
 #ifndef GPUCOR_EDGE_STORE_H
 #define GPUCOR_EDGE_STORE_H
 
-#include "../../base/landing.h"
+#include "../../base/buffer.h"
 #include "keeper.h"
 #include "sums.h"
 #include "run_file.h"
@@ -36,9 +36,9 @@ typedef struct {
     int64_t n_runs, capacity;
     gcor_run_file *spool; /* where runs go once those in memory are `budget` bytes; NULL: nowhere. Forks share both */
     int64_t budget;
-    gcor_stay stay;        /* of who runs into the store itself, not into a fork */
-    gcor_keeper *keeper;   /* owned; then there are no runs, and `count` is of its edges. NULL: there is none */
-    gcor_landing *landing; /* owned: where rows of the keeper's edges may go. NULL: there is none */
+    gcor_stay stay;           /* of who runs into the store itself, not into a fork */
+    gcor_keeper *keeper;      /* owned; then there are no runs, and `count` is of its edges. NULL: there is none */
+    gcor_prefaulted *landing; /* owned: where rows of the keeper's edges may go. NULL: there is none */
 } gcor_store;
 
 extern const gcor_sink_type gcor_store_type;

@@ -1,11 +1,15 @@
-/* What R takes from the engine: the measures, and the numbers that both know. */
-#include "r.h"
+/* Tables that R takes from the engine: the measures, and numbers that both must agree about. */
+#include "call.h"
 
-#include "../measure/measure.h"
-#include "../sink/connectivity.h"
+#include "../sink/combination.h"
 #include "../base/fisher.h"
+#include "../measure/measure.h"
+#include "../engine/session.h"
+#include "../stats/test.h"
+#include "../sink/connectivity.h"
+#include "../sink/dense.h"
 
-/* An option's texts; NULL: it is a number. */
+/* Returns the texts that an option can have; NULL: it is a number. */
 static SEXP choices_of(const gcor_option *option) {
     int n = 0;
     if (!option->choices) return R_NilValue;
@@ -16,7 +20,7 @@ static SEXP choices_of(const gcor_option *option) {
     return choices;
 }
 
-/* By the options' names, list(value, least, most, choices) each. */
+/* Returns list(value, least, most, choices) for each option, by name. */
 static SEXP options_of(const gcor_measure *measure) {
     const char *names[GCOR_MAX_OPTIONS + 1] = {0}, *parts[] = {"value", "least", "most", "choices", ""};
     int n = 0;
@@ -36,6 +40,7 @@ static SEXP options_of(const gcor_measure *measure) {
     return options;
 }
 
+/* Returns the table of measures as a list of columns, an element for each measure. */
 SEXP r_measures(void) {
     const char *names[] = {"name",     "title",   "ranked",  "common",           "distribution",
                            "df_taken", "centred", "options", "takes_covariates", "refusal",
@@ -66,6 +71,7 @@ SEXP r_measures(void) {
 #define NUMBER(name, value) \
     { name, (double)(value) }
 
+/* Returns the numbers by name. */
 SEXP r_constants(void) {
     const struct {
         const char *name;

@@ -1,4 +1,5 @@
-#include "r.h"
+/* Sources from R objects in memory. */
+#include "job.h"
 
 static gcor_matrix sparse_matrix(SEXP x) {
     const int *dim = INTEGER(R_do_slot(x, Rf_install("Dim")));
@@ -11,8 +12,8 @@ static gcor_matrix sparse_matrix(SEXP x) {
     };
 }
 
-/* A dgCMatrix is nothing but its slots; an object of a class that contains "matrix" has a matrix's data and
- * its dim, and is one, although R calls it S4, too. */
+/* A dgCMatrix has nothing but slots. An object of a class that contains "matrix" is S4 in R, too, but has a matrix's
+ * data and dim, and another TYPEOF(). */
 gcor_matrix r_matrix(SEXP x, int by_row) {
     if (TYPEOF(x) == S4SXP) return sparse_matrix(x);
     int64_t n_row = Rf_nrows(x), n_col = Rf_ncols(x);
@@ -23,7 +24,7 @@ gcor_matrix r_matrix(SEXP x, int by_row) {
     case REALSXP: matrix.values = REAL(x); break;
     case INTSXP: matrix.storage = GCOR_INTEGERS, matrix.values = INTEGER(x); break;
     case LGLSXP: matrix.storage = GCOR_INTEGERS, matrix.values = LOGICAL(x); break;
-    default: Rf_error("'x' must be numeric");
+    default: Rf_error("'x' must be numeric, not of type %s", Rf_type2char(TYPEOF(x)));
     }
     return matrix;
 }
@@ -32,15 +33,8 @@ r_source r_source_of(SEXP x, int by_row) {
     int is_file = Rf_inherits(x, "gpuCorFile");
     if (!is_file && (TYPEOF(x) != S4SXP || Rf_inherits(x, "dgCMatrix")))
         return (r_source){.matrix = r_matrix(x, by_row)};
-    if (by_row) Rf_error("what is not in memory is read by columns only");
+    if (by_row) Rf_error("data outside memory are read by columns only");
     if (is_file && strcmp(CHAR(Rf_asChar(r_element(x, "kind"))), "raw") == 0)
         return (r_source){.raw = gcor_raw_source_of(r_raw_file(x))};
     return (r_source){.asked = r_asked_source(x)};
-}
-
-SEXP r_element(SEXP list, const char *name) {
-    SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-    for (R_xlen_t k = 0; k < Rf_xlength(names); k++)
-        if (strcmp(CHAR(STRING_ELT(names, k)), name) == 0) return VECTOR_ELT(list, k);
-    Rf_error("setting '%s' is missing", name);
 }

@@ -1,5 +1,5 @@
-/* Settings of a call that are none of its arguments, all at once. */
-#include "r.h"
+/* Settings that are not arguments of a call: R options and environment variables. */
+#include "call.h"
 
 #include <stdlib.h>
 
@@ -7,6 +7,9 @@ static SEXP option_of(const char *name) {
     return *name ? Rf_GetOption1(Rf_install(name)) : R_NilValue;
 }
 
+/* Returns a list of the values of options; an option that is not set, or has the name "", takes the text of the
+ * environment variable at its position, or else NULL. Attribute "variables": the positions, from 1, of values from the
+ * environment. */
 SEXP r_settings(SEXP options, SEXP variables, SEXP names) {
     R_xlen_t n = Rf_xlength(options), n_variables = 0;
     SEXP found = PROTECT(Rf_allocVector(VECSXP, n));

@@ -1,0 +1,75 @@
+/* What every call from R needs: its settings, its context, its end. Only src/r/ includes R's headers. Calls go down:
+ *
+ *     the entries (entries.h): cor.c, network.c, test.c, windows.c, ...
+ *     a run: job.c, with part.c and subjects.c
+ *     its arguments: rules.c, source.c (file.c, asked.c)          its results: vector.c, memory.c
+ *     call.c, progress.c, threads.c
+ *
+ * A call parses SEXPs and allocates R's memory before the engine acquires anything, and reports an error to R after
+ * everything is freed, so that no jump out of R leaks. */
+#ifndef GPUCOR_R_CALL_H
+#define GPUCOR_R_CALL_H
+
+#include "entries.h"
+
+#include <R.h>
+
+#include "../gpucor.h"
+
+#include <string.h>
+
+/* ---- lists and pointers (call.c) ----------------------------------------------------- */
+
+/* Returns the element of that name; an R error if the list has none. */
+SEXP r_element(SEXP list, const char *name);
+/* Makes element k of a list a vector of doubles in large pages and returns its data, which are undefined. */
+double *r_new_doubles(SEXP list, int k, R_xlen_t length);
+
+/* Sets the attributes that a named list has, in place. */
+void r_set_attributes(SEXP values, SEXP attributes);
+
+/* Returns an external pointer without an address. When R collects it, or r_free() is called, release() frees the
+ * address that it has then; `at_exit`: also when R ends. */
+SEXP r_new_owner(void (*release)(void *), Rboolean at_exit);
+
+/* Returns list(status, message), which tells R of an error of the engine. */
+SEXP r_failure(const gcor_error *error);
+
+/* ---- threads (threads.c) -------------------------------------------------------------- */
+
+/* Returns the number of threads to use, at most `threads`: as many as the system allows, or one in a child of fork(),
+ * which has lost OpenMP's threads and would hang on new ones. */
+int r_threads(SEXP threads);
+int r_own_threads(int threads); /* the same for a number that r_threads() returned before a fork */
+void r_watch_forks(void);       /* once, before any fork */
+
+/* ---- interrupts and progress (progress.c) --------------------------------------------- */
+
+typedef struct {
+    SEXP settings; /* the call's, which report_progress() of R takes; NULL: no reports */
+    const gcor_monitor *monitor;
+    double interval, reported; /* seconds between reports; time of the last one */
+    double before, part;       /* fraction completed by earlier runs of this call; fraction that this run contributes */
+    int jumps;                 /* a handler of R's wants to jump; r_progress_end() lets it */
+} r_progress;
+
+/* settings: NULL for no reports. Neither object may move afterwards. */
+void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings, double interval);
+/* Called when everything is freed; does not return if R wants to jump. */
+void r_progress_end(r_progress *progress);
+
+/* ---- a call (call.c) -------------------------------------------------------------------- */
+
+/* A context and what it points to. Must not move. */
+typedef struct {
+    gcor_context context;
+    gcor_monitor monitor;
+    r_progress progress;
+} r_call;
+
+/* settings: list(threads, memory, progress: seconds between reports or 0, ...). */
+void r_call_parse(r_call *call, SEXP settings);
+void r_quiet_call_parse(r_call *call, SEXP settings); /* without reports: for what follows a run */
+void r_plain_call_parse(r_call *call, SEXP threads);  /* of an entry that takes threads alone */
+
+#endif

@@ -1,0 +1,70 @@
+/* Tests over several subjects: maxima for permuted labels, and Student's t of groups. */
+#include "job.h"
+
+#include "../base/triangle.h"
+#include "../sink/group_tests.h"
+#include "../sink/label_maxima.h"
+
+/* ---- maxima over all pairs ------------------------------------------------------------------------------- */
+
+/* Returns list(n_obs, x_flags, y_flags, maxima: the largest weight of all pairs for each column of weights, a row for
+ * each subject). See gcor_label_maxima_of(). */
+SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP is_t, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
+    r_job q;
+    gcor_label_maxima *maxima;
+    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    if (!q.job.combination || Rf_nrows(weights) != q.combination.n)
+        Rf_error("there must be subjects, and as many rows of weights");
+    const gcor_label_permutations permutations = {REAL(weights), q.combination.n, Rf_ncols(weights),
+                                                  Rf_asLogical(is_t)};
+    q.combination.how = GCOR_EACH;
+    SEXP result = PROTECT(r_job_result(&q, names)), largest = Rf_allocVector(REALSXP, permutations.n);
+    SET_VECTOR_ELT(result, 3, largest);
+    gcor_status status = gcor_label_maxima_new(&q.call.context, q.job.x->n_var, (gcor_side)Rf_asInteger(side),
+                                               &permutations, &maxima);
+    if (!status) status = r_job_run(&q, &maxima->sink, result);
+    for (int64_t k = 0; !status && k < permutations.n; k++) REAL(largest)[k] = gcor_label_maxima_of(maxima, k);
+    gcor_sink_free(maxima ? &maxima->sink : NULL);
+    result = r_job_end(&q, status, result);
+    UNPROTECT(1);
+    return result;
+}
+
+/* ---- tests of groups ------------------------------------------------------------------------------------- */
+
+static gcor_listed_pairs listed_pairs(SEXP rows) {
+    if (Rf_isNull(rows)) return (gcor_listed_pairs){NULL, NULL};
+    return (gcor_listed_pairs){INTEGER(r_element(rows, "p")), INTEGER(r_element(rows, "i"))};
+}
+
+static R_xlen_t count_results(const r_job *q, SEXP rows) {
+    if (!Rf_isNull(rows)) return Rf_xlength(r_element(rows, "i"));
+    return q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
+}
+
+/* Student's t of the subjects' Fisher z (sink/group_tests.h): list(n_obs, x_flags, y_flags, difference, error, df), NA
+ * without a test. rows: list(p, i), compressed rows of pairs; NULL: all pairs, in the order of a dist or a matrix. */
+SEXP r_group_tests(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rows, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "difference", "error", "df", ""};
+    r_job q;
+    gcor_sink *sink;
+    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
+    if (!q.job.combination) Rf_error("'x' must be several subjects; see ?subjects");
+    const gcor_groups groups = {q.combination.n, q.combination.n_first, q.combination.skips};
+    const gcor_listed_pairs listed = listed_pairs(rows);
+    const gcor_shape shape = q.job.y ? GCOR_FULL : listed.start ? GCOR_LOWER : GCOR_UPPER;
+    R_xlen_t length = count_results(&q, rows);
+    q.combination.how = GCOR_EACH;
+    SEXP result = PROTECT(r_job_result(&q, names));
+    gcor_group_results results = {.difference = r_new_doubles(result, 3, length), .missing = NA_REAL};
+    results.error = r_new_doubles(result, 4, length);
+    results.df = r_new_doubles(result, 5, length);
+    gcor_status status = gcor_group_sink_new(&q.call.context, shape, q.job.y ? q.job.y->n_var : q.job.x->n_var,
+                                             q.job.x->n_var, &groups, &listed, &results, &sink);
+    if (!status) status = r_job_run(&q, sink, result);
+    gcor_sink_free(sink);
+    result = r_job_end(&q, status, result);
+    UNPROTECT(1);
+    return result;
+}

@@ -1,0 +1,69 @@
+/* Questions that R asks about a run before it, and about its pairs. */
+#include "job.h"
+
+#include "../base/alloc.h"
+#include "../engine/needs.h"
+#include "../base/shard.h"
+
+/* Returns list(n_obs: the number of observations that count by `use`, common: whether each pair has observations of its
+ * own, observed: the numbers of those that count, or NULL if the first n_obs do). r_counted() takes it. */
+SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
+    const char *names[] = {"n_obs", "common", "observed", ""};
+    r_job q;
+    gcor_observations observations;
+    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), observed = PROTECT(Rf_allocVector(INTSXP, q.job.x->n_obs));
+    gcor_status status = gcor_observations_of(&q.call.context, &q.job, &observations);
+    if (!status && observations.observed) {
+        memcpy(INTEGER(observed), observations.observed, (size_t)observations.n_obs * sizeof(int));
+        gcor_free(observations.observed);
+        SET_VECTOR_ELT(result, 2, observed);
+    }
+    if (!status) {
+        SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)observations.n_obs));
+        SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));
+    }
+    result = r_job_end(&q, status, result);
+    UNPROTECT(2);
+    return result;
+}
+
+/* Returns c(columns, bytes): how many columns the settings' share would read, and how much memory it would hold. */
+SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings) {
+    r_job q;
+    gcor_session *session;
+    gcor_needs needs;
+    r_job_parse(&q, x, y, method, Rf_ScalarInteger(0), Rf_ScalarLogical(0), settings);
+    gcor_status status = r_session(&q.call.context, q.backend, q.devices, q.n_devices, &session);
+    if (!status) status = gcor_needs_of(session, &q.call.context, &q.job, &needs);
+    if (status) return r_failure(&q.call.context.error);
+    SEXP result = Rf_allocVector(REALSXP, 2);
+    REAL(result)[0] = (double)needs.columns;
+    REAL(result)[1] = (double)needs.bytes;
+    return result;
+}
+
+static gcor_shape parse_shape(SEXP is_full) {
+    return Rf_asLogical(is_full) ? GCOR_FULL : GCOR_LOWER;
+}
+
+/* Returns how many of n_row x n_col pairs, or of a triangle's, count by the settings' `pairs`. */
+SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings) {
+    r_call call;
+    gcor_pair_rule rule;
+    gcor_pairs *pairs;
+    const gcor_pair_rule *which = r_pairs_parse(&rule, r_element(settings, "pairs"));
+    if (!which) Rf_error("all pairs count");
+    r_quiet_call_parse(&call, settings);
+    gcor_status status = gcor_pairs_new(&call.context, which, parse_shape(is_full), (int64_t)Rf_asReal(n_row),
+                                        (int64_t)Rf_asReal(n_col), 1, 1, &pairs);
+    double count = status ? 0 : (double)gcor_pairs_count(pairs, &call.context);
+    gcor_pairs_free(pairs);
+    return status ? r_failure(&call.context.error) : Rf_ScalarReal(count);
+}
+
+/* Returns the max number of shares that such pairs can be divided into. */
+SEXP r_count_shards(SEXP n_row, SEXP n_col, SEXP is_full) {
+    gcor_grid grid = gcor_grid_of(parse_shape(is_full), (int64_t)Rf_asReal(n_row), (int64_t)Rf_asReal(n_col));
+    return Rf_ScalarReal((double)gcor_count_shards(&grid));
+}

@@ -1,0 +1,108 @@
+/* Rules of a run, from lists of R's. Their vectors stay R's. */
+#include "job.h"
+
+/* ---- which pairs count --------------------------------------------------------------------- */
+
+static gcor_traits parse_traits(SEXP side) {
+    if (Rf_isNull(side)) return (gcor_traits){NULL, NULL};
+    SEXP label = r_element(side, "label"), position = r_element(side, "place");
+    return (gcor_traits){Rf_isNull(label) ? NULL : INTEGER(label), Rf_isNull(position) ? NULL : REAL(position)};
+}
+
+/* pairs: NULL, all pairs count; or list(relation, dims, distance, x, y), where x and y are list(label, place) or NULL.
+ */
+const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs) {
+    if (Rf_isNull(pairs)) return NULL;
+    *rule = (gcor_pair_rule){.relation = (gcor_relation)Rf_asInteger(r_element(pairs, "relation")),
+                             .dims = Rf_asInteger(r_element(pairs, "dims")),
+                             .distance = Rf_asReal(r_element(pairs, "distance")),
+                             .x = parse_traits(r_element(pairs, "x")),
+                             .y = parse_traits(r_element(pairs, "y"))};
+    return rule;
+}
+
+/* ---- topological overlap --------------------------------------------------------------------- */
+
+/* overlap: NULL, coefficients are wanted; or a list with the members of the rule below. */
+const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap) {
+    if (Rf_isNull(overlap)) return NULL;
+    *rule = (gcor_overlap_rule){.similarity = (gcor_similarity)Rf_asInteger(r_element(overlap, "similarity")),
+                                .power = Rf_asReal(r_element(overlap, "power")),
+                                .keeps_sign = Rf_asLogical(r_element(overlap, "keeps_sign")),
+                                .is_absolute = Rf_asLogical(r_element(overlap, "is_absolute")),
+                                .is_halved = Rf_asLogical(r_element(overlap, "is_halved")),
+                                .is_mean = Rf_asLogical(r_element(overlap, "is_mean")),
+                                .replaces_missing = Rf_asLogical(r_element(overlap, "replaces_missing"))};
+    return rule;
+}
+
+/* ---- weights, covariates, degrees of freedom --------------------------------------------------- */
+
+static const double *parse_numbers(SEXP values, const char *name, int64_t n) {
+    if (Rf_isNull(values)) return NULL;
+    if (TYPEOF(values) != REALSXP || Rf_xlength(values) < n)
+        Rf_error("'%s' must be at least %.0f numbers, not %.0f of type %s", name, (double)n, (double)Rf_xlength(values),
+                 Rf_type2char(TYPEOF(values)));
+    return REAL(values);
+}
+
+static int64_t count_columns(SEXP matrix) {
+    return Rf_isNull(matrix) ? 0 : Rf_ncols(matrix);
+}
+
+/* design: list(weights: a number for each observation, or NULL; basis and raw: matrices with a row for each, or NULL;
+ * keeps; ranked; option: numbers, or NULL; and what r_df_parse() takes). See gcor_design. */
+gcor_design r_design_parse(SEXP design, int64_t n_obs) {
+    SEXP basis = r_element(design, "basis"), raw = r_element(design, "raw");
+    int64_t n_basis = count_columns(basis), n_raw = count_columns(raw);
+    return (gcor_design){.n_rows = n_obs,
+                         .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
+                         .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
+                         .n_basis = n_basis,
+                         .keeps = Rf_asLogical(r_element(design, "keeps")),
+                         .raw = parse_numbers(raw, "covariates", n_obs * n_raw),
+                         .n_raw = n_raw,
+                         .n_ranked = (int64_t)Rf_asReal(r_element(design, "ranked")),
+                         .option = parse_numbers(r_element(design, "option"), "options", 1)};
+}
+
+static const gcor_worth worths[] = {GCOR_WORTH_KISH, GCOR_WORTH_COUNT,
+                                    GCOR_WORTH_SUM}; /* in the order of R's choices */
+
+/* calibration: NULL, or list(n, sums, counts). */
+static gcor_calibration parse_calibration(SEXP calibration) {
+    if (Rf_isNull(calibration)) return (gcor_calibration){0};
+    SEXP sums = r_element(calibration, "sums");
+    return (gcor_calibration){
+        .n_points = Rf_xlength(sums),
+        .n_obs = (int64_t)Rf_asReal(r_element(calibration, "n")),
+        .sums = REAL(sums),
+        .counts = parse_numbers(r_element(calibration, "counts"), "counts", Rf_xlength(sums)),
+    };
+}
+
+/* design: list(df: NULL, a number, or any text for estimated ones; lost; worth: 0 Kish's number, 1 the number of
+ * observations, 2 the sum of their weights times unit; unit; calibration; ...). */
+gcor_df_rule r_df_parse(SEXP design) {
+    SEXP df = r_element(design, "df");
+    gcor_df_rule rule = {.lost = (int64_t)Rf_asReal(r_element(design, "lost")),
+                         .is_estimated = Rf_isString(df),
+                         .calibration = parse_calibration(r_element(design, "calibration")),
+                         .worth = worths[Rf_asInteger(r_element(design, "worth"))],
+                         .unit = Rf_asReal(r_element(design, "unit"))};
+    if (Rf_isReal(df)) rule.given = Rf_asReal(df);
+    return rule;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------- */
+
+/* Returns the two-sided rule of list(exact: max observations of an exact p value, min_obs). */
+gcor_test_rule r_test_rule(const r_job *q, SEXP rule) {
+    return (gcor_test_rule){.measure = q->job.measure,
+                            .alternative = GCOR_TWO_SIDED,
+                            .max_exact = (int64_t)fmin(Rf_asReal(r_element(rule, "exact")), INT_MAX),
+                            .min_obs = (int64_t)Rf_asReal(r_element(rule, "min_obs")),
+                            .in_double = q->job.in_double,
+                            .missing = NA_REAL,
+                            .df = q->df};
+}

@@ -1,0 +1,31 @@
+/* The number of threads that a call may use. R's setting `threads` arrives in r_call_parse() (call.c), which stores the
+ * result of r_threads() in the context; the engine's parallel regions read context->threads (base/threads.h).
+ *
+ * Children of fork() may use one: parallel::mclapply() forks R. */
+#include "call.h"
+
+#include "../base/os.h"
+#include "../base/threads.h"
+
+static int is_forked = 0;
+
+static void note_fork(void) {
+    is_forked = 1;
+}
+
+void r_watch_forks(void) {
+    gcor_os_after_fork(note_fork);
+}
+
+int r_threads(SEXP threads) {
+    return is_forked ? 1 : gcor_usable_threads(Rf_asInteger(threads));
+}
+
+int r_own_threads(int threads) {
+    return is_forked ? 1 : threads;
+}
+
+/* Returns the number of processors that this process may use; 1 in a child of fork(). */
+SEXP r_cores(void) {
+    return Rf_ScalarInteger(is_forked ? 1 : gcor_processors());
+}
