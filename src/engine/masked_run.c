@@ -3,7 +3,7 @@
 #include "run.h"
 
 #include "../base/alloc.h"
-#include "../sink/combination.h"
+#include "../sink/combine.h"
 #include "../source/derived.h"
 #include "../mask/filter.h"
 

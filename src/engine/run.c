@@ -1,7 +1,7 @@
 /* A run: which observations count, which pairs there are, and then all of them, by one worker or several. */
 #include "../base/alloc.h"
 #include "run.h"
-#include "../sink/combination.h"
+#include "../sink/combine.h"
 #include "../measure/measure.h"
 #include "../source/missing.h"
 #include "../measure/overlap.h"

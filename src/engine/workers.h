@@ -2,7 +2,7 @@
 #ifndef GPUCOR_WORKERS_H
 #define GPUCOR_WORKERS_H
 
-#include "../sink/combination.h"
+#include "../sink/combine.h"
 #include "../measure/overlap.h"
 #include "../base/shard.h"
 #include "../source/source.h"

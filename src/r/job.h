@@ -4,7 +4,7 @@
 
 #include "call.h"
 
-#include "../sink/combination.h"
+#include "../sink/combine.h"
 #include "../measure/design.h"
 #include "../source/missing.h"
 #include "../measure/overlap.h"

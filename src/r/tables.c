@@ -1,7 +1,7 @@
 /* Tables that R takes from the engine: the measures, and numbers that both must agree about. */
 #include "call.h"
 
-#include "../sink/combination.h"
+#include "../sink/combine.h"
 #include "../base/fisher.h"
 #include "../measure/measure.h"
 #include "../engine/session.h"

@@ -1,4 +1,4 @@
-#include "combine_sums.h"
+#include "combine.h"
 
 #include "../base/alloc.h"
 #include "../base/threads.h"

@@ -1,52 +1,107 @@
-/* The sink in which subjects' coefficients become one. It takes each tile once for every subject, in their order, adds
- * the values up, and after the last subject hands the tile to another sink.
+/* Several subjects: the coefficients of a pair in all of them become one, which another sink gets. No subject's
+ * coefficients are stored: this sink takes each tile once for every subject, in their order, adds the values up, and
+ * hands the finished tile to the other sink.
  *
- * Values are exact (to single precision, or in double), and sums in double. Or, where the other sink is content with
- * values that are off by a known error, and subjects' operands are there until the tile is done, they are cheap and
- * sums in single precision; exact() then computes what is asked for from the operands, to the same numbers. */
-#ifndef GPUCOR_COMBINE_SINK_H
-#define GPUCOR_COMBINE_SINK_H
+ *   combine.c         takes tiles, and delivers them
+ *   combine_sums.c    adds exact values up in double
+ *   combine_approx.c  adds approximate values up in single precision, if the other sink accepts values with a known
+ *                     error; refine() then computes exact ones from the subjects' operands, to the same numbers
+ *   combine_loops.c   the inner loops
+ *   group_tests.c     Student's t of subjects' Fisher z */
+#ifndef GPUCOR_COMBINE_H
+#define GPUCOR_COMBINE_H
 
-#include "combination.h"
+#include "combine_loops.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+typedef enum {
+    GCOR_MEAN,     /* sum of weight r / total */
+    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/fisher.h) */
+    GCOR_MIN,      /* the smallest; ignores weights */
+    GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; ignores weights */
+    GCOR_T,        /* Student's t of the subjects' z, as the coefficient t / sqrt(t^2 + df) (group_tests.h); ignores
+                      weights */
+    GCOR_EACH      /* not combined: the sink takes every subject's r (gcor_segment.stride); ignores weights */
+} gcor_combining;
+
+/* Subjects differ in their observations, not in their variables. */
 typedef struct {
-    gcor_sink sink; /* first; approximate: values are cheap, which is to be decided before the first tile */
+    gcor_source *x, *y;        /* y NULL: x against itself, for all subjects or none */
+    double weight;             /* may be negative, for differences of groups */
+    const gcor_design *design; /* measure/design.h; NULL: none */
+} gcor_subject;
+
+/* Each subject's coefficients are those of a run of its own, in single precision for REAL columns unless the run is in
+ * double, and are combined in double, in the order of the subjects: the same numbers on every back end, in every tile.
+ */
+typedef struct gcor_combination {
+    gcor_combining how;
+    double fraction; /* of the quantile, 0 to 1 */
+    int skips;       /* 1: subjects in which a pair has no coefficient are left out of it; 0: the pair has none then */
+    double total;    /* sums are divided by it; if subjects are left out, by the sum of the other subjects' weights */
+    int64_t n, n_first;           /* GCOR_T: the first n_first subjects are one group, the others another */
+    const gcor_subject *subjects; /* n, the caller's */
+} gcor_combination;
+
+typedef struct {
+    gcor_sink sink; /* first; approximate is decided before the first tile */
     gcor_sink *to;  /* the caller's */
     const gcor_combination *rule;
     const gcor_backend *backend;
-    const struct gcor_combine_loops *loops; /* combine_loops.h */
-    const gcor_operand **rows, **cols;      /* each subject's operands of the current tile, where values are cheap */
-    double *errors;                         /* of each subject's values */
-    int64_t subject;                        /* the one whose tile comes next */
+    const gcor_combine_loops *loops;
+    const gcor_operand **rows, **cols; /* each subject's operands of the current tile, for approximate values */
+    double *errors;                    /* of each subject's values */
+    int64_t subject;                   /* the next tile's */
     gcor_tile tile;
     char *values;     /* the tile's sums, or every subject's values, in rows without gaps; owned */
-    double *taken;    /* the weights that are in each sum, where subjects are left out; owned */
+    double *taken;    /* the weights in each sum, if subjects are left out; owned */
     int64_t capacity; /* pairs */
 } gcor_combine;
 
-/* Sums of all subjects' values: what a device can have a half of (cuda/sink/combine.cu). */
+/* Sums of all subjects' values; cuda/sink/combine.cu is the device half. */
 extern const gcor_sink_type gcor_combine_type;
 
-/* In sums, for a pair without a coefficient in a subject: more than all that is added to it, negative in the smallest
- * of all, and the greater one stays. NaN stays NaN. */
+/* Added to a sum for a pair without a coefficient in a subject: larger than all other terms; the smallest of all gets
+ * the negative. The larger one of the two remains; NaN stays NaN. */
 #define GCOR_SUM_NO_VALUE 1e100
 #define GCOR_SUM_ZERO_SD 1e200
 
-/* *combine is the caller's, to end with gcor_sink_free(), which leaves `to` alone; NULL after an error. in_double: REAL
- * columns and products are. */
+/* *combine is the caller's, to free with gcor_sink_free(), which leaves `to` alone; NULL after an error. in_double: the
+ * run has REAL columns and products in double. */
 gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule, const gcor_backend *backend,
                              gcor_sink *to, int in_double, gcor_combine **combine);
 
-/* Whether the other sink, the rule and the back end allow cheap values; operands must be REAL ones. */
+/* True if the other sink, the rule and the back end allow approximate values; operands must be REAL. */
 int gcor_combine_may_be_approx(const gcor_combine *combine);
 
-/* How long a tile's side should be, a power of two: so that its sums stay in the cache that the threads have, or where
- * operands are to be made ready for each tile anew, which large tiles do less often, in so many bytes. */
+/* Side of a tile, a power of two: its sums fit the threads' cache or, if `bytes` is positive, that many bytes, as
+ * large tiles prepare operands less often. */
 int64_t gcor_combine_side(const gcor_combine *combine, int threads, int64_t bytes);
+
+/* ---- combine_sums.c; any thread ------------------------------------------------------------------------ */
+
+/* Start n sums; add a subject's values with weight w; turn sums into coefficients, in place. taken: the weights in
+ * each sum, or NULL if no subject is left out. */
+void gcor_sums_clear(const gcor_combination *rule, double *sum, double *taken, int64_t n);
+void gcor_sums_add(const gcor_combine *c, double *sum, double *taken, const double *value, double w, int64_t n);
+void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int64_t n);
+
+/* Combine n values of each subject, `stride` apart, in place of the first subject's. scratch: gcor_combine_scratch()
+ * doubles. */
+void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch);
+void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch);
+int64_t gcor_combine_scratch(const gcor_combination *rule);
+
+/* ---- combine_approx.c; any thread ----------------------------------------------------------------------- */
+
+/* Adds a segment of a subject's approximate values to its sums. */
+void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segment, float *sum);
+/* Turns the sums of all subjects of a tile, in rows without gaps, into coefficients, in place, and delivers those that
+ * the other sink may need. An error is in the context. */
+void gcor_approx_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* Subjects' cheap values: sums in single precision, which tell for most pairs that they are of no use to the other
  * sink, and exact coefficients of the others, from the operands. */
-#include "combine_sums.h"
+#include "combine.h"
 
 #include "../base/fisher.h"
 #include "../base/triangle.h"

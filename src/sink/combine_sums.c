@@ -1,5 +1,4 @@
-/* From subjects' exact values to combined coefficients. */
-#include "combine_sums.h"
+#include "combine.h"
 
 #include "group_tests.h"
 
@@ -137,16 +136,6 @@ void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t st
 }
 
 /* ---- Student's t ------------------------------------------------------------------------------------------ */
-
-void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t stride, int64_t subjects, int64_t n,
-                    double *z) {
-    for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
-        const double *value = r + s * stride;
-        for (int64_t k = 0; k < n; k++) z[k] = 0;
-        loops->add_fisher(z, value, 1, n);
-        for (int64_t k = 0; k < n; k++) z[k] = value[k] <= 1 ? z[k] : NAN;
-    }
-}
 
 void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch) {
     const gcor_combination *rule = c->rule;

@@ -1,7 +1,6 @@
 #include "group_tests.h"
 
 #include "../base/alloc.h"
-#include "combine_sums.h"
 
 #include <math.h>
 

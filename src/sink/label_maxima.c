@@ -2,7 +2,6 @@
 
 #include "../base/alloc.h"
 #include "../base/fisher.h"
-#include "combine_sums.h"
 
 enum { BLOCK = GCOR_SUM_BLOCK };
 
