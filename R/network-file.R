@@ -33,7 +33,6 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
   h5$row_ends <- list() # where each row ends among the entries, piece by piece
   h5$datasets <- list() # that are open
   h5$compression <- compression
-  h5$grows <- TRUE # or has room for all entries: network-flat.R
   complete <- FALSE
   on.exit(if (!complete) discard_network_file(h5))
   h5$reserve <- reserve_room(file, h5$partial, min(MOST_ROOM, LEAST_ROOM + NAME_ROOM * (n_row + n_col)))
@@ -54,16 +53,10 @@ append_rows <- function(h5, lengths, columns, values) {
             h5$rows + length(lengths) <= h5$n_row)
   if (is.null(h5$values)) open_growing(h5)
   writing(h5, {
-    for (id in if (h5$grows) list(h5$columns, h5$values)) {
-      h5_done(rhdf5::H5Dset_extent(id, h5$entries + length(columns)))
-    }
+    for (id in list(h5$columns, h5$values)) h5_done(rhdf5::H5Dset_extent(id, h5$entries + length(columns)))
     write_entries(h5$columns, h5$entries, columns)
     write_entries(h5$values, h5$entries, values)
   })
-  note_rows(h5, lengths)
-}
-
-note_rows <- function(h5, lengths) {
   ends <- h5$entries + cumsum(as.numeric(lengths))
   h5$row_ends[[length(h5$row_ends) + 1L]] <- ends
   h5$rows <- h5$rows + length(lengths)

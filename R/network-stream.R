@@ -27,32 +27,21 @@ write_whole <- function(h5, rows, task) {
 # Entries that a band of rows has at most, or it is a single row.
 BAND_ENTRIES <- 1e7
 
-# The rows of a store, which ends.
+# The rows of a store, which ends, a band at a time.
 write_bands <- function(h5, edges, task) {
   on.exit(store_free(edges))
   entries <- checked(.Call(r_store_entries, edges$store, edges$least, task$settings))
-  places <- open_flat(h5, sum(as.numeric(entries)))
-  if (is.null(places)) {
-    append_bands(h5, edges, entries, task)
-  } else {
-    checked(.Call(r_store_write, edges$store, edges$least, entries, BAND_ENTRIES, places, task$settings))
-    note_rows(h5, entries)
-  }
-  warn_constant(edges, colnames(task$x), colnames(task$y))
-  warn_without(edges, task)
-  details <- network_details(edges, task)
-  details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
-  details
-}
-
-# By HDF5's own functions, one thread.
-append_bands <- function(h5, edges, entries, task) {
   while (h5$rows < h5$n_row) {
     band <- checked(.Call(r_store_band, edges$store, edges$least, entries, h5$rows, BAND_ENTRIES, task$settings))
     append_rows(h5, entries[h5$rows + seq_len(band$n)], band$i, band$x)
     rm(band)
     gc(full = FALSE) # or bands pile up until R sees fit
   }
+  warn_constant(edges, colnames(task$x), colnames(task$y))
+  warn_without(edges, task)
+  details <- network_details(edges, task)
+  details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
+  details
 }
 
 # ---- how much of it is in memory

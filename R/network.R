@@ -50,9 +50,10 @@
 #' is an error. What a process that was killed has left of it is removed by the next one that
 #' writes to that name.
 #'
-#' Until all edges are known they are in memory, 12 bytes each, up to a quarter of what is free, and then
-#' on the disk that the file is on, in a temporary file without a name. Option `gpucor.spool_bytes`, or variable
-#' `GPUCOR_SPOOL_BYTES`, says how many bytes may be in memory; with 0 all of them are.
+#' Edges are buffered in memory (12 bytes each, up to a quarter of free memory), then spilled to an unlinked temporary
+#' file beside `file`. Option `gpucor.spool_bytes`, or variable `GPUCOR_SPOOL_BYTES`, sets how many bytes may be in
+#' memory; with 0 all of them are. HDF5 then writes `file` with one thread, which can take longer than a GPU takes to
+#' find the edges.
 #'
 #' @inheritParams gpuCor
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: which

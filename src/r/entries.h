@@ -12,7 +12,7 @@
     /* cor.c */ ENTRY(r_cor, 8) ENTRY(r_cor_bytes, 7) ENTRY(r_unfold, 4) \
     /* network.c */ ENTRY(r_edges, 7) ENTRY(r_neighbours, 9) ENTRY(r_histogram, 5) ENTRY(r_store_count, 3) \
         ENTRY(r_store_rank, 3) ENTRY(r_store_degrees, 3) ENTRY(r_store_rows, 4) ENTRY(r_store_entries, 3) \
-        ENTRY(r_store_band, 6) ENTRY(r_store_write, 6) \
+        ENTRY(r_store_band, 6) \
     /* edges.c */ ENTRY(r_sorted_edges, 4) \
     /* connectivity.c */ ENTRY(r_connectivity, 6) \
     /* gram.c */ ENTRY(r_gram_new, 4) ENTRY(r_gram_times, 3) \

@@ -174,14 +174,14 @@ enum { MIN_BUFFER_ENTRIES = 1 << 22 }; /* R has memory at hand for fewer */
 
 /* Makes result[1] and [2] vectors of n columns and coefficients: R's, prefaulted memory of the store's, or buffers. */
 static gcor_status allocate_entries(gcor_store *store, gcor_context *context, int64_t n, SEXP result) {
-    gcor_prefaulted *prefaulted = store->landing;
+    gcor_prefaulted *prefaulted = store->prefaulted;
     int is_ours = prefaulted || n >= MIN_BUFFER_ENTRIES;
     if (is_ours) r_collect_garbage(12 * n);
     SET_VECTOR_ELT(result, 1, is_ours ? r_plain_vector(INTSXP, n) : Rf_allocVector(INTSXP, n));
     SET_VECTOR_ELT(result, 2, is_ours ? r_plain_vector(REALSXP, n) : Rf_allocVector(REALSXP, n));
     if (!is_ours) return GCOR_OK;
     gcor_buffer *col = r_vector_buffer(VECTOR_ELT(result, 1)), *r = r_vector_buffer(VECTOR_ELT(result, 2));
-    store->landing = NULL;
+    store->prefaulted = NULL;
     int taken = prefaulted && gcor_prefaulted_take(prefaulted, n, col, r);
     gcor_prefaulted_free(prefaulted);
     if (taken) return GCOR_OK;
@@ -246,21 +246,6 @@ SEXP r_store_band(SEXP owner, SEXP min, SEXP entries, SEXP first, SEXP max, SEXP
                                          n, INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
     UNPROTECT(1);
     return status ? r_failure(&call.context.error) : result;
-}
-
-/* Writes all rows to a file that is large enough. places: list(path, r, col), the byte where coefficients and columns
- * begin. */
-SEXP r_store_write(SEXP owner, SEXP min, SEXP entries, SEXP max, SEXP positions, SEXP settings) {
-    gcor_store *store = store_of(owner);
-    r_call call;
-    r_quiet_call_parse(&call, settings);
-    gcor_positions to = {.path = Rf_translateChar(STRING_ELT(r_element(positions, "path"), 0)),
-                         .r = (int64_t)Rf_asReal(r_element(positions, "r")),
-                         .col = (int64_t)Rf_asReal(r_element(positions, "col"))};
-    if (gcor_store_write(store, &call.context, Rf_asReal(min), view_of(store), INTEGER(entries),
-                         (int64_t)Rf_asReal(max), &to))
-        return r_failure(&call.context.error);
-    return R_NilValue;
 }
 
 /* ---- a histogram -------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ typedef struct {
 static file_head head_of(const gcor_sink *sink) {
     file_head head = {.mark = "gpucor",
                       .order = 0x01020304,
-                      .version = 1,
+                      .version = 2,
                       .shape = (int32_t)sink->shape,
                       .approximate = sink->approximate,
                       .n_row = sink->n_row,

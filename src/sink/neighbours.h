@@ -38,7 +38,7 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
 /* Keep of each variable only its k strongest; after the run, and no other may be merged into it any more. */
 void gcor_neighbours_cut(gcor_neighbours *neighbours, int64_t k);
 
-/* Put into a store without runs, as one, the edges that either variable, or with `mutual` both, has among its own. */
+/* Put into an empty store the edges that either variable, or with `mutual` both, has among its neighbours. */
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,
                                   gcor_store *store);
 

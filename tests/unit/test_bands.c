@@ -1,4 +1,4 @@
-/* Stores whose runs are in files, by spooling or as they were saved: counts, ranks and rows as from memory; and bands
+/* Stores whose chunks are in files, by spooling or as they were saved: counts, ranks and rows as from memory; and bands
  * of rows, from either, against the rows taken at once. */
 #include "check.h"
 #include "device.h"
@@ -258,22 +258,22 @@ static void check_stores(int threads, double min) {
     free_fixture(f);
 }
 
-static void runs_in_files(void) {
+static void chunks_in_files(void) {
     check_stores(1, 0.2);
     check_stores(3, 0);
     check_stores(2, 1.5); /* no edges */
 }
 
-/* What is in memory is within the budget, but for what was there before and a run. */
+/* What is in memory is within the budget, but for what was there before and a chunk. */
 static void within_the_budget(void) {
     fixture *f = new_fixture(2);
     set_problem(f, GCOR_LOWER);
     for (int64_t budget = 0; budget < 40000; budget += 13000) {
         gcor_store *store = found_store(f, GCOR_LOWER, 0, budget, (gcor_shard){0, 1});
         int64_t bytes = 0, in_files = 0;
-        for (int64_t k = 0; k < store->n_runs; k++) {
-            if (store->runs[k].r) bytes += 12 * store->runs[k].n;
-            in_files += store->runs[k].file != NULL;
+        for (int64_t k = 0; k < store->n_chunks; k++) {
+            if (store->chunks[k].r) bytes += 12 * store->chunks[k].n;
+            in_files += store->chunks[k].file != NULL;
         }
         CHECK(bytes <= budget);
         CHECK(in_files > 0);
@@ -307,14 +307,14 @@ static gcor_store *wide_store(unit_call *call, int every, int64_t budget) {
 
 static void wide_tiles(void) {
     for (int threads = 1; threads <= 3; threads += 2)
-        for (int every = 97; every < 2000; every *= 13) {
+        for (int every = 7; every < 2000; every *= 13) {
             fixture *f = new_fixture(threads);
             unit_about("one pair in %d, %d threads", every, threads);
             gcor_store *whole = wide_store(&f->call, every, -1), *in_memory = wide_store(&f->call, every, 1 << 30);
             gcor_store *in_file = wide_store(&f->call, every, 0);
-            CHECK_INT(whole->n_runs, 2);
-            CHECK_INT(in_file->n_runs, every < 100 ? 10 : 6); /* five blocks of columns, or three where edges are few */
-            CHECK_INT(in_memory->n_runs, in_file->n_runs);
+            CHECK_INT(whole->n_chunks, 2);
+            CHECK_INT(in_file->n_chunks, every < 10 ? 10 : 2); /* five blocks of columns, or one where edges are few */
+            CHECK_INT(in_memory->n_chunks, in_file->n_chunks);
             all_rows rows = rows_of(f, whole, 0);
             check_bands(f, in_file, &rows, GCOR_COLUMNS, 0, 1000);
             check_bands(f, in_memory, &rows, GCOR_COLUMNS, 0.1003, INT32_MAX);
@@ -327,6 +327,42 @@ static void wide_tiles(void) {
             free_rows(&read);
             free_fixture(f);
         }
+}
+
+/* Edges of a matrix with more pairs than the places of one chunk can tell apart, a row each; and by other names. */
+static void far_apart(void) {
+    enum { SIDE = 100000, N = 3000, STEP = 33 };
+    const gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .min = 0, .ceiling = 2};
+    const gcor_tile all = {0, SIDE, 0, SIDE};
+    unit_call call;
+    gcor_store *store;
+    gcor_edge *list = malloc(N * sizeof *list);
+    int32_t *names = malloc(SIDE * sizeof *names), *start = malloc((SIDE + 1) * sizeof *start), *col = malloc(4 * N);
+    double *r = malloc(N * sizeof *r);
+    for (int64_t k = 0; k < N; k++)
+        list[k] = (gcor_edge){(int32_t)((N - 1 - k) * STEP), (int32_t)(k * 7919 % SIDE), (double)k / N};
+    for (int32_t j = 0; j < SIDE; j++) names[j] = SIDE - 1 - j;
+    unit_call_begin(&call, 3);
+    CHECK_INT(gcor_store_new(&call.context, GCOR_FULL, SIDE, SIDE, rule, INT32_MAX, &store), GCOR_OK);
+    CHECK_INT(store->edges.keep_tile(&store->edges, &call.context, &all, list, N), GCOR_OK);
+    CHECK_INT(store->n_chunks, 4); /* 17 bits for a column leave 15 for a row */
+    CHECK_INT(gcor_store_type.unpermute(&store->edges.sink, &call.context, names, NULL), GCOR_OK);
+    CHECK_INT(gcor_store_starts(store, &call.context, 0, SIDE, start), GCOR_OK);
+    CHECK_INT(start[SIDE], N);
+    CHECK_INT(gcor_store_rows(store, &call.context, 0, SIDE, start, col, r), GCOR_OK);
+    for (int64_t k = 0; k < N; k++) {
+        int32_t at = start[names[list[k].row]];
+        CHECK_INT(start[names[list[k].row] + 1] - at, 1);
+        CHECK_INT(col[at], list[k].col);
+        CHECK(r[at] == list[k].r);
+    }
+    gcor_sink_free(&store->edges.sink);
+    CHECK_INT(gcor_live(GCOR_HOST_MEMORY), 0);
+    free(list);
+    free(names);
+    free(start);
+    free(col);
+    free(r);
 }
 
 /* ---- what goes wrong ----------------------------------------------------------------------------- */
@@ -371,7 +407,7 @@ static void damaged_files(void) {
         write_bytes(path, bytes, n);
         CHECK_INT(attach(store, path, &error), GCOR_BAD_FILE);
         CHECK_TEXT(error.message, "cut off");
-        CHECK_INT(store->n_runs, 0);
+        CHECK_INT(store->n_chunks, 0);
         char bits = (char)(1 + unit_random(255));
         bytes[n] ^= bits;
         write_bytes(path, bytes, size);
@@ -484,9 +520,10 @@ static void no_memory(void) {
 }
 
 const unit_test bands_tests[] = {
-    {"counts, ranks, rows and bands are the same from memory and from files", runs_in_files},
+    {"counts, ranks, rows and bands are the same from memory and from files", chunks_in_files},
     {"what is in memory is within the budget", within_the_budget},
-    {"a wide tile is kept in blocks of columns", wide_tiles},
+    {"a wide tile is kept in blocks", wide_tiles},
+    {"edges far apart are kept in several chunks", far_apart},
     {"files that are cut off or damaged are refused, and do no harm", damaged_files},
     {"a folder that is not there is an error", folders_that_are_absent},
     {"a disk that cannot be written to is an error", full_disks},

@@ -1,4 +1,4 @@
-/* Edges that stay on the GPU until it is known which are wanted (edge_keeper.h): in runs of a tile's edges, in order,
+/* Edges that stay on the GPU until it is known which are wanted (edge_store.h): in runs of a tile's edges, in order,
  * which lie in chunks of memory one after another.
  *
  *   keeper.cu       edges come, are counted, ranked, summed, thinned out, and land
@@ -8,7 +8,7 @@
 #define GPUCOR_CUDA_KEEPER_CUH
 
 #include "../backend/state.cuh"
-#include "../../sink/edges/keeper.h"
+#include "../../sink/edges/store.h"
 
 #include <memory>
 #include <vector>

@@ -1,10 +1,13 @@
 /* From a segment of coefficients to the edges among them, in a list of the thread's. */
 #include "edges.h"
 
+#include "../../base/alloc.h"
+#include "../../base/threads.h"
+
 #include <string.h>
 
-/* The least weight of the segment's row. Where none is known yet, the k-th largest weight in the
- * segment, to within a bin, is one: or all of a variable's first pairs would be edges. */
+/* The min weight of the segment's row. Without one yet, it is the k-th largest weight in the segment, to within a bin:
+ * otherwise all of a variable's first pairs would be edges. */
 static double row_min(const gcor_edge_rule *rule, const gcor_segment *segment) {
     enum { BINS = 256 };
     int bins[BINS] = {0};
@@ -20,9 +23,9 @@ static double row_min(const gcor_edge_rule *rule, const gcor_segment *segment) {
     return 0;
 }
 
-enum { STRIP = 32, FEW = 4 };
+enum { STRIP = 32 };
 
-/* Which of n elements of cheap floats, at most STRIP, have a weight of `low` at least: -1 in `may`. Returns how many
+/* Marks by -1 in `may` which of n approximate floats, at most STRIP, have a weight of at least `low`; returns how many
  * do. Vectors of one width, and no branch. */
 static int count_floats(gcor_side side, const float *value, float low, int64_t n, int32_t *may) {
     const gcor_weighing w = gcor_weigh(side);
@@ -36,7 +39,7 @@ static int count_floats(gcor_side side, const float *value, float low, int64_t n
     return found;
 }
 
-/* The same of doubles. */
+/* count_floats() for doubles. */
 static int count_doubles(gcor_side side, const double *value, double low, int64_t n, int32_t *may) {
     const gcor_weighing w = gcor_weigh(side);
     int64_t found = 0, mask[STRIP];
@@ -49,7 +52,8 @@ static int count_doubles(gcor_side side, const double *value, double low, int64_
     return (int)found;
 }
 
-/* The same of any segment's n elements from k on, where variables have least weights of their own. own: the row's. */
+/* count_floats() for elements k .. k+n-1 of any segment, where variables have min weights of their own. own: the row's.
+ */
 static int count_own(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t k, int64_t n,
                      int32_t *may) {
     const double *other = rule->col_min + segment->col + k;
@@ -62,13 +66,13 @@ static int count_own(const gcor_edge_rule *rule, const gcor_segment *segment, do
     return found;
 }
 
-/* What a value of the segment must be at least: of floats a float, and below what it stands for. */
+/* The min approximate value of an edge; for floats it is rounded down to a float. */
 static double min_value(const gcor_edge_rule *rule, const gcor_segment *segment) {
     double low = rule->min - segment->error;
     return segment->floats ? nextafterf((float)low, -INFINITY) : low;
 }
 
-/* The elements of a strip that may be edges, as above. */
+/* count_floats() for the strip from element k on. */
 static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, double own, double low, int64_t k,
                        int64_t n, int32_t *may) {
     if (rule->row_min) return count_own(rule, segment, own, k, n, may);
@@ -76,42 +80,24 @@ static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, 
     return count_floats(rule->side, segment->floats + k, (float)low, n, may);
 }
 
-/* Most of a strip's elements may be no edges: looked at by twos. Beyond the odd last one there is place for another. */
-static void note_few(int32_t *may, int n, int32_t from, int32_t *next) {
-    if (n % 2) may[n] = 0;
-    for (int l = 0; l < n; l += 2) {
-        int64_t two;
-        memcpy(&two, may + l, sizeof two);
-        if (two == 0) continue;
-        *next = from + l;
-        next -= may[l];
-        *next = from + l + 1;
-        next -= may[l + 1];
-    }
-}
-
-/* The elements from..to-1 that may be edges. */
+/* Writes to k which of the elements from .. to-1 may be edges; returns how many. */
 static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
                                int64_t to, int32_t *k) {
     const double low = min_value(rule, segment);
     int64_t found = 0;
     for (; from < to; from += STRIP) {
-        int32_t may[STRIP + 1];
+        int32_t may[STRIP];
         int n = to - from < STRIP ? (int)(to - from) : STRIP;
         int edges = count_strip(rule, segment, own, low, from, n, may);
         int32_t *next = k + found;
         found += edges;
-        if (edges == n)
-            for (int l = 0; l < n; l++) next[l] = (int32_t)from + l;
-        else if (edges > FEW)
-            for (int l = 0; l < n; l++, next -= may[l - 1]) *next = (int32_t)from + l;
-        else if (edges > 0)
-            note_few(may, n, (int32_t)from, next);
+        for (int l = 0; edges > 0 && l < n; l++, next -= may[l - 1]) *next = (int32_t)from + l;
     }
     return found;
 }
 
-/* Without those whose cheap value is already far above the ceiling: they are counted. */
+/* Removes and counts the candidates whose approximate value is certainly above the ceiling; returns how many are left.
+ */
 static int64_t leave_out_above(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, int32_t *k,
                                int64_t *above) {
     int64_t left = 0;
@@ -125,7 +111,7 @@ static int64_t leave_out_above(const gcor_edge_rule *rule, const gcor_segment *s
     return left;
 }
 
-/* Of n exact coefficients: -1 in `keep` for edges. Returns how many those are. */
+/* Marks by -1 in `keep` which of n exact coefficients are edges; returns how many are. */
 static int64_t judge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, const int32_t *k,
                      const double *r, int64_t *keep, int64_t *above) {
     int64_t kept = 0;
@@ -189,8 +175,68 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
     return GCOR_OK;
 }
 
-/* A weight is no larger than the size. Where variables have their own, the smaller one of two may be any. */
+/* A weight is at most |r|. Where variables have min weights of their own, the smaller one of two may be 0. */
 double gcor_edges_min(const gcor_sink *sink) {
     const gcor_edge_rule *rule = &((const gcor_edges *)sink)->rule;
     return rule->row_min ? 0 : rule->min;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------ */
+
+static gcor_status reserve(gcor_context *context, gcor_edge_list *list, int64_t n) {
+    enum { MIN_EDGES = 1 << 12 };
+    void *edges = list->list;
+    gcor_status status = gcor_grow(context, &edges, list->n, &list->capacity, gcor_max(n, MIN_EDGES),
+                                   sizeof *list->list, "edges of a tile");
+    list->list = edges;
+    return status;
+}
+
+gcor_status gcor_edges_reserve(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list) {
+    *list = &edges->lists[thread];
+    return reserve(context, *list, (*list)->n + n);
+}
+
+void gcor_edges_free(gcor_edges *edges) {
+    for (int t = 0; t < edges->threads; t++) gcor_free(edges->lists[t].list);
+    gcor_free(edges->lists);
+    edges->threads = 0;
+    edges->lists = NULL;
+}
+
+/* A run by fewer threads may have been before. */
+gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    gcor_edges *edges = (gcor_edges *)sink;
+    (void)tile;
+    if (edges->threads < context->threads) {
+        gcor_edges_free(edges);
+        edges->lists = gcor_alloc(context, context->threads, sizeof *edges->lists, "edges of a tile");
+        if (!edges->lists) return GCOR_NO_MEMORY;
+        edges->threads = context->threads;
+        memset(edges->lists, 0, (size_t)edges->threads * sizeof *edges->lists);
+    }
+    for (int t = 0; t < edges->threads; t++) edges->lists[t].n = 0;
+    return GCOR_OK;
+}
+
+static void append(gcor_edge_list *all, const gcor_edge_list *list) {
+    memcpy(all->list + all->n, list->list, (size_t)list->n * sizeof *list->list);
+    all->n += list->n;
+}
+
+/* All lists become the longest one, so that few edges move. */
+gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    gcor_edges *edges = (gcor_edges *)sink;
+    gcor_edge_list *all = edges->lists;
+    int64_t n = 0;
+    for (gcor_edge_list *list = edges->lists; list < edges->lists + edges->threads; list++) {
+        n += list->n;
+        if (list->n > all->n) all = list;
+    }
+    if (n == 0) return GCOR_OK;
+    gcor_status status = reserve(context, all, n);
+    if (status) return status;
+    for (gcor_edge_list *list = edges->lists; list < edges->lists + edges->threads; list++)
+        if (list != all && list->n > 0) append(all, list);
+    return edges->keep_tile(edges, context, tile, all->list, n);
 }

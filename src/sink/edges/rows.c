@@ -1,94 +1,247 @@
-/* Compressed rows from a store's runs. A thread takes a block of rows at a time, and of them all runs
- * that have any, from the left to the right: the entries of a row are in order as they come. */
-#include "run.h"
+/* Compressed rows from a store's chunks, all at once or some at a time: a radix sort by row, then column. A first walk
+ * counts the entries of each row, a second one puts them to their rows, and there they are sorted by column. */
+#include "store.h"
+#include "sort.h"
 
 #include "../../base/alloc.h"
+#include "../../base/shard.h"
 #include "../../base/threads.h"
+#include "../file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ROWS = 64 };
+static const char *const WHAT = "the network's rows";
 
-/* Block b's runs, of ascending columns, are runs[start[b]] .. runs[start[b+1]-1]. */
-typedef struct {
-    int64_t n, *start;
-    gcor_edge_run **runs;
-} row_blocks;
-
-/* Which entries count. */
+/* Which entries are wanted: those of rows first .. end-1 of the view. */
 typedef struct {
     gcor_side side;
     double min;
-    int all;
-} row_filter;
+    int all;              /* whatever their weight */
+    int direct, mirrored; /* edges as they are stored; with row and column exchanged */
+    int64_t first, end;
+} wanted;
 
-static void free_blocks(row_blocks *blocks) {
-    gcor_free(blocks->start);
-    gcor_free(blocks->runs);
+static wanted wanted_of(const gcor_store *store, double min, gcor_view view, int64_t first, int64_t n_row) {
+    return (wanted){.side = store->edges.rule.side,
+                    .min = min,
+                    .all = min <= store->min,
+                    .direct = view != GCOR_COLUMNS,
+                    .mirrored = view != GCOR_ROWS,
+                    .first = first,
+                    .end = first + n_row};
 }
 
-static int64_t first_block(const gcor_edge_run *run) {
-    return run->row / BLOCK_ROWS;
+static int64_t rows_of(const gcor_sink *sink, gcor_view view) {
+    return view == GCOR_COLUMNS ? sink->n_col : sink->n_row;
 }
 
-static int64_t last_block(const gcor_edge_run *run) {
-    return (run->row + run->n_row - 1) / BLOCK_ROWS;
+static int is_kept(const wanted *w, const gcor_chunk_view *view, int64_t e) {
+    return w->all || gcor_raw_weight(w->side, view->r[e]) >= w->min;
 }
 
-/* The runs of one row of tiles differ in their columns or have no rows in common. */
-static int by_column(const void *a, const void *b) {
-    int64_t x = ((const gcor_edge_run *)a)->tile.col, y = ((const gcor_edge_run *)b)->tile.col;
-    return (x > y) - (x < y);
+static int is_in(const wanted *w, int64_t row) {
+    return row >= w->first && row < w->end;
 }
 
-/* Filling moves each start on to the next one, so they begin one further on. */
-static gcor_status list_blocks(gcor_store *store, gcor_context *context, int64_t n_row, row_blocks *blocks) {
-    gcor_edge_run *end = store->runs + store->n_runs;
-    *blocks = (row_blocks){.n = (n_row + BLOCK_ROWS - 1) / BLOCK_ROWS};
-    blocks->start = gcor_alloc(context, blocks->n + 2, sizeof *blocks->start, "the network's rows");
-    if (!blocks->start) return GCOR_NO_MEMORY;
-    memset(blocks->start, 0, (size_t)(blocks->n + 2) * sizeof *blocks->start);
-    if (store->n_runs > 0) qsort(store->runs, (size_t)store->n_runs, sizeof *store->runs, by_column);
-    for (const gcor_edge_run *run = store->runs; run < end; run++)
-        for (int64_t b = first_block(run); b <= last_block(run); b++) blocks->start[b + 2]++;
-    for (int64_t b = 0; b <= blocks->n; b++) blocks->start[b + 1] += blocks->start[b];
-    blocks->runs = gcor_alloc(context, blocks->start[blocks->n + 1], sizeof *blocks->runs, "the network's rows");
-    if (!blocks->runs) {
-        gcor_free(blocks->start);
-        return GCOR_NO_MEMORY;
+/* The end of the edges from e on that have its row: mostly a segment's. */
+static int64_t end_of_row(const gcor_chunk_view *view, int64_t e) {
+    uint32_t row = view->position[e] >> view->bits;
+    while (++e < view->n && view->position[e] >> view->bits == row) {}
+    return e;
+}
+
+static int32_t count_kept(const wanted *w, const gcor_chunk_view *view, int64_t e, int64_t end) {
+    int32_t kept = 0;
+    if (w->all) return (int32_t)(end - e);
+    for (; e < end; e++) kept += is_kept(w, view, e);
+    return kept;
+}
+
+/* ---- how many entries ------------------------------------------------------------------------- */
+
+typedef struct {
+    wanted wanted; /* all rows */
+    int32_t *entries;
+} row_count;
+
+static void count_chunk(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view) {
+    const row_count *c = user;
+    const wanted *w = &c->wanted;
+    (void)context;
+    (void)chunk;
+    for (int64_t e = 0, end; w->direct && e < view->n; e = end) {
+        end = end_of_row(view, e);
+        __atomic_fetch_add(&c->entries[gcor_row_at(view, e)], count_kept(w, view, e, end), __ATOMIC_RELAXED);
     }
-    for (gcor_edge_run *run = store->runs; run < end; run++)
-        for (int64_t b = first_block(run); b <= last_block(run); b++) blocks->runs[blocks->start[b + 1]++] = run;
+    for (int64_t e = 0; w->mirrored && e < view->n; e++)
+        if (is_kept(w, view, e)) __atomic_fetch_add(&c->entries[gcor_col_at(view, e)], 1, __ATOMIC_RELAXED);
+}
+
+static int by_position(const void *a, const void *b) {
+    const gcor_tile *x = &((const gcor_chunk *)a)->tile, *y = &((const gcor_chunk *)b)->tile;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return (x->col > y->col) - (x->col < y->col);
+}
+
+/* Chunks are sorted, so that later walks write to few rows at a time. */
+gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double min, gcor_view view, int32_t *entries) {
+    int64_t n_row = rows_of(&store->edges.sink, view);
+    row_count c = {wanted_of(store, min, view, 0, n_row), entries};
+    const gcor_walk walk = {
+        .what = c.wanted.all ? GCOR_POSITIONS : GCOR_POSITIONS | GCOR_VALUES, .look = count_chunk, .user = &c};
+    if (gcor_store_land(store, context)) return context->error.status;
+    if (store->n_chunks > 0) qsort(store->chunks, (size_t)store->n_chunks, sizeof *store->chunks, by_position);
+    memset(entries, 0, (size_t)n_row * sizeof *entries);
+    return gcor_chunk_walk(context, store->chunks, store->n_chunks, &walk);
+}
+
+/* The last row, from `first` on, where a block of so many rows ends; `end` if none does. */
+static int64_t end_of_block(int64_t first, int64_t end, int64_t size) {
+    return end / size * size > first ? end / size * size : end;
+}
+
+/* Rows that end where tiles do, or the blocks that these are cut into: no other band wants their chunks then. */
+int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *entries, int64_t first, int64_t max) {
+    const gcor_sink *sink = &store->edges.sink;
+    int64_t side = gcor_grid_of(sink->shape, sink->n_row, sink->n_col).side, n_row = rows_of(sink, view);
+    int64_t n = 0, end = first;
+    while (end < n_row && (end == first || n + entries[end] <= max)) n += entries[end++];
+    if (end == n_row) return end - first;
+    end = end_of_block(first, end, side);
+    return (store->spool ? end_of_block(first, end, GCOR_BLOCK) : end) - first;
+}
+
+/* ---- the entries ------------------------------------------------------------------------------- */
+
+typedef struct {
+    wanted wanted;
+    const int32_t *start; /* of row first + i: start[i] .. start[i+1]-1 of col and r */
+    int32_t *next;        /* where the row's next entry goes */
+    int32_t *col;
+    double *r;
+    gcor_store *ends; /* its chunks are freed as they are done; NULL: they stay */
+} gathering;
+
+static int wants_chunk(const void *user, const gcor_chunk *chunk) {
+    const wanted *w = &((const gathering *)user)->wanted;
+    const gcor_tile *tile = &chunk->tile;
+    return (w->direct && tile->row < w->end && tile->row + tile->n_row > w->first) ||
+           (w->mirrored && tile->col < w->end && tile->col + tile->n_col > w->first);
+}
+
+/* Claim n entries of a row: from *at on. Fails where there are more than were counted. */
+static gcor_status claim(const gathering *g, gcor_context *context, int64_t row, int32_t n, int64_t *at) {
+    int64_t i = row - g->wanted.first;
+    *at = __atomic_fetch_add(&g->next[i], n, __ATOMIC_RELAXED);
+    return *at + n <= g->start[i + 1] ? GCOR_OK : gcor_damaged(context);
+}
+
+/* Edges e .. end-1, which are of one row. */
+static gcor_status put_row(const gathering *g, gcor_context *context, const gcor_chunk_view *view, int64_t e,
+                           int64_t end) {
+    int32_t n = count_kept(&g->wanted, view, e, end), *col = g->col;
+    double *r = g->r;
+    int64_t at = 0;
+    gcor_status status = n > 0 ? claim(g, context, gcor_row_at(view, e), n, &at) : GCOR_OK;
+    for (const int64_t last = at + n; !status && at < last; e++) {
+        col[at] = (int32_t)gcor_col_at(view, e);
+        r[at] = view->r[e];
+        at += is_kept(&g->wanted, view, e);
+    }
+    return status;
+}
+
+static gcor_status put_rows(const gathering *g, gcor_context *context, const gcor_chunk_view *view) {
+    gcor_status status = GCOR_OK;
+    for (int64_t e = 0, end; !status && e < view->n; e = end) {
+        end = end_of_row(view, e);
+        if (is_in(&g->wanted, gcor_row_at(view, e))) status = put_row(g, context, view, e, end);
+    }
+    return status;
+}
+
+static gcor_status put_columns(const gathering *g, gcor_context *context, const gcor_chunk_view *view) {
+    int64_t at;
+    for (int64_t e = 0; e < view->n; e++) {
+        int64_t col = gcor_col_at(view, e);
+        if (!is_in(&g->wanted, col) || !is_kept(&g->wanted, view, e)) continue;
+        if (claim(g, context, col, 1, &at)) return context->error.status;
+        g->col[at] = (int32_t)gcor_row_at(view, e);
+        g->r[at] = view->r[e];
+    }
     return GCOR_OK;
 }
 
-/* A run's rows in block b: from *row, before the one returned. */
-static int64_t rows_of(const gcor_edge_run *run, int64_t b, int64_t *row) {
-    int64_t end = run->row + run->n_row, block_end = (b + 1) * BLOCK_ROWS;
-    *row = run->row > b * BLOCK_ROWS ? run->row : b * BLOCK_ROWS;
-    return end < block_end ? end : block_end;
+/* Works on a view of its own: what is written to may be anything, for all the compiler knows. */
+static void gather_chunk(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view) {
+    const gathering g = *(const gathering *)user;
+    const gcor_chunk_view own = *view;
+    gcor_status status = g.wanted.direct ? put_rows(&g, context, &own) : GCOR_OK;
+    if (!status && g.wanted.mirrored) (void)put_columns(&g, context, &own);
+    if (g.ends) gcor_store_drop_chunk(g.ends, &g.ends->chunks[chunk - g.ends->chunks]);
 }
 
-static int32_t count_entries(const gcor_edge_run *run, int64_t row, const row_filter *filter) {
-    int32_t begin = run->start[row - run->row], end = run->start[row - run->row + 1], n = 0;
-    if (filter->all) return end - begin;
-    for (int32_t e = begin; e < end; e++) n += gcor_raw_weight(filter->side, run->r[e]) >= filter->min;
-    return n;
+/* ---- their order --------------------------------------------------------------------------------- */
+
+static int is_sorted(const int32_t *col, int64_t n) {
+    int sorted = 1;
+    for (int64_t k = 1; sorted && k < n; k++) sorted = col[k - 1] < col[k];
+    return sorted;
 }
 
-static row_filter filter_of(const gcor_store *store, double min) {
-    return (row_filter){store->edges.rule.side, min, min <= store->min};
-}
-
-/* From what is in files or on a device, or may be more than the starts can count. */
-static gcor_status starts_of_lengths(gcor_store *store, gcor_context *context, double min, int64_t n_row,
-                                     int32_t *start) {
-    int64_t at = 0;
-    gcor_keeper *keeper = store->keeper;
-    gcor_status status = keeper ? keeper->type->lengths(keeper, context, min, n_row, start)
-                                : gcor_store_entries(store, context, min, GCOR_ROWS, start);
+/* memory: of the thread. */
+static gcor_status sort_row(gcor_context *context, int32_t *col, double *r, int64_t n, void **memory,
+                            int64_t *capacity) {
+    if (is_sorted(col, n)) return GCOR_OK;
+    gcor_status status = gcor_grow(context, memory, 0, capacity, 2 * n, sizeof(gcor_edge), WHAT);
+    gcor_edge *list = *memory;
     if (status) return status;
+    for (int64_t k = 0; k < n; k++) list[k] = (gcor_edge){0, col[k], r[k]};
+    gcor_sort_columns(list, n, list + n);
+    for (int64_t k = 0; k < n; k++) {
+        col[k] = list[k].col;
+        r[k] = list[k].r;
+    }
+    return GCOR_OK;
+}
+
+/* A row with fewer entries than were counted is one of a file that was written to since. */
+static gcor_status sort_rows(const gathering *g, gcor_context *context) {
+    int64_t n_row = g->wanted.end - g->wanted.first;
+#pragma omp parallel num_threads(context->threads)
+    {
+        void *memory = NULL;
+        int64_t capacity = 0;
+#pragma omp for schedule(dynamic, 64)
+        for (int64_t i = 0; i < n_row; i++) {
+            int64_t begin = g->start[i], n = g->start[i + 1] - begin;
+            if (gcor_stop(context)) continue;
+            if (g->next[i] != g->start[i + 1]) (void)gcor_damaged(context);
+            (void)sort_row(context, g->col + begin, g->r + begin, n, &memory, &capacity);
+        }
+        gcor_free(memory);
+    }
+    return context->error.status;
+}
+
+static gcor_status gather(const gcor_store *store, gcor_context *context, gathering *g) {
+    int64_t n_row = g->wanted.end - g->wanted.first;
+    const gcor_walk walk = {GCOR_POSITIONS | GCOR_VALUES, wants_chunk, gather_chunk, g};
+    gcor_huge_pages(g->col, (size_t)g->start[n_row] * sizeof *g->col);
+    gcor_huge_pages(g->r, (size_t)g->start[n_row] * sizeof *g->r);
+    g->next = gcor_alloc(context, n_row, sizeof *g->next, WHAT);
+    if (!g->next) return GCOR_NO_MEMORY;
+    memcpy(g->next, g->start, (size_t)n_row * sizeof *g->next);
+    gcor_status status = gcor_chunk_walk(context, store->chunks, store->n_chunks, &walk);
+    if (!status) status = sort_rows(g, context);
+    gcor_free(g->next);
+    return status;
+}
+
+/* From lengths to starts. */
+static gcor_status plan_starts(gcor_context *context, int32_t *start, int64_t n_row) {
+    int64_t at = 0;
     for (int64_t row = 0; row < n_row; row++) {
         int32_t n = start[row];
         start[row] = (int32_t)at;
@@ -99,93 +252,32 @@ static gcor_status starts_of_lengths(gcor_store *store, gcor_context *context, d
     return GCOR_OK;
 }
 
-static gcor_status rows_of_bands(const gcor_store *store, gcor_context *context, double min, int64_t n_row,
-                                 const int32_t *start, int32_t *col, double *r) {
-    enum { ENTRIES = 1 << 22 };
-    gcor_status status = GCOR_OK;
-    int32_t *entries = gcor_alloc(context, n_row, sizeof *entries, "the network's rows");
-    if (!entries) return GCOR_NO_MEMORY;
-    for (int64_t row = 0; row < n_row; row++) entries[row] = start[row + 1] - start[row];
-    for (int64_t row = 0, n; !status && row < n_row; row += n) {
-        n = gcor_band_rows(store, GCOR_ROWS, entries, row, ENTRIES);
-        status = gcor_store_band(store, context, min, GCOR_ROWS, entries, row, n, col + start[row], r + start[row]);
-    }
-    gcor_free(entries);
-    return status;
-}
-
-static int is_by_bands(const gcor_store *store) {
-    return store->count > INT32_MAX || gcor_store_has_files(store);
-}
-
 gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double min, int64_t n_row, int32_t *start) {
-    if (store->keeper || is_by_bands(store)) return starts_of_lengths(store, context, min, n_row, start);
-    row_filter filter = filter_of(store, min);
-    row_blocks blocks;
-    gcor_status status = list_blocks(store, context, n_row, &blocks);
-    if (status) return status;
-    memset(start, 0, (size_t)(n_row + 1) * sizeof *start);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t b = 0; b < blocks.n; b++) {
-        if (gcor_stop(context)) continue;
-        for (int64_t k = blocks.start[b], row; k < blocks.start[b + 1]; k++)
-            for (int64_t end = rows_of(blocks.runs[k], b, &row); row < end; row++)
-                start[row + 1] += count_entries(blocks.runs[k], row, &filter);
-    }
-    for (int64_t row = 0; row < n_row; row++) start[row + 1] += start[row];
-    free_blocks(&blocks);
-    return context->error.status;
-}
-
-/* A row's entries of a run to `at` .. end-1, or less; returns where the next one goes. What is not to stay
- * is written, too, if there is room, and then written over: that is faster than to go round it. */
-static int32_t copy_entries(const gcor_edge_run *run, int64_t row, const row_filter *filter, int32_t at, int32_t end,
-                            int32_t *col, double *r) {
-    int32_t last = run->start[row - run->row + 1];
-    for (int32_t e = run->start[row - run->row]; e < last && at < end; e++) {
-        col[at] = run->col[e];
-        r[at] = run->r[e];
-        at += filter->all || gcor_raw_weight(filter->side, run->r[e]) >= filter->min;
-    }
-    return at;
-}
-
-/* A run that no block needs any more makes room for the rows to come. */
-static void leave_run(gcor_edge_run *run) {
-    if (__atomic_sub_fetch(&run->left, 1, __ATOMIC_ACQ_REL) > 0) return;
-    gcor_free(run->r);
-    run->r = NULL;
-}
-
-static void copy_block(const row_blocks *blocks, int64_t b, const row_filter *filter, int64_t n_row,
-                       const int32_t *start, int32_t *col, double *r) {
-    int32_t next[BLOCK_ROWS];
-    for (int64_t i = 0; i < BLOCK_ROWS && b * BLOCK_ROWS + i < n_row; i++) next[i] = start[b * BLOCK_ROWS + i];
-    for (int64_t k = blocks->start[b], row; k < blocks->start[b + 1]; k++) {
-        for (int64_t end = rows_of(blocks->runs[k], b, &row); row < end; row++) {
-            int32_t *at = &next[row - b * BLOCK_ROWS];
-            *at = copy_entries(blocks->runs[k], row, filter, *at, start[row + 1], col, r);
-        }
-        leave_run(blocks->runs[k]);
-    }
+    gcor_keeper *keeper = store->keeper;
+    gcor_status status = keeper ? keeper->type->lengths(keeper, context, min, n_row, start)
+                                : gcor_store_entries(store, context, min, GCOR_ROWS, start);
+    return status ? status : plan_starts(context, start, n_row);
 }
 
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double min, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r) {
     gcor_keeper *keeper = store->keeper;
+    gathering g = {
+        .wanted = wanted_of(store, min, GCOR_ROWS, 0, n_row), .start = start, .col = col, .r = r, .ends = store};
+    if (!keeper) return gather(store, context, &g);
     gcor_huge_pages(col, (size_t)start[n_row] * sizeof *col);
     gcor_huge_pages(r, (size_t)start[n_row] * sizeof *r);
-    if (keeper) return keeper->type->rows(keeper, context, min, n_row, start, col, r);
-    if (is_by_bands(store)) return rows_of_bands(store, context, min, n_row, start, col, r);
-    row_filter filter = filter_of(store, min);
-    row_blocks blocks;
-    gcor_status status = list_blocks(store, context, n_row, &blocks);
-    if (status) return status;
-    for (int64_t k = 0; k < store->n_runs; k++)
-        store->runs[k].left = (int)(last_block(&store->runs[k]) - first_block(&store->runs[k]) + 1);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t b = 0; b < blocks.n; b++)
-        if (!gcor_stop(context)) copy_block(&blocks, b, &filter, n_row, start, col, r);
-    free_blocks(&blocks);
-    return context->error.status;
+    return keeper->type->rows(keeper, context, min, n_row, start, col, r);
+}
+
+gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double min, gcor_view view,
+                            const int32_t *entries, int64_t first, int64_t n_row, int32_t *col, double *r) {
+    int32_t *start = gcor_alloc(context, n_row + 1, sizeof *start, WHAT);
+    if (!start) return GCOR_NO_MEMORY;
+    memcpy(start, entries + first, (size_t)n_row * sizeof *start);
+    gathering g = {.wanted = wanted_of(store, min, view, first, n_row), .start = start, .col = col, .r = r};
+    gcor_status status = plan_starts(context, start, n_row);
+    if (!status) status = gather(store, context, &g);
+    gcor_free(start);
+    return status;
 }

@@ -38,10 +38,10 @@ gcor_status gcor_run_file_new(gcor_context *context, const char *folder, gcor_ru
     return context->error.status;
 }
 
-gcor_status gcor_run_file_open(gcor_context *context, const char *path, int writable, gcor_run_file **file) {
+gcor_status gcor_run_file_open(gcor_context *context, const char *path, gcor_run_file **file) {
     gcor_status status = new_file(context, path, file);
     if (status) return status;
-    (*file)->descriptor = gcor_os_open(path, writable ? GCOR_OS_WRITE : GCOR_OS_READ);
+    (*file)->descriptor = gcor_os_open(path, GCOR_OS_READ);
     if ((*file)->descriptor >= 0) return GCOR_OK;
     status = gcor_fail(context, GCOR_BAD_FILE, "cannot open \"%s\": %s", (*file)->name, strerror(errno));
     give_up(file);
@@ -67,14 +67,6 @@ gcor_status gcor_run_file_append(gcor_run_file *file, gcor_context *context, con
                      "cannot write %.1f MB of edges to a temporary file in \"%s\": %s; make room there, or choose "
                      "another disk for file =",
                      (double)bytes / 1e6, file->name, strerror(errno));
-}
-
-gcor_status gcor_run_file_write(const gcor_run_file *file, gcor_context *context, int64_t offset, const void *data,
-                                int64_t bytes) {
-    if (gcor_os_write(file->descriptor, data, bytes, offset) == 0) return GCOR_OK;
-    return gcor_fail(context, GCOR_BAD_FILE,
-                     "cannot write \"%s\": %s; make room there, or choose another disk for file =", file->name,
-                     strerror(errno));
 }
 
 gcor_status gcor_run_file_read(const gcor_run_file *file, gcor_context *context, int64_t offset, void *data,

@@ -11,17 +11,17 @@
 #include <string.h>
 
 enum { BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS, PARTS = 4, SHORT = 32 };
-enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, ALL_BITS = 63 };
+enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, SHORT_DIGIT_BITS = 8, ALL_BITS = 63 };
 
-/* Sizes of less than this share of the largest are in one bucket. */
+/* Sizes below this fraction of the largest share a bucket. */
 static const double SMALL = 0x1p-12;
 
 typedef struct {
     int64_t n, n_row, n_parts;
     const int32_t *start, *col;
     const double *r;
-    uint64_t first;     /* the least key */
-    int shift;          /* a bucket has so many bits of the key */
+    uint64_t first;     /* the min key */
+    int shift;          /* keys of a bucket differ in so many of their last bits */
     int64_t *next;      /* parts x BUCKETS: where a part's next edge of a bucket goes */
     int64_t *begin;     /* BUCKETS + 1: where a bucket begins */
     int32_t *from, *to; /* the list: where edges go, and where buckets are sorted */
@@ -100,29 +100,29 @@ static void move_part(const sorting *s, int64_t part) {
     }
 }
 
-/* ---- in a bucket ------------------------------------------------------------------------------ */
+/* ---- in a bucket, or in a row ------------------------------------------------------------------- */
 
-static int is_before(const gcor_edge *a, const gcor_edge *b) {
-    uint64_t x = key_of(a->r), y = key_of(b->r);
-    if (x != y) return x < y;
-    return a->col != b->col ? a->col < b->col : a->row < b->row;
-}
-
-static void insertion_sort(gcor_edge *list, int64_t n) {
-    for (int64_t k = 1; k < n; k++) {
-        gcor_edge edge = list[k];
-        int64_t to = k;
-        for (; to > 0 && is_before(&edge, &list[to - 1]); to--) list[to] = list[to - 1];
-        list[to] = edge;
-    }
-}
-
-/* What is sorted by: a key, or where keys are tied the column. */
+/* Edges are sorted by their keys, or where keys are tied by column. */
 static uint64_t number_of(const gcor_edge *edge, int tied) {
     return tied ? (uint64_t)edge->col : key_of(edge->r);
 }
 
-/* Where those end that have all but so many of the last bits of their keys in common with the one at `begin`. */
+static int is_before(const gcor_edge *a, const gcor_edge *b, int tied) {
+    uint64_t x = number_of(a, tied), y = number_of(b, tied);
+    if (x != y) return x < y;
+    return a->col != b->col ? a->col < b->col : a->row < b->row;
+}
+
+static void insertion_sort(gcor_edge *list, int64_t n, int tied) {
+    for (int64_t k = 1; k < n; k++) {
+        gcor_edge edge = list[k];
+        int64_t to = k;
+        for (; to > 0 && is_before(&edge, &list[to - 1], tied); to--) list[to] = list[to - 1];
+        list[to] = edge;
+    }
+}
+
+/* The end of the edges from `begin` on that have all but so many of the last bits of their keys in common. */
 static int64_t run_end(const gcor_edge *list, int64_t n, int64_t begin, int bits) {
     uint64_t key = key_of(list[begin].r) >> bits;
     int64_t end = begin + 1;
@@ -130,28 +130,29 @@ static int64_t run_end(const gcor_edge *list, int64_t n, int64_t begin, int bits
     return end;
 }
 
-static void move_by_digit(const gcor_edge *list, int64_t n, int tied, int shift, gcor_edge *work) {
-    int64_t next[DIGIT_VALUES] = {0}, at = 0;
-    for (int64_t k = 0; k < n; k++) next[number_of(&list[k], tied) >> shift & (DIGIT_VALUES - 1)]++;
-    for (int value = 0; value < DIGIT_VALUES; value++) {
+static void move_by_digit(const gcor_edge *list, int64_t n, int tied, int shift, int digit_bits, gcor_edge *work) {
+    int64_t next[DIGIT_VALUES], at = 0, values = (int64_t)1 << digit_bits;
+    memset(next, 0, (size_t)values * sizeof *next);
+    for (int64_t k = 0; k < n; k++) next[number_of(&list[k], tied) >> shift & (values - 1)]++;
+    for (int64_t value = 0; value < values; value++) {
         int64_t own = next[value];
         next[value] = at;
         at += own;
     }
-    for (int64_t k = 0; k < n; k++) work[next[number_of(&list[k], tied) >> shift & (DIGIT_VALUES - 1)]++] = list[k];
+    for (int64_t k = 0; k < n; k++) work[next[number_of(&list[k], tied) >> shift & (values - 1)]++] = list[k];
 }
 
-/* Of the numbers' bits that differ so many of the leading ones, or all; returns how many are left. What is equal stays
- * in its order; work: room for n. Digits that all have in common need no move. */
+/* By so many of the leading bits among those that differ, or all; returns how many bits are left. Equal numbers stay in
+ * their order; work: room for n. Digits that all numbers have in common need no move. */
 static int sort_by_digits(gcor_edge *list, int64_t n, int tied, int leading, gcor_edge *work) {
     gcor_edge *from = list, *to = work;
     uint64_t differ = 0, first = number_of(list, tied);
-    int left = 0;
+    int left = 0, digit_bits = n < DIGIT_VALUES / 4 ? SHORT_DIGIT_BITS : DIGIT_BITS;
     for (int64_t k = 1; k < n; k++) differ |= number_of(&list[k], tied) ^ first;
     while (differ >> left >> leading > 0) left++;
-    for (int shift = left; shift < 64 && differ >> shift > 0; shift += DIGIT_BITS) {
-        if ((differ >> shift & (DIGIT_VALUES - 1)) == 0) continue;
-        move_by_digit(from, n, tied, shift, to);
+    for (int shift = left; shift < 64 && differ >> shift > 0; shift += digit_bits) {
+        if ((differ >> shift & (((uint64_t)1 << digit_bits) - 1)) == 0) continue;
+        move_by_digit(from, n, tied, shift, digit_bits, to);
         gcor_edge *swap = from;
         from = to;
         to = swap;
@@ -160,18 +161,25 @@ static int sort_by_digits(gcor_edge *list, int64_t n, int tied, int leading, gco
     return left;
 }
 
-/* Edges that have all but the last bits of their keys in common. */
+void gcor_sort_columns(gcor_edge *list, int64_t n, gcor_edge *work) {
+    if (n <= SHORT)
+        insertion_sort(list, n, 1);
+    else
+        (void)sort_by_digits(list, n, 1, ALL_BITS, work);
+}
+
+/* Sorts edges whose keys differ in so many of their last bits only. */
 static void sort_run(gcor_edge *list, int64_t n, int bits, gcor_edge *work) {
-    if (n <= SHORT) {
-        insertion_sort(list, n);
-    } else if (bits > 0) {
+    if (bits == 0) {
+        gcor_sort_columns(list, n, work);
+    } else if (n <= SHORT) {
+        insertion_sort(list, n, 0);
+    } else {
         (void)sort_by_digits(list, n, 0, ALL_BITS, work);
         for (int64_t begin = 0, end; begin < n; begin = end) {
             end = run_end(list, n, begin, 0);
-            sort_run(list + begin, end - begin, 0, work);
+            gcor_sort_columns(list + begin, end - begin, work);
         }
-    } else {
-        (void)sort_by_digits(list, n, 1, ALL_BITS, work);
     }
 }
 

@@ -1,4 +1,4 @@
-/* The edges of compressed rows as a list, strongest first. */
+/* Radix sorts: the edges of compressed rows as a list, strongest first, and a row's edges by column. */
 #ifndef GPUCOR_EDGE_SORT_H
 #define GPUCOR_EDGE_SORT_H
 
@@ -10,5 +10,8 @@
  * these, and can be interrupted. */
 gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t *start, const int32_t *col,
                             const double *r, int32_t *from, int32_t *to, double *value);
+
+/* A list by column; edges of the same column by row, or in their order if there are many. work: room for n. */
+void gcor_sort_columns(gcor_edge *list, int64_t n, gcor_edge *work);
 
 #endif

@@ -1,53 +1,40 @@
-/* Edges in runs: one for each tile, or some if it has many. */
-#include "run.h"
+/* Stores: edges come, go to chunks in memory or to the spool, and stores of several workers become one. */
+#include "store.h"
 
-#include "../../base/alloc.h"
 #include "../../base/os.h"
+#include "../../base/alloc.h"
 #include "../../base/threads.h"
 
 #include <string.h>
 
-/* ---- runs --------------------------------------------------------------------------------- */
+static const char *const WHAT = "edges of the network";
 
-int64_t gcor_run_bytes(const gcor_edge_run *run) {
-    return 12 * run->n + 4 * (run->n_row + 1);
+/* ---- chunks ------------------------------------------------------------------------------- */
+
+gcor_chunk *gcor_store_open_chunk(gcor_store *store, gcor_context *context) {
+    void *chunks = store->chunks;
+    gcor_status status = gcor_grow(context, &chunks, store->n_chunks, &store->capacity, store->n_chunks + 1,
+                                   sizeof *store->chunks, WHAT);
+    store->chunks = chunks;
+    return status ? NULL : &store->chunks[store->n_chunks];
 }
 
-gcor_status gcor_run_allocate(gcor_context *context, gcor_edge_run *run) {
-    int64_t bytes = gcor_run_bytes(run);
-    run->file = NULL;
-    run->r = gcor_alloc(context, bytes, 1, "edges of the network");
-    if (!run->r) return GCOR_NO_MEMORY;
-    gcor_huge_pages(run->r, (size_t)bytes);
-    run->col = (int32_t *)(run->r + run->n);
-    run->start = run->col + run->n;
-    return GCOR_OK;
+void gcor_store_note_held(const gcor_store *store, const gcor_chunk *chunk, int sign) {
+    if (store->spool && chunk->r) (void)gcor_run_file_held(store->spool, sign * gcor_chunk_bytes(chunk));
 }
 
-gcor_edge_run *gcor_store_open_run(gcor_store *store, gcor_context *context) {
-    void *runs = store->runs;
-    gcor_status status = gcor_grow(context, &runs, store->n_runs, &store->capacity, store->n_runs + 1,
-                                   sizeof *store->runs, "edges of the network");
-    store->runs = runs;
-    return status ? NULL : &store->runs[store->n_runs];
+void gcor_store_add_chunk(gcor_store *store) {
+    const gcor_chunk *chunk = &store->chunks[store->n_chunks++];
+    store->count += chunk->n;
+    gcor_store_note_held(store, chunk, 1);
 }
 
-void gcor_store_note_held(const gcor_store *store, const gcor_edge_run *run, int sign) {
-    if (store->spool && run->r) (void)gcor_run_file_held(store->spool, sign * gcor_run_bytes(run));
-}
-
-void gcor_store_add_run(gcor_store *store) {
-    const gcor_edge_run *run = &store->runs[store->n_runs++];
-    store->count += run->n;
-    gcor_store_note_held(store, run, 1);
-}
-
-void gcor_store_drop_run(gcor_store *store, gcor_edge_run *run) {
-    gcor_store_note_held(store, run, -1);
-    gcor_free(run->r);
-    run->r = NULL;
-    gcor_run_file_leave(run->file);
-    run->file = NULL;
+void gcor_store_drop_chunk(const gcor_store *store, gcor_chunk *chunk) {
+    gcor_store_note_held(store, chunk, -1);
+    gcor_free(chunk->r);
+    chunk->r = NULL;
+    gcor_run_file_leave(chunk->file);
+    chunk->file = NULL;
 }
 
 gcor_status gcor_too_many_edges(gcor_context *context, int64_t max) {
@@ -58,48 +45,39 @@ gcor_status gcor_too_many_edges(gcor_context *context, int64_t max) {
 }
 
 gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n) {
-    if (n <= store->max - store->count) return GCOR_OK;
-    return gcor_too_many_edges(context, store->max);
-}
-
-int gcor_store_has_files(const gcor_store *store) {
-    for (int64_t k = 0; k < store->n_runs; k++)
-        if (store->runs[k].file) return 1;
-    return 0;
+    return n <= store->max - store->count ? GCOR_OK : gcor_too_many_edges(context, store->max);
 }
 
 /* ---- edges that come ------------------------------------------------------------------------ */
 
-/* By all threads: most of the time is the first touch of the memory. An edge also begins those rows
- * that are behind the one of the edge before it. */
-static void fill_run(gcor_context *context, const gcor_edge *list, gcor_edge_run *run) {
-    enum { FEW = 1 << 14 }; /* sooner done than shared */
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (run->n > FEW)
-    for (int64_t e = 0; e < run->n; e++) {
-        run->r[e] = list[e].r;
-        run->col[e] = list[e].col;
-        for (int64_t i = e > 0 ? list[e - 1].row - run->row + 1 : 0; i <= list[e].row - run->row; i++)
-            run->start[i] = (int32_t)e;
+/* By all threads, as most of the time goes to page faults. */
+static void fill_chunk(gcor_context *context, const gcor_edge *list, gcor_chunk *chunk) {
+    enum { FEW = 1 << 14 }; /* one thread fills these before others would start */
+    const gcor_tile tile = chunk->tile;
+    const int bits = gcor_position_bits(&tile);
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (chunk->n > FEW)
+    for (int64_t e = 0; e < chunk->n; e++) {
+        chunk->r[e] = list[e].r;
+        chunk->position[e] = (uint32_t)((list[e].row - tile.row) << bits | (list[e].col - tile.col));
     }
-    run->start[run->n_row] = (int32_t)run->n;
 }
 
-/* A run that is not the store's yet goes to the spool, if what is in memory is enough. */
-static gcor_status spool_run(const gcor_store *store, gcor_context *context, gcor_edge_run *run) {
-    int64_t bytes = gcor_run_bytes(run);
+/* Move a chunk that is not the store's yet to the spool, if what is in memory is enough. */
+static gcor_status spool_chunk(const gcor_store *store, gcor_context *context, gcor_chunk *chunk) {
+    int64_t bytes = gcor_chunk_bytes(chunk);
     if (!store->spool || gcor_run_file_held(store->spool, 0) + bytes <= store->budget) return GCOR_OK;
-    gcor_status status = gcor_run_file_append(store->spool, context, run->r, bytes, &run->offset);
+    gcor_status status = gcor_run_file_append(store->spool, context, chunk->r, bytes, &chunk->offset);
     if (status) return status;
-    gcor_free(run->r);
-    run->r = NULL;
-    run->file = gcor_run_file_join(store->spool);
+    gcor_free(chunk->r);
+    chunk->r = NULL;
+    chunk->file = gcor_run_file_join(store->spool);
     return GCOR_OK;
 }
 
-/* An error before the system ends the process, as it does when pages are missing. Asked for every STEP bytes of edges;
- * with a spool they go to the disk before. */
-static gcor_status check_memory(const gcor_store *store, gcor_context *context, const gcor_edge_run *run) {
-    const int64_t STEP = 16 << 20, held = 12 * store->count, bytes = gcor_run_bytes(run);
+/* Fail before the system ends the process, as it does when pages are missing. Asks the system every STEP bytes of
+ * edges; with a spool they go to the disk before. */
+static gcor_status check_memory(const gcor_store *store, gcor_context *context, const gcor_chunk *chunk) {
+    const int64_t STEP = 16 << 20, held = 12 * store->count, bytes = gcor_chunk_bytes(chunk);
     if (store->spool || held / STEP == (held + bytes) / STEP) return GCOR_OK;
     int64_t available = gcor_available_memory();
     if (available >= bytes + STEP) return GCOR_OK;
@@ -110,61 +88,126 @@ static gcor_status check_memory(const gcor_store *store, gcor_context *context, 
         (double)store->count, (double)held / 1e6, (double)available / 1e6);
 }
 
-static gcor_status keep_run(gcor_store *store, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
-                            int64_t n) {
-    gcor_edge_run *run = gcor_store_open_run(store, context);
-    if (!run) return GCOR_NO_MEMORY;
-    *run = (gcor_edge_run){.tile = *tile, .row = list[0].row, .n_row = list[n - 1].row - list[0].row + 1, .n = n};
-    gcor_status status = check_memory(store, context, run);
-    if (!status) status = gcor_run_allocate(context, run);
+static gcor_status keep_chunk(gcor_store *store, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
+                              int64_t n) {
+    gcor_chunk *chunk = gcor_store_open_chunk(store, context);
+    if (!chunk) return GCOR_NO_MEMORY;
+    *chunk = (gcor_chunk){.tile = *tile, .n = n};
+    gcor_status status = check_memory(store, context, chunk);
+    if (!status) status = gcor_chunk_allocate(context, chunk);
     if (status) return status;
-    fill_run(context, list, run);
-    status = spool_run(store, context, run);
+    fill_chunk(context, list, chunk);
+    status = spool_chunk(store, context, chunk);
     if (status)
-        gcor_free(run->r);
+        gcor_free(chunk->r);
     else
-        gcor_store_add_run(store);
+        gcor_store_add_chunk(store);
     return status;
 }
 
-/* How many of n edges go to one run: whole rows, so many that its starts do not overflow. */
-static int64_t first_rows(const gcor_edge *list, int64_t n) {
-    enum { MAX = 1 << 22 };
-    int64_t end = MAX;
-    if (n <= MAX) return n;
-    while (end > 1 && list[end].row == list[end - 1].row) end--;
-    if (end > 1) return end;
-    for (end = MAX; end < n && list[end].row == list[0].row;) end++;
-    return end;
+static gcor_status keep_block(gcor_store *store, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
+                              int64_t n) {
+    gcor_status status = GCOR_OK;
+    for (int64_t from = 0; !status && from < n; from += GCOR_CHUNK)
+        status = keep_chunk(store, context, tile, list + from, gcor_min(n - from, GCOR_CHUNK));
+    return status;
 }
 
-/* Those that go to a file as rows are kept in blocks of columns. */
-static gcor_status keep_rows(gcor_store *store, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
-                             int64_t n) {
-    int64_t width = gcor_split_width(tile, n), *end;
-    gcor_edge *split;
-    if (!store->spool || width >= tile->n_col) return keep_run(store, context, tile, list, n);
-    gcor_status status = gcor_split_edges(context, list, n, tile, width, &split, &end);
-    for (int64_t col = 0, from = 0, b = 0; !status && col < tile->n_col; col += width, from = end[b++]) {
-        int64_t n_col = tile->n_col - col < width ? tile->n_col - col : width;
-        gcor_tile block = {tile->row, tile->n_row, tile->col + col, n_col};
-        if (end[b] > from) status = keep_run(store, context, &block, split + from, end[b] - from);
+/* ---- blocks of a tile ------------------------------------------------------------------------ */
+
+/* Blocks of 2^row_bits x 2^col_bits pairs, row by row, from the tile's first pair on. */
+typedef struct {
+    const gcor_tile *tile;
+    int row_bits, col_bits;
+    int64_t across, n; /* blocks in a row of them, and in all */
+} grid;
+
+static int64_t count_blocks(int64_t n, int bits) {
+    return (n + ((int64_t)1 << bits) - 1) >> bits;
+}
+
+static grid grid_of(const gcor_tile *tile, int row_bits, int col_bits) {
+    int64_t across = count_blocks(tile->n_col, col_bits);
+    return (grid){tile, row_bits, col_bits, across, across * count_blocks(tile->n_row, row_bits)};
+}
+
+/* A block's places fit 32 bits. Edges of a file are in small blocks, as long as each has some edges. */
+static grid cut_tile(const gcor_store *store, const gcor_tile *tile, int64_t n) {
+    enum { BLOCK_EDGES = 1 << 12, MAX_BITS = 16 };
+    int bits = GCOR_BLOCK_BITS, positions = gcor_position_bits(tile);
+    grid whole = grid_of(tile, 32 - positions, positions), small = grid_of(tile, bits, bits);
+    if (!store->spool) return whole;
+    while (small.n > 1 && bits < MAX_BITS && n / small.n < BLOCK_EDGES) {
+        bits++;
+        small = grid_of(tile, bits, bits);
     }
-    gcor_free(split);
-    gcor_free(end);
+    return bits < MAX_BITS ? small : whole;
+}
+
+static gcor_tile tile_of(const grid *g, int64_t block) {
+    int64_t row = block / g->across << g->row_bits, col = block % g->across << g->col_bits;
+    return (gcor_tile){g->tile->row + row, gcor_min(g->tile->n_row - row, (int64_t)1 << g->row_bits),
+                       g->tile->col + col, gcor_min(g->tile->n_col - col, (int64_t)1 << g->col_bits)};
+}
+
+static int64_t block_of(const grid *g, const gcor_edge *edge) {
+    return ((edge->row - g->tile->row) >> g->row_bits) * g->across + ((edge->col - g->tile->col) >> g->col_bits);
+}
+
+/* From how many edges of a block each thread has to where its first one goes; `end`: where blocks end. */
+static void plan_blocks(int64_t *next, int threads, int64_t blocks, int64_t *end) {
+    int64_t at = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        for (int t = 0; t < threads; t++) {
+            int64_t own = next[t * blocks + b];
+            next[t * blocks + b] = at;
+            at += own;
+        }
+        end[b] = at;
+    }
+}
+
+/* The edges block by block. Each thread looks at its part of the list twice: to count, and to move. next: threads x
+ * blocks, 0. */
+static void sort_blocks(const grid *g, int threads, const gcor_edge *list, int64_t n, int64_t *next, int64_t *end,
+                        gcor_edge *sorted) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++)
+        for (int64_t e = n * t / threads; e < n * (t + 1) / threads; e++) next[t * g->n + block_of(g, &list[e])]++;
+    plan_blocks(next, threads, g->n, end);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++)
+        for (int64_t e = n * t / threads; e < n * (t + 1) / threads; e++)
+            sorted[next[t * g->n + block_of(g, &list[e])]++] = list[e];
+}
+
+static gcor_status keep_blocks(gcor_store *store, gcor_context *context, const grid *g, const gcor_edge *list,
+                               int64_t n) {
+    int threads = context->threads;
+    int64_t *next = gcor_alloc(context, (threads + 1) * g->n, sizeof *next, WHAT), *end = next + threads * g->n;
+    gcor_edge *sorted = next ? gcor_alloc(context, n, sizeof *sorted, WHAT) : NULL;
+    gcor_status status = sorted ? GCOR_OK : GCOR_NO_MEMORY;
+    if (!status) {
+        gcor_huge_pages(sorted, (size_t)n * sizeof *sorted);
+        memset(next, 0, (size_t)(threads * g->n) * sizeof *next);
+        sort_blocks(g, threads, list, n, next, end, sorted);
+    }
+    for (int64_t b = 0, from = 0; !status && b < g->n; from = end[b++]) {
+        gcor_tile block = tile_of(g, b);
+        status = keep_block(store, context, &block, sorted + from, end[b] - from);
+    }
+    gcor_free(sorted);
+    gcor_free(next);
     return status;
 }
 
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
     gcor_store *store = (gcor_store *)edges;
+    const grid g = cut_tile(store, tile, n);
     gcor_status status = gcor_store_check(store, context, n);
-    while (!status && n > 0) {
-        int64_t taken = first_rows(list, n);
-        status = keep_rows(store, context, tile, list, taken);
-        list += taken;
-        n -= taken;
-    }
+    if (!status && n > 0)
+        status = g.n > 1 ? keep_blocks(store, context, &g, list, n) : keep_block(store, context, tile, list, n);
     if (!status && store->wanted > 0 && store->count >= store->limit) status = gcor_store_prune(store, context);
     return status;
 }
@@ -185,17 +228,17 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     return GCOR_OK;
 }
 
-/* The runs change hands. */
+/* The chunks change hands. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_store *store = (gcor_store *)sink, *from = (gcor_store *)other;
     gcor_status status = gcor_store_check(store, context, from->count);
-    for (; !status && from->n_runs > 0; from->n_runs--) {
-        gcor_edge_run *run = gcor_store_open_run(store, context);
-        if (!run) return GCOR_NO_MEMORY;
-        *run = from->runs[from->n_runs - 1];
-        from->count -= run->n;
-        gcor_store_note_held(from, run, -1);
-        gcor_store_add_run(store);
+    for (; !status && from->n_chunks > 0; from->n_chunks--) {
+        gcor_chunk *chunk = gcor_store_open_chunk(store, context);
+        if (!chunk) return GCOR_NO_MEMORY;
+        *chunk = from->chunks[from->n_chunks - 1];
+        from->count -= chunk->n;
+        gcor_store_note_held(from, chunk, -1);
+        gcor_store_add_chunk(store);
     }
     store->edges.above += from->edges.above;
     from->edges.above = 0;
@@ -204,10 +247,10 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
 
 static void release(gcor_sink *sink) {
     gcor_store *store = (gcor_store *)sink;
-    for (int64_t k = 0; k < store->n_runs; k++) gcor_store_drop_run(store, &store->runs[k]);
-    gcor_free(store->runs);
+    for (int64_t k = 0; k < store->n_chunks; k++) gcor_store_drop_chunk(store, &store->chunks[k]);
+    gcor_free(store->chunks);
     if (store->keeper) store->keeper->type->free(store->keeper);
-    gcor_prefaulted_free(store->landing);
+    gcor_prefaulted_free(store->prefaulted);
     gcor_run_file_leave(store->spool);
     gcor_edges_free(&store->edges);
     gcor_free(store);
@@ -240,72 +283,10 @@ gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const cha
     gcor_run_file *file;
     gcor_status status = gcor_run_file_new(context, folder, &file);
     if (status) return status;
-    for (int64_t k = 0; k < store->n_runs; k++) gcor_store_note_held(store, &store->runs[k], -1);
+    for (int64_t k = 0; k < store->n_chunks; k++) gcor_store_note_held(store, &store->chunks[k], -1);
     gcor_run_file_leave(store->spool);
     store->spool = file;
     store->budget = budget;
-    for (int64_t k = 0; k < store->n_runs; k++) gcor_store_note_held(store, &store->runs[k], 1);
+    for (int64_t k = 0; k < store->n_chunks; k++) gcor_store_note_held(store, &store->chunks[k], 1);
     return GCOR_OK;
-}
-
-/* ---- weights --------------------------------------------------------------------------- */
-
-static gcor_piece *list_pieces(const gcor_store *store, gcor_piece *at) {
-    for (const gcor_edge_run *run = store->runs; run < store->runs + store->n_runs; run++)
-        for (int64_t e = 0; e < run->n; e += GCOR_PIECE)
-            *at++ = (gcor_piece){.r = run->r ? run->r + e : NULL,
-                                 .n = run->n - e < GCOR_PIECE ? run->n - e : GCOR_PIECE,
-                                 .first = e,
-                                 .run = run};
-    return at;
-}
-
-gcor_status gcor_store_pieces(const gcor_store *store, gcor_context *context, gcor_piece **pieces, int64_t *n,
-                              double **buffers) {
-    int64_t capacity = gcor_store_has_files(store) ? (int64_t)context->threads * GCOR_PIECE : 1;
-    *n = 0;
-    for (int64_t k = 0; k < store->n_runs; k++) *n += (store->runs[k].n + GCOR_PIECE - 1) / GCOR_PIECE;
-    *buffers = NULL;
-    *pieces = gcor_alloc(context, *n, sizeof **pieces, "the network's weights");
-    if (*pieces) *buffers = gcor_alloc(context, capacity, sizeof **buffers, "the network's weights");
-    if (*buffers) {
-        (void)list_pieces(store, *pieces);
-        return GCOR_OK;
-    }
-    gcor_free(*pieces);
-    *pieces = NULL;
-    return GCOR_NO_MEMORY;
-}
-
-const double *gcor_piece_values(const gcor_piece *piece, gcor_context *context, double *buffers) {
-    double *own = buffers + (int64_t)omp_get_thread_num() * GCOR_PIECE;
-    int64_t offset = piece->r ? 0 : piece->run->offset + piece->first * (int64_t)sizeof *own;
-    if (piece->r) return piece->r;
-    return gcor_run_file_read(piece->run->file, context, offset, own, piece->n * (int64_t)sizeof *own) ? NULL : own;
-}
-
-static gcor_status count_in_runs(const gcor_store *store, gcor_context *context, double min, int64_t *count) {
-    gcor_side side = store->edges.rule.side;
-    int64_t n, found = 0;
-    gcor_piece *pieces;
-    double *buffers;
-    gcor_status status = gcor_store_pieces(store, context, &pieces, &n, &buffers);
-    if (status) return status;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : found)
-    for (int64_t p = 0; p < n; p++) {
-        const double *r = gcor_stop(context) ? NULL : gcor_piece_values(&pieces[p], context, buffers);
-        for (int64_t e = 0; r && e < pieces[p].n; e++) found += gcor_raw_weight(side, r[e]) >= min;
-    }
-    gcor_free(buffers);
-    gcor_free(pieces);
-    *count = found;
-    return context->error.status;
-}
-
-gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double min, int64_t *count) {
-    gcor_keeper *keeper = store->keeper;
-    gcor_status status = keeper ? keeper->type->count(keeper, context, min, count)
-                                : count_in_runs(store, context, min, count);
-    *count += store->edges.above;
-    return status;
 }

@@ -1,150 +1,165 @@
-/* Edges in runs, one of 12 bytes an edge for each tile, in memory or in files; or with a keeper, on a device. */
+/* Edges at rest: chunks of 12 bytes an edge, in memory or in files; or on the device that found them. */
 #ifndef GPUCOR_EDGE_STORE_H
 #define GPUCOR_EDGE_STORE_H
 
 #include "../../base/buffer.h"
-#include "keeper.h"
+#include "chunk.h"
 #include "sums.h"
-#include "run_file.h"
+#include "edges.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The edges of a tile, or of some of its rows: those of row `row` + i are at start[i] .. start[i+1]-1,
- * by column. One piece of memory, which begins at r; or the same bytes in a file, and r is NULL. */
-typedef struct {
-    gcor_tile tile;
-    int64_t row, n_row; /* from the first to the last row that has any */
-    int64_t n;
-    double *r;
-    int32_t *col, *start;
-    gcor_run_file *file; /* the run's own part of it; NULL: in memory */
-    int64_t offset;
-    int left; /* edge_rows.c: how many blocks of rows are still to be copied */
-} gcor_edge_run;
+/* ---- edges on a device ----------------------------------------------------------------------- */
 
-/* Whether edges may stay on the device that finds them, until they are counted and ranked, or taken as rows. */
+/* Edges that stay on the device that found them, until it is known which of them are wanted. A store has either a
+ * keeper or chunks. */
+typedef struct gcor_keeper gcor_keeper;
+
+/* All functions are required, may use context->threads threads and can be interrupted. No weight is below the
+ * store's min. */
+typedef struct {
+    /* The number of edges with a weight of at least `min`. */
+    gcor_status (*count)(gcor_keeper *keeper, gcor_context *context, double min, int64_t *count);
+    /* The k-th largest weight, k from 1 to the number of edges; no weight is below `min`. */
+    gcor_status (*rank)(gcor_keeper *keeper, gcor_context *context, double min, int64_t k, double *weight);
+    /* Prune the edges with a smaller weight; *left: how many remain. */
+    gcor_status (*drop)(gcor_keeper *keeper, gcor_context *context, double min, int64_t *left);
+    /* How many edges of at least that weight each row has: n_row entries, the caller's. */
+    gcor_status (*lengths)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_row, int32_t *length);
+    /* As gcor_store_rows(), but nothing is freed. */
+    gcor_status (*rows)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_row, const int32_t *start,
+                        int32_t *col, double *r);
+    /* As gcor_store_degrees(). */
+    gcor_status (*degrees)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_var, int64_t *degree,
+                           gcor_int128 *strength);
+    /* Hand all edges to edges->keep_tile(). */
+    gcor_status (*land)(gcor_keeper *keeper, gcor_context *context, gcor_edges *edges);
+    void (*free)(gcor_keeper *keeper);
+} gcor_keeper_type;
+
+/* A back end's keeper begins with this. */
+struct gcor_keeper {
+    const gcor_keeper_type *type;
+    gcor_side side;
+};
+
+/* Whether edges may stay on the device, until they are counted and ranked, or taken as rows. */
 typedef enum { GCOR_LEAVE, GCOR_STAY, GCOR_STAY_FOR_ROWS } gcor_stay;
 
+/* ---- the store --------------------------------------------------------------------------------- */
+
 typedef struct {
-    gcor_edges edges; /* first: a store is its sink */
-    int64_t max, count;
-    double min;            /* what the rule's was: with `wanted` edges to find it rises */
-    int64_t wanted, limit; /* at so many edges the weaker ones go; 0: they stay */
-    gcor_edge_run *runs;   /* in no order: whoever wants one sorts them */
-    int64_t n_runs, capacity;
-    gcor_run_file *spool; /* where runs go once those in memory are `budget` bytes; NULL: nowhere. Forks share both */
+    gcor_edges edges;      /* first: a store is its sink */
+    int64_t max, count;    /* max number of edges; the number of edges */
+    double min;            /* the rule's min weight at first; with `wanted` edges the rule's rises */
+    int64_t wanted, limit; /* from `limit` edges on the store is pruned to the `wanted` strongest; 0: never */
+    gcor_chunk *chunks;    /* in any order; gcor_store_entries() sorts them */
+    int64_t n_chunks, capacity;
+    /* Chunks go to the file `spool` once those in memory take `budget` bytes; NULL: never. Forks share both. */
+    gcor_run_file *spool;
     int64_t budget;
-    gcor_stay stay;           /* of who runs into the store itself, not into a fork */
-    gcor_keeper *keeper;      /* owned; then there are no runs, and `count` is of its edges. NULL: there is none */
-    gcor_prefaulted *landing; /* owned: where rows of the keeper's edges may go. NULL: there is none */
+    gcor_stay stay;              /* of a run into the store itself, not into a fork */
+    gcor_keeper *keeper;         /* owned; then there are no chunks, and `count` counts its edges. NULL: none */
+    gcor_prefaulted *prefaulted; /* owned: memory for the rows of the keeper's edges. NULL: none */
 } gcor_store;
 
 extern const gcor_sink_type gcor_store_type;
 
-/* With more than `most` edges a run fails with GCOR_TOO_MANY. n_row: variables of y, or again of x. *store is the
+/* With more than `max` edges a run fails with GCOR_TOO_MANY. n_row: variables of y, or again of x. *store is the
  * caller's, to end with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
                            int64_t max, gcor_store **store);
 
-/* From now on further runs of the store, and of its forks, go to a temporary file in `folder` once those in memory are
- * `budget` bytes. Their index stays in memory. The file cannot be made, or later grow, as the disk is full:
+/* From now on further chunks of the store, and of its forks, go to a temporary file in `folder` once those in memory
+ * take `budget` bytes. The chunks' heads stay in memory. The file cannot be made, or later grow, as the disk is full:
  * GCOR_BAD_FILE. */
 gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const char *folder, int64_t budget);
 
-/* Only the k strongest edges are wanted, and what is tied with the last of them, k from 1 on: the rule's least weight
- * rises with the edges that come, and weaker ones make room. It is never above the k-th largest weight of all pairs, as
- * it is the k-th largest of some; each fork has its own. For a rule whose ceiling is above 1; of gcor_store_rank() and
- * gcor_store_count() only what is from the k-th largest weight on is true then. */
+/* Only the k strongest edges are wanted, with ties of the last of them, k from 1: the rule's min weight rises as edges
+ * come, and weaker edges are pruned. The min is never above the k-th largest weight of all pairs, as it is the k-th
+ * largest of some; each fork has its own. For a rule whose ceiling is above 1. After it gcor_store_rank() and
+ * gcor_store_count() hold for weights from the k-th largest on only. */
 void gcor_store_want(gcor_store *store, int64_t k);
 
-/* For back ends: n edges more are with the keeper; it is a GCOR_TOO_MANY if they are too many. Those that are not
- * wanted may be dropped, and the rule's least weight may rise. */
+/* For back ends: the keeper has n edges more; GCOR_TOO_MANY if that is too many. The store may prune the keeper and
+ * raise the rule's min weight. */
 gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n);
 
-/* What the keeper has, to runs; none may come to it any more. Nothing to do if there is no keeper. */
+/* Move the keeper's edges to chunks; the store takes no keeper any more. Does nothing without a keeper. */
 gcor_status gcor_store_land(gcor_store *store, gcor_context *context);
 
-/* As gcor_sink_load() of the file from `offset` on, but that the edges stay there, where they are checked and counted
- * now and read when they are needed: the file must stay as it is. Any number of files. *end, which may be NULL: where
- * what belongs to the store ends. After an error, which is GCOR_BAD_FILE for a file that is cut off, damaged or of
- * another kind or settings, the store is as it was. */
+/* As gcor_sink_load() of the file from `offset` on, but the edges stay in the file, where they are checked and counted
+ * now and read when they are needed: the file must stay as it is. Any number of files. *end, which may be NULL: the
+ * offset behind what belongs to the store. After an error, which is GCOR_BAD_FILE for a file that is cut off, damaged
+ * or of another kind or settings, the store is as it was. */
 gcor_status gcor_store_attach(gcor_store *store, gcor_context *context, const char *path, int64_t offset, int64_t *end);
 
-/* What follows uses context->threads threads and can be interrupted. Runs in files are read piece by piece, edges on a
- * device are looked at there or land; the result is the same. */
+/* The functions below use context->threads threads and can be interrupted. Their results do not depend on where the
+ * edges are. */
 
-/* How many pairs have a weight of at least `least`, those above the ceiling among them. */
+/* The number of pairs with a weight of at least `min`, those above the ceiling among them. */
 gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double min, int64_t *count);
 
 /* The k-th largest weight, k from 1: Inf if it is above the ceiling, 0 if there are fewer than k. */
 gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int64_t k, double *weight);
 
-/* Compressed rows of all edges with a weight of at least `least`: row i's columns, ascending, at
+/* Compressed rows of all edges with a weight of at least `min`: row i's columns, ascending, at
  * start[i] .. start[i+1]-1. First the starts (n_row + 1), then col and r (start[n_row] each); all are the
- * caller's. More than INT32_MAX are GCOR_TOO_MANY. gcor_store_rows() frees the store's runs as it goes: after it, only
- * gcor_sink_free() may follow. */
+ * caller's. More than INT32_MAX edges are GCOR_TOO_MANY. gcor_store_rows() frees the store's chunks as it goes: after
+ * it, only gcor_sink_free() may follow. */
 gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double min, int64_t n_row, int32_t *start);
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double min, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r);
 
-/* Of a triangle: how many edges of a weight of at least `least` each variable has, and the sums of their weights
+/* Of a triangle: how many edges of a weight of at least `min` each variable has, and the sums of their weights
  * (fixed.h). Both have n_col entries, the caller's. */
 gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double min, int64_t *degree,
                                gcor_int128 *strength);
 
 /* ---- bands: some rows at a time ---------------------------------------------------------- */
 
-/* What the rows of a band are: the store's rows, as they are stored; its columns; or, of a symmetric network, variables
- * with all that they have edges with. */
+/* The rows of a band: the store's rows; its columns; or, of a symmetric network, variables with both halves of their
+ * edges. */
 typedef enum { GCOR_ROWS, GCOR_COLUMNS, GCOR_BOTH_HALVES } gcor_view;
 
-/* How many edges of a weight of at least `least` each row has; entries: one for each of the rows of that view, the
- * caller's. */
+/* How many edges of a weight of at least `min` each row of that view has; the entries are the caller's. */
 gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double min, gcor_view view, int32_t *entries);
 
-/* How many rows from `first` on have at most `most` entries together, or 1; fewer if that spares reading tiles twice.
+/* How many rows from `first` on have at most `max` entries together, or 1; fewer if that spares reading chunks twice.
  */
 int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *entries, int64_t first, int64_t max);
 
 /* The entries of rows first .. first+n_row-1, which have at most INT32_MAX together, row by row, by column: col and r,
- * the caller's. entries: from gcor_store_entries() for the same edges. Of files it
- * reads the runs that have these rows or columns, or what of them is in these rows. In memory it has up to 32 bytes for
- * each entry, and 4 for each row and thread. */
+ * the caller's. entries: from gcor_store_entries() for the same edges. Reads the chunks of files that have these rows
+ * or columns. */
 gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double min, gcor_view view,
                             const int32_t *entries, int64_t first, int64_t n_row, int32_t *col, double *r);
 
-/* Where in a file, which has room for them, the rows' coefficients go, in single precision, and their columns, of 64
- * bits, as the machine has them. */
-typedef struct {
-    const char *path;
-    int64_t r, col; /* bytes from its beginning */
-} gcor_positions;
+/* ---- for the files of this folder ----------------------------------------------------------- */
 
-/* All rows, by bands of at most that many entries, or one row. A disk that is full is GCOR_BAD_FILE. */
-gcor_status gcor_store_write(const gcor_store *store, gcor_context *context, double min, gcor_view view,
-                             const int32_t *entries, int64_t max, const gcor_positions *positions);
+/* Returns memory for the head of one more chunk, which is not the store's yet; NULL after an error. */
+gcor_chunk *gcor_store_open_chunk(gcor_store *store, gcor_context *context);
+/* Makes that chunk the store's, with its memory or its use of a file. */
+void gcor_store_add_chunk(gcor_store *store);
+/* Stores that spool to the same file count their bytes in memory together: the chunk's come, 1, or go, -1. */
+void gcor_store_note_held(const gcor_store *store, const gcor_chunk *chunk, int sign);
+/* Frees the chunk's memory or leaves its file. */
+void gcor_store_drop_chunk(const gcor_store *store, gcor_chunk *chunk);
 
-/* ---- pieces of a store's coefficients ------------------------------------------------------ */
+/* Fails with GCOR_TOO_MANY. */
+gcor_status gcor_too_many_edges(gcor_context *context, int64_t max);
+/* Fails with GCOR_TOO_MANY if the store may not have n more edges. */
+gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n);
 
-enum { GCOR_PIECE = 1 << 13 }; /* at most; 64 KB, which a near cache holds */
+/* select.c: prunes the weaker edges of a store that has enough. */
+gcor_status gcor_store_prune(gcor_store *store, gcor_context *context);
 
-/* Some of a store's coefficients, for one thread at a time. */
-typedef struct {
-    const double *r; /* NULL: in the file of `run`, from edge `first` on */
-    int64_t n, first;
-    const gcor_edge_run *run;
-} gcor_piece;
-
-/* All of a store's coefficients; the caller's, to free with gcor_free(); NULL after an error. buffers: GCOR_PIECE
- * doubles for each thread, the same; only one where nothing is in a file. */
-gcor_status gcor_store_pieces(const gcor_store *store, gcor_context *context, gcor_piece **pieces, int64_t *n,
-                              double **buffers);
-
-/* A piece's coefficients, read to the thread's buffer if they are in a file; NULL after an error. Any thread, by
- * OpenMP's numbers. */
-const double *gcor_piece_values(const gcor_piece *piece, gcor_context *context, double *buffers);
+/* unpermute.c, files.c: functions of the type. */
+gcor_status gcor_store_unpermute(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
+gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
+gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file);
 
 #ifdef __cplusplus
 }

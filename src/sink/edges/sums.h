@@ -48,7 +48,7 @@ gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, co
 void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context);
 void gcor_edge_sums_free(gcor_edge_sums *sums);
 
-/* An edge of the tile, by thread number `thread`. */
+/* Add an edge of the tile, as thread number `thread`. */
 static inline void gcor_edge_sums_add(gcor_edge_sums *sums, int thread, int64_t row, int64_t col, double weight) {
     int64_t levels = gcor_edge_levels(sums);
     gcor_edge_sum *own = sums->partial + thread * levels * (sums->at.n_row + sums->at.n_col);
@@ -63,7 +63,7 @@ static inline void gcor_edge_sums_add(gcor_edge_sums *sums, int thread, int64_t 
     of_col->degree++;
 }
 
-/* n of them, at most GCOR_EXACT_TERMS, of one row: with columns col + which[e] and coefficients r[e]. */
+/* Add n edges of a row, at most GCOR_EXACT_TERMS, with columns col + which[e] and coefficients r[e]. */
 static inline void gcor_edge_sums_add_row(gcor_edge_sums *sums, int thread, int64_t row, int64_t col,
                                           const int32_t *which, const double *r, int64_t n, gcor_side side) {
     if (sums->n_level > 1) {
@@ -85,7 +85,7 @@ static inline void gcor_edge_sums_add_row(gcor_edge_sums *sums, int thread, int6
     of_row->degree += n;
 }
 
-/* How many threads n edges of a tile are worth: adding up what each has found takes as long as the tile's sides are. */
+/* How many threads n edges of a tile are worth: each thread's sums, as long as the tile's sides, are added up. */
 static inline int gcor_edge_sums_threads(const gcor_context *context, const gcor_tile *tile, int64_t n) {
     int64_t worth = n / (tile->n_row + tile->n_col) + 1;
     return worth < context->threads ? (int)worth : context->threads;

@@ -1,14 +1,12 @@
-/* A store whose edges stay on a device. */
-#include "run.h"
+/* A store whose edges stay on the device that found them. */
+#include "store.h"
 
-/* Fewer edges have their memory as soon. */
-enum { LANDING_MIN = 1 << 22 };
-
-/* The memory of rows is got ready while edges are still looked for. */
+/* Prefault the memory of many rows while edges are still being found. */
 static void expect_rows(gcor_store *store, const gcor_context *context) {
-    if (store->stay != GCOR_STAY_FOR_ROWS || store->count < LANDING_MIN) return;
-    if (!store->landing) store->landing = gcor_prefaulted_new(context, INT32_MAX);
-    if (store->landing) gcor_prefaulted_expect(store->landing, store->count);
+    enum { MIN_EDGES = 1 << 22 };
+    if (store->stay != GCOR_STAY_FOR_ROWS || store->count < MIN_EDGES) return;
+    if (!store->prefaulted) store->prefaulted = gcor_prefaulted_new(context, INT32_MAX);
+    if (store->prefaulted) gcor_prefaulted_expect(store->prefaulted, store->count);
 }
 
 gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n) {
@@ -23,8 +21,8 @@ gcor_status gcor_store_land(gcor_store *store, gcor_context *context) {
     gcor_keeper *keeper = store->keeper;
     store->stay = GCOR_LEAVE;
     if (!keeper) return GCOR_OK;
-    gcor_prefaulted_free(store->landing);
-    store->landing = NULL;
+    gcor_prefaulted_free(store->prefaulted);
+    store->prefaulted = NULL;
     store->keeper = NULL;
     store->count = 0;
     gcor_status status = keeper->type->land(keeper, context, &store->edges);

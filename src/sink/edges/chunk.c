@@ -1,0 +1,90 @@
+#include "chunk.h"
+
+#include "../../base/alloc.h"
+#include "../../base/threads.h"
+#include "../file.h"
+
+gcor_status gcor_chunk_allocate(gcor_context *context, gcor_chunk *chunk) {
+    int64_t bytes = gcor_chunk_bytes(chunk);
+    chunk->file = NULL;
+    chunk->r = gcor_alloc(context, bytes, 1, "edges of the network");
+    if (!chunk->r) return GCOR_NO_MEMORY;
+    gcor_huge_pages(chunk->r, (size_t)bytes);
+    chunk->position = (uint32_t *)(chunk->r + chunk->n);
+    return GCOR_OK;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------ */
+
+gcor_status gcor_chunk_buffers_new(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks,
+                                   gcor_chunk_buffers *buffers) {
+    gcor_chunk all = {.n = 0};
+    *buffers = (gcor_chunk_buffers){NULL, 0};
+    for (int64_t k = 0; k < n_chunks; k++)
+        if (chunks[k].file && chunks[k].n > buffers->n) buffers->n = chunks[k].n;
+    buffers->n += buffers->n % 2; /* as coefficients of the next thread follow */
+    all.n = context->threads * buffers->n;
+    if (all.n == 0) return GCOR_OK;
+    buffers->memory = gcor_alloc(context, gcor_chunk_bytes(&all), 1, "edges of the network");
+    return buffers->memory ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
+void gcor_chunk_buffers_free(gcor_chunk_buffers *buffers) {
+    gcor_free(buffers->memory);
+    *buffers = (gcor_chunk_buffers){NULL, 0};
+}
+
+/* A thread's coefficients; its positions follow. */
+static double *values_of(const gcor_chunk_buffers *buffers, int thread) {
+    return buffers->memory + thread * (buffers->n + buffers->n / 2);
+}
+
+const double *gcor_chunk_values(const gcor_chunk *chunk, gcor_context *context, const gcor_chunk_buffers *buffers,
+                                int thread, int64_t first, int64_t n) {
+    const int64_t size = sizeof *chunk->r;
+    if (!chunk->file) return chunk->r + first;
+    double *own = values_of(buffers, thread);
+    return gcor_run_file_read(chunk->file, context, chunk->offset + first * size, own, n * size) ? NULL : own;
+}
+
+/* A position outside means that the file was written to since it was attached. */
+static int is_inside(const gcor_tile *tile, const gcor_chunk_view *view) {
+    int inside = 1;
+    for (int64_t e = 0; e < view->n; e++)
+        inside &= gcor_row_at(view, e) < tile->row + tile->n_row && gcor_col_at(view, e) < tile->col + tile->n_col;
+    return inside;
+}
+
+static gcor_status read_positions(const gcor_chunk *chunk, gcor_context *context, const gcor_chunk_buffers *buffers,
+                                  int thread, gcor_chunk_view *view) {
+    uint32_t *own = (uint32_t *)(values_of(buffers, thread) + buffers->n);
+    int64_t offset = chunk->offset + chunk->n * (int64_t)sizeof *chunk->r;
+    gcor_status status = gcor_run_file_read(chunk->file, context, offset, own, chunk->n * (int64_t)sizeof *own);
+    view->position = own;
+    return status || is_inside(&chunk->tile, view) ? status : gcor_damaged(context);
+}
+
+gcor_status gcor_chunk_open(const gcor_chunk *chunk, gcor_context *context, const gcor_chunk_buffers *buffers,
+                            int thread, int what, gcor_chunk_view *view) {
+    *view = gcor_view_of(chunk);
+    if (!chunk->file) return GCOR_OK;
+    if (what & GCOR_VALUES) view->r = gcor_chunk_values(chunk, context, buffers, thread, 0, chunk->n);
+    if ((what & GCOR_VALUES) && !view->r) return context->error.status;
+    return what & GCOR_POSITIONS ? read_positions(chunk, context, buffers, thread, view) : GCOR_OK;
+}
+
+gcor_status gcor_chunk_walk(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks, const gcor_walk *walk) {
+    gcor_chunk_buffers buffers;
+    gcor_status status = gcor_chunk_buffers_new(context, chunks, n_chunks, &buffers);
+    if (status) return status;
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t k = 0; k < n_chunks; k++) {
+        const gcor_chunk *chunk = &chunks[k];
+        gcor_chunk_view view;
+        if (gcor_stop(context) || (walk->wants && !walk->wants(walk->user, chunk))) continue;
+        if (!gcor_chunk_open(chunk, context, &buffers, omp_get_thread_num(), walk->what, &view))
+            walk->look(walk->user, context, chunk, &view);
+    }
+    gcor_chunk_buffers_free(&buffers);
+    return context->error.status;
+}

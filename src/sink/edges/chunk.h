@@ -1,0 +1,101 @@
+/* Chunks of edges. */
+#ifndef GPUCOR_EDGE_CHUNK_H
+#define GPUCOR_EDGE_CHUNK_H
+
+#include "../../gpucor.h"
+#include "run_file.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Edges of a tile in any order: n coefficients and then n positions, in one piece of memory that begins at r, or as the
+ * same bytes in a file. A position is the row within the tile, shifted left by gcor_position_bits(), and the
+ * column within the tile. */
+typedef struct {
+    gcor_tile tile;
+    int64_t n;           /* 1 to GCOR_CHUNK */
+    double *r;           /* owned; NULL: in the file */
+    uint32_t *position;  /* behind r */
+    gcor_run_file *file; /* one user of it; NULL: in memory */
+    int64_t offset;      /* bytes from the beginning of the file */
+} gcor_chunk;
+
+/* The max number of edges in a chunk, 6 MB; a store that spools cuts tiles into blocks of GCOR_BLOCK variables each
+ * way, so that a band of rows reads few edges of other rows. */
+enum { GCOR_CHUNK = 1 << 19, GCOR_BLOCK_BITS = 12, GCOR_BLOCK = 1 << GCOR_BLOCK_BITS };
+
+static inline int gcor_position_bits(const gcor_tile *tile) {
+    int bits = 0;
+    while ((tile->n_col - 1) >> bits > 0) bits++;
+    return bits;
+}
+
+static inline int64_t gcor_chunk_bytes(const gcor_chunk *chunk) {
+    return chunk->n * (int64_t)(sizeof *chunk->r + sizeof *chunk->position);
+}
+
+/* A chunk's edges in memory. r or position is NULL if it was not requested. */
+typedef struct {
+    const double *r;
+    const uint32_t *position;
+    int64_t n, row, col; /* number of edges; the tile's first row and column */
+    int bits;
+    uint32_t mask;
+} gcor_chunk_view;
+
+static inline gcor_chunk_view gcor_view_of(const gcor_chunk *chunk) {
+    const gcor_tile *tile = &chunk->tile;
+    const int bits = gcor_position_bits(tile);
+    return (gcor_chunk_view){chunk->r, chunk->position,          chunk->n, tile->row, tile->col,
+                             bits,     ((uint32_t)1 << bits) - 1};
+}
+
+static inline int64_t gcor_row_at(const gcor_chunk_view *view, int64_t e) {
+    return view->row + ((int64_t)view->position[e] >> view->bits);
+}
+
+static inline int64_t gcor_col_at(const gcor_chunk_view *view, int64_t e) {
+    return view->col + (view->position[e] & view->mask);
+}
+
+/* Memory for n edges; GCOR_NO_MEMORY leaves r NULL. */
+gcor_status gcor_chunk_allocate(gcor_context *context, gcor_chunk *chunk);
+
+/* Memory of each thread to read chunks of files to; empty if there are none. Freed also after an error. */
+typedef struct {
+    double *memory;
+    int64_t n; /* edges for each thread */
+} gcor_chunk_buffers;
+
+gcor_status gcor_chunk_buffers_new(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks,
+                                   gcor_chunk_buffers *buffers);
+void gcor_chunk_buffers_free(gcor_chunk_buffers *buffers);
+
+/* Coefficients first .. first+n-1 of a chunk, the chunk's or in the buffer; NULL after an error. */
+const double *gcor_chunk_values(const gcor_chunk *chunk, gcor_context *context, const gcor_chunk_buffers *buffers,
+                                int thread, int64_t first, int64_t n);
+
+/* Parts of the edges to read, or-ed together. */
+enum { GCOR_VALUES = 1, GCOR_POSITIONS = 2 };
+
+/* Opens a chunk, reading it if it is in a file; every position is checked to be in its tile. */
+gcor_status gcor_chunk_open(const gcor_chunk *chunk, gcor_context *context, const gcor_chunk_buffers *buffers,
+                            int thread, int what, gcor_chunk_view *view);
+
+/* A callback for each chunk. */
+typedef struct {
+    int what;
+    int (*wants)(const void *user, const gcor_chunk *chunk); /* (optional; NULL: all chunks) */
+    /* (required) Any thread, several at once; an error is in the context. */
+    void (*look)(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view);
+    void *user;
+} gcor_walk;
+
+/* Opens chunks in parallel, in any order, and calls look() for each. */
+gcor_status gcor_chunk_walk(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks, const gcor_walk *walk);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,138 @@
+/* Weights of a store's edges: how many there are from one on, the k-th largest, and pruning. */
+#include "store.h"
+
+#include "../../base/alloc.h"
+#include "../../stats/select.h"
+#include "../../base/threads.h"
+
+/* ---- how many -------------------------------------------------------------------------------- */
+
+typedef struct {
+    gcor_side side;
+    double min;
+    int64_t n;
+} counting;
+
+static int64_t count_kept(gcor_side side, double min, const double *r, int64_t n) {
+    int64_t kept = 0;
+    for (int64_t e = 0; e < n; e++) kept += gcor_raw_weight(side, r[e]) >= min;
+    return kept;
+}
+
+static void count_chunk(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view) {
+    counting *c = user;
+    (void)context;
+    (void)chunk;
+    __atomic_fetch_add(&c->n, count_kept(c->side, c->min, view->r, view->n), __ATOMIC_RELAXED);
+}
+
+gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double min, int64_t *count) {
+    gcor_keeper *keeper = store->keeper;
+    counting c = {store->edges.rule.side, min, 0};
+    const gcor_walk walk = {.what = GCOR_VALUES, .look = count_chunk, .user = &c};
+    gcor_status status = keeper ? keeper->type->count(keeper, context, min, &c.n)
+                                : gcor_chunk_walk(context, store->chunks, store->n_chunks, &walk);
+    *count = c.n + store->edges.above;
+    return status;
+}
+
+/* ---- the k-th largest ---------------------------------------------------------------------------- */
+
+/* Weights are not negative, so that their bits as integers are in the order of the weights; counted from the bits of
+ * 1, the largest weight, down, the largest is the first. A piece of a chunk fits a near cache; every chunk has as many,
+ * of which the last ones may be empty. */
+enum { PIECE = 1 << 15, PIECES = GCOR_CHUNK / PIECE };
+
+typedef struct {
+    const gcor_store *store;
+    gcor_chunk_buffers buffers;
+} weights;
+
+static int64_t read_weights(void *user, gcor_context *context, int64_t p, uint64_t *out) {
+    const weights *w = user;
+    const gcor_chunk *chunk = &w->store->chunks[p / PIECES];
+    int64_t first = p % PIECES * PIECE, n = gcor_clamp(chunk->n - first, 0, PIECE);
+    const double *r = n > 0 ? gcor_chunk_values(chunk, context, &w->buffers, omp_get_thread_num(), first, n) : NULL;
+    for (int64_t e = 0; r && e < n; e++) out[e] = gcor_short_of_one(gcor_raw_weight(w->store->edges.rule.side, r[e]));
+    return r ? n : 0;
+}
+
+static gcor_status rank_in_chunks(const gcor_store *store, gcor_context *context, double min, int64_t k,
+                                  double *weight) {
+    weights w = {.store = store};
+    gcor_numbers numbers = {.n_pieces = store->n_chunks * PIECES, .capacity = PIECE, .read = read_weights, .user = &w};
+    uint64_t found = 0;
+    gcor_status status = gcor_chunk_buffers_new(context, store->chunks, store->n_chunks, &w.buffers);
+    if (!status) status = gcor_select(context, &numbers, 0, gcor_short_of_one(min), k, &found);
+    if (!status) *weight = gcor_weight_short_of_one(found);
+    gcor_chunk_buffers_free(&w.buffers);
+    return status;
+}
+
+gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int64_t k, double *weight) {
+    double min = store->min > 0 ? store->min : 0;
+    gcor_keeper *keeper = store->keeper;
+    k -= store->edges.above;
+    *weight = k < 1 ? INFINITY : 0;
+    if (k < 1 || k > store->count) return GCOR_OK;
+    return keeper ? keeper->type->rank(keeper, context, min, k, weight)
+                  : rank_in_chunks(store, context, min, k, weight);
+}
+
+/* ---- pruning --------------------------------------------------------------------------------------- */
+
+/* Prune when half as many edges more have come as stay then: so the work grows with the edges that come. */
+static void set_limit(gcor_store *store) {
+    enum { MIN_EDGES = 1 << 16 }; /* pruning fewer gains nothing */
+    int64_t kept = gcor_max(store->count, store->wanted);
+    store->limit = gcor_max(kept, MIN_EDGES) / 2 * 3;
+}
+
+void gcor_store_want(gcor_store *store, int64_t k) {
+    store->wanted = k;
+    set_limit(store);
+}
+
+/* The chunk's edges from a weight on, in memory of their own; nothing is done to a chunk in a file. After an error the
+ * chunk is as it was. */
+static void prune_chunk(gcor_store *store, gcor_context *context, double min, gcor_chunk *chunk) {
+    const gcor_side side = store->edges.rule.side;
+    gcor_chunk fresh = *chunk;
+    if (chunk->file || gcor_stop(context)) return;
+    fresh.n = count_kept(side, min, chunk->r, chunk->n);
+    fresh.r = NULL;
+    if (fresh.n == chunk->n || (fresh.n > 0 && gcor_chunk_allocate(context, &fresh))) return;
+    for (int64_t e = 0, at = 0; at < fresh.n; e++) {
+        fresh.r[at] = chunk->r[e];
+        fresh.position[at] = chunk->position[e];
+        at += gcor_raw_weight(side, chunk->r[e]) >= min;
+    }
+    gcor_store_drop_chunk(store, chunk);
+    *chunk = fresh;
+    gcor_store_note_held(store, chunk, 1);
+}
+
+static gcor_status prune(gcor_store *store, gcor_context *context, double min) {
+    int64_t n_chunks = store->n_chunks;
+    if (store->keeper) return store->keeper->type->drop(store->keeper, context, min, &store->count);
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t k = 0; k < n_chunks; k++) prune_chunk(store, context, min, &store->chunks[k]);
+    store->n_chunks = store->count = 0;
+    for (int64_t k = 0; k < n_chunks; k++) {
+        store->count += store->chunks[k].n;
+        if (store->chunks[k].n > 0) store->chunks[store->n_chunks++] = store->chunks[k];
+    }
+    return context->error.status;
+}
+
+/* The k-th largest weight of the edges that came is one that the k-th largest of all pairs is not below. */
+gcor_status gcor_store_prune(gcor_store *store, gcor_context *context) {
+    double weight;
+    gcor_status status = gcor_store_rank(store, context, store->wanted, &weight);
+    if (!status && weight > store->edges.rule.min) {
+        store->edges.rule.min = weight;
+        status = prune(store, context, weight);
+    }
+    set_limit(store);
+    return status;
+}
