@@ -209,7 +209,7 @@ typedef enum {
  * sink gets its values through take(). */
 typedef struct {
     const char *name; /* (required) also the mark in a saved file */
-    /* Non-zero if every value is kept: writing them then bounds the run, unless products are long. */
+    /* (optional; 0: no) Non-zero if every value is kept: writing them then bounds the run, unless products are long. */
     int keeps_all;
     /* (required) Consume a segment. Called by several threads at once, each with its own index `thread` below
      * context->threads and its own pairs; segments come in any order. */

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-/* Users are told that gpucor takes at most 1 GB; operands get half of it, or less if the result leaves less. */
+/* We promise 1 GB in total; operands take less if the result leaves less. */
 static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, MIN_OPERAND_MEMORY = (int64_t)64 << 20;
 
-enum { KEPT_BYTES = 8 << 20 }; /* of scratch kept from one run to the next */
+enum { KEPT_BYTES = 8 << 20 }; /* of scratch that is kept from one run to the next */
 
 static int cpu_count(char *reason, size_t size) {
     if (size > 0) reason[0] = 0;
@@ -64,8 +64,8 @@ int64_t cpu_memory(const gcor_state *state) {
     return gcor_clamp(gcor_available_memory() - state->context->result_bytes, MIN_OPERAND_MEMORY, OPERAND_MEMORY);
 }
 
-/* Micro-panels of two sides of a tile must fit in memory even for very long columns. Variables are packed again for
- * each tile: a square tile packs the fewest per pair. */
+/* Two panels of a tile's width must fit the memory even for very long columns. Variables are packed anew for each tile:
+ * a square tile packs the fewest per pair. */
 static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     *n_col = 2048;
     while (*n_col > 64 && 2 * *n_col * cpu_column_bytes(state, kind, n_obs) > OPERAND_MEMORY) *n_col /= 2;

@@ -1,4 +1,4 @@
-/* Shared by the products of the CPU back end: a tile's blocks, scratch memory, delivery to the sink. */
+/* Shared by the products of the CPU back end: blocks of a tile, scratch memory, delivery to the sink. */
 #include "cpu.h"
 
 #include "../base/alloc.h"

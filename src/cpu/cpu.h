@@ -8,7 +8,7 @@
  *   kendall.c           a tile of signs pair by pair, where that is cheaper
  *     knight.c levels.c   by sorting, and by a table of levels
  *   pairwise.c          a tile of pairs that have observations of their own, but for signs
- *   overlap.c           the product of adjacencies (engine/overlap.h) */
+ *   overlap.c           the product of adjacencies (measure/overlap.h) */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
@@ -19,7 +19,7 @@
 typedef struct {
     gcor_operand head;
     const gcor_measure *measure;
-    const gcor_design *design; /* belongs to the run, which outlives the operand */
+    const gcor_design *design; /* the run's, which outlives the operand */
     const cpu_kernels *kernels;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
     int64_t stride;        /* from one of these to the next: n_obs; REAL: up to CPU_PADDING more, zeros */
@@ -32,19 +32,20 @@ typedef struct {
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS */
 } cpu_operand;
 
-/* A whole micro-panel may go beyond the last variable; it then has that one again, and nobody asks for the sums. */
+/* Clamps a variable to the operand's last one. A micro-panel may extend beyond it; it then repeats that variable, whose
+ * extra sums are not used. */
 static inline int64_t cpu_at_most_last(const cpu_operand *o, int64_t var) {
     int64_t last = o->head.first + o->head.n_var - 1;
     return var < last ? var : last;
 }
 
-/* A memory buffer that is reused from tile to tile. */
+/* Scratch memory, kept between tiles. */
 typedef struct {
     void *at;
     int64_t bytes;
 } cpu_scratch;
 
-/* Variables of an operand, packed in micro-panels from number `first` on. */
+/* Variables first .. first+n_var-1 of an operand, packed in micro-panels. */
 typedef struct {
     const cpu_operand *of; /* NULL: none */
     int64_t first, n_var;
@@ -56,7 +57,7 @@ struct gcor_state {
     gcor_context *context;
     gcor_sink *sink;
     const cpu_kernels *kernels;
-    cpu_packed rows, cols; /* of a tile */
+    cpu_packed rows, cols; /* of the last tile */
     cpu_scratch sums, work;
     cpu_scratch row_levels, col_levels;
 };
@@ -74,41 +75,41 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
 void cpu_release(gcor_state *state, gcor_operand *operand);
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 
-/* block.c. Returns the scratch memory, grown to at least count elements of `size` bytes; the contents are undefined.
- * Owned by the scratch; NULL after an error. */
+/* block.c. Returns scratch for `count` items of `size` bytes, contents undefined; NULL after an error. */
 void *cpu_reserve(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
 
-/* Frees the scratch if it is larger than `most` bytes; 0: always. */
+/* Free the scratch if it is larger than `most` bytes; 0: in any case. */
 void cpu_trim(cpu_scratch *scratch, int64_t max);
 
-/* cpu_blocks(): number of blocks of the tile. cpu_block(): block b, from 0; it may have no pair of the sink's shape. */
+/* A tile has cpu_blocks() blocks; cpu_block() returns number b, from 0. Some have no pair that counts. */
 int64_t cpu_blocks(const gcor_tile *tile);
 gcor_tile cpu_block(const gcor_tile *tile, int64_t b);
-/* True if a part of a tile has no pair of the sink's shape, or none in the pair mask. */
+/* True if a part of a tile has no pair that counts. */
 int cpu_is_outside(const gcor_state *state, const gcor_tile *part);
 
-/* Hands a segment to the sink. Any thread. */
+/* Deliver a segment to the run's sink; an error is in the context. */
 void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);
 
-/* A product of variables of `length` elements: micro-panels of them are packed, a slice of elements at a time, so that
- * memory is bounded. A micro-panel of `planes` planes of a slice each, one after the other, is laid out as in
+/* How variables of `length` elements are multiplied: micro-panels of them are packed, a slice of elements at a time, so
+ * that memory is bounded. A micro-panel has `planes` planes of a slice each, one after the other, laid out as in
  * kernels.h. */
 typedef struct cpu_product cpu_product;
 struct cpu_product {
     int64_t length, slice;
-    int64_t element, sum_bytes; /* of an element; of a sum, 0: the same */
-    int64_t chunk;              /* elements at a time that stay in the cache, 0: as many as is usual */
-    int planes, sums;           /* of a variable; of a pair, CPU_BLOCK_PAIRS apart */
+    int64_t element, sum_bytes; /* bytes of an element; of a sum, 0: the same */
+    int64_t chunk;              /* elements multiplied at a time, which stay in the cache; 0: the default */
+    int planes, sums;           /* planes of a variable; sums of a pair, CPU_BLOCK_PAIRS apart */
     cpu_sign_mode mode;
-    int64_t work_bytes; /* that pack() needs, for each thread */
+    int64_t work_bytes; /* scratch of pack(), for each thread */
 
-    /* Write elements first .. first+n-1 of variables `var` and following, one micro-panel of them. Any thread. */
+    /* Pack elements first .. first+n-1 of the variables from `var` on into one micro-panel. Any thread. */
     void (*pack)(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                  int64_t first, int64_t n, char *micro_panel, void *work);
-    /* Multiply n elements of CPU_KERNEL_ROWS variables and of a micro-panel, which begin there. Any thread. */
+    /* Multiply n elements of CPU_KERNEL_ROWS variables, from `rows` on, by those of the micro-panel at `cols`. Any
+     * thread. */
     void (*multiply)(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
                      void *sums);
-    /* Hands a block's sums to the sink; may overwrite them. Any thread. */
+    /* Deliver a block's sums, which it may overwrite, to the sink. Any thread. */
     void (*deliver)(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                     const cpu_operand *cols, const gcor_tile *block, void *sums);
 };
@@ -126,7 +127,7 @@ int64_t cpu_overlap_side(int64_t n_var);
 int64_t cpu_overlap_memory(int64_t n_var);
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
-/* kendall.c. True if cpu_multiply_by_pairs() takes less time for the tile than bit planes of that mode. */
+/* kendall.c: true if cpu_multiply_by_pairs() is faster for a tile of signs than planes of that mode. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                             const gcor_tile *tile, cpu_sign_mode mode);
 

@@ -1,6 +1,5 @@
-/* The second product: columns of adjacencies by columns. They lie in micro-panels, as kernels have them, from the
- * beginning; a block's sums and some observations of its columns stay in the second-level cache, and the columns of a
- * whole tile's blocks, one column of blocks after the other, in the third. */
+/* The product of columns of adjacencies, which are stored as micro-panels. A block's sums and a chunk of its columns
+ * stay in the second-level cache, the columns of a column of blocks in the third-level cache. */
 #include "cpu.h"
 
 #include "../base/os.h"
@@ -12,27 +11,27 @@
 
 #include <string.h>
 
-enum { OPERANDS_PART = 8 }; /* operands get 1/8 of the memory */
+enum { OPERANDS_PART = 8 }; /* fraction 1 / OPERANDS_PART of the memory is for operands */
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 64, COLS = CPU_BLOCK_COLS, CHUNK = CPU_OVERLAP_RUN };
 _Static_assert(WIDTH * sizeof(float) == CPU_MICRO_PANEL_BYTES, "micro_panels as kernels have them");
 
-/* A tile in progress. */
+/* The product of a tile. */
 typedef struct {
     gcor_state *state;
     const gcor_adjacency *row_slab, *col_slab;
     const gcor_tile *tile;
-    double *sums; /* ROWS x COLS per thread */
-    float *rows;  /* ROWS x CHUNK per thread */
+    double *sums; /* ROWS x COLS for each thread */
+    float *rows;  /* ROWS x CHUNK for each thread */
 } overlaps;
 
-/* Address of element k of the variables from `var` on, a multiple of WIDTH. */
+/* Returns element k of the micro-panel that begins at variable `var`, a multiple of WIDTH. */
 static const float *element(const gcor_adjacency *slab, int64_t k, int64_t var) {
     return gcor_adjacency_row(slab, k, (var - slab->head.first) / WIDTH);
 }
 
 /* ---- a block ------------------------------------------------------------------------------------- */
 
-/* Blocks with the same columns are consecutive. */
+/* Blocks with the same columns follow one another. */
 static gcor_tile block_of(const gcor_tile *tile, int64_t b) {
     int64_t high = (tile->n_row + ROWS - 1) / ROWS, row = b % high * ROWS, col = b / high * COLS;
     return (gcor_tile){tile->row + row, gcor_min(ROWS, tile->n_row - row), tile->col + col,
@@ -43,7 +42,7 @@ static int64_t count_blocks(const gcor_tile *tile) {
     return (tile->n_row + ROWS - 1) / ROWS * ((tile->n_col + COLS - 1) / COLS);
 }
 
-/* Prefetches part `at` of `of` of n adjacencies of some variables into the L2 cache, while earlier ones are
+/* Prefetch part `at` of `of` of n elements of some variables into the second-level cache, while the elements before are
  * multiplied. */
 static void fetch(const gcor_adjacency *slab, int64_t var, int64_t n_var, int64_t first, int64_t n, int64_t at,
                   int64_t of) {
@@ -55,8 +54,8 @@ static void fetch(const gcor_adjacency *slab, int64_t var, int64_t n_var, int64_
     }
 }
 
-/* n adjacencies of a block's rows, those of CPU_KERNEL_ROWS variables side by side: as many of them fit the first-level
- * cache beside a micro-panel of columns. */
+/* Pack n elements of a block's rows, CPU_KERNEL_ROWS variables side by side: they fit the first-level cache beside a
+ * micro-panel of columns. */
 static void pack(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, float *out) {
     for (int64_t r = 0; r < block->n_row; r += CPU_KERNEL_ROWS) {
         const float *from = element(o->row_slab, first, (block->row + r) / WIDTH * WIDTH) + (block->row + r) % WIDTH;
@@ -65,7 +64,7 @@ static void pack(const overlaps *o, const gcor_tile *block, int64_t first, int64
     }
 }
 
-/* Multiplies adjacencies first .. first+n-1 of all pairs of the shape; prefetches the `next` ones after them. */
+/* Multiply elements first .. first+n-1 of all pairs that count, and prefetch the `next` ones. */
 static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t first, int64_t n, int64_t next,
                            float *packed, double *sums) {
     int64_t parts = (block->n_col + WIDTH - 1) / WIDTH * ((block->n_row + CPU_KERNEL_ROWS - 1) / CPU_KERNEL_ROWS);
@@ -83,7 +82,7 @@ static void multiply_chunk(const overlaps *o, const gcor_tile *block, int64_t fi
     }
 }
 
-/* Those of n columns of one micro-panel, from number `col` on. */
+/* The overlaps of n columns of one micro-panel, from variable `col` on. */
 static void find_overlaps(const overlaps *o, int64_t row, int64_t col, int64_t n, const double *shared, float *out) {
     const gcor_overlap_rule rule = o->row_slab->rule;
     const float *a = element(o->col_slab, row, col / WIDTH * WIDTH) + col % WIDTH;
@@ -139,14 +138,13 @@ gcor_status cpu_multiply_adjacencies(gcor_state *state, const gcor_adjacency *ro
     return context->error.status;
 }
 
-/* The side of the grid that other products use. */
+/* The same squares as for coefficients. */
 int64_t cpu_overlap_side(int64_t n_var) {
     return gcor_grid_of(GCOR_UPPER, n_var, n_var).side;
 }
 
-/* Plans with the memory that the result leaves. An eighth is for prepared columns, the rest for one or two slabs. It
- * is halved if two slabs are needed and the size of the result is unknown, because the result grows at the same
- * time. */
+/* Divides the memory that the result leaves: an eighth is for prepared columns, the remainder for slabs. If the size of
+ * the result is unknown, two slabs get half of it, as the result is written at the same time. */
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     const int64_t bytes = gcor_adjacency_bytes(n_var);
     const int64_t left = gcor_max(0, gcor_available_memory() - context->result_bytes);
@@ -158,7 +156,7 @@ gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n
     return GCOR_OK;
 }
 
-/* Two slabs of the smallest width, and prepared columns. */
+/* Two minimum-width slabs, and prepared columns. */
 int64_t cpu_overlap_memory(int64_t n_var) {
     const int64_t bytes = gcor_adjacency_bytes(n_var), max = cpu_memory(NULL);
     int64_t slabs = bytes * gcor_min(n_var, 2 * cpu_overlap_side(n_var));

@@ -1,14 +1,14 @@
-/* Products of REAL and DOUBLE operands. Approximate coefficients of REAL columns are single-precision sums of
- * products of unit-length columns. Coefficients rounded to single precision are sums of slices, the same on a GPU to
- * the last bit. All others are sums in double, where a product of two floats is exact; DOUBLE columns are summed in
- * runs (coefficient.h), the same on a GPU. */
+/* REAL and DOUBLE operands. Approximate coefficients of REAL operands are sums in single precision of columns scaled to
+ * unit length. Coefficients rounded to single precision are summed slice by slice in single precision, to the same last
+ * bit as on a GPU. All others are sums of doubles, in which a product of two floats is exact; DOUBLE operands are
+ * summed in runs (coefficient.h), as on a GPU. */
 #include "cpu.h"
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
 
-/* Observations that are packed at a time: 64 MB of the variables of a tile; whole runs of DOUBLE ones. And where some
- * are summed in single precision, and as many at a time as stay in the first-level cache: whole slices. */
+/* SLICE: observations packed at a time, 64 MB for a tile's variables, in whole runs. SINGLE_SLICE, SINGLE_CHUNK: for
+ * sums in single precision, in whole slices; a chunk stays in the first-level cache. */
 enum { SLICE = 2048, SINGLE_SLICE = 171 * GCOR_OBS_SLICE, SINGLE_CHUNK = 11 * GCOR_OBS_SLICE };
 _Static_assert(SLICE % GCOR_OBS_RUN == 0, "slices of whole runs");
 
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) void prefetch_column(const cpu_oper
     __builtin_prefetch(o->inverse + (var - o->head.first));
 }
 
-/* A few columns are far apart in memory: all are requested before the first is read. */
+/* A few columns are far apart in memory: all are prefetched before the first is read. */
 static inline __attribute__((always_inline)) void
 prefetch_columns(const cpu_operand *a, const cpu_operand *b, int64_t row, int64_t col, const int32_t *k, int64_t n) {
     prefetch_column(a, row);
@@ -154,20 +154,20 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
     }
 }
 
-/* The error of a sum of n products is at most n roundings of the sum of their absolute values, which is at most the
- * product of the columns' lengths. The added terms are for scaling to unit length and, in double, for the division. */
+/* A sum of n products is off by at most n roundings of the sum of their absolute values, which is at most the product
+ * of the columns' lengths. The added terms bound the errors of scaling to unit length, or of the division. */
 static double error_bound(int is_approx, int64_t n_obs) {
     double n = (double)n_obs * 0x1p-24;
     if (!is_approx) return (double)(n_obs + 4) * 0x1p-52;
     return n < 0.5 ? n / (1 - n) + 0x1p-20 : 1;
 }
 
-/* True if coefficients are rounded to single precision. */
+/* True if coefficients are delivered as floats. */
 static int is_rounded(const gcor_state *state, const cpu_operand *rows) {
     return rows->head.kind == GCOR_REAL && state->sink->form == GCOR_AS_FLOATS;
 }
 
-/* Converts products to coefficients in place, or to floats in `rounded` for a sink that keeps no more. */
+/* Replace products by coefficients, or write them as floats to `rounded`. */
 static void set_coefficients(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                              double *products, float *rounded, gcor_segment *segment) {
     int64_t row = segment->row - rows->head.first, col = segment->col - cols->head.first;
@@ -201,7 +201,8 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
         } else {
             set_coefficients(state, rows, cols, (double *)sums + at, rounded, &segment);
         }
-        /* A failure is in the context. Not by cpu_deliver(): a copy of what was written just now would wait. */
+        /* A failure is in the context. Not by cpu_deliver(), whose copy of the segment would stall on the writes just
+         * made. */
         (void)state->sink->type->take(state->sink, state->context, thread, &segment);
     }
 }

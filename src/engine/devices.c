@@ -1,5 +1,4 @@
-/* Decides which devices perform a run: one if that is enough, with the others as replacements if it fails, or
- * several at once. */
+/* Distributes a run to devices: to several at once, or to one, which the next device replaces if it fails. */
 #include "session.h"
 #include "../base/threads.h"
 #include "workers.h"
@@ -8,7 +7,7 @@ int gcor_is_of_device(gcor_status status) {
     return status == GCOR_DEVICE_ERROR || status == GCOR_NO_DEVICE_MEMORY || status == GCOR_NO_BACKEND;
 }
 
-/* Computes the whole queue on the calling thread. */
+/* Do the whole queue on one device, in the calling thread. */
 static gcor_status use_device(gcor_work *work, gcor_context *context, int device, gcor_sink *sink) {
     gcor_state *state;
     gcor_worker *worker = NULL;
@@ -20,7 +19,7 @@ static gcor_status use_device(gcor_work *work, gcor_context *context, int device
     return status;
 }
 
-/* Computes into a separate sink, so that nothing is left of a device that fails. */
+/* Use a fork of the sink, which is dropped if the device fails. */
 static gcor_status try_device(gcor_work *work, gcor_context *context, int device) {
     gcor_sink *sink = work->job->sink, *own;
     gcor_status status = sink->type->fork(sink, context, &own);
@@ -31,7 +30,7 @@ static gcor_status try_device(gcor_work *work, gcor_context *context, int device
     return status;
 }
 
-/* Restarts the run after a device failed. */
+/* Reset the run for another device after one has failed. */
 static gcor_status begin_again(gcor_work *work, gcor_context *context) {
     work->job->devices_lost++;
     work->job->lost = context->error;
@@ -51,7 +50,7 @@ static gcor_status use_any_device(gcor_work *work, gcor_context *context) {
     return status;
 }
 
-/* Divides the threads among the workers; if the system allows fewer threads, there are fewer workers. */
+/* Divide the threads between the workers. If the system allows fewer threads, there are fewer workers. */
 static gcor_status shard_threads(gcor_work *work, gcor_context *context, int workers) {
     int threads = context->threads > workers ? context->threads / workers : 1;
     int spare = gcor_spare_threads(workers * threads);

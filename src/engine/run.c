@@ -1,4 +1,4 @@
-/* A run: which observations count, which pairs there are, and then all of them, by one worker or several. */
+/* A run: selects the observations, lists the squares of pairs, and lets one worker or several do them. */
 #include "../base/alloc.h"
 #include "run.h"
 #include "../sink/combine.h"
@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A job of fewer steps is sooner done by one thread, and by one device: about 0.1 ms of a processor, a few of a GPU. */
+/* Jobs of fewer steps are faster on one thread, and on one device: about 0.1 ms of a processor, a few ms of a GPU. */
 static const double STEPS_OF_A_THREAD = 1 << 20, STEPS_OF_A_DEVICE = 274877906944.0;
 
-/* Where every value is kept, a device computes faster than the host's memory can be filled up to so many steps a pair,
- * and a second one would wait. */
+/* If every value is kept, one device fills the host's memory as fast as it can be written, up to this many steps per
+ * pair; a second device would wait. */
 static const double STEPS_OF_A_VALUE = 16384;
 
-/* How many steps a pair takes: multiplications, or 64 pairs of observations each. */
+/* Returns the steps of a pair: multiplications, or 64 pairs of observations each. */
 static double steps_of_pair(gcor_kind kind, int64_t n_obs) {
     double n = (double)n_obs;
     switch (kind) {
@@ -46,7 +46,7 @@ static gcor_status fill_work(gcor_work *work, gcor_context *context) {
     return gcor_queue_fill(&work->queue, context, &work->grid, &job->shard);
 }
 
-/* Whether several devices are to share so many steps. */
+/* True if so many steps are worth several devices. */
 static int is_shared(const gcor_work *work, double steps) {
     double min = work->session->shared_steps;
     if (min > 0) return steps >= min;
@@ -69,7 +69,7 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
     return status;
 }
 
-/* Which observations of a subject count; what is known of its data is then to be ended with forget_data(). */
+/* Select the observations of a subject. The caller ends *data with forget_data(), also after an error. */
 static gcor_status look_at_data(gcor_context *context, gcor_job *job, const gcor_subject *subject, gcor_data *data) {
     gcor_observations observations;
     gcor_design *design;
@@ -93,7 +93,7 @@ static void forget_data(gcor_data *data) {
     gcor_design_free((gcor_design *)data->cols.design);
 }
 
-/* Of an error the subject. */
+/* Add the subject's number to an error message. */
 static gcor_status in_subject(gcor_context *context, gcor_status status, int64_t s) {
     char message[sizeof context->error.message];
     if (status != GCOR_BAD_INPUT) return status;
@@ -102,7 +102,7 @@ static gcor_status in_subject(gcor_context *context, gcor_status status, int64_t
     return status;
 }
 
-/* All subjects', or the one's; what is not reached is cleared. */
+/* Look at every subject's data, or at the only data set. Entries that are not reached are cleared. */
 static gcor_status look_at_all(gcor_context *context, gcor_job *job, gcor_data *data, int64_t n) {
     const gcor_combination *all = job->combination;
     gcor_status status = GCOR_OK;

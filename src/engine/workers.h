@@ -49,20 +49,20 @@ gcor_status gcor_worker_multiply(gcor_worker *worker, const gcor_tile *tile);
 /* Multiply all squares of the queue, where there is no other worker, and finish. */
 gcor_status gcor_worker_drain(gcor_worker *worker);
 gcor_status gcor_worker_finish(gcor_worker *worker);
-/* Frees the worker, also after an error. NULL is allowed. */
+/* Free the worker and its operands; also after an error. NULL is allowed. */
 void gcor_worker_close(gcor_worker *worker);
 /* Min side of a square that keeps the worker's device busy. */
 int64_t gcor_worker_min_side(const gcor_worker *worker);
 
-/* devices.c: do all of work->queue, on so many of the session's devices; where that is one, the next ones stand in
- * for it should it fail. job->devices_lost counts those that failed. An error: all did, or something else went wrong.
- */
+/* devices.c: do the whole queue on `workers` of the session's devices. If that is one, the next device replaces it when
+ * it fails. job->devices_lost counts the devices that failed. After an error all have failed, or the error is not a
+ * device's. */
 gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers);
-/* True if the status is a device's failure, so that another device may do the work. */
+/* True if the status means that a device failed, so that another device may do its work. */
 int gcor_is_of_device(gcor_status status);
 
-/* workers.c: computes on the first n of the session's devices, each with that many threads. The sink must support
- * fork and merge. */
+/* workers.c: do the whole queue on the first n of the session's devices, each with `threads` threads. The job's sink
+ * must have fork() and merge(). */
 gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads);
 
 #endif

@@ -1,5 +1,7 @@
-/* Topological overlap: how strongly two variables share neighbors (Zhang and Horvath 2005). The adjacencies are powers
- * of coefficients; engine/overlap.c multiplies them. */
+/* Topological overlap: how strongly two variables share neighbors (Zhang and Horvath 2005). A run of coefficients makes
+ * the matrix of adjacencies; the overlaps are a product of its columns. If the matrix does not fit the memory, two
+ * slabs of it are kept at a time, each the columns of some variables, and coefficients are computed again for each pair
+ * of slabs, which takes little time compared with the product of slabs. */
 #ifndef GPUCOR_OVERLAP_H
 #define GPUCOR_OVERLAP_H
 
@@ -9,24 +11,24 @@
 extern "C" {
 #endif
 
-/* What an adjacency is, and what becomes of those of two variables. */
+/* Defines the adjacency of two variables, and their overlap. */
 typedef struct gcor_overlap_rule {
     gcor_similarity similarity;
     double power;
     int keeps_sign;       /* |r|^power with the sign of r, whatever `similarity` is */
-    int is_absolute;      /* the size of the overlap counts */
-    int is_halved;        /* the mean of the adjacency and of the part of the neighbours that is shared */
-    int is_mean;          /* the mean of both connectivities, not the smaller one, is what that is a part of */
+    int is_absolute;      /* the overlap's absolute value is taken */
+    int is_halved;        /* the overlap is the mean of the adjacency and the fraction of shared neighbors */
+    int is_mean;          /* the fraction is relative to the mean of both connectivities, not to the smaller one */
     int replaces_missing; /* a pair without a coefficient has the adjacency 0; otherwise it is an error */
 } gcor_overlap_rule;
 
-/* Below it is 0: products of larger ones are ordinary numbers in single precision. It is less than all sums' roundings,
- * but where a quotient is of such numbers alone. */
+/* Smaller adjacencies count as 0, so that products are normal numbers in single precision. They are below the rounding
+ * errors of all sums, except in a quotient of such numbers alone, which is_halved has. */
 GCOR_INLINE double gcor_min_adjacency(const gcor_overlap_rule *rule) {
     return rule->is_halved ? 0 : 0x1p-60;
 }
 
-/* Of a coefficient, or of what stands for none: 0. */
+/* Returns the adjacency of a coefficient; 0 for a missing one. */
 GCOR_INLINE double gcor_adjacency_of(const gcor_overlap_rule *rule, double r) {
     double base = rule->keeps_sign ? fabs(r) : gcor_base(rule->similarity, r);
     double a = r <= 1 ? gcor_power(base, rule->power) : 0;
@@ -34,8 +36,8 @@ GCOR_INLINE double gcor_adjacency_of(const gcor_overlap_rule *rule, double r) {
     return rule->keeps_sign && r < 0 ? -a : a;
 }
 
-/* shared: the sum over all others of the products of their adjacencies with the two; a: that of the two; the sums of
- * the sizes of each one's. */
+/* shared: the sum over all other variables of the products of their adjacencies with these two; a: the adjacency of
+ * these two; connectivity: each one's sum of absolute adjacencies. */
 GCOR_INLINE double gcor_overlap_of(const gcor_overlap_rule *rule, double shared, double a, double connectivity,
                                    double other_connectivity) {
     double size = fabs(a), all = connectivity < other_connectivity ? connectivity : other_connectivity;

@@ -8,7 +8,7 @@
 
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, SOME = 256 };
 
-/* gcor_power() for n values, vectorized if computed by multiplication. */
+/* gcor_power() of n values, vectorized for powers that are multiplied out. */
 static void prune_all(double power, int64_t n, const double *base, double *out) {
     const int is_whole = power == (double)(int)power;
     if (!gcor_is_multiplied(power)) {
@@ -22,7 +22,7 @@ static void prune_all(double power, int64_t n, const double *base, double *out) 
     }
 }
 
-/* Computes gcor_base() of n values, 0 for those that are no coefficients; returns the number of the latter. */
+/* gcor_base() of coefficients, and 0 of other values; returns the number of these. */
 static int64_t find_bases(gcor_similarity similarity, const double *r, int64_t n, double *base) {
     int64_t missing = 0;
 #pragma omp simd reduction(+ : missing)
@@ -35,7 +35,7 @@ static int64_t find_bases(gcor_similarity similarity, const double *r, int64_t n
     return missing;
 }
 
-/* Computes gcor_adjacency_of() of at most SOME values; returns how many are no coefficients. */
+/* gcor_adjacency_of() of at most SOME values; returns how many are no coefficients. */
 static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, int64_t n, float *out) {
     double base[SOME], a[SOME];
     const double min = gcor_min_adjacency(rule);
@@ -50,8 +50,7 @@ static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, 
     return missing;
 }
 
-/* Stores the adjacencies of variable `row` with n variables from the slab's variable `col` on, in the columns of the
- * latter. */
+/* Store the adjacencies of variable `row` with n of the slab's variables from index `col` on. */
 static void put(gcor_adjacency *to, int64_t row, int64_t col, int64_t n, const float *a) {
     for (int64_t k = 0; k < n;) {
         int64_t from = (col + k) % WIDTH, some = WIDTH - from < n - k ? WIDTH - from : n - k;
@@ -61,7 +60,7 @@ static void put(gcor_adjacency *to, int64_t row, int64_t col, int64_t n, const f
     }
 }
 
-/* Counts each pair once, and no variable with itself. */
+/* Count each pair once, in one of its two orders, and no variable with itself. */
 static int64_t count_missing(int64_t row, int64_t col, int64_t n, const double *r) {
     int64_t missing = 0;
     for (int64_t k = 0; k < n; k++) missing += col + k > row && !(r[k] <= 1);
@@ -85,8 +84,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-/* Copies WIDTH rows from r WIDTH on of the columns from c WIDTH on to their mirrored positions, as far as they are
- * in the sink's triangle. */
+/* Copy the pairs of micro-panels r and c to their other position in the matrix. */
 static void mirror(gcor_adjacency *of, int64_t r, int64_t c) {
     const int64_t n = of->sink.n_col, n_row = n - r * WIDTH < WIDTH ? n - r * WIDTH : WIDTH;
     const int64_t n_col = n - c * WIDTH < WIDTH ? n - c * WIDTH : WIDTH;
@@ -98,7 +96,7 @@ static void mirror(gcor_adjacency *of, int64_t r, int64_t c) {
             if (r != c || (is_upper ? i < j : i > j)) to[j * WIDTH + i] = from[i * WIDTH + j];
 }
 
-/* Fills the columns from c WIDTH on: mirrored rows, and zeros on the diagonal and beyond the last variable. */
+/* Fill in the missing rows and the zeros of micro-panel c. */
 static void complete(gcor_adjacency *of, int64_t c) {
     const int64_t n = of->sink.n_col, micro_panels = (of->head.n_var + WIDTH - 1) / WIDTH;
     const int64_t beyond = c + 1 == micro_panels ? micro_panels * WIDTH - of->head.n_var : 0;
@@ -110,7 +108,7 @@ static void complete(gcor_adjacency *of, int64_t c) {
         of->values[(c * n + of->head.first + v) * WIDTH + v % WIDTH] = 0;
 }
 
-/* Sums of absolute values, in sequence. */
+/* Sum absolute adjacencies in a fixed order. */
 static void connect(gcor_adjacency *of, int64_t c) {
     const int64_t some = of->head.n_var - c * WIDTH < WIDTH ? of->head.n_var - c * WIDTH : WIDTH;
     double sum[WIDTH] = {0};
@@ -154,7 +152,7 @@ static void release(gcor_sink *sink) {
     gcor_free(adjacency);
 }
 
-/* Used by one worker: neither forked nor merged. */
+/* Neither forked nor merged: it belongs to one worker. */
 const gcor_sink_type gcor_adjacency_type = {.name = "adjacency", .take = take, .free = release};
 
 /* ---- memory --------------------------------------------------------------------------------------- */

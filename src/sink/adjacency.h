@@ -1,5 +1,5 @@
-/* The sink that builds the adjacency matrix for topological overlap, or a slab of it: the columns of some variables,
- * with all variables in each, and zeros on the diagonal. */
+/* The sink of a run of coefficients that makes a slab of the matrix of adjacencies: the columns of some variables, or
+ * of all, with all variables in each and zeros on the diagonal. It is then an operand of the run of overlaps. */
 #ifndef GPUCOR_ADJACENCY_H
 #define GPUCOR_ADJACENCY_H
 
@@ -10,30 +10,30 @@
 extern "C" {
 #endif
 
-/* Micro-panel width: element k of the slab's variable v is at [(v / WIDTH * n_var + k) * WIDTH + v % WIDTH], as
- * kernels expect (cpu/kernels.h). */
+/* Variables of a micro-panel (cpu/kernels.h): element k of the slab's variable v is at [(v / WIDTH * n_var + k) * WIDTH
+ * + v % WIDTH]. */
 enum { GCOR_ADJACENCY_WIDTH = 32 };
 
-/* shape: for the whole matrix the triangle whose pairs are delivered, each once; for a slab GCOR_FULL, and every
- * pair of its columns is delivered. */
+/* The sink's shape is that of a triangle for the whole matrix, which then gets every pair once; it is GCOR_FULL for a
+ * slab, which gets every pair of its columns. */
 struct gcor_adjacency {
-    gcor_operand head; /* first: as an operand, of kind GCOR_ADJACENCY; first, n_var: the slab's variables */
+    gcor_operand head; /* first; of kind GCOR_ADJACENCY; its first and n_var are the slab's variables */
     gcor_sink sink;    /* n_row and n_col: all variables */
     gcor_overlap_rule rule;
-    int64_t missing;      /* pairs without a coefficient */
-    float *values;        /* NULL: a device has them */
-    double *connectivity; /* of each of its variables the sum of sizes; NULL: a device has them */
+    int64_t missing;      /* number of pairs without a coefficient */
+    float *values;        /* owned; NULL: they are on a device */
+    double *connectivity; /* each variable's sum of absolute adjacencies; owned; NULL: they are on a device */
     gcor_buffer memory;
-    /* The matrix on the run's device, if it is not in host memory, and the function that frees it. */
+    /* A device's own form of the slab, and the function that frees it. NULL: none. */
     void *device;
     void (*free_device)(void *device);
 };
 
 extern const gcor_sink_type gcor_adjacency_type;
 
-/* Creates the matrix of variables first .. first+n-1 with all n_var; first is a multiple of WIDTH. shape: see
- * gcor_adjacency. in_memory: in host memory, otherwise on the device that computes the coefficients. *adjacency is
- * the caller's, to free with gcor_sink_free(); NULL after an error. */
+/* A slab of variables first .. first+n-1 of n_var; first is a multiple of WIDTH. in_memory: values are in host memory;
+ * otherwise the device that computes the coefficients keeps them. *adjacency: the caller's, to end with
+ * gcor_sink_free() of its sink; NULL after an error. */
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
                                int64_t first, int64_t n, int in_memory, gcor_adjacency **adjacency);
 
@@ -41,14 +41,14 @@ static inline gcor_adjacency *gcor_adjacency_of_sink(gcor_sink *sink) {
     return (gcor_adjacency *)((char *)sink - offsetof(struct gcor_adjacency, sink));
 }
 
-/* Bytes of a variable's adjacencies in the host's memory. */
+/* Returns the bytes of a variable's adjacencies in host memory. */
 int64_t gcor_adjacency_bytes(int64_t n_var);
 
-/* Completes a matrix in host memory after a run: fills the other triangle, writes zeros where there is no pair, and
- * computes connectivities. Uses context->threads threads. */
+/* After a run, for a slab in host memory: fill in the other half of the matrix, the zeros and the connectivities, by
+ * context->threads threads. */
 gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *context);
 
-/* Element k of the WIDTH variables of micro-panel c. */
+/* Returns element k of micro-panel c. */
 static inline const float *gcor_adjacency_row(const gcor_adjacency *adjacency, int64_t k, int64_t c) {
     return adjacency->values + (c * adjacency->sink.n_col + k) * GCOR_ADJACENCY_WIDTH;
 }

@@ -14,12 +14,12 @@ static size_t value_bytes(const gcor_combine *c) {
     return c->sink.approximate ? sizeof(float) : sizeof(double);
 }
 
-/* Whether every subject's values are kept until the tile is done, instead of their sum. */
+/* True if every subject's values are kept until the tile is done, instead of their sum. */
 static int keeps_each(const gcor_combination *rule) {
     return rule->how == GCOR_QUANTILE || rule->how == GCOR_T || rule->how == GCOR_EACH;
 }
 
-/* Values of a pair that are kept until its tile is done. */
+/* Returns the number of values per pair that are kept until its tile is done. */
 static int64_t values_of_pair(const gcor_combine *c) {
     return keeps_each(c->rule) ? c->rule->n : 1;
 }
@@ -66,7 +66,7 @@ static int64_t position(const gcor_combine *c, int64_t row, int64_t col) {
     return (row - c->tile.row) * c->tile.n_col + (col - c->tile.col);
 }
 
-/* Some of a row's values, as doubles. */
+/* Add n values of a row to the sums from index `at` on, or keep them. */
 static void add_some(gcor_combine *c, const double *value, int64_t at, int64_t n) {
     const gcor_combination *rule = c->rule;
     double *sum = (double *)c->values + at, *taken = c->taken ? c->taken + at : NULL;
@@ -97,7 +97,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-/* A row of the finished tile to the other sink. */
+/* Deliver a row of the finished tile to the other sink. */
 static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int64_t row, double *scratch) {
     gcor_segment segment = {.row = row};
     gcor_tile one = {row, 1, c->tile.col, c->tile.n_col};
@@ -119,14 +119,14 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int6
     else
         gcor_sums_end(c, sum, c->taken ? c->taken + at : NULL, segment.n);
     segment.doubles = sum;
-    /* A failure is in the context; the remaining rows are cheap. */
+    /* A failure is in the context; the remaining rows take little time. */
     (void)c->to->type->take(c->to, context, thread, &segment);
 }
 
 typedef struct {
     gcor_combine *c;
     gcor_context *context;
-    double *scratch; /* `each` of each thread */
+    double *scratch; /* `each` doubles for each thread */
     int64_t each;
 } delivery;
 
@@ -166,7 +166,7 @@ static void release(gcor_sink *sink) {
     gcor_free(c);
 }
 
-/* No fork and no file: it is a worker's own, and what it has found is in the other sink. */
+/* Neither forked nor saved: it belongs to a worker, and its results are in the other sink. */
 const gcor_sink_type gcor_combine_type = {
     .name = "combine",
     .take = take,
@@ -175,7 +175,7 @@ const gcor_sink_type gcor_combine_type = {
     .free = release,
 };
 
-/* Of all values of a pair, or of some subjects: no device does that. */
+/* Keeps all values of a pair, or leaves subjects out: no device half does that. */
 static const gcor_sink_type host_type = {
     .name = "combine",
     .take = take,

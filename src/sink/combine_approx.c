@@ -1,5 +1,5 @@
-/* Subjects' cheap values: sums in single precision, which tell for most pairs that they are of no use to the other
- * sink, and exact coefficients of the others, from the operands. */
+/* Subjects' approximate values: sums in single precision, which show for most pairs that the other sink does not need
+ * them, and exact coefficients of the remaining pairs, from the operands. */
 #include "combine.h"
 
 #include "../base/fisher.h"
@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* What no polynomial stands for, as artanh is steep there: of the coefficient that exact() will have, too. */
+/* Values beyond GCOR_APPROX_MAX, where artanh is too steep for the polynomial: uses the coefficient that exact()
+ * uses. */
 static void add_beyond(const gcor_combine *c, const gcor_segment *segment, float *sum, float w) {
     const gcor_operand *rows = segment->rows, *cols = segment->cols;
     for (int64_t k = 0; k < segment->n; k++) {
@@ -40,13 +41,13 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
     __atomic_store_n(&c->cols[subject], (const gcor_operand *)segment->cols, __ATOMIC_RELAXED);
 }
 
-/* How steep artanh is at the most where a polynomial stands for it, or at a value so far beyond. */
+/* Returns the max slope of artanh up to `beyond` above GCOR_APPROX_MAX. */
 static double slope(double beyond) {
     const double r = GCOR_APPROX_MAX + beyond;
     return r < 1 ? 1 / (1 - r * r) : INFINITY;
 }
 
-/* How far a cheap coefficient may be from the exact one, whose own values are to single precision. */
+/* Returns a bound of the difference between an approximate and an exact combined coefficient. */
 static double approx_error(const gcor_combine *c) {
     const gcor_combination *rule = c->rule;
     double error = 0, single = 4e-7;
@@ -59,10 +60,10 @@ static double approx_error(const gcor_combine *c) {
         else
             error += w * own + 0x1p-24 * 2;
     }
-    return error < 2 ? error + 1e-6 : 2; /* coefficients are no further from one another */
+    return error < 2 ? error + 1e-6 : 2; /* no two coefficients differ by more */
 }
 
-/* Of elements of a row, from the operands: the numbers that sums of exact values lead to. */
+/* The segment's exact(): the same numbers as from sums of exact values. */
 static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, double *r) {
     enum { ELEMENTS = 64, SUBJECTS = 16 };
     const gcor_combine *c = segment->rows;
@@ -81,7 +82,7 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
     }
 }
 
-/* The size from which on sums may be of use to the other sink; 0: any. */
+/* Returns the min size of sums that the other sink may need; 0: any. */
 static double min_size(const gcor_combine *c, double error) {
     const gcor_sink_type *type = c->to->type;
     double min = type->min ? type->min(c->to) - error - 1e-6 : 0;
@@ -91,14 +92,14 @@ static double min_size(const gcor_combine *c, double error) {
 
 /* ---- to the other sink ---------------------------------------------------------------------------------- */
 
-/* Segments of a row whose sums may be of use. The columns that exact() will read are prefetched when a segment is
- * found; the segment goes to the other sink when a few more have been found. */
+/* Segments of a row whose sums the other sink may need. The columns that exact() will read are prefetched when a
+ * segment is found; the segment is delivered when a few more have been found. */
 enum { WAITING = 2 };
 typedef struct {
     gcor_combine *c;
     gcor_context *context;
     int thread;
-    double min_size; /* of sums that may be of use; 0: all may */
+    double min_size; /* of sums that the other sink may need; 0: any */
     int64_t found;
     gcor_segment segment[WAITING];
 } delivery;
@@ -133,7 +134,7 @@ static void end_waiting(const delivery *d) {
     for (int64_t k = gcor_max(0, d->found - WAITING); k < d->found; k++) hand_over(d, &d->segment[k % WAITING]);
 }
 
-/* A row of sums. */
+/* Deliver a row of sums. */
 static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) {
     gcor_segment some = *row;
     some.floats = sum;
