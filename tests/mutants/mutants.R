@@ -113,7 +113,7 @@ mutants <- list(
          "rank <- ncol(decomposed$qr)", "covariates"),
 
   # ---- CUDA's host side, on a machine with a GPU
-  mutant("ring of tiles", "src/cuda/backend/ring.cu", "for (int k = 0; k < RING_SLOTS; k++) (void)take_turn();",
+  mutant("ring of tiles", "src/cuda/sink/ring.cu", "for (int k = 0; k < RING_SLOTS; k++) (void)take_turn();",
          "for (int k = 1; k < RING_SLOTS; k++) (void)take_turn();", "gpu|grid"),
   mutant("rows of a band", "src/cuda/sink/bands.cu", "std::min(some, tile.n_row - row)",
          "std::min(some, tile.n_row - row - 1)",

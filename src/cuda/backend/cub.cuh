@@ -6,6 +6,13 @@
 #include "state.cuh"
 #include "../../sink/weight.h"
 
+/* Scratch for sort_columns(). */
+struct SortBuffers {
+    DeviceArray<int> starts;
+    DeviceArray<char> scratch;
+    void trim() { trim_all(starts, scratch); }
+};
+
 /* Sorts the n keys (float or double) of each of `columns` columns in ascending order, with a value each; the sort is
  * stable. At most 2^31 - 1 keys in total. Runs on state->compute. */
 template <class Key>
@@ -16,7 +23,7 @@ void sort_columns(gcor_state *state, SortBuffers &buffers, const Key *keys, Key 
 void sort_by_position(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions,
                       unsigned *sorted_positions, const double *r, double *sorted_r, int64_t n, int bits);
 
-/* Copies the edges whose weight is at least `least`, in their order. n is at most 2^31 - 1; the output has capacity
+/* Copies the edges whose weight is at least `min`, in their order. n is at most 2^31 - 1; the output has capacity
  * n. *n_kept, on the device, receives their number. */
 void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions, unsigned *kept_positions,
                   const double *r, double *kept_r, int64_t n, gcor_side side, double min, unsigned long long *n_kept);

@@ -1,8 +1,7 @@
-/* Opens a GPU, begins and ends runs on it, and waits for it. */
+/* Chooses a GPU, asks what it is like, and waits for it. */
 #include "info.h"
 #include "state.cuh"
 
-#include <cstdlib>
 #include <sched.h>
 
 /* ---- opening ------------------------------------------------------------------------------ */
@@ -10,7 +9,7 @@
 /* A kernel that exists for every GPU that the package was built for. */
 static __global__ void probe_kernel() {}
 
-static void choose_device(int device) {
+void choose_device(int device) {
     char reason[512];
     int gpus = cuda_count_gpus(reason, sizeof reason);
     if (gpus == 0) throw Failure(GCOR_NO_BACKEND, "CUDA cannot be used: %s; use backend = \"cpu\"", reason);
@@ -51,40 +50,10 @@ void ask_memory(gcor_state *state) {
     state->asked = gcor_seconds();
 }
 
-std::unique_ptr<gcor_state> open_state(int device) {
-    choose_device(device);
-    std::unique_ptr<gcor_state> state(new gcor_state(device));
-    state->processors = ask(state.get(), cudaDevAttrMultiProcessorCount);
-    state->has_wgmma = find_wgmma(state.get());
-    ask_memory(state.get());
-    return state;
-}
-
-/* ---- runs --------------------------------------------------------------------------------- */
-
-void begin_run(gcor_state *state) {
-    if (gcor_seconds() - state->asked > MEMORY_SECONDS) ask_memory(state);
-    state->wgmma = state->has_wgmma;
-#ifdef GPUCOR_MMA_ON_HOPPER
-    /* Lets tests run the code for older GPUs on a Hopper GPU. */
-    if (getenv("GPUCOR_NO_WGMMA")) state->wgmma = false;
-#endif
-    state->products.forget();
-    state->device_sink = device_sink_of(state);
-    state->needs = state->device_sink->begin();
-}
-
-void end_run(gcor_state *state) {
-    (void)cudaStreamSynchronize(state->compute.handle); /* no pending work may write to memory that is freed below */
-    (void)cudaStreamSynchronize(state->copy.handle);
-    (void)cudaGetLastError();
-    if (state->device_sink) state->device_sink->trim();
-    state->columns.trim();
-    state->products.trim();
-    state->context = nullptr;
-    state->sink = nullptr;
-    state->device_sink = nullptr;
-    state->needs = {};
+void ask_gpu(gcor_state *state) {
+    state->processors = ask(state, cudaDevAttrMultiProcessorCount);
+    state->has_wgmma = find_wgmma(state);
+    ask_memory(state);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------- */

@@ -3,17 +3,34 @@
 #ifndef GPUCOR_CUDA_STATE_CUH
 #define GPUCOR_CUDA_STATE_CUH
 
-#include "../prepare/prepare.cuh"
-#include "../product/blas.cuh"
-#include "../product/product.cuh"
-#include "../sink/device_sink.cuh"
+#include "blas.cuh"
 
 #include <map>
+#include <memory>
 #include <set>
+#include <utility>
+#include <vector>
+
+struct ColumnBuffers;  /* prepare/operand.cuh */
+struct ProductBuffers; /* product/product.cuh */
+class DeviceSink;      /* sink/sinks.cuh */
+
+/* What the run's sink asks of products and tiles. */
+struct SinkNeeds {
+    bool approx;        /* approximate values with a known error suffice at first, as from half-precision products */
+    bool large_tiles;   /* tiles may be large: no value per pair is stored, and no result depends on the tile */
+    bool bands = false; /* prefers values of a few rows with all columns, as they are contiguous in the result */
+};
+
+/* The sinks of a session, each with the function that made it. */
+typedef std::unique_ptr<DeviceSink> (*SinkMaker)(gcor_state *state);
+typedef std::vector<std::pair<SinkMaker, std::unique_ptr<DeviceSink>>> DeviceSinks;
 
 struct gcor_state {
-    /* GPU `number` must be the calling thread's current device. */
-    explicit gcor_state(int number) : device(number) {}
+    /* GPU `number` must be the calling thread's current device. Both are defined in ../backend.cu, which knows what
+     * the folders above this one keep. */
+    explicit gcor_state(int number);
+    ~gcor_state();
 
     const int device;
     int processors = 0;
@@ -25,8 +42,8 @@ struct gcor_state {
     std::set<const void *> kernels;            /* kernels whose shared memory limit was raised */
     std::map<std::pair<const void *, int>, int> resident_clusters; /* by kernel and cluster size */
     int64_t prepared = 0;                                          /* number of operands so far */
-    ColumnBuffers columns;
-    ProductBuffers products;
+    std::unique_ptr<ColumnBuffers> columns;                        /* never NULL */
+    std::unique_ptr<ProductBuffers> products;                      /* never NULL */
     DeviceSinks sinks;
     std::unique_ptr<Blas> blas; /* NULL until first used */
 
@@ -38,17 +55,12 @@ struct gcor_state {
     bool wgmma = false; /* use wgmma instructions in this run */
 };
 
-/* Opens a GPU and makes it the calling thread's current device. */
-std::unique_ptr<gcor_state> open_state(int device);
+/* Makes a GPU the calling thread's current device, if the package can use it. */
+void choose_device(int device);
+/* Fills in what the GPU is like. */
+void ask_gpu(gcor_state *state);
 /* Updates free_memory and total_memory. */
 void ask_memory(gcor_state *state);
-/* Begin and end a run; end_run() is also called after errors. */
-void begin_run(gcor_state *state);
-void end_run(gcor_state *state);
-
-/* product/overlap.cu: gcor_backend's functions of these names. */
-int64_t cuda_overlap_side(int64_t n_var);
-void cuda_plan_overlap(gcor_state *state, const gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
 /* Waits for an event, asking periodically whether to stop. */
 void wait_for(gcor_context *context, const Event &event);

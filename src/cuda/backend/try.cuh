@@ -178,6 +178,12 @@ using DeviceArray = Array<T, GCOR_DEVICE_MEMORY>;
 template <class T>
 using PinnedArray = Array<T, GCOR_HOST_MEMORY>;
 
+/* Trims each of the arrays, or of the structs of arrays. */
+template <class... Arrays>
+void trim_all(Arrays &...arrays) {
+    (arrays.trim(), ...);
+}
+
 class Stream {
   public:
     cudaStream_t handle = nullptr;

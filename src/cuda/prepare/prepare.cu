@@ -1,8 +1,8 @@
 /* Prepares columns of a source in batches: host threads gather them into pinned memory, from which they are copied.
  * Columns whose measure has a function of its own are prepared on the host by the same code as on the CPU back end;
  * ranks and signs are computed on the device (rank.cu). */
+#include "operand.cuh"
 #include "../backend/lanes.cuh"
-#include "../backend/state.cuh"
 #include "../../source/source.h"
 
 #include <algorithm>
@@ -57,36 +57,15 @@ static void allocate(Operand &o) {
 
 /* Returns a released operand, or a new one. */
 static std::unique_ptr<Operand> take_operand(gcor_state *state) {
-    for (auto &spare : state->columns.spare)
+    for (auto &spare : state->columns->spare)
         if (spare) return std::move(spare);
     return std::unique_ptr<Operand>(new Operand());
 }
 
 void cuda_release_operand(gcor_state *state, std::unique_ptr<Operand> operand) {
     operand->trim();
-    for (auto &spare : state->columns.spare)
+    for (auto &spare : state->columns->spare)
         if (!spare) return spare.swap(operand);
-}
-
-void Operand::trim() {
-    norm.trim();
-    present.trim();
-    columns.trim();
-    halves.trim();
-    bits.trim();
-    ones.trim();
-    inverse.trim();
-    levels.trim();
-    values.trim();
-    order.trim();
-    begin.trim();
-    end.trim();
-}
-
-void ColumnBuffers::trim() {
-    for (auto &batch : staged) batch.trim();
-    values.trim();
-    rank.trim();
 }
 
 /* ---- batches ---------------------------------------------------------------------------------------- */
@@ -102,7 +81,7 @@ static void for_columns(gcor_state *state, const gcor_columns *columns, int64_t 
  * makes columns at .. at+count-1 of the operand; copied(staged, at, count) issues their copy. */
 template <class Value, class Fill, class Copy>
 static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill fill, Copy copy) {
-    ColumnBuffers &buffers = state->columns;
+    ColumnBuffers &buffers = *state->columns;
     int turn = 0;
     for (int64_t at = 0; at < o.head.n_var; at += batch, turn = 1 - turn) {
         int64_t count = std::min(batch, o.head.n_var - at);
@@ -155,7 +134,7 @@ static void prepare_group(gcor_state *state, Operand &o, const double *values, i
 
 static void prepare_on_device(gcor_state *state, const gcor_columns *columns, Operand &o) {
     int64_t n = o.head.n_obs, batch = batch_of(state, o), group = group_of(o, batch);
-    DeviceArray<double> &values = state->columns.values;
+    DeviceArray<double> &values = state->columns->values;
     values.reserve(group * n, "columns being prepared");
     auto fill = [&](double *staged, int64_t at, int64_t count) {
         Gathering gathering{o.head.first + at, n, staged, o.head.flags + at};
@@ -248,6 +227,15 @@ static void describe(gcor_state *state, const gcor_measure *measure, Operand &o,
         o.head.flags[j] = (unsigned char)flags;
     }
     check(cudaMemcpyAsync(o.norm.data, o.head.norm, norm_bytes, cudaMemcpyHostToDevice, stream), "copying norms");
+}
+
+bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    int64_t max = state->needs.large_tiles ? OPENED_NETWORK_WORDS : OPENED_WORDS;
+    return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= max);
+}
+
+bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    return state->needs.approx && fused_exactly(state, kind, n_obs);
 }
 
 /* Columns without observations are prepared on the host, as there is nothing to copy. */

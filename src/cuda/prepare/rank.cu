@@ -1,7 +1,7 @@
 /* Ranks on the device, decided on the doubles: for sign columns, rank columns and pairwise-complete columns
  * (prepare.cu). Ranking a value means counting the values of its column that are below it and those equal to it;
  * everything else follows. Short columns are counted in shared memory, long ones are sorted by CUB and searched. */
-#include "../backend/cub.cuh"
+#include "operand.cuh"
 #include "../backend/lanes.cuh"
 
 /* Destination of a column's ranks: scores, or order, begin and end for RANK_COMMON. The others are NULL. */
@@ -144,18 +144,10 @@ static __global__ void number_obs(int n, int *obs) {
     for (int k = threadIdx.x; k < n; k += COLUMN_THREADS) obs[at + k] = k;
 }
 
-void RankBuffers::trim() {
-    keys.trim();
-    obs.trim();
-    sorted_obs.trim();
-    tied.trim();
-    sort.trim();
-}
-
 static void rank_by_sorting(gcor_state *state, const double *values, int n, int columns, const RankOutput &out) {
     const char *what = "sorting columns";
     cudaStream_t stream = state->compute.handle;
-    RankBuffers &s = state->columns.rank;
+    RankBuffers &s = state->columns->rank;
     int items = n * columns;
     s.keys.reserve(items, what);
     s.obs.reserve(items, what);

@@ -1,20 +1,23 @@
-/* Products of columns of doubles in double. They run on the ordinary cores because the order of the sums is that of
- * coefficient.h, so the results equal the CPU's to the last bit. A thread block computes SIDE x SIDE pairs, each
- * thread OWN x OWN of them. */
-#include "../backend/state.cuh"
-#include "../../measure/coefficient.h"
+/* Products in double: of columns of doubles, and of REAL columns for host sinks that decide on exact coefficients. They
+ * run on the ordinary cores because the order of the sums is that of coefficient.h, so the results equal the CPU's to
+ * the last bit. */
 #include "pair.cuh"
+#include "../backend/lanes.cuh"
+
+/* One side of a tile, from the tile's first variable on. */
+template <class Value>
+struct Side {
+    const Value *values;
+    const double *norm;
+};
+
+/* ---- columns of doubles: a block computes SIDE x SIDE pairs, each thread OWN x OWN of them ---------------- */
 
 namespace doubles {
 
 enum { SIDE = 64, OWN = 4, ACROSS = SIDE / OWN, THREADS = ACROSS * ACROSS, STEP = 16, PADDED = SIDE + 2 };
 enum { EACH = SIDE * STEP / THREADS }; /* values of a side that each thread loads */
 static_assert(GCOR_OBS_RUN % STEP == 0, "runs of whole steps");
-
-/* One side of a tile, from the tile's first variable on. */
-struct Side {
-    const double *values, *norm;
-};
 
 /* Two steps of both sides; after the last step the same memory holds the block's sums. */
 union Shared {
@@ -81,8 +84,9 @@ static __device__ inline void end_run(double (&run)[OWN][OWN], double (&sums)[OW
 }
 
 /* Multiplies all steps; the next step is loaded while the current one is multiplied. */
-static __device__ inline void multiply_block(const Side &rows, const Side &cols, int64_t n_obs, const gcor_tile &tile,
-                                             int64_t row, int64_t col, Shared &shared, double (&sums)[OWN][OWN]) {
+static __device__ inline void multiply_block(const Side<double> &rows, const Side<double> &cols, int64_t n_obs,
+                                             const gcor_tile &tile, int64_t row, int64_t col, Shared &shared,
+                                             double (&sums)[OWN][OWN]) {
     double run[OWN][OWN] = {}, row_values[EACH], col_values[EACH];
     auto bring = [&](int64_t k) {
         fetch(rows.values, n_obs, row, tile.n_row, k, row_values);
@@ -101,8 +105,8 @@ static __device__ inline void multiply_block(const Side &rows, const Side &cols,
 }
 
 /* Writes the pairs row by row without gaps (triangle.h); adjacent threads write adjacent elements. */
-static __device__ inline void deliver(const Side &rows, const Side &cols, const gcor_tile &tile, gcor_shape shape,
-                                      int64_t row, int64_t col, const Shared &shared, double *out) {
+static __device__ inline void deliver(const Side<double> &rows, const Side<double> &cols, const gcor_tile &tile,
+                                      gcor_shape shape, int64_t row, int64_t col, const Shared &shared, double *out) {
 #pragma unroll 1
     for (int at = threadIdx.x; at < SIDE * SIDE; at += THREADS) {
         int64_t i = row + at / SIDE, j = col + at % SIDE, begin, n;
@@ -116,7 +120,7 @@ static __device__ inline void deliver(const Side &rows, const Side &cols, const 
 }
 
 static __global__ void __launch_bounds__(THREADS, 2)
-    multiply(Side rows, Side cols, int64_t n_obs, gcor_tile tile, gcor_shape shape, double *out) {
+    multiply(Side<double> rows, Side<double> cols, int64_t n_obs, gcor_tile tile, gcor_shape shape, double *out) {
     __shared__ Shared shared;
     int64_t row = (int64_t)blockIdx.y * SIDE, col = (int64_t)blockIdx.x * SIDE;
     int64_t last_row = gcor_clamp(row + SIDE, 0, tile.n_row) - 1, last_col = gcor_clamp(col + SIDE, 0, tile.n_col) - 1;
@@ -137,10 +141,47 @@ static __global__ void __launch_bounds__(THREADS, 2)
 void multiply_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     using namespace doubles;
     const gcor_tile &tile = out.tile;
-    doubles::Side of_rows{rows.values_of(tile.row), rows.norm_of(tile.row)};
-    doubles::Side of_cols{cols.values_of(tile.col), cols.norm_of(tile.col)};
+    Side<double> of_rows{rows.values_of(tile.row), rows.norm_of(tile.row)};
+    Side<double> of_cols{cols.values_of(tile.col), cols.norm_of(tile.col)};
     dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
     doubles::multiply<<<grid, THREADS, 0, state->compute.handle>>>(of_rows, of_cols, rows.head.n_obs, tile, out.shape,
                                                                    out.doubles);
     check_launch("multiplying columns in double");
+}
+
+/* ---- REAL columns: the sums of gcor_dot(); a warp computes one row against as many columns as it has lanes -- */
+
+namespace dots {
+
+enum { LANES = 32, WARPS = 8, THREADS = WARPS * LANES };
+
+/* Writes the tile's pairs row by row without gaps (triangle.h). */
+static __global__ void multiply(Side<float> rows, Side<float> cols, int64_t n_obs, gcor_tile tile, gcor_shape shape,
+                                double *out) {
+    int64_t i = blockIdx.y, first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / LANES) * LANES, begin, n;
+    int lane = threadIdx.x % LANES;
+    gcor_tile_segment(&tile, shape, tile.row + i, &begin, &n);
+    int64_t from = gcor_clamp(begin - tile.col, first, first + LANES);
+    int64_t end = gcor_clamp(begin + n - tile.col, from, first + LANES); /* the same in all lanes */
+    double own = 0;
+    for (int64_t j = from; j < end; j++) {
+        const double product = warp_dot(rows.values + i * n_obs, cols.values + j * n_obs, n_obs);
+        if (lane == j - first) own = product;
+    }
+    int64_t j = first + lane;
+    if (j >= from && j < end)
+        out[gcor_tile_offset(&tile, shape, tile.row + i) + tile.col + j - begin] = gcor_coefficient(own, rows.norm[i],
+                                                                                                    cols.norm[j]);
+}
+
+} // namespace dots
+
+void multiply_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    const gcor_tile &tile = out.tile;
+    Side<float> of_rows{rows.columns_of(tile.row), rows.norm_of(tile.row)};
+    Side<float> of_cols{cols.columns_of(tile.col), cols.norm_of(tile.col)};
+    dim3 grid((unsigned)((tile.n_col + dots::THREADS - 1) / dots::THREADS), (unsigned)tile.n_row);
+    dots::multiply<<<grid, dots::THREADS, 0, state->compute.handle>>>(of_rows, of_cols, rows.head.n_obs, tile,
+                                                                      out.shape, out.doubles);
+    check_launch("multiplying columns");
 }

@@ -1,8 +1,55 @@
 /* Exact coefficients of all pairs of a tile, for any kind of operand. Used by sinks that need every exact value, and
  * where no kernel can hand its sums to the sink directly. */
+#include "kendall.cuh"
 #include "launch.cuh"
-#include "level_tables.cuh"
-#include "../sink/values.cuh"
+
+/* Index of a pair among the tile's pairs, row by row without gaps. */
+static __device__ inline int64_t position(const Product &p, int64_t i, int64_t j) {
+    int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
+    gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
+    return at + p.tile.col + j - col;
+}
+
+/* Stores exact values of the shape's pairs. */
+struct ExactValues : PlainSink {
+    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
+    Packed out;
+
+    __device__ void put(const Product &p, int64_t i, int64_t j, double r) const {
+        if (out.floats)
+            out.floats[position(p, i, j)] = (float)r;
+        else
+            out.doubles[position(p, i, j)] = r;
+    }
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
+                            int64_t j) const {
+        for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
+            if (is_pair(p, row, col)) put(p, row, col, exact_value(p, sign_sum(p, Mode, sum, row, col), row, col));
+        });
+    }
+
+    template <class Dot>
+    __device__ void deliver_cell(const Product &p, unsigned *, int64_t i, int64_t j, Dot dot) const {
+        for (int k = 0; k < CELL_ROWS; k++)
+            if (is_pair(p, i + k, j)) put(p, i + k, j, exact_value(p, dot(k), i + k, j));
+    }
+};
+
+/* Stores the sums of signs of the shape's pairs. */
+struct Numerators : PlainSink {
+    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED);
+    Packed out;
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
+                            int64_t j) const {
+        for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
+            if (is_pair(p, row, col)) out.counts[position(p, row, col)] = sign_sum(p, Mode, sum, row, col);
+        });
+    }
+};
 
 static void multiply_fused(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     Product product = exact_product_of(state, rows, cols, out.tile);
@@ -19,8 +66,8 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
     gcor_kind kind = rows.head.kind;
     if (fused_exactly(state, kind, rows.head.n_obs)) return multiply_fused(state, rows, cols, out);
     switch (kind) {
-    case GCOR_SIGN: return multiply_sets(state, rows, cols, out);
-    case GCOR_SIGN_COMMON: return multiply_slices(state, rows, cols, out);
+    case GCOR_SIGN: return multiply_long_signs(state, rows, cols, out);
+    case GCOR_SIGN_COMMON: return multiply_pairwise_signs(state, rows, cols, out);
     case GCOR_DOUBLE: return multiply_doubles(state, rows, cols, out);
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return multiply_pairwise(state, rows, cols, out);
@@ -33,7 +80,7 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
 }
 
 Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    DeviceArray<double> &memory = state->products.tile;
+    DeviceArray<double> &memory = state->products->tile;
     memory.reserve(gcor_tile_pairs(&tile, state->sink->shape), "a tile's coefficients");
     Packed values{tile, state->sink->shape, memory.data, nullptr};
     multiply_exact(state, rows, cols, values);

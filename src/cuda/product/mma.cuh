@@ -3,8 +3,7 @@
 #ifndef GPUCOR_CUDA_MMA_CUH
 #define GPUCOR_CUDA_MMA_CUH
 
-#include "../backend/state.cuh"
-#include "../sink/warp.cuh"
+#include "kernel_sink.cuh"
 
 #include <cuda_pipeline_primitives.h>
 

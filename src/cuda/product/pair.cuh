@@ -6,8 +6,6 @@
 #include "product.cuh"
 #include "../../measure/coefficient.h"
 
-static const float HALF_SCALE = 256; /* scale of each operand (half.cu) */
-
 /* ---- from a sum to a value -------------------------------------------------------------------- */
 
 static __device__ inline int sign_sum(const Product &p, ProductMode mode, int sum, int64_t i, int64_t j) {

@@ -1,5 +1,5 @@
 /* Builds the product of two operands over a tile and plans the walk over its blocks. */
-#include "../backend/state.cuh"
+#include "product.cuh"
 
 #include <algorithm>
 
@@ -29,21 +29,30 @@ Walk plan_walk(const Product &p, int rows, int cols) {
     return walk;
 }
 
-/* ---- products of operands --------------------------------------------------------------------- */
+/* ---- REAL columns ------------------------------------------------------------------------- */
 
-bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    int64_t max = state->needs.large_tiles ? OPENED_NETWORK_WORDS : OPENED_WORDS;
-    return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= max);
+/* Each value of two unit columns has a relative error of 2^-11, so their product has one of 2^-10. Sums are taken in
+ * single precision, where each step may lose 2^-22 of the total. The rest is slack for terms that are orders of
+ * magnitude smaller. */
+double half_error(int64_t n_obs) {
+    return 0x1.02p-10 + (double)n_obs * 0x1p-22;
 }
 
-bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    return state->needs.approx && fused_exactly(state, kind, n_obs);
+static ProductSide half_side(const Operand &o, int64_t var) {
+    ProductSide side{};
+    side.planes[0] = o.halves.data + (var - o.head.first) * PIECE_BYTES;
+    side.stride = o.head.n_var * PIECE_BYTES;
+    side.norm = o.norm_of(var);
+    side.columns = o.columns_of(var);
+    return side;
 }
 
-static Product placed(const gcor_state *state, Product product, const Operand &rows, const gcor_tile &tile) {
-    product.tile = tile;
-    product.shape = state->sink->shape;
-    product.n_obs = rows.head.n_obs;
+static Product half_product(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Product product{};
+    product.mode = HALF;
+    product.rows = half_side(rows, tile.row);
+    product.cols = half_side(cols, tile.col);
+    product.pieces = (int)half_pieces(rows.head.n_obs);
     return product;
 }
 
@@ -57,6 +66,76 @@ static Product float_product(const Operand &rows, const Operand &cols, const gco
     return product;
 }
 
+/* ---- SIGN columns: bits kept for all variables or packed for the tile. All sums are exact integers. */
+
+static int planes_of(ProductMode mode) {
+    return (int)mode - UNTIED + 1;
+}
+
+/* Packs all bits of variables var .. var+n_var-1, unless the buffer still holds them from the last call. */
+static Planes pack_tile(gcor_state *state, PackedPlanes &packed, ProductMode mode, const Operand &o, int64_t var,
+                        int64_t n_var) {
+    int64_t n = o.head.n_obs;
+    Planes planes = reserve_planes(packed, planes_of(mode), n_var, group_pieces(n));
+    PackedPlanes::Contents wanted = {o.serial, var, n_var, planes_of(mode)};
+    if (packed.contents == wanted) return planes;
+    pack_all_bits(state, planes_of(mode), o.columns_of(var), n, n_var, planes);
+    packed.contents = wanted;
+    return planes;
+}
+
+/* Without ties, a pair of observations that is not concordant is discordant, so one product suffices. */
+static bool untied(const Operand &o, int64_t var, int64_t n_var) {
+    int64_t v = var - o.head.first;
+    return o.tied_before[v + n_var] == o.tied_before[v];
+}
+
+static ProductMode sign_mode(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    return untied(rows, tile.row, tile.n_row) && untied(cols, tile.col, tile.n_col) ? UNTIED : TIED;
+}
+
+ProductSide sign_side(const Operand &o, int64_t var, const Planes &planes, int64_t skipped) {
+    ProductSide side{};
+    for (int plane = 0; plane < 3; plane++)
+        side.planes[plane] = planes.plane[plane] ? planes.plane[plane] + skipped * PIECE_BYTES : nullptr;
+    side.stride = planes.stride;
+    side.ones_greater = planes.ones_greater + skipped;
+    side.ones_untied = planes.ones_untied + skipped;
+    side.inverse = o.inverse.data + (var - o.head.first);
+    side.norm = o.norm_of(var);
+    side.columns = o.columns_of(var);
+    return side;
+}
+
+static Product sign_product(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Product product{};
+    product.mode = sign_mode(rows, cols, tile);
+    product.pieces = (int)sign_pieces(rows.head.n_obs);
+    product.bits = gcor_obs_pairs(rows.head.n_obs);
+    if (keeps_bits(rows.head.kind, rows.head.n_obs)) {
+        product.rows = sign_side(rows, tile.row, kept_planes(rows), tile.row - rows.head.first);
+        product.cols = sign_side(cols, tile.col, kept_planes(cols), tile.col - cols.head.first);
+    } else {
+        Planes b = pack_tile(state, state->products->col_planes, product.mode, cols, tile.col, tile.n_col), a = b;
+        bool among = &rows == &cols && tile.row >= tile.col && tile.row + tile.n_row <= tile.col + tile.n_col &&
+                     (tile.row - tile.col) % 8 == 0; /* the swizzle pattern repeats every 8 columns */
+        if (!among) a = pack_tile(state, state->products->row_planes, product.mode, rows, tile.row, tile.n_row);
+        product.pieces = (int)group_pieces(rows.head.n_obs);
+        product.rows = sign_side(rows, tile.row, a, among ? tile.row - tile.col : 0);
+        product.cols = sign_side(cols, tile.col, b, 0);
+    }
+    return product;
+}
+
+/* ---- products of operands --------------------------------------------------------------------- */
+
+static Product placed(const gcor_state *state, Product product, const Operand &rows, const gcor_tile &tile) {
+    product.tile = tile;
+    product.shape = state->sink->shape;
+    product.n_obs = rows.head.n_obs;
+    return product;
+}
+
 Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     if (rows.head.kind == GCOR_REAL) return placed(state, half_product(rows, cols, tile), rows, tile);
     return placed(state, sign_product(state, rows, cols, tile), rows, tile);
@@ -65,33 +144,4 @@ Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, 
 Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     if (rows.head.kind == GCOR_REAL) return placed(state, float_product(rows, cols, tile), rows, tile);
     return placed(state, sign_product(state, rows, cols, tile), rows, tile);
-}
-
-/* ---- buffers kept by a session ------------------------------------------------------------------- */
-
-void ProductBuffers::forget() {
-    row_planes.contents = {};
-    col_planes.contents = {};
-}
-
-void SetBuffers::trim() {
-    code.trim();
-    first.trim();
-    bits.trim();
-    ones.trim();
-}
-
-void ProductBuffers::trim() {
-    tile.trim();
-    for (OpenedPlanes *planes : {&row_planes, &col_planes}) {
-        planes->bits.trim();
-        planes->ones.trim();
-    }
-    counts.trim();
-    row_sets.trim();
-    col_sets.trim();
-    set_counts.trim();
-    level_counts.trim();
-    knight.trim();
-    scratch.trim();
 }

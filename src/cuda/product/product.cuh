@@ -1,41 +1,32 @@
 // clang-format off
 /* How a tile of two operands is multiplied. The files of this folder:
  *
- * file                         what it does
- * ---------------------------  --------------------------------------------------------------------------
- * product.cu                   builds the product of a tile, plans the walk over its blocks
- * half.cu, sign.cu             the sides of a product, by kind of operand
- * launch.cuh                   launch_sink(): chooses the kernel
- * mma.cuh                      kernel: blocks of columns on any GPU
- * wgmma.cuh, hopper.cuh        kernel: the same with Hopper's instructions
- * float.cuh                    kernel: exact products of REAL columns, on the ordinary cores
- * double.cu                    kernel: products of columns of doubles, in double
- * dots.cu                      kernel: exact coefficients of REAL columns, equal to the CPU's bits
- * pair.cuh                     what a sum means, and which pair it belongs to
- * exact.cu                     all exact coefficients of a tile, by the product for its kind:
+ * file                          what it does
+ * ----------------------------  -----------------------------------------------------------------------
+ * product.cu                    builds the product of a tile, plans the walk over its blocks
+ * launch.cuh                    launch_sink(): chooses the kernel for a product and a sink
+ * kernel_sink.cuh               what the sinks have in common that the kernels are compiled with
+ * mma.cuh                       kernel: half precision or sign bits, on any GPU
+ * wgmma.cuh, hopper.cuh         kernel: the same with Hopper's instructions
+ * float.cuh                     kernel: exact products of REAL columns, on the ordinary cores
+ * pair.cuh                      what a sum means, and which pair it belongs to
+ * exact.cu                      all exact coefficients of a tile, by the product for its kind:
  *   the kernels above
- *   level_tables.cu                    long columns of signs: bitsets of signs or of levels
- *     packing.cuh              packs signs into bits
- *     level_bits.cu              lists of sets and their bits
- *     level_values.cu            from counts of common bits to coefficients
- *   knight.cu                  long columns of signs by sorting
- *   slices.cu                  pairwise-complete signs, one slice of bits at a time
- *   pairwise.cu                pairwise-complete Pearson and Spearman, pair by pair
- * overlap.cu, blas.cu          topological overlap: products of adjacency rows by cuBLAS
+ *   double.cu                   columns of doubles, and REAL columns with the CPU's bits
+ *   kendall_choice.cu           long columns of signs: by signs, by levels or by Knight's algorithm
+ *     kendall_sets.cu           products of bitsets of signs or of levels
+ *     kendall_set_bits.cu       lists of sets and their bits
+ *     kendall_knight.cu         by sorting
+ *   pairwise_kendall.cu         pairwise-complete signs, one slice of bits at a time
+ *   pairwise_pearson_spearman.cu  pairwise-complete Pearson and Spearman, pair by pair
  *
- * The sinks are in ../sink: each is a struct that the kernels are compiled with (sink/warp.cuh).
- *
- * A product is a sum over the bytes of columns: of half-precision values, or of common sign bits.
- * Columns are cut into pieces of PIECE_BYTES; a piece of one column is followed by the same piece of
- * the next column. Within a piece, 16-byte chunk c of column v is stored at position c ^ (v & 7), so
- * that the same chunk of 8 columns is read from shared memory without bank conflicts. Hopper's
- * instructions read this pattern, too. */
+ * A product is a sum over the bytes of columns in pieces (prepare/operand.cuh): of half-precision
+ * values, or of common sign bits. */
 // clang-format on
 #ifndef GPUCOR_CUDA_PRODUCT_CUH
 #define GPUCOR_CUDA_PRODUCT_CUH
 
-#include "../prepare/prepare.cuh"
-#include "knight.cuh"
+#include "../prepare/signs.cuh"
 #include "../../base/triangle.h"
 
 /* Kinds of product. With bit planes a, b of a column (greater, less), p (present), v = a | b (untied)
@@ -75,7 +66,7 @@ struct Product {
     Walk walk;   /* set by launch_sink() */
     int cluster; /* blocks of a cluster; set by launch_sink() */
 
-    /* Where rows and columns are sets of variables (level_tables.cu): SET_CODES times the variable's index in
+    /* Where rows and columns are sets of variables (kendall_sets.cu): SET_CODES times the variable's index in
      * `variables`, plus the number of the set. NULL: rows and columns are variables. Blocks in which no pair of
      * variables has the shape are skipped. */
     const int *row_code, *col_code;
@@ -99,16 +90,11 @@ struct Packed {
 /* Plans a walk in blocks of rows x cols pairs. */
 Walk plan_walk(const Product &product, int rows, int cols);
 
-/* fused(): true if a tensor-core kernel can hand the run's sink its values directly, approximate or exact.
- * fused_exactly(): true if a kernel can hand over exact values. Otherwise all values of the tile are computed first
- * (exact.cu). */
-bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs);
-bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 /* The product of a tile of operands: approximate where there is such a product; and exact. */
 Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
-Product half_product(const Operand &rows, const Operand &cols, const gcor_tile &tile);                    /* half.cu */
-Product sign_product(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile); /* sign.cu */
+/* The side from variable `var` on; its planes begin `skipped` variables before. */
+ProductSide sign_side(const Operand &operand, int64_t var, const Planes &planes, int64_t skipped);
 
 /* Max distance of an approximate value from the exact coefficient. */
 double half_error(int64_t n_obs);
@@ -123,60 +109,61 @@ inline double product_error(const Product &product) {
 void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* Computes the tile's exact values as doubles, into memory owned by the state. */
 Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
-/* dots.cu: the coefficients of REAL columns that edges are decided on, as doubles. */
+/* double.cu: multiply_dots() computes the coefficients of REAL columns that edges are decided on, as doubles. */
 void multiply_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
-/* By kind of operand: double.cu, slices.cu, pairwise.cu; for signs see level_tables.cuh. */
 void multiply_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
-void multiply_slices(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+/* Pairwise-complete signs (pairwise_kendall.cu), values and ranks (pairwise_pearson_spearman.cu). */
+void multiply_pairwise_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
 /* ---- buffers kept by a session ----------------------------------------------------------------- */
 
-/* Sign bits packed for a tile (sign.cu, slices.cu). */
-struct OpenedPlanes {
-    struct Contents {
-        int64_t operand, var, n_var;
-        int mode;
-        bool operator==(const Contents &other) const {
-            return operand == other.operand && var == other.var && n_var == other.n_var && mode == other.mode;
-        }
-    };
-    DeviceArray<unsigned char> bits;
-    DeviceArray<int> ones; /* as in Operand */
-    Contents contents{};   /* what the bits hold; operand 0: a part of the bits */
-};
-
-/* The bitsets of a side (level_tables.cu). */
+/* The bitsets of a side (kendall_sets.cu). */
 struct SetBuffers {
     DeviceArray<int> code, first;
     DeviceArray<unsigned char> bits;
     DeviceArray<unsigned long long> ones; /* bits set in each set, over all slices */
-    void trim();
+    void trim() { trim_all(code, first, bits, ones); }
+};
+
+/* Knight's algorithm (kendall_knight.cu). One sort: the observations in the order of one column, keyed by the scores
+ * of another. */
+struct SortJob {
+    const int *order;
+    const float *score;
+    int pair; /* index of the pair that gets the count */
+};
+
+/* A pair of the tile: its variables, the index of its coefficient in the output, whether x is the row's column, and
+ * whether the count is to be doubled because D' equals D. */
+struct SortPair {
+    int row, col;
+    int64_t out;
+    bool x_is_row, counts_twice;
+};
+
+struct KnightBuffers {
+    DeviceArray<float> keys, sorted_keys, runs[2];
+    DeviceArray<int> obs, up, down; /* sort orders of columns; down: ties in reverse order */
+    DeviceArray<SortJob> jobs;
+    DeviceArray<SortPair> pairs;
+    DeviceArray<unsigned long long> counts;
+    SortBuffers sort;
+    void trim() { trim_all(keys, sorted_keys, runs[0], runs[1], obs, up, down, jobs, pairs, counts, sort); }
 };
 
 struct ProductBuffers {
     DeviceArray<double> tile;            /* exact coefficients that stay on the device */
-    OpenedPlanes row_planes, col_planes; /* bits packed for one tile */
-    DeviceArray<long long> counts;       /* slices.cu: sums over slices */
+    PackedPlanes row_planes, col_planes; /* bits packed for one tile */
+    DeviceArray<long long> counts;       /* pairwise_kendall.cu: sums over slices */
     SetBuffers row_sets, col_sets;
-    DeviceArray<unsigned long long> set_counts; /* level_tables.cu: common bits, summed over slices */
-    DeviceArray<int> level_counts;
+    DeviceArray<unsigned long long> set_counts; /* kendall_sets.cu: common bits, summed over slices */
     KnightBuffers knight;
-    DeviceArray<unsigned> scratch; /* pairwise.cu: ranks of very long columns */
-    void forget();                 /* invalidates what refers to a run's operands */
-    void trim();
+    DeviceArray<unsigned> scratch; /* pairwise_pearson_spearman.cu: ranks of very long columns */
+
+    /* Invalidates what refers to a run's operands. */
+    void forget() { row_planes.contents = col_planes.contents = {}; }
+    void trim() { trim_all(tile, row_planes, col_planes, counts, row_sets, col_sets, set_counts, knight, scratch); }
 };
-
-/* ---- pieces ------------------------------------------------------------------------------------- */
-
-/* Bytes of columns in pieces, including slack that kernels may read beyond the last column. */
-inline int64_t piece_bytes(int64_t n_var, int64_t pieces) {
-    return (n_var * pieces + SLACK_COLUMNS) * PIECE_BYTES;
-}
-
-/* Byte offset of 16-byte chunk `chunk` of column `var`. */
-static __host__ __device__ inline int64_t chunk_position(int64_t stride, int64_t var, int64_t chunk) {
-    return chunk / 8 * stride + var * PIECE_BYTES + ((chunk % 8) ^ (var & 7)) * 16;
-}
 
 #endif

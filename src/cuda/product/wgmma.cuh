@@ -5,8 +5,7 @@
 #ifndef GPUCOR_CUDA_WGMMA_CUH
 #define GPUCOR_CUDA_WGMMA_CUH
 
-#include "../backend/state.cuh"
-#include "../sink/warp.cuh"
+#include "kernel_sink.cuh"
 #include "hopper.cuh"
 
 #include <algorithm>

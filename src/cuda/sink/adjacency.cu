@@ -1,6 +1,6 @@
 #include "adjacency.cuh"
+#include "sinks.cuh"
 #include "../backend/lanes.cuh"
-#include "../backend/state.cuh"
 #include "../../sink/adjacency.h"
 
 namespace {
@@ -111,7 +111,7 @@ void DeviceAdjacency::finish() {
     connect<<<(unsigned)own->n, THREADS, 0, state->compute.handle>>>(own->values.data, own->n_var, own->stride,
                                                                      own->connectivity.data);
     check_launch("summing adjacencies");
-    PinnedArray<char> &staged = state->columns.staged[0];
+    PinnedArray<char> &staged = state->columns->staged[0];
     staged.reserve(sizeof(unsigned long long), "the adjacencies of all pairs");
     check(cudaMemcpyAsync(staged.data, own->missing.data, sizeof(unsigned long long), cudaMemcpyDeviceToHost,
                           state->compute.handle),

@@ -1,5 +1,5 @@
 /* A slab of the adjacency matrix on a device: filled from a run's coefficients (adjacency.cu), then multiplied
- * (product/overlap.cu). */
+ * (overlap.cu). */
 #ifndef GPUCOR_CUDA_ADJACENCY_CUH
 #define GPUCOR_CUDA_ADJACENCY_CUH
 

@@ -1,5 +1,4 @@
 #include "bands.cuh"
-#include "../backend/state.cuh"
 #include "../../sink/compact.h"
 
 #include <algorithm>

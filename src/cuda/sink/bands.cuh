@@ -3,7 +3,7 @@
 #ifndef GPUCOR_CUDA_BANDS_CUH
 #define GPUCOR_CUDA_BANDS_CUH
 
-#include "../product/product.cuh"
+#include "sinks.cuh"
 
 /* Delivers bands to state->sink. */
 class Bands {

@@ -1,7 +1,7 @@
 /* Many subjects on the device: each one's exact values of a tile are added to the tile's sums, and only the finished
  * coefficients go to the host, where all threads hand them to the other sink. The numbers are those of sink/combine.c.
  */
-#include "../backend/state.cuh"
+#include "sinks.cuh"
 #include "../../base/fisher.h"
 #include "../../sink/combine.h"
 

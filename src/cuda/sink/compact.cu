@@ -1,7 +1,6 @@
 /* All coefficients on their way to the host as they are to be kept there, floats or numerators. Bands of rows, whose
  * values follow one another in the result (bands.cuh). */
 #include "bands.cuh"
-#include "../backend/state.cuh"
 
 namespace {
 

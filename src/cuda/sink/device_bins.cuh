@@ -2,7 +2,7 @@
 #ifndef GPUCOR_CUDA_DEVICE_BINS_CUH
 #define GPUCOR_CUDA_DEVICE_BINS_CUH
 
-#include "../backend/state.cuh"
+#include "sinks.cuh"
 #include "../../sink/histogram.h"
 
 class DeviceBins {

@@ -11,11 +11,11 @@
 #ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
 #define GPUCOR_CUDA_DEVICE_EDGES_CUH
 
-#include "../backend/state.cuh"
 #include "../../sink/edges/store.h"
 #include "device_degrees.cuh"
 #include "edge_output.cuh"
 #include "keeper.cuh"
+#include "sinks.cuh"
 
 #include <climits>
 
@@ -92,10 +92,6 @@ class DeviceEdges : public DeviceSink {
     void compute_again(EdgeSlot &slot, int64_t wanted);
     void deliver(EdgeSlot &slot);
 };
-
-/* edge_ring.cu: sorted edges of a tile as the host has them. */
-void unpack_edges(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
-                  const Stream &stream);
 
 /* candidates.cu, on state->compute: candidates to edges. */
 void decide_candidates(gcor_state *state, const Product &product, const EdgeOutput &out);

@@ -4,7 +4,7 @@
 #define GPUCOR_CUDA_EDGE_SINK_CUH
 
 #include "edge_compare.cuh"
-#include "warp.cuh"
+#include "../product/kernel_sink.cuh"
 
 /* ---- hits to edges or candidates ------------------------------------------------------------------- */
 

@@ -1,7 +1,8 @@
 /* Edges that stay on the GPU: a chunk's coefficients are one array, so that whoever looks at all of them does so chunk
  * by chunk, and whoever wants rows goes by runs. */
 #include "device_degrees.cuh"
-#include "device_edges.cuh"
+#include "edge_output.cuh"
+#include "keeper.cuh"
 #include "../backend/cub.cuh"
 
 #include <algorithm>

@@ -78,4 +78,8 @@ class Keeper {
 /* A fresh one, the caller's as a gcor_keeper. Throws. */
 Keeper *make_keeper(int device, gcor_side side, int64_t max);
 
+/* edge_ring.cu: sorted edges of a tile as the host has them. */
+void unpack_edges(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
+                  const Stream &stream);
+
 #endif

@@ -2,9 +2,22 @@
  * the first tile that a variable is in, all values of the tile tell. */
 #include "../product/launch.cuh"
 #include "device_edges.cuh"
-#include "values.cuh"
 
 #include <algorithm>
+
+/* Stores the tile with gaps, in rows of n_col. */
+struct CheapValues : PlainSink {
+    static constexpr unsigned modes = modes_of(HALF);
+    float *out;
+
+    template <ProductMode Mode, int N>
+    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
+                            int64_t j) const {
+        for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
+            if (is_pair(p, row, col)) out[row * p.tile.n_col + col] = approx_value(sum);
+        });
+    }
+};
 
 /* All values of a tile: packed exact ones, or cheap ones, in rows as long as the tile's, with their error. */
 struct TileValues {

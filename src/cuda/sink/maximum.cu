@@ -5,6 +5,7 @@
 #include "../product/launch.cuh"
 #include "../../sink/maximum.h"
 #include "edge_sink.cuh"
+#include "sinks.cuh"
 
 #include <climits>
 #include <cstring>

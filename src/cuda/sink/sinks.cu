@@ -1,5 +1,5 @@
 /* The table of sinks with a device half. A new one gets a row here. */
-#include "../backend/state.cuh"
+#include "sinks.cuh"
 #include "../../sink/adjacency.h"
 #include "../../sink/combine.h"
 #include "../../sink/compact.h"

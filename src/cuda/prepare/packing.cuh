@@ -6,31 +6,17 @@
  * block with the block's groups; the block's groups with one another; and, two groups to a piece, groups with
  * themselves (pairs k < q of the first group, pairs k > q of the second). Every pair of observations occurs once, at
  * the same bit in all columns. */
-#ifndef GPUCOR_CUDA_OPENING_CUH
-#define GPUCOR_CUDA_OPENING_CUH
+#ifndef GPUCOR_CUDA_PACKING_CUH
+#define GPUCOR_CUDA_PACKING_CUH
 
-#include "product.cuh"
+#include "operand.cuh"
 #include "../backend/lanes.cuh"
 
 #include <climits>
 
-/* Number of groups of 32 observations, and number of pieces of all their pairs (at least 1). */
-static __host__ __device__ inline int64_t group_count(int64_t n_obs) {
-    return (n_obs + 31) / 32;
-}
-static __host__ __device__ inline int64_t group_pieces(int64_t n_obs) {
-    int64_t groups = group_count(n_obs), pieces = gcor_obs_pairs(groups) + (groups + 1) / 2;
-    return pieces > 0 ? pieces : 1;
-}
-
-enum {
-    OPEN_WARPS = 4,
-    WARP_PIECES = 512
-}; /* warps of a thread block; pieces of a warp, for which a block is sorted once */
+enum { PACK_WARPS = 4 };    /* warps of a thread block */
+enum { WARP_PIECES = 512 }; /* pieces of a warp, for which a block is sorted once */
 enum { BLOCK_GROUPS = 8, BLOCK_OBS = 32 * BLOCK_GROUPS };
-
-/* A sort key holds a score and a number below 256 in one int, which limits n_obs. */
-static const int64_t MAX_OPENED_OBS = (int64_t)1 << 23;
 
 /* A warp's block after sorting; for each of its groups, the bits of the first 0, 1, ... 256 observations in sorted
  * order. */
@@ -139,7 +125,7 @@ static_assert(BLOCK_GROUPS == 8, "two vectors of four words; 8 b groups before b
 
 /* Emits pieces from `piece` to `end`: groups before the block. */
 template <class Put>
-static __device__ inline void open_outer(const SignedColumn &x, const BlockPieces &b, const SortedBlock &sorted,
+static __device__ inline void pack_outer(const SignedColumn &x, const BlockPieces &b, const SortedBlock &sorted,
                                          int64_t &piece, int64_t end, Put put) {
     int64_t group = (piece - b.begin) / max(1, b.groups);
     int from = (int)(piece - b.begin - group * b.groups);
@@ -155,7 +141,7 @@ static __device__ inline void open_outer(const SignedColumn &x, const BlockPiece
 
 /* Emits pieces of the block's groups with one another and with themselves. */
 template <class Put>
-static __device__ inline void open_inner(const SignedColumn &x, const BlockPieces &b, const SortedBlock &sorted,
+static __device__ inline void pack_inner(const SignedColumn &x, const BlockPieces &b, const SortedBlock &sorted,
                                          int64_t &piece, int64_t end, Put put) {
     int64_t at = b.inner, first = BLOCK_GROUPS * b.block;
     unsigned after = ~0u << (threadIdx.x % 32) << 1; /* q > k */
@@ -174,14 +160,14 @@ static __device__ inline void open_inner(const SignedColumn &x, const BlockPiece
 
 /* Calls put(word) for each piece first .. end-1; pieces after the last one are 0. */
 template <class Put>
-static __device__ inline void open_groups(const SignedColumn &x, int64_t first, int64_t end, SortedBlock &sorted,
+static __device__ inline void pack_groups(const SignedColumn &x, int64_t first, int64_t end, SortedBlock &sorted,
                                           Put put) {
     for (int64_t piece = first; piece < end;) {
         BlockPieces b(piece, group_count(x.n_obs));
         if (b.groups > 0) {
             sort_block(x, b.block, sorted);
-            open_outer(x, b, sorted, piece, end, put);
-            open_inner(x, b, sorted, piece, end, put);
+            pack_outer(x, b, sorted, piece, end, put);
+            pack_inner(x, b, sorted, piece, end, put);
         }
         for (; piece < end && piece < b.next; piece++) put(0u);
     }

@@ -1,6 +1,6 @@
 /* Pairwise-complete Pearson and Spearman: one warp per pair, over the pair's pairwise-complete observations. */
+#include "product.cuh"
 #include "../backend/lanes.cuh"
-#include "../backend/state.cuh"
 
 #include <algorithm>
 
@@ -178,14 +178,14 @@ void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &co
     int64_t n_row = std::min(tile.n_row, std::max<int64_t>(1, COMMON_WORK / (tile.n_col * (n + 1))));
     Launch launch = plan_launch(state, rows.head.kind, n, n_row * tile.n_col);
     if (launch.global)
-        state->products.scratch.reserve((int64_t)launch.blocks * launch.warps * 4 * (n / 32 + 1),
-                                        "ranks of common observations");
+        state->products->scratch.reserve((int64_t)launch.blocks * launch.warps * 4 * (n / 32 + 1),
+                                         "ranks of common observations");
     for (int64_t first = 0; first < tile.n_row; first += n_row) {
         state->context->tile_fraction = (double)first / (double)tile.n_row;
         if (first > 0) wait_for_compute(state); /* long work: ask whether to stop */
         common_pairs<<<launch.blocks, launch.warps * 32, launch.shared, state->compute.handle>>>(
             side_of(rows, tile.row), side_of(cols, tile.col), (int)n, tile, out.shape, first,
-            std::min(n_row, tile.n_row - first), launch.global ? state->products.scratch.data : nullptr, out.doubles);
+            std::min(n_row, tile.n_row - first), launch.global ? state->products->scratch.data : nullptr, out.doubles);
         check_launch("computing pairs over their common observations");
     }
 }

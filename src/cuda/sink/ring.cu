@@ -1,6 +1,6 @@
 /* The path of all values of a tile to a sink without a device half. Values are computed on one stream, copied on
  * another into pinned memory, and taken by all host threads; three tiles are in flight. */
-#include "state.cuh"
+#include "sinks.cuh"
 
 struct Slot {
     DeviceArray<char> device;

@@ -1,9 +1,8 @@
 /* The second product, for topological overlap: rows of the adjacency matrix times rows, in bands of rows, by cuBLAS
  * in double; the sums are then converted to overlaps. */
+#include "adjacency.cuh"
+#include "bands.cuh"
 #include "../backend/lanes.cuh"
-#include "../backend/state.cuh"
-#include "../sink/adjacency.cuh"
-#include "../sink/bands.cuh"
 #include "../../sink/adjacency.h"
 
 #include <algorithm>

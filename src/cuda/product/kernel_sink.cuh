@@ -13,10 +13,10 @@
  *
  * All lanes of a warp call these. Both tensor-core kernels have the same layout of sums: value e of number n of a
  * lane belongs to row g + 8 (e / 2) and column 8 n + 2 t + e % 2, where g = lane / 4 and t = lane % 4. */
-#ifndef GPUCOR_CUDA_WARP_CUH
-#define GPUCOR_CUDA_WARP_CUH
+#ifndef GPUCOR_CUDA_KERNEL_SINK_CUH
+#define GPUCOR_CUDA_KERNEL_SINK_CUH
 
-#include "../product/pair.cuh"
+#include "pair.cuh"
 #include "../../sink/histogram.h"
 
 /* Size of a cell, the pairs of a tile that a warp delivers at a time. */
@@ -27,7 +27,7 @@ static constexpr unsigned modes_of(ProductMode mode) {
     return 1u << mode;
 }
 
-/* A pair that is worth keeping: its index in the tile and its sum (edge_sink.cuh). */
+/* A pair that is worth keeping: its index in the tile and its sum (sink/edge_sink.cuh). */
 typedef unsigned long long Hit;
 
 /* A warp's part of shared memory. */

@@ -1,54 +1,8 @@
-/* Columns as bitsets: detects columns with few levels, lists sets, and packs their bits into pieces. */
-#include "packing.cuh"
-#include "level_tables.cuh"
-#include "../backend/lanes.cuh"
-#include "../backend/state.cuh"
+/* Columns as bitsets: lists sets, and packs their bits into pieces. */
+#include "kendall.cuh"
+#include "../prepare/packing.cuh"
 
 #include <algorithm>
-
-/* ---- levels of columns ------------------------------------------------------------------------- */
-
-/* Finds the distinct scores of some observations, ascending. Called by a whole block; returns their number,
- * FEW_LEVELS + 1 if there are more. */
-static __device__ int levels_of(const float *score, int64_t n_obs, float *levels) {
-    float last = -INFINITY;
-    int found = 0;
-    for (; found <= FEW_LEVELS; found++) {
-        float next = INFINITY;
-        for (int64_t k = threadIdx.x; k < n_obs; k += COLUMN_THREADS)
-            if (score[k] > last && score[k] < next) next = score[k];
-        last = reduce_block<COLUMN_THREADS>(next, Smaller());
-        if (last == INFINITY) break;
-        if (threadIdx.x == 0 && found < FEW_LEVELS) levels[found] = last;
-    }
-    return found;
-}
-
-/* One block per column: finds its levels and their number. 0 means more than FEW_LEVELS; the first 4,096
- * observations usually show it. */
-static __global__ void find_levels(const float *scores, int64_t n_obs, float *levels, int *count) {
-    const int64_t few_obs = 4096;
-    const float *score = scores + blockIdx.x * n_obs;
-    float *own = levels + blockIdx.x * FEW_LEVELS;
-    int found = levels_of(score, min(n_obs, few_obs), own);
-    if (n_obs > few_obs && found <= FEW_LEVELS) found = levels_of(score, n_obs, own);
-    if (threadIdx.x == 0) count[blockIdx.x] = found > FEW_LEVELS ? 0 : found;
-}
-
-void count_levels(gcor_state *state, Operand &o) {
-    int64_t n_var = o.head.n_var;
-    o.levels.reserve(n_var * FEW_LEVELS, "levels of columns");
-    DeviceArray<int> &count = state->products.level_counts;
-    count.reserve(n_var, "levels of columns");
-    o.level_count.reset(new int[n_var]);
-    cudaStream_t stream = state->compute.handle;
-    find_levels<<<(unsigned)n_var, COLUMN_THREADS, 0, stream>>>(o.columns.data, o.head.n_obs, o.levels.data,
-                                                                count.data);
-    check_launch("finding levels");
-    check(cudaMemcpyAsync(o.level_count.get(), count.data, (size_t)n_var * sizeof(int), cudaMemcpyDeviceToHost, stream),
-          "copying levels");
-    wait_for_compute(state);
-}
 
 /* ---- lists of sets -------------------------------------------------------------------------------- */
 
@@ -84,7 +38,7 @@ void upload_sets(gcor_state *state, const SetList &list, SetBuffers &buffers) {
 /* ---- bits ----------------------------------------------------------------------------------------- */
 
 /* The bits to pack: pieces first .. first+n-1 of the side's variables; bits after the last observation are 0. */
-struct Opening {
+struct Packing {
     const float *scores, *levels; /* from the side's first variable on */
     int64_t n_obs, first, n;
     const int *code;
@@ -94,12 +48,12 @@ struct Opening {
 };
 
 /* Address of the lane's word of a set's first piece; the next piece is o.stride bytes further on. */
-static __device__ inline unsigned char *first_word(const Opening &o, int set) {
+static __device__ inline unsigned char *first_word(const Packing &o, int set) {
     int lane = threadIdx.x % 32;
     return o.plane + chunk_position(o.stride, set, lane / 4) + lane % 4 * 4;
 }
 
-static __device__ inline void add_ones(const Opening &o, int set, unsigned ones) {
+static __device__ inline void add_ones(const Packing &o, int set, unsigned ones) {
     ones = __reduce_add_sync(ALL_LANES, ones);
     if (threadIdx.x % 32 == 0 && ones > 0) atomicAdd(&o.ones[set], (unsigned long long)ones);
 }
@@ -108,17 +62,17 @@ enum { LEVEL_PIECES = 16 }; /* level pieces per warp */
 
 /* First piece of a warp in a slice; grid rows are sets. */
 static __device__ inline int64_t first_piece(int warp_pieces) {
-    return (blockIdx.x * (int64_t)OPEN_WARPS + threadIdx.x / 32) * warp_pieces;
+    return (blockIdx.x * (int64_t)PACK_WARPS + threadIdx.x / 32) * warp_pieces;
 }
 
-static __global__ void open_signs(const __grid_constant__ Opening o) {
-    __shared__ SortedBlock sorted[OPEN_WARPS];
+static __global__ void pack_signs(const __grid_constant__ Packing o) {
+    __shared__ SortedBlock sorted[PACK_WARPS];
     int set = blockIdx.y, code = o.code[set];
     SignedColumn x{o.scores + code / SET_CODES * o.n_obs, code % SET_CODES == 1 ? -1.0f : 1.0f, o.n_obs};
     int64_t piece = first_piece(WARP_PIECES), n = min((int64_t)WARP_PIECES, o.n - piece);
     unsigned char *out = first_word(o, set) + piece * o.stride;
     unsigned ones = 0;
-    open_groups(x, o.first + piece, o.first + piece + n, sorted[threadIdx.x / 32], [&](unsigned word) {
+    pack_groups(x, o.first + piece, o.first + piece + n, sorted[threadIdx.x / 32], [&](unsigned word) {
         *(unsigned *)out = word;
         out += o.stride;
         ones += __popc(word);
@@ -127,7 +81,7 @@ static __global__ void open_signs(const __grid_constant__ Opening o) {
 }
 
 /* A piece covers 32 words of 32 observations. */
-static __global__ void open_levels(const __grid_constant__ Opening o) {
+static __global__ void pack_levels(const __grid_constant__ Packing o) {
     int lane = threadIdx.x % 32, set = blockIdx.y, code = o.code[set];
     const float *score = o.scores + code / SET_CODES * o.n_obs;
     float level = o.levels[code / SET_CODES * FEW_LEVELS + code % SET_CODES + 1];
@@ -147,12 +101,12 @@ static __global__ void open_levels(const __grid_constant__ Opening o) {
     add_ones(o, set, ones);
 }
 
-void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var, const SetList &list,
+void pack_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var, const SetList &list,
                const SetBuffers &buffers, int64_t first, int64_t n) {
     const int64_t max = 32768; /* a grid has at most 65,535 rows; a multiple of 8 keeps the swizzle pattern */
     for (int64_t s = 0; s < (int64_t)list.code.size(); s += max) {
         int64_t sets = std::min<int64_t>(max, (int64_t)list.code.size() - s);
-        Opening packing{operand.columns_of(var),
+        Packing packing{operand.columns_of(var),
                         operand.levels.data + (var - operand.head.first) * FEW_LEVELS,
                         operand.head.n_obs,
                         first,
@@ -162,9 +116,9 @@ void open_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var
                         (int64_t)list.code.size() * PIECE_BYTES,
                         buffers.ones.data + s};
         int64_t warp_pieces = kind == LEVELS ? (int64_t)LEVEL_PIECES : (int64_t)WARP_PIECES;
-        dim3 grid(blocks_for(n, OPEN_WARPS * warp_pieces), (unsigned)sets);
-        auto kernel = kind == LEVELS ? open_levels : open_signs;
-        kernel<<<grid, OPEN_WARPS * 32, 0, state->compute.handle>>>(packing);
+        dim3 grid(blocks_for(n, PACK_WARPS * warp_pieces), (unsigned)sets);
+        auto kernel = kind == LEVELS ? pack_levels : pack_signs;
+        kernel<<<grid, PACK_WARPS * 32, 0, state->compute.handle>>>(packing);
         check_launch("opening sets");
     }
 }

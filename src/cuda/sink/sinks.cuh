@@ -1,18 +1,9 @@
 /* Sinks on the device. A kind of sink with a device half is a class in a file of its own and a row of the table in
- * sinks.cu. The values of all other sinks are copied to the host and go to their take() (backend/ring.cu). */
-#ifndef GPUCOR_CUDA_DEVICE_SINK_CUH
-#define GPUCOR_CUDA_DEVICE_SINK_CUH
+ * sinks.cu. The values of all other sinks are copied to the host and go to their take() (ring.cu). */
+#ifndef GPUCOR_CUDA_SINKS_CUH
+#define GPUCOR_CUDA_SINKS_CUH
 
-#include "../prepare/prepare.cuh"
-
-#include <utility>
-#include <vector>
-
-struct SinkNeeds {
-    bool approx;        /* approximate values with a known error suffice at first, as from half-precision products */
-    bool large_tiles;   /* tiles may be large: no value per pair is stored, and no result depends on the tile */
-    bool bands = false; /* prefers values of a few rows with all columns, as they are contiguous in the result */
-};
+#include "../product/product.cuh"
 
 /* Created for the first run with such a sink, then kept by the session with its buffers. */
 class DeviceSink {
@@ -36,7 +27,6 @@ class DeviceSink {
     gcor_state *state;
 };
 
-typedef std::unique_ptr<DeviceSink> (*SinkMaker)(gcor_state *state);
 std::unique_ptr<DeviceSink> make_edges(gcor_state *state);
 std::unique_ptr<DeviceSink> make_histogram(gcor_state *state);
 std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state);
@@ -44,13 +34,14 @@ std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
 std::unique_ptr<DeviceSink> make_combine(gcor_state *state);
 std::unique_ptr<DeviceSink> make_compact(gcor_state *state);
 std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state);
-std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state); /* product/overlap.cu */
-std::unique_ptr<DeviceSink> make_ring(gcor_state *state);     /* backend/ring.cu */
-
-/* The sinks of a session, each with the function that made it. */
-typedef std::vector<std::pair<SinkMaker, std::unique_ptr<DeviceSink>>> DeviceSinks;
+std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state); /* overlap.cu */
+std::unique_ptr<DeviceSink> make_ring(gcor_state *state);     /* ring.cu */
 
 /* Returns the device sink for state->sink. */
 DeviceSink *device_sink_of(gcor_state *state);
+
+/* overlap.cu: gcor_backend's functions of these names. */
+int64_t cuda_overlap_side(int64_t n_var);
+void cuda_plan_overlap(gcor_state *state, const gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
 #endif

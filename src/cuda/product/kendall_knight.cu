@@ -8,9 +8,8 @@
  *
  * Blocks of observations are sorted in shared memory and then merged, two runs at a time, by all multiprocessors.
  * Pairs that are out of order are counted as elements pass one another. */
-#include "../backend/cub.cuh"
+#include "kendall.cuh"
 #include "../backend/lanes.cuh"
-#include "level_tables.cuh"
 
 #include <algorithm>
 #include <vector>
@@ -194,20 +193,11 @@ static __global__ void number_keys(const float *scores, int n, bool down, float 
 
 /* ---- orders of columns ---------------------------------------------------------------------------------- */
 
-void KnightBuffers::trim() {
-    for (auto *keys : {&this->keys, &sorted_keys, &runs[0], &runs[1]}) keys->trim();
-    for (auto *ints : {&obs, &up, &down}) ints->trim();
-    jobs.trim();
-    pairs.trim();
-    counts.trim();
-    sort.trim();
-}
-
 /* Sorts the observations of adjacent columns by their scores. */
 static void order_columns(gcor_state *state, const float *scores, int64_t n_obs, int64_t columns, bool down,
                           DeviceArray<int> &order) {
     const char *what = "sorting columns";
-    KnightBuffers &buffers = state->products.knight;
+    KnightBuffers &buffers = state->products->knight;
     int64_t values = n_obs * columns;
     buffers.keys.reserve(values, what);
     buffers.sorted_keys.reserve(values, what);
@@ -227,7 +217,7 @@ class KnightTile {
   public:
     KnightTile(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few)
         : state(state), rows(rows), cols(cols), out(out), but_few(but_few), n_obs(rows.head.n_obs),
-          padded((n_obs + SORT_BLOCK - 1) / SORT_BLOCK * SORT_BLOCK), buffers(state->products.knight) {
+          padded((n_obs + SORT_BLOCK - 1) / SORT_BLOCK * SORT_BLOCK), buffers(state->products->knight) {
         int64_t bytes = std::min<int64_t>(SLICE_BYTES, state->total_memory / 16);
         max = (size_t)gcor_clamp(bytes / (2 * padded * (int64_t)sizeof(float)), 2, 65534); /* max rows of a grid */
         group = gcor_clamp(bytes / (5 * n_obs * (int64_t)sizeof(float)), 1, 32768);
@@ -350,6 +340,6 @@ class KnightTile {
     }
 };
 
-void multiply_by_sorting(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few) {
+void multiply_by_knight(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few) {
     KnightTile(state, rows, cols, out, but_few).multiply();
 }

@@ -3,7 +3,7 @@
 #ifndef GPUCOR_CUDA_BLAS_CUH
 #define GPUCOR_CUDA_BLAS_CUH
 
-#include "../backend/try.cuh"
+#include "try.cuh"
 
 /* A cuBLAS handle on the calling thread's GPU. The constructor and multiply_rows() throw Failure. */
 class Blas {

@@ -1,9 +1,11 @@
 /* The function table of the CUDA back end. Exceptions do not pass beyond these functions. */
-#include "info.h"
-#include "state.cuh"
-#include "../../sink/adjacency.h"
+#include "backend/info.h"
+#include "product/product.cuh"
+#include "sink/sinks.cuh"
+#include "../sink/adjacency.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 /* CUDA's current device belongs to the calling thread, and each call may come from another thread. */
 template <class Body>
@@ -16,10 +18,16 @@ static gcor_status entered(gcor_state *state, Body body) {
 
 /* ---- sessions ------------------------------------------------------------------------------ */
 
+gcor_state::gcor_state(int number) : device(number), columns(new ColumnBuffers), products(new ProductBuffers) {}
+gcor_state::~gcor_state() = default;
+
 static gcor_status cuda_open(gcor_context *context, int device, gcor_state **state) {
     *state = nullptr;
     return guarded(context, [&] {
-        *state = open_state(device).release();
+        choose_device(device);
+        std::unique_ptr<gcor_state> opened(new gcor_state(device));
+        ask_gpu(opened.get());
+        *state = opened.release();
         gcor_count_live(GCOR_HOST_MEMORY, 1);
     });
 }
@@ -33,9 +41,31 @@ static void cuda_close(gcor_state *state) {
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
+static void begin_run(gcor_state *state) {
+    if (gcor_seconds() - state->asked > MEMORY_SECONDS) ask_memory(state);
+    state->wgmma = state->has_wgmma;
+#ifdef GPUCOR_MMA_ON_HOPPER
+    /* Lets tests run the code for older GPUs on a Hopper GPU. */
+    if (getenv("GPUCOR_NO_WGMMA")) state->wgmma = false;
+#endif
+    state->products->forget();
+    state->device_sink = device_sink_of(state);
+    state->needs = state->device_sink->begin();
+}
+
+/* Also called after errors. */
 static void cuda_end(gcor_state *state) {
     (void)cudaSetDevice(state->device);
-    end_run(state);
+    (void)cudaStreamSynchronize(state->compute.handle); /* no pending work may write to memory that is freed below */
+    (void)cudaStreamSynchronize(state->copy.handle);
+    (void)cudaGetLastError();
+    if (state->device_sink) state->device_sink->trim();
+    state->columns->trim();
+    state->products->trim();
+    state->context = nullptr;
+    state->sink = nullptr;
+    state->device_sink = nullptr;
+    state->needs = {};
 }
 
 static gcor_status cuda_begin(gcor_state *state, gcor_context *context, gcor_sink *sink) {
@@ -59,7 +89,9 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
-    default: return n_obs * (int64_t)sizeof(float) + (halves ? half_bytes(n_obs) : 0) + sign_bytes(kind, n_obs);
+    default:
+        return n_obs * (int64_t)sizeof(float) + (halves ? half_pieces(n_obs) * PIECE_BYTES : 0) +
+               sign_bytes(kind, n_obs);
     }
 }
 

@@ -1,0 +1,131 @@
+/* Operands and the functions that prepare them. Does not depend on products or sinks.
+ *
+ * For tensor cores, columns of half-precision values or of sign bits are cut into pieces of PIECE_BYTES; a piece of
+ * one column is followed by the same piece of the next column. Within a piece, 16-byte chunk c of column v is stored
+ * at position c ^ (v & 7), so that the same chunk of 8 columns is read from shared memory without bank conflicts.
+ * Hopper's instructions read this pattern, too. */
+#ifndef GPUCOR_CUDA_OPERAND_CUH
+#define GPUCOR_CUDA_OPERAND_CUH
+
+#include "../backend/cub.cuh"
+#include "../backend/state.cuh"
+#include "../../measure/coefficient.h"
+#include "../../measure/measure.h"
+
+/* An operand in device memory, n_obs values per variable. The kind determines which members are used. */
+struct Operand {
+    gcor_operand head{}; /* must be the first member: the engine sees only this */
+    int64_t serial = 0;  /* unique in the session */
+    std::unique_ptr<double[]> host_norm;
+    std::unique_ptr<unsigned char[]> host_flags;
+    DeviceArray<double> norm;
+    DeviceArray<int> present;          /* number of values that are not missing */
+    DeviceArray<float> columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    DeviceArray<unsigned char> halves; /* REAL, for approximate products: unit columns in half precision, in pieces */
+    DeviceArray<unsigned char> bits;   /* SIGN: sign bits in pieces, for short columns (signs.cuh) */
+    DeviceArray<int> ones;             /* number of bits set: in `greater`, then in both planes */
+    DeviceArray<float> inverse;        /* SIGN: 1 / sqrt(norm), NaN without coefficients */
+    std::unique_ptr<int64_t[]> tied_before; /* SIGN: number of preceding variables with ties */
+    std::unique_ptr<int[]> level_count;     /* SIGN, long columns: number of levels; 0: more than FEW_LEVELS */
+    DeviceArray<float> levels;              /* the levels, FEW_LEVELS each */
+    DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON: values, NaN: missing */
+    DeviceArray<int> order, begin, end;     /* RANK_COMMON, as made by gcor_rank() */
+
+    /* Address of variable `var`, numbered as in x. */
+    const float *columns_of(int64_t var) const { return columns.data + (var - head.first) * head.n_obs; }
+    const double *values_of(int64_t var) const { return values.data + (var - head.first) * head.n_obs; }
+    const double *norm_of(int64_t var) const { return norm.data + (var - head.first); }
+
+    /* Frees arrays that are too large to keep for the next operand. */
+    void trim() { trim_all(norm, present, columns, halves, bits, ones, inverse, levels, values, order, begin, end); }
+};
+
+/* ---- prepare.cu ---------------------------------------------------------------------------- */
+
+std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
+                                      gcor_kind kind, int64_t first, int64_t n_var);
+/* Keeps the operand's memory for the next one, or frees it. */
+void cuda_release_operand(gcor_state *state, std::unique_ptr<Operand> operand);
+
+/* fused(): true if a tensor-core kernel can hand the run's sink its values directly, approximate or exact.
+ * fused_exactly(): true if a kernel can hand over exact values. Otherwise all values of the tile are computed first
+ * (product/exact.cu), and operands need other things (levels, no halves). */
+bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs);
+bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs);
+
+/* ---- rank.cu ------------------------------------------------------------------------------- */
+
+struct RankBuffers {
+    DeviceArray<double> keys, tied;   /* tied: number of tied pairs of each column */
+    DeviceArray<int> obs, sorted_obs; /* obs: indices of observations */
+    SortBuffers sort;
+    void trim() { trim_all(keys, tied, obs, sorted_obs, sort); }
+};
+
+/* Ranks n_var columns of doubles (missing: NaN) into variables at .. at+n_var-1 of the operand, in the form that its
+ * kind needs. Also writes norm and present. */
+void rank_columns(gcor_state *state, const double *values, int64_t n_var, Operand &operand, int64_t at);
+
+/* ---- half.cu ------------------------------------------------------------------------------- */
+
+/* Scale of the columns in half precision: their values are small, and half precision loses bits below 2^-14. A power
+ * of two, so scaling is exact. */
+static const float HALF_SCALE = 256;
+
+/* Number of pieces of a column in half precision. */
+int64_t half_pieces(int64_t n_obs);
+/* Makes the columns in half precision from their final norms. */
+void make_halves(gcor_state *state, Operand &operand);
+
+/* ---- signs.cu (more of it in signs.cuh) ------------------------------------------------------ */
+
+/* sign_words(): words of a plane of sign bits. sign_bytes(): bytes per variable of bits that are kept. make_bits():
+ * makes the kept bits and everything else that products need, from the operand's scores and final norms. */
+int64_t sign_words(int64_t n_obs);
+int64_t sign_bytes(gcor_kind kind, int64_t n_obs);
+void make_bits(gcor_state *state, Operand &operand);
+/* True if column v of the operand, counted from its first variable, has ties. */
+inline bool has_ties(const Operand &o, int64_t v) {
+    return o.head.norm[v] < (double)gcor_obs_pairs(o.head.n_obs);
+}
+
+/* ---- packing.cuh: groups of observations ------------------------------------------------------ */
+
+/* Number of groups of 32 observations, and number of pieces of all their pairs (at least 1). */
+static __host__ __device__ inline int64_t group_count(int64_t n_obs) {
+    return (n_obs + 31) / 32;
+}
+static __host__ __device__ inline int64_t group_pieces(int64_t n_obs) {
+    int64_t groups = group_count(n_obs), pieces = gcor_obs_pairs(groups) + (groups + 1) / 2;
+    return pieces > 0 ? pieces : 1;
+}
+
+/* Max n_obs of columns that can be packed: a sort key (packing.cuh) holds a score and a number below 256 in one int. */
+static const int64_t MAX_PACKED_OBS = (int64_t)1 << 23;
+
+/* ---- pieces -------------------------------------------------------------------------------- */
+
+/* Bytes of columns in pieces, including slack that kernels may read beyond the last column. */
+inline int64_t piece_bytes(int64_t n_var, int64_t pieces) {
+    return (n_var * pieces + SLACK_COLUMNS) * PIECE_BYTES;
+}
+
+/* Byte offset of 16-byte chunk `chunk` of column `var`. */
+static __host__ __device__ inline int64_t chunk_position(int64_t stride, int64_t var, int64_t chunk) {
+    return chunk / 8 * stride + var * PIECE_BYTES + ((chunk % 8) ^ (var & 7)) * 16;
+}
+
+/* ---- buffers kept by a session ----------------------------------------------------------------- */
+
+/* Transfer buffers for columns: two batches in pinned memory and one on the device. Also released operands. */
+struct ColumnBuffers {
+    PinnedArray<char> staged[2];
+    Event copied[2];
+    DeviceArray<double> values;
+    RankBuffers rank;
+    DeviceArray<int> level_counts;
+    std::unique_ptr<Operand> spare[2]; /* one for each side of a tile */
+    void trim() { trim_all(staged[0], staged[1], values, rank, level_counts); }
+};
+
+#endif
