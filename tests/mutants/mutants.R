@@ -113,10 +113,10 @@ mutants <- list(
          "rank <- ncol(decomposed$qr)", "covariates"),
 
   # ---- CUDA's host side, on a machine with a GPU
-  mutant("ring of tiles", "src/cuda/sink/ring.cu", "for (int k = 0; k < RING_SLOTS; k++) (void)take_turn();",
-         "for (int k = 1; k < RING_SLOTS; k++) (void)take_turn();", "gpu|grid"),
-  mutant("rows of a band", "src/cuda/sink/bands.cu", "std::min(some, tile.n_row - row)",
-         "std::min(some, tile.n_row - row - 1)",
+  mutant("ring of tiles", "src/cuda/sink/bands.cu", "for (int k = 0; k < n_buffers(); k++)",
+         "for (int k = 1; k < n_buffers(); k++)", "gpu|grid"),
+  mutant("rows of a band", "src/cuda/sink/bands.cu", "std::min(height, tile.n_row - row)",
+         "std::min(height, tile.n_row - row - 1)",
          "gpu|dist"),
   mutant("walk over blocks", "src/cuda/product/product.cu", "(int)((to + cols - 1) / cols)", "(int)(to / cols)",
          "gpu|network")

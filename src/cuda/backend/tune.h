@@ -21,14 +21,14 @@ enum {
 
     /* A band of rows whose values are all copied to the host: enough rows for a block, and several bands to overlap
      * work. For SIGN the bits of all columns exceed the L2 cache and are read again for each band, so bands are
-     * larger. LANDING_BYTES are copied at a time; with less than 48 MB of pinned buffers in rotation the bus waits
+     * larger. HOST_BUFFER_BYTES are copied at a time; with less than 48 MB of pinned buffers in rotation the bus waits
      * for the host's caches. */
     BAND_BYTES = 32 << 20,
     SIGN_BAND_BYTES = 256 << 20,
     BAND_ROWS_MIN = 128,
     BANDS = 8,
-    LANDING_BYTES = 16 << 20,
-    LANDINGS = 6,
+    HOST_BUFFER_BYTES = 16 << 20,
+    HOST_BUFFERS = 6,
     BAND_OBS = 16384, /* beyond, several devices may share the work by squares (engine/run.c) */
 
     /* Rows of a band of topological overlaps: this many rows times all columns fill the GPU, and at most a sixteenth
@@ -40,7 +40,7 @@ enum {
     OVERLAP_OPERANDS_PART = 8, /* fraction (1/8) of free memory for the first product's columns */
     OVERLAP_RESERVE = 1 << 30,
 
-    /* Values in transfer to the host: one tile computed, one copied, one delivered. */
+    /* Tiles in transfer to the host: one computed, one copied, one delivered. */
     RING_SLOTS = 3,
     EDGE_SLOTS = 4, /* edges: one more, which is being sorted */
 

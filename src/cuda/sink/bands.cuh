@@ -1,5 +1,6 @@
-/* Transfers values to the host in bands of rows. While one band is computed, the previous one is copied on another
- * stream, some rows at a time, into pinned memory; all host threads take the values from there. */
+/* Transfers values to the host in bands of rows, or tile by tile. While one band is computed, the previous one is
+ * copied on another stream into pinned memory, some rows at a time or as a whole; all host threads take the values from
+ * there. */
 #ifndef GPUCOR_CUDA_BANDS_CUH
 #define GPUCOR_CUDA_BANDS_CUH
 
@@ -10,8 +11,8 @@ class Bands {
   public:
     explicit Bands(gcor_state *owner) : state(owner) {}
 
-    /* Begins a run and discards what the last one left. */
-    void begin();
+    /* Begins a run and discards what the last one left. whole: the sink takes each band as one tile. */
+    void begin(bool whole = false);
     /* Allocates the next band's values, in that form, to be written on state->compute. */
     const Packed &next(const gcor_tile &tile, gcor_form form);
     /* Marks the band as computed on state->compute, and sends the previous band meanwhile. */
@@ -28,7 +29,7 @@ class Bands {
         bool full = false; /* computed but not sent */
     };
     /* A pinned buffer with some rows of a band. */
-    struct Landing {
+    struct HostRows {
         PinnedArray<char> values;
         Event copied;
         gcor_tile rows;
@@ -37,12 +38,14 @@ class Bands {
 
     gcor_state *state;
     Band bands[2];
-    Landing landings[LANDINGS];
-    int at = 0, next_landing = 0; /* at: index of the current band */
+    HostRows buffers[HOST_BUFFERS];
+    bool whole = false;
+    int at = 0, oldest = 0; /* indices of the current band, and of the buffer to use next */
 
     void send(Band &band);
     void send_rows(const Packed &packed, const gcor_tile &rows);
-    void deliver(Landing &landing);
+    int n_buffers() const { return whole ? RING_SLOTS : HOST_BUFFERS; }
+    void deliver(HostRows &buffer);
 };
 
 #endif

@@ -18,7 +18,7 @@ static const struct {
     {&gcor_connectivity_type, make_connectivity},
     {&gcor_maximum_type, make_maximum},
     {&gcor_combine_type, make_combine},
-    {&gcor_compact_type, make_compact},
+    {&gcor_compact_type, make_host_values},
     {&gcor_adjacency_type, make_adjacency},
 };
 
@@ -27,7 +27,7 @@ static SinkMaker maker_of(const gcor_sink *sink) {
     if (sink->of_overlaps) return make_overlaps;
     for (const auto &row : TABLE)
         if (row.type == sink->type) return row.make;
-    return make_ring;
+    return make_host_values;
 }
 
 DeviceSink *device_sink_of(gcor_state *state) {

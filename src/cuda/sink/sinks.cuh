@@ -1,5 +1,5 @@
 /* Sinks on the device. A kind of sink with a device half is a class in a file of its own and a row of the table in
- * sinks.cu. The values of all other sinks are copied to the host and go to their take() (ring.cu). */
+ * sinks.cu. The values of all other sinks are copied to the host and go to their take() (host_values.cu). */
 #ifndef GPUCOR_CUDA_SINKS_CUH
 #define GPUCOR_CUDA_SINKS_CUH
 
@@ -32,10 +32,9 @@ std::unique_ptr<DeviceSink> make_histogram(gcor_state *state);
 std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state);
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
 std::unique_ptr<DeviceSink> make_combine(gcor_state *state);
-std::unique_ptr<DeviceSink> make_compact(gcor_state *state);
 std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state);
-std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state); /* overlap.cu */
-std::unique_ptr<DeviceSink> make_ring(gcor_state *state);     /* ring.cu */
+std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state);    /* overlap.cu */
+std::unique_ptr<DeviceSink> make_host_values(gcor_state *state); /* also of sinks that the table does not have */
 
 /* Returns the device sink for state->sink. */
 DeviceSink *device_sink_of(gcor_state *state);
