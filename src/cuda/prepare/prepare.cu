@@ -142,19 +142,23 @@ static void prepare_on_device(gcor_state *state, const gcor_columns *columns, Op
     };
     in_batches<double>(state, o, batch, fill, [&](const double *staged, int64_t at, int64_t count) {
         int64_t before = at % group, end = at + count;
-        check(cudaMemcpyAsync(values.data + before * n, staged, (size_t)(count * n) * sizeof(double),
-                              cudaMemcpyHostToDevice, state->compute.handle),
-              "copying columns");
+        copy_to_device(values.data + before * n, staged, count * n, state->compute, "copying columns");
         if (end % group == 0 || end == o.head.n_var) prepare_group(state, o, values.data, at - before, before + count);
     });
 }
 
 /* ---- on the host ---------------------------------------------------------------------------------------- */
 
+/* gcor_prepare_real() or gcor_prepare_double(). */
+template <class Value>
+using PrepareColumn = double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                             const gcor_ranks *ranks, Value *out);
+
 /* Destination of columns that their measure prepares: floats or doubles in pinned memory, flags and norms, and
  * scratch for ranks for each thread. */
 template <class Value>
 struct Preparing {
+    PrepareColumn<Value> *prepare;
     const gcor_measure *measure;
     const gcor_design *design;
     const gcor_operand *head;
@@ -164,44 +168,33 @@ struct Preparing {
     size_t rank_bytes;
 };
 
-static double prepare_values(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
-                             const gcor_ranks *ranks, float *out) {
-    return gcor_prepare_real(measure, design, x, n, flags, ranks, out);
-}
-
-static double prepare_values(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
-                             const gcor_ranks *ranks, double *out) {
-    return gcor_prepare_double(measure, design, x, n, flags, ranks, out);
-}
-
 template <class Value>
 static void prepare_column(void *user, int thread, int64_t j, double *x, int flags) {
     const Preparing<Value> *work = (const Preparing<Value> *)user;
     int64_t n = work->head->n_obs, at = j - work->head->first;
     gcor_ranks ranks{};
     if (work->ranks) ranks = gcor_ranks_at(work->ranks + (size_t)thread * work->rank_bytes, n);
-    work->head->norm[at] = prepare_values(work->measure, work->design, x, n, &flags, work->ranks ? &ranks : nullptr,
-                                          work->staged + (j - work->first) * n);
+    work->head->norm[at] = work->prepare(work->measure, work->design, x, n, &flags, work->ranks ? &ranks : nullptr,
+                                         work->staged + (j - work->first) * n);
     work->head->flags[at] = (unsigned char)flags;
 }
 
 /* Prepares all columns on the host; `out` is device memory. */
 template <class Value>
 static void prepare_on_host(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o,
-                            Value *out) {
+                            PrepareColumn<Value> *prepare, Value *out) {
     const size_t line = 64;
     int64_t n = o.head.n_obs;
     size_t rank_bytes = gcor_needs_scratch(measure, columns->design) ? (gcor_ranks_bytes(n) + line - 1) / line * line
                                                                      : 0;
     std::unique_ptr<char[]> ranks(rank_bytes ? new char[rank_bytes * (size_t)state->context->threads] : nullptr);
     auto fill = [&](Value *staged, int64_t at, int64_t count) {
-        Preparing<Value> work{measure, columns->design, &o.head, o.head.first + at, staged, ranks.get(), rank_bytes};
+        Preparing<Value> work{prepare,           measure, columns->design, &o.head,
+                              o.head.first + at, staged,  ranks.get(),     rank_bytes};
         for_columns(state, columns, work.first, count, prepare_column<Value>, &work);
     };
     in_batches<Value>(state, o, batch_of(state, o), fill, [&](const Value *staged, int64_t at, int64_t count) {
-        check(cudaMemcpyAsync(out + at * n, staged, (size_t)(count * n) * sizeof(Value), cudaMemcpyHostToDevice,
-                              state->compute.handle),
-              "copying columns");
+        copy_to_device(out + at * n, staged, count * n, state->compute, "copying columns");
     });
 }
 
@@ -211,13 +204,10 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
  * the default stream would not be ordered with it. */
 static void describe(gcor_state *state, const gcor_measure *measure, Operand &o, bool on_host) {
     int64_t n_var = o.head.n_var;
-    size_t norm_bytes = (size_t)n_var * sizeof(double);
-    cudaStream_t stream = state->compute.handle;
     std::unique_ptr<int[]> present(new int[n_var]);
     if (!on_host) {
-        check(cudaMemcpyAsync(present.get(), o.present.data, n_var * sizeof(int), cudaMemcpyDeviceToHost, stream),
-              "copying norms");
-        check(cudaMemcpyAsync(o.head.norm, o.norm.data, norm_bytes, cudaMemcpyDeviceToHost, stream), "copying norms");
+        copy_to_host(present.get(), o.present.data, n_var, state->compute, "copying norms");
+        copy_to_host(o.head.norm, o.norm.data, n_var, state->compute, "copying norms");
         wait_for_compute(state);
     }
     for (int64_t j = 0; j < n_var; j++) {
@@ -226,7 +216,7 @@ static void describe(gcor_state *state, const gcor_measure *measure, Operand &o,
         gcor_describe_column(measure, o.head.kind, count, &o.head.norm[j], &flags);
         o.head.flags[j] = (unsigned char)flags;
     }
-    check(cudaMemcpyAsync(o.norm.data, o.head.norm, norm_bytes, cudaMemcpyHostToDevice, stream), "copying norms");
+    copy_to_device(o.norm.data, o.head.norm, n_var, state->compute, "copying norms");
 }
 
 bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
@@ -257,9 +247,9 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     if (!on_host)
         prepare_on_device(state, columns, *o);
     else if (n_obs > 0 && kind == GCOR_DOUBLE)
-        prepare_on_host(state, columns, measure, *o, o->values.data);
+        prepare_on_host(state, columns, measure, *o, gcor_prepare_double, o->values.data);
     else if (n_obs > 0)
-        prepare_on_host(state, columns, measure, *o, o->columns.data);
+        prepare_on_host(state, columns, measure, *o, gcor_prepare_real, o->columns.data);
     describe(state, measure, *o, on_host);
     if (kind == GCOR_REAL && fused(state, kind, n_obs)) make_halves(state, *o);
     if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);

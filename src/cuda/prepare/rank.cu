@@ -156,7 +156,7 @@ static void rank_by_sorting(gcor_state *state, const double *values, int n, int 
     check_launch(what);
     sort_columns(state, s.sort, values, s.keys.data, s.obs.data, s.sorted_obs.data, n, columns);
     s.tied.reserve(columns, what);
-    check(cudaMemsetAsync(s.tied.data, 0, columns * sizeof(double), stream), what);
+    clear(s.tied.data, columns, state->compute, what);
     dim3 parts(blocks_for(n, RANKED_PART), (unsigned)columns);
     rank_sorted<<<parts, COLUMN_THREADS, 0, stream>>>(s.keys.data, s.sorted_obs.data, n, out, s.tied.data);
     finish_sorted<<<columns, COLUMN_THREADS, 0, stream>>>(s.keys.data, s.sorted_obs.data, n, out, s.tied.data);

@@ -77,9 +77,8 @@ static __global__ void pack_by_groups(const float *scores, int64_t n_obs, Planes
 template <class Launch>
 static void pack_in_parts(gcor_state *state, int64_t n_var, int planes_made, const Planes &planes, Launch launch) {
     const int64_t max = 32768; /* a grid has at most 65,535 rows */
-    cudaStream_t stream = state->compute.handle;
-    check(cudaMemsetAsync(planes.ones_greater, 0, n_var * sizeof(int), stream), "clearing counts");
-    check(cudaMemsetAsync(planes.ones_untied, 0, n_var * sizeof(int), stream), "clearing counts");
+    clear(planes.ones_greater, n_var, state->compute, "clearing counts");
+    clear(planes.ones_untied, n_var, state->compute, "clearing counts");
     for (int64_t v = 0; v < n_var; v += max) { /* `max` is a multiple of 8, which keeps the swizzle pattern */
         Planes part = planes;
         for (int plane = 0; plane < planes_made; plane++) part.plane[plane] += v * PIECE_BYTES;
@@ -143,12 +142,10 @@ static void count_levels(gcor_state *state, Operand &o) {
     DeviceArray<int> &count = state->columns->level_counts;
     count.reserve(n_var, "levels of columns");
     o.level_count.reset(new int[n_var]);
-    cudaStream_t stream = state->compute.handle;
-    find_levels<<<(unsigned)n_var, COLUMN_THREADS, 0, stream>>>(o.columns.data, o.head.n_obs, o.levels.data,
-                                                                count.data);
+    find_levels<<<(unsigned)n_var, COLUMN_THREADS, 0, state->compute.handle>>>(o.columns.data, o.head.n_obs,
+                                                                               o.levels.data, count.data);
     check_launch("finding levels");
-    check(cudaMemcpyAsync(o.level_count.get(), count.data, (size_t)n_var * sizeof(int), cudaMemcpyDeviceToHost, stream),
-          "copying levels");
+    copy_to_host(o.level_count.get(), count.data, n_var, state->compute, "copying levels");
     wait_for_compute(state);
 }
 

@@ -300,9 +300,7 @@ class KnightTile {
     template <class T>
     void upload(DeviceArray<T> &array, const std::vector<T> &list) {
         array.reserve((int64_t)list.size(), "a list of pairs");
-        check(cudaMemcpyAsync(array.data, list.data(), list.size() * sizeof(T), cudaMemcpyHostToDevice,
-                              state->compute.handle),
-              "copying a list of pairs");
+        copy_to_device(array.data, list.data(), (int64_t)list.size(), state->compute, "copying a list of pairs");
     }
 
     void run() {
@@ -312,8 +310,7 @@ class KnightTile {
         upload(buffers.pairs, pairs);
         buffers.counts.reserve((int64_t)pairs.size(), "counts of pairs");
         for (auto &runs : buffers.runs) runs.reserve((int64_t)jobs.size() * padded, "observations being sorted");
-        check(cudaMemsetAsync(buffers.counts.data, 0, pairs.size() * sizeof(unsigned long long), stream),
-              "clearing counts");
+        clear(buffers.counts.data, (int64_t)pairs.size(), state->compute, "clearing counts");
         count_all();
         int n = (int)pairs.size();
         sorted_coefficients<<<blocks_for(n, 256), 256, 0, stream>>>(buffers.pairs.data, n, buffers.counts.data,

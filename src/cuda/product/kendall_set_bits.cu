@@ -21,18 +21,13 @@ SetList list_sets(const Operand &o, int64_t var, int64_t n_var, Bits bits, Which
 }
 
 void upload_sets(gcor_state *state, const SetList &list, SetBuffers &buffers) {
-    buffers.code.reserve((int64_t)list.code.size(), "sets of columns");
-    buffers.first.reserve((int64_t)list.first.size(), "sets of columns");
-    buffers.ones.reserve((int64_t)list.code.size(), "sets of columns");
-    cudaStream_t stream = state->compute.handle;
-    check(cudaMemcpyAsync(buffers.code.data, list.code.data(), list.code.size() * sizeof(int), cudaMemcpyHostToDevice,
-                          stream),
-          "copying a list of sets");
-    check(cudaMemcpyAsync(buffers.first.data, list.first.data(), list.first.size() * sizeof(int),
-                          cudaMemcpyHostToDevice, stream),
-          "copying a list of sets");
-    check(cudaMemsetAsync(buffers.ones.data, 0, list.code.size() * sizeof(unsigned long long), stream),
-          "clearing counts");
+    int64_t n_sets = (int64_t)list.code.size(), n_var = (int64_t)list.first.size();
+    buffers.code.reserve(n_sets, "sets of columns");
+    buffers.first.reserve(n_var, "sets of columns");
+    buffers.ones.reserve(n_sets, "sets of columns");
+    copy_to_device(buffers.code.data, list.code.data(), n_sets, state->compute, "copying a list of sets");
+    copy_to_device(buffers.first.data, list.first.data(), n_var, state->compute, "copying a list of sets");
+    clear(buffers.ones.data, n_sets, state->compute, "clearing counts");
 }
 
 /* ---- bits ----------------------------------------------------------------------------------------- */

@@ -216,9 +216,7 @@ static void reserve_sets(gcor_state *state, const SetLists &lists, int64_t slice
     if (lists.start < 0) buffers.row_sets.bits.reserve(piece_bytes(lists.n_rows(), slice), "sets of columns");
     buffers.col_sets.bits.reserve(piece_bytes(lists.n_cols(), slice), "sets of columns");
     buffers.set_counts.reserve(pairs, "counts of sets");
-    check(
-        cudaMemsetAsync(buffers.set_counts.data, 0, (size_t)pairs * sizeof(unsigned long long), state->compute.handle),
-        "clearing counts");
+    clear(buffers.set_counts.data, pairs, state->compute, "clearing counts");
 }
 
 void multiply_lists(const SetTile &t, Bits kind, const SetList &rows, const SetList &cols) {

@@ -22,8 +22,7 @@ const Packed &Bands::next(const gcor_tile &tile, gcor_form form) {
     band.packed.tile = tile;
     band.packed.shape = state->sink->shape;
     int64_t pairs = gcor_tile_pairs(&tile, band.packed.shape);
-    band.values.reserve(pairs * (int64_t)(form == GCOR_AS_DOUBLES ? sizeof(double) : sizeof(float)),
-                        "a band of coefficients");
+    band.values.reserve(pairs * (int64_t)(form == GCOR_AS_DOUBLES ? sizeof(double) : sizeof(float)), what());
     if (form == GCOR_AS_DOUBLES) band.packed.doubles = (double *)band.values.data;
     if (form == GCOR_AS_FLOATS) band.packed.floats = (float *)band.values.data;
     if (form == GCOR_AS_COUNTS) band.packed.counts = (int *)band.values.data;
@@ -59,11 +58,10 @@ void Bands::send_rows(const Packed &packed, const gcor_tile &rows) {
     const char *from = packed.doubles  ? (const char *)packed.doubles
                        : packed.floats ? (const char *)packed.floats
                                        : (const char *)packed.counts;
-    buffer.values.reserve(bytes, "a band of coefficients");
+    buffer.values.reserve(bytes, what());
     buffer.rows = rows;
     buffer.in_doubles = packed.doubles;
-    check(cudaMemcpyAsync(buffer.values.data, from + first, (size_t)bytes, cudaMemcpyDeviceToHost, state->copy.handle),
-          "copying coefficients");
+    copy_to_host(buffer.values.data, from + first, bytes, state->copy, "copying coefficients");
     buffer.copied.record(state->copy);
     buffer.full = true;
 }

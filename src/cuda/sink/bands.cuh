@@ -44,6 +44,7 @@ class Bands {
 
     void send(Band &band);
     void send_rows(const Packed &packed, const gcor_tile &rows);
+    const char *what() const { return whole ? "a tile's coefficients" : "a band of coefficients"; }
     int n_buffers() const { return whole ? RING_SLOTS : HOST_BUFFERS; }
     void deliver(HostRows &buffer);
 };
