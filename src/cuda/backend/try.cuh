@@ -202,7 +202,7 @@ class Stream {
 /* Sets n elements to `byte` in each byte; copies n elements between device and host memory. On the stream. */
 template <class T>
 void clear(T *data, int64_t n, const Stream &stream, const char *what, int byte = 0) {
-    check(cudaMemsetAsync(data, byte, (size_t)n * sizeof(T), stream.handle), what);
+    if (n > 0) check(cudaMemsetAsync(data, byte, (size_t)n * sizeof(T), stream.handle), what);
 }
 template <class T>
 void copy_to_device(T *to, const T *from, int64_t n, const Stream &stream, const char *what) {

@@ -1,5 +1,5 @@
 #include "adjacency.cuh"
-#include "sinks.cuh"
+#include "totals.cuh"
 #include "../backend/lanes.cuh"
 #include "../../sink/adjacency.h"
 
@@ -85,10 +85,8 @@ AdjacencyMatrix *DeviceAdjacency::matrix() {
     fresh->values.reserve(all, "the adjacencies of all pairs");
     fresh->connectivity.reserve(fresh->n, "connectivities");
     fresh->missing.reserve(1, "the adjacencies of all pairs");
-    check(cudaMemsetAsync(fresh->values.data, 0, (size_t)all * sizeof(double), state->compute.handle),
-          "clearing adjacencies");
-    check(cudaMemsetAsync(fresh->missing.data, 0, sizeof *fresh->missing.data, state->compute.handle),
-          "clearing adjacencies");
+    clear(fresh->values.data, all, state->compute, "clearing adjacencies");
+    clear(fresh->missing.data, 1, state->compute, "clearing adjacencies");
     own->free_device = free_matrix;
     own->device = fresh.release();
     gcor_count_live(GCOR_HOST_MEMORY, 1);
@@ -111,13 +109,8 @@ void DeviceAdjacency::finish() {
     connect<<<(unsigned)own->n, THREADS, 0, state->compute.handle>>>(own->values.data, own->n_var, own->stride,
                                                                      own->connectivity.data);
     check_launch("summing adjacencies");
-    PinnedArray<char> &staged = state->columns->staged[0];
-    staged.reserve(sizeof(unsigned long long), "the adjacencies of all pairs");
-    check(cudaMemcpyAsync(staged.data, own->missing.data, sizeof(unsigned long long), cudaMemcpyDeviceToHost,
-                          state->compute.handle),
-          "counting adjacencies");
-    wait_for_compute(state);
-    adjacency()->missing = (int64_t) * (const unsigned long long *)staged.data;
+    fetch(state, own->missing.data, 1, "the adjacencies of all pairs",
+          [&](const unsigned long long *missing, int64_t, int64_t) { adjacency()->missing = (int64_t)*missing; });
 }
 
 } // namespace

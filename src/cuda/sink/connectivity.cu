@@ -2,7 +2,7 @@
  * cells of CELL_ROWS x CELL_COLS pairs along rows and columns; the summands are high and low parts (fixed.h), so the
  * sums are exact in any order. add_cells() then adds each variable's cells as fixed-point numbers, which stay on the
  * device until the run finishes. */
-#include "device_bins.cuh"
+#include "totals.cuh"
 #include "../backend/lanes.cuh"
 #include "../product/launch.cuh"
 #include "../../sink/connectivity.h"
@@ -144,22 +144,6 @@ static __global__ void add_cells(const double *cells, int64_t n_cells, int64_t f
     out.sums[s * out.n_var + first + var] += sum;
 }
 
-/* Adds n numbers in device memory to numbers on the host. */
-template <class Number>
-static void add_to_host(gcor_state *state, const Number *from, int64_t n, Number *to) {
-    const int64_t max = STAGED_VALUES * (int64_t)sizeof(double) / (int64_t)sizeof(Number);
-    PinnedArray<char> &staged = state->columns->staged[0];
-    staged.reserve(std::min(n, max) * (int64_t)sizeof(Number), "sums over pairs");
-    for (int64_t at = 0, count; at < n; at += count) {
-        count = std::min(max, n - at);
-        check(cudaMemcpyAsync(staged.data, from + at, (size_t)count * sizeof(Number), cudaMemcpyDeviceToHost,
-                              state->compute.handle),
-              "copying sums");
-        wait_for_compute(state);
-        for (int64_t k = 0; k < count; k++) to[at + k] += ((const Number *)staged.data)[k];
-    }
-}
-
 /* ---- the sink ------------------------------------------------------------------------------------- */
 
 class DeviceConnectivity : public DeviceSink {
@@ -172,15 +156,12 @@ class DeviceConnectivity : public DeviceSink {
 
   private:
     DeviceBins bins;
-    DeviceArray<gcor_int128> sums;
+    Totals<gcor_int128> sums;
     DeviceArray<double> cells; /* of the current tile */
-    bool cleared = false;
 
     gcor_connectivity *connectivity() const { return (gcor_connectivity *)state->sink; }
     int64_t n_power() const { return connectivity()->rule.n_power; }
 
-    template <class Number>
-    void clear(DeviceArray<Number> &values, int64_t n);
     VariableSums variable_sums();
     CellSums reserve_cells(const gcor_tile &tile);
     template <bool Histogram>
@@ -188,24 +169,13 @@ class DeviceConnectivity : public DeviceSink {
 };
 
 SinkNeeds DeviceConnectivity::begin() {
-    bins.begin();
-    cleared = false;
+    bins.used = sums.used = false;
     return {false, false};
 }
 
-template <class Number>
-void DeviceConnectivity::clear(DeviceArray<Number> &values, int64_t n) {
-    if (n == 0) return;
-    check(cudaMemsetAsync(values.data, 0, (size_t)n * sizeof(Number), state->compute.handle), "clearing sums");
-}
-
-/* Allocated and cleared on first use. */
 VariableSums DeviceConnectivity::variable_sums() {
-    int64_t n_var = connectivity()->n_var, n = n_power() * n_var;
-    sums.reserve(n, "sums over pairs");
-    if (!cleared) clear(sums, n);
-    cleared = true;
-    return {(int)n_power(), n_var, sums.data};
+    int64_t n_var = connectivity()->n_var;
+    return {(int)n_power(), n_var, sums.on_device(state, n_power() * n_var, "sums over pairs")};
 }
 
 /* Allocates a tile's cells. They are cleared if some have no pair of the shape and will not be written. */
@@ -215,10 +185,11 @@ CellSums DeviceConnectivity::reserve_cells(const gcor_tile &tile) {
     sink.rule = connectivity()->rule;
     int64_t of_rows = wide * tile.n_row * 2 * n_power(), of_cols = high * tile.n_col * 2 * n_power();
     cells.reserve(of_rows + of_cols, "sums over pairs");
-    if (gcor_tile_pairs(&tile, state->sink->shape) < tile.n_row * tile.n_col) clear(cells, of_rows + of_cols);
+    if (gcor_tile_pairs(&tile, state->sink->shape) < tile.n_row * tile.n_col)
+        clear(cells.data, of_rows + of_cols, state->compute, "clearing sums");
     sink.rows = cells.data;
     sink.cols = cells.data + of_rows;
-    sink.bins = sink.rule.histogram ? bins.counts(state) : nullptr;
+    sink.bins = sink.rule.histogram ? bins_on_device(state, bins) : nullptr;
     return sink;
 }
 
@@ -257,11 +228,15 @@ void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, cons
 }
 
 void DeviceConnectivity::finish() {
-    if (!cleared) return;
+    if (!sums.used) return;
     gcor_connectivity *c = connectivity();
-    add_to_host(state, sums.data, n_power() * c->n_var, c->sums + gcor_count_levels_of(&c->rule) * c->n_var);
-    if (c->rule.histogram) bins.add_to(state, &c->bins);
-    cleared = false;
+    gcor_int128 *to = c->sums + gcor_count_levels_of(&c->rule) * c->n_var;
+    fetch(state, sums.data(), n_power() * c->n_var, "sums over pairs",
+          [&](const gcor_int128 *found, int64_t first, int64_t n) {
+              for (int64_t k = 0; k < n; k++) to[first + k] += found[k];
+          });
+    if (c->rule.histogram) take_bins(state, bins, &c->bins);
+    sums.used = false;
 }
 
 void DeviceConnectivity::trim() {

@@ -1,7 +1,7 @@
 /* The histogram on the device. Where a product's kernel can count, its blocks do so in shared memory; otherwise a
  * tile's values are computed and then counted. */
 #include "../product/launch.cuh"
-#include "device_bins.cuh"
+#include "totals.cuh"
 
 /* ---- in a product ----------------------------------------------------------------------------- */
 
@@ -42,28 +42,6 @@ static __global__ void count_values(Packed values, unsigned long long *counts) {
     add_bins(bins, counts, COUNT_THREADS);
 }
 
-/* ---- on the device and to the host --------------------------------------------------------------- */
-
-static const size_t BYTES = GCOR_BINS * sizeof(int64_t);
-static_assert(sizeof(unsigned long long) == sizeof(int64_t), "counts are copied as they are");
-
-unsigned long long *DeviceBins::counts(gcor_state *state) {
-    device.reserve(GCOR_BINS, "a histogram");
-    if (!cleared) check(cudaMemsetAsync(device.data, 0, BYTES, state->compute.handle), "clearing a histogram");
-    cleared = true;
-    return device.data;
-}
-
-void DeviceBins::add_to(gcor_state *state, gcor_bins *bins) {
-    if (!cleared) return;
-    host.reserve(GCOR_BINS, "a histogram");
-    check(cudaMemcpyAsync(host.data, device.data, BYTES, cudaMemcpyDeviceToHost, state->compute.handle),
-          "copying a histogram");
-    wait_for_compute(state);
-    gcor_bins_add(bins, host.data);
-    cleared = false;
-}
-
 /* ---- the sink ---------------------------------------------------------------------------------------- */
 
 class DeviceHistogram : public DeviceSink {
@@ -71,7 +49,7 @@ class DeviceHistogram : public DeviceSink {
     using DeviceSink::DeviceSink;
 
     SinkNeeds begin() override {
-        bins.begin();
+        bins.used = false;
         return {state->sink->approximate != 0, state->sink->approximate != 0};
     }
 
@@ -82,7 +60,7 @@ class DeviceHistogram : public DeviceSink {
             count_in_values(multiply_in_place(state, rows, cols, tile));
     }
 
-    void finish() override { bins.add_to(state, &histogram()->bins); }
+    void finish() override { take_bins(state, bins, &histogram()->bins); }
 
     void trim() override {} /* small enough to keep */
 
@@ -94,14 +72,14 @@ class DeviceHistogram : public DeviceSink {
     void count_by_product(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
         Product product = product_of(state, rows, cols, tile);
         Histogram sink;
-        sink.bins = bins.counts(state);
+        sink.bins = bins_on_device(state, bins);
         histogram()->error = product_error(product);
         launch_sink(state, product, sink);
     }
 
     void count_in_values(const Packed &values) {
         count_values<<<COUNT_BLOCKS * state->processors, COUNT_THREADS, GCOR_BINS * sizeof(unsigned),
-                       state->compute.handle>>>(values, bins.counts(state));
+                       state->compute.handle>>>(values, bins_on_device(state, bins));
         check_launch("counting coefficients");
     }
 };

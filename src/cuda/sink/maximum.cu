@@ -5,7 +5,7 @@
 #include "../product/launch.cuh"
 #include "../../sink/maximum.h"
 #include "edge_sink.cuh"
-#include "sinks.cuh"
+#include "totals.cuh"
 
 #include <climits>
 #include <cstring>
@@ -253,7 +253,7 @@ class DeviceMaximum : public DeviceSink {
     using DeviceSink::DeviceSink;
 
     SinkNeeds begin() override {
-        cleared = false;
+        largest.used = false;
         return {state->sink->approximate != 0, state->sink->approximate != 0};
     }
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
@@ -261,26 +261,14 @@ class DeviceMaximum : public DeviceSink {
     void trim() override {} /* small enough to keep */
 
   private:
-    DeviceArray<Largest> device;
-    PinnedArray<Largest> host;
-    bool cleared = false;
+    Totals<Largest> largest;
 
     gcor_maximum *maximum() const { return (gcor_maximum *)state->sink; }
-    Largest *largest();
 };
-
-/* Allocated and cleared on first use. */
-Largest *DeviceMaximum::largest() {
-    device.reserve(1, "the largest coefficient");
-    if (!cleared)
-        check(cudaMemsetAsync(device.data, NOTHING, sizeof(Largest), state->compute.handle), "clearing a maximum");
-    cleared = true;
-    return device.data;
-}
 
 void DeviceMaximum::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     gcor_side side = maximum()->side;
-    Maximum sink{side, float_weighing(side), 0, largest()};
+    Maximum sink{side, float_weighing(side), 0, largest.on_device(state, 1, "the largest coefficient", NOTHING)};
     if (fused(state, rows.head.kind, rows.head.n_obs)) {
         bool approx = rows.head.kind != GCOR_REAL || rows.head.n_obs <= MAXIMUM_HALF_OBS;
         Product product = (approx ? product_of : exact_product_of)(state, rows, cols, tile);
@@ -295,15 +283,13 @@ void DeviceMaximum::multiply(const Operand &rows, const Operand &cols, const gco
 
 /* The value stays on the device: later tiles can only increase it. */
 void DeviceMaximum::finish() {
-    if (!cleared) return;
-    host.reserve(1, "the largest coefficient");
-    check(cudaMemcpyAsync(host.data, device.data, sizeof(Largest), cudaMemcpyDeviceToHost, state->compute.handle),
-          "copying a maximum");
-    wait_for_compute(state);
-    long long bits = in_order(host.data->weight);
-    double weight;
-    memcpy(&weight, &bits, sizeof weight);
-    gcor_maximum_add(maximum(), weight);
+    if (!largest.used) return;
+    fetch(state, largest.data(), 1, "the largest coefficient", [&](const Largest *found, int64_t, int64_t) {
+        long long bits = in_order(found->weight);
+        double weight;
+        memcpy(&weight, &bits, sizeof weight);
+        gcor_maximum_add(maximum(), weight);
+    });
 }
 
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state) {
