@@ -29,24 +29,24 @@ Library open_library() {
     Library found;
     char name[32];
     snprintf(name, sizeof name, "libcublas.so.%d", CUDART_VERSION / 1000);
-    void *packed = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!packed)
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
         throw Failure(
             GCOR_DEVICE_ERROR,
             "cuBLAS, which multiplies on the GPU, cannot be opened: %.160s; install it with the CUDA Toolkit, "
             "or use backend = \"cpu\"",
             dlerror());
-    find(packed, "cublasCreate_v2", found.create);
-    find(packed, "cublasDestroy_v2", found.destroy);
-    find(packed, "cublasSetStream_v2", found.set_stream);
-    find(packed, "cublasDgemm_v2", found.dgemm);
+    find(handle, "cublasCreate_v2", found.create);
+    find(handle, "cublasDestroy_v2", found.destroy);
+    find(handle, "cublasSetStream_v2", found.set_stream);
+    find(handle, "cublasDgemm_v2", found.dgemm);
     return found;
 }
 
-/* The library is opened once and never closed. */
+/* The library is loaded once and never closed. */
 const Library &library() {
-    static const Library packed = open_library();
-    return packed;
+    static const Library loaded = open_library();
+    return loaded;
 }
 
 void check_blas(int status, const char *what) {

@@ -99,10 +99,10 @@ enum {
     /* Bits of longer columns are packed per tile while they fit a fraction of the memory: up to n_obs = 1,770 for a
      * tile whose values are stored (2 GB), up to 4,096 for a network's tile, which is as large as memory allows so
      * that packing is a tenth of the work. Beyond, bits are packed in slices of 168 MB for a tile's two planes. */
-    OPENED_WORDS = 49152,
-    OPENED_NETWORK_WORDS = 262144,
-    OPENED_SIDE = 32768, /* max variables of a side of such a tile; OPENED_PART: 1/16 of the memory */
-    OPENED_PART = 16,
+    PACKED_WORDS = 49152,
+    PACKED_NETWORK_WORDS = 262144,
+    PACKED_SIDE = 32768, /* max variables of a side of such a tile; PACKED_PART: 1/16 of the memory */
+    PACKED_PART = 16,
     SLICE_WORDS = 4096,
 
     /* Long columns as bitsets: max number of levels, as every pair of sets is a product. */

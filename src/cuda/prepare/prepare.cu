@@ -220,7 +220,7 @@ static void describe(gcor_state *state, const gcor_measure *measure, Operand &o,
 }
 
 bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    int64_t max = state->needs.large_tiles ? OPENED_NETWORK_WORDS : OPENED_WORDS;
+    int64_t max = state->needs.large_tiles ? PACKED_NETWORK_WORDS : PACKED_WORDS;
     return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= max);
 }
 

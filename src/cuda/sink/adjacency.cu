@@ -64,7 +64,6 @@ class DeviceAdjacency : public DeviceSink {
     SinkNeeds begin() override { return {false, false}; }
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
     void finish() override;
-    void trim() override {}
 
   private:
     gcor_adjacency *adjacency() const { return gcor_adjacency_of_sink(state->sink); }

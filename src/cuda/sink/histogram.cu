@@ -62,8 +62,6 @@ class DeviceHistogram : public DeviceSink {
 
     void finish() override { take_bins(state, bins, &histogram()->bins); }
 
-    void trim() override {} /* small enough to keep */
-
   private:
     DeviceBins bins;
 

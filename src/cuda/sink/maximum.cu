@@ -119,7 +119,7 @@ struct Maximum {
         return __int_as_float(in_order(__shfl_sync(ALL_LANES, floor, 0))) - error;
     }
 
-    /* True if the warp has a hit, given each lane's largest approximate weight. Raises the floor, and sets `least`
+    /* True if the warp has a hit, given each lane's largest approximate weight. Raises the floor, and sets `min`
      * to the min weight of a hit. */
     __device__ bool has_hit(float rough, float &min) const {
         float top = __int_as_float(in_order(__reduce_max_sync(ALL_LANES, in_order(__float_as_int(rough)))));
@@ -258,7 +258,6 @@ class DeviceMaximum : public DeviceSink {
     }
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
     void finish() override;
-    void trim() override {} /* small enough to keep */
 
   private:
     Totals<Largest> largest;

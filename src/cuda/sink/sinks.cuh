@@ -21,7 +21,7 @@ class DeviceSink {
     /* Delivers everything to state->sink; more tiles may follow. */
     virtual void finish() = 0;
     /* Called after a run, when nothing is in flight: frees what is too large to keep. */
-    virtual void trim() = 0;
+    virtual void trim() {}
 
   protected:
     gcor_state *state;
