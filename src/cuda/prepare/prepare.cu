@@ -48,8 +48,8 @@ static void allocate(Operand &o) {
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
         return;
-    case GCOR_PAIR_COMMON: /* only the CPU back end's */
-    case GCOR_ADJACENCY:   /* prepared by a run */
+    case GCOR_PAIR_COMMON: /* computed on the CPU only */
+    case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("columns of that kind");

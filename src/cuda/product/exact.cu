@@ -72,8 +72,8 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return multiply_pairwise(state, rows, cols, out);
     case GCOR_REAL:
-    case GCOR_PAIR_COMMON: /* only the CPU back end's */
-    case GCOR_ADJACENCY:   /* only of a sink of_overlaps */
+    case GCOR_PAIR_COMMON: /* computed on the CPU only */
+    case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("coefficients of columns of that kind");
