@@ -162,7 +162,7 @@ check_mode <- function(mode) {
 }
 
 check_shards <- function(shards, x, y) {
-  most <- .Call(r_count_shares, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
+  most <- .Call(r_count_shards, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
   if (is.null(shards)) return(min(16, most))
   check_whole(shards, "shards", 1, most, paste0("; the pairs are in ", n_of(most, "tile")))
 }
