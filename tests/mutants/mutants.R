@@ -3,9 +3,11 @@
 # files that match `tests`, the likely ones to find it, are run first.
 mutants <- list(
   # ---- ties and exact p values
-  mutant("tie cubes", "src/stats/observed.h", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;", "test"),
+  mutant("tie cubes", "src/stats/observed.h", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;",
+         "test"),
   mutant("tie pairs", "src/stats/observed.h", "sums->pairs += t * (t - 1);", "sums->pairs += t * (t + 1);", "test"),
-  mutant("orders of tied ranks", "src/stats/observed.h", "if (run > 1) sums->same_orders", "if (run > 2) sums->same_orders",
+  mutant("orders of tied ranks", "src/stats/observed.h", "if (run > 1) sums->same_orders",
+         "if (run > 2) sums->same_orders",
          "test"),
   mutant("Kendall's variance", "src/stats/observed.h", "+ 2 / (n * (n - 1)));", "+ 1 / (n * (n - 1)));", "test"),
   mutant("exact tail", "src/stats/exact.c", "1 - half[steps - k - 1]", "1 - half[steps - k]", "test"),
@@ -40,9 +42,11 @@ mutants <- list(
   mutant("common observations", "src/cpu/pairwise.c",
          "int common = x[l] == x[l] && y[l] == y[l];\n        double dx = common ? (x[l]",
          "int common = x[l] == x[l];\n        double dx = common ? (x[l]", "grid|observations"),
-  mutant("incomplete observations", "src/source/missing.c", "if (!marks->incomplete[k])", "if (marks->incomplete[k] < 2)",
+  mutant("incomplete observations", "src/source/missing.c", "if (!marks->incomplete[k])",
+         "if (marks->incomplete[k] < 2)",
          "grid|observations"),
-  mutant("weights of 0", "src/source/missing.c", "counts += design->weight[k] > 0;", "counts += design->weight[k] >= 0;",
+  mutant("weights of 0", "src/source/missing.c", "counts += design->weight[k] > 0;",
+         "counts += design->weight[k] >= 0;",
          "weights"),
   mutant("roots of weights", "src/measure/design.c", "root[k] = sqrt(weight[k]);", "root[k] = weight[k];", "weights"),
   mutant("bicor's width", "src/measure/bicor.c", "WIDTH = 9,", "WIDTH = 8,", "bicor|measure"),
