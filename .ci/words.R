@@ -3,10 +3,7 @@
 #   Rscript --vanilla .ci/words.R [FOLDER or FILE...]
 FOLDERS <- c("src", "tests/unit", "inst/bench", "inst/include")
 # Files that are not clean yet.
-LATER <- paste0("^src/(r|base)/|^src/engine/(masked_run|combine|overlap|run|slabs|worker)[.]|^src/gpucor.h|",
-                "^src/measure/compact|^src/source/(picked|permuted|slice)|^src/cpu/(cpu[.]h|product[.]c)|",
-                "sink/(combine|compact|dense|edge|file|keeper|least|neighbours|weight|device_degrees|device_edges)|",
-                "/test_(bands|combine|compact|touch)[.]c")
+LATER <- "^src/cuda/sink/(edge|keeper|least|candidates|degrees|device_)|^src/sink/edges/(store[.]h|device[.]c)"
 BANNED <- c("keepers?", "landings?", "touchers?", "slivers?", "in turns", "cheap values?", "whole numbers?",
             "made ready", "way out", "one does(?! not)", "to be had", "as ever", "nobody needs", "what is more",
             "freed of", "observations of (?:their|its) own", "common observations", "at the rim", "sets of bits",

@@ -1,13 +1,13 @@
-/* Declarations shared by the files of the CPU back end. Threads (OpenMP) share columns and blocks of a tile.
+/* Declarations shared by the files of the CPU back end. Columns, and the blocks of a tile, are divided among threads.
  *
  *   prepare.c           columns -> operand
- *   product.c           a tile: its variables packed in micro-panels, its blocks multiplied and handed to the sink
- *     real.c sign.c       what that means for real numbers and for signs
- *     kernels.c           the inner loops (kernels.h), written in kernel_real.h, kernel_sign.h and isa.h for each
- *                         instruction set_*.h
- *   kendall.c           a tile of signs pair by pair, where that is cheaper
- *     knight.c levels.c   by sorting, and by a table of levels
- *   pairwise.c          a tile of pairs that have observations of their own, but for signs
+ *   product.c           a tile: packs its variables in micro-panels, multiplies its blocks, delivers them to the sink
+ *     real.c sign.c       products of real numbers and of signs
+ *     kernels.c           the inner loops (kernels.h) for each instruction set: kernel_real.h, kernel_sign.h and
+ *                         kernel_levels.h, compiled with isa_plain.h, isa_avx2.h, isa_avx512.h, isa_neon.h
+ *   kendall.c           a tile of signs pair by pair, if that is faster
+ *     knight.c levels.c   by sorting, and by contingency tables
+ *   pairwise.c          a tile of pairwise-complete pairs, except for signs
  *   overlap.c           the product of adjacencies (measure/overlap.h) */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
@@ -22,9 +22,9 @@ typedef struct {
     const gcor_design *design; /* the run's, which outlives the operand */
     const cpu_kernels *kernels;
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    int64_t stride;        /* from one of these to the next: n_obs; REAL: up to CPU_PADDING more, zeros */
+    int64_t stride;        /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros */
     double *inverse;       /* REAL: one over a column's length; NaN where it has no coefficients */
-    float *scale;          /* the same */
+    float *scale;          /* 1 / length as a float */
     double *values;        /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
@@ -39,7 +39,7 @@ static inline int64_t cpu_at_most_last(const cpu_operand *o, int64_t var) {
     return var < last ? var : last;
 }
 
-/* Scratch memory, kept between tiles. */
+/* Scratch memory that is kept between tiles. */
 typedef struct {
     void *at;
     int64_t bytes;
@@ -78,10 +78,10 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
 /* block.c. Returns scratch for `count` items of `size` bytes, contents undefined; NULL after an error. */
 void *cpu_reserve(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
 
-/* Free the scratch if it is larger than `most` bytes; 0: in any case. */
+/* Free the scratch if it is larger than `max` bytes; 0: in any case. */
 void cpu_trim(cpu_scratch *scratch, int64_t max);
 
-/* A tile has cpu_blocks() blocks; cpu_block() returns number b, from 0. Some have no pair that counts. */
+/* A tile has cpu_blocks() blocks; cpu_block() returns block b, from 0. Some blocks have no pair that counts. */
 int64_t cpu_blocks(const gcor_tile *tile);
 gcor_tile cpu_block(const gcor_tile *tile, int64_t b);
 /* True if a part of a tile has no pair that counts. */
@@ -90,9 +90,8 @@ int cpu_is_outside(const gcor_state *state, const gcor_tile *part);
 /* Deliver a segment to the run's sink; an error is in the context. */
 void cpu_deliver(gcor_state *state, int thread, gcor_segment segment);
 
-/* How variables of `length` elements are multiplied: micro-panels of them are packed, a slice of elements at a time, so
- * that memory is bounded. A micro-panel has `planes` planes of a slice each, one after the other, laid out as in
- * kernels.h. */
+/* A product of variables that have `length` elements each. Micro-panels are packed one slice of elements at a time, to
+ * bound memory. A micro-panel has `planes` consecutive planes per slice, in the layout of kernels.h. */
 typedef struct cpu_product cpu_product;
 struct cpu_product {
     int64_t length, slice;

@@ -8,8 +8,8 @@
 #include "../base/threads.h"
 #include "../base/triangle.h"
 
-/* Elements of a micro-panel that are multiplied with all rows of a block before the next ones: 16 KB, which stay in the
- * first-level cache. */
+/* Elements of a micro-panel that are multiplied with all rows of a block before the next elements: 16 KB, which stay in
+ * the first-level cache. */
 enum { CHUNK = 128 };
 
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
     const cpu_product *product;
     const cpu_operand *rows, *cols;
     const gcor_tile *tile;
-    cpu_packed *packed_rows, *packed_cols; /* both the same on the diagonal */
+    cpu_packed *packed_rows, *packed_cols; /* equal on the diagonal */
     int keep; /* there are several slices: `sums` has those of all blocks, otherwise of one per thread */
     char *sums, *work;
     int64_t first, n; /* the current slice */
@@ -44,21 +44,21 @@ static int64_t count_micro_panels(const cpu_product *p, int64_t n_var) {
     return (n_var + micro_panel_width(p) - 1) / micro_panel_width(p);
 }
 
-/* Where variable `var` of the tile begins in its micro-panel. */
+/* Returns where variable `var` of the tile begins in its micro-panel. */
 static char *micro_panel_of(const cpu_product *p, const cpu_packed *micro_panels, int64_t var) {
     return (char *)micro_panels->memory.at + var / micro_panel_width(p) * micro_panel_bytes(p) +
            var % micro_panel_width(p) * p->element;
 }
 
-/* True if these variables are packed already, for the previous tile. That may have had fewer of them: squares of the
- * grid differ in size, and the next one is larger where a shard begins in the middle of it. */
+/* True if all of these variables are still packed, for the previous tile. The previous tile may have had fewer: where a
+ * shard begins inside a large square of the grid, its next square is larger than its first. */
 static int are_packed(const tile_product *t, const cpu_operand *operand, const cpu_packed *micro_panels, int64_t var,
                       int64_t n_var) {
     return !t->keep && micro_panels->of == operand && micro_panels->first == var && micro_panels->n_var == n_var &&
            micro_panels->planes == t->product->planes;
 }
 
-/* One side of a tile to pack. */
+/* One side of a tile, for pack_micro_panel(). */
 typedef struct {
     const tile_product *t;
     const cpu_operand *operand;
@@ -89,8 +89,8 @@ static int is_outside(const tile_product *t, const gcor_tile *block, int64_t c) 
     return t->state->sink->pairs && cpu_is_outside(t->state, &part);
 }
 
-/* Multiply n elements of the block's pairs that count, CPU_KERNEL_ROWS rows by one micro-panel at a time. The sums of
- * other pairs are not set. */
+/* Multiplies n elements of the block's pairs, CPU_KERNEL_ROWS rows by one micro-panel at a time. Sums of pairs outside
+ * of the mask are not set. */
 static void sum_chunk(const tile_product *t, const gcor_tile *block, int64_t first, int64_t n, int add, char *sums) {
     const cpu_product *p = t->product;
     int64_t width = micro_panel_width(p);
@@ -107,7 +107,7 @@ static void sum_chunk(const tile_product *t, const gcor_tile *block, int64_t fir
     }
 }
 
-/* Sum block b over the current slice; after the last slice, hand its coefficients to the sink. */
+/* Sums block b over the current slice; after the last slice, delivers its coefficients to the sink. */
 static void compute_block(void *argument, int thread, int64_t b) {
     const tile_product *t = argument;
     const cpu_product *p = t->product;

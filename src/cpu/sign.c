@@ -16,7 +16,7 @@ static cpu_planes planes_at(const cpu_product *product, char *micro_panel) {
                         product->planes > CPU_COMMON ? plane + 2 * apart : NULL};
 }
 
-/* The scores are written twice, so that no pair of observations wraps around. */
+/* Copies the scores twice, so that pairs of observations do not wrap around at the end. */
 static void pack_signs(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                        int64_t first, int64_t n, char *micro_panel, void *work) {
     int64_t n_obs = operand->head.n_obs, bit = 64 * first, bits = gcor_obs_pairs(n_obs) - bit;

@@ -41,7 +41,7 @@ int gcor_coefficients_fit(const gcor_coefficients *p, int64_t side) {
     return count_fitting(p, sides) >= sides;
 }
 
-/* A tile is no larger than the back end wants it of any data set. */
+/* The largest tile that the back end accepts for every data set. */
 static void plan_tiles(gcor_coefficients *p) {
     p->tile_rows = p->tile_cols = INT64_MAX;
     for (const gcor_data *data = p->work->data; data < p->work->data + p->work->n_data; data++) {
@@ -52,8 +52,8 @@ static void plan_tiles(gcor_coefficients *p) {
     }
 }
 
-/* All variables in one panel, if they fit and the run needs all of them; otherwise panels as wide as two of them fit,
- * but no narrower than a tile, and as many panels as fit. */
+/* One panel of all variables, if they fit and the run needs all of them. Otherwise panels are as wide as possible while
+ * two of them fit, at least as wide as a tile; as many are kept as fit. */
 static gcor_tiling plan_panels(const gcor_coefficients *p) {
     const gcor_grid *grid = &p->work->grid;
     int is_part = p->work->job->shard.of > 1;
@@ -68,7 +68,7 @@ static gcor_tiling plan_panels(const gcor_coefficients *p) {
 
 /* ---- the product ---------------------------------------------------------------------- */
 
-/* Flags and norms go to the job, which several workers share. */
+/* The writes are atomic, because several workers share the job's arrays. */
 static void report_variables(const gcor_work *work, const gcor_panel *panel, const gcor_operand *operand) {
     unsigned char *flags = panel->is_row_side ? work->row_flags : work->col_flags;
     for (int64_t j = 0; j < operand->n_var; j++) {

@@ -1,5 +1,5 @@
-/* A run of which some pairs count: its variables are put in an order in which most tiles have none of them, a filter
- * keeps the others from the sink, and in the end the sink and the flags are as if there had been no order. */
+/* A run with a pair mask. Variables are permuted so that most tiles have no pair of the mask, a filter hides the other
+ * pairs from the sink, and at the end the permutation is undone in the sink and the flags. */
 #include "run.h"
 
 #include "../base/alloc.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A job like another, with what is its own. */
+/* A copy of a job, with its own sources, flags and sink. */
 typedef struct {
     gcor_pairs *pairs;
     gcor_picked x, y;
@@ -34,7 +34,7 @@ static unsigned char *new_flags(gcor_context *context, int64_t n_var) {
     return flags;
 }
 
-/* Whether any thread may read the data, of y or of x, so that their columns may be read in another order. */
+/* True if any thread may read y (of_y) or x of every subject; only then can their columns be read in another order. */
 static int any_thread_reads(const gcor_job *job, int of_y) {
     const gcor_combination *all = job->combination;
     if (!all) return (of_y ? job->y : job->x)->any_thread;
@@ -43,7 +43,7 @@ static int any_thread_reads(const gcor_job *job, int of_y) {
     return 1;
 }
 
-/* All subjects' data, with their columns in the order of the pairs. */
+/* Gives all subjects permuted sources, in the order of the pair mask. */
 static gcor_status pick_subjects(gcor_context *context, const gcor_combination *all, masked *c) {
     c->of_subjects = gcor_alloc(context, 2 * all->n, sizeof *c->of_subjects, "the subjects");
     c->subjects = gcor_alloc(context, all->n, sizeof *c->subjects, "the subjects");
@@ -89,7 +89,7 @@ static void copy_flags(const unsigned char *flags, const int32_t *number, int64_
     for (int64_t v = 0; v < n_var; v++) to[number ? number[v] : v] = flags[v];
 }
 
-/* What the run has found, by the names that variables have outside of it. */
+/* Undoes the permutation in the flags and the sink. */
 static gcor_status name(gcor_context *context, const masked *c, gcor_job *job) {
     const int32_t *rows = gcor_pairs_rows(c->pairs), *cols = gcor_pairs_cols(c->pairs);
     gcor_sink *sink = job->sink;

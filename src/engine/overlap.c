@@ -1,7 +1,7 @@
-/* Topological overlap: a product of adjacencies, which are the result of another run. A panel is a slab of the matrix
- * of adjacencies, the columns of some variables with all variables in each; preparing it is a run of coefficients into
- * the sink that makes adjacencies of them. One slab if all of the matrix fits the memory; otherwise two at a time. A
- * device does one run at a time: the product of slabs pauses while a slab is prepared. */
+/* Topological overlap: a product of adjacencies, which are the result of another run. A panel is a slab of the
+ * adjacency matrix: the columns of some variables, with all variables as rows. Preparing it is a run of coefficients
+ * into the adjacency sink. There is one slab if the whole matrix fits in memory; otherwise two at a time. A device does
+ * one run at a time, so the product of slabs pauses while a slab is prepared. */
 #include "../measure/overlap.h"
 
 #include "../sink/adjacency.h"
@@ -31,7 +31,7 @@ static int is_whole(const overlaps *o) {
 
 /* ---- the run of coefficients ---------------------------------------------------------------------- */
 
-/* Names the first variable without coefficients; there may be none if observations are pairwise-complete. */
+/* Names the first variable without coefficients. With pairwise-complete observations there may be none. */
 static gcor_status fail_missing(const overlaps *o, int64_t missing) {
     const char *hint =
         "leave such columns out, see 'use', or have them count as 0 with replaceMissingAdjacencies = TRUE";
@@ -59,7 +59,7 @@ static gcor_status drain_coefficients(gcor_worker *worker, const overlaps *o, co
     return status ? status : gcor_worker_finish(worker);
 }
 
-/* A run of all pairs of the slab's columns, by this worker's device alone. */
+/* Runs all pairs of the slab's columns on this worker's device alone. */
 static gcor_status run_coefficients(overlaps *o, gcor_adjacency *slab) {
     const gcor_work *work = o->work;
     gcor_job job = *work->job;
@@ -150,15 +150,15 @@ int64_t gcor_overlap_weight(const gcor_job *job, int64_t n_obs) {
     return job->overlap ? gcor_max(1, job->x->n_var / gcor_max(1, n_obs)) : 1;
 }
 
-/* Add the pairs of the runs of coefficients to the progress: every slab meets every other one. */
+/* Adds the pairs of the runs of coefficients to the monitor's total. Each pair of slabs needs both slabs. */
 static void expect_coefficients(const overlaps *o) {
     int64_t n = (o->n_var + o->width - 1) / o->width, pairs = gcor_triangular(o->n_var - 1);
     if (n > 1) pairs = gcor_triangular(n) * o->width * o->n_var / gcor_max(1, gcor_min(n, o->work->session->n_devices));
     __atomic_fetch_add(&o->context->monitor->pairs, pairs, __ATOMIC_RELAXED);
 }
 
-/* All variables in one slab if they fit; otherwise as many as two slabs fit. With a user-set limit we assume that two
- * minimum-width slabs fit. */
+/* One slab of all variables if they fit; otherwise slabs are as wide as possible while two fit. With a user-set limit
+ * we assume that two minimum-width slabs fit. */
 static gcor_status plan_slabs(overlaps *o) {
     gcor_status status = o->backend->plan_overlap(o->state, o->context, o->n_var, &o->plan);
     if (status) return status;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Jobs of fewer steps are faster on one thread, and on one device: about 0.1 ms of a processor, a few ms of a GPU. */
+/* Jobs with fewer steps are faster on one thread, or one device: about 0.1 ms of CPU time, a few ms of GPU time. */
 static const double STEPS_OF_A_THREAD = 1 << 20, STEPS_OF_A_DEVICE = 274877906944.0;
 
 /* If every value is kept, one device fills the host's memory as fast as it can be written, up to this many steps per
@@ -46,7 +46,7 @@ static gcor_status fill_work(gcor_work *work, gcor_context *context) {
     return gcor_queue_fill(&work->queue, context, &work->grid, &job->shard);
 }
 
-/* True if so many steps are worth several devices. */
+/* True if a job of this many steps is faster on several devices. */
 static int is_shared(const gcor_work *work, double steps) {
     double min = work->session->shared_steps;
     if (min > 0) return steps >= min;

@@ -1,5 +1,5 @@
-/* Several subjects: the worker multiplies each tile for one subject after the other, into the sink that combines them;
- * when that has the last subject's values, it hands the finished tile over to the sink of the run. */
+/* Several subjects: the worker multiplies each tile for one subject after another, into the sink that combines them.
+ * After the last subject, that sink passes the finished tile to the sink of the run. */
 #include "../sink/combine.h"
 #include "../base/alloc.h"
 #include "session.h"
@@ -14,9 +14,9 @@ static int is_real(const gcor_work *work) {
     return 1;
 }
 
-/* A tile is as large as the combining sink wants it, and no larger than the problem. If two panels of that size do not
- * fit for all subjects, operands are prepared anew for each tile: tiles are then larger, and values exact, as the
- * operands that cheap values refer to do not stay. */
+/* The combining sink determines the size of a tile, at most the problem's. If two panels of that size do not fit for
+ * all subjects, operands are prepared again for each tile. Tiles are then larger, and values are exact, because
+ * approximate values refer to operands, which are not kept. */
 static void plan_tiles(gcor_coefficients *p, gcor_combine *c) {
     const int threads = p->context->threads;
     c->sink.approximate = gcor_combine_may_be_approx(c) && is_real(p->work);

@@ -118,7 +118,7 @@ typedef struct {
     int64_t row, col;
 } panel_pair;
 
-/* Operands of a tile in data set `set`. */
+/* Returns the operands of a tile in data set `set`. */
 static gcor_status get_panels(gcor_worker *w, int64_t set, const panel_pair *panels, const gcor_operand **rows,
                               const gcor_operand **cols) {
     const gcor_panel row = {set, w->work->grid.shape == GCOR_FULL, panels->row}, col = {set, 0, panels->col};
@@ -126,8 +126,8 @@ static gcor_status get_panels(gcor_worker *w, int64_t set, const panel_pair *pan
     return status ? status : get_panel(w, &col, cols);
 }
 
-/* Multiply a tile of every data set, in their order, which the sink of combined coefficients relies on. What goes to
- * the product is the smallest part of the tile that has all pairs of the mask. */
+/* Multiplies a tile of every data set, in their order, which the combining sink relies on. The product gets the
+ * smallest part of the tile that has all pairs of the mask. */
 static gcor_status multiply_tile(gcor_worker *w, const panel_pair *panels, const gcor_tile *tile) {
     const gcor_tile part = mask_of(w) ? gcor_pairs_shrink(mask_of(w), tile) : *tile;
     gcor_status status = GCOR_OK;
@@ -141,8 +141,8 @@ static gcor_status multiply_tile(gcor_worker *w, const panel_pair *panels, const
     return status;
 }
 
-/* The tiles of a rectangle within two panels. Every other row of tiles goes from right to left: its first columns are
- * the last ones of the row before, which a back end may have packed already. */
+/* Multiplies the tiles of a rectangle within two panels. Every other row of tiles is walked from right to left: its
+ * first columns are the last ones of the previous row, which the back end may have packed already. */
 static gcor_status walk_tiles(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
     const gcor_tiling *size = &w->tiling;
     int64_t row_end = all->row + all->n_row, col_end = all->col + all->n_col;
@@ -183,7 +183,7 @@ static gcor_status skip_panels(gcor_worker *w, const gcor_tile *part) {
     return gcor_stop(w->context) ? w->context->error.status : GCOR_OK;
 }
 
-/* Seconds that are accounted for. A product may run another worker, which adds its own. */
+/* Seconds that are already attributed. A product may run another worker, which adds its own. */
 static double seconds_of(const gcor_context *context) {
     return context->seconds_preparing + context->seconds_multiplying;
 }
@@ -194,7 +194,7 @@ static gcor_status walk_panels(gcor_worker *w, const panel_pair *panels, const g
     return is_skipped(w, panels, &part) ? skip_panels(w, &part) : walk_tiles(w, panels, &part);
 }
 
-/* Every other row of panels goes from right to left, too: its first panel is the last one of the row before. */
+/* Every other row of panels is walked from right to left, too: its first panel is the last one of the previous row. */
 gcor_status gcor_worker_multiply(gcor_worker *w, const gcor_tile *all) {
     int64_t width = w->tiling.panel, first = all->col / width, last = (all->col + all->n_col - 1) / width, is_back = 0;
     double started = gcor_seconds(), before = seconds_of(w->context);
@@ -227,7 +227,7 @@ static gcor_status prepare_side(gcor_worker *w, int64_t set, int is_row_side, in
     return status;
 }
 
-/* A run without pairs reports the flags of its variables all the same. */
+/* A run without pairs still reports the flags of its variables. */
 static gcor_status prepare_all(gcor_worker *w) {
     const gcor_grid *grid = &w->work->grid;
     gcor_status status = GCOR_OK;

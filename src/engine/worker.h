@@ -1,6 +1,6 @@
 /* A worker multiplies all pairs of the rectangles that it is given, on its device, for its sink. It loops over panels
- * and tiles, and keeps the panels that it used last; what a panel is prepared into, and what multiplies two of them, is
- * up to its product: coefficients.c for columns of data, overlap.c for slabs of adjacencies. */
+ * and tiles, and caches the most recently used panels. Its product prepares panels and multiplies two of them:
+ * coefficients.c for columns of data, overlap.c for slabs of adjacencies. */
 #ifndef GPUCOR_WORKER_H
 #define GPUCOR_WORKER_H
 
@@ -13,7 +13,7 @@ typedef struct {
     int64_t first;
 } gcor_panel;
 
-/* What a worker needs of a product. `product` is the product's own state. All are required. */
+/* The functions of a product, all required. `product` is the product's state. */
 typedef struct {
     /* *operand: variables panel->first .. panel->first+n_var-1, prepared; NULL after an error. */
     gcor_status (*prepare)(void *product, const gcor_panel *panel, int64_t n_var, gcor_operand **operand);
@@ -25,7 +25,7 @@ typedef struct {
     void (*close)(void *product);
 } gcor_product_type;
 
-/* Sizes that a product asks for. */
+/* Sizes that a product requests. */
 typedef struct {
     int64_t tile_rows, tile_cols; /* max sides of a tile */
     int64_t panel;                /* variables in a panel, a multiple of both */
@@ -55,7 +55,7 @@ gcor_status gcor_coefficients_begin(gcor_context *context, gcor_work *work, gcor
                                     gcor_coefficients **product);
 /* Hand the product over to a worker; after an error it is closed. */
 gcor_status gcor_coefficients_start(gcor_coefficients *product, gcor_worker **worker);
-/* Whether two panels of `side` variables of every data set fit the memory for operands. */
+/* Returns non-zero if two panels of `side` variables of every data set fit in the memory for operands. */
 int gcor_coefficients_fit(const gcor_coefficients *product, int64_t side);
 int64_t gcor_coefficients_memory(const gcor_coefficients *product); /* bytes for operands */
 

@@ -3,7 +3,7 @@
 #include "coefficient.h"
 #include "../base/threads.h"
 
-/* Values that a thread widens at a time, two large pages of the result; values that are searched at a time. */
+/* PIECE: values that a thread widens at a time, two huge pages of the result. BUFFER: values searched at a time. */
 enum { PIECE = 1 << 19, BUFFER = 1 << 12 };
 
 static void read_floats(const gcor_compact *compact, int64_t first, int64_t n, double *out) {

@@ -4,7 +4,7 @@
 #include "../base/threads.h"
 #include "../base/triangle.h"
 
-enum { SOME = 256 }; /* values at a time */
+enum { SOME = 256 }; /* values processed at a time */
 
 static gcor_combine *combine_of(gcor_sink *sink) {
     return (gcor_combine *)sink;
@@ -66,7 +66,7 @@ static int64_t position(const gcor_combine *c, int64_t row, int64_t col) {
     return (row - c->tile.row) * c->tile.n_col + (col - c->tile.col);
 }
 
-/* Add n values of a row to the sums from index `at` on, or keep them. */
+/* Adds n values of a row to the sums from index `at` on, or keeps the values. */
 static void add_some(gcor_combine *c, const double *value, int64_t at, int64_t n) {
     const gcor_combination *rule = c->rule;
     double *sum = (double *)c->values + at, *taken = c->taken ? c->taken + at : NULL;
@@ -97,7 +97,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-/* Deliver a row of the finished tile to the other sink. */
+/* Delivers a row of the finished tile to the other sink. */
 static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int64_t row, double *scratch) {
     gcor_segment segment = {.row = row};
     gcor_tile one = {row, 1, c->tile.col, c->tile.n_col};
@@ -166,7 +166,7 @@ static void release(gcor_sink *sink) {
     gcor_free(c);
 }
 
-/* Neither forked nor saved: it belongs to a worker, and its results are in the other sink. */
+/* It has neither fork() nor save(), because it belongs to one worker and keeps no results of its own. */
 const gcor_sink_type gcor_combine_type = {
     .name = "combine",
     .take = take,
@@ -175,7 +175,7 @@ const gcor_sink_type gcor_combine_type = {
     .free = release,
 };
 
-/* Keeps all values of a pair, or leaves subjects out: no device half does that. */
+/* For rules that keep all values of a pair or leave subjects out. They need another type, without a device half. */
 static const gcor_sink_type host_type = {
     .name = "combine",
     .take = take,

@@ -1,11 +1,11 @@
-/* Several subjects: the coefficients of a pair in all of them become one, which another sink gets. No subject's
- * coefficients are stored: this sink takes each tile once for every subject, in their order, adds the values up, and
- * hands the finished tile to the other sink.
+/* Several subjects: combines the coefficients of a pair in all subjects to one value, for another sink. No subject's
+ * coefficients are stored: this sink takes each tile once per subject, in the order of the subjects, adds up the
+ * values, and delivers the finished tile to the other sink.
  *
  *   combine.c         takes tiles, and delivers them
- *   combine_sums.c    adds exact values up in double
- *   combine_approx.c  adds approximate values up in single precision, if the other sink accepts values with a known
- *                     error; refine() then computes exact ones from the subjects' operands, to the same numbers
+ *   combine_sums.c    adds up exact values in double
+ *   combine_approx.c  adds up approximate values in single precision, if the other sink accepts values with a known
+ *                     error; refine() then computes exact values from the subjects' operands: the same numbers
  *   combine_loops.c   the inner loops
  *   group_tests.c     Student's t of subjects' Fisher z */
 #ifndef GPUCOR_COMBINE_H
@@ -34,38 +34,38 @@ typedef struct {
     const gcor_design *design; /* measure/design.h; NULL: none */
 } gcor_subject;
 
-/* Each subject's coefficients are those of a run of its own, in single precision for REAL columns unless the run is in
- * double, and are combined in double, in the order of the subjects: the same numbers on every back end, in every tile.
- */
+/* Each subject's coefficients equal those of a separate run: in single precision for REAL columns, unless the run is in
+ * double. They are combined in double, in the order of the subjects, so that the numbers do not depend on the back end
+ * or the tile. */
 typedef struct gcor_combination {
     gcor_combining how;
     double fraction; /* of the quantile, 0 to 1 */
-    int skips;       /* 1: subjects in which a pair has no coefficient are left out of it; 0: the pair has none then */
-    double total;    /* sums are divided by it; if subjects are left out, by the sum of the other subjects' weights */
-    int64_t n, n_first;           /* GCOR_T: the first n_first subjects are one group, the others another */
+    int skips;    /* 1: a pair ignores subjects in which it has no coefficient; 0: the pair then has no coefficient */
+    double total; /* sums are divided by it; if subjects are left out, by the sum of the other subjects' weights */
+    int64_t n, n_first;           /* GCOR_T: the first n_first subjects are one group, the others are the other group */
     const gcor_subject *subjects; /* n, the caller's */
 } gcor_combination;
 
 typedef struct {
-    gcor_sink sink; /* first; approximate is decided before the first tile */
+    gcor_sink sink; /* first; its `approximate` is decided before the first tile */
     gcor_sink *to;  /* the caller's */
     const gcor_combination *rule;
     const gcor_backend *backend;
     const gcor_combine_loops *loops;
     const gcor_operand **rows, **cols; /* each subject's operands of the current tile, for approximate values */
     double *errors;                    /* of each subject's values */
-    int64_t subject;                   /* the next tile's */
+    int64_t subject;                   /* the subject of the next tile */
     gcor_tile tile;
     char *values;     /* the tile's sums, or every subject's values, in rows without gaps; owned */
-    double *taken;    /* the weights in each sum, if subjects are left out; owned */
+    double *taken;    /* the sum of weights of each pair, if subjects are left out; owned */
     int64_t capacity; /* pairs */
 } gcor_combine;
 
 /* Sums of all subjects' values; cuda/sink/combine.cu is the device half. */
 extern const gcor_sink_type gcor_combine_type;
 
-/* Added to a sum for a pair without a coefficient in a subject: larger than all other terms; the smallest of all gets
- * the negative. The larger one of the two remains; NaN stays NaN. */
+/* Added to the sum of a pair that has no coefficient in a subject; larger than all other terms. GCOR_MIN uses the
+ * negative. The larger of the two constants wins, and NaN stays NaN. */
 #define GCOR_SUM_NO_VALUE 1e100
 #define GCOR_SUM_ZERO_SD 1e200
 
@@ -77,8 +77,8 @@ gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule
 /* True if the other sink, the rule and the back end allow approximate values; operands must be REAL. */
 int gcor_combine_may_be_approx(const gcor_combine *combine);
 
-/* Side of a tile, a power of two: its sums fit the threads' cache or, if `bytes` is positive, that many bytes, as
- * large tiles prepare operands less often. */
+/* Returns the side of a tile, a power of two. Its sums fit in the threads' caches or, if `bytes` is positive, in that
+ * many bytes; with larger tiles, operands are prepared less often. */
 int64_t gcor_combine_side(const gcor_combine *combine, int threads, int64_t bytes);
 
 /* ---- combine_sums.c; any thread ------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
-/* Subjects' approximate values: sums in single precision, which show for most pairs that the other sink does not need
- * them, and exact coefficients of the remaining pairs, from the operands. */
+/* Approximate values of several subjects: sums in single precision rule out most pairs for the other sink; exact
+ * coefficients of the remaining pairs are computed from the operands. */
 #include "combine.h"
 
 #include "../base/fisher.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Values beyond GCOR_APPROX_MAX, where artanh is too steep for the polynomial: uses the coefficient that exact()
+/* Adds values beyond GCOR_APPROX_MAX, where artanh is too steep for the polynomial, from the coefficients that exact()
  * uses. */
 static void add_beyond(const gcor_combine *c, const gcor_segment *segment, float *sum, float w) {
     const gcor_operand *rows = segment->rows, *cols = segment->cols;
@@ -35,7 +35,7 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
     case GCOR_MIN: loops->add_approx_min(sum, value, n); break;
     default: loops->add_approx_mean(sum, value, w, n);
     }
-    double error = segment->error; /* these three are the same from every thread */
+    double error = segment->error; /* every thread writes the same three values */
     __atomic_store(&c->errors[subject], &error, __ATOMIC_RELAXED);
     __atomic_store_n(&c->rows[subject], (const gcor_operand *)segment->rows, __ATOMIC_RELAXED);
     __atomic_store_n(&c->cols[subject], (const gcor_operand *)segment->cols, __ATOMIC_RELAXED);
@@ -63,7 +63,7 @@ static double approx_error(const gcor_combine *c) {
     return error < 2 ? error + 1e-6 : 2; /* no two coefficients differ by more */
 }
 
-/* The segment's exact(): the same numbers as from sums of exact values. */
+/* The segment's refine(): the same numbers as from sums of exact values. */
 static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, double *r) {
     enum { ELEMENTS = 64, SUBJECTS = 16 };
     const gcor_combine *c = segment->rows;
@@ -82,7 +82,7 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
     }
 }
 
-/* Returns the min size of sums that the other sink may need; 0: any. */
+/* Returns the min magnitude of sums that the other sink may need; 0: any. */
 static double min_size(const gcor_combine *c, double error) {
     const gcor_sink_type *type = c->to->type;
     double min = type->min ? type->min(c->to) - error - 1e-6 : 0;
@@ -99,7 +99,7 @@ typedef struct {
     gcor_combine *c;
     gcor_context *context;
     int thread;
-    double min_size; /* of sums that the other sink may need; 0: any */
+    double min_size; /* min magnitude of sums that the other sink may need; 0: any */
     int64_t found;
     gcor_segment segment[WAITING];
 } delivery;
@@ -134,7 +134,7 @@ static void end_waiting(const delivery *d) {
     for (int64_t k = gcor_max(0, d->found - WAITING); k < d->found; k++) hand_over(d, &d->segment[k % WAITING]);
 }
 
-/* Deliver a row of sums. */
+/* Delivers a row of sums. */
 static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) {
     gcor_segment some = *row;
     some.floats = sum;

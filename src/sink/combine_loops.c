@@ -1,6 +1,6 @@
 #include "combine_loops.h"
 
-/* Loops with a choice become vectors. */
+/* Allows the compiler to vectorize loops with a conditional. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-trapping-math")
 #endif
@@ -19,12 +19,12 @@
 #define NAME(function) JOIN(function, SET)
 #define APPROX static inline __attribute__((always_inline))
 
-/* In one step where the instruction set has it: cheap numbers need not be the same on all. */
+/* Fused where the instruction set can: approximate values need not be the same on all processors. */
 APPROX float multiply_add(float a, float b, float c, int is_fused) {
     return is_fused ? __builtin_fmaf(a, b, c) : a * b + c;
 }
 
-/* An odd polynomial, off by 1.4e-4 at the most up to GCOR_APPROX_MAX. */
+/* An odd polynomial with an error of at most 1.4e-4 up to GCOR_APPROX_MAX. */
 APPROX float approx_artanh(float r, int is_fused) {
     const float t = r * r;
     float sum = 6.48284696f;
@@ -37,7 +37,7 @@ APPROX float approx_artanh(float r, int is_fused) {
     return sum * r;
 }
 
-/* A quotient of polynomials, off by some 1e-7. */
+/* A rational function with an error of about 1e-7. */
 APPROX float approx_tanh(float z) {
     z = z > 7.9f ? 7.9f : z;
     z = z < -7.9f ? -7.9f : z;
@@ -56,7 +56,7 @@ APPROX float approx_tanh(float z) {
     return z * a / b;
 }
 
-/* The same up to LOW_MAX, with fewer terms; off by 1.33e-4 at the most. */
+/* Coefficients of artanh with fewer terms, for values up to LOW_MAX; the error is at most 1.33e-4. */
 #define LOW_MAX 0.6f
 static const float LOW[] = {1.00146643f, 0.303777466f, 0.341046865f};
 
@@ -88,7 +88,7 @@ TARGET static inline int some_beyond_avx2(const float *value, float max) {
 #include "combine_set.h"
 #define SET avx512
 #define SET_NAME "avx512"
-#ifdef __clang__ /* has no such word, and would leave out all of them */
+#ifdef __clang__ /* clang does not know prefer-vector-width, and would ignore the whole attribute */
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma")))
 #else
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma,prefer-vector-width=512")))

@@ -7,7 +7,8 @@
 
 typedef struct gcor_combine_loops {
     const char *name;
-    /* Doubles: add w value, or w artanh(value), to sum[k]; keep the smaller one. All values are coefficients. */
+    /* For doubles: add w value, or w artanh(value), to sum[k]; or keep the smaller of the two. All values are
+     * coefficients. */
     void (*add_mean)(double *sum, const double *value, double w, int64_t n);
     void (*add_fisher)(double *sum, const double *value, double w, int64_t n);
     void (*add_min)(double *sum, const double *value, int64_t n);
@@ -28,19 +29,19 @@ typedef struct gcor_combine_loops {
     int (*add_approx_fisher)(float *sum, const float *value, float w, int64_t n);
     void (*add_approx_min)(float *sum, const float *value, int64_t n);
     void (*end_approx_fisher)(float *sum, int64_t n);
-    /* Returns 1 if a value is larger than max in size. */
+    /* Returns 1 if the magnitude of a value exceeds max. */
     int (*are_beyond)(const float *value, float max, int64_t n);
     /* Returns 1 if all values are at most 1, and thus coefficients. */
     int (*are_coefficients)(const double *value, int64_t n);
 } gcor_combine_loops;
 
-/* Pairs whose values of all subjects fit the cache for all permutations. */
+/* Number of pairs whose values of all subjects stay in the cache for all permutations. */
 enum { GCOR_SUM_BLOCK = 128 };
 
 /* Approximate values that are checked together. */
 enum { GCOR_APPROX_SOME = 64 };
 
-/* Max size for the polynomial that approximates artanh, and its max error. */
+/* Max magnitude for the polynomial that approximates artanh, and its max error. */
 #define GCOR_APPROX_MAX 0.9
 #define GCOR_APPROX_ERROR 1.5e-4
 

@@ -1,6 +1,6 @@
-/* The loops for one instruction set; included by combine_loops.c with SET, the suffix of its functions, SET_NAME,
- * TARGET, their attribute or nothing, IS_FUSED, whether it multiplies and adds at once, and NAME(some_beyond)(),
- * whether the size of one of GCOR_APPROX_SOME values is larger than `most`. */
+/* The loops for one instruction set. combine_loops.c includes it with SET, the suffix of the functions; SET_NAME;
+ * TARGET, their attribute or nothing; IS_FUSED, 1 if the set has fused multiply-add; and NAME(some_beyond)(), which
+ * returns non-zero if one of GCOR_APPROX_SOME values is larger than `max` in magnitude. */
 TARGET static void NAME(add_mean)(double *sum, const double *value, double w, int64_t n) {
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
@@ -54,7 +54,7 @@ TARGET static double NAME(largest_t)(const double *z, const double *totals, cons
         double second = all[k] - sum[k], difference = sum[k] * a - second * b;
         double variance = (squares[k] - sum[k] * sum[k] * a) * of_first +
                           (all_squares[k] - squares[k] - second * second * b) * of_second;
-        /* t |t|, in the order of t; 0 / 0 is NaN, which does not count. */
+        /* t |t| has the order of t; 0 / 0 is NaN, which is ignored. */
         double t = difference * fabs(difference) / (variance > 0 ? variance : 0);
         double weight = weigh.size * fabs(t) + weigh.sign * t;
         largest = weight > largest ? weight : largest;
@@ -77,7 +77,7 @@ TARGET static void NAME(add_approx_mean)(float *sum, const float *value, float w
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
 }
 
-/* Of values up to LOW_MAX. */
+/* For values up to LOW_MAX. */
 APPROX TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t n) {
     const float a = w * LOW[2], b = w * LOW[1], c = w * LOW[0];
 #pragma omp simd
@@ -87,7 +87,7 @@ APPROX TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_
     }
 }
 
-/* has_beyond: values beyond GCOR_APPROX_MAX are left out. */
+/* has_beyond: non-zero to skip values beyond GCOR_APPROX_MAX. */
 APPROX TARGET void NAME(add_high)(float *sum, const float *value, float w, int64_t n, int has_beyond) {
     const float max = (float)GCOR_APPROX_MAX;
 #pragma omp simd
@@ -97,7 +97,7 @@ APPROX TARGET void NAME(add_high)(float *sum, const float *value, float w, int64
     }
 }
 
-/* Most correlations are weak: some at a time, by fewer terms where these do for all of them. */
+/* Most correlations are weak: blocks of values up to LOW_MAX use fewer terms. */
 TARGET static int NAME(add_approx_fisher)(float *sum, const float *value, float w, int64_t n) {
     const float max = (float)GCOR_APPROX_MAX;
     int64_t k = 0;

@@ -7,7 +7,7 @@
 #define NO_VALUE GCOR_SUM_NO_VALUE
 #define ZERO_SD GCOR_SUM_ZERO_SD
 
-/* Values one by one, where there is not a coefficient of every pair. */
+/* Adds values one by one, as some pairs have no coefficient. */
 static void add_any(const gcor_combine *c, double *sum, double *taken, const double *value, double w, int64_t n) {
     const gcor_combination *rule = c->rule;
     for (int64_t k = 0; k < n; k++) {
@@ -47,7 +47,8 @@ void gcor_sums_clear(const gcor_combination *rule, double *sum, double *taken, i
     for (int64_t k = 0; taken && k < n; k++) taken[k] = 0;
 }
 
-/* A pair that had no coefficient in a subject, or with subjects left out in none: what it has instead. */
+/* As gcor_sums_end(), with pairs that have no coefficient: in a subject or, if subjects are left out, in any subject.
+ * */
 static void end_any(const gcor_combine *c, double *sum, const double *taken, int64_t n) {
     const gcor_combination *rule = c->rule;
     const double scale = rule->how == GCOR_MIN || taken ? 1 : fabs(rule->total);
@@ -76,7 +77,8 @@ void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int6
 
 /* ---- quantiles ------------------------------------------------------------------------------------------- */
 
-/* The one that is number k of n ascending ones; those below it come before it then, and those above it behind. */
+/* Quickselect: returns the k-th smallest of n values, from 0; moves smaller values before it and larger ones behind it.
+ * */
 static double select_value(double *x, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     while (low < high) {
@@ -100,7 +102,7 @@ static double select_value(double *x, int64_t n, int64_t k) {
     return x[k];
 }
 
-/* As quantile() of R has it by default. */
+/* R's default, type 7 of quantile(). */
 static double quantile(double *x, int64_t n, double fraction) {
     double at = (double)(n - 1) * fraction;
     int64_t below = (int64_t)floor(at + 4 * 0x1p-52);
@@ -111,7 +113,7 @@ static double quantile(double *x, int64_t n, double fraction) {
     return value + rest * (next - value);
 }
 
-/* Returns what stands for a pair's value because a subject has none: NaN, or the largest of GCOR_NO_VALUE and
+/* Returns the value of a pair that has no coefficient in a subject: NaN, or the larger of GCOR_NO_VALUE and
  * GCOR_ZERO_SD; 0 if every subject has a coefficient. */
 static double reason_for_none(const double *value, int64_t stride, int64_t subjects) {
     double none = 0;

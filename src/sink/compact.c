@@ -10,14 +10,14 @@
 #include <emmintrin.h>
 #endif
 
-enum { PIECE_BYTES = 64 << 10 }; /* a thread copies so little at a time that all threads end together */
+enum { PIECE_BYTES = 64 << 10 }; /* bytes that a thread copies at a time, few enough that all threads finish together */
 
 static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
     return sink->shape == GCOR_LOWER ? gcor_column_position(col, row) : gcor_row_position(row, col, sink->n_col);
 }
 
-/* Returns the numerator that the coefficient was computed from: their product is below 2^31 and off by at most 2^-20.
- */
+/* Returns the numerator of a coefficient. r times the root of the norms is below 2^31, with an error of at most 2^-20,
+ * so that rounding is exact. */
 static int32_t numerator(double r, double norm, double other_norm) {
     return r <= 1 && norm > 0 && other_norm > 0 ? (int32_t)lrint(r * sqrt(norm * other_norm)) : 0;
 }
@@ -45,13 +45,13 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 
 /* ---- whole tiles ----------------------------------------------------------------------------- */
 
-/* Returns whether the rows of the tile follow one another without gaps in the result. */
+/* True if the rows of the tile are contiguous in the result. */
 static int is_contiguous(const gcor_sink *sink, const gcor_tile *tile) {
     if (sink->shape == GCOR_LOWER) return tile->col == 0 && tile->n_col >= tile->row + tile->n_row - 1;
     return tile->col <= tile->row + 1 && tile->col + tile->n_col == sink->n_col;
 }
 
-/* Writes around the processor's cache, which would read the memory first. */
+/* Copies with streaming stores: through the cache, the memory would be read first. */
 static void stream(char *out, const char *from, int64_t bytes) {
 #ifdef __SSE2__
     int64_t k = (int64_t)(-(uintptr_t)out % sizeof(__m128i));
@@ -90,8 +90,8 @@ static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *t
         }
 }
 
-/* Prefaults the memory when the first values come. Pages that come between copies from a device take three times as
- * long. */
+/* Prefaults the memory before the first values are written. Page faults between copies from a device take three times
+ * as long. */
 static void prefault(gcor_compact_sink *own, gcor_context *context) {
     if (!own->is_prefaulted) gcor_prefault(context, own->to->values, own->to->n * GCOR_COMPACT_BYTES);
     own->is_prefaulted = 1;
@@ -117,7 +117,7 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     return gcor_compact_sink_new(context, ((gcor_compact_sink *)sink)->to, other);
 }
 
-/* Forks write to the same memory, each to its own pairs: nothing is to be moved. */
+/* Forks write to the same memory, each to its own pairs, so there is nothing to move. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     (void)sink, (void)context, (void)other;
     return GCOR_OK;

@@ -11,17 +11,16 @@ extern "C" {
 typedef struct {
     gcor_sink sink; /* first */
     const gcor_compact *to;
-    int is_prefaulted; /* all of to->values */
+    int is_prefaulted; /* to->values has been prefaulted */
 } gcor_compact_sink;
 
 extern const gcor_sink_type gcor_compact_type;
 
-/* Writes to to->values, for all pairs of to->n_var variables; to->norm is the job's x_norm. `to` stays the caller's.
- * *sink is the caller's, to end with gcor_sink_free(); NULL after an error. It cannot be saved. */
+/* Creates a sink that writes to to->values all pairs of to->n_var variables; to->norm is the job's x_norm. `to` stays
+ * the caller's. *sink is the caller's, to free with gcor_sink_free(); NULL after an error. The sink cannot be saved. */
 gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to, gcor_sink **sink);
 
-/* Takes all values of a tile, in the sink's form, of the pairs that count, row by row without gaps. Uses
- * context->threads threads. */
+/* Takes all values of a tile, in the sink's form, row by row without gaps. Uses context->threads threads. */
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values);
 
 #ifdef __cplusplus

@@ -31,7 +31,7 @@ typedef struct {
                       otherwise over edges */
     int histogram; /* 1: also count coefficients in bins */
     double steps[GCOR_MAX_POWERS];
-    int n_level;                    /* number of thresholds, of which `least` is the first; 0 or 1: only that */
+    int n_level;                    /* number of thresholds, of which `min` is the first; 0 or 1: only that */
     double levels[GCOR_MAX_LEVELS]; /* ascending; an edge is added at the highest level that it reaches */
     int maps;
 } gcor_sums_rule;

@@ -1,5 +1,5 @@
-/* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. The sink of a share
- * has memory for the share's pairs only, in the order of the file: square by square, and row by row in each. */
+/* The sink that keeps every coefficient: both orders of the triangle, the square, the rectangle. The sink of a shard
+ * has memory for the shard's pairs only, in the order of its file: square by square, and row by row within a square. */
 #include "dense.h"
 
 #include "../base/alloc.h"
@@ -11,7 +11,7 @@
 struct gcor_dense_square {
     gcor_square square;
     gcor_tile tile; /* the part of the square that is in the grid */
-    int64_t number; /* of its first smallest square; ascending */
+    int64_t number; /* number of its first smallest square (shard.h); ascending */
     int64_t first;  /* position of its first pair */
 };
 
@@ -19,8 +19,8 @@ static gcor_grid grid_of(const gcor_dense *dense) {
     return gcor_grid_of(dense->sink.shape, dense->sink.n_row, dense->sink.n_col);
 }
 
-/* Returns the square of a share that has the pair: the last one that does not begin behind the pair's smallest square.
- */
+/* Returns the shard's square that contains the pair: the last one that does not begin after the pair's smallest square.
+ * */
 static const gcor_dense_square *square_of(const gcor_dense *dense, int64_t row, int64_t col) {
     const gcor_grid grid = grid_of(dense);
     gcor_square at = {row, col, grid.side};
@@ -35,7 +35,7 @@ static const gcor_dense_square *square_of(const gcor_dense *dense, int64_t row, 
     return dense->squares + low;
 }
 
-/* Returns where the pair's value is, and in *n how many of the row follow there. */
+/* Returns the address of the pair's value; *n: the number of consecutive values of the row there. */
 static double *position_in_shard(const gcor_dense *dense, int64_t row, int64_t col, int64_t *n) {
     const gcor_dense_square *square = square_of(dense, row, col);
     int64_t first;
@@ -54,7 +54,7 @@ static double *position(const gcor_dense *dense, int64_t row, int64_t col, int64
     }
 }
 
-/* Copies coefficients to out[0] on, until a block has a value that is none; returns how many. */
+/* Copies coefficients to out, up to the first block with a value that is no coefficient; returns their number. */
 static int64_t copy_coefficients(const gcor_segment *segment, double *out) {
     enum { BLOCK = 64 };
     int64_t k = 0;
@@ -111,7 +111,7 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     return GCOR_OK;
 }
 
-/* Forks write to the same memory, each to its own pairs: nothing is to be moved. */
+/* Forks write to the same memory, each to its own pairs, so there is nothing to move. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     (void)context;
     ((gcor_dense *)sink)->zero_sd += ((gcor_dense *)other)->zero_sd;
@@ -129,7 +129,7 @@ static gcor_status get_row(gcor_context *context, FILE *file, double *values, in
     return gcor_get(context, file, values, n, sizeof *values);
 }
 
-/* Calls work() for the coefficients of a share, square by square in the order of the grid, and row by row. */
+/* Calls work() for the coefficients of a shard, square by square in the order of the grid, and row by row. */
 static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file,
                             row_work work) {
     gcor_grid grid = grid_of(dense);
@@ -213,7 +213,7 @@ gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_
     return GCOR_OK;
 }
 
-/* Lists the share's squares, as large as one worker draws them, and counts their pairs. */
+/* Lists the shard's squares, as large as a single worker draws them, and counts their pairs. */
 static gcor_status list_squares(gcor_dense *dense, gcor_context *context, const gcor_shard *shard, int64_t *n_pairs) {
     const gcor_grid grid = grid_of(dense);
     gcor_queue queue;
@@ -253,7 +253,7 @@ gcor_status gcor_dense_shard_new(gcor_context *context, gcor_layout layout, int6
     return context->error.status;
 }
 
-/* Square blocks, so that the strided side of the copy stays in the cache. */
+/* Copies square blocks, so that the strided side of the copy stays in the cache. */
 gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n) {
     enum { BLOCK = 64 };
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)

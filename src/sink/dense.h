@@ -20,26 +20,26 @@ typedef struct gcor_dense_square gcor_dense_square;
 typedef struct {
     gcor_sink sink; /* first */
     gcor_layout layout;
-    double *out;                /* of a share the sink's, otherwise the caller's; forks have the same */
+    double *out;                /* for a shard the sink's, otherwise the caller's; shared by forks */
     double missing;             /* written where there is no coefficient, except for NaN, which stays */
     int64_t zero_sd;            /* number of pairs with a constant variable */
-    gcor_dense_square *squares; /* a share's squares, in the order of the file; NULL: `out` has all pairs */
+    gcor_dense_square *squares; /* a shard's squares, in the order of the file; NULL: `out` has all pairs */
     int64_t n_squares;
-    int is_owner; /* of `out` and `squares` */
+    int is_owner; /* non-zero: frees `out` and `squares` */
 } gcor_dense;
 
-/* Makes a sink that writes to `out`, which has room for `values` doubles, whose fresh pages the system is told to make
- * large. n_row: the number of variables of y, or again of x. *dense is the caller's, to end with gcor_sink_free(),
- * which leaves `out`; NULL after an error. */
+/* Creates a sink that writes to `out`, an array of `values` doubles, and advises the system to use huge pages for it.
+ * n_row: the number of variables of y, or again of x. *dense is the caller's, to free with gcor_sink_free(), which does
+ * not free `out`; NULL after an error. */
 gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,
                            int64_t values, double missing, gcor_dense **dense);
 
-/* Makes a sink for a run of that share and no other, with memory for its pairs only. A sink of all pairs with the same
- * layout can load what gcor_sink_save() writes of it. */
+/* Creates a sink for a run of that shard only, with memory for its pairs. After gcor_sink_save(), a sink of all pairs
+ * with the same layout can load the file. */
 gcor_status gcor_dense_shard_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col,
                                  const gcor_shard *shard, double missing, gcor_dense **dense);
 
-/* Copies the half of an n x n matrix below the diagonal onto the half above it. Can be interrupted. */
+/* Copies the lower triangle of an n x n matrix to the upper one. Can be interrupted. */
 gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n);
 
 #ifdef __cplusplus

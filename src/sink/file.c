@@ -1,10 +1,10 @@
-/* Sinks to files and back: a mark that says which sink it is, and what its type's save() has to write. */
+/* Saves sinks to files and loads them: a header that identifies the sink, followed by the data of its type's save(). */
 #include "file.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The first bytes of a saved sink: what it is, of which size, and written by a machine with the same order of bytes. */
+/* The header of a saved sink: its kind, its size, and the byte order of the machine that wrote it. */
 typedef struct {
     char mark[8], name[24];
     int32_t order, version, shape, approximate;
@@ -50,7 +50,7 @@ gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_sh
     file_head head = head_of(sink);
     gcor_status status = gcor_put(context, file, &head, 1, sizeof head);
     if (!status) status = sink->type->save(sink, context, shard, file);
-    if (!status && fflush(file) != 0) /* a disk may be full by what is still in memory */
+    if (!status && fflush(file) != 0) /* buffered data may not fit on the disk */
         status = gcor_fail(context, GCOR_BAD_FILE, "cannot write a result: %s", strerror(errno));
     return status;
 }

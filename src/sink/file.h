@@ -1,4 +1,4 @@
-/* What sinks write to files and read from them. A failure to is GCOR_BAD_FILE, in the context. */
+/* Writes and reads the data of sinks. Any failure is GCOR_BAD_FILE, recorded in the context. */
 #ifndef GPUCOR_FILE_H
 #define GPUCOR_FILE_H
 
@@ -6,11 +6,11 @@
 
 gcor_status gcor_put(gcor_context *context, FILE *file, const void *data, int64_t count, size_t size);
 gcor_status gcor_get(gcor_context *context, FILE *file, void *data, int64_t count, size_t size);
-/* What was read could not have been written. */
+/* Records that the data are damaged: save() cannot have written them. */
 gcor_status gcor_damaged(gcor_context *context);
-/* One that must be as given, as a sink of other settings is not to be added to this one. */
+/* Reads `size` bytes, which must equal `data`: a sink with other settings must not be added to this one. */
 gcor_status gcor_expect(gcor_context *context, FILE *file, const void *data, size_t size);
-/* That the file begins with the mark of such a sink. */
+/* Checks that the file begins with the header of a sink like this one. */
 gcor_status gcor_expect_head(const gcor_sink *sink, gcor_context *context, FILE *file);
 
 #endif

@@ -1,5 +1,5 @@
-/* The strongest neighbours of every variable. A tile's edges are sorted in when the tile is done; then the
- * variables' own least weights rise, so that later tiles hand over less and less. */
+/* The strongest neighbours of every variable. After each tile its edges are inserted into heaps, which raises the min
+ * weights of the variables, so that later tiles deliver fewer edges. */
 #include "neighbours.h"
 
 #include "../base/alloc.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Whether a is weaker than b. */
+/* True if a is weaker than b. */
 static int weaker(gcor_side side, const gcor_neighbour *a, const gcor_neighbour *b) {
     double x = gcor_weight(side, a->r), y = gcor_weight(side, b->r);
     return x < y || (x == y && a->other > b->other);
@@ -48,13 +48,12 @@ static void insert(gcor_side side, gcor_heaps *heaps, int64_t k, int32_t var, gc
     if (heaps->count[var] == k) heaps->min[var] = gcor_weight(side, heap[0].r);
 }
 
-/* Whether a variable is one of this thread's; in groups, as what is next to one another in memory would be
- * shared. */
+/* True if the variable belongs to this thread. Threads own groups of variables, to avoid false sharing. */
 static int is_own(int32_t var, int thread, int threads) {
     return (var >> 6) % threads == thread;
 }
 
-/* What variables are called outside of the run, by which ties are decided; NULL: the same. */
+/* The variables' indices outside of a permuted run, which decide ties; NULL: not permuted. */
 typedef struct {
     const int32_t *rows, *cols;
 } outer_names;
@@ -68,7 +67,7 @@ static int32_t name_of(const int32_t *names, int32_t var) {
     return names ? names[var] : var;
 }
 
-/* Edges of a tile for the neighbours, whose variables are divided into parts. */
+/* Edges of a tile to insert. Variables are divided into parts. */
 typedef struct {
     gcor_edges *edges;
     gcor_context *context;
@@ -77,7 +76,7 @@ typedef struct {
     int parts;
 } insertion;
 
-/* All edges, of which a part inserts those of its own variables. */
+/* Goes through all edges, and inserts those of the part's own variables. */
 static void insert_part(void *argument, int thread, int64_t part) {
     const insertion *i = argument;
     gcor_neighbours *neighbours = (gcor_neighbours *)i->edges;
@@ -96,7 +95,7 @@ static void insert_part(void *argument, int thread, int64_t part) {
 
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
-    enum { FEW = 1 << 12 }; /* sooner done than shared */
+    enum { FEW = 1 << 12 }; /* one thread inserts these before others would start */
     insertion i = {edges, context, list, n, n > FEW ? context->threads : 1};
     (void)tile;
     gcor_for_each(i.parts, i.parts, insert_part, &i);
@@ -139,7 +138,7 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     return status;
 }
 
-/* Which neighbours a variable has does not depend on the order in which they come. */
+/* The neighbours of a variable do not depend on the order of insertion. */
 static void merge_heaps(gcor_side side, gcor_heaps *heaps, gcor_heaps *from, int64_t k) {
     for (int64_t j = 0; j < from->n_var; j++) {
         for (int64_t e = 0; e < from->count[j]; e++) insert(side, heaps, k, (int32_t)j, from->heap[j * k + e]);
@@ -164,7 +163,7 @@ static gcor_status save_heaps(const gcor_heaps *heaps, int64_t k, gcor_context *
     return status;
 }
 
-/* In which order they are in the file does not matter, as all of them are to be merged. */
+/* The order in the file is not checked, because all neighbours are inserted again by merge(). */
 static gcor_status load_heaps(gcor_heaps *heaps, int64_t k, int64_t n_others, gcor_context *context, FILE *file) {
     gcor_status status = gcor_get(context, file, heaps->count, heaps->n_var, sizeof *heaps->count);
     for (int64_t j = 0; !status && j < heaps->n_var; j++) {
@@ -194,7 +193,7 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     return status ? status : load_heaps(&neighbours->rows, neighbours->k, sink->n_col, context, file);
 }
 
-/* Neighbours have their names already; what they are neighbours of has not. */
+/* Moves each heap to its variable's index outside of the run. Its neighbours already have these indices. */
 static gcor_status unpermute_heaps(gcor_heaps *heaps, int64_t k, gcor_context *context, const int32_t *names) {
     gcor_heaps fresh = *heaps;
     if (!names || heaps->n_var == 0) return GCOR_OK;
@@ -254,13 +253,13 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
 
 /* ---- the edges that they make ------------------------------------------------------------- */
 
-/* Whether `var` of one side has `other` among its neighbours. */
+/* True if variable `var` of one side has `other` among its neighbours. */
 static int has(const gcor_neighbours *neighbours, const gcor_heaps *heaps, int64_t var, gcor_neighbour other) {
-    if (heaps->count[var] < neighbours->k) return 1; /* has all there are */
+    if (heaps->count[var] < neighbours->k) return 1; /* it has all of its edges */
     return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->stride]);
 }
 
-/* The weakest go until k are left. */
+/* Removes the weakest neighbours until k are left. */
 static void cut_heaps(gcor_side side, gcor_heaps *heaps, int64_t stride, int64_t k) {
     for (int64_t j = 0; j < heaps->n_var; j++) {
         gcor_neighbour *heap = heaps->heap + j * stride;
@@ -279,13 +278,14 @@ void gcor_neighbours_cut(gcor_neighbours *neighbours, int64_t k) {
     cut_heaps(side, &neighbours->rows, neighbours->stride, k);
 }
 
-/* The edge of variable j of one side with neighbour n. */
+/* Returns the edge of variable j of one side with neighbour n. */
 static gcor_edge edge_of(int triangle, int from_row, int32_t j, gcor_neighbour n) {
     if (!triangle) return from_row ? (gcor_edge){j, n.other, n.r} : (gcor_edge){n.other, j, n.r};
     return n.other < j ? (gcor_edge){j, n.other, n.r} : (gcor_edge){n.other, j, n.r};
 }
 
-/* Every edge is met from the column's side; from the row's side only those not met there. */
+/* Adds the edges of one side. An edge that both variables have is added once: by the column's side or, in a triangle,
+ * by the variable with the smaller index. */
 static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *context, int from_row, int mutual,
                             gcor_edges *out) {
     int triangle = neighbours->edges.sink.shape != GCOR_FULL;
@@ -300,7 +300,7 @@ static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *con
         for (int64_t e = 0; e < own->count[j]; e++) {
             gcor_neighbour n = own->heap[j * neighbours->stride + e];
             int both = has(neighbours, others, n.other, (gcor_neighbour){(int32_t)j, n.r});
-            int second_look = triangle ? n.other < j : from_row; /* met before, if both have it */
+            int second_look = triangle ? n.other < j : from_row; /* the other variable adds it, if both have it */
             if (both ? !second_look : !mutual) list->list[list->n++] = edge_of(triangle, from_row, (int32_t)j, n);
         }
     }

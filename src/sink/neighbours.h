@@ -1,4 +1,4 @@
-/* The k strongest neighbours of every variable; of equal weights the earlier variable is the stronger. */
+/* The k strongest neighbours of every variable. Of equal weights, the variable with the smaller index is stronger. */
 #ifndef GPUCOR_NEIGHBOURS_H
 #define GPUCOR_NEIGHBOURS_H
 
@@ -13,8 +13,8 @@ typedef struct {
     double r;
 } gcor_neighbour;
 
-/* Variables of one side: the neighbours of variable j are a heap at heap[j * stride], the weakest on
- * top; least[j]: that one's weight once there are k, before 0. */
+/* Variables of one side. The neighbours of variable j are a heap at heap[j * stride], with the weakest on top. min[j]:
+ * the weight of the weakest neighbour, or 0 while there are fewer than k. */
 typedef struct {
     int64_t n_var;
     gcor_neighbour *heap;
@@ -23,22 +23,23 @@ typedef struct {
 } gcor_heaps;
 
 typedef struct {
-    gcor_edges edges;      /* first: this is its sink */
-    int64_t k, stride;     /* the same until k is cut */
-    gcor_heaps cols, rows; /* rows: of y */
+    gcor_edges edges;      /* first; contains the sink */
+    int64_t k, stride;     /* equal until gcor_neighbours_cut() */
+    gcor_heaps cols, rows; /* rows: variables of y, for GCOR_FULL */
 } gcor_neighbours;
 
 extern const gcor_sink_type gcor_neighbours_type;
 
-/* Of each variable of x (n_col) and, with GCOR_FULL, of y (n_row). *neighbours is the caller's, to end with
- * gcor_sink_free(); NULL after an error. */
+/* Creates a sink for the neighbours of each variable of x (n_col) and, with GCOR_FULL, of y (n_row). *neighbours is the
+ * caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                                 int64_t k, gcor_neighbours **neighbours);
 
-/* Keep of each variable only its k strongest; after the run, and no other may be merged into it any more. */
+/* Keep only the k strongest neighbours of each variable. Call after the run; merge() is not allowed afterwards. */
 void gcor_neighbours_cut(gcor_neighbours *neighbours, int64_t k);
 
-/* Put into an empty store the edges that either variable, or with `mutual` both, has among its neighbours. */
+/* Write to an empty store the edges that either variable, or with `mutual` both variables, have among their neighbours.
+ * */
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,
                                   gcor_store *store);
 

@@ -1,4 +1,4 @@
-/* What a pair counts for: is it an edge, and how strong. Said here once, for every sink on every back end. */
+/* The weight of a pair, and the rule which pairs are edges: one definition for every sink on every back end. */
 #ifndef GPUCOR_WEIGHT_H
 #define GPUCOR_WEIGHT_H
 
@@ -11,7 +11,7 @@
 /* The weight of a pair: |r|, r or -r. */
 typedef enum { GCOR_ABSOLUTE, GCOR_POSITIVE, GCOR_NEGATIVE } gcor_side;
 
-/* A weight is size |r| + sign r: without a branch, so that many are found at once. */
+/* A weight is size |r| + sign r. The formula has no branch, so that loops are vectorized. */
 typedef struct {
     double size, sign;
 } gcor_weighing;
@@ -23,14 +23,14 @@ GCOR_INLINE gcor_weighing gcor_weigh(gcor_side side) {
     return w;
 }
 
-/* The weight that a value would have, whether it is a coefficient or not: a cheap one may be a little
- * above 1, and NaN is no larger than anything. */
+/* Returns the weight of a value without checking that it is a coefficient: an approximate value may be slightly above
+ * 1, and NaN gives NaN. */
 GCOR_INLINE double gcor_raw_weight(gcor_side side, double value) {
     gcor_weighing w = gcor_weigh(side);
     return w.size * fabs(value) + w.sign * value;
 }
 
-/* Below any threshold, where there is no coefficient. */
+/* The weight of a pair without a coefficient, below any threshold. */
 #define GCOR_NO_WEIGHT (-2.0)
 
 GCOR_INLINE double gcor_weight(gcor_side side, double r) {
@@ -38,8 +38,8 @@ GCOR_INLINE double gcor_weight(gcor_side side, double r) {
 }
 
 #ifndef __CUDACC__
-/* The largest weight of n values of a segment, as they were handed over, from `from` on: without a branch, but for
- * runs that have pairs without a coefficient. GCOR_NO_WEIGHT: there is none. */
+/* Returns the max weight of n values of a segment from `from` on, as delivered; GCOR_NO_WEIGHT if none is a
+ * coefficient. Without a branch, except for segments that have pairs without a coefficient. */
 static inline double gcor_largest_weight(gcor_side side, const gcor_segment *segment, int64_t from, int64_t n) {
     const gcor_weighing w = gcor_weigh(side);
     const double *doubles = segment->doubles + (segment->doubles ? from : 0);
@@ -70,8 +70,7 @@ static inline double gcor_largest_weight(gcor_side side, const gcor_segment *seg
 }
 #endif
 
-/* A weight, which is not negative, as a whole number: 0 for 1, and larger the smaller it is; -0 counts as 0. And back.
- */
+/* Converts a weight, at least 0, to an integer: 0 for weight 1, larger for smaller weights, the same for -0 and 0. */
 GCOR_INLINE uint64_t gcor_short_of_one(double weight) {
     const double one = 1, own = weight + 0.0;
     uint64_t of_one, of_own;
@@ -89,34 +88,34 @@ GCOR_INLINE double gcor_weight_short_of_one(uint64_t number) {
     return weight;
 }
 
-/* Which pairs are edges, decided on exact coefficients. */
+/* The rule which pairs are edges. It applies to exact coefficients. */
 typedef struct {
     gcor_side side;
-    double min;                      /* weights from here on ... */
-    double ceiling;                  /* ... to below here are kept; the larger ones are only counted. Above 1: none */
-    const double *row_min, *col_min; /* not NULL: in the place of `least` the smaller of the two
-                                      * variables' own; they only ever rise */
-    int64_t k; /* with these: a variable's own may rise to the k-th largest weight among any of its pairs */
+    double min;     /* edges are kept if their weight is at least `min` ... */
+    double ceiling; /* ... and below `ceiling`; from there on they are only counted. Above 1: no ceiling */
+    const double *row_min, *col_min; /* the variables' min weights, which only increase; the smaller of a pair's two
+                                        replaces `min`. NULL: `min` applies */
+    int64_t k; /* with row_min: a variable's min weight is at most the k-th largest weight among its pairs */
 } gcor_edge_rule;
 
-/* The least weight that (row, col) is kept for. */
+/* Returns the min weight for which pair (row, col) is kept. */
 GCOR_INLINE double gcor_min_weight(const gcor_edge_rule *rule, int64_t row, int64_t col) {
     if (!rule->row_min) return rule->min;
     double a = rule->row_min[row], b = rule->col_min[col];
     return a < b ? a : b;
 }
 
-/* What becomes of a pair: nothing, it is counted only, or kept. */
+/* The decision about a pair: ignored, only counted, or kept. */
 typedef enum { GCOR_NOTHING, GCOR_ABOVE, GCOR_KEPT } gcor_verdict;
 
-/* Of pair (row, col), by its exact coefficient. */
+/* Decides about pair (row, col) by its exact coefficient. */
 GCOR_INLINE gcor_verdict gcor_judge(const gcor_edge_rule *rule, int64_t row, int64_t col, double r) {
     double weight = gcor_weight(rule->side, r);
     return weight >= rule->ceiling ? GCOR_ABOVE : weight >= gcor_min_weight(rule, row, col) ? GCOR_KEPT : GCOR_NOTHING;
 }
 
-/* The same by a value within `error` of the exact one: NOTHING and ABOVE are certain, KEPT is for the exact one to
- * decide. */
+/* Decides by a value within `error` of the exact coefficient: GCOR_NOTHING and GCOR_ABOVE are certain; after GCOR_KEPT
+ * the exact coefficient must decide. */
 GCOR_INLINE gcor_verdict gcor_judge_approx(const gcor_edge_rule *rule, int64_t row, int64_t col, double value,
                                            double error) {
     double weight = gcor_raw_weight(rule->side, value);

@@ -38,7 +38,7 @@ static int normalise(double *value, int64_t n) {
     return flags;
 }
 
-/* Observations ascend, so that those in use can be moved up in place. */
+/* Observations ascend, so that the selected ones can be moved to the front in place. */
 static void work_on(const gathering *g, int thread, int64_t j, double *x) {
     const gcor_columns *columns = g->columns;
     if (columns->observed)
@@ -70,7 +70,7 @@ static void read_some(void *argument, int thread, int64_t k) {
     read_and_work(r->g, thread, r->g->first + at, n, r->scratch + thread * r->width * r->g->columns->source->n_obs);
 }
 
-/* Every thread reads into its own memory. */
+/* Every thread reads into its own part of scratch. */
 static void gather_anywhere(const gathering *g, double *scratch) {
     own_reading r = {g, columns_at_once(g), scratch};
     gcor_for_each(g->context->threads, (g->n + r.width - 1) / r.width, read_some, &r);

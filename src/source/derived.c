@@ -83,7 +83,7 @@ static uint64_t first_state(uint64_t seed, uint64_t number, uint64_t variable) {
     return next_random(&state);
 }
 
-/* The algorithm of Fisher and Yates. */
+/* Fisher-Yates shuffle. */
 static void shuffle(const gcor_shuffled *p, uint64_t state, double *x) {
     for (int64_t k = p->n_observed - 1; k > 0; k--) {
         int64_t other = (int64_t)((double)(next_random(&state) >> 11) * 0x1p-53 * (double)(k + 1));

@@ -8,7 +8,7 @@ typedef struct {
     int32_t
         *observed; /* indices of the observations in use, ascending; NULL: all. The caller frees it with gcor_free() */
     int64_t n_obs; /* number of observations in use */
-    int common;    /* each pair uses its pairwise-complete observations */
+    int common;    /* non-zero: each pair uses its pairwise-complete observations */
 } gcor_observations;
 
 /* Searches x and y for missing values as far as `use` requires. After an error there is nothing to free.

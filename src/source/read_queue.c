@@ -11,7 +11,7 @@ gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first,
         queue->request = (gcor_read_request){source, context, first, n, out, &status};
         queue->is_requested = 1;
         pthread_cond_broadcast(queue->changed);
-        /* The status is this request's own: another thread may have placed the next one meanwhile. */
+        /* Compare the status pointer, because another thread may have placed the next request meanwhile. */
         while (queue->is_requested && queue->request.status == &status) pthread_cond_wait(queue->changed, queue->mutex);
     }
     pthread_mutex_unlock(queue->mutex);
@@ -19,7 +19,7 @@ gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first,
 }
 
 void gcor_read_queue_serve(gcor_read_queue *queue) {
-    const gcor_read_request *q = &queue->request; /* nobody else writes to it until it is served */
+    const gcor_read_request *q = &queue->request; /* no other thread writes to it until it is served */
     pthread_mutex_unlock(queue->mutex);
     gcor_status status = q->source->read(q->source, q->context, q->first, q->n, q->out);
     pthread_mutex_lock(queue->mutex);

@@ -1,5 +1,5 @@
-/* Reads of a source that only the owner of the run may read: the workers' threads place a request, which the owner
- * serves while it waits for them (engine/workers.c). */
+/* The read request queue, for a source that only the run's owner may read: a worker's thread places a request, and the
+ * owner serves it while it waits for the workers (engine/workers.c). */
 #ifndef GPUCOR_READ_QUEUE_H
 #define GPUCOR_READ_QUEUE_H
 

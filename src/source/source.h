@@ -12,8 +12,8 @@ extern "C" {
 /* A source begins with this. It belongs to the caller of gcor_run() and does not change during the run. */
 struct gcor_source {
     int64_t n_obs, n_var;
-    /* True if any thread may read, several at once. Otherwise only the thread that called gcor_run() reads (R's, if
-     * reading calls R), and blocks of block_bytes are read ahead while the previous block is prepared. */
+    /* Non-zero if any thread may read, several at once. Otherwise only the thread that called gcor_run() reads (R's, if
+     * reading calls R), and the next block is read while the previous block is prepared. */
     int any_thread;
     int64_t grain; /* blocks begin at multiples of this, if that many columns are not too large: a file may store
                       several columns as one chunk; 0 or 1: anywhere */

@@ -11,7 +11,7 @@
 
 extern const unit_test threads_tests[], triangle_tests[], shard_tests[], queue_tests[], fixed_tests[],
     definition_tests[], sinks_tests[], files_tests[], source_tests[], workers_tests[], memory_tests[], measure_tests[],
-    kendall_tests[], bands_tests[], needs_tests[], compact_tests[], touch_tests[], products_tests[], design_tests[],
+    kendall_tests[], bands_tests[], needs_tests[], compact_tests[], prefault_tests[], products_tests[], design_tests[],
     windows_tests[], pairs_tests[], combine_tests[], rounding_tests[], degrees_tests[], exact_tests[],
     elementary_tests[], os_tests[];
 
@@ -25,7 +25,7 @@ static const struct {
     {"sinks", sinks_tests},     {"files", files_tests},           {"source", source_tests},
     {"workers", workers_tests}, {"memory", memory_tests},         {"measure", measure_tests},
     {"kendall", kendall_tests}, {"bands", bands_tests},           {"needs", needs_tests},
-    {"compact", compact_tests}, {"touch", touch_tests},           {"products", products_tests},
+    {"compact", compact_tests}, {"prefault", prefault_tests},     {"products", products_tests},
     {"design", design_tests},   {"windows", windows_tests},       {"pairs", pairs_tests},
     {"combine", combine_tests}, {"rounding", rounding_tests},     {"degrees", degrees_tests},
     {"exact", exact_tests},     {"elementary", elementary_tests}, {"os", os_tests},

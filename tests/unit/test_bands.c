@@ -1,5 +1,5 @@
-/* Stores whose chunks are in files, by spooling or as they were saved: counts, ranks and rows as from memory; and bands
- * of rows, from either, against the rows taken at once. */
+/* Stores whose chunks are in files, spooled or attached: counts, ranks and rows equal those of a store in memory. Bands
+ * of rows equal the rows taken at once. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -38,7 +38,7 @@ static fixture *new_fixture(int threads) {
 static void set_problem(fixture *f, gcor_shape shape) {
     unit_problem_of(&f->problem, &f->x.matrix.source, shape == GCOR_FULL ? &f->y.matrix.source : NULL);
     f->problem.backend = &unit_device;
-    f->problem.measure = unit_measure("kendall"); /* of few values, so that many tie */
+    f->problem.measure = unit_measure("kendall"); /* has few distinct values, so that many tie */
     f->problem.use = GCOR_PAIRWISE;
     f->problem.threads = f->call.context.threads;
 }
@@ -60,7 +60,7 @@ static gcor_store *empty_store(fixture *f, gcor_shape shape, double min) {
     return store;
 }
 
-/* budget: bytes in memory; below 0: all. */
+/* budget: bytes in memory; below 0: no limit. */
 static gcor_store *found_store(fixture *f, gcor_shape shape, double min, int64_t budget, gcor_shard shard) {
     gcor_store *store = empty_store(f, shape, min);
     if (budget >= 0) CHECK_INT(gcor_store_spool(store, &f->call.context, unit_folder(), budget), GCOR_OK);
@@ -69,7 +69,7 @@ static gcor_store *found_store(fixture *f, gcor_shape shape, double min, int64_t
     return store;
 }
 
-/* What was saved of a share, some bytes behind the file's begin. */
+/* Saves a shard's store, `offset` bytes after the beginning of the file. */
 static void save_shard(fixture *f, gcor_shape shape, double min, gcor_shard shard, int64_t offset, const char *path) {
     gcor_store *store = found_store(f, shape, min, shard.index % 2 ? 1 : -1, shard);
     FILE *file = fopen(path, "wb");
@@ -84,7 +84,7 @@ static void name_file(char *path, size_t size) {
     close(mkstemp(path));
 }
 
-/* The files need no names once they are attached. */
+/* The files are unlinked once they are attached. */
 static gcor_store *attached_store(fixture *f, gcor_shape shape, double min) {
     gcor_store *store = empty_store(f, shape, min);
     for (int k = 0; k < SHARDS; k++) {
@@ -102,7 +102,7 @@ static gcor_store *attached_store(fixture *f, gcor_shape shape, double min) {
     return store;
 }
 
-/* ---- bands against the rows at once ----------------------------------------------------------- */
+/* ---- bands against all rows ------------------------------------------------------------------ */
 
 /* All stored edges as rows. */
 typedef struct {
@@ -142,7 +142,7 @@ static void check_same_rows(const all_rows *a, const all_rows *b) {
     CHECK(memcmp(a->r, b->r, (size_t)a->start[a->n_row] * sizeof *a->r) == 0);
 }
 
-/* What a view has there. */
+/* Returns the value of a view at (row, col). */
 static double expected(const all_rows *rows, gcor_view view, int64_t row, int64_t col) {
     int swapped = view == GCOR_COLUMNS || (view == GCOR_BOTH_HALVES && col > row);
     return swapped ? rows->values[col * rows->n_col + row] : rows->values[row * rows->n_col + col];
@@ -193,7 +193,7 @@ static void check_views(fixture *f, gcor_store *store, const all_rows *rows, dou
     }
 }
 
-/* Sums over both halves of the rows, which round once for each edge. */
+/* Compares with sums over both halves of the rows, which round once per edge. */
 static void check_degrees(fixture *f, gcor_store *store, const all_rows *rows, double min) {
     int64_t degree[N_X];
     gcor_int128 strength[N_X];
@@ -213,7 +213,7 @@ static void check_degrees(fixture *f, gcor_store *store, const all_rows *rows, d
     }
 }
 
-/* All that can be asked of a store, against one in memory. */
+/* Compares all functions of a store with those of a store in memory. */
 static void check_store(fixture *f, gcor_store *store, double min) {
     gcor_shape shape = store->edges.sink.shape;
     gcor_store *memory = found_store(f, shape, min, -1, (gcor_shard){0, 1});
@@ -264,7 +264,7 @@ static void chunks_in_files(void) {
     check_stores(2, 1.5); /* no edges */
 }
 
-/* What is in memory is within the budget, but for what was there before and a chunk. */
+/* The chunks in memory are within the budget. */
 static void within_the_budget(void) {
     fixture *f = new_fixture(2);
     set_problem(f, GCOR_LOWER);
@@ -283,7 +283,7 @@ static void within_the_budget(void) {
     free_fixture(f);
 }
 
-/* A tile as wide as a GPU's, each `every`-th pair of it an edge, handed over in two halves. */
+/* A tile as wide as a GPU's, delivered in two halves; each `every`-th pair is an edge. */
 enum { WIDE_ROWS = 40, WIDE_COLS = 20000 };
 
 static gcor_store *wide_store(unit_call *call, int every, int64_t budget) {
@@ -313,7 +313,8 @@ static void wide_tiles(void) {
             gcor_store *whole = wide_store(&f->call, every, -1), *in_memory = wide_store(&f->call, every, 1 << 30);
             gcor_store *in_file = wide_store(&f->call, every, 0);
             CHECK_INT(whole->n_chunks, 2);
-            CHECK_INT(in_file->n_chunks, every < 10 ? 10 : 2); /* five blocks of columns, or one where edges are few */
+            CHECK_INT(in_file->n_chunks,
+                      every < 10 ? 10 : 2); /* five blocks of columns, or one if there are few edges */
             CHECK_INT(in_memory->n_chunks, in_file->n_chunks);
             all_rows rows = rows_of(f, whole, 0);
             check_bands(f, in_file, &rows, GCOR_COLUMNS, 0, 1000);
@@ -329,7 +330,8 @@ static void wide_tiles(void) {
         }
 }
 
-/* Edges of a matrix with more pairs than the places of one chunk can tell apart, a row each; and by other names. */
+/* Edges of a matrix with more pairs than the positions of one chunk can distinguish, one edge per row, before and after
+ * unpermuting. */
 static void far_apart(void) {
     enum { SIDE = 100000, N = 3000, STEP = 33 };
     const gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .min = 0, .ceiling = 2};
@@ -365,7 +367,7 @@ static void far_apart(void) {
     free(r);
 }
 
-/* ---- what goes wrong ----------------------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------------------------------ */
 
 static void write_bytes(const char *path, const char *bytes, size_t n) {
     FILE *file = fopen(path, "wb");
@@ -427,7 +429,7 @@ static void damaged_files(void) {
     CHECK_INT(attach(store, "/nowhere/at/all", &error), GCOR_BAD_FILE);
     CHECK_TEXT(error.message, "No such file");
     CHECK_INT(attach(store, path, &error), GCOR_OK);
-    CHECK_INT(truncate(path, (off_t)size - 100), 0); /* by somebody, meanwhile */
+    CHECK_INT(truncate(path, (off_t)size - 100), 0); /* as if by another process */
     int32_t entries[N_X];
     unit_call call;
     unit_call_begin(&call, 2);
@@ -477,7 +479,7 @@ static void full_disks(void) {
 #endif
 }
 
-/* Everything that is done with a store in a file, by allocations of which the k-th fails; whether none did. */
+/* Calls all functions of a store in a file, with the k-th allocation failing. Returns non-zero if none failed. */
 static int work_short_of_memory(fixture *f, const char *path, int k) {
     const gcor_edge_rule rule = {.side = GCOR_ABSOLUTE, .min = 0.3, .ceiling = 2};
     int32_t entries[N_X], col[N_X * N_X];

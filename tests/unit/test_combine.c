@@ -1,4 +1,4 @@
-/* The inner loops of many subjects' cheap sums: no value is off by more than the sink counts on. */
+/* The inner loops of approximate sums over many subjects: no error exceeds the bound that the sink assumes. */
 #include "check.h"
 #include "fixture.h"
 #include "system.h"
@@ -11,7 +11,7 @@
 
 enum { VALUES = 3 * GCOR_APPROX_SOME + 5 };
 
-/* Values up to `most` of both signs, the largest among them. */
+/* Fills with values of both signs up to `max` in magnitude, including `max`. */
 static void fill(float *value, double max) {
     for (int k = 0; k < VALUES; k++) value[k] = (float)((2 * unit_uniform() - 1) * max);
     value[0] = (float)max;
@@ -60,7 +60,7 @@ static void check_all_sums(const gcor_combine_loops *loops) {
         for (int w = 0; w < 3; w++) check_sums(loops, max[m], weights[w]);
 }
 
-/* The sums one by one, in the order of the subjects. */
+/* Returns the largest of the sums, added one by one in the order of the subjects. */
 static double largest_by_one(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n) {
     double largest = -INFINITY;
     for (int64_t k = 0; k < n; k++) {
@@ -90,7 +90,7 @@ static void check_largest(const gcor_combine_loops *loops) {
     }
 }
 
-/* Welch's t of pair k, from the groups' means and their sums of squared deviations; with its sign. */
+/* Returns Welch's t of pair k, with its sign, from the groups' means and sums of squared deviations. */
 static double welch_t(const double *z, const double *is_first, int64_t subjects, int64_t k) {
     double n[2] = {0, 0}, mean[2] = {0, 0}, squares[2] = {0, 0};
     for (int64_t s = 0; s < subjects; s++) {

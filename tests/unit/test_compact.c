@@ -1,4 +1,4 @@
-/* Compact coefficients: every value where it belongs, numerators and doubles to the last bit, and their memory. */
+/* Compact coefficients: the position of every value, numerators and doubles to the last bit, and the buffer cache. */
 #include "check.h"
 #include "fixture.h"
 
@@ -71,7 +71,7 @@ static void tiles_go_where_they_belong(void) {
             for (int touched = 0; touched < 2; touched++) {
                 gcor_compact to = compact_new(GCOR_AS_COUNTS, shape, sizes[s]);
                 to.is_prefaulted = touched;
-                for (int r = sizes[s] > 1000 ? 2 : sizes[s] > 100; r < 5; r++) /* not many tiny tiles */
+                for (int r = sizes[s] > 1000 ? 2 : sizes[s] > 100; r < 5; r++) /* skip tiny tiles of large problems */
                     for (int c = r; c < 5; c++) {
                         unit_about("%d variables, shape %d, tiles %d x %d", (int)sizes[s], (int)shape, (int)sides[r],
                                    (int)sides[c]);
@@ -83,7 +83,7 @@ static void tiles_go_where_they_belong(void) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-/* Numerators as doubles hand them over, up to the largest that there are. */
+/* Numerators that are delivered as doubles, up to the largest possible. */
 static void numerators_come_back(void) {
     enum { N_VAR = 400 };
     gcor_compact to = compact_new(GCOR_AS_COUNTS, GCOR_UPPER, N_VAR);
@@ -117,7 +117,7 @@ static void numerators_come_back(void) {
     compact_free(&to);
 }
 
-/* A run's values, as doubles and compactly. */
+/* Compares a run's values as doubles and in compact form. */
 static void check_run(unit_problem *problem, gcor_shape shape, gcor_form form) {
     int64_t n_var = problem->x->n_var;
     gcor_compact to = compact_new(form, shape, n_var);
@@ -207,7 +207,7 @@ static void memory_stays_for_the_next(void) {
     gcor_buffer_give(&a);
     gcor_buffer_give(&b);
     CHECK_INT(gcor_buffers_cached(), 32 * megabyte);
-    gcor_buffers_limit(12 * megabyte); /* the last one is what stays */
+    gcor_buffers_limit(12 * megabyte); /* the most recent one is kept */
     CHECK_INT(gcor_buffers_cached(), 12 * megabyte);
     a = gcor_buffer_take(&call.context, 13 * megabyte, "more than may stay");
     gcor_buffer_give(&a);

@@ -1,13 +1,13 @@
-/* Many subjects on the device: each one's exact values of a tile are added to the tile's sums, and only the finished
- * coefficients go to the host, where all threads hand them to the other sink. The numbers are those of sink/combine.c.
- */
+/* Many subjects on the device: the exact values of a tile are added up over the subjects, and only the combined
+ * coefficients are copied to the host, where all threads deliver them to the other sink. The numbers equal those of
+ * sink/combine.c. */
 #include "sinks.cuh"
 #include "../../base/fisher.h"
 #include "../../sink/combine.h"
 
 /* ---- kernels ----------------------------------------------------------------------------------------- */
 
-enum { ADD_THREADS = 256, ADD_BLOCKS = 16 }; /* blocks for each processor */
+enum { ADD_THREADS = 256, ADD_BLOCKS = 16 }; /* blocks per processor */
 
 static __device__ inline double added(gcor_combining how, double sum, double value, double w) {
     if (value <= 1) {
@@ -46,7 +46,7 @@ struct SumSlot {
     PinnedArray<double> host;
     Event computed, copied;
     gcor_tile tile{};
-    bool full = false; /* of all subjects, and on its way to the host */
+    bool full = false; /* has all subjects; its copy to the host has been started */
 };
 
 class DeviceCombine : public DeviceSink {
@@ -72,7 +72,7 @@ class DeviceCombine : public DeviceSink {
         send(slot);
     }
 
-    /* Of a tile that not all subjects have been added to, the sums stay; the operands are in use no more. */
+    /* An unfinished tile keeps its sums, and its operands are no longer in use. */
     void finish() override {
         for (int k = 1; k <= RING_SLOTS; k++) deliver(slots[(now + k) % RING_SLOTS]);
         wait_for_compute(state);
@@ -88,9 +88,9 @@ class DeviceCombine : public DeviceSink {
 
   private:
     SumSlot slots[RING_SLOTS];
-    DeviceArray<double> values; /* of a subject: doubles, or floats in half of it */
-    int now = 0;                /* the slot of the last tile that was begun */
-    int64_t subject = 0;        /* the one that comes next */
+    DeviceArray<double> values; /* of one subject: doubles, or floats in the first half */
+    int now = 0;                /* slot of the current tile */
+    int64_t subject = 0;        /* index of the next subject */
 
     gcor_combine *combine() const { return (gcor_combine *)state->sink; }
 
@@ -105,7 +105,7 @@ class DeviceCombine : public DeviceSink {
         slot.tile = tile;
         slot.sums.reserve(pairs_of(tile), "the sums of a tile");
         slot.host.reserve(pairs_of(tile), "the sums of a tile");
-        if (values.capacity < pairs_of(tile)) wait_for_compute(state); /* growing frees what may be in use */
+        if (values.capacity < pairs_of(tile)) wait_for_compute(state); /* growing frees memory that may be in use */
         values.reserve(pairs_of(tile), "a tile's coefficients");
     }
 
@@ -125,7 +125,7 @@ class DeviceCombine : public DeviceSink {
         check_launch("adding coefficients");
     }
 
-    /* To the host when they are computed. */
+    /* Starts the copy to the host after the sums are computed. */
     void send(SumSlot &slot) {
         size_t bytes = (size_t)pairs_of(slot.tile) * sizeof(double);
         slot.computed.record(state->compute);

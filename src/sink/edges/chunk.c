@@ -47,7 +47,7 @@ const double *gcor_chunk_values(const gcor_chunk *chunk, gcor_context *context, 
     return gcor_run_file_read(chunk->file, context, chunk->offset + first * size, own, n * size) ? NULL : own;
 }
 
-/* A position outside means that the file was written to since it was attached. */
+/* False if a position is outside of the tile: the file was modified after it was attached. */
 static int is_inside(const gcor_tile *tile, const gcor_chunk_view *view) {
     int inside = 1;
     for (int64_t e = 0; e < view->n; e++)

@@ -9,20 +9,20 @@
 extern "C" {
 #endif
 
-/* Edges of a tile in any order: n coefficients and then n positions, in one piece of memory that begins at r, or as the
- * same bytes in a file. A position is the row within the tile, shifted left by gcor_position_bits(), and the
+/* Edges of a tile, in any order: n coefficients followed by n positions, in one allocation that begins at r, or as the
+ * same bytes in a file. A position is the row within the tile, shifted left by gcor_position_bits(), or-ed with the
  * column within the tile. */
 typedef struct {
     gcor_tile tile;
     int64_t n;           /* 1 to GCOR_CHUNK */
     double *r;           /* owned; NULL: in the file */
-    uint32_t *position;  /* behind r */
-    gcor_run_file *file; /* one user of it; NULL: in memory */
+    uint32_t *position;  /* part of r's allocation */
+    gcor_run_file *file; /* the chunk is one of its users; NULL: in memory */
     int64_t offset;      /* bytes from the beginning of the file */
 } gcor_chunk;
 
-/* The max number of edges in a chunk, 6 MB; a store that spools cuts tiles into blocks of GCOR_BLOCK variables each
- * way, so that a band of rows reads few edges of other rows. */
+/* GCOR_CHUNK: max number of edges in a chunk, 6 MB. A store that spools cuts tiles into blocks of GCOR_BLOCK x
+ * GCOR_BLOCK pairs, so that a band of rows reads few edges of other rows. */
 enum { GCOR_CHUNK = 1 << 19, GCOR_BLOCK_BITS = 12, GCOR_BLOCK = 1 << GCOR_BLOCK_BITS };
 
 static inline int gcor_position_bits(const gcor_tile *tile) {
@@ -59,27 +59,29 @@ static inline int64_t gcor_col_at(const gcor_chunk_view *view, int64_t e) {
     return view->col + (view->position[e] & view->mask);
 }
 
-/* Memory for n edges; GCOR_NO_MEMORY leaves r NULL. */
+/* Allocates memory for chunk->n edges; after GCOR_NO_MEMORY, r is NULL. */
 gcor_status gcor_chunk_allocate(gcor_context *context, gcor_chunk *chunk);
 
-/* Memory of each thread to read chunks of files to; empty if there are none. Freed also after an error. */
+/* Buffers, one per thread, to read chunks from files; empty if no chunk is in a file. The caller frees them, also after
+ * an error. */
 typedef struct {
     double *memory;
-    int64_t n; /* edges for each thread */
+    int64_t n; /* edges per thread */
 } gcor_chunk_buffers;
 
 gcor_status gcor_chunk_buffers_new(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks,
                                    gcor_chunk_buffers *buffers);
 void gcor_chunk_buffers_free(gcor_chunk_buffers *buffers);
 
-/* Coefficients first .. first+n-1 of a chunk, the chunk's or in the buffer; NULL after an error. */
+/* Returns coefficients first .. first+n-1 of a chunk, in the chunk or read into the thread's buffer; NULL after an
+ * error. */
 const double *gcor_chunk_values(const gcor_chunk *chunk, gcor_context *context, const gcor_chunk_buffers *buffers,
                                 int thread, int64_t first, int64_t n);
 
 /* Parts of the edges to read, or-ed together. */
 enum { GCOR_VALUES = 1, GCOR_POSITIONS = 2 };
 
-/* Opens a chunk, reading it if it is in a file; every position is checked to be in its tile. */
+/* Sets *view to a chunk's edges. Reads a chunk that is in a file, and checks that every position is within the tile. */
 gcor_status gcor_chunk_open(const gcor_chunk *chunk, gcor_context *context, const gcor_chunk_buffers *buffers,
                             int thread, int what, gcor_chunk_view *view);
 

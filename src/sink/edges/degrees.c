@@ -1,4 +1,4 @@
-/* Degrees and strengths from a store's edges, chunk by chunk: a chunk's edges are those of a tile. */
+/* Degrees and strengths from a store's edges, chunk by chunk; each chunk has edges of one tile. */
 #include "store.h"
 
 #include "../../base/alloc.h"
@@ -20,7 +20,7 @@ static gcor_status add_chunk(gcor_edge_sums *sums, gcor_context *context, gcor_s
             gcor_edge_sums_add(sums, omp_get_thread_num(), gcor_row_at(view, e), gcor_col_at(view, e), weight);
     }
     gcor_edge_sums_end(sums, context);
-    return sound ? GCOR_OK : gcor_damaged(context); /* a file was written to since it was attached */
+    return sound ? GCOR_OK : gcor_damaged(context); /* the file was modified after it was attached */
 }
 
 gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double min, int64_t *degree,

@@ -1,4 +1,4 @@
-/* From a segment of coefficients to the edges among them, in a list of the thread's. */
+/* Finds the edges in a segment of coefficients, and appends them to the thread's list. */
 #include "edges.h"
 
 #include "../../base/alloc.h"
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The min weight of the segment's row. Without one yet, it is the k-th largest weight in the segment, to within a bin:
- * otherwise all of a variable's first pairs would be edges. */
+/* Returns the min weight of the segment's row. If the row has none yet, uses the k-th largest weight in the segment,
+ * rounded down to a bin: otherwise all of a variable's first pairs would be edges. */
 static double row_min(const gcor_edge_rule *rule, const gcor_segment *segment) {
     enum { BINS = 256 };
     int bins[BINS] = {0};
@@ -25,8 +25,8 @@ static double row_min(const gcor_edge_rule *rule, const gcor_segment *segment) {
 
 enum { STRIP = 32 };
 
-/* Marks by -1 in `may` which of n approximate floats, at most STRIP, have a weight of at least `low`; returns how many
- * do. Vectors of one width, and no branch. */
+/* Sets may[l] to -1 for values with a weight of at least `low`, otherwise to 0; returns their number. n: at most STRIP.
+ * No branch, and vectors of one width. */
 static int count_floats(gcor_side side, const float *value, float low, int64_t n, int32_t *may) {
     const gcor_weighing w = gcor_weigh(side);
     const float size = (float)w.size, sign = (float)w.sign;
@@ -66,7 +66,7 @@ static int count_own(const gcor_edge_rule *rule, const gcor_segment *segment, do
     return found;
 }
 
-/* The min approximate value of an edge; for floats it is rounded down to a float. */
+/* Returns the min approximate weight of an edge; for floats, rounded down to a float. */
 static double min_value(const gcor_edge_rule *rule, const gcor_segment *segment) {
     double low = rule->min - segment->error;
     return segment->floats ? nextafterf((float)low, -INFINITY) : low;
@@ -80,7 +80,7 @@ static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, 
     return count_floats(rule->side, segment->floats + k, (float)low, n, may);
 }
 
-/* Writes to k which of the elements from .. to-1 may be edges; returns how many. */
+/* Writes to k the indices of those elements from .. to-1 that may be edges; returns their number. */
 static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
                                int64_t to, int32_t *k) {
     const double low = min_value(rule, segment);
@@ -96,8 +96,7 @@ static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *s
     return found;
 }
 
-/* Removes and counts the candidates whose approximate value is certainly above the ceiling; returns how many are left.
- */
+/* Removes and counts the candidates whose weight is certainly above the ceiling; returns the number that is left. */
 static int64_t leave_out_above(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, int32_t *k,
                                int64_t *above) {
     int64_t left = 0;
@@ -111,7 +110,7 @@ static int64_t leave_out_above(const gcor_edge_rule *rule, const gcor_segment *s
     return left;
 }
 
-/* Marks by -1 in `keep` which of n exact coefficients are edges; returns how many are. */
+/* Sets keep[c] to -1 for exact coefficients that are edges, otherwise to 0; returns their number. */
 static int64_t judge(const gcor_edge_rule *rule, const gcor_segment *segment, int64_t n, const int32_t *k,
                      const double *r, int64_t *keep, int64_t *above) {
     int64_t kept = 0;
@@ -175,7 +174,7 @@ gcor_status gcor_edges_take(gcor_sink *sink, gcor_context *context, int thread, 
     return GCOR_OK;
 }
 
-/* A weight is at most |r|. Where variables have min weights of their own, the smaller one of two may be 0. */
+/* A weight is at most |r|. If variables have their own min weights, the min may still be 0. */
 double gcor_edges_min(const gcor_sink *sink) {
     const gcor_edge_rule *rule = &((const gcor_edges *)sink)->rule;
     return rule->row_min ? 0 : rule->min;
@@ -204,7 +203,7 @@ void gcor_edges_free(gcor_edges *edges) {
     edges->lists = NULL;
 }
 
-/* A run by fewer threads may have been before. */
+/* An earlier run may have had fewer threads. */
 gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_edges *edges = (gcor_edges *)sink;
     (void)tile;
@@ -224,7 +223,7 @@ static void append(gcor_edge_list *all, const gcor_edge_list *list) {
     all->n += list->n;
 }
 
-/* All lists become the longest one, so that few edges move. */
+/* Appends the other lists to the longest one, to move few edges. */
 gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_edges *edges = (gcor_edges *)sink;
     gcor_edge_list *all = edges->lists;

@@ -1,5 +1,5 @@
-/* Edges in flight: the pairs of large weight, as a list of each thread's (edges.c) until their tile is done, and then
- * for whoever keeps them: a store (store.h) or each variable's neighbours (neighbours.h). */
+/* Edges of the current tile: pairs of large weight, in a list per thread (edges.c) until the tile is done. Then a store
+ * (store.h) or each variable's neighbours (neighbours.h) take them. */
 #ifndef GPUCOR_EDGES_H
 #define GPUCOR_EDGES_H
 
@@ -14,7 +14,7 @@ typedef struct {
     double r;
 } gcor_edge;
 
-/* A growing array, alone in its cache line, as every thread has one. */
+/* A growing array. It fills a cache line, because every thread has one. */
 typedef struct {
     gcor_edge *list;
     int64_t n, capacity;
@@ -24,14 +24,13 @@ typedef struct {
 typedef struct gcor_edges {
     gcor_sink sink; /* first */
     gcor_edge_rule rule;
-    int64_t above; /* pairs with a weight from the ceiling on */
-    /* Take edges of a tile, in any order; `tile` may be some rows of a tile of the tile loop, whose other edges follow.
-     * Called by the worker's thread only; may use context->threads threads; `list` is the caller's. A back end that
-     * has a tile's edges in a list calls it; from others they come through the sink's begin_tile(), take() and
-     * end_tile(). */
+    int64_t above; /* number of pairs with a weight of at least the ceiling */
+    /* (required) Consume the edges of a tile, in any order. `tile` may be some rows of the current tile; other calls
+     * have the other rows. Called by the worker's thread only; may use context->threads threads; `list` is the
+     * caller's. A back end that finds edges itself calls this function; for others gcor_edges_end() calls it. */
     gcor_status (*keep_tile)(struct gcor_edges *edges, gcor_context *context, const gcor_tile *tile,
                              const gcor_edge *list, int64_t n);
-    int threads;           /* lists; 0 until the first begin_tile() */
+    int threads;           /* number of lists; 0 until the first begin_tile() */
     gcor_edge_list *lists; /* owned: the tile's edges by thread */
 } gcor_edges;
 
@@ -44,18 +43,18 @@ double gcor_edges_min(const gcor_sink *sink);
 
 enum { GCOR_SOME = 256 };
 
-/* Finds the edges among at most GCOR_SOME elements of the segment from `from` on: their numbers, ascending, to k and
- * their exact coefficients to r, each with room for GCOR_SOME. Returns how many there are, and adds to *above how many
- * pairs are above the rule's ceiling. own: the min weight of the segment's row, where variables have their own. Any
- * thread. */
+/* Finds the edges among at most GCOR_SOME elements of the segment from `from` on. Writes their indices, ascending, to k
+ * and their exact coefficients to r; both have a capacity of GCOR_SOME. Returns the number of edges, and adds to *above
+ * the number of pairs above the rule's ceiling. own: the min weight of the segment's row, if variables have their own.
+ * Any thread. */
 int64_t gcor_find_edges(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from, int32_t *k,
                         double *r, int64_t *above);
 
-/* Free the lists, as soon as a run is over or any time later, once or more often. */
+/* Free the lists, any time after a run. May be called repeatedly. */
 void gcor_edges_free(gcor_edges *edges);
 
-/* Between begin_tile() and end_tile(): room for n more edges in a thread's list; it is for the caller to
- * write them and to raise the list's n. Any thread. */
+/* Reserve capacity for n more edges in a thread's list, between begin_tile() and end_tile(). The caller writes the
+ * edges and increases the list's n. Any thread. */
 gcor_status gcor_edges_reserve(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list);
 
 #ifdef __cplusplus

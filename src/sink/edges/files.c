@@ -1,4 +1,4 @@
-/* Stores to files and back, into memory or left where they are. */
+/* Saves stores to files. Loads them into memory, or attaches them and leaves the chunks in the file. */
 #include "store.h"
 
 #include "../../base/os.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What a file has of a chunk before its bytes. */
+/* The header of a chunk in a file. */
 typedef struct {
     gcor_tile tile;
     int64_t n;
@@ -51,9 +51,9 @@ gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_s
     return status;
 }
 
-/* ---- back ------------------------------------------------------------------------------------ */
+/* ---- load and attach ------------------------------------------------------------------------- */
 
-/* Whether this can be a chunk's head: its count decides how much is read next, and its tile where edges go. */
+/* True if the header is valid: its count determines how much is read next, and its tile which rows are written to. */
 static int is_sound(const gcor_sink *sink, const gcor_chunk *chunk) {
     const gcor_tile *tile = &chunk->tile;
     return tile->row >= 0 && tile->row < sink->n_row && tile->n_row > 0 && tile->n_row <= sink->n_row - tile->row &&
@@ -62,7 +62,7 @@ static int is_sound(const gcor_sink *sink, const gcor_chunk *chunk) {
            chunk->n <= tile->n_row * tile->n_col;
 }
 
-/* Whether all edges of a chunk in memory are of pairs that count, with weights that are kept. */
+/* True if all edges of a chunk in memory are pairs of the shape, with weights that the rule keeps. */
 static int has_sound_edges(const gcor_store *store, const gcor_chunk *chunk) {
     const gcor_chunk_view view = gcor_view_of(chunk);
     const gcor_tile *tile = &chunk->tile;
@@ -76,7 +76,7 @@ static int has_sound_edges(const gcor_store *store, const gcor_chunk *chunk) {
     return 1;
 }
 
-/* The chunk's bytes are in the file, too, and are read from there from now on. */
+/* Frees the chunk's memory. From now on the chunk is read from the file. */
 static gcor_status leave_in_file(gcor_chunk *chunk, gcor_context *context, gcor_run_file *attached, FILE *file) {
     int64_t end = gcor_os_tell(file);
     if (end < 0) return gcor_fail(context, GCOR_BAD_FILE, "cannot read a saved result: %s", strerror(errno));
@@ -87,7 +87,7 @@ static gcor_status leave_in_file(gcor_chunk *chunk, gcor_context *context, gcor_
     return GCOR_OK;
 }
 
-/* attached: the file itself, where the chunk is to stay; NULL: in memory. */
+/* attached: the file, if the chunk is to stay in it; NULL: load it into memory. */
 static gcor_status load_chunk(gcor_store *store, gcor_context *context, FILE *file, gcor_run_file *attached) {
     chunk_head head;
     gcor_chunk *chunk = gcor_store_open_chunk(store, context);
@@ -125,7 +125,7 @@ gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file) 
     return load_chunks((gcor_store *)sink, context, file, NULL);
 }
 
-/* Into a store of its own, so that nothing is added where something is wrong. */
+/* Loads into a fork of the store, so that nothing is added if the file is damaged. */
 static gcor_status attach_stream(gcor_store *store, gcor_context *context, FILE *stream, gcor_run_file *file,
                                  int64_t *end) {
     gcor_sink *sink = &store->edges.sink, *other = NULL;

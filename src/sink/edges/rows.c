@@ -1,5 +1,5 @@
-/* Compressed rows from a store's chunks, all at once or some at a time: a radix sort by row, then column. A first walk
- * counts the entries of each row, a second one puts them to their rows, and there they are sorted by column. */
+/* Compressed rows from a store's chunks, all at once or in bands. A first walk over the chunks counts the entries of
+ * each row, a second walk writes them to their rows, and then each row is sorted by column. */
 #include "store.h"
 #include "sort.h"
 
@@ -13,12 +13,12 @@
 
 static const char *const WHAT = "the network's rows";
 
-/* Which entries are wanted: those of rows first .. end-1 of the view. */
+/* The requested entries: rows first .. end-1 of a view, from a min weight on. */
 typedef struct {
     gcor_side side;
     double min;
-    int all;              /* whatever their weight */
-    int direct, mirrored; /* edges as they are stored; with row and column exchanged */
+    int all;              /* non-zero: every edge has the min weight */
+    int direct, mirrored; /* take edges as they are stored; take edges with row and column exchanged */
     int64_t first, end;
 } wanted;
 
@@ -44,7 +44,7 @@ static int is_in(const wanted *w, int64_t row) {
     return row >= w->first && row < w->end;
 }
 
-/* The end of the edges from e on that have its row: mostly a segment's. */
+/* Returns the end of the edges from e on that are in the same row, mostly those of a segment. */
 static int64_t end_of_row(const gcor_chunk_view *view, int64_t e) {
     uint32_t row = view->position[e] >> view->bits;
     while (++e < view->n && view->position[e] >> view->bits == row) {}
@@ -58,10 +58,10 @@ static int32_t count_kept(const wanted *w, const gcor_chunk_view *view, int64_t 
     return kept;
 }
 
-/* ---- how many entries ------------------------------------------------------------------------- */
+/* ---- count entries ---------------------------------------------------------------------------- */
 
 typedef struct {
-    wanted wanted; /* all rows */
+    wanted wanted; /* of all rows */
     int32_t *entries;
 } row_count;
 
@@ -84,7 +84,7 @@ static int by_position(const void *a, const void *b) {
     return (x->col > y->col) - (x->col < y->col);
 }
 
-/* Chunks are sorted, so that later walks write to few rows at a time. */
+/* Sorts the chunks by position, so that later walks write to few rows at a time. */
 gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double min, gcor_view view, int32_t *entries) {
     int64_t n_row = rows_of(&store->edges.sink, view);
     row_count c = {wanted_of(store, min, view, 0, n_row), entries};
@@ -96,12 +96,12 @@ gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double 
     return gcor_chunk_walk(context, store->chunks, store->n_chunks, &walk);
 }
 
-/* The last row, from `first` on, where a block of so many rows ends; `end` if none does. */
+/* Returns the last row in (first, end] where a block of `size` rows ends; `end` if there is none. */
 static int64_t end_of_block(int64_t first, int64_t end, int64_t size) {
     return end / size * size > first ? end / size * size : end;
 }
 
-/* Rows that end where tiles do, or the blocks that these are cut into: no other band wants their chunks then. */
+/* Bands end where tiles, or the blocks that tiles are cut into, end: most chunks are then read for one band only. */
 int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *entries, int64_t first, int64_t max) {
     const gcor_sink *sink = &store->edges.sink;
     int64_t side = gcor_grid_of(sink->shape, sink->n_row, sink->n_col).side, n_row = rows_of(sink, view);
@@ -112,15 +112,15 @@ int64_t gcor_band_rows(const gcor_store *store, gcor_view view, const int32_t *e
     return (store->spool ? end_of_block(first, end, GCOR_BLOCK) : end) - first;
 }
 
-/* ---- the entries ------------------------------------------------------------------------------- */
+/* ---- gather entries ---------------------------------------------------------------------------- */
 
 typedef struct {
     wanted wanted;
-    const int32_t *start; /* of row first + i: start[i] .. start[i+1]-1 of col and r */
-    int32_t *next;        /* where the row's next entry goes */
+    const int32_t *start; /* row first + i has elements start[i] .. start[i+1]-1 of col and r */
+    int32_t *next;        /* position of the row's next entry */
     int32_t *col;
     double *r;
-    gcor_store *ends; /* its chunks are freed as they are done; NULL: they stay */
+    gcor_store *ends; /* the store whose chunks are freed once they are read; NULL: none */
 } gathering;
 
 static int wants_chunk(const void *user, const gcor_chunk *chunk) {
@@ -130,14 +130,14 @@ static int wants_chunk(const void *user, const gcor_chunk *chunk) {
            (w->mirrored && tile->col < w->end && tile->col + tile->n_col > w->first);
 }
 
-/* Claim n entries of a row: from *at on. Fails where there are more than were counted. */
+/* Claims n entries of a row, from *at on. Fails if the row has more entries than were counted. */
 static gcor_status claim(const gathering *g, gcor_context *context, int64_t row, int32_t n, int64_t *at) {
     int64_t i = row - g->wanted.first;
     *at = __atomic_fetch_add(&g->next[i], n, __ATOMIC_RELAXED);
     return *at + n <= g->start[i + 1] ? GCOR_OK : gcor_damaged(context);
 }
 
-/* Edges e .. end-1, which are of one row. */
+/* Writes edges e .. end-1, all of one row. */
 static gcor_status put_row(const gathering *g, gcor_context *context, const gcor_chunk_view *view, int64_t e,
                            int64_t end) {
     int32_t n = count_kept(&g->wanted, view, e, end), *col = g->col;
@@ -173,7 +173,7 @@ static gcor_status put_columns(const gathering *g, gcor_context *context, const 
     return GCOR_OK;
 }
 
-/* Works on a view of its own: what is written to may be anything, for all the compiler knows. */
+/* Copies the view, because for the compiler the writes to col and r might change the original. */
 static void gather_chunk(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view) {
     const gathering g = *(const gathering *)user;
     const gcor_chunk_view own = *view;
@@ -182,7 +182,7 @@ static void gather_chunk(void *user, gcor_context *context, const gcor_chunk *ch
     if (g.ends) gcor_store_drop_chunk(g.ends, &g.ends->chunks[chunk - g.ends->chunks]);
 }
 
-/* ---- their order --------------------------------------------------------------------------------- */
+/* ---- sort rows ----------------------------------------------------------------------------------- */
 
 static int is_sorted(const int32_t *col, int64_t n) {
     int sorted = 1;
@@ -190,7 +190,7 @@ static int is_sorted(const int32_t *col, int64_t n) {
     return sorted;
 }
 
-/* memory: of the thread. */
+/* memory: the thread's scratch, grown as needed. */
 static gcor_status sort_row(gcor_context *context, int32_t *col, double *r, int64_t n, void **memory,
                             int64_t *capacity) {
     if (is_sorted(col, n)) return GCOR_OK;
@@ -206,7 +206,7 @@ static gcor_status sort_row(gcor_context *context, int32_t *col, double *r, int6
     return GCOR_OK;
 }
 
-/* A row with fewer entries than were counted is one of a file that was written to since. */
+/* A row with fewer entries than were counted means that a file was modified meanwhile. */
 static gcor_status sort_rows(const gathering *g, gcor_context *context) {
     int64_t n_row = g->wanted.end - g->wanted.first;
 #pragma omp parallel num_threads(context->threads)
@@ -239,7 +239,7 @@ static gcor_status gather(const gcor_store *store, gcor_context *context, gather
     return status;
 }
 
-/* From lengths to starts. */
+/* Converts lengths of rows to starts. */
 static gcor_status plan_starts(gcor_context *context, int32_t *start, int64_t n_row) {
     int64_t at = 0;
     for (int64_t row = 0; row < n_row; row++) {

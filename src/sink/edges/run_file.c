@@ -1,4 +1,4 @@
-/* Files that edges are in, read and written at places, so that threads need no order among them. */
+/* Files of edges. Reads and writes pass an offset, so that threads need no common file position. */
 #include "run_file.h"
 
 #include "../../base/os.h"
@@ -11,7 +11,7 @@
 struct gcor_run_file {
     int descriptor, users;
     int64_t end, held;
-    char name[256]; /* for messages: its folder, or its own; what is longer is cut off */
+    char name[256]; /* for messages: the folder of a temporary file, or the path; cut off if longer */
 };
 
 static gcor_status new_file(gcor_context *context, const char *name, gcor_run_file **file) {

@@ -1,11 +1,11 @@
-/* Weights of a store's edges: how many there are from one on, the k-th largest, and pruning. */
+/* Weights of a store's edges: counts those from a min weight on, finds the k-th largest, and prunes. */
 #include "store.h"
 
 #include "../../base/alloc.h"
 #include "../../stats/select.h"
 #include "../../base/threads.h"
 
-/* ---- how many -------------------------------------------------------------------------------- */
+/* ---- count ----------------------------------------------------------------------------------- */
 
 typedef struct {
     gcor_side side;
@@ -38,9 +38,9 @@ gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, dou
 
 /* ---- the k-th largest ---------------------------------------------------------------------------- */
 
-/* Weights are not negative, so that their bits as integers are in the order of the weights; counted from the bits of
- * 1, the largest weight, down, the largest is the first. A piece of a chunk fits a near cache; every chunk has as many,
- * of which the last ones may be empty. */
+/* Weights are at least 0, so that their bits, as integers, have the order of the weights. gcor_short_of_one() reverses
+ * it: the max weight 1 becomes 0. A piece of a chunk fits in the cache; every chunk has PIECES pieces, and the last
+ * ones may be empty. */
 enum { PIECE = 1 << 15, PIECES = GCOR_CHUNK / PIECE };
 
 typedef struct {
@@ -81,7 +81,8 @@ gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int6
 
 /* ---- pruning --------------------------------------------------------------------------------------- */
 
-/* Prune when half as many edges more have come as stay then: so the work grows with the edges that come. */
+/* The store prunes when it has 1.5 times the edges that it keeps, so that the work is proportional to the edges that
+ * arrive. */
 static void set_limit(gcor_store *store) {
     enum { MIN_EDGES = 1 << 16 }; /* pruning fewer gains nothing */
     int64_t kept = gcor_max(store->count, store->wanted);
@@ -93,8 +94,8 @@ void gcor_store_want(gcor_store *store, int64_t k) {
     set_limit(store);
 }
 
-/* The chunk's edges from a weight on, in memory of their own; nothing is done to a chunk in a file. After an error the
- * chunk is as it was. */
+/* Replaces a chunk by its edges from the min weight on, in new memory. Chunks in files are not changed, nor any chunk
+ * after an error. */
 static void prune_chunk(gcor_store *store, gcor_context *context, double min, gcor_chunk *chunk) {
     const gcor_side side = store->edges.rule.side;
     gcor_chunk fresh = *chunk;
@@ -125,7 +126,7 @@ static gcor_status prune(gcor_store *store, gcor_context *context, double min) {
     return context->error.status;
 }
 
-/* The k-th largest weight of the edges that came is one that the k-th largest of all pairs is not below. */
+/* The k-th largest weight of all pairs is not below the k-th largest of the edges so far. */
 gcor_status gcor_store_prune(gcor_store *store, gcor_context *context) {
     double weight;
     gcor_status status = gcor_store_rank(store, context, store->wanted, &weight);

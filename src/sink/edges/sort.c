@@ -1,6 +1,6 @@
-/* Sizes |r| become whole numbers. Their leading bits send each edge to a bucket, and as parts of the entries are
- * counted and moved in their order, so are the edges of a bucket. Then a thread sorts a bucket in its cache, by digits
- * from the last one on, and what is tied by the columns once more: the rows ascend already. */
+/* A radix sort by |r|, converted to an integer key. The leading bits of the key assign each edge to a bucket; edges of
+ * a bucket stay in their order. Then each thread sorts a bucket in its cache, by digits from the last one on, and sorts
+ * edges with equal keys by column. Their rows ascend already. */
 #include "sort.h"
 
 #include "../../base/alloc.h"
@@ -13,7 +13,7 @@
 enum { BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS, PARTS = 4, SHORT = 32 };
 enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, SHORT_DIGIT_BITS = 8, ALL_BITS = 63 };
 
-/* Sizes below this fraction of the largest share a bucket. */
+/* All |r| below this fraction of the largest are in the last bucket. */
 static const double SMALL = 0x1p-12;
 
 typedef struct {
@@ -21,14 +21,14 @@ typedef struct {
     const int32_t *start, *col;
     const double *r;
     uint64_t first;     /* the min key */
-    int shift;          /* keys of a bucket differ in so many of their last bits */
-    int64_t *next;      /* parts x BUCKETS: where a part's next edge of a bucket goes */
-    int64_t *begin;     /* BUCKETS + 1: where a bucket begins */
-    int32_t *from, *to; /* the list: where edges go, and where buckets are sorted */
+    int shift;          /* keys of a bucket differ in this number of last bits */
+    int64_t *next;      /* parts x BUCKETS: position of a part's next edge of a bucket */
+    int64_t *begin;     /* BUCKETS + 1: begins of the buckets */
+    int32_t *from, *to; /* the resulting list; buckets are sorted in place */
     double *value;
 } sorting;
 
-/* Grows as |r| falls, and is below 2^63; NaN has the largest. */
+/* Larger for smaller |r|, and below 2^63; NaN has the largest key. */
 static uint64_t key_of(double r) {
     return gcor_key(INFINITY) - (r == r ? gcor_key(fabs(r)) : gcor_key(0) - 1);
 }
@@ -44,7 +44,7 @@ static int64_t part_begin(const sorting *s, int64_t part) {
     return s->n / s->n_parts * part + gcor_clamp(s->n % s->n_parts, 0, part);
 }
 
-/* The largest size decides which bits are the leading ones. */
+/* Chooses the leading bits by the largest |r|. */
 static void find_bits(sorting *s, gcor_context *context) {
     double largest = 0;
 #pragma omp parallel for num_threads(context->threads) reduction(max : largest)
@@ -61,7 +61,7 @@ static void count_part(const sorting *s, int64_t part) {
     for (int64_t e = part_begin(s, part); e < part_begin(s, part + 1); e++) count[bucket_of(s, s->r[e])]++;
 }
 
-/* A bucket has the edges of the first part first. */
+/* Within a bucket, edges are in the order of the parts. */
 static void plan_positions(sorting *s) {
     int64_t at = 0;
     for (int64_t b = 0; b < BUCKETS; b++) {
@@ -75,7 +75,7 @@ static void plan_positions(sorting *s) {
     s->begin[BUCKETS] = at;
 }
 
-/* The row that has entry e. */
+/* Returns the row of entry e. */
 static int64_t row_of(const sorting *s, int64_t e) {
     int64_t low = 0, high = s->n_row;
     while (high - low > 1) {
@@ -102,7 +102,7 @@ static void move_part(const sorting *s, int64_t part) {
 
 /* ---- in a bucket, or in a row ------------------------------------------------------------------- */
 
-/* Edges are sorted by their keys, or where keys are tied by column. */
+/* Returns the number to sort by: the key or, if keys are tied, the column. */
 static uint64_t number_of(const gcor_edge *edge, int tied) {
     return tied ? (uint64_t)edge->col : key_of(edge->r);
 }
@@ -122,7 +122,7 @@ static void insertion_sort(gcor_edge *list, int64_t n, int tied) {
     }
 }
 
-/* The end of the edges from `begin` on that have all but so many of the last bits of their keys in common. */
+/* Returns the end of the edges from `begin` on whose keys differ at most in the last `bits` bits. */
 static int64_t run_end(const gcor_edge *list, int64_t n, int64_t begin, int bits) {
     uint64_t key = key_of(list[begin].r) >> bits;
     int64_t end = begin + 1;
@@ -142,8 +142,8 @@ static void move_by_digit(const gcor_edge *list, int64_t n, int tied, int shift,
     for (int64_t k = 0; k < n; k++) work[next[number_of(&list[k], tied) >> shift & (values - 1)]++] = list[k];
 }
 
-/* By so many of the leading bits among those that differ, or all; returns how many bits are left. Equal numbers stay in
- * their order; work: room for n. Digits that all numbers have in common need no move. */
+/* Sorts by the first `leading` of the bits that differ, and returns the number of bits that are left. The sort is
+ * stable. Digits that all numbers have in common are skipped. work: scratch for n edges. */
 static int sort_by_digits(gcor_edge *list, int64_t n, int tied, int leading, gcor_edge *work) {
     gcor_edge *from = list, *to = work;
     uint64_t differ = 0, first = number_of(list, tied);
@@ -168,7 +168,7 @@ void gcor_sort_columns(gcor_edge *list, int64_t n, gcor_edge *work) {
         (void)sort_by_digits(list, n, 1, ALL_BITS, work);
 }
 
-/* Sorts edges whose keys differ in so many of their last bits only. */
+/* Sorts edges whose keys differ at most in the last `bits` bits. */
 static void sort_run(gcor_edge *list, int64_t n, int bits, gcor_edge *work) {
     if (bits == 0) {
         gcor_sort_columns(list, n, work);
@@ -183,7 +183,7 @@ static void sort_run(gcor_edge *list, int64_t n, int bits, gcor_edge *work) {
     }
 }
 
-/* Two digits of the keys tell nearly all edges apart. */
+/* Two digits of the keys distinguish nearly all edges. */
 static void sort_bucket(gcor_edge *list, int64_t n, gcor_edge *work) {
     int bits = n > SHORT ? sort_by_digits(list, n, 0, 2 * DIGIT_BITS, work) : ALL_BITS;
     for (int64_t begin = 0, end; begin < n; begin = end) {
@@ -192,7 +192,7 @@ static void sort_bucket(gcor_edge *list, int64_t n, gcor_edge *work) {
     }
 }
 
-/* In a thread's own memory; work: room for twice as many. */
+/* Sorts a bucket in the thread's scratch. work: scratch for 2 n edges. */
 static void sort_range(const sorting *s, int64_t begin, int64_t n, gcor_edge *work) {
     for (int64_t e = 0; e < n; e++) work[e] = (gcor_edge){s->to[begin + e], s->from[begin + e], s->value[begin + e]};
     sort_bucket(work, n, work + n);
@@ -203,7 +203,7 @@ static void sort_range(const sorting *s, int64_t begin, int64_t n, gcor_edge *wo
     }
 }
 
-/* Each thread has room for the largest bucket that it meets. */
+/* Each thread's scratch grows to the largest bucket that it sorts. */
 static void sort_buckets(const sorting *s, gcor_context *context) {
 #pragma omp parallel num_threads(context->threads)
     {
@@ -220,7 +220,7 @@ static void sort_buckets(const sorting *s, gcor_context *context) {
     }
 }
 
-/* ---- all -------------------------------------------------------------------------------------- */
+/* ---- the whole list --------------------------------------------------------------------------- */
 
 static void for_all_parts(const sorting *s, gcor_context *context, void (*work)(const sorting *s, int64_t part)) {
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)

@@ -1,4 +1,4 @@
-/* Stores: edges come, go to chunks in memory or to the spool, and stores of several workers become one. */
+/* Stores: add edges to chunks in memory or to the spool, and merge the stores of several workers. */
 #include "store.h"
 
 #include "../../base/os.h"
@@ -48,9 +48,9 @@ gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int
     return n <= store->max - store->count ? GCOR_OK : gcor_too_many_edges(context, store->max);
 }
 
-/* ---- edges that come ------------------------------------------------------------------------ */
+/* ---- add edges ------------------------------------------------------------------------------ */
 
-/* By all threads, as most of the time goes to page faults. */
+/* All threads fill a chunk, because most of the time is spent on page faults. */
 static void fill_chunk(gcor_context *context, const gcor_edge *list, gcor_chunk *chunk) {
     enum { FEW = 1 << 14 }; /* one thread fills these before others would start */
     const gcor_tile tile = chunk->tile;
@@ -62,7 +62,7 @@ static void fill_chunk(gcor_context *context, const gcor_edge *list, gcor_chunk 
     }
 }
 
-/* Move a chunk that is not the store's yet to the spool, if what is in memory is enough. */
+/* Moves a new chunk to the spool, if the edges in memory would exceed the budget. */
 static gcor_status spool_chunk(const gcor_store *store, gcor_context *context, gcor_chunk *chunk) {
     int64_t bytes = gcor_chunk_bytes(chunk);
     if (!store->spool || gcor_run_file_held(store->spool, 0) + bytes <= store->budget) return GCOR_OK;
@@ -74,8 +74,8 @@ static gcor_status spool_chunk(const gcor_store *store, gcor_context *context, g
     return GCOR_OK;
 }
 
-/* Fail before the system ends the process, as it does when pages are missing. Asks the system every STEP bytes of
- * edges; with a spool they go to the disk before. */
+/* Fails before the system kills the process for lack of memory. Asks the system every STEP bytes of edges. With a
+ * spool, edges go to the disk instead. */
 static gcor_status check_memory(const gcor_store *store, gcor_context *context, const gcor_chunk *chunk) {
     const int64_t STEP = 16 << 20, held = 12 * store->count, bytes = gcor_chunk_bytes(chunk);
     if (store->spool || held / STEP == (held + bytes) / STEP) return GCOR_OK;
@@ -115,11 +115,11 @@ static gcor_status keep_block(gcor_store *store, gcor_context *context, const gc
 
 /* ---- blocks of a tile ------------------------------------------------------------------------ */
 
-/* Blocks of 2^row_bits x 2^col_bits pairs, row by row, from the tile's first pair on. */
+/* Blocks of 2^row_bits x 2^col_bits pairs, numbered row by row from the tile's first pair. */
 typedef struct {
     const gcor_tile *tile;
     int row_bits, col_bits;
-    int64_t across, n; /* blocks in a row of them, and in all */
+    int64_t across, n; /* number of blocks in a row of blocks; number of all blocks */
 } grid;
 
 static int64_t count_blocks(int64_t n, int bits) {
@@ -131,7 +131,7 @@ static grid grid_of(const gcor_tile *tile, int row_bits, int col_bits) {
     return (grid){tile, row_bits, col_bits, across, across * count_blocks(tile->n_row, row_bits)};
 }
 
-/* A block's places fit 32 bits. Edges of a file are in small blocks, as long as each has some edges. */
+/* Positions within a block fit 32 bits. A store that spools uses small blocks, if they have enough edges. */
 static grid cut_tile(const gcor_store *store, const gcor_tile *tile, int64_t n) {
     enum { BLOCK_EDGES = 1 << 12, MAX_BITS = 16 };
     int bits = GCOR_BLOCK_BITS, positions = gcor_position_bits(tile);
@@ -154,7 +154,7 @@ static int64_t block_of(const grid *g, const gcor_edge *edge) {
     return ((edge->row - g->tile->row) >> g->row_bits) * g->across + ((edge->col - g->tile->col) >> g->col_bits);
 }
 
-/* From how many edges of a block each thread has to where its first one goes; `end`: where blocks end. */
+/* Converts each thread's number of edges of a block to the position of the first; `end`: the ends of the blocks. */
 static void plan_blocks(int64_t *next, int threads, int64_t blocks, int64_t *end) {
     int64_t at = 0;
     for (int64_t b = 0; b < blocks; b++) {
@@ -167,8 +167,8 @@ static void plan_blocks(int64_t *next, int threads, int64_t blocks, int64_t *end
     }
 }
 
-/* The edges block by block. Each thread looks at its part of the list twice: to count, and to move. next: threads x
- * blocks, 0. */
+/* Sorts edges by block. Each thread goes through its part of the list twice: to count edges, and to move them. next:
+ * threads x blocks, cleared by the caller. */
 static void sort_blocks(const grid *g, int threads, const gcor_edge *list, int64_t n, int64_t *next, int64_t *end,
                         gcor_edge *sorted) {
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -228,7 +228,7 @@ static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink *
     return GCOR_OK;
 }
 
-/* The chunks change hands. */
+/* Moves the chunks. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_store *store = (gcor_store *)sink, *from = (gcor_store *)other;
     gcor_status status = gcor_store_check(store, context, from->count);

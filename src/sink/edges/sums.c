@@ -19,7 +19,7 @@ gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, co
     return GCOR_OK;
 }
 
-/* What the threads have found for place k of the tile's rows and columns, to a variable; cleared for the next tile. */
+/* Adds all threads' sums at position k, among the tile's rows and columns, to a variable, and clears them. */
 static void fold(gcor_edge_sums *sums, int64_t k, int64_t var) {
     int64_t positions = sums->at.n_row + sums->at.n_col, levels = gcor_edge_levels(sums);
     for (int t = 0; t < sums->threads; t++)
@@ -31,7 +31,7 @@ static void fold(gcor_edge_sums *sums, int64_t k, int64_t var) {
         }
 }
 
-/* The same variables may be among the rows and the columns: one side after the other. */
+/* Rows before columns, because a variable may be in both. */
 void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context) {
     const gcor_tile *tile = &sums->at;
 #pragma omp parallel num_threads(context->threads)

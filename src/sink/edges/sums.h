@@ -1,7 +1,7 @@
-/* Degrees and strengths: how many edges each variable has, and the sum of their weights. Edges come tile by tile, in
- * any order and from any thread: each thread has sums of its own over the tile's rows and over its columns, and those
- * of all threads are added up when the tile is done. Fixed-point numbers (fixed.h), so that the order does not show.
- * Where there are several thresholds, an edge counts at the highest that it reaches. */
+/* Degrees and strengths: the number of edges of each variable, and the sum of their weights. Edges arrive tile by tile,
+ * in any order and from any thread. Each thread has sums for the tile's rows and columns, which are added up after the
+ * tile. Sums are fixed-point numbers (fixed.h), so that the order does not matter. With several thresholds, an edge
+ * counts for the highest level that it reaches. */
 #ifndef GPUCOR_EDGE_SUMS_H
 #define GPUCOR_EDGE_SUMS_H
 
@@ -18,16 +18,15 @@ typedef struct {
 } gcor_edge_sum;
 
 typedef struct {
-    int64_t *degree;       /* of each variable, one level after the other, as is ... */
-    gcor_int128 *strength; /* ... this; the caller's */
-    int64_t first_row;     /* number of the first row's variable: 0 where rows and columns are the same */
-    int n_level;           /* thresholds, 0 or 1: one, which all edges reach; more: ... */
-    const double *level;   /* ... ascending, and ... */
-    int64_t n_var;         /* ... how many numbers a level has; both are not looked at otherwise */
+    int64_t *degree;       /* n_level arrays of n_var numbers, the caller's */
+    gcor_int128 *strength; /* n_level arrays of n_var sums, the caller's */
+    int64_t first_row; /* index of the first row in degree and strength; 0 if rows and columns are the same variables */
+    int n_level;       /* number of thresholds; 0 or 1: a single one, which all edges reach */
+    const double *level; /* the thresholds, ascending; read only if n_level > 1 */
+    int64_t n_var;       /* length of a level's array; read only if n_level > 1 */
     gcor_tile at;
     int threads;
-    gcor_edge_sum *partial; /* of each thread, the tile's rows and then its columns, and of each its levels: 0 but
-                             * during a tile */
+    gcor_edge_sum *partial; /* threads x (rows, then columns of the tile) x levels; all 0 between tiles */
     int64_t capacity;
 } gcor_edge_sums;
 
@@ -35,20 +34,20 @@ static inline int64_t gcor_edge_levels(const gcor_edge_sums *sums) {
     return sums->n_level > 1 ? sums->n_level : 1;
 }
 
-/* The highest level that a weight reaches; it reaches the lowest. */
+/* Returns the highest level that a weight reaches. The weight must reach the lowest. */
 static inline int gcor_edge_level(const gcor_edge_sums *sums, double weight) {
     int level = 0;
     while (level + 1 < sums->n_level && weight >= sums->level[level + 1]) level++;
     return level;
 }
 
-/* Before a tile's edges, which so many threads will add. */
+/* Call before a tile's edges, which `threads` threads will add. */
 gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, const gcor_tile *tile, int threads);
-/* After them. */
+/* Call after a tile's edges. */
 void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context);
 void gcor_edge_sums_free(gcor_edge_sums *sums);
 
-/* Add an edge of the tile, as thread number `thread`. */
+/* Add an edge of the tile, by thread `thread`. */
 static inline void gcor_edge_sums_add(gcor_edge_sums *sums, int thread, int64_t row, int64_t col, double weight) {
     int64_t levels = gcor_edge_levels(sums);
     gcor_edge_sum *own = sums->partial + thread * levels * (sums->at.n_row + sums->at.n_col);
@@ -85,7 +84,8 @@ static inline void gcor_edge_sums_add_row(gcor_edge_sums *sums, int thread, int6
     of_row->degree += n;
 }
 
-/* How many threads n edges of a tile are worth: each thread's sums, as long as the tile's sides, are added up. */
+/* Returns the number of threads to use for n edges of a tile: adding up a thread's sums costs as much as the tile's
+ * sides are long. */
 static inline int gcor_edge_sums_threads(const gcor_context *context, const gcor_tile *tile, int64_t n) {
     int64_t worth = n / (tile->n_row + tile->n_col) + 1;
     return worth < context->threads ? (int)worth : context->threads;

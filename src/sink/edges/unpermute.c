@@ -1,11 +1,11 @@
-/* Edges of a run that had its variables in another order: some at a time are taken out of the store, and come to a
- * fresh one by their own names. */
+/* Undoes the permutation of variables after a run: takes edges out of the store, some chunks at a time, and adds them
+ * to a new store with the original indices. */
 #include "store.h"
 
 #include "../../base/alloc.h"
 #include "../../base/threads.h"
 
-/* The new numbers of the old ones; NULL: the same. */
+/* The original indices of the permuted variables; NULL: not permuted. */
 typedef struct {
     const int32_t *rows, *cols;
     int is_triangle;
@@ -16,7 +16,7 @@ static gcor_edge unpermuted(const names *to, int64_t row, int64_t col, double r)
     return to->is_triangle && i < j ? (gcor_edge){j, i, r} : (gcor_edge){i, j, r};
 }
 
-/* A chunk's edges to the list; the store has the chunk no more. */
+/* Moves the last chunk's edges to the list, and removes the chunk from the store. */
 static gcor_status take_chunk(gcor_store *store, gcor_context *context, const gcor_chunk_buffers *buffers,
                               const names *to, gcor_edge *list) {
     gcor_chunk *chunk = &store->chunks[store->n_chunks - 1];
@@ -32,7 +32,7 @@ static gcor_status take_chunk(gcor_store *store, gcor_context *context, const gc
     return GCOR_OK;
 }
 
-/* Chunks to the list, which has room for so many edges, until the next one might not fit. */
+/* Moves chunks to the list, which has a capacity of `capacity` edges, until the next one does not fit. */
 static gcor_status fill_list(gcor_store *store, gcor_context *context, const gcor_chunk_buffers *buffers,
                              const names *to, gcor_edge *list, int64_t capacity, int64_t *n) {
     gcor_status status = GCOR_OK;

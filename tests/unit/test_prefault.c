@@ -1,4 +1,4 @@
-/* Prefaulted memory keeps its contents, and is there for who takes it. */
+/* Prefaulting keeps the contents of memory, and buffers can be taken from prefaulted memory. */
 #include "check.h"
 #include "fixture.h"
 #include "system.h"
@@ -27,7 +27,7 @@ static void *prefault_all(void *memory) {
     return NULL;
 }
 
-/* One thread writes what others touch: the first byte of some pages is 0, of others not. */
+/* One thread writes to pages while others prefault them; some pages begin with 0, others do not. */
 static void keeps_contents(void) {
     unsigned char *memory = gcor_os_map(BYTES, PAGE);
     pthread_t thread;
@@ -40,7 +40,7 @@ static void keeps_contents(void) {
     gcor_os_unmap(memory, BYTES);
 }
 
-/* After it all pages are there; a stopped context touches none. */
+/* gcor_prefault() makes all pages present; with a stopped context it touches none. */
 static void touches_at_once(void) {
     unsigned char *memory = gcor_os_map(BYTES, PAGE);
     int64_t wrong = 0;
@@ -78,12 +78,12 @@ static void entries_take_their_memory(void) {
     gcor_buffer_give(&r);
     CHECK_INT(gcor_buffers_used(), 0);
     CHECK_INT(gcor_buffers_cached(), 0);
-    context.threads = 1; /* there is no thread to touch memory */
+    context.threads = 1; /* no thread is left to prefault */
     CHECK(gcor_prefaulted_new(&context, 1000) == NULL);
     gcor_prefaulted_free(NULL);
 }
 
-/* A forked process has the memory and not the threads. */
+/* A forked process has the memory but not the threads. */
 static void survives_fork(void) {
 #if UNIT_HAS_FORK
     gcor_context context = {.threads = 3};
@@ -105,7 +105,7 @@ static void survives_fork(void) {
 #endif
 }
 
-const unit_test touch_tests[] = {
+const unit_test prefault_tests[] = {
     {"prefaulted memory keeps its contents", keeps_contents},
     {"all threads prefault memory at once", touches_at_once},
     {"entries take as much memory as they need", entries_take_their_memory},
