@@ -179,7 +179,7 @@ typedef struct gcor_segment {
     /* Write the exact coefficients of elements k[0 .. n-1] to r: the same numbers on every back end. One call for many
      * elements is cheaper than many calls. Any thread. (optional; NULL: the values are as exact as they can be) */
     void (*refine)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
-    const void *rows, *cols; /* exact()'s own; from a back end with pairs(), the gcor_operand of each side */
+    const void *rows, *cols; /* for refine(); from a back end with pairs(), the gcor_operand of each side */
     int64_t stride; /* of GCOR_EACH (combine.h): subject s has its values at doubles + s * stride; otherwise 0 */
 } gcor_segment;
 
@@ -188,7 +188,7 @@ static inline double gcor_value(const gcor_segment *segment, int64_t k) {
     return segment->floats ? segment->floats[k] : segment->doubles[k];
 }
 
-/* Value k, exact if the segment has exact(). Any thread. */
+/* Value k, exact if the segment has refine(). Any thread. */
 static inline double gcor_exact_value(const gcor_segment *segment, int64_t k) {
     const int32_t element = (int32_t)k;
     double r = 0;
@@ -244,7 +244,7 @@ struct gcor_sink {
     const gcor_sink_type *type;
     gcor_shape shape;
     int64_t n_row, n_col; /* variables on the rows' side (y) and on the columns' side (x) */
-    int approximate;      /* non-zero: take() accepts approximate segments, and calls exact() where it needs to */
+    int approximate;      /* non-zero: take() accepts approximate segments, and calls refine() where it needs to */
     gcor_form form;
     const gcor_pairs *pairs; /* set for a run with a pair mask: only these pairs need be delivered. NULL: all of them */
     int of_overlaps; /* set for a run of topological overlaps (overlap.h): values are floats, and no coefficients */

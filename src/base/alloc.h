@@ -16,7 +16,7 @@ typedef enum { GCOR_HOST_MEMORY, GCOR_DEVICE_MEMORY, GCOR_DEVICE_CALL } gcor_res
 void *gcor_alloc(gcor_context *context, int64_t count, size_t size, const char *what);
 void gcor_free(void *memory);
 
-/* Grows *list, which has capacity *room and holds `used` elements, to at least `wanted` elements, at least doubling
+/* Grows *list, which has capacity *capacity and holds `used` elements, to at least `wanted` elements, at least doubling
  * it; elements move. Start with NULL and 0. The list is the caller's; after an error it is unchanged. */
 gcor_status gcor_grow(gcor_context *context, void **list, int64_t used, int64_t *capacity, int64_t wanted, size_t size,
                       const char *what);

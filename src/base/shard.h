@@ -52,7 +52,7 @@ gcor_status gcor_queue_fill(gcor_queue *queue, gcor_context *context, const gcor
 void gcor_queue_free(gcor_queue *queue);
 
 /* Draws the next square with a pair of the shape; *found is 0 if there is none. It has at most 1/parts of the pairs
- * left, but is not made smaller than `least` on a side for that. GCOR_NO_MEMORY leaves the queue unchanged. */
+ * left, but is not made smaller than `min` on a side for that. GCOR_NO_MEMORY leaves the queue unchanged. */
 gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t parts, int64_t min, gcor_square *square,
                             int *found);
 /* Returns a square, which is then drawn next. */

@@ -4,7 +4,7 @@
  *   product.c           a tile: packs its variables in micro-panels, multiplies its blocks, delivers them to the sink
  *     real.c sign.c       products of real numbers and of signs
  *     kernels.c           the inner loops (kernels.h) for each instruction set: kernel_real.h, kernel_sign.h and
- *                         kernel_levels.h, compiled with isa_plain.h, isa_avx2.h, isa_avx512.h, isa_neon.h
+ *                         kernel_levels.h, by the vectors of isa_plain.h, isa_avx2.h, isa_avx512.h, isa_neon.h
  *   kendall.c           a tile of signs pair by pair, if that is faster
  *     knight.c levels.c   by sorting, and by contingency tables
  *   pairwise.c          a tile of pairwise-complete pairs, except for signs
@@ -24,7 +24,7 @@ typedef struct {
     float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
     int64_t stride;        /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros */
     double *inverse;       /* REAL: one over a column's length; NaN where it has no coefficients */
-    float *scale;          /* 1 / length as a float */
+    float *scale;          /* `inverse` as float */
     double *values;        /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */

@@ -9,7 +9,7 @@ typedef struct {
     int64_t bytes;   /* max bytes of prepared columns at any time */
 } gcor_needs;
 
-/* Counts for the shard on the session's first device. Uses x, y, measure, in_double and share of the job. Nothing is
+/* Counts for the shard on the session's first device. Uses x, y, measure, in_double and shard of the job. Nothing is
  * read, so pairs are assumed to have the same observations. A triangle is walked as for sinks of edges (GCOR_LOWER). */
 gcor_status gcor_needs_of(gcor_session *session, gcor_context *context, const gcor_job *job, gcor_needs *needs);
 

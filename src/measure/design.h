@@ -28,7 +28,7 @@ struct gcor_design {
     const double *option; /* values of the measure's options, in the order of its row; NULL: defaults */
 };
 
-/* Sets *picked to the design of the n_obs observations in use (observed: as in gcor_columns); the caller frees it
+/* Sets *picked to the design of the n_obs observations in use (observed: as in gcor_columns). The caller frees it
  * with gcor_design_free(). *picked is NULL after an error, and if there is no design. Weights that are all equal are
  * dropped. */
 gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, const int32_t *observed, int64_t n_obs,
@@ -40,7 +40,7 @@ void gcor_design_free(gcor_design *design); /* NULL is allowed */
 int gcor_is_designed(const gcor_design *design);
 
 /* Applies the design to values x, or to their scores, over the observations in use: multiplies by roots of weights,
- * centres if is_centred, adjusts for the basis. room: scratch of n doubles; may be NULL unless design->keeps.
+ * centers if is_centred, adjusts for the basis. scratch: n doubles; may be NULL unless design->keeps.
  * Returns the sum of squares of the result; 0 if only rounding errors are left. Any thread. */
 double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *scratch);
 

@@ -45,7 +45,7 @@ gcor_ranks gcor_ranks_at(void *memory, int64_t n);
  * begin[row] .. end[row] - 1, or -1 where x is NaN. Returns the number of values; *tied: the number of tied pairs.
  * Any thread. */
 int64_t gcor_rank(const double *x, int64_t n, const gcor_ranks *ranks, int64_t *tied);
-/* Number of distinct values; 0: more than `most`. Any thread. */
+/* Number of distinct values; 0: more than `max`. Any thread. */
 int gcor_count_levels(const gcor_ranks *ranks, int64_t present, int max);
 /* Writes twice the centred rank of each value: the number of values below minus the number above; NaN for missing
  * values. Returns the sum of squares. Any thread. */

@@ -105,7 +105,7 @@ typedef struct {
     int32_t count, from, next, to; /* range of indices in sorted order, and the next free one */
 } level;
 
-/* Finds x's levels in order of appearance and writes each value's level to place[] (-1: missing). Returns their
+/* Finds x's levels in order of appearance and writes each value's level to position[] (-1: missing). Returns their
  * number; 0: more than FEW, or none. */
 static int find_levels(const double *x, int64_t n, level *levels, int32_t *position) {
     int found = 0, at = 0;

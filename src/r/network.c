@@ -100,7 +100,7 @@ static gcor_status store_each(r_job *q, gcor_neighbours *neighbours, const store
     return status;
 }
 
-/* The same of the k strongest neighbours of each variable. k: descending; `store` is a list if there are several. */
+/* r_edges() for the k strongest neighbours of each variable. k: descending; `store` is a list if there are several. */
 SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP max_edges,
                   SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};

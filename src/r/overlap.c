@@ -148,8 +148,8 @@ static gcor_status combine_all(const overlap_combination *c, gcor_context *conte
     return context->error.status;
 }
 
-/* Returns the overlaps of several data sets as one, pair by pair. powers: one for each set; share: the probability of
- * the quantile; NULL: the mean. size: the number of variables; attributes: a named list for the result. */
+/* Returns the overlaps of several data sets as one, pair by pair. powers: one for each set; fraction: the probability
+ * of the quantile; NULL: the mean. size: the number of variables; attributes: a named list for the result. */
 SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP fraction, SEXP size, SEXP attributes, SEXP threads) {
     r_call call;
     r_plain_call_parse(&call, threads);

@@ -5,8 +5,8 @@
 #include "../engine/needs.h"
 #include "../base/shard.h"
 
-/* Returns list(n_obs: the number of observations that count by `use`, common: whether each pair has observations of its
- * own, observed: the numbers of those that count, or NULL if the first n_obs do). r_counted() takes it. */
+/* Returns list(n_obs: the number of selected observations, common: TRUE if each pair uses its pairwise-complete
+ * observations, observed: the indices of the selected observations, or NULL for the first n_obs), for r_counted(). */
 SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
     const char *names[] = {"n_obs", "common", "observed", ""};
     r_job q;
@@ -28,7 +28,7 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
     return result;
 }
 
-/* Returns c(columns, bytes): how many columns the settings' share would read, and how much memory it would hold. */
+/* Returns c(columns, bytes): how many columns the settings' shard would read, and how much memory it would hold. */
 SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings) {
     r_job q;
     gcor_session *session;
@@ -62,7 +62,7 @@ SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings) {
     return status ? r_failure(&call.context.error) : Rf_ScalarReal(count);
 }
 
-/* Returns the max number of shares that such pairs can be divided into. */
+/* Returns the max number of shards that such pairs can be divided into. */
 SEXP r_count_shards(SEXP n_row, SEXP n_col, SEXP is_full) {
     gcor_grid grid = gcor_grid_of(parse_shape(is_full), (int64_t)Rf_asReal(n_row), (int64_t)Rf_asReal(n_col));
     return Rf_ScalarReal((double)gcor_count_shards(&grid));

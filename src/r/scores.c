@@ -6,7 +6,7 @@
 #include "../base/alloc.h"
 #include "../measure/measure.h"
 
-/* Returns the standard deviation of tau-b under independence, of variables with the quotients q (ties.h). */
+/* Returns the standard deviation of tau-b under independence, of variables with the tie quotients q. */
 SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other) {
     return Rf_ScalarReal(gcor_kendall_deviation(Rf_asReal(n), Rf_asReal(q), Rf_asReal(other)));
 }

@@ -28,9 +28,9 @@ void gcor_bins_free(gcor_bins *bins);
 void gcor_bins_sum(gcor_bins *bins);
 /* Adds GCOR_BINS counts to the first set. */
 void gcor_bins_add(gcor_bins *bins, const int64_t *counts);
-/* Counts the values that are at most `most`. Any thread, with its own number. */
+/* Counts the values that are at most `max`. Any thread, with its own index. */
 void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max);
-/* For a sink's save() and load(). most: max number of pairs, to detect damaged files. */
+/* For a sink's save() and load(). max: the max number of pairs, to detect damaged files. */
 gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file);
 gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, FILE *file);
 

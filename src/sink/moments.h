@@ -16,10 +16,11 @@ typedef struct {
     int all_begun; /* each number has had a value */
 } gcor_moments;
 
-/* Allocates moments of up to `room` numbers. The caller frees them with gcor_moments_free(), also after an error. */
+/* Allocates moments of up to `capacity` numbers. The caller frees them with gcor_moments_free(), also after an error.
+ */
 gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, gcor_moments *moments);
 void gcor_moments_free(gcor_moments *moments);
-/* Starts n numbers, at most `room`, without values. */
+/* Starts n numbers, at most `capacity`, without values. */
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n);
 
 /* Adds `times` values to each number: `values` has `times` rows of n, in order. A value that is not at most 1 is

@@ -1,4 +1,4 @@
-/* What all sinks have in common, but for the way to a file and back (sink/file.c). */
+/* What all sinks have in common, except files (sink/file.c). */
 #include "../gpucor.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"

@@ -13,7 +13,7 @@ extern "C" {
  * many sets of ranks (Spearman). */
 enum { GCOR_MAX_KENDALL = 170, GCOR_MAX_SPEARMAN = 14 };
 
-/* Lower tails for n from `least` (at least 2) to `most` observations. The caller frees it with gcor_exact_free();
+/* Lower tails for n from `min` (at least 2) to `max` observations. The caller frees it with gcor_exact_free();
  * NULL after an error. */
 typedef struct gcor_exact gcor_exact;
 gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t min, int64_t max);

@@ -102,7 +102,7 @@ static void count(const selection *s, gcor_context *context) {
         for (int64_t b = 0; b < BINS; b++) s->counts[b] += s->counts[t * (int64_t)BINS + b];
 }
 
-/* Collects the numbers in range to `out`, in any order; at most `room`, in case a file was modified after counting.
+/* Collects the numbers in range to `out`, in any order; at most `capacity`, in case a file was modified after counting.
  * Returns how many. */
 static int64_t gather(const selection *s, gcor_context *context, uint64_t *out, int64_t capacity) {
     int64_t found = 0;

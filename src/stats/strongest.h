@@ -18,7 +18,7 @@ typedef struct {
     char fill[32];
 } gcor_strongest;
 
-/* Allocates one for each of context->threads, for up to `most` values. The caller frees them with
+/* Allocates one for each of context->threads, for up to `max` values. The caller frees them with
  * gcor_strongest_free(); NULL after an error. */
 gcor_strongest *gcor_strongest_new(gcor_context *context, int64_t max);
 void gcor_strongest_free(gcor_strongest *all, int threads);

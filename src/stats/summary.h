@@ -11,8 +11,8 @@ typedef struct {
     int64_t n_strongest;
 } gcor_summary;
 
-/* Summarizes n values, read in place. shares: probabilities from 0 to 1; quantile[q] is as by stats::quantile()'s
- * default, exactly; NaN if there are no values. most: max number of strongest values. Uses context->threads threads,
+/* Summarizes n values, read in place. fractions: probabilities from 0 to 1; quantile[q] is as by stats::quantile()'s
+ * default, exactly; NaN if there are no values. max: max number of strongest values. Uses context->threads threads,
  * which do not affect the result; can be interrupted. After an error there is nothing to free. */
 gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *fractions,
                            int n_fractions, int64_t max, double *quantile, gcor_summary *summary);

@@ -46,7 +46,7 @@ static unit_found found_alone(unit_problem *p, const unit_kind *kind) {
     return found;
 }
 
-/* ---- several workers, shares, files -------------------------------------------------------------- */
+/* ---- several workers, shards, files -------------------------------------------------------------- */
 
 static void check_devices(unit_problem *p, const unit_kind *kind) {
     static unsigned char flags[UNIT_MAX_VAR];

@@ -18,8 +18,8 @@ typedef struct {
 } gcor_edge_sum;
 
 typedef struct {
-    int64_t *degree;       /* n_level arrays of n_var numbers, the caller's */
-    gcor_int128 *strength; /* n_level arrays of n_var sums, the caller's */
+    int64_t *degree;       /* an array of n_var numbers per level, the caller's */
+    gcor_int128 *strength; /* an array of n_var sums per level, the caller's */
     int64_t first_row; /* index of the first row in degree and strength; 0 if rows and columns are the same variables */
     int n_level;       /* number of thresholds; 0 or 1: a single one, which all edges reach */
     const double *level; /* the thresholds, ascending; read only if n_level > 1 */
