@@ -25,10 +25,10 @@ static gcor_store *store_of(SEXP owner) {
 /* What a store keeps, and where. */
 typedef struct {
     gcor_edge_rule rule;
-    int64_t max_edges;  /* more are an error */
-    int64_t n_wanted;   /* see gcor_store_want(); 0: all */
-    gcor_stay stay;     /* whether edges may stay on a device */
-    const char *folder; /* R's, for edges that exceed max_memory bytes; NULL: all edges stay in memory */
+    int64_t max_edges;           /* more are an error */
+    int64_t n_wanted;            /* see gcor_store_want(); 0: all */
+    gcor_edge_location location; /* whether edges may stay on a device */
+    const char *folder;          /* R's, for edges that exceed max_memory bytes; NULL: all edges stay in memory */
     int64_t max_memory;
 } store_plan;
 
@@ -40,7 +40,7 @@ static store_plan parse_plan(SEXP rule, SEXP max_edges) {
                                 .ceiling = Rf_asReal(r_element(rule, "ceiling"))},
                        .max_edges = (int64_t)Rf_asReal(max_edges),
                        .n_wanted = (int64_t)Rf_asReal(r_element(rule, "wanted")),
-                       .stay = (gcor_stay)Rf_asInteger(r_element(rule, "stay"))};
+                       .location = (gcor_edge_location)Rf_asInteger(r_element(rule, "stay"))};
     if (Rf_isNull(spool)) return plan;
     plan.folder = Rf_translateChar(STRING_ELT(r_element(spool, "folder"), 0));
     plan.max_memory = (int64_t)Rf_asReal(r_element(spool, "bytes"));
@@ -55,7 +55,7 @@ static gcor_store *new_store(r_job *q, const store_plan *plan, SEXP owner) {
     R_SetExternalPtrAddr(owner, store);
     if (!store) return NULL;
     gcor_store_want(store, plan->n_wanted);
-    if (!q->part.save) store->stay = plan->stay;
+    if (!q->part.save) store->location = plan->location;
     if (plan->folder && gcor_store_spool(store, context, plan->folder, plan->max_memory)) return NULL;
     return store;
 }

@@ -30,7 +30,7 @@ static gcor_status run_store(const request *q, gcor_session *session, gcor_conte
     gcor_status status = new_store(q, context, job->x->n_var, min, store);
     if (status) return status;
     if (wanted > 0) gcor_store_want(*store, wanted);
-    if (wanted > 0 && q->degree) (*store)->stay = GCOR_STAY;
+    if (wanted > 0 && q->degree) (*store)->location = GCOR_ON_DEVICE;
     job->sink = &(*store)->edges.sink;
     status = gcor_run(session, context, job);
     if (!status) {

@@ -127,8 +127,8 @@ enum {
     EDGES_MAX = 1 << 24,
 
     /* From this many pairs on, edges stay on the device, in at most 1/8 of its free memory. */
-    KEEP_PAIRS = 1 << 24,
-    KEEPER_PART = 8,
+    EDGE_BUFFER_PAIRS = 1 << 24,
+    EDGE_BUFFER_PART = 8,
     /* Up to this n_obs the largest weight is searched with half-precision products. With more observations
      * coefficients are so close together, and the error so large, that too many would be recomputed. */
     MAXIMUM_HALF_OBS = 8192,

@@ -1,5 +1,5 @@
-/* Degrees and strengths of variables on the device, for edge_ring.cu and keeper.cu: strengths are fixed-point numbers
- * (fixed.h), so the order in which edges come does not show. */
+/* Degrees and strengths of variables on the device, for edge_ring.cu and edge_buffer.cu: strengths are fixed-point
+ * numbers (fixed.h), so the order in which edges come does not show. */
 #ifndef GPUCOR_CUDA_DEVICE_DEGREES_CUH
 #define GPUCOR_CUDA_DEVICE_DEGREES_CUH
 

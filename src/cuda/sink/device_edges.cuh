@@ -4,8 +4,8 @@
  *   edges.cu       a tile's edges, by a product or from values
  *   edge_sink.cuh  in a product's kernel: from sums to edges, or to candidates; edge_compare.cuh, edge_output.cuh
  *   candidates.cu  which candidates, which a cheap product leaves, are edges
- *   least.cu       least weights of the variables' own
- *   keeper.cuh     edges that stay on the device
+ *   own_min.cu       least weights of the variables' own
+ *   edge_buffer.cuh     edges that stay on the device
  *   degrees.cu     how many each variable has, and the sums of their weights
  */
 #ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
@@ -14,7 +14,7 @@
 #include "../../sink/edges/store.h"
 #include "device_degrees.cuh"
 #include "edge_output.cuh"
-#include "keeper.cuh"
+#include "edge_buffer.cuh"
 #include "sinks.cuh"
 
 #include <climits>
@@ -32,7 +32,7 @@ struct EdgeSlot {
     gcor_tile tile{};
     const Operand *rows = nullptr, *cols = nullptr; /* null: the slot is empty */
     bool sent = false;                              /* the edges are on their way to `host` ... */
-    bool kept = false;                              /* ... or stay: with the keeper, or in sums */
+    bool on_device = false;                         /* ... or stay: with the buffer, or in sums */
 
     void reserve(int64_t edges);
     void trim();
@@ -52,7 +52,7 @@ class DeviceEdges : public DeviceSink {
     EdgeSlot slots[EDGE_SLOTS];
     int next = 0;
     int64_t rows_at_once = INT64_MAX;     /* of a tile: fewer where it has too many edges */
-    bool keeping = false;                 /* edges stay here: the sink is a store that allows it */
+    bool buffering = false;               /* edges stay here: the sink is a store that allows it */
     bool summing = false;                 /* they are only summed: the sink wants no more than ... */
     DeviceDegrees degrees;                /* ... this, of all tiles since the last finish() */
     bool summed = false;                  /* there are any in it */
@@ -72,8 +72,8 @@ class DeviceEdges : public DeviceSink {
     void judge(const Product &product, const EdgeOutput &out);
     void find_in_values(const EdgeSlot &slot, const EdgeOutput &out);
 
-    /* least.cu: a rule's own least weights, as they are now, to the slot's memory; the rule then points there, numbered
-     * from the tile's first variables. Nothing to do for other rules. */
+    /* own_min.cu: a rule's own least weights, as they are now, to the slot's memory; the rule then points there,
+     * numbered from the tile's first variables. Nothing to do for other rules. */
     void copy_min(EdgeSlot &slot, gcor_edge_rule &rule);
     /* Raise those that are 0 by the values of the slot's tile: computed for that, if there are any, or given. */
     void raise_by_product(const EdgeSlot &slot, Product product, const EdgeOutput &out);
@@ -84,7 +84,7 @@ class DeviceEdges : public DeviceSink {
     void multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
     int64_t wait_for_count(EdgeSlot &slot);
     void sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_positions, double *to_r);
-    void keep(EdgeSlot &slot, int64_t n);
+    void buffer_edges(EdgeSlot &slot, int64_t n);
     void sum(EdgeSlot &slot, int64_t n);
     void deliver_sums();
     void send(EdgeSlot &slot);

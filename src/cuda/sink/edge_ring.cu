@@ -1,5 +1,5 @@
-/* Edges on their way to the host, or to a keeper: sorted on the device, in the order in which they are kept.
- * How many there will be is a guess; where it was too small the tile is done again with room for all, or in
+/* Edges on their way to the host, or to a device edge buffer: sorted on the device, in the order in which they are
+ * kept. How many there will be is a guess; where it was too small the tile is done again with room for all, or in
  * parts. While a tile is computed, the one before is sorted and sent, and the one before that is taken by the
  * host. */
 #include "device_edges.cuh"
@@ -29,10 +29,10 @@ void EdgeSlot::trim() {
 }
 
 /* So many pairs are worth it. Tests see to it that fewer are, too. */
-static bool may_keep(const gcor_sink *sink) {
+static bool may_buffer(const gcor_sink *sink) {
     const char *given = getenv("GPUCOR_KEEP_FROM");
-    double from = given ? atof(given) : (double)KEEP_PAIRS;
-    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->stay != GCOR_LEAVE &&
+    double from = given ? atof(given) : (double)EDGE_BUFFER_PAIRS;
+    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->location != GCOR_ON_HOST &&
            (double)sink->n_row * (double)sink->n_col >= from;
 }
 
@@ -42,12 +42,12 @@ static bool may_sum(const gcor_sink *sink) {
 }
 
 SinkNeeds DeviceEdges::begin() {
-    keeping = may_keep(state->sink);
+    buffering = may_buffer(state->sink);
     summing = may_sum(state->sink);
     summed = false;
     for (EdgeSlot &slot : slots) {
         slot.rows = slot.cols = nullptr;
-        slot.sent = slot.kept = false;
+        slot.sent = slot.on_device = false;
     }
     rows_at_once = INT64_MAX;
     bool own_min = rule().row_min != nullptr; /* they rise by tiles */
@@ -100,27 +100,28 @@ static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
     slot.host.reserve(std::max(n, std::min(wanted, slot.positions.capacity)), "edges of a tile");
 }
 
-/* What a keeper may have: of what is free a part that operands leave, see cuda_memory(). */
-static int64_t keeper_bytes(const gcor_state *state) {
-    int64_t given = state->context->memory, fraction = state->free_memory / KEEPER_PART;
+/* What a device edge buffer may have: of what is free a part that operands leave, see cuda_memory(). */
+static int64_t buffer_bytes(const gcor_state *state) {
+    int64_t given = state->context->memory, fraction = state->free_memory / EDGE_BUFFER_PART;
     return given > 0 ? std::min(given / 4, fraction) : fraction;
 }
 
-/* The slot's edges to the keeper, or if it has no room for them all that it has to the host. */
-void DeviceEdges::keep(EdgeSlot &slot, int64_t n) {
+/* The slot's edges to the buffer, or if it has no room for them all that it has to the host. */
+void DeviceEdges::buffer_edges(EdgeSlot &slot, int64_t n) {
     gcor_store *store = (gcor_store *)state->sink;
-    if (!store->keeper) store->keeper = &make_keeper(state->device, store->edges.rule.side, keeper_bytes(state))->head;
-    Keeper *keeper = (Keeper *)store->keeper;
-    KeptRun *run = keeper->open(slot.tile, n);
-    keeping = slot.kept = run != nullptr;
+    if (!store->buffer)
+        store->buffer = &make_edge_buffer(state->device, store->edges.rule.side, buffer_bytes(state))->head;
+    EdgeBuffer *buffer = (EdgeBuffer *)store->buffer;
+    EdgeRun *run = buffer->add_run(slot.tile, n);
+    buffering = slot.on_device = run != nullptr;
     gcor_status status;
     if (run) {
-        sort_edges(slot, n, keeper->stream, run->positions, run->r);
-        slot.copied.record(keeper->stream);
-        keeper->context = state->context;
-        status = gcor_store_kept(store, state->context, n);
+        sort_edges(slot, n, buffer->stream, run->positions, run->r);
+        slot.copied.record(buffer->stream);
+        buffer->context = state->context;
+        status = gcor_store_buffered(store, state->context, n);
     } else {
-        status = gcor_store_land(store, state->context);
+        status = gcor_store_to_host(store, state->context);
     }
     if (status) throw Stopped{status};
 }
@@ -131,7 +132,7 @@ void DeviceEdges::keep(EdgeSlot &slot, int64_t n) {
 void DeviceEdges::sum(EdgeSlot &slot, int64_t n) {
     const gcor_connectivity *c = (const gcor_connectivity *)state->sink;
     if (!summed) degrees.clear(c->n_var, state->copy);
-    summed = slot.kept = true;
+    summed = slot.on_device = true;
     degrees.add(slot.positions.data, slot.r.data, n, slot.tile, gcor_first_row(&c->edges.sink), rule().side,
                 GCOR_NO_WEIGHT, state->copy);
     slot.copied.record(state->copy);
@@ -152,15 +153,15 @@ void DeviceEdges::deliver_sums() {
 
 /* ---- what the slot's tile has --------------------------------------------------------------------- */
 
-/* In order on its way to the host, or to the keeper; or to sums. */
+/* In order on its way to the host, or to the buffer; or to sums. */
 void DeviceEdges::send(EdgeSlot &slot) {
     if (!slot.rows || slot.sent) return;
     if (wait_for_count(slot) > slot.positions.capacity) return; /* deliver() sees to it */
     slot.sent = true;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
     if (n > 0 && summing) sum(slot, n);
-    if (n > 0 && keeping) keep(slot, n);
-    if (n == 0 || slot.kept) return;
+    if (n > 0 && buffering) buffer_edges(slot, n);
+    if (n == 0 || slot.on_device) return;
     slot.device.reserve(slot.positions.capacity, "edges of a tile");
     reserve_host(slot, state->sink->shape, n);
     positions.reserve(slot.positions.capacity, "sorting edges");
@@ -180,8 +181,8 @@ void DeviceEdges::take(EdgeSlot &slot) {
     slot.rows = slot.cols = nullptr;
     edges->above += (int64_t)slot.host_counts.data[N_ABOVE];
     if (slot.tile.n_row >= rows_at_once && n < EDGES_MAX / 8) rows_at_once *= 2; /* the least weight may have risen */
-    if (slot.kept) {
-        slot.kept = false;
+    if (slot.on_device) {
+        slot.on_device = false;
         return;
     }
     gcor_status status = edges->keep_tile(edges, state->context, &slot.tile, slot.host.data, n);

@@ -29,7 +29,7 @@ gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double 
     gcor_side side = store->edges.rule.side;
     gcor_edge_sums sums = {.degree = degree, .strength = strength};
     gcor_chunk_buffers buffers;
-    if (store->keeper) return store->keeper->type->degrees(store->keeper, context, min, n_var, degree, strength);
+    if (store->buffer) return store->buffer->type->degrees(store->buffer, context, min, n_var, degree, strength);
     gcor_status status = gcor_chunk_buffers_new(context, store->chunks, store->n_chunks, &buffers);
     memset(degree, 0, (size_t)n_var * sizeof *degree);
     memset(strength, 0, (size_t)n_var * sizeof *strength);

@@ -4,12 +4,12 @@
 /* Prefault the memory of many rows while edges are still being found. */
 static void expect_rows(gcor_store *store, const gcor_context *context) {
     enum { MIN_EDGES = 1 << 22 };
-    if (store->stay != GCOR_STAY_FOR_ROWS || store->count < MIN_EDGES) return;
+    if (store->location != GCOR_ON_DEVICE_FOR_ROWS || store->count < MIN_EDGES) return;
     if (!store->prefaulted) store->prefaulted = gcor_prefaulted_new(context, INT32_MAX);
     if (store->prefaulted) gcor_prefaulted_expect(store->prefaulted, store->count);
 }
 
-gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n) {
+gcor_status gcor_store_buffered(gcor_store *store, gcor_context *context, int64_t n) {
     gcor_status status = gcor_store_check(store, context, n);
     if (status) return status;
     store->count += n;
@@ -17,15 +17,15 @@ gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n)
     return store->wanted > 0 && store->count >= store->limit ? gcor_store_prune(store, context) : GCOR_OK;
 }
 
-gcor_status gcor_store_land(gcor_store *store, gcor_context *context) {
-    gcor_keeper *keeper = store->keeper;
-    store->stay = GCOR_LEAVE;
-    if (!keeper) return GCOR_OK;
+gcor_status gcor_store_to_host(gcor_store *store, gcor_context *context) {
+    gcor_edge_buffer *buffer = store->buffer;
+    store->location = GCOR_ON_HOST;
+    if (!buffer) return GCOR_OK;
     gcor_prefaulted_free(store->prefaulted);
     store->prefaulted = NULL;
-    store->keeper = NULL;
+    store->buffer = NULL;
     store->count = 0;
-    gcor_status status = keeper->type->land(keeper, context, &store->edges);
-    keeper->type->free(keeper);
+    gcor_status status = buffer->type->to_host(buffer, context, &store->edges);
+    buffer->type->free(buffer);
     return status;
 }

@@ -40,7 +40,7 @@ gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_s
     gcor_chunk_buffers buffers = {NULL, 0};
     (void)shard;
     gcor_status status = store->wanted > 0 ? gcor_store_prune(store, context) : GCOR_OK;
-    if (!status) status = gcor_store_land(store, context);
+    if (!status) status = gcor_store_to_host(store, context);
     if (!status) status = gcor_chunk_buffers_new(context, store->chunks, store->n_chunks, &buffers);
     if (!status) status = put_settings(store, context, file, put_one);
     if (!status) status = gcor_put(context, file, &store->edges.above, 1, sizeof store->edges.above);

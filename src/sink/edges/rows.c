@@ -90,7 +90,7 @@ gcor_status gcor_store_entries(gcor_store *store, gcor_context *context, double 
     row_count c = {wanted_of(store, min, view, 0, n_row), entries};
     const gcor_walk walk = {
         .what = c.wanted.all ? GCOR_POSITIONS : GCOR_POSITIONS | GCOR_VALUES, .look = count_chunk, .user = &c};
-    if (gcor_store_land(store, context)) return context->error.status;
+    if (gcor_store_to_host(store, context)) return context->error.status;
     if (store->n_chunks > 0) qsort(store->chunks, (size_t)store->n_chunks, sizeof *store->chunks, by_position);
     memset(entries, 0, (size_t)n_row * sizeof *entries);
     return gcor_chunk_walk(context, store->chunks, store->n_chunks, &walk);
@@ -253,21 +253,21 @@ static gcor_status plan_starts(gcor_context *context, int32_t *start, int64_t n_
 }
 
 gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double min, int64_t n_row, int32_t *start) {
-    gcor_keeper *keeper = store->keeper;
-    gcor_status status = keeper ? keeper->type->lengths(keeper, context, min, n_row, start)
+    gcor_edge_buffer *buffer = store->buffer;
+    gcor_status status = buffer ? buffer->type->lengths(buffer, context, min, n_row, start)
                                 : gcor_store_entries(store, context, min, GCOR_ROWS, start);
     return status ? status : plan_starts(context, start, n_row);
 }
 
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double min, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r) {
-    gcor_keeper *keeper = store->keeper;
+    gcor_edge_buffer *buffer = store->buffer;
     gathering g = {
         .wanted = wanted_of(store, min, GCOR_ROWS, 0, n_row), .start = start, .col = col, .r = r, .ends = store};
-    if (!keeper) return gather(store, context, &g);
+    if (!buffer) return gather(store, context, &g);
     gcor_huge_pages(col, (size_t)start[n_row] * sizeof *col);
     gcor_huge_pages(r, (size_t)start[n_row] * sizeof *r);
-    return keeper->type->rows(keeper, context, min, n_row, start, col, r);
+    return buffer->type->rows(buffer, context, min, n_row, start, col, r);
 }
 
 gcor_status gcor_store_band(const gcor_store *store, gcor_context *context, double min, gcor_view view,

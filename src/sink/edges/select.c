@@ -27,10 +27,10 @@ static void count_chunk(void *user, gcor_context *context, const gcor_chunk *chu
 }
 
 gcor_status gcor_store_count(const gcor_store *store, gcor_context *context, double min, int64_t *count) {
-    gcor_keeper *keeper = store->keeper;
+    gcor_edge_buffer *buffer = store->buffer;
     counting c = {store->edges.rule.side, min, 0};
     const gcor_walk walk = {.what = GCOR_VALUES, .look = count_chunk, .user = &c};
-    gcor_status status = keeper ? keeper->type->count(keeper, context, min, &c.n)
+    gcor_status status = buffer ? buffer->type->count(buffer, context, min, &c.n)
                                 : gcor_chunk_walk(context, store->chunks, store->n_chunks, &walk);
     *count = c.n + store->edges.above;
     return status;
@@ -71,11 +71,11 @@ static gcor_status rank_in_chunks(const gcor_store *store, gcor_context *context
 
 gcor_status gcor_store_rank(const gcor_store *store, gcor_context *context, int64_t k, double *weight) {
     double min = store->min > 0 ? store->min : 0;
-    gcor_keeper *keeper = store->keeper;
+    gcor_edge_buffer *buffer = store->buffer;
     k -= store->edges.above;
     *weight = k < 1 ? INFINITY : 0;
     if (k < 1 || k > store->count) return GCOR_OK;
-    return keeper ? keeper->type->rank(keeper, context, min, k, weight)
+    return buffer ? buffer->type->rank(buffer, context, min, k, weight)
                   : rank_in_chunks(store, context, min, k, weight);
 }
 
@@ -115,7 +115,7 @@ static void prune_chunk(gcor_store *store, gcor_context *context, double min, gc
 
 static gcor_status prune(gcor_store *store, gcor_context *context, double min) {
     int64_t n_chunks = store->n_chunks;
-    if (store->keeper) return store->keeper->type->drop(store->keeper, context, min, &store->count);
+    if (store->buffer) return store->buffer->type->prune(store->buffer, context, min, &store->count);
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t k = 0; k < n_chunks; k++) prune_chunk(store, context, min, &store->chunks[k]);
     store->n_chunks = store->count = 0;

@@ -249,7 +249,7 @@ static void release(gcor_sink *sink) {
     gcor_store *store = (gcor_store *)sink;
     for (int64_t k = 0; k < store->n_chunks; k++) gcor_store_drop_chunk(store, &store->chunks[k]);
     gcor_free(store->chunks);
-    if (store->keeper) store->keeper->type->free(store->keeper);
+    if (store->buffer) store->buffer->type->free(store->buffer);
     gcor_prefaulted_free(store->prefaulted);
     gcor_run_file_leave(store->spool);
     gcor_edges_free(&store->edges);

@@ -14,39 +14,39 @@ extern "C" {
 /* ---- edges on a device ----------------------------------------------------------------------- */
 
 /* Edges that stay on the device that found them, until it is known which of them are wanted. A store has either a
- * keeper or chunks. */
-typedef struct gcor_keeper gcor_keeper;
+ * buffer or chunks. */
+typedef struct gcor_edge_buffer gcor_edge_buffer;
 
 /* All functions are required, may use context->threads threads and can be interrupted. No weight is below the
  * store's min. */
 typedef struct {
     /* The number of edges with a weight of at least `min`. */
-    gcor_status (*count)(gcor_keeper *keeper, gcor_context *context, double min, int64_t *count);
+    gcor_status (*count)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t *count);
     /* The k-th largest weight, k from 1 to the number of edges; no weight is below `min`. */
-    gcor_status (*rank)(gcor_keeper *keeper, gcor_context *context, double min, int64_t k, double *weight);
+    gcor_status (*rank)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t k, double *weight);
     /* Prune the edges with a smaller weight; *left: how many remain. */
-    gcor_status (*drop)(gcor_keeper *keeper, gcor_context *context, double min, int64_t *left);
+    gcor_status (*prune)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t *left);
     /* How many edges of at least that weight each row has: n_row entries, the caller's. */
-    gcor_status (*lengths)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_row, int32_t *length);
+    gcor_status (*lengths)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t n_row, int32_t *length);
     /* As gcor_store_rows(), but nothing is freed. */
-    gcor_status (*rows)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_row, const int32_t *start,
-                        int32_t *col, double *r);
+    gcor_status (*rows)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t n_row,
+                        const int32_t *start, int32_t *col, double *r);
     /* As gcor_store_degrees(). */
-    gcor_status (*degrees)(gcor_keeper *keeper, gcor_context *context, double min, int64_t n_var, int64_t *degree,
+    gcor_status (*degrees)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t n_var, int64_t *degree,
                            gcor_int128 *strength);
     /* Hand all edges to edges->keep_tile(). */
-    gcor_status (*land)(gcor_keeper *keeper, gcor_context *context, gcor_edges *edges);
-    void (*free)(gcor_keeper *keeper);
-} gcor_keeper_type;
+    gcor_status (*to_host)(gcor_edge_buffer *buffer, gcor_context *context, gcor_edges *edges);
+    void (*free)(gcor_edge_buffer *buffer);
+} gcor_edge_buffer_type;
 
-/* A back end's keeper begins with this. */
-struct gcor_keeper {
-    const gcor_keeper_type *type;
+/* A back end's buffer begins with this. */
+struct gcor_edge_buffer {
+    const gcor_edge_buffer_type *type;
     gcor_side side;
 };
 
 /* Whether edges may stay on the device, until they are counted and ranked, or taken as rows. */
-typedef enum { GCOR_LEAVE, GCOR_STAY, GCOR_STAY_FOR_ROWS } gcor_stay;
+typedef enum { GCOR_ON_HOST, GCOR_ON_DEVICE, GCOR_ON_DEVICE_FOR_ROWS } gcor_edge_location;
 
 /* ---- the store --------------------------------------------------------------------------------- */
 
@@ -60,9 +60,9 @@ typedef struct {
     /* Chunks go to the file `spool` once those in memory take `budget` bytes; NULL: never. Forks share both. */
     gcor_run_file *spool;
     int64_t budget;
-    gcor_stay stay;              /* of a run into the store itself, not into a fork */
-    gcor_keeper *keeper;         /* owned; then there are no chunks, and `count` counts its edges. NULL: none */
-    gcor_prefaulted *prefaulted; /* owned: memory for the rows of the keeper's edges. NULL: none */
+    gcor_edge_location location; /* of a run into the store itself, not into a fork */
+    gcor_edge_buffer *buffer;    /* owned; then there are no chunks, and `count` counts its edges. NULL: none */
+    gcor_prefaulted *prefaulted; /* owned: memory for the rows of the buffer's edges. NULL: none */
 } gcor_store;
 
 extern const gcor_sink_type gcor_store_type;
@@ -83,12 +83,12 @@ gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const cha
  * gcor_store_count() hold for weights from the k-th largest on only. */
 void gcor_store_want(gcor_store *store, int64_t k);
 
-/* For back ends: the keeper has n edges more; GCOR_TOO_MANY if that is too many. The store may prune the keeper and
+/* For back ends: the buffer has n edges more; GCOR_TOO_MANY if that is too many. The store may prune the buffer and
  * raise the rule's min weight. */
-gcor_status gcor_store_kept(gcor_store *store, gcor_context *context, int64_t n);
+gcor_status gcor_store_buffered(gcor_store *store, gcor_context *context, int64_t n);
 
-/* Move the keeper's edges to chunks; the store takes no keeper any more. Does nothing without a keeper. */
-gcor_status gcor_store_land(gcor_store *store, gcor_context *context);
+/* Move the buffer's edges to chunks; the store takes no buffer any more. Does nothing without a device edge buffer. */
+gcor_status gcor_store_to_host(gcor_store *store, gcor_context *context);
 
 /* As gcor_sink_load() of the file from `offset` on, but the edges stay in the file, where they are checked and counted
  * now and read when they are needed: the file must stay as it is. Any number of files. *end, which may be NULL: the

@@ -67,7 +67,7 @@ gcor_status gcor_store_unpermute(gcor_sink *sink, gcor_context *context, const i
     gcor_store *store = (gcor_store *)sink;
     const names to = {rows, cols, sink->shape != GCOR_FULL};
     gcor_sink *fresh = NULL;
-    gcor_status status = gcor_store_land(store, context);
+    gcor_status status = gcor_store_to_host(store, context);
     if (status || store->n_chunks == 0) return status;
     status = sink->type->fork(sink, context, &fresh);
     if (!status) status = unpermute_all(store, context, &to, (gcor_store *)fresh);

@@ -1,7 +1,7 @@
 /* From edges on the GPU to compressed rows of the host's memory: put in place there, band of rows by band, sent to
  * pinned memory, and copied from it by all threads, of which most of the time is the first touch of that memory. */
 #include "edge_output.cuh"
-#include "keeper.cuh"
+#include "edge_buffer.cuh"
 
 #include "../../base/threads.h"
 
@@ -10,7 +10,7 @@ enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 22, ROW_BANDS = 2 };
 /* ---- a run's rows ------------------------------------------------------------------------------------ */
 
 /* The first of the run's edges from row i of its tile on. */
-static __device__ int64_t first_of_row(const KeptRun &run, int64_t i) {
+static __device__ int64_t first_of_row(const EdgeRun &run, int64_t i) {
     unsigned long long position = (unsigned long long)i << POSITION_COL_BITS;
     int64_t low = 0, high = run.n;
     while (low < high) {
@@ -25,7 +25,7 @@ static __device__ int64_t first_of_row(const KeptRun &run, int64_t i) {
 
 /* Calls edge(e, is_wanted) for the edges of row i of the tile by a warp, 32 at a time; all lanes call. */
 template <class Edge>
-static __device__ inline void for_row(const KeptRun &run, int64_t i, gcor_side side, double min, Edge edge) {
+static __device__ inline void for_row(const EdgeRun &run, int64_t i, gcor_side side, double min, Edge edge) {
     int lane = threadIdx.x % 32;
     int64_t end = first_of_row(run, i + lane % 2), begin = __shfl_sync(ALL_LANES, end, 0);
     end = __shfl_sync(ALL_LANES, end, 1);
@@ -37,7 +37,7 @@ static __device__ inline void for_row(const KeptRun &run, int64_t i, gcor_side s
 }
 
 /* A warp for each of n rows of the run from `row` on. */
-static __global__ void count_rows(KeptRun run, gcor_side side, double min, int64_t row, int64_t n, int *length) {
+static __global__ void count_rows(EdgeRun run, gcor_side side, double min, int64_t row, int64_t n, int *length) {
     int64_t i = row + blockIdx.x * (int64_t)ROW_WARPS + threadIdx.x / 32;
     if (i >= row + n) return;
     int found = 0;
@@ -47,7 +47,7 @@ static __global__ void count_rows(KeptRun run, gcor_side side, double min, int64
 }
 
 /* The same, to where the rows' next entries go, of a band that begins at entry `base`. */
-static __global__ void put_rows(KeptRun run, gcor_side side, double min, int64_t row, int64_t n, int *next, int base,
+static __global__ void put_rows(EdgeRun run, gcor_side side, double min, int64_t row, int64_t n, int *next, int base,
                                 int *col, double *r) {
     int64_t i = row + blockIdx.x * (int64_t)ROW_WARPS + threadIdx.x / 32;
     if (i >= row + n) return;
@@ -65,22 +65,22 @@ static __global__ void put_rows(KeptRun run, gcor_side side, double min, int64_t
 }
 
 /* The runs of one row of tiles differ in their columns or have no rows in common: a row's entries come in order. */
-std::vector<const KeptRun *> Keeper::by_column() const {
-    std::vector<const KeptRun *> sorted;
-    for (const KeptRun &run : runs) sorted.push_back(&run);
+std::vector<const EdgeRun *> EdgeBuffer::by_column() const {
+    std::vector<const EdgeRun *> sorted;
+    for (const EdgeRun &run : runs) sorted.push_back(&run);
     std::sort(sorted.begin(), sorted.end(),
-              [](const KeptRun *a, const KeptRun *b) { return a->tile.col < b->tile.col; });
+              [](const EdgeRun *a, const EdgeRun *b) { return a->tile.col < b->tile.col; });
     return sorted;
 }
 
 /* ---- how long they are ----------------------------------------------------------------------------------- */
 
-void Keeper::lengths(double min, int64_t n_row, int32_t *length) {
+void EdgeBuffer::lengths(double min, int64_t n_row, int32_t *length) {
     DeviceArray<int> found;
     size_t bytes = (size_t)n_row * sizeof *length;
     found.reserve(n_row, "the network's rows");
     check(cudaMemsetAsync(found.data, 0, bytes, stream.handle), "clearing counts");
-    for (const KeptRun &run : runs) {
+    for (const EdgeRun &run : runs) {
         count_rows<<<blocks_for(run.tile.n_row, ROW_WARPS), ROW_WARPS * 32, 0, stream.handle>>>(
             run, head.side, min, run.tile.row, run.tile.n_row, found.data);
         check_launch("counting edges");
@@ -119,7 +119,7 @@ class RowTransport {
     const Stream &stream;
     gcor_side side{};
     double min = 0;
-    std::vector<const KeptRun *> runs; /* by column */
+    std::vector<const EdgeRun *> runs; /* by column */
     const int32_t *start = nullptr;
     int32_t *col = nullptr;
     double *r = nullptr;
@@ -131,7 +131,7 @@ class RowTransport {
     Stream copy{true};
     Band bands[ROW_BANDS];
     DeviceArray<int> next; /* where each row's next entry goes */
-    Settled filled{stream.handle}, copied{copy.handle};
+    SyncOnExit filled{stream.handle}, copied{copy.handle};
 
     void choose(Band &band, int64_t row, int64_t n_row);
     void fill(const Band &band);
@@ -150,7 +150,7 @@ void RowTransport::choose(Band &band, int64_t row, int64_t n_row) {
 
 /* What the band's rows have of each run. */
 void RowTransport::fill(const Band &band) {
-    for (const KeptRun *run : runs) {
+    for (const EdgeRun *run : runs) {
         int64_t begin = std::max(band.row, run->tile.row),
                 end = std::min(band.row + band.n_row, run->tile.row + run->tile.n_row);
         if (begin >= end) continue;
@@ -220,7 +220,7 @@ void RowTransport::run(int64_t n_row) {
     for (int k = 0; k < ROW_BANDS; k++) take(bands[(turn + k) % ROW_BANDS]);
 }
 
-void Keeper::rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r) {
+void EdgeBuffer::rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r) {
     RowTransport transport(context, stream);
     transport.side = head.side;
     transport.min = min;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 /* Stores the tile with gaps, in rows of n_col. */
-struct CheapValues : PlainSink {
+struct ApproxValues : PlainSink {
     static constexpr unsigned modes = modes_of(HALF);
     float *out;
 
@@ -60,7 +60,7 @@ static __global__ void raise_min(TileValues values, bool by_row, EdgeOutput out,
     }
 }
 
-static void prune_both(gcor_state *state, const EdgeSlot &slot, const TileValues &values, const EdgeOutput &out) {
+static void raise_both(gcor_state *state, const EdgeSlot &slot, const TileValues &values, const EdgeOutput &out) {
     const gcor_tile &tile = slot.tile;
     double *rows = slot.min.data, *cols = rows + tile.n_row;
     cudaStream_t stream = state->compute.handle;
@@ -94,15 +94,15 @@ void DeviceEdges::raise_by_product(const EdgeSlot &slot, Product product, const 
     TileValues values{{slot.tile, state->sink->shape, nullptr, nullptr}, nullptr, out.error};
     if (product.mode == HALF) {
         approx.reserve(slot.tile.n_row * slot.tile.n_col, "a tile's coefficients");
-        CheapValues into;
+        ApproxValues into;
         values.approx = into.out = approx.data;
         launch_sink(state, product, into);
     } else {
         values.exact = multiply_in_place(state, *slot.rows, *slot.cols, slot.tile);
     }
-    prune_both(state, slot, values, out);
+    raise_both(state, slot, values, out);
 }
 
 void DeviceEdges::raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out) {
-    if (out.rule.row_min) prune_both(state, slot, {values, nullptr, 0}, out);
+    if (out.rule.row_min) raise_both(state, slot, {values, nullptr, 0}, out);
 }

@@ -2,7 +2,7 @@
  * by chunk, and whoever wants rows goes by runs. */
 #include "device_degrees.cuh"
 #include "edge_output.cuh"
-#include "keeper.cuh"
+#include "edge_buffer.cuh"
 #include "../backend/cub.cuh"
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 static const char *const WHAT = "edges of the network";
 
-Keeper::Keeper(int number, gcor_side side, int64_t bytes) : device(number), owner((int)getpid()), max(bytes) {
+EdgeBuffer::EdgeBuffer(int number, gcor_side side, int64_t bytes) : device(number), owner((int)getpid()), max(bytes) {
     head.side = side;
 }
 
-void Keeper::wait() {
+void EdgeBuffer::wait() {
     step.record(stream);
     wait_for(context, step);
 }
@@ -30,12 +30,12 @@ static int64_t chunk_size(int64_t n, int64_t held) {
 }
 
 /* That chunks[filling] has room for n more edges. */
-bool Keeper::find_capacity(int64_t n) {
+bool EdgeBuffer::find_capacity(int64_t n) {
     while (filling < chunks.size() && chunks[filling]->r.capacity - chunks[filling]->used < n) filling++;
     if (filling < chunks.size()) return true;
     int64_t size = chunk_size(n, held);
     if (held + size * EDGE_BYTES > max) return false;
-    std::unique_ptr<KeptChunk> fresh(new KeptChunk);
+    std::unique_ptr<EdgeChunk> fresh(new EdgeChunk);
     try {
         fresh->r.reserve(size, WHAT);
         fresh->positions.reserve(fresh->r.capacity, WHAT);
@@ -49,16 +49,16 @@ bool Keeper::find_capacity(int64_t n) {
 }
 
 /* The next n edges of chunks[filling], which has room for them. */
-KeptRun Keeper::position(const gcor_tile &tile, int64_t n) {
-    KeptChunk &chunk = *chunks[filling];
-    KeptRun run = {tile, n, chunk.positions.data + chunk.used, chunk.r.data + chunk.used};
+EdgeRun EdgeBuffer::next_run(const gcor_tile &tile, int64_t n) {
+    EdgeChunk &chunk = *chunks[filling];
+    EdgeRun run = {tile, n, chunk.positions.data + chunk.used, chunk.r.data + chunk.used};
     chunk.used += n;
     return run;
 }
 
-KeptRun *Keeper::open(const gcor_tile &tile, int64_t n) {
+EdgeRun *EdgeBuffer::add_run(const gcor_tile &tile, int64_t n) {
     if (!find_capacity(n)) return nullptr;
-    runs.push_back(position(tile, n));
+    runs.push_back(next_run(tile, n));
     return &runs.back();
 }
 
@@ -90,7 +90,7 @@ static __global__ void count_digits(const double *r, int64_t n, gcor_side side, 
         if (own[d] > 0) atomicAdd(&counts[d], (unsigned long long)own[d]);
 }
 
-const unsigned long long *Keeper::fetch_counts(int n) {
+const unsigned long long *EdgeBuffer::fetch_counts(int n) {
     host_counts.reserve(n, "counts of edges");
     check(cudaMemcpyAsync(host_counts.data, counts.data, (size_t)n * sizeof *host_counts.data, cudaMemcpyDeviceToHost,
                           stream.handle),
@@ -101,7 +101,7 @@ const unsigned long long *Keeper::fetch_counts(int n) {
 
 /* work(r, n, blocks) for each chunk that has any, with room for `n` counts, which are 0 at first. */
 template <class Work>
-static void for_each_chunk(const std::vector<std::unique_ptr<KeptChunk>> &chunks,
+static void for_each_chunk(const std::vector<std::unique_ptr<EdgeChunk>> &chunks,
                            DeviceArray<unsigned long long> &counts, int n, const Stream &stream, Work work) {
     counts.reserve(n, "counts of edges");
     check(cudaMemsetAsync(counts.data, 0, (size_t)n * sizeof *counts.data, stream.handle), "clearing counts");
@@ -113,7 +113,7 @@ static void for_each_chunk(const std::vector<std::unique_ptr<KeptChunk>> &chunks
     }
 }
 
-int64_t Keeper::count(double min) {
+int64_t EdgeBuffer::count(double min) {
     for_each_chunk(chunks, counts, 1, stream, [&](const double *r, int64_t n, unsigned blocks) {
         count_weights<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, head.side, min, counts.data);
     });
@@ -121,7 +121,7 @@ int64_t Keeper::count(double min) {
 }
 
 /* Digit by digit, of the numbers that have the ones before. */
-double Keeper::rank(double min, int64_t k) {
+double EdgeBuffer::rank(double min, int64_t k) {
     unsigned long long base = 0;
     int shift = 64;
     while (shift > 0 && gcor_short_of_one(min) >> (shift - 1) == 0) shift--;
@@ -138,11 +138,11 @@ double Keeper::rank(double min, int64_t k) {
     return gcor_weight_short_of_one(base);
 }
 
-void Keeper::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *strength) {
+void EdgeBuffer::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *strength) {
     DeviceDegrees sums;
-    Settled settled{stream.handle};
+    SyncOnExit settled{stream.handle};
     sums.clear(n_var, stream);
-    for (const KeptRun &run : runs) sums.add(run.positions, run.r, run.n, run.tile, 0, head.side, min, stream);
+    for (const EdgeRun &run : runs) sums.add(run.positions, run.r, run.n, run.tile, 0, head.side, min, stream);
     wait();
     sums.fetch(n_var, degree, strength);
 }
@@ -151,25 +151,25 @@ void Keeper::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *st
 
 /* What stays of a run goes to other memory first, and then to where room is: never beyond where the run began, as those
  * before it have not grown, and so over nothing that is still to be read. */
-int64_t Keeper::drop(double min) {
+int64_t EdgeBuffer::prune(double min) {
     DeviceArray<unsigned> positions;
     DeviceArray<double> r;
     DeviceArray<char> work;
-    Settled settled{stream.handle};
-    std::vector<KeptRun> all;
+    SyncOnExit settled{stream.handle};
+    std::vector<EdgeRun> all;
     int64_t left = 0;
     runs.swap(all);
     for (const auto &chunk : chunks) chunk->used = 0;
     filling = 0;
     counts.reserve(1, "counts of edges");
-    for (const KeptRun &run : all) {
+    for (const EdgeRun &run : all) {
         positions.reserve(run.n, WHAT);
         r.reserve(run.n, WHAT);
         select_edges(stream, work, run.positions, positions.data, run.r, r.data, run.n, head.side, min, counts.data);
         int64_t n = (int64_t)*fetch_counts(1);
         if (n == 0) continue;
         if (!find_capacity(n)) fail_impossible("edges that were there before");
-        runs.push_back(position(run.tile, n));
+        runs.push_back(next_run(run.tile, n));
         check(cudaMemcpyAsync(runs.back().positions, positions.data, (size_t)n * sizeof *positions.data,
                               cudaMemcpyDeviceToDevice, stream.handle),
               WHAT);
@@ -183,11 +183,11 @@ int64_t Keeper::drop(double min) {
 
 /* ---- to the host ----------------------------------------------------------------------------------------- */
 
-void Keeper::land(gcor_edges *edges) {
+void EdgeBuffer::to_host(gcor_edges *edges) {
     DeviceArray<gcor_edge> list;
     PinnedArray<gcor_edge> host;
-    Settled settled{stream.handle};
-    for (const KeptRun &run : runs) {
+    SyncOnExit settled{stream.handle};
+    for (const EdgeRun &run : runs) {
         list.reserve(run.n, WHAT);
         host.reserve(run.n, WHAT);
         unpack_edges(run.positions, run.r, run.n, run.tile, list.data, stream);
@@ -202,72 +202,72 @@ void Keeper::land(gcor_edges *edges) {
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
-static Keeper *keeper_of(gcor_keeper *head) {
-    return reinterpret_cast<Keeper *>(head);
+static EdgeBuffer *buffer_of(gcor_edge_buffer *head) {
+    return reinterpret_cast<EdgeBuffer *>(head);
 }
 
 template <class Body>
-static gcor_status entered(gcor_keeper *head, gcor_context *context, Body body) {
-    Keeper *keeper = keeper_of(head);
+static gcor_status entered(gcor_edge_buffer *head, gcor_context *context, Body body) {
+    EdgeBuffer *buffer = buffer_of(head);
     return guarded(context, [&] {
-        if (keeper->owner != (int)getpid())
+        if (buffer->owner != (int)getpid())
             throw Failure(GCOR_DEVICE_ERROR, "these edges are on a GPU in use by the process that this one was forked "
                                              "from; take them to memory before parallel::mclapply() and the like");
-        check(cudaSetDevice(keeper->device), "choosing the GPU");
-        keeper->context = context;
-        body(*keeper);
+        check(cudaSetDevice(buffer->device), "choosing the GPU");
+        buffer->context = context;
+        body(*buffer);
     });
 }
 
-static gcor_status keeper_count(gcor_keeper *head, gcor_context *context, double min, int64_t *count) {
+static gcor_status buffer_count(gcor_edge_buffer *head, gcor_context *context, double min, int64_t *count) {
     *count = 0;
-    return entered(head, context, [&](Keeper &keeper) { *count = keeper.count(min); });
+    return entered(head, context, [&](EdgeBuffer &buffer) { *count = buffer.count(min); });
 }
 
-static gcor_status keeper_rank(gcor_keeper *head, gcor_context *context, double min, int64_t k, double *weight) {
-    return entered(head, context, [&](Keeper &keeper) { *weight = keeper.rank(min, k); });
+static gcor_status buffer_rank(gcor_edge_buffer *head, gcor_context *context, double min, int64_t k, double *weight) {
+    return entered(head, context, [&](EdgeBuffer &buffer) { *weight = buffer.rank(min, k); });
 }
 
-static gcor_status keeper_drop(gcor_keeper *head, gcor_context *context, double min, int64_t *left) {
-    return entered(head, context, [&](Keeper &keeper) { *left = keeper.drop(min); });
+static gcor_status buffer_prune(gcor_edge_buffer *head, gcor_context *context, double min, int64_t *left) {
+    return entered(head, context, [&](EdgeBuffer &buffer) { *left = buffer.prune(min); });
 }
 
-static gcor_status keeper_lengths(gcor_keeper *head, gcor_context *context, double min, int64_t n_row,
+static gcor_status buffer_lengths(gcor_edge_buffer *head, gcor_context *context, double min, int64_t n_row,
                                   int32_t *length) {
-    return entered(head, context, [&](Keeper &keeper) { keeper.lengths(min, n_row, length); });
+    return entered(head, context, [&](EdgeBuffer &buffer) { buffer.lengths(min, n_row, length); });
 }
 
-static gcor_status keeper_rows(gcor_keeper *head, gcor_context *context, double min, int64_t n_row,
+static gcor_status buffer_rows(gcor_edge_buffer *head, gcor_context *context, double min, int64_t n_row,
                                const int32_t *start, int32_t *col, double *r) {
-    return entered(head, context, [&](Keeper &keeper) { keeper.rows(min, n_row, start, col, r); });
+    return entered(head, context, [&](EdgeBuffer &buffer) { buffer.rows(min, n_row, start, col, r); });
 }
 
-static gcor_status keeper_degrees(gcor_keeper *head, gcor_context *context, double min, int64_t n_var, int64_t *degree,
-                                  gcor_int128 *strength) {
-    return entered(head, context, [&](Keeper &keeper) { keeper.degrees(min, n_var, degree, strength); });
+static gcor_status buffer_degrees(gcor_edge_buffer *head, gcor_context *context, double min, int64_t n_var,
+                                  int64_t *degree, gcor_int128 *strength) {
+    return entered(head, context, [&](EdgeBuffer &buffer) { buffer.degrees(min, n_var, degree, strength); });
 }
 
-static gcor_status keeper_land(gcor_keeper *head, gcor_context *context, gcor_edges *edges) {
-    return entered(head, context, [&](Keeper &keeper) { keeper.land(edges); });
+static gcor_status buffer_to_host(gcor_edge_buffer *head, gcor_context *context, gcor_edges *edges) {
+    return entered(head, context, [&](EdgeBuffer &buffer) { buffer.to_host(edges); });
 }
 
 /* A forked process leaves it alone, as the GPU's memory is not its own. */
-static void keeper_free(gcor_keeper *head) {
-    Keeper *keeper = keeper_of(head);
-    if (keeper->owner != (int)getpid()) return;
-    (void)cudaSetDevice(keeper->device);
-    (void)cudaStreamSynchronize(keeper->stream.handle);
-    delete keeper;
+static void buffer_free(gcor_edge_buffer *head) {
+    EdgeBuffer *buffer = buffer_of(head);
+    if (buffer->owner != (int)getpid()) return;
+    (void)cudaSetDevice(buffer->device);
+    (void)cudaStreamSynchronize(buffer->stream.handle);
+    delete buffer;
     gcor_count_live(GCOR_HOST_MEMORY, -1);
 }
 
-static const gcor_keeper_type TYPE = {
-    keeper_count, keeper_rank, keeper_drop, keeper_lengths, keeper_rows, keeper_degrees, keeper_land, keeper_free,
+static const gcor_edge_buffer_type TYPE = {
+    buffer_count, buffer_rank, buffer_prune, buffer_lengths, buffer_rows, buffer_degrees, buffer_to_host, buffer_free,
 };
 
-Keeper *make_keeper(int device, gcor_side side, int64_t max) {
-    Keeper *keeper = new Keeper(device, side, max);
+EdgeBuffer *make_edge_buffer(int device, gcor_side side, int64_t max) {
+    EdgeBuffer *buffer = new EdgeBuffer(device, side, max);
     gcor_count_live(GCOR_HOST_MEMORY, 1);
-    keeper->head.type = &TYPE;
-    return keeper;
+    buffer->head.type = &TYPE;
+    return buffer;
 }
