@@ -27,7 +27,7 @@ typedef struct {
     gcor_edge_rule rule;
     int64_t max_edges;           /* more are an error */
     int64_t n_wanted;            /* see gcor_store_want(); 0: all */
-    gcor_edge_location location; /* whether edges may stay on a device */
+    gcor_edge_location location; /* of edges that a device finds */
     const char *folder;          /* R's, for edges that exceed max_memory bytes; NULL: all edges stay in memory */
     int64_t max_memory;
 } store_plan;

@@ -126,14 +126,14 @@ enum {
     EDGES_MIN = 1 << 16,
     EDGES_MAX = 1 << 24,
 
-    /* From this many pairs on, edges stay on the device, in at most 1/8 of its free memory. */
+    /* From this many pairs on, edges stay in a device edge buffer, of at most 1/8 of the device's free memory. */
     EDGE_BUFFER_PAIRS = 1 << 24,
     EDGE_BUFFER_PART = 8,
     /* Up to this n_obs the largest weight is searched with half-precision products. With more observations
      * coefficients are so close together, and the error so large, that too many would be recomputed. */
     MAXIMUM_HALF_OBS = 8192,
 
-    MIN_BINS = 1024 /* min bins of weights from 0 to 1 in the search for a tile's k-th largest */
+    MIN_BINS = 1024 /* bins of weights from 0 to 1 to find the k-th largest, a variable's min weight */
 };
 
 /* KEPT_BYTES: a session keeps arrays up to this size between runs and frees larger ones; allocating those again

@@ -4,17 +4,18 @@
 
 static const char *const WHAT = "sums over edges";
 
-/* Edges of a thread, which are often of the same row. */
+/* EDGES_EACH: consecutive edges of a thread, which often have the same row. */
 enum { DEGREE_THREADS = 256, EDGES_EACH = 8 };
 
-/* To a number in memory, word by word: what the lower one carries goes to the upper one, sooner or later. */
+/* Adds to a number in memory, the two words separately: all carries have reached the upper word when the kernel ends.
+ */
 static __device__ inline void add_fixed(gcor_int128 *sum, gcor_int128 term) {
     unsigned long long *words = (unsigned long long *)sum, low = (unsigned long long)term,
                        before = atomicAdd(words, low);
     atomicAdd(words + 1, (unsigned long long)(term >> 64) + (before + low < before));
 }
 
-/* A variable's edges so far. */
+/* A variable's degree and strength, summed over some of its edges. */
 struct EdgeSum {
     int64_t var = -1;
     unsigned long long degree = 0;
@@ -47,15 +48,11 @@ static __global__ void add_edges(const unsigned *positions, const double *r, int
     of_row.add_to(degrees, strengths);
 }
 
-template <class Number>
-static void clear_sums(DeviceArray<Number> &sums, int64_t n, const Stream &stream) {
-    sums.reserve(n, WHAT);
-    check(cudaMemsetAsync(sums.data, 0, (size_t)n * sizeof(Number), stream.handle), WHAT);
-}
-
 void DeviceDegrees::clear(int64_t n_var, const Stream &stream) {
-    clear_sums(degree, n_var, stream);
-    clear_sums(strength, n_var, stream);
+    degree.reserve(n_var, WHAT);
+    strength.reserve(n_var, WHAT);
+    ::clear(degree.data, n_var, stream, WHAT);
+    ::clear(strength.data, n_var, stream, WHAT);
 }
 
 void DeviceDegrees::add(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, int64_t first_row,

@@ -1,5 +1,5 @@
-/* Degrees and strengths of variables on the device, for edge_ring.cu and edge_buffer.cu: strengths are fixed-point
- * numbers (fixed.h), so the order in which edges come does not show. */
+/* Sums degrees and strengths of variables on the device, for edge_ring.cu and edge_buffer.cu. Strengths are fixed-point
+ * numbers (fixed.h), so they do not depend on the order of the edges. */
 #ifndef GPUCOR_CUDA_DEVICE_DEGREES_CUH
 #define GPUCOR_CUDA_DEVICE_DEGREES_CUH
 
@@ -8,13 +8,13 @@
 
 class DeviceDegrees {
   public:
-    /* n_var variables, none of which has an edge yet. */
+    /* Sets the sums of n_var variables to 0. */
     void clear(int64_t n_var, const Stream &stream);
-    /* Of n edges of a tile, in any order and by their places, those of at least a weight. Rows are numbered from
-     * first_row on. */
+    /* Adds those of a tile's n edges, in any order, that have a weight of at least `min`. Row i of the sink is
+     * variable first_row + i. */
     void add(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, int64_t first_row,
              gcor_side side, double min, const Stream &stream);
-    /* All that was added, when the stream has done it: n_var of each, the caller's, written. */
+    /* Copies the sums to the caller's arrays of n_var elements. The streams of add() must have finished. */
     void fetch(int64_t n_var, int64_t *to_degree, gcor_int128 *to_strength) const;
     void trim();
 

@@ -1,12 +1,13 @@
-/* Edges: what the files about them share.
+/* Edges on the device: declarations of the files that find and deliver them.
  *
- *   edge_ring.cu   tiles in, edges out: room, order, and the way to the host's sink
- *   edges.cu       a tile's edges, by a product or from values
- *   edge_sink.cuh  in a product's kernel: from sums to edges, or to candidates; edge_compare.cuh, edge_output.cuh
- *   candidates.cu  which candidates, which a cheap product leaves, are edges
- *   own_min.cu       least weights of the variables' own
- *   edge_buffer.cuh     edges that stay on the device
- *   degrees.cu     how many each variable has, and the sums of their weights
+ *   edge_ring.cu     a ring of tiles: memory, order, and the copy to the host's sink
+ *   edges.cu         finds a tile's edges, in a product's kernel or in stored values
+ *   edge_sink.cuh    the sinks of a product's kernel: from sums to edges or candidates, with
+ *                    edge_compare.cuh (comparisons in registers) and edge_output.cuh (writing edges)
+ *   candidates.cu    decides which candidates of an approximate product are edges
+ *   own_min.cu       min weights of single variables
+ *   edge_buffer.cuh  edges that stay on the device
+ *   degrees.cu       degrees and strengths of variables
  */
 #ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
 #define GPUCOR_CUDA_DEVICE_EDGES_CUH
@@ -19,20 +20,20 @@
 
 #include <climits>
 
-/* One tile's edges. */
+/* A tile and its edges. */
 struct EdgeSlot {
-    DeviceArray<unsigned> positions; /* which pair of the tile, see position_of() */
+    DeviceArray<unsigned> positions; /* position_of(), in any order */
     DeviceArray<double> r;
-    DeviceArray<gcor_edge> device; /* both, in order */
-    PinnedArray<gcor_edge> host;
+    DeviceArray<gcor_edge> device; /* the edges sorted by position */
+    PinnedArray<gcor_edge> host;   /* copy of `device` */
     DeviceArray<unsigned long long> counts;
     PinnedArray<unsigned long long> host_counts;
-    DeviceArray<double> min; /* the rows' and the columns' own, where the rule has them */
+    DeviceArray<double> min; /* rows' and then columns' own min weights, if the rule has them */
     Event counted, copied;
     gcor_tile tile{};
-    const Operand *rows = nullptr, *cols = nullptr; /* null: the slot is empty */
-    bool sent = false;                              /* the edges are on their way to `host` ... */
-    bool on_device = false;                         /* ... or stay: with the buffer, or in sums */
+    const Operand *rows = nullptr, *cols = nullptr; /* nullptr: the slot is empty */
+    bool sent = false;                              /* send() has started to copy or to sum the edges */
+    bool on_device = false;                         /* they are in the edge buffer or in the sums, not in `host` */
 
     void reserve(int64_t edges);
     void trim();
@@ -51,31 +52,31 @@ class DeviceEdges : public DeviceSink {
   private:
     EdgeSlot slots[EDGE_SLOTS];
     int next = 0;
-    int64_t rows_at_once = INT64_MAX;     /* of a tile: fewer where it has too many edges */
-    bool buffering = false;               /* edges stay here: the sink is a store that allows it */
-    bool summing = false;                 /* they are only summed: the sink wants no more than ... */
-    DeviceDegrees degrees;                /* ... this, of all tiles since the last finish() */
-    bool summed = false;                  /* there are any in it */
-    DeviceArray<unsigned> candidates;     /* of the tile being computed ... */
-    DeviceArray<unsigned long long> hits; /* ... or, of signs, its hits */
-    DeviceArray<float> approx;            /* its cheap coefficients */
-    DeviceArray<unsigned> positions;      /* of the tile being sent, in order */
+    int64_t rows_at_once = INT64_MAX;     /* max rows of a tile; fewer after a tile with too many edges */
+    bool buffering = false;               /* the sink is a store whose edges may stay in a device edge buffer */
+    bool summing = false;                 /* the sink needs only degrees and strengths */
+    DeviceDegrees degrees;                /* sums over the tiles since the last finish() */
+    bool summed = false;                  /* `degrees` has edges */
+    DeviceArray<unsigned> candidates;     /* of the current tile, mode HALF */
+    DeviceArray<unsigned long long> hits; /* of the current tile, other modes */
+    DeviceArray<float> approx;            /* all approximate coefficients of the current tile */
+    DeviceArray<unsigned> positions;      /* sorted edges of the tile that is sent to the host */
     DeviceArray<double> r;
     DeviceArray<char> sort;
 
     const gcor_edge_rule &rule() const { return ((const gcor_edges *)state->sink)->rule; }
 
-    /* edges.cu: the slot's tile, from its operands to edges and their number on the way to the host. */
+    /* edges.cu: starts to compute the slot's tile, from its operands to edges, and to copy their counts to the host. */
     void compute(EdgeSlot &slot);
     void find_by_product(const EdgeSlot &slot, EdgeOutput out);
     void choose_raw(const Product &product, EdgeOutput &out);
     void judge(const Product &product, const EdgeOutput &out);
     void find_in_values(const EdgeSlot &slot, const EdgeOutput &out);
 
-    /* own_min.cu: a rule's own least weights, as they are now, to the slot's memory; the rule then points there,
-     * numbered from the tile's first variables. Nothing to do for other rules. */
+    /* own_min.cu: copies the current min weights of the tile's variables to the slot's memory, to which the rule points
+     * then, with indices within the tile. Does nothing for a rule without own min weights. */
     void copy_min(EdgeSlot &slot, gcor_edge_rule &rule);
-    /* Raise those that are 0 by the values of the slot's tile: computed for that, if there are any, or given. */
+    /* Raise those that are 0 by the values of the slot's tile, which the first function computes only if needed. */
     void raise_by_product(const EdgeSlot &slot, Product product, const EdgeOutput &out);
     void raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out);
     bool lacks_min(const gcor_tile &tile) const;
@@ -89,11 +90,11 @@ class DeviceEdges : public DeviceSink {
     void deliver_sums();
     void send(EdgeSlot &slot);
     void take(EdgeSlot &slot);
-    void compute_again(EdgeSlot &slot, int64_t wanted);
+    void compute_again(EdgeSlot &slot, int64_t n);
     void deliver(EdgeSlot &slot);
 };
 
-/* candidates.cu, on state->compute: candidates to edges. */
+/* candidates.cu: makes candidates edges, on state->compute. */
 void decide_candidates(gcor_state *state, const Product &product, const EdgeOutput &out);
 
 #endif

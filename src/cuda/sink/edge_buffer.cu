@@ -1,5 +1,5 @@
-/* Edges that stay on the GPU: a chunk's coefficients are one array, so that whoever looks at all of them does so chunk
- * by chunk, and whoever wants rows goes by runs. */
+/* Device edge buffers. Kernels that read only coefficients read them chunk by chunk, as a chunk's are one array;
+ * kernels that need rows and columns work run by run. */
 #include "device_degrees.cuh"
 #include "edge_output.cuh"
 #include "edge_buffer.cuh"
@@ -19,36 +19,36 @@ void EdgeBuffer::wait() {
     wait_for(context, step);
 }
 
-/* ---- edges that come ----------------------------------------------------------------------------- */
+/* ---- adding edges ----------------------------------------------------------------------------- */
 
 enum { MIN_CHUNK = 1 << 22, MAX_CHUNK = 1 << 26, EDGE_BYTES = 12 };
 
-/* As much again as there is, so that there are few chunks. */
+/* A new chunk doubles the capacity, within limits, so that there are few chunks. */
 static int64_t chunk_size(int64_t n, int64_t held) {
-    int64_t wanted = std::min<int64_t>(std::max<int64_t>(held / EDGE_BYTES, MIN_CHUNK), MAX_CHUNK);
-    return std::max(n, wanted);
+    int64_t size = std::min<int64_t>(std::max<int64_t>(held / EDGE_BYTES, MIN_CHUNK), MAX_CHUNK);
+    return std::max(n, size);
 }
 
-/* That chunks[filling] has room for n more edges. */
+/* Makes chunks[filling] a chunk with capacity for n more edges. False if there is too little memory. */
 bool EdgeBuffer::find_capacity(int64_t n) {
     while (filling < chunks.size() && chunks[filling]->r.capacity - chunks[filling]->used < n) filling++;
     if (filling < chunks.size()) return true;
     int64_t size = chunk_size(n, held);
     if (held + size * EDGE_BYTES > max) return false;
-    std::unique_ptr<EdgeChunk> fresh(new EdgeChunk);
+    std::unique_ptr<EdgeChunk> chunk(new EdgeChunk);
     try {
-        fresh->r.reserve(size, WHAT);
-        fresh->positions.reserve(fresh->r.capacity, WHAT);
+        chunk->r.reserve(size, WHAT);
+        chunk->positions.reserve(chunk->r.capacity, WHAT);
     } catch (const Failure &failure) {
         if (failure.status != GCOR_NO_DEVICE_MEMORY) throw;
         return false;
     }
-    held += fresh->r.capacity * EDGE_BYTES;
-    chunks.push_back(std::move(fresh));
+    held += chunk->r.capacity * EDGE_BYTES;
+    chunks.push_back(std::move(chunk));
     return true;
 }
 
-/* The next n edges of chunks[filling], which has room for them. */
+/* Returns the next n elements of chunks[filling], which has capacity for them. */
 EdgeRun EdgeBuffer::next_run(const gcor_tile &tile, int64_t n) {
     EdgeChunk &chunk = *chunks[filling];
     EdgeRun run = {tile, n, chunk.positions.data + chunk.used, chunk.r.data + chunk.used};
@@ -62,53 +62,52 @@ EdgeRun *EdgeBuffer::add_run(const gcor_tile &tile, int64_t n) {
     return &runs.back();
 }
 
-/* ---- how many, and which is the k-th --------------------------------------------------------------- */
+/* ---- count and rank --------------------------------------------------------------- */
 
 enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS, COUNT_THREADS = 512, MAX_BLOCKS = 1024 };
 
 static __global__ void count_weights(const double *r, int64_t n, gcor_side side, double min,
                                      unsigned long long *count) {
-    int own = 0;
+    int kept = 0;
     for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n; e += gridDim.x * (int64_t)blockDim.x)
-        own += gcor_raw_weight(side, r[e]) >= min;
-    own = __reduce_add_sync(ALL_LANES, own);
-    if (threadIdx.x % 32 == 0 && own > 0) atomicAdd(count, (unsigned long long)own);
+        kept += gcor_raw_weight(side, r[e]) >= min;
+    kept = __reduce_add_sync(ALL_LANES, kept);
+    if (threadIdx.x % 32 == 0 && kept > 0) atomicAdd(count, (unsigned long long)kept);
 }
 
-/* Of the numbers that exceed `base` by less than DIGITS << shift, how many have which digit. */
+/* Adds to counts[d] how many numbers lie in [base + (d << shift), base + (d + 1 << shift)). A number is a weight's
+ * gcor_short_of_one(). */
 static __global__ void count_digits(const double *r, int64_t n, gcor_side side, unsigned long long base, int shift,
                                     unsigned long long *counts) {
-    __shared__ unsigned own[DIGITS];
-    for (int d = threadIdx.x; d < DIGITS; d += blockDim.x) own[d] = 0;
+    __shared__ unsigned found[DIGITS];
+    for (int d = threadIdx.x; d < DIGITS; d += blockDim.x) found[d] = 0;
     __syncthreads();
     for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n; e += gridDim.x * (int64_t)blockDim.x) {
         unsigned long long digit = (gcor_short_of_one(gcor_raw_weight(side, r[e])) - base) >> shift;
-        if (digit < DIGITS) atomicAdd(&own[digit], 1);
+        if (digit < DIGITS) atomicAdd(&found[digit], 1);
     }
     __syncthreads();
     for (int d = threadIdx.x; d < DIGITS; d += blockDim.x)
-        if (own[d] > 0) atomicAdd(&counts[d], (unsigned long long)own[d]);
+        if (found[d] > 0) atomicAdd(&counts[d], (unsigned long long)found[d]);
 }
 
 const unsigned long long *EdgeBuffer::fetch_counts(int n) {
     host_counts.reserve(n, "counts of edges");
-    check(cudaMemcpyAsync(host_counts.data, counts.data, (size_t)n * sizeof *host_counts.data, cudaMemcpyDeviceToHost,
-                          stream.handle),
-          "copying counts");
+    copy_to_host(host_counts.data, counts.data, n, stream, "copying counts");
     wait();
     return host_counts.data;
 }
 
-/* work(r, n, blocks) for each chunk that has any, with room for `n` counts, which are 0 at first. */
-template <class Work>
+/* Sets n counts to 0 and calls launch(r, n, blocks) for each chunk with edges. */
+template <class Launch>
 static void for_each_chunk(const std::vector<std::unique_ptr<EdgeChunk>> &chunks,
-                           DeviceArray<unsigned long long> &counts, int n, const Stream &stream, Work work) {
+                           DeviceArray<unsigned long long> &counts, int n, const Stream &stream, Launch launch) {
     counts.reserve(n, "counts of edges");
-    check(cudaMemsetAsync(counts.data, 0, (size_t)n * sizeof *counts.data, stream.handle), "clearing counts");
+    clear(counts.data, n, stream, "clearing counts");
     for (const auto &chunk : chunks) {
         if (chunk->used == 0) continue;
         unsigned blocks = std::min(blocks_for(chunk->used, COUNT_THREADS), (unsigned)MAX_BLOCKS);
-        work(chunk->r.data, chunk->used, blocks);
+        launch(chunk->r.data, chunk->used, blocks);
         check_launch("counting edges");
     }
 }
@@ -120,7 +119,7 @@ int64_t EdgeBuffer::count(double min) {
     return (int64_t)*fetch_counts(1);
 }
 
-/* Digit by digit, of the numbers that have the ones before. */
+/* A radix select over gcor_short_of_one(), which is smallest for the largest weight. */
 double EdgeBuffer::rank(double min, int64_t k) {
     unsigned long long base = 0;
     int shift = 64;
@@ -147,10 +146,10 @@ void EdgeBuffer::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128
     sums.fetch(n_var, degree, strength);
 }
 
-/* ---- the weaker ones go ------------------------------------------------------------------------------- */
+/* ---- pruning ------------------------------------------------------------------------------- */
 
-/* What stays of a run goes to other memory first, and then to where room is: never beyond where the run began, as those
- * before it have not grown, and so over nothing that is still to be read. */
+/* The remaining edges of a run are copied to scratch memory and back to the first chunk with capacity. No run before
+ * has grown, so a run moves towards the beginning and overwrites only edges that were read. */
 int64_t EdgeBuffer::prune(double min) {
     DeviceArray<unsigned> positions;
     DeviceArray<double> r;
@@ -181,7 +180,7 @@ int64_t EdgeBuffer::prune(double min) {
     return left;
 }
 
-/* ---- to the host ----------------------------------------------------------------------------------------- */
+/* ---- copy to host ----------------------------------------------------------------------------------------- */
 
 void EdgeBuffer::to_host(gcor_edges *edges) {
     DeviceArray<gcor_edge> list;
@@ -191,21 +190,22 @@ void EdgeBuffer::to_host(gcor_edges *edges) {
         list.reserve(run.n, WHAT);
         host.reserve(run.n, WHAT);
         unpack_edges(run.positions, run.r, run.n, run.tile, list.data, stream);
-        check(cudaMemcpyAsync(host.data, list.data, (size_t)run.n * sizeof *host.data, cudaMemcpyDeviceToHost,
-                              stream.handle),
-              "copying edges");
+        copy_to_host(host.data, list.data, run.n, stream, "copying edges");
         wait();
         gcor_status status = edges->keep_tile(edges, context, &run.tile, host.data, run.n);
         if (status) throw Stopped{status};
     }
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table of functions -----------------------------------------------------------------------------------------
+ */
 
+/* head is the first member. */
 static EdgeBuffer *buffer_of(gcor_edge_buffer *head) {
     return reinterpret_cast<EdgeBuffer *>(head);
 }
 
+/* Calls body(buffer) on the buffer's GPU, and makes an exception a status. */
 template <class Body>
 static gcor_status entered(gcor_edge_buffer *head, gcor_context *context, Body body) {
     EdgeBuffer *buffer = buffer_of(head);
@@ -251,7 +251,7 @@ static gcor_status buffer_to_host(gcor_edge_buffer *head, gcor_context *context,
     return entered(head, context, [&](EdgeBuffer &buffer) { buffer.to_host(edges); });
 }
 
-/* A forked process leaves it alone, as the GPU's memory is not its own. */
+/* A forked process cannot free the parent's GPU memory, and does nothing. */
 static void buffer_free(gcor_edge_buffer *head) {
     EdgeBuffer *buffer = buffer_of(head);
     if (buffer->owner != (int)getpid()) return;

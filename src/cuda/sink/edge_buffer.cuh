@@ -1,8 +1,8 @@
-/* Edges that stay on the GPU until it is known which are wanted (edge_store.h): in runs of a tile's edges, in order,
- * which lie in chunks of memory one after another.
+/* Device edge buffers hold edges on the GPU until it is known which of them are needed (sink/edges/store.h). The edges
+ * of a tile are a run; runs follow one another in chunks of device memory.
  *
- *   edge_buffer.cu       edges come, are counted, ranked, summed, thinned out, and land
- *   edge_buffer_rows.cu  those that are wanted, as finished rows of the host's memory
+ *   edge_buffer.cu       adds, counts, ranks, sums and prunes edges, and copies them to the host
+ *   edge_buffer_rows.cu  makes compressed rows in host memory
  */
 #ifndef GPUCOR_CUDA_EDGE_BUFFER_CUH
 #define GPUCOR_CUDA_EDGE_BUFFER_CUH
@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-/* A tile's edges: places as position_of() makes them, ascending. */
+/* A tile's edges, by position_of() in ascending order. The memory is a chunk's. */
 struct EdgeRun {
     gcor_tile tile;
     int64_t n;
@@ -21,31 +21,34 @@ struct EdgeRun {
     double *r;
 };
 
-/* Runs lie in it from its beginning. */
+/* Runs fill the first `used` elements of both arrays. */
 struct EdgeChunk {
     DeviceArray<unsigned> positions;
     DeviceArray<double> r;
     int64_t used = 0;
 };
 
-/* Work on a stream is over before what is declared ahead of this goes, whatever happens. */
+/* Waits for the stream at the end of a scope, also after an exception. Declared behind the arrays that the stream uses,
+ * it waits before they are freed. */
 struct SyncOnExit {
     cudaStream_t stream;
     ~SyncOnExit() { (void)cudaStreamSynchronize(stream); }
 };
 
-/* Has a stream and memory of its own, and outlives the session that made it; used by one host thread at a time. */
+/* The buffer owns its stream and its memory, and outlives the session that made it. Its functions throw. At most one
+ * host thread may use a buffer at a time. */
 class EdgeBuffer {
   public:
     gcor_edge_buffer head; /* first */
 
-    /* The GPU must be the calling thread's. most: bytes that it may have. */
+    /* number: of the GPU, which must be the calling thread's current one. max: max bytes of device memory. */
     EdgeBuffer(int number, gcor_side side, int64_t max);
 
-    /* Room for a tile's edges, which are to be written on `stream` before anything else is; NULL: there is none, and
-     * the run is not the buffer's. */
+    /* Returns a run for the n edges of a tile, or NULL if the buffer has too little memory. The caller writes the edges
+     * on `stream` before it calls anything else. The pointer holds until the next call. */
     EdgeRun *add_run(const gcor_tile &tile, int64_t n);
 
+    /* The functions of gcor_edge_buffer_type. */
     int64_t count(double min);
     double rank(double min, int64_t k);
     int64_t prune(double min);
@@ -54,16 +57,15 @@ class EdgeBuffer {
     void rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r);
     void degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *strength);
 
-    /* Of the call at hand. */
-    gcor_context *context = nullptr;
-    const int device, owner; /* owner: the process, as a forked one cannot use it */
+    gcor_context *context = nullptr; /* of the current call */
+    const int device, owner;         /* owner: the process id, as forked processes cannot use the GPU's memory */
     Stream stream{true};
 
   private:
     std::vector<std::unique_ptr<EdgeChunk>> chunks;
     std::vector<EdgeRun> runs;
-    size_t filling = 0; /* the chunk to which edges come */
-    int64_t max, held = 0;
+    size_t filling = 0;    /* index of the chunk that receives the next run */
+    int64_t max, held = 0; /* bytes of device memory: limit and current use */
     DeviceArray<unsigned long long> counts;
     PinnedArray<unsigned long long> host_counts;
     Event step;
@@ -75,7 +77,7 @@ class EdgeBuffer {
     std::vector<const EdgeRun *> by_column() const;
 };
 
-/* A fresh one, the caller's as a gcor_edge_buffer. Throws. */
+/* Returns an empty buffer; the caller owns it and ends it with head.type->free(). Throws. */
 EdgeBuffer *make_edge_buffer(int device, gcor_side side, int64_t max);
 
 /* edge_ring.cu: sorted edges of a tile as the host has them. */

@@ -1,5 +1,6 @@
-/* From edges on the GPU to compressed rows of the host's memory: put in place there, band of rows by band, sent to
- * pinned memory, and copied from it by all threads, of which most of the time is the first touch of that memory. */
+/* Compressed rows in host memory from a device edge buffer. The GPU makes a band of rows at a time and copies it to
+ * pinned memory, from which all threads copy it to the result: most of the time is spent in page faults of the result.
+ */
 #include "edge_output.cuh"
 #include "edge_buffer.cuh"
 
@@ -9,7 +10,7 @@ enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 22, ROW_BANDS = 2 };
 
 /* ---- a run's rows ------------------------------------------------------------------------------------ */
 
-/* The first of the run's edges from row i of its tile on. */
+/* Returns the index of the run's first edge in row i of its tile, or in a later row. */
 static __device__ int64_t first_of_row(const EdgeRun &run, int64_t i) {
     unsigned long long position = (unsigned long long)i << POSITION_COL_BITS;
     int64_t low = 0, high = run.n;
@@ -23,7 +24,8 @@ static __device__ int64_t first_of_row(const EdgeRun &run, int64_t i) {
     return low;
 }
 
-/* Calls edge(e, is_wanted) for the edges of row i of the tile by a warp, 32 at a time; all lanes call. */
+/* A warp calls edge(e, r, kept) for the edges of row i of the tile, 32 at a time. All lanes call
+ * it, those without an edge with kept = false. */
 template <class Edge>
 static __device__ inline void for_row(const EdgeRun &run, int64_t i, gcor_side side, double min, Edge edge) {
     int lane = threadIdx.x % 32;
@@ -36,35 +38,36 @@ static __device__ inline void for_row(const EdgeRun &run, int64_t i, gcor_side s
     }
 }
 
-/* A warp for each of n rows of the run from `row` on. */
+/* Adds to `length` the number of edges in each of n rows from `row` on. Each warp takes a row. */
 static __global__ void count_rows(EdgeRun run, gcor_side side, double min, int64_t row, int64_t n, int *length) {
     int64_t i = row + blockIdx.x * (int64_t)ROW_WARPS + threadIdx.x / 32;
     if (i >= row + n) return;
     int found = 0;
     for_row(run, i - run.tile.row, side, min,
-            [&](int64_t, double, bool wanted) { found += __popc(__ballot_sync(ALL_LANES, wanted)); });
+            [&](int64_t, double, bool kept) { found += __popc(__ballot_sync(ALL_LANES, kept)); });
     if (threadIdx.x % 32 == 0) length[i] += found;
 }
 
-/* The same, to where the rows' next entries go, of a band that begins at entry `base`. */
+/* Writes the edges of those rows to col and r, which begin at entry `base` of all rows, and advances next[i]. */
 static __global__ void put_rows(EdgeRun run, gcor_side side, double min, int64_t row, int64_t n, int *next, int base,
                                 int *col, double *r) {
     int64_t i = row + blockIdx.x * (int64_t)ROW_WARPS + threadIdx.x / 32;
     if (i >= row + n) return;
     int at = next[i] - base, lane = threadIdx.x % 32;
-    for_row(run, i - run.tile.row, side, min, [&](int64_t e, double value, bool wanted) {
-        unsigned lanes = __ballot_sync(ALL_LANES, wanted);
-        int own = at + __popc(lanes & ((1u << lane) - 1));
-        if (wanted) {
-            col[own] = (int)(run.tile.col + position_col(run.positions[e]));
-            r[own] = value;
+    for_row(run, i - run.tile.row, side, min, [&](int64_t e, double value, bool kept) {
+        unsigned lanes = __ballot_sync(ALL_LANES, kept);
+        int to = at + __popc(lanes & ((1u << lane) - 1));
+        if (kept) {
+            col[to] = (int)(run.tile.col + position_col(run.positions[e]));
+            r[to] = value;
         }
         at += __popc(lanes);
     });
     if (lane == 0) next[i] = at + base;
 }
 
-/* The runs of one row of tiles differ in their columns or have no rows in common: a row's entries come in order. */
+/* A row's entries are written in the order of the runs. Two runs with a row in common differ in their columns, so this
+ * order sorts a row's entries by column. */
 std::vector<const EdgeRun *> EdgeBuffer::by_column() const {
     std::vector<const EdgeRun *> sorted;
     for (const EdgeRun &run : runs) sorted.push_back(&run);
@@ -73,25 +76,24 @@ std::vector<const EdgeRun *> EdgeBuffer::by_column() const {
     return sorted;
 }
 
-/* ---- how long they are ----------------------------------------------------------------------------------- */
+/* ---- lengths of rows ----------------------------------------------------------------------------------- */
 
 void EdgeBuffer::lengths(double min, int64_t n_row, int32_t *length) {
     DeviceArray<int> found;
-    size_t bytes = (size_t)n_row * sizeof *length;
     found.reserve(n_row, "the network's rows");
-    check(cudaMemsetAsync(found.data, 0, bytes, stream.handle), "clearing counts");
+    clear(found.data, n_row, stream, "clearing counts");
     for (const EdgeRun &run : runs) {
         count_rows<<<blocks_for(run.tile.n_row, ROW_WARPS), ROW_WARPS * 32, 0, stream.handle>>>(
             run, head.side, min, run.tile.row, run.tile.n_row, found.data);
         check_launch("counting edges");
     }
     wait();
-    check(cudaMemcpy(length, found.data, bytes, cudaMemcpyDeviceToHost), "copying counts");
+    check(cudaMemcpy(length, found.data, (size_t)n_row * sizeof *length, cudaMemcpyDeviceToHost), "copying counts");
 }
 
 /* ---- bands ------------------------------------------------------------------------------------------------- */
 
-/* Some rows on their way: as many as hold BAND_ENTRIES together, or one. */
+/* Consecutive rows with at most BAND_ENTRIES entries together, or one row. */
 struct Band {
     DeviceArray<int> col;
     DeviceArray<double> r;
@@ -99,7 +101,7 @@ struct Band {
     PinnedArray<double> host_r;
     Event ready, copied;
     int64_t row = 0, n_row = 0;
-    int first = 0, n = 0; /* entries; n 0: nothing is on its way */
+    int first = 0, n = 0; /* index of the first entry; number of entries, 0: the band is empty */
 
     void reserve(int64_t entries);
 };
@@ -112,7 +114,7 @@ void Band::reserve(int64_t entries) {
     host_r.reserve(entries, what);
 }
 
-/* All of a network's rows, while they go to the host. */
+/* Copies all rows to the host; a band is made on the GPU while the band before it is copied. */
 class RowTransport {
   public:
     gcor_context *context;
@@ -130,7 +132,7 @@ class RowTransport {
   private:
     Stream copy{true};
     Band bands[ROW_BANDS];
-    DeviceArray<int> next; /* where each row's next entry goes */
+    DeviceArray<int> next; /* index of each row's next entry */
     SyncOnExit filled{stream.handle}, copied{copy.handle};
 
     void choose(Band &band, int64_t row, int64_t n_row);
@@ -148,7 +150,7 @@ void RowTransport::choose(Band &band, int64_t row, int64_t n_row) {
     band.n = start[row + n] - start[row];
 }
 
-/* What the band's rows have of each run. */
+/* Writes the band's entries on the GPU, run by run. */
 void RowTransport::fill(const Band &band) {
     for (const EdgeRun *run : runs) {
         int64_t begin = std::max(band.row, run->tile.row),
@@ -164,17 +166,13 @@ void RowTransport::send(Band &band) {
     const char *what = "copying rows";
     band.ready.record(stream);
     check(cudaStreamWaitEvent(copy.handle, band.ready.handle, 0), "ordering streams");
-    check(cudaMemcpyAsync(band.host_col.data, band.col.data, (size_t)band.n * sizeof *col, cudaMemcpyDeviceToHost,
-                          copy.handle),
-          what);
-    check(
-        cudaMemcpyAsync(band.host_r.data, band.r.data, (size_t)band.n * sizeof *r, cudaMemcpyDeviceToHost, copy.handle),
-        what);
+    copy_to_host(band.host_col.data, band.col.data, band.n, copy, what);
+    copy_to_host(band.host_r.data, band.r.data, band.n, copy, what);
     band.copied.record(copy);
 }
 
-/* Bytes for fresh memory, cut where its large pages begin: two threads that touch the same page first wait for each
- * other. */
+/* A copy to untouched memory, cut at the boundaries of its large pages: two threads that touch a page for the first
+ * time wait for each other. */
 struct Bytes {
     char *to;
     const char *from;
@@ -204,12 +202,11 @@ void RowTransport::take(Band &band) {
 }
 
 void RowTransport::run(int64_t n_row) {
-    int turn = 0;
+    int at = 0;
     next.reserve(n_row, "the network's rows");
-    check(cudaMemcpyAsync(next.data, start, (size_t)n_row * sizeof *start, cudaMemcpyHostToDevice, stream.handle),
-          "copying rows");
-    for (int64_t row = 0; row < n_row; row += bands[turn].n_row, turn = (turn + 1) % ROW_BANDS) {
-        Band &band = bands[turn];
+    copy_to_device(next.data, start, n_row, stream, "copying rows");
+    for (int64_t row = 0; row < n_row; row += bands[at].n_row, at = (at + 1) % ROW_BANDS) {
+        Band &band = bands[at];
         take(band);
         choose(band, row, n_row);
         if (band.n == 0) continue;
@@ -217,7 +214,7 @@ void RowTransport::run(int64_t n_row) {
         fill(band);
         send(band);
     }
-    for (int k = 0; k < ROW_BANDS; k++) take(bands[(turn + k) % ROW_BANDS]);
+    for (int k = 0; k < ROW_BANDS; k++) take(bands[(at + k) % ROW_BANDS]);
 }
 
 void EdgeBuffer::rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r) {

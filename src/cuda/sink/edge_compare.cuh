@@ -1,5 +1,5 @@
-/* Which of a warp's sums may be edges, found where the sums are: in registers, many at once, without a branch. What
- * passes is judged again, by what weight.h says (edge_sink.cuh). */
+/* Finds which of a warp's sums may be edges, in registers, many at once and without branches. The sums that pass are
+ * judged again by the rules of weight.h (edge_sink.cuh). */
 #ifndef GPUCOR_CUDA_EDGE_COMPARE_CUH
 #define GPUCOR_CUDA_EDGE_COMPARE_CUH
 
@@ -8,23 +8,23 @@
 
 #include <climits>
 
-/* ---- what a row's and a column's sums are compared with --------------------------------------------- */
+/* ---- bounds of rows and columns --------------------------------------------- */
 
-/* What a row's values are compared with: a hit is not between the two. NaN, and values without a
- * coefficient, may be hits: the exact coefficient tells. */
+/* A row's bounds: values that are not between them are hits. NaN and values of pairs without a coefficient may be hits;
+ * the exact coefficient decides. */
 template <class Value>
 struct Bounds {
     Value low, high;
     __device__ bool hit(Value value) const { return (value <= low) | (value >= high); }
 };
 
-/* -least and least, for the sides of zero that have weight. */
+/* -min and min, or infinite where a sign has no weight. */
 static __device__ inline Bounds<float> float_bounds(const FloatWeighing &weigh, float min) {
     return {weigh.below() ? -min : -INFINITY, weigh.above() ? min : INFINITY};
 }
 
-/* A number for each of a warp's 8 N columns from j on, N / 4 in each lane, and those of the lane's columns
- * of group n: 8 n + 2 t + odd. */
+/* A number for each of a warp's 8 N columns from j on; each lane holds N / 4 of them. get(n, odd) returns the number of
+ * column 8 n + 2 (lane % 4) + odd. */
 template <class Number, int N>
 struct ColumnNumbers {
     Number own[N / 4];
@@ -35,7 +35,7 @@ struct ColumnNumbers {
     __device__ Number get(int n, int odd) const {
         return __shfl_sync(ALL_LANES, pick<0, N / 4>(n / 4), n % 4 * 8 + threadIdx.x % 4 * 2 + odd);
     }
-    /* own[k], also for a k that the compiler does not know: by halving, so that they stay in registers. */
+    /* own[k] for a k that is unknown at compile time: by bisection, so that `own` stays in registers. */
     template <int First, int Count>
     __device__ Number pick(int k) const {
         if constexpr (Count == 1)
@@ -45,8 +45,8 @@ struct ColumnNumbers {
     }
 };
 
-/* How a warp's sums are compared: load() before they are there, so that the numbers of its columns are
- * when they are wanted; the bounds of a row; and group n's columns, which give a sum's value. */
+/* How a warp's sums are compared. load() is called before the product, so that the columns' numbers have arrived when
+ * they are used; bounds() returns a row's bounds; columns(n) makes values of the sums of group n. */
 template <ProductMode Mode, int N>
 struct Compare;
 
@@ -64,8 +64,8 @@ struct Compare<HALF, N> {
     static __device__ RowBounds no_hits() { return {-INFINITY, INFINITY}; }
 };
 
-/* All norms are the same: a comparison of integers (set_min() in edges.cu). A column without a
- * coefficient counts as it likes. */
+/* All norms are equal, so integers are compared (set_min() in edges.cu). A column without coefficients may have hits.
+ */
 template <int N>
 struct Compare<UNTIED, N> {
     typedef Bounds<int> RowBounds;
@@ -83,7 +83,7 @@ struct Compare<UNTIED, N> {
     static __device__ RowBounds no_hits() { return {INT_MIN, INT_MAX}; }
 };
 
-/* sum >= t sqrt(row norm) sqrt(column norm), to within a few roundings, that `error` allows for. */
+/* sum >= t sqrt(row norm) sqrt(column norm), up to a few rounding errors, which `error` includes. */
 template <int N>
 struct Compare<TIED, N> {
     typedef Bounds<float> RowBounds;
@@ -107,9 +107,9 @@ struct Compare<TIED, N> {
     static __device__ RowBounds no_hits() { return {-INFINITY, INFINITY}; }
 };
 
-/* ---- groups of columns that have a hit ------------------------------------------------------------------ */
+/* ---- groups of columns with a hit ------------------------------------------------------------------ */
 
-/* The largest weight of two values; NaN is not larger than anything. The compiler knows the side's weighing. */
+/* The larger weight of two values; NaN is ignored. `Side` is a template parameter to avoid branches. */
 template <gcor_side Side>
 static __device__ inline float larger_weight(float a, float b) {
     const gcor_weighing weigh = gcor_weigh(Side);
@@ -117,7 +117,7 @@ static __device__ inline float larger_weight(float a, float b) {
     return weigh.sign > 0 ? fmaxf(a, b) : -fminf(a, b);
 }
 
-/* HALF, where all rows and columns are compared with the same: the largest of four is enough. */
+/* HALF: all rows and columns have the same bounds, so the largest of four weights is enough. */
 template <gcor_side Side, int N>
 static __device__ inline unsigned find_large_groups(float min, const int (&sums)[N][4]) {
     unsigned groups = 0;
@@ -130,7 +130,7 @@ static __device__ inline unsigned find_large_groups(float min, const int (&sums)
     return groups;
 }
 
-/* In which of the N groups of columns a lane has a hit, without a branch. */
+/* Returns a bit for each of the N groups of columns in which the lane has a hit. */
 template <ProductMode Mode, int N>
 static __device__ inline unsigned find_groups(const Compare<Mode, N> &compare,
                                               const typename Compare<Mode, N>::RowBounds (&bounds)[2],
@@ -155,7 +155,7 @@ static __device__ inline unsigned find_groups(const Compare<HALF, N> &, const Bo
     return find_large_groups<GCOR_ABSOLUTE>(bounds[0].high, sums);
 }
 
-/* sums[n], for an n that the compiler does not know: by halving, so that they stay in registers. */
+/* sums[n] for an n that is unknown at compile time: by bisection, so that `sums` stays in registers. */
 template <int First, int Count, int N>
 static __device__ inline void pick_sums(const int (&sums)[N][4], int n, int (&picked)[4]) {
     if constexpr (Count == 1) {

@@ -1,4 +1,4 @@
-/* Where edges go on the device, and places for them, claimed by warps: those functions need all lanes. */
+/* Writing edges to device memory. Warps claim elements of the output, so all lanes must call these functions. */
 #ifndef GPUCOR_CUDA_EDGE_OUTPUT_CUH
 #define GPUCOR_CUDA_EDGE_OUTPUT_CUH
 
@@ -10,7 +10,7 @@
 struct FloatWeighing {
     float size, sign;
     __device__ float weight(float value) const { return size * fabsf(value) + sign * value; }
-    /* Whether values above 0, or below it, have weight. */
+    /* True if positive, or negative, values have weight. */
     __host__ __device__ bool above() const { return size + sign > 0; }
     __host__ __device__ bool below() const { return size - sign > 0; }
 };
@@ -20,22 +20,23 @@ static inline FloatWeighing float_weighing(gcor_side side) {
     return {(float)w.size, (float)w.sign};
 }
 
-/* Counting goes on beyond `room`. */
+/* counts[]. Counts may exceed `capacity`: the edges beyond it are not written. */
 enum { N_EDGES, N_ABOVE, N_CANDIDATES, N_COUNTS };
 struct EdgeOutput {
-    gcor_edge_rule rule; /* on the device; its own least weights are numbered from the tile's first variable */
-    FloatWeighing weigh; /* by the rule's side */
-    double error;        /* of what is compared first */
-    float min;           /* the least weight that is looked at; no larger than rule.least - error ... */
-    int low, high;       /* ... UNTIED: and sums that far from a row's count of bits (edge_compare.cuh) */
+    gcor_edge_rule rule; /* own min weights are in device memory, with indices within the tile */
+    FloatWeighing weigh; /* of the rule's side */
+    double error;        /* max error of the values that are compared first */
+    float min;           /* their min weight, at most rule.min - error */
+    int low, high;       /* UNTIED: the same for sums, relative to a row's count of bits (edge_compare.cuh) */
     unsigned long long capacity, *counts;
-    bool raw; /* hits are not judged where they are found, but all together, in order of their places here: */
-    unsigned long long *hits; /* of signs, a place << 32 | sum each; of HALF their places are the candidates */
-    unsigned *candidates, *positions;
+    bool raw;                 /* hits are not judged where they are found, but by a kernel of their own */
+    unsigned long long *hits; /* raw hits of signs: position << 32 | sum */
+    unsigned *candidates;     /* positions of hits of HALF */
+    unsigned *positions;      /* edges' positions, and below their coefficients */
     double *r;
 };
 
-/* ---- places ------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------------- */
 
 /* Row << POSITION_COL_BITS | column, of the tile. */
 static __device__ inline unsigned position_of(int64_t i, int64_t j) {
@@ -48,14 +49,14 @@ static __device__ inline int64_t position_col(unsigned position) {
     return position & ((1u << POSITION_COL_BITS) - 1);
 }
 
-/* The first of n numbers from a common counter, for the whole warp. */
+/* Adds a warp's n to a counter and returns, to all lanes, the counter's value before. */
 static __device__ inline unsigned long long claim_positions(unsigned long long *counter, int n) {
     unsigned long long first = 0;
     if (n > 0 && threadIdx.x % 32 == 0) first = atomicAdd(counter, (unsigned long long)n);
     return __shfl_sync(ALL_LANES, first, 0);
 }
 
-/* A lane's pair to where edges go. */
+/* Counts a lane's pair, and writes it if it is kept. */
 static __device__ inline void put_edge(const EdgeOutput &out, gcor_verdict verdict, int64_t i, int64_t j, double r) {
     unsigned above = __ballot_sync(ALL_LANES, verdict == GCOR_ABOVE),
              kept = __ballot_sync(ALL_LANES, verdict == GCOR_KEPT);

@@ -1,7 +1,7 @@
-/* Edges on their way to the host, or to a device edge buffer: sorted on the device, in the order in which they are
- * kept. How many there will be is a guess; where it was too small the tile is done again with room for all, or in
- * parts. While a tile is computed, the one before is sorted and sent, and the one before that is taken by the
- * host. */
+/* A ring of slots, one tile each. A tile's edges are sorted on the device by position, and then copied to the host or
+ * to a device edge buffer. The number of edges is not known in advance: a tile with more edges than its slot has
+ * capacity for is computed again. While one tile is computed, the edges of the tile before it are sorted and copied,
+ * and those before them are taken by the host. */
 #include "device_edges.cuh"
 #include "../../sink/connectivity.h"
 #include "../backend/cub.cuh"
@@ -10,14 +10,14 @@
 #include <cstdlib>
 #include <vector>
 
-/* ---- what is kept --------------------------------------------------------------------------- */
+/* ---- memory and modes --------------------------------------------------------------------------- */
 
 void EdgeSlot::reserve(int64_t edges) {
     positions.reserve(edges, "edges of a tile");
     r.reserve(positions.capacity, "edges of a tile");
 }
 
-/* All of it is as large as places are: none is kept if the largest is not. */
+/* `device` is the largest array, and the others have its capacity: they are freed if it is too large to keep. */
 void EdgeSlot::trim() {
     if (positions.capacity * sizeof(gcor_edge) > KEPT_BYTES) {
         positions.free();
@@ -28,7 +28,7 @@ void EdgeSlot::trim() {
     min.trim();
 }
 
-/* So many pairs are worth it. Tests see to it that fewer are, too. */
+/* A device edge buffer pays for itself from some number of pairs on. Tests set a smaller number. */
 static bool may_buffer(const gcor_sink *sink) {
     const char *given = getenv("GPUCOR_KEEP_FROM");
     double from = given ? atof(given) : (double)EDGE_BUFFER_PAIRS;
@@ -36,7 +36,7 @@ static bool may_buffer(const gcor_sink *sink) {
            (double)sink->n_row * (double)sink->n_col >= from;
 }
 
-/* Several thresholds are the host's. */
+/* Sums for several thresholds are made on the host. */
 static bool may_sum(const gcor_sink *sink) {
     return sink->type == &gcor_degrees_type && ((const gcor_connectivity *)sink)->rule.n_level < 2;
 }
@@ -50,7 +50,7 @@ SinkNeeds DeviceEdges::begin() {
         slot.sent = slot.on_device = false;
     }
     rows_at_once = INT64_MAX;
-    bool own_min = rule().row_min != nullptr; /* they rise by tiles */
+    bool own_min = rule().row_min != nullptr; /* own min weights rise from tile to tile */
     return {state->sink->approximate != 0, state->sink->approximate && !own_min};
 }
 
@@ -67,7 +67,7 @@ void DeviceEdges::trim() {
 
 /* ---- to the host ------------------------------------------------------------------------------ */
 
-/* How many edges the slot's tile has, or candidates if they are more; when it is known. */
+/* Waits for the slot's counts. Returns the number of edges, or of candidates if there are more. */
 int64_t DeviceEdges::wait_for_count(EdgeSlot &slot) {
     wait_for(state, slot.counted);
     return (int64_t)std::max(slot.host_counts.data[N_EDGES], slot.host_counts.data[N_CANDIDATES]);
@@ -92,21 +92,21 @@ void DeviceEdges::sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, un
     sort_by_position(stream, sort, slot.positions.data, to_positions, slot.r.data, to_r, n, bits);
 }
 
-/* Room on the host for n edges, and for as many as a whole tile of the same density has: pinning again and
- * again would take longer than all else. */
+/* Host memory for n edges, and for those of a whole tile of the same density: pinning memory repeatedly would take
+ * longer than everything else. */
 static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
     double whole = (double)(slot.tile.n_row * slot.tile.n_col) / (double)gcor_tile_pairs(&slot.tile, shape);
-    int64_t wanted = (int64_t)(1.25 * whole * (double)n);
-    slot.host.reserve(std::max(n, std::min(wanted, slot.positions.capacity)), "edges of a tile");
+    int64_t expected = (int64_t)(1.25 * whole * (double)n);
+    slot.host.reserve(std::max(n, std::min(expected, slot.positions.capacity)), "edges of a tile");
 }
 
-/* What a device edge buffer may have: of what is free a part that operands leave, see cuda_memory(). */
+/* Max bytes of a device edge buffer: a fraction of the free memory, which operands do not use (cuda_memory()). */
 static int64_t buffer_bytes(const gcor_state *state) {
     int64_t given = state->context->memory, fraction = state->free_memory / EDGE_BUFFER_PART;
     return given > 0 ? std::min(given / 4, fraction) : fraction;
 }
 
-/* The slot's edges to the buffer, or if it has no room for them all that it has to the host. */
+/* Moves the slot's edges to the buffer. A full buffer is copied to the host and not used any more. */
 void DeviceEdges::buffer_edges(EdgeSlot &slot, int64_t n) {
     gcor_store *store = (gcor_store *)state->sink;
     if (!store->buffer)
@@ -126,9 +126,9 @@ void DeviceEdges::buffer_edges(EdgeSlot &slot, int64_t n) {
     if (status) throw Stopped{status};
 }
 
-/* ---- to sums -------------------------------------------------------------------------------------- */
+/* ---- degrees and strengths -------------------------------------------------------------------------------------- */
 
-/* The slot's edges, on state->copy. */
+/* Adds the slot's edges to the sums, on state->copy. */
 void DeviceEdges::sum(EdgeSlot &slot, int64_t n) {
     const gcor_connectivity *c = (const gcor_connectivity *)state->sink;
     if (!summed) degrees.clear(c->n_var, state->copy);
@@ -151,12 +151,12 @@ void DeviceEdges::deliver_sums() {
     }
 }
 
-/* ---- what the slot's tile has --------------------------------------------------------------------- */
+/* ---- a slot's edges --------------------------------------------------------------------- */
 
-/* In order on its way to the host, or to the buffer; or to sums. */
+/* Starts to sum the slot's edges, or to sort them and copy them to the buffer or to the host. */
 void DeviceEdges::send(EdgeSlot &slot) {
     if (!slot.rows || slot.sent) return;
-    if (wait_for_count(slot) > slot.positions.capacity) return; /* deliver() sees to it */
+    if (wait_for_count(slot) > slot.positions.capacity) return; /* deliver() computes the tile again */
     slot.sent = true;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
     if (n > 0 && summing) sum(slot, n);
@@ -168,19 +168,18 @@ void DeviceEdges::send(EdgeSlot &slot) {
     r.reserve(positions.capacity, "sorting edges");
     sort_edges(slot, n, state->copy, positions.data, r.data);
     unpack_edges(positions.data, r.data, n, slot.tile, slot.device.data, state->copy);
-    check(cudaMemcpyAsync(slot.host.data, slot.device.data, (size_t)n * sizeof(gcor_edge), cudaMemcpyDeviceToHost,
-                          state->copy.handle),
-          "copying edges");
+    copy_to_host(slot.host.data, slot.device.data, n, state->copy, "copying edges");
     slot.copied.record(state->copy);
 }
 
+/* Hands the slot's edges to the host's sink, unless they stay on the device, and empties the slot. */
 void DeviceEdges::take(EdgeSlot &slot) {
     gcor_edges *edges = (gcor_edges *)state->sink;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
     if (n > 0) wait_for(state, slot.copied);
     slot.rows = slot.cols = nullptr;
     edges->above += (int64_t)slot.host_counts.data[N_ABOVE];
-    if (slot.tile.n_row >= rows_at_once && n < EDGES_MAX / 8) rows_at_once *= 2; /* the least weight may have risen */
+    if (slot.tile.n_row >= rows_at_once && n < EDGES_MAX / 8) rows_at_once *= 2; /* the min weight may have risen */
     if (slot.on_device) {
         slot.on_device = false;
         return;
@@ -189,17 +188,17 @@ void DeviceEdges::take(EdgeSlot &slot) {
     if (status) throw Stopped{status};
 }
 
-/* A tile that turned out to have more than the slot has room for: with more room, or in parts. */
-void DeviceEdges::compute_again(EdgeSlot &slot, int64_t wanted) {
+/* Computes a tile again that has more edges than the slot has capacity for: with more capacity, or in parts. */
+void DeviceEdges::compute_again(EdgeSlot &slot, int64_t n) {
     gcor_tile tile = slot.tile;
     const Operand *rows = slot.rows, *cols = slot.cols;
     int64_t part = tile.n_row;
-    if (wanted > EDGES_MAX) {
-        part = std::max<int64_t>(MMA_BLOCK_ROWS, part * (EDGES_MAX / 2) / wanted / 128 * 128);
+    if (n > EDGES_MAX) {
+        part = std::max<int64_t>(MMA_BLOCK_ROWS, part * (EDGES_MAX / 2) / n / 128 * 128);
         rows_at_once = part;
-        wanted = EDGES_MAX;
+        n = EDGES_MAX;
     }
-    slot.reserve(std::max(wanted + wanted / 8, part * tile.n_col <= EDGES_MAX ? part * tile.n_col : 0));
+    slot.reserve(std::max(n + n / 8, part * tile.n_col <= EDGES_MAX ? part * tile.n_col : 0));
     for (int64_t row = 0; row < tile.n_row; row += part) {
         slot.tile = {tile.row + row, std::min(part, tile.n_row - row), tile.col, tile.n_col};
         slot.rows = rows;

@@ -1,5 +1,5 @@
-/* Edges in a kernel: rare, so each lane compares its sums where they are (edge_compare.cuh), and what passes, the hits,
- * is kept in shared memory until it is worth judging and handing on. */
+/* The sinks of a product's kernel that find edges. Edges are rare: each lane compares its sums in registers
+ * (edge_compare.cuh), and collects those that pass, the hits, in shared memory until many can be judged at once. */
 #ifndef GPUCOR_CUDA_EDGE_SINK_CUH
 #define GPUCOR_CUDA_EDGE_SINK_CUH
 
@@ -8,7 +8,7 @@
 
 /* ---- hits to edges or candidates ------------------------------------------------------------------- */
 
-/* What becomes of a hit; r: its exact coefficient, but for HALF. */
+/* Judges a hit. r: its exact coefficient; not written for HALF. */
 template <ProductMode Mode>
 static __device__ inline gcor_verdict judge_hit(const Product &p, const EdgeOutput &edges, Hit hit, double &r) {
     int64_t i = position_row((unsigned)(hit >> 32)), j = position_col((unsigned)(hit >> 32));
@@ -29,7 +29,7 @@ static __device__ inline void put_hit(const EdgeOutput &out, unsigned long long 
     }
 }
 
-/* Hits as they are, for others to judge: a warp that judges keeps the tensor cores waiting. */
+/* Writes hits for another kernel to judge: tensor cores are idle while a warp judges. */
 template <ProductMode Mode>
 static __device__ inline void hand_on_raw(const EdgeOutput &out, const Hit *hits, int n) {
     __syncwarp();
@@ -45,16 +45,16 @@ static __device__ inline void hand_on_raw(const EdgeOutput &out, const Hit *hits
     __syncwarp();
 }
 
-/* Hits to where edges or candidates go. All are judged before places are claimed, once: what is loaded for
- * one does not wait for another. */
+/* Writes those hits that are edges or candidates. All are judged before output is claimed, once: their loads do not
+ * wait for each other. */
 template <ProductMode Mode>
 static __device__ __noinline__ void hand_on_judged(const Product &p, const EdgeOutput &edges, const Hit *hits, int n) {
-    const int turns = WARP_HITS / 32;
-    int lane = threadIdx.x % 32, kept = 0, above = 0, position[turns];
-    double r[turns];
+    const int rounds = WARP_HITS / 32;
+    int lane = threadIdx.x % 32, kept = 0, above = 0, position[rounds];
+    double r[rounds];
     __syncwarp();
 #pragma unroll
-    for (int k = 0; k < turns; k++) {
+    for (int k = 0; k < rounds; k++) {
         bool inside = k * 32 + lane < n;
         gcor_verdict verdict = inside ? judge_hit<Mode>(p, edges, hits[k * 32 + lane], r[k]) : GCOR_NOTHING;
         unsigned lanes = __ballot_sync(ALL_LANES, verdict == GCOR_KEPT);
@@ -65,7 +65,7 @@ static __device__ __noinline__ void hand_on_judged(const Product &p, const EdgeO
     if (above > 0) (void)claim_positions(&edges.counts[N_ABOVE], above);
     unsigned long long first = claim_positions(&edges.counts[Mode == HALF ? N_CANDIDATES : N_EDGES], kept);
 #pragma unroll
-    for (int k = 0; k < turns; k++)
+    for (int k = 0; k < rounds; k++)
         if (position[k] >= 0) put_hit<Mode>(edges, first + position[k], (unsigned)(hits[k * 32 + lane] >> 32), r[k]);
     __syncwarp();
 }
@@ -78,8 +78,8 @@ static __device__ inline void hand_on(const Product &p, const EdgeOutput &edges,
         hand_on_judged<Mode>(p, edges, hits, n);
 }
 
-/* The hits among a lane's four sums, of rows i and i + 8, columns j and j + 1. hand_on(): all those so far, when there
- * is no more room. */
+/* Collects the hits among a lane's four sums, of rows i and i + 8, columns j and j + 1. Calls hand_on() first if they
+ * exceed the capacity. */
 template <class HandOn>
 static __device__ inline void keep_hits(WarpOutput &out, const bool (&hit)[4], const int (&sums)[4], int64_t i,
                                         int64_t j, HandOn hand_on) {
@@ -99,9 +99,9 @@ static __device__ inline void keep_hits(WarpOutput &out, const bool (&hit)[4], c
         if (hit[e]) out.hits[out.n + at[e]] = (Hit)position_of(i + e / 2 * 8, j + e % 2) << 32 | (unsigned)sums[e];
     out.n += n;
 }
-static_assert(WARP_HITS >= 128, "those of four sums a lane");
+static_assert(WARP_HITS >= 128, "hits of four sums per lane");
 
-/* The hits among all sums of a warp: pairs that count for which is_hit(sum, row, col). */
+/* Collects the hits among all sums of a warp: the tile's pairs with is_hit(sum, row, col). */
 template <int N, class IsHit, class HandOn>
 static __device__ inline void keep_all_hits(const Product &p, WarpOutput &out, const int (&sums)[N][4], int64_t i,
                                             int64_t j, IsHit is_hit, HandOn hand_on) {
@@ -121,14 +121,13 @@ static __device__ inline void keep_all_hits(const Product &p, WarpOutput &out, c
     }
 }
 
-/* ---- groups of columns that have hits --------------------------------------------------------------- */
+/* ---- groups of columns with hits --------------------------------------------------------------- */
 
-/* The few groups of 8 columns in which a lane of the warp has a hit are set aside in memory of the thread's, where they
- * have numbers that need not be known to the compiler, and looked at some at a time, so that what one waits for the
- * others do, too. */
+/* The few groups of 8 columns in which any lane of the warp has a hit are copied to local memory, which can be indexed
+ * at run time. AT_ONCE groups are compared together to overlap their latencies. */
 enum { ASIDE = 8, AT_ONCE = 4 };
 
-/* The groups' sums, those of each lane, in order. */
+/* Copies the lane's sums of the groups, in ascending order. */
 template <int N>
 static __device__ inline void set_aside(const int (&sums)[N][4], unsigned groups, int4 (&aside)[ASIDE]) {
     int at = 0;
@@ -137,15 +136,15 @@ static __device__ inline void set_aside(const int (&sums)[N][4], unsigned groups
         if (groups >> n & 1) aside[at++] = {sums[n][0], sums[n][1], sums[n][2], sums[n][3]};
 }
 
-/* All but the first ASIDE. */
+/* Returns the groups without the first ASIDE. */
 static __device__ inline unsigned beyond_aside(unsigned groups) {
 #pragma unroll
     for (int k = 0; k < ASIDE; k++) groups &= groups - 1;
     return groups;
 }
 
-/* The lane's hits among the first AT_ONCE of these groups, which are at aside[first] and on: bit 4 k + e is value e of
- * group n[k]. */
+/* Returns the lane's hits in the first AT_ONCE of the groups, whose sums are at aside[first] and on. Bit 4 k + e is
+ * value e of group n[k]. */
 template <ProductMode Mode, int N>
 static __device__ inline unsigned find_hits(const Compare<Mode, N> &compare,
                                             const typename Compare<Mode, N>::RowBounds (&bounds)[2],
@@ -165,7 +164,7 @@ static __device__ inline unsigned find_hits(const Compare<Mode, N> &compare,
     return hits;
 }
 
-/* Whether all pairs of the warp's 16 x 8 N count. */
+/* True if all of the warp's 16 x 8 N elements are pairs of the tile. */
 template <int N>
 static __device__ inline bool all_count(const Product &p, int64_t i, int64_t j) {
     if (i + 16 > p.tile.n_row || j + 8 * N > p.tile.n_col) return false;
@@ -173,7 +172,7 @@ static __device__ inline bool all_count(const Product &p, int64_t i, int64_t j) 
     return p.shape == GCOR_FULL || (p.shape == GCOR_UPPER ? col > row + 15 : col + 8 * N <= row);
 }
 
-/* Those hits of find_hits() that are of pairs that count. */
+/* Returns those hits of find_hits() that are pairs of the tile. */
 static __device__ inline unsigned only_pairs(const Product &p, unsigned hits, const int (&n)[AT_ONCE], int64_t i,
                                              int64_t j) {
     unsigned pairs = 0;
@@ -185,7 +184,7 @@ static __device__ inline unsigned only_pairs(const Product &p, unsigned hits, co
 
 /* ---- the sinks -------------------------------------------------------------------------------------- */
 
-/* Signs decide; HALF leaves candidates (candidates.cu). */
+/* Products of signs give edges, HALF gives candidates (candidates.cu). */
 struct Edges : EdgeOutput {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);
     static constexpr bool hopper = true, long_blocks = true, counts = false;
@@ -196,7 +195,7 @@ struct Edges : EdgeOutput {
         __device__ Ahead(const Product &p, int64_t j) { compare.load(p, j); }
     };
 
-    /* First in which groups of columns any lane has a hit; then these few. */
+    /* Finds the groups of columns in which any lane has a hit; then the hits in these few groups. */
     template <ProductMode Mode, int N>
     __device__ void deliver(const Product &p, WarpOutput &out, const Ahead<Mode, N> &ahead, const int (&sums)[N][4],
                             int64_t row, int64_t col) const {
@@ -220,13 +219,13 @@ struct Edges : EdgeOutput {
         }
     }
 
-    /* A row beyond the tile has no hits: its sums are anything. */
+    /* Sums of a row beyond the tile are undefined, so it has no hits. */
     template <class C>
     __device__ typename C::RowBounds row_bounds(const Product &p, int64_t i) const {
         return i < p.tile.n_row ? C::bounds(p, *this, i) : C::no_hits();
     }
 
-    /* Most lanes have none, and next to none has two. */
+    /* Most lanes have no hit, and almost none has two. */
     template <ProductMode Mode>
     __device__ void keep_aside(const Product &p, WarpOutput &out, unsigned hits, const int4 (&aside)[ASIDE], int first,
                                const int (&n)[AT_ONCE], int64_t i, int64_t j) const {
@@ -252,7 +251,7 @@ struct Edges : EdgeOutput {
     }
 };
 
-/* The same where variables have least weights of their own: in the place of bounds, each pair's. */
+/* Edges by min weights of single variables: each pair has its own min weight instead of bounds of rows. */
 struct OwnEdges : EdgeOutput {
     static constexpr unsigned modes = Edges::modes;
     static constexpr bool hopper = true, long_blocks = false, counts = false;

@@ -1,13 +1,13 @@
-/* A tile's edges. By a product, if it is one whose kernels have the sink: cheap values leave candidates, whose exact
- * coefficients decide; signs decide at once. Otherwise in all values of the tile. */
+/* Finds a tile's edges: in the product's kernel, if it has the sink, and otherwise in stored values of the whole tile.
+ * A half-precision product leaves candidates, whose exact coefficients decide; a product of signs is exact. */
 #include "../product/launch.cuh"
 #include "device_edges.cuh"
 #include "edge_sink.cuh"
 
 #include <algorithm>
 
-/* The least weight that is looked at. UNTIED: all norms are the same, the number of bits, so r >= t is a comparison
- * of integers: 4 sum - 2 row - 2 col + bits >= t bits, or 2 sum - col >= row + (t bits - bits) / 2. */
+/* Sets the bounds of what kernels compare. UNTIED: all norms are the same, the number of bits, so r >= t is a
+ * comparison of integers: 4 sum - 2 row - 2 col + bits >= t bits, or 2 sum - col >= row + (t bits - bits) / 2. */
 static void set_min(const Product &p, EdgeOutput &edges) {
     edges.error = product_error(p);
     double min = edges.rule.min - edges.error, bits = (double)p.bits, sum = floor(min * bits) - 1;
@@ -16,10 +16,10 @@ static void set_min(const Product &p, EdgeOutput &edges) {
     edges.high = edges.weigh.above() ? (int)floor((sum - bits) / 2) : 1 << 30;
 }
 
-/* Those of signs to edges; a warp takes 32. */
+/* Makes edges of hits from products of signs; a warp takes 32. */
 static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput out) {
     int64_t count = (int64_t)out.counts[N_CANDIDATES];
-    if (count > (int64_t)out.capacity) return; /* some were lost: all will be found again */
+    if (count > (int64_t)out.capacity) return; /* some hits were lost: the tile is computed again */
     int64_t warps = gridDim.x * (int64_t)(blockDim.x / 32);
     for (int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; at - threadIdx.x % 32 < count; at += warps * 32) {
         Hit hit = out.hits[at < count ? at : 0];
@@ -29,7 +29,7 @@ static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput 
     }
 }
 
-/* Where pairs above a ceiling are only counted there may be too many of them to be kept until then. */
+/* Not with a ceiling, as there may be too many pairs above it, which are only counted, to store them as hits. */
 void DeviceEdges::choose_raw(const Product &product, EdgeOutput &out) {
     out.raw = out.rule.ceiling > 1 && !out.rule.row_min;
     if (!out.raw || product.mode == HALF) return;
@@ -60,7 +60,7 @@ void DeviceEdges::find_by_product(const EdgeSlot &slot, EdgeOutput out) {
     judge(product, out);
 }
 
-/* Grid rows are the tile's; a thread looks at every blockDim.x-th pair of its block's share. */
+/* Each block has EDGE_SPAN pairs of a row of the tile; its threads are interleaved. */
 static __global__ void decide_values(Packed values, EdgeOutput out) {
     int64_t i = blockIdx.y, col, n;
     gcor_tile_segment(&values.tile, values.shape, values.tile.row + i, &col, &n);

@@ -1,11 +1,11 @@
-/* Least weights of the variables' own, which rise from tile to tile, for edges.cu. Where some are not known yet, as in
- * the first tile that a variable is in, all values of the tile tell. */
+/* Min weights of single variables, which rise from tile to tile, for edges.cu. In the first tile of a variable its min
+ * weight is unknown (0), and is found in all values of the tile. */
 #include "../product/launch.cuh"
 #include "device_edges.cuh"
 
 #include <algorithm>
 
-/* Stores the tile with gaps, in rows of n_col. */
+/* Stores approximate values in rows of tile.n_col; elements that are no pairs are not written. */
 struct ApproxValues : PlainSink {
     static constexpr unsigned modes = modes_of(HALF);
     float *out;
@@ -19,7 +19,7 @@ struct ApproxValues : PlainSink {
     }
 };
 
-/* All values of a tile: packed exact ones, or cheap ones, in rows as long as the tile's, with their error. */
+/* All values of a tile: exact ones, packed, or approximate ones in rows of tile.n_col, within `error`. */
 struct TileValues {
     Packed exact;
     const float *approx;
@@ -31,19 +31,18 @@ struct TileValues {
     }
 };
 
-/* A block for each variable of one side of a tile whose own least weight is still 0: the k-th largest
- * weight in the tile, to within a bin, is one, too. Without it all of a variable's first pairs would
- * be edges. */
+/* Each block has a variable of one side of the tile. If its min weight is still 0, the k-th largest weight in the tile,
+ * rounded down to a bin, replaces it. Otherwise all of a variable's first pairs would be edges. */
 static __global__ void raise_min(TileValues values, bool by_row, EdgeOutput out, double *min) {
     __shared__ int bins[MIN_BINS];
     const gcor_tile &tile = values.exact.tile;
     gcor_shape shape = values.exact.shape;
-    int64_t own = blockIdx.x, others = by_row ? tile.n_col : tile.n_row;
-    if (min[own] > 0) return;
+    int64_t var = blockIdx.x, others = by_row ? tile.n_col : tile.n_row;
+    if (min[var] > 0) return;
     for (int b = threadIdx.x; b < MIN_BINS; b += blockDim.x) bins[b] = 0;
     __syncthreads();
     for (int64_t other = threadIdx.x; other < others; other += blockDim.x) {
-        int64_t i = by_row ? own : other, j = by_row ? other : own, col, n;
+        int64_t i = by_row ? var : other, j = by_row ? other : var, col, n;
         gcor_tile_segment(&tile, shape, tile.row + i, &col, &n);
         int64_t k = tile.col + j - col;
         if (k < 0 || k >= n) continue;
@@ -56,7 +55,7 @@ static __global__ void raise_min(TileValues values, bool by_row, EdgeOutput out,
     int64_t found = 0;
     for (int b = MIN_BINS - 1; b > 0 && found < out.rule.k; b--) {
         found += bins[b];
-        if (found >= out.rule.k) min[own] = b / (double)MIN_BINS;
+        if (found >= out.rule.k) min[var] = b / (double)MIN_BINS;
     }
 }
 
@@ -66,10 +65,10 @@ static void raise_both(gcor_state *state, const EdgeSlot &slot, const TileValues
     cudaStream_t stream = state->compute.handle;
     raise_min<<<(unsigned)tile.n_row, 256, 0, stream>>>(values, true, out, rows);
     raise_min<<<(unsigned)tile.n_col, 256, 0, stream>>>(values, false, out, cols);
-    check_launch("finding least weights");
+    check_launch("finding min weights");
 }
 
-/* Whether one of the tile's variables has no least weight yet. */
+/* True if one of the tile's variables has no min weight yet. */
 bool DeviceEdges::lacks_min(const gcor_tile &tile) const {
     auto none = [](const double *min, int64_t n) { return std::any_of(min, min + n, [](double w) { return w == 0; }); };
     return none(rule().row_min + tile.row, tile.n_row) || none(rule().col_min + tile.col, tile.n_col);
@@ -78,13 +77,10 @@ bool DeviceEdges::lacks_min(const gcor_tile &tile) const {
 void DeviceEdges::copy_min(EdgeSlot &slot, gcor_edge_rule &rule) {
     if (!rule.row_min) return;
     const gcor_tile &tile = slot.tile;
-    slot.min.reserve(tile.n_row + tile.n_col, "least weights");
+    slot.min.reserve(tile.n_row + tile.n_col, "min weights");
     double *rows = slot.min.data, *cols = rows + tile.n_row;
-    cudaStream_t stream = state->compute.handle;
-    check(cudaMemcpyAsync(rows, rule.row_min + tile.row, tile.n_row * sizeof(double), cudaMemcpyHostToDevice, stream),
-          "copying least weights");
-    check(cudaMemcpyAsync(cols, rule.col_min + tile.col, tile.n_col * sizeof(double), cudaMemcpyHostToDevice, stream),
-          "copying least weights");
+    copy_to_device(rows, rule.row_min + tile.row, tile.n_row, state->compute, "copying min weights");
+    copy_to_device(cols, rule.col_min + tile.col, tile.n_col, state->compute, "copying min weights");
     rule.row_min = rows;
     rule.col_min = cols;
 }

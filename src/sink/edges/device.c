@@ -1,7 +1,7 @@
-/* A store whose edges stay on the device that found them. */
+/* Stores whose edges are in a device edge buffer. */
 #include "store.h"
 
-/* Prefault the memory of many rows while edges are still being found. */
+/* Prefaults the memory of many rows while the device finds edges. */
 static void expect_rows(gcor_store *store, const gcor_context *context) {
     enum { MIN_EDGES = 1 << 22 };
     if (store->location != GCOR_ON_DEVICE_FOR_ROWS || store->count < MIN_EDGES) return;

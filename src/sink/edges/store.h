@@ -1,4 +1,4 @@
-/* Edges at rest: chunks of 12 bytes an edge, in memory or in files; or on the device that found them. */
+/* Stores of edges: in chunks of 12 bytes per edge, in memory or in files, or in a device edge buffer. */
 #ifndef GPUCOR_EDGE_STORE_H
 #define GPUCOR_EDGE_STORE_H
 
@@ -13,39 +13,40 @@ extern "C" {
 
 /* ---- edges on a device ----------------------------------------------------------------------- */
 
-/* Edges that stay on the device that found them, until it is known which of them are wanted. A store has either a
- * buffer or chunks. */
+/* A device edge buffer holds edges on the device that found them until it is known which of them are needed. A store
+ * has either a buffer or chunks. */
 typedef struct gcor_edge_buffer gcor_edge_buffer;
 
-/* All functions are required, may use context->threads threads and can be interrupted. No weight is below the
+/* All functions are required, may use context->threads threads and can be interrupted. No edge's weight is below the
  * store's min. */
 typedef struct {
-    /* The number of edges with a weight of at least `min`. */
+    /* *count: the number of edges with a weight of at least `min`. */
     gcor_status (*count)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t *count);
-    /* The k-th largest weight, k from 1 to the number of edges; no weight is below `min`. */
+    /* *weight: the k-th largest one, k from 1 to the number of edges; no weight is below `min`. */
     gcor_status (*rank)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t k, double *weight);
-    /* Prune the edges with a smaller weight; *left: how many remain. */
+    /* Prunes the edges with a weight below `min`. *left: the number of the others. */
     gcor_status (*prune)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t *left);
-    /* How many edges of at least that weight each row has: n_row entries, the caller's. */
+    /* length[i]: the number of edges of row i with a weight of at least `min`; n_row elements, the caller's. */
     gcor_status (*lengths)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t n_row, int32_t *length);
-    /* As gcor_store_rows(), but nothing is freed. */
+    /* See gcor_store_rows(); frees nothing. */
     gcor_status (*rows)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t n_row,
                         const int32_t *start, int32_t *col, double *r);
-    /* As gcor_store_degrees(). */
+    /* See gcor_store_degrees(). */
     gcor_status (*degrees)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t n_var, int64_t *degree,
                            gcor_int128 *strength);
-    /* Hand all edges to edges->keep_tile(). */
+    /* Copies all edges to the host, for edges->keep_tile(); frees nothing. */
     gcor_status (*to_host)(gcor_edge_buffer *buffer, gcor_context *context, gcor_edges *edges);
     void (*free)(gcor_edge_buffer *buffer);
 } gcor_edge_buffer_type;
 
-/* A back end's buffer begins with this. */
+/* The first member of a back end's buffer. */
 struct gcor_edge_buffer {
     const gcor_edge_buffer_type *type;
     gcor_side side;
 };
 
-/* Whether edges may stay on the device, until they are counted and ranked, or taken as rows. */
+/* Where a store's edges are: always on the host; on the device, if it has a buffer, to be counted and ranked there; or
+ * on the device, to be read as compressed rows. R passes these numbers. */
 typedef enum { GCOR_ON_HOST, GCOR_ON_DEVICE, GCOR_ON_DEVICE_FOR_ROWS } gcor_edge_location;
 
 /* ---- the store --------------------------------------------------------------------------------- */
@@ -60,7 +61,7 @@ typedef struct {
     /* Chunks go to the file `spool` once those in memory take `budget` bytes; NULL: never. Forks share both. */
     gcor_run_file *spool;
     int64_t budget;
-    gcor_edge_location location; /* of a run into the store itself, not into a fork */
+    gcor_edge_location location; /* of edges that a run adds to this store; forks are on the host */
     gcor_edge_buffer *buffer;    /* owned; then there are no chunks, and `count` counts its edges. NULL: none */
     gcor_prefaulted *prefaulted; /* owned: memory for the rows of the buffer's edges. NULL: none */
 } gcor_store;
@@ -83,11 +84,11 @@ gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const cha
  * gcor_store_count() hold for weights from the k-th largest on only. */
 void gcor_store_want(gcor_store *store, int64_t k);
 
-/* For back ends: the buffer has n edges more; GCOR_TOO_MANY if that is too many. The store may prune the buffer and
+/* Called by a back end that has added n edges to the store's buffer. Fails with GCOR_TOO_MANY. May prune the buffer and
  * raise the rule's min weight. */
 gcor_status gcor_store_buffered(gcor_store *store, gcor_context *context, int64_t n);
 
-/* Move the buffer's edges to chunks; the store takes no buffer any more. Does nothing without a device edge buffer. */
+/* Moves the edges of the store's buffer to chunks, if it has one, and frees the buffer. Later edges go to chunks. */
 gcor_status gcor_store_to_host(gcor_store *store, gcor_context *context);
 
 /* As gcor_sink_load() of the file from `offset` on, but the edges stay in the file, where they are checked and counted
@@ -113,8 +114,8 @@ gcor_status gcor_store_starts(gcor_store *store, gcor_context *context, double m
 gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double min, int64_t n_row, const int32_t *start,
                             int32_t *col, double *r);
 
-/* Of a triangle: how many edges of a weight of at least `min` each variable has, and the sums of their weights
- * (fixed.h). Both have n_col entries, the caller's. */
+/* A triangle's degrees, the numbers of edges with a weight of at least `min` of each variable, and strengths, the sums
+ * of their weights (fixed.h). Both have n_col elements, the caller's. */
 gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double min, int64_t *degree,
                                gcor_int128 *strength);
 
