@@ -112,15 +112,15 @@ static void for_each_chunk(const std::vector<std::unique_ptr<EdgeChunk>> &chunks
     }
 }
 
-int64_t EdgeBuffer::count(double min) {
+void EdgeBuffer::count(double min, int64_t *count) {
     for_each_chunk(chunks, counts, 1, stream, [&](const double *r, int64_t n, unsigned blocks) {
         count_weights<<<blocks, COUNT_THREADS, 0, stream.handle>>>(r, n, head.side, min, counts.data);
     });
-    return (int64_t)*fetch_counts(1);
+    *count = (int64_t)*fetch_counts(1);
 }
 
 /* A radix select over gcor_short_of_one(), which is smallest for the largest weight. */
-double EdgeBuffer::rank(double min, int64_t k) {
+void EdgeBuffer::rank(double min, int64_t k, double *weight) {
     unsigned long long base = 0;
     int shift = 64;
     while (shift > 0 && gcor_short_of_one(min) >> (shift - 1) == 0) shift--;
@@ -134,12 +134,12 @@ double EdgeBuffer::rank(double min, int64_t k) {
         while (digit < DIGITS - 1 && (int64_t)found[digit] < k) k -= (int64_t)found[digit++];
         base += (unsigned long long)digit << shift;
     }
-    return gcor_weight_short_of_one(base);
+    *weight = gcor_weight_short_of_one(base);
 }
 
 void EdgeBuffer::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128 *strength) {
     DeviceDegrees sums;
-    SyncOnExit settled{stream.handle};
+    SyncOnExit sync{stream.handle};
     sums.clear(n_var, stream);
     for (const EdgeRun &run : runs) sums.add(run.positions, run.r, run.n, run.tile, 0, head.side, min, stream);
     wait();
@@ -150,13 +150,13 @@ void EdgeBuffer::degrees(double min, int64_t n_var, int64_t *degree, gcor_int128
 
 /* The remaining edges of a run are copied to scratch memory and back to the first chunk with capacity. No run before
  * has grown, so a run moves towards the beginning and overwrites only edges that were read. */
-int64_t EdgeBuffer::prune(double min) {
+void EdgeBuffer::prune(double min, int64_t *left) {
     DeviceArray<unsigned> positions;
     DeviceArray<double> r;
     DeviceArray<char> work;
-    SyncOnExit settled{stream.handle};
+    SyncOnExit sync{stream.handle};
     std::vector<EdgeRun> all;
-    int64_t left = 0;
+    int64_t sum = 0;
     runs.swap(all);
     for (const auto &chunk : chunks) chunk->used = 0;
     filling = 0;
@@ -175,9 +175,9 @@ int64_t EdgeBuffer::prune(double min) {
         check(
             cudaMemcpyAsync(runs.back().r, r.data, (size_t)n * sizeof *r.data, cudaMemcpyDeviceToDevice, stream.handle),
             WHAT);
-        left += n;
+        sum += n;
     }
-    return left;
+    *left = sum;
 }
 
 /* ---- copy to host ----------------------------------------------------------------------------------------- */
@@ -185,7 +185,7 @@ int64_t EdgeBuffer::prune(double min) {
 void EdgeBuffer::to_host(gcor_edges *edges) {
     DeviceArray<gcor_edge> list;
     PinnedArray<gcor_edge> host;
-    SyncOnExit settled{stream.handle};
+    SyncOnExit sync{stream.handle};
     for (const EdgeRun &run : runs) {
         list.reserve(run.n, WHAT);
         host.reserve(run.n, WHAT);
@@ -197,17 +197,16 @@ void EdgeBuffer::to_host(gcor_edges *edges) {
     }
 }
 
-/* ---- the table of functions -----------------------------------------------------------------------------------------
- */
+/* ---- the table of functions --------------------------------------------------------------------- */
 
 /* head is the first member. */
 static EdgeBuffer *buffer_of(gcor_edge_buffer *head) {
     return reinterpret_cast<EdgeBuffer *>(head);
 }
 
-/* Calls body(buffer) on the buffer's GPU, and makes an exception a status. */
-template <class Body>
-static gcor_status entered(gcor_edge_buffer *head, gcor_context *context, Body body) {
+/* An entry of the table: calls `function` on the buffer's GPU, and makes an exception a status. */
+template <auto function, class... Arguments>
+static gcor_status call(gcor_edge_buffer *head, gcor_context *context, Arguments... arguments) {
     EdgeBuffer *buffer = buffer_of(head);
     return guarded(context, [&] {
         if (buffer->owner != (int)getpid())
@@ -215,40 +214,8 @@ static gcor_status entered(gcor_edge_buffer *head, gcor_context *context, Body b
                                              "from; take them to memory before parallel::mclapply() and the like");
         check(cudaSetDevice(buffer->device), "choosing the GPU");
         buffer->context = context;
-        body(*buffer);
+        (buffer->*function)(arguments...);
     });
-}
-
-static gcor_status buffer_count(gcor_edge_buffer *head, gcor_context *context, double min, int64_t *count) {
-    *count = 0;
-    return entered(head, context, [&](EdgeBuffer &buffer) { *count = buffer.count(min); });
-}
-
-static gcor_status buffer_rank(gcor_edge_buffer *head, gcor_context *context, double min, int64_t k, double *weight) {
-    return entered(head, context, [&](EdgeBuffer &buffer) { *weight = buffer.rank(min, k); });
-}
-
-static gcor_status buffer_prune(gcor_edge_buffer *head, gcor_context *context, double min, int64_t *left) {
-    return entered(head, context, [&](EdgeBuffer &buffer) { *left = buffer.prune(min); });
-}
-
-static gcor_status buffer_lengths(gcor_edge_buffer *head, gcor_context *context, double min, int64_t n_row,
-                                  int32_t *length) {
-    return entered(head, context, [&](EdgeBuffer &buffer) { buffer.lengths(min, n_row, length); });
-}
-
-static gcor_status buffer_rows(gcor_edge_buffer *head, gcor_context *context, double min, int64_t n_row,
-                               const int32_t *start, int32_t *col, double *r) {
-    return entered(head, context, [&](EdgeBuffer &buffer) { buffer.rows(min, n_row, start, col, r); });
-}
-
-static gcor_status buffer_degrees(gcor_edge_buffer *head, gcor_context *context, double min, int64_t n_var,
-                                  int64_t *degree, gcor_int128 *strength) {
-    return entered(head, context, [&](EdgeBuffer &buffer) { buffer.degrees(min, n_var, degree, strength); });
-}
-
-static gcor_status buffer_to_host(gcor_edge_buffer *head, gcor_context *context, gcor_edges *edges) {
-    return entered(head, context, [&](EdgeBuffer &buffer) { buffer.to_host(edges); });
 }
 
 /* A forked process cannot free the parent's GPU memory, and does nothing. */
@@ -262,7 +229,8 @@ static void buffer_free(gcor_edge_buffer *head) {
 }
 
 static const gcor_edge_buffer_type TYPE = {
-    buffer_count, buffer_rank, buffer_prune, buffer_lengths, buffer_rows, buffer_degrees, buffer_to_host, buffer_free,
+    call<&EdgeBuffer::count>, call<&EdgeBuffer::rank>,    call<&EdgeBuffer::prune>,   call<&EdgeBuffer::lengths>,
+    call<&EdgeBuffer::rows>,  call<&EdgeBuffer::degrees>, call<&EdgeBuffer::to_host>, buffer_free,
 };
 
 EdgeBuffer *make_edge_buffer(int device, gcor_side side, int64_t max) {

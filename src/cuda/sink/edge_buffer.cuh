@@ -49,9 +49,9 @@ class EdgeBuffer {
     EdgeRun *add_run(const gcor_tile &tile, int64_t n);
 
     /* The functions of gcor_edge_buffer_type. */
-    int64_t count(double min);
-    double rank(double min, int64_t k);
-    int64_t prune(double min);
+    void count(double min, int64_t *count);
+    void rank(double min, int64_t k, double *weight);
+    void prune(double min, int64_t *left);
     void to_host(gcor_edges *edges);
     void lengths(double min, int64_t n_row, int32_t *length);
     void rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r);
@@ -80,7 +80,7 @@ class EdgeBuffer {
 /* Returns an empty buffer; the caller owns it and ends it with head.type->free(). Throws. */
 EdgeBuffer *make_edge_buffer(int device, gcor_side side, int64_t max);
 
-/* edge_ring.cu: sorted edges of a tile as the host has them. */
+/* edge_ring.cu: writes a tile's edges as the host's records, in the same order. */
 void unpack_edges(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
                   const Stream &stream);
 

@@ -115,30 +115,25 @@ void Band::reserve(int64_t entries) {
 }
 
 /* Copies all rows to the host; a band is made on the GPU while the band before it is copied. */
-class RowTransport {
-  public:
+struct RowTransport {
     gcor_context *context;
     const Stream &stream;
-    gcor_side side{};
-    double min = 0;
+    gcor_side side;
+    double min;
     std::vector<const EdgeRun *> runs; /* by column */
-    const int32_t *start = nullptr;
-    int32_t *col = nullptr;
-    double *r = nullptr;
-
-    RowTransport(gcor_context *of, const Stream &on) : context(of), stream(on) {}
-    void run(int64_t n_row);
-
-  private:
+    const int32_t *start;
+    int32_t *col;
+    double *r;
     Stream copy{true};
-    Band bands[ROW_BANDS];
-    DeviceArray<int> next; /* index of each row's next entry */
+    Band bands[ROW_BANDS]{};
+    DeviceArray<int> next{}; /* index of each row's next entry */
     SyncOnExit filled{stream.handle}, copied{copy.handle};
 
     void choose(Band &band, int64_t row, int64_t n_row);
     void fill(const Band &band);
     void send(Band &band);
     void take(Band &band);
+    void run(int64_t n_row);
 };
 
 void RowTransport::choose(Band &band, int64_t row, int64_t n_row) {
@@ -218,12 +213,6 @@ void RowTransport::run(int64_t n_row) {
 }
 
 void EdgeBuffer::rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r) {
-    RowTransport transport(context, stream);
-    transport.side = head.side;
-    transport.min = min;
-    transport.runs = by_column();
-    transport.start = start;
-    transport.col = col;
-    transport.r = r;
+    RowTransport transport{context, stream, head.side, min, by_column(), start, col, r};
     transport.run(n_row);
 }
