@@ -82,12 +82,10 @@ void DeviceEdges::find_in_values(const EdgeSlot &slot, const EdgeOutput &out) {
 }
 
 void DeviceEdges::compute(EdgeSlot &slot) {
-    cudaStream_t stream = state->compute.handle;
-    size_t bytes = N_COUNTS * sizeof(unsigned long long);
     slot.sent = false;
     slot.counts.reserve(N_COUNTS, "counts of edges");
     slot.host_counts.reserve(N_COUNTS, "counts of edges");
-    check(cudaMemsetAsync(slot.counts.data, 0, bytes, stream), "clearing counts");
+    clear(slot.counts.data, N_COUNTS, state->compute, "clearing counts");
     EdgeOutput out{};
     out.rule = rule();
     out.weigh = float_weighing(out.rule.side);
@@ -100,7 +98,6 @@ void DeviceEdges::compute(EdgeSlot &slot) {
         find_by_product(slot, out);
     else
         find_in_values(slot, out);
-    check(cudaMemcpyAsync(slot.host_counts.data, slot.counts.data, bytes, cudaMemcpyDeviceToHost, stream),
-          "copying counts");
+    copy_to_host(slot.host_counts.data, slot.counts.data, N_COUNTS, state->compute, "copying counts");
     slot.counted.record(state->compute);
 }
