@@ -1,6 +1,6 @@
 #include "elementary.h"
 
-#include "fisher.h"
+#include "artanh.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "../measure/coefficient.h"
 #include "../measure/design.h"
 #include "../measure/measure.h"
-#include "../source/missing.h"
+#include "../source/observations.h"
 #include "../source/source.h"
 #include "cpu.h"
 

@@ -1,7 +1,7 @@
 /* Multiplies the matrix of all coefficients by a vector without computing the coefficients: with unit-length columns
  * X they are X'X, and X'X v = X'(X v). */
-#ifndef GPUCOR_CPU_GRAM_H
-#define GPUCOR_CPU_GRAM_H
+#ifndef GPUCOR_GRAM_H
+#define GPUCOR_GRAM_H
 
 #include "../gpucor.h"
 

@@ -5,8 +5,8 @@
  * [k * width + v], width = CPU_MICRO_PANEL_BYTES / sizeof(element). A kernel multiplies CPU_KERNEL_ROWS variables of
  * one micro-panel with all of another. The sum of row r and column c is at sums[r * CPU_BLOCK_COLS + c]; it is
  * set, or with `add` added to. Panels and sums are aligned to CPU_ALIGNMENT. */
-#ifndef GPUCOR_CPU_KERNELS_H
-#define GPUCOR_CPU_KERNELS_H
+#ifndef GPUCOR_KERNELS_H
+#define GPUCOR_KERNELS_H
 
 #include <stdint.h>
 

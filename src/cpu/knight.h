@@ -1,7 +1,7 @@
 /* Kendall's tau-b pair by pair: cheaper than comparing all pairs of observations if there are few pairs of long
  * columns, or columns with few levels. The numerators are the same integers. */
-#ifndef GPUCOR_CPU_KNIGHT_H
-#define GPUCOR_CPU_KNIGHT_H
+#ifndef GPUCOR_KNIGHT_H
+#define GPUCOR_KNIGHT_H
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #include "../base/alloc.h"
 #include "../measure/measure.h"
 #include "session.h"
-#include "workers.h"
+#include "worker_pool.h"
 
 /* Replaces the data. */
 typedef struct {

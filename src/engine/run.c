@@ -3,10 +3,10 @@
 #include "run.h"
 #include "../sink/combine.h"
 #include "../measure/measure.h"
-#include "../source/missing.h"
+#include "../source/observations.h"
 #include "../measure/overlap.h"
 #include "session.h"
-#include "workers.h"
+#include "worker_pool.h"
 
 #include <stdio.h>
 #include <string.h>

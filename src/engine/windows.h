@@ -1,7 +1,7 @@
 /* Windows of consecutive observations: performs the same job for each window, reading columns in place. The work on
  * a window is a callback that runs the job. */
-#ifndef GPUCOR_WINDOWS_H
-#define GPUCOR_WINDOWS_H
+#ifndef GPUCOR_ENGINE_WINDOWS_H
+#define GPUCOR_ENGINE_WINDOWS_H
 
 #include "../source/derived.h"
 

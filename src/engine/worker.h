@@ -4,7 +4,7 @@
 #ifndef GPUCOR_WORKER_H
 #define GPUCOR_WORKER_H
 
-#include "workers.h"
+#include "worker_pool.h"
 
 /* A range of variables of one data set, identified by its first variable. */
 typedef struct {

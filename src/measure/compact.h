@@ -1,7 +1,7 @@
 /* The coefficients of all pairs in half the memory of doubles, as a product delivers them: floats, or integer
  * numerators from which the double follows, to the last bit, by the variables' norms. */
-#ifndef GPUCOR_COMPACT_H
-#define GPUCOR_COMPACT_H
+#ifndef GPUCOR_MEASURE_COMPACT_H
+#define GPUCOR_MEASURE_COMPACT_H
 
 #include "../gpucor.h"
 

@@ -1,6 +1,6 @@
 /* Weights of observations, the basis that columns are adjusted for, and a measure's options. */
-#ifndef GPUCOR_CORE_DESIGN_H
-#define GPUCOR_CORE_DESIGN_H
+#ifndef GPUCOR_DESIGN_H
+#define GPUCOR_DESIGN_H
 
 #include "../gpucor.h"
 

@@ -1,6 +1,6 @@
 /* The table of measures, and how a measure prepares a column. */
-#ifndef GPUCOR_CORE_MEASURE_H
-#define GPUCOR_CORE_MEASURE_H
+#ifndef GPUCOR_MEASURE_MEASURE_H
+#define GPUCOR_MEASURE_MEASURE_H
 
 #include "design.h"
 

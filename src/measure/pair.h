@@ -1,7 +1,7 @@
 /* Coefficients of pairwise-complete pairs: both columns are prepared again on their pairwise-complete observations,
  * by any measure. */
-#ifndef GPUCOR_CORE_PAIR_H
-#define GPUCOR_CORE_PAIR_H
+#ifndef GPUCOR_PAIR_H
+#define GPUCOR_PAIR_H
 
 #include "measure.h"
 

@@ -1,14 +1,14 @@
 /* What every call from R needs: its settings, its context, its end. Only src/r/ includes R's headers. Calls go down:
  *
  *     the entries (entries.h): cor.c, network.c, test.c, windows.c, ...
- *     a run: job.c, with part.c and subjects.c
+ *     a run: job.c, with shard.c and subjects.c
  *     its arguments: rules.c, source.c (file.c, asked.c)          its results: vector.c, memory.c
  *     call.c, progress.c, threads.c
  *
  * A call parses SEXPs and allocates R's memory before the engine acquires anything, and reports an error to R after
  * everything is freed, so that no jump out of R leaks. */
-#ifndef GPUCOR_R_CALL_H
-#define GPUCOR_R_CALL_H
+#ifndef GPUCOR_CALL_H
+#define GPUCOR_CALL_H
 
 #include "entries.h"
 

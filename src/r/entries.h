@@ -1,7 +1,7 @@
 /* The functions that R calls by .Call(), by file, with the number of their arguments. Each is documented where it is
  * defined. R/engine.R makes an R error of what r_failure() returns. */
-#ifndef GPUCOR_R_ENTRIES_H
-#define GPUCOR_R_ENTRIES_H
+#ifndef GPUCOR_ENTRIES_H
+#define GPUCOR_ENTRIES_H
 
 #define R_NO_REMAP
 #include <Rinternals.h>
@@ -13,7 +13,7 @@
     /* network.c */ ENTRY(r_edges, 7) ENTRY(r_neighbours, 9) ENTRY(r_histogram, 5) ENTRY(r_store_count, 3) \
         ENTRY(r_store_rank, 3) ENTRY(r_store_degrees, 3) ENTRY(r_store_rows, 4) ENTRY(r_store_entries, 3) \
         ENTRY(r_store_band, 6) \
-    /* edges.c */ ENTRY(r_sorted_edges, 4) \
+    /* sorted_edges.c */ ENTRY(r_sorted_edges, 4) \
     /* connectivity.c */ ENTRY(r_connectivity, 6) \
     /* gram.c */ ENTRY(r_gram_new, 4) ENTRY(r_gram_times, 3) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \

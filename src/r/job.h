@@ -1,12 +1,12 @@
 /* A run of the engine, from its arguments in R to its result. */
-#ifndef GPUCOR_R_JOB_H
-#define GPUCOR_R_JOB_H
+#ifndef GPUCOR_JOB_H
+#define GPUCOR_JOB_H
 
 #include "call.h"
 
 #include "../sink/combine.h"
 #include "../measure/design.h"
-#include "../source/missing.h"
+#include "../source/observations.h"
 #include "../measure/overlap.h"
 #include "../mask/pairs.h"
 #include "../source/raw_file.h"
@@ -69,7 +69,7 @@ typedef struct {
 
 /* x, y: as r_source_of() takes them, or several subjects (R/subjects.R); y may be NULL. by_row: the variables are x's
  * rows. method: a measure's number, from 0. use: a gcor_use. settings: list(backend, threads, memory, progress, keep,
- * devices, in_double, pairs, overlap, design, share, save, parts); rules.c and part.c document the last six. All data
+ * devices, in_double, pairs, overlap, design, share, save, parts); rules.c and shard.c document the last six. All data
  * stay R's. */
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
 /* Returns a list of these names, of which the first three must be n_obs, x_flags and y_flags. */
@@ -110,7 +110,7 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y);
 /* Sets how much memory the subjects' columns may take, if the call does not say. */
 void r_subjects_memory(r_job *q);
 
-/* ---- parts of a run (part.c) ---------------------------------------------------------------- */
+/* ---- parts of a run (shard.c) ---------------------------------------------------------------- */
 
 r_part r_part_parse(SEXP settings);
 gcor_status r_part_run(r_job *q, gcor_session *session, gcor_sink *sink);

@@ -2,7 +2,7 @@
 #include "call.h"
 
 #include "../sink/combine.h"
-#include "../base/fisher.h"
+#include "../base/artanh.h"
 #include "../measure/measure.h"
 #include "../engine/session.h"
 #include "../stats/test.h"

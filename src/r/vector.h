@@ -1,6 +1,6 @@
 /* R vectors whose memory is the buffer cache's, not R's (ALTREP), and memory around them. */
-#ifndef GPUCOR_R_VECTOR_H
-#define GPUCOR_R_VECTOR_H
+#ifndef GPUCOR_VECTOR_H
+#define GPUCOR_VECTOR_H
 
 #include "call.h"
 

@@ -19,7 +19,7 @@ extern "C" {
 
 typedef enum {
     GCOR_MEAN,     /* sum of weight r / total */
-    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/fisher.h) */
+    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/artanh.h) */
     GCOR_MIN,      /* the smallest; ignores weights */
     GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; ignores weights */
     GCOR_T,        /* Student's t of the subjects' z, as the coefficient t / sqrt(t^2 + df) (group_tests.h); ignores

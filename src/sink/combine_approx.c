@@ -2,7 +2,7 @@
  * coefficients of the remaining pairs are computed from the operands. */
 #include "combine.h"
 
-#include "../base/fisher.h"
+#include "../base/artanh.h"
 #include "../base/triangle.h"
 
 #include <string.h>

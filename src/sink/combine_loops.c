@@ -5,7 +5,7 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "../base/fisher.h"
+#include "../base/artanh.h"
 #include "../base/isa.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The sink that keeps every coefficient in 4 bytes (measure/compact.h). */
-#ifndef GPUCOR_COMPACT_SINK_H
-#define GPUCOR_COMPACT_SINK_H
+#ifndef GPUCOR_SINK_COMPACT_H
+#define GPUCOR_SINK_COMPACT_H
 
 #include "../measure/compact.h"
 

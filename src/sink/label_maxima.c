@@ -1,7 +1,7 @@
 #include "label_maxima.h"
 
 #include "../base/alloc.h"
-#include "../base/fisher.h"
+#include "../base/artanh.h"
 
 enum { BLOCK = GCOR_SUM_BLOCK };
 

@@ -4,7 +4,7 @@
 
 #include "../base/alloc.h"
 #include "../base/threads.h"
-#include "../base/fisher.h"
+#include "../base/artanh.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "autocorrelation.h"
 #include "exact.h"
-#include "observed.h"
+#include "pair_observations.h"
 #include "recompute.h"
 #include "tail.h"
 

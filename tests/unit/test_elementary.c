@@ -3,7 +3,7 @@
 #include "fixture.h"
 
 #include "../../src/base/elementary.h"
-#include "../../src/base/fisher.h"
+#include "../../src/base/artanh.h"
 
 #include <float.h>
 #include <math.h>

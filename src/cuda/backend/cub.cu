@@ -1,5 +1,5 @@
 /* Sorts columns for ranks (prepare/rank.cu) and for Knight's algorithm (product/kendall_knight.cu), sorts edges by
- * index (sink/edge_ring.cu), and filters edges (sink/edge_buffer.cu). */
+ * index (sink/edge_delivery.cu), and filters edges (sink/edge_buffer.cu). */
 #include "cub.cuh"
 
 #include "lanes.cuh"

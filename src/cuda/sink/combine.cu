@@ -2,7 +2,7 @@
  * coefficients are copied to the host, where all threads deliver them to the other sink. The numbers equal those of
  * sink/combine.c. */
 #include "sinks.cuh"
-#include "../../base/fisher.h"
+#include "../../base/artanh.h"
 #include "../../sink/combine.h"
 
 /* ---- kernels ----------------------------------------------------------------------------------------- */

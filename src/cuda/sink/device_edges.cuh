@@ -1,10 +1,10 @@
 /* Edges on the device: declarations of the files that find and deliver them.
  *
- *   edge_ring.cu     a ring of tiles: memory, order, and the copy to the host's sink
+ *   edge_delivery.cu     a ring of tiles: memory, order, and the copy to the host's sink
  *   edges.cu         finds a tile's edges, in a product's kernel or in stored values
  *   edge_sink.cuh    the sinks of a product's kernel: from sums to edges or candidates, with
  *                    edge_compare.cuh (comparisons in registers) and edge_output.cuh (writing edges)
- *   candidates.cu    decides which candidates of an approximate product are edges
+ *   edge_refine.cu    decides which candidates of an approximate product are edges
  *   own_min.cu       min weights of single variables
  *   edge_buffer.cuh  edges that stay on the device
  *   degrees.cu       degrees and strengths of variables
@@ -43,7 +43,7 @@ class DeviceEdges : public DeviceSink {
   public:
     using DeviceSink::DeviceSink;
 
-    /* edge_ring.cu */
+    /* edge_delivery.cu */
     SinkNeeds begin() override;
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
     void finish() override;
@@ -81,7 +81,7 @@ class DeviceEdges : public DeviceSink {
     void raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out);
     bool lacks_min(const gcor_tile &tile) const;
 
-    /* edge_ring.cu */
+    /* edge_delivery.cu */
     void multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
     int64_t wait_for_count(EdgeSlot &slot);
     void sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_positions, double *to_r);
@@ -94,7 +94,7 @@ class DeviceEdges : public DeviceSink {
     void deliver(EdgeSlot &slot);
 };
 
-/* candidates.cu: makes candidates edges, on state->compute. */
+/* edge_refine.cu: makes candidates edges, on state->compute. */
 void decide_candidates(gcor_state *state, const Product &product, const EdgeOutput &out);
 
 #endif

@@ -80,7 +80,7 @@ class EdgeBuffer {
 /* Returns an empty buffer; the caller owns it and ends it with head.type->free(). Throws. */
 EdgeBuffer *make_edge_buffer(int device, gcor_side side, int64_t max);
 
-/* edge_ring.cu: writes a tile's edges as the host's records, in the same order. */
+/* edge_delivery.cu: writes a tile's edges as the host's records, in the same order. */
 void unpack_edges(const unsigned *positions, const double *r, int64_t n, const gcor_tile &tile, gcor_edge *edges,
                   const Stream &stream);
 

@@ -184,7 +184,7 @@ static __device__ inline unsigned only_pairs(const Product &p, unsigned hits, co
 
 /* ---- the sinks -------------------------------------------------------------------------------------- */
 
-/* Products of signs give edges, HALF gives candidates (candidates.cu). */
+/* Products of signs give edges, HALF gives candidates (edge_refine.cu). */
 struct Edges : EdgeOutput {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);
     static constexpr bool hopper = true, long_blocks = true, counts = false;

@@ -1,9 +1,9 @@
 /* Chunks of edges. */
-#ifndef GPUCOR_EDGE_CHUNK_H
-#define GPUCOR_EDGE_CHUNK_H
+#ifndef GPUCOR_CHUNK_H
+#define GPUCOR_CHUNK_H
 
 #include "../../gpucor.h"
-#include "run_file.h"
+#include "spool_file.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* Radix sorts: of the edges of compressed rows, strongest first, and of a row's edges by column. */
-#ifndef GPUCOR_EDGE_SORT_H
-#define GPUCOR_EDGE_SORT_H
+#ifndef GPUCOR_SORT_H
+#define GPUCOR_SORT_H
 
 #include "edges.h"
 

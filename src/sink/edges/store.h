@@ -1,6 +1,6 @@
 /* Stores of edges: in chunks of 12 bytes per edge, in memory or in files, or in a device edge buffer. */
-#ifndef GPUCOR_EDGE_STORE_H
-#define GPUCOR_EDGE_STORE_H
+#ifndef GPUCOR_STORE_H
+#define GPUCOR_STORE_H
 
 #include "../../base/buffer.h"
 #include "chunk.h"

@@ -2,8 +2,8 @@
  * in any order and from any thread. Each thread has sums for the tile's rows and columns, which are added up after the
  * tile. Sums are fixed-point numbers (fixed.h), so that the order does not matter. With several thresholds, an edge
  * counts for the highest level that it reaches. */
-#ifndef GPUCOR_EDGE_SUMS_H
-#define GPUCOR_EDGE_SUMS_H
+#ifndef GPUCOR_SUMS_H
+#define GPUCOR_SUMS_H
 
 #include "../fixed.h"
 #include "../weight.h"

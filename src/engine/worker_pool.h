@@ -1,6 +1,6 @@
 /* The workers of a run: one thread per device. They draw squares of the shard from a queue until it is empty. */
-#ifndef GPUCOR_WORKERS_H
-#define GPUCOR_WORKERS_H
+#ifndef GPUCOR_WORKER_POOL_H
+#define GPUCOR_WORKER_POOL_H
 
 #include "../sink/combine.h"
 #include "../measure/overlap.h"
@@ -61,8 +61,8 @@ gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers)
 /* True if the status means that a device failed, so that another device may do its work. */
 int gcor_is_of_device(gcor_status status);
 
-/* workers.c: do the whole queue on the first n of the session's devices, each with `threads` threads. The job's sink
- * must have fork() and merge(). */
+/* worker_pool.c: do the whole queue on the first n of the session's devices, each with `threads` threads. The job's
+ * sink must have fork() and merge(). */
 gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads);
 
 #endif

@@ -1,4 +1,4 @@
-#include "observed.h"
+#include "pair_observations.h"
 
 #include "../base/alloc.h"
 #include "../measure/measure.h"

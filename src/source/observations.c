@@ -1,4 +1,4 @@
-#include "missing.h"
+#include "observations.h"
 
 #include "../base/alloc.h"
 #include "../measure/design.h"

@@ -1,7 +1,7 @@
 /* Files with chunks of edges: a temporary file that grows, or a saved file that is only read. Several stores and chunks
  * can use a file; it is closed when the last user leaves. */
-#ifndef GPUCOR_RUN_FILE_H
-#define GPUCOR_RUN_FILE_H
+#ifndef GPUCOR_SPOOL_FILE_H
+#define GPUCOR_SPOOL_FILE_H
 
 #include "../../gpucor.h"
 

@@ -1,5 +1,5 @@
 /* Files of edges. Reads and writes pass an offset, so that threads need no common file position. */
-#include "run_file.h"
+#include "spool_file.h"
 
 #include "../../base/os.h"
 #include "../../base/alloc.h"

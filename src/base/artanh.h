@@ -1,7 +1,7 @@
 /* Fisher's z and its inverse, with the same bits on every back end: only sums, products, quotients and bit
  * operations, none fused (rounding.h). Compilers vectorize loops over them. */
-#ifndef GPUCOR_FISHER_H
-#define GPUCOR_FISHER_H
+#ifndef GPUCOR_ARTANH_H
+#define GPUCOR_ARTANH_H
 
 #include "triangle.h"
 

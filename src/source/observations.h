@@ -1,6 +1,6 @@
 /* Selects the observations in use, by their weights and the rule `use`. */
-#ifndef GPUCOR_MISSING_H
-#define GPUCOR_MISSING_H
+#ifndef GPUCOR_OBSERVATIONS_H
+#define GPUCOR_OBSERVATIONS_H
 
 #include "../gpucor.h"
 

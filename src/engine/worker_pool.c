@@ -4,7 +4,7 @@
  *
  * The squares that a failed device has drawn go back to the queue, including completed ones, as its sink is
  * discarded. So no worker leaves before all drawn squares are safe in a sink. */
-#include "workers.h"
+#include "worker_pool.h"
 
 #include "../base/alloc.h"
 #include "../source/read_queue.h"
