@@ -25,10 +25,11 @@ static int64_t values_of_pair(const gcor_combine *c) {
 }
 
 int64_t gcor_combine_side(const gcor_combine *c, int threads, int64_t bytes) {
-    enum { CACHE = 1 << 19, MIN = 256, MAX = 4096 };
+    enum { CACHE = 1 << 19, APPROX_CACHE = 1 << 21, MIN = 256, MAX = 4096 };
     int64_t each = (int64_t)sizeof(double) * (values_of_pair(c) + c->rule->skips), side = MIN;
     if (c->sink.approximate) each = sizeof(float);
-    if (bytes < (int64_t)CACHE * threads) bytes = (int64_t)CACHE * threads;
+    /* Approximate values take so little time that starting the threads for each subject's tile would show. */
+    bytes = gcor_max(bytes, (int64_t)(c->sink.approximate ? APPROX_CACHE : CACHE) * threads);
     while (side < MAX && 4 * side * side * each <= 2 * bytes) side *= 2;
     return side;
 }
