@@ -229,7 +229,7 @@ most_edges <- function(task) {
   if (isTRUE(task$to_file) || isTRUE(state$replay$is_planning)) 2^53 else constant("most edges")
 }
 
-# What src/r/network.c reads into one struct.
+# Builds the list that parse_plan() of src/r/network.c reads into one struct; edge_pass() describes its elements.
 store_rule <- function(task, least = 0, ceiling = 2, wanted = 0, stay = 0L) {
   list(side = constant(task$sign), least = least, ceiling = ceiling, spool = task$spool, wanted = wanted, stay = stay)
 }

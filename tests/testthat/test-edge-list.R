@@ -110,3 +110,13 @@ test_that("a list of edges with names does what a data frame does", {
   expect_identical(edges(), truth)
   expect_identical(utils::capture.output(print(edges())), utils::capture.output(print(truth)))
 })
+
+test_that("names are picked by their numbers, which must be there", {
+  names <- c("b", "a", NA, "\u00e9", "a", "")
+  numbers <- c(1L, 2L, 6L, 5L, 4L, 1L, 1L, 3L, 2L)
+  expect_identical(names_at(numbers, names), names[numbers])
+  expect_identical(names_at(numbers, NULL), numbers)
+  expect_identical(names_at(integer(), names), character())
+  expect_identical(names_at(integer(), character()), character())
+  for (bad in list(0L, 7L, NA_integer_, -1L)) expect_error(names_at(c(1L, bad), names), "there is no name")
+})
