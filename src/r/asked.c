@@ -1,5 +1,5 @@
-/* The source that asks R for columns of an object that R/outside.R can read. Only R's thread reads it, and no error or
- * interrupt jumps out of R through the engine. */
+/* The source that asks R for columns of an object that R/data-outside.R can read. Only R's thread reads it, and no
+ * error or interrupt jumps out of R through the engine. */
 #include "job.h"
 
 /* Evaluates a call of one of the package's functions. */

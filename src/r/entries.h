@@ -1,5 +1,5 @@
 /* The functions that R calls by .Call(), by file, with the number of their arguments. Each is documented where it is
- * defined. R/engine.R makes an R error of what r_failure() returns. */
+ * defined. R/base-engine.R makes an R error of what r_failure() returns. */
 #ifndef GPUCOR_ENTRIES_H
 #define GPUCOR_ENTRIES_H
 

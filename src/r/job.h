@@ -38,7 +38,7 @@ typedef union {
     gcor_raw_source raw;
     r_asked asked;
 } r_source;
-/* x: a numeric, integer or logical matrix, a dgCMatrix, a gpuCorFile, or what R/outside.R reads. */
+/* x: a numeric, integer or logical matrix, a dgCMatrix, a gpuCorFile, or what R/data-outside.R reads. */
 r_source r_source_of(SEXP x, int by_row);
 
 /* ---- the job (job.c) --------------------------------------------------------------------- */
@@ -67,10 +67,10 @@ typedef struct {
     r_call call;
 } r_job;
 
-/* x, y: as r_source_of() takes them, or several subjects (R/subjects.R); y may be NULL. by_row: the variables are x's
- * rows. method: a measure's number, from 0. use: a gcor_use. settings: list(backend, threads, memory, progress, keep,
- * devices, in_double, pairs, overlap, design, share, save, parts); rules.c and shard.c document the last six. All data
- * stay R's. */
+/* x, y: as r_source_of() takes them, or several subjects (R/data-subjects.R); y may be NULL. by_row: the variables are
+ * x's rows. method: a measure's number, from 0. use: a gcor_use. settings: list(backend, threads, memory, progress,
+ * keep, devices, in_double, pairs, overlap, design, share, save, parts); rules.c and shard.c document the last six. All
+ * data stay R's. */
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
 /* Returns a list of these names, of which the first three must be n_obs, x_flags and y_flags. */
 SEXP r_job_result(r_job *q, const char **names);

@@ -1,4 +1,4 @@
-/* Ctrl-C without a jump through the engine, and reports of progress to R, which R/progress.R shows. */
+/* Ctrl-C without a jump through the engine, and reports of progress to R, which R/run-progress.R shows. */
 #include "call.h"
 
 #include <setjmp.h>

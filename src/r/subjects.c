@@ -1,4 +1,4 @@
-/* Several subjects: an object of class gpuCorSubjects (R/subjects.R) in place of a matrix. */
+/* Several subjects: an object of class gpuCorSubjects (R/data-subjects.R) in place of a matrix. */
 #include "job.h"
 
 #include "../base/os.h"

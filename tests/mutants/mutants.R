@@ -99,21 +99,21 @@ mutants <- list(
          "connectivity|power"),
 
   # ---- R
-  mutant("FDR rank", "R/significance.R", "r <- least(fdr * found / tests)", "r <- least(fdr * (found + 1) / tests)",
+  mutant("FDR rank", "R/step-significance.R", "r <- least(fdr * found / tests)", "r <- least(fdr * (found + 1) / tests)",
          "edge-tests|network"),
-  mutant("edges of a density", "R/density.R", "function(density, pairs) ceiling(density * pairs)",
+  mutant("edges of a density", "R/step-density.R", "function(density, pairs) ceiling(density * pairs)",
          "function(density, pairs) floor(density * pairs)", "densit|network"),
-  mutant("p values by permutation", "R/gputools.R", "p.value = (found$counts + 1) / (n_perm + 1)",
+  mutant("p values by permutation", "R/verb-gputools.R", "p.value = (found$counts + 1) / (n_perm + 1)",
          "p.value = found$counts / n_perm", "gputools"),
   mutant("maxT's count", "src/r/maxima.c", "(double)(1 + n - below) / (double)(1 + n)",
          "(double)(n - below) / (double)n",
          "test|adjusted"),
-  mutant("Fisher's weights", "R/subjects.R", "  n - 3\n}", "  n\n}", "subjects"),
-  mutant("error of a difference", "R/subjects.R", "variance / (x$counted$n - 3)", "variance / x$counted$n",
+  mutant("Fisher's weights", "R/data-subjects.R", "  n - 3\n}", "  n\n}", "subjects"),
+  mutant("error of a difference", "R/data-subjects.R", "variance / (x$counted$n - 3)", "variance / x$counted$n",
          "compare|effects"),
-  mutant("weighted ranks of covariates", "R/covariates.R", "(cumsum(weight) - weight / 2)[groups]",
+  mutant("weighted ranks of covariates", "R/data-covariates.R", "(cumsum(weight) - weight / 2)[groups]",
          "cumsum(weight)[groups]", "covariates"),
-  mutant("rank of covariates", "R/covariates.R", "rank <- sum(abs(diag(decomposed$qr)) > SAME_SPAN)",
+  mutant("rank of covariates", "R/data-covariates.R", "rank <- sum(abs(diag(decomposed$qr)) > SAME_SPAN)",
          "rank <- ncol(decomposed$qr)", "covariates"),
 
   # ---- CUDA's host side, on a machine with a GPU

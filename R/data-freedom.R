@@ -1,5 +1,5 @@
 # Degrees of freedom of p values: those that are given, what weights leave of the number of observations, and what
-# regression does to Bartlett's formula. The help of it is gpucor-measures (R/measures.R).
+# regression does to Bartlett's formula. The help of it is gpucor-measures (R/help-measures.R).
 
 # NULL, a number, or "bartlett".
 check_df <- function(df, method, tests) {

@@ -1,5 +1,5 @@
 # Which weight each observation has, what columns are freed of before they are compared, and the options of measures:
-# what the engine calls a design. The help of it is gpucor-measures (R/measures.R).
+# what the engine calls a design. The help of it is gpucor-measures (R/help-measures.R).
 
 # The arguments, in the `...` of every function that takes x; and those that are options of a measure.
 DESIGN <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr", "df")
