@@ -102,20 +102,6 @@ having_argument <- function(name) {
   verbs[vapply(verbs, function(verb) name %in% own_arguments(verb), NA)]
 }
 
-# A single number in the place of a second matrix: somebody meant a threshold.
-check_not_threshold <- function(x, y) {
-  if (!is_number(y) || is_subjects(x) || NROW(x) == 1L) return(invisible())
-  fail("'y' is ", show_value(y), ", a single number, and would be a second matrix; for a threshold write threshold = ",
-       show_value(y))
-}
-
-# Where a number in the place of y is taken for a threshold.
-check_as_threshold <- function(y) {
-  if (isTRUE(y >= 0 && y <= 1)) return(y)
-  fail("'y' must be a second matrix, or in its place a threshold in [0, 1], not ", show_value(y),
-       "; for a power write power = ", show_value(y))
-}
-
 # The method that a value in the place of another argument names; NA: none.
 method_named <- function(value) {
   if (!is.character(value) || length(value) != 1L || is.na(value) || nchar(value) < 3L) return(NA_character_)
@@ -124,11 +110,3 @@ method_named <- function(value) {
 }
 
 method_way_out <- function(method) paste0("; for the measure write method = \"", method, "\"")
-
-# Words in the place of a second matrix.
-check_not_words <- function(y) {
-  if (!is.character(y) || length(y) != 1L || is.na(y)) return(invisible())
-  method <- method_named(y)
-  way_out <- if (!is.na(method)) method_way_out(method) else if (y %in% uses) paste0("; write use = \"", y, "\"")
-  if (!is.null(way_out)) fail("'y' is \"", y, "\", and would be a second matrix", way_out)
-}

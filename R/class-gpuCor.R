@@ -58,8 +58,6 @@ size_of <- function(x) {
   n
 }
 
-pairs_of <- function(n) n * (n - 1) / 2
-
 #' @rdname gpuCor-class
 #' @export
 as.matrix.gpuCor <- function(x, ...) {
@@ -116,20 +114,6 @@ Math.gpuCor <- function(x, ...) {
 describe_pairs <- function(method, n_var, n_obs) {
   paste0(method_title(method), " of ", n_of(n_var, "variable"), ": ", n_of(pairs_of(n_var), "pair"), ", ",
          n_of(n_obs, "observation"))
-}
-
-format_count <- function(n) format(n, big.mark = ",", scientific = FALSE)
-
-# "1 edge", "2 edges".
-n_of <- function(n, thing) paste0(format_count(n), " ", thing, if (n != 1) "s")
-
-# Long names would break the corner that is printed into many pieces; their ends tell them apart.
-shorten <- function(text, width) {
-  n <- nchar(text)
-  long <- n > width
-  tail <- (width - 3L) %/% 2L
-  text[long] <- paste0(substr(text[long], 1L, width - 3L - tail), "...", substring(text[long], n[long] - tail + 1L))
-  text
 }
 
 #' @rdname gpuCor-class

@@ -35,8 +35,6 @@ NULL
 
 with_gpucor <- function() paste0("with gpucor ", package_version_text(), " for R ", getRversion())
 
-percent <- function(share) paste0(format(signif(100 * share, 3)), " %")
-
 # Sentences in the width of the screen.
 print_methods <- function(x) cat(strwrap(x$methods, 0.9 * getOption("width")), sep = "\n")
 

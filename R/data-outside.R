@@ -3,12 +3,6 @@
 
 is_outside <- function(x) inherits(x, c("gpuCorFile", "DelayedMatrix", "big.matrix"))
 
-# `what` needs the package.
-need_package <- function(package, what) {
-  if (requireNamespace(package, quietly = TRUE)) return(invisible())
-  fail(what, " takes package ", package, ", which is not installed: BiocManager::install(\"", package, "\")")
-}
-
 # What is outside as it can be read, or an error.
 check_outside <- function(x, name) {
   if (inherits(x, "gpuCorFile")) return(if (x$kind == "sparse") read_sparse(x) else x)

@@ -49,7 +49,7 @@ stop_run <- function(result) {
     signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))
     invokeRestart("abort")
   }
-  fail(result$message)
+  fail_run(result$message)
 }
 
 # How many variables a flag is up for, and the first of them; NULL: none.
@@ -115,4 +115,9 @@ warn_constant <- function(result, names_x, names_y, what = "columns") {
     warning("the standard deviation is zero (", paste(text, collapse = "; "), ")", call. = FALSE)
   }
   warn_fallback(result, names_x, names_y, what)
+}
+
+# Which observations count, and whether pairs have their own (r_observations).
+count_observations <- function(x, y, method, use, settings) {
+  checked(.Call(r_observations, x, y, method_code(method), use, settings))
 }

@@ -11,7 +11,7 @@ check_memory <- function(bytes, what, of, hint) {
   .Call(r_reclaim)
   free <- free_memory()
   if (bytes <= free) return(invisible())
-  fail(what, " takes ", format_bytes(bytes), ", for ", of, "; ", format_bytes(free), " of memory are free; ",
+  fail_memory(what, " takes ", format_bytes(bytes), ", for ", of, "; ", format_bytes(free), " of memory are free; ",
        if (is.function(hint)) hint(free) else hint)
 }
 
@@ -83,32 +83,6 @@ check_arithmetic_memory <- function(operands, operator) {
 }
 
 # ---- edges
-
-# Edges that a criterion makes, as far as it tells: every pair counts with sign = "absolute" only.
-edges_of_task <- function(task) {
-  value <- max(task$criterion$value)
-  switch(task$criterion$name,
-    density = edges_of_density(value, task$pairs),
-    k = if (task$mutual) 0 else min(task$pairs, max(ncol(task$x), ncol(task$y)) * value / 2),
-    0
-  )
-}
-
-# Bytes of an edge where it is found, and in R.
-EDGE_BYTES <- 24
-
-# Edges that go to a file are kept on the disk. More than a sparse matrix holds are an error of their own.
-check_edge_memory <- function(task) {
-  if (task$sign != "absolute" || !is.null(task$spool) || !is.null(task$settings$pairs)) return(invisible())
-  if (isTRUE(state$replay$is_planning)) return(invisible())
-  n <- edges_of_task(task)
-  if (n > most_edges(task)) return(invisible())
-  hint <- function(free) {
-    if (identical(calling_verb(), "gpuCorNetwork")) "file = keeps the network on the disk" else "ask for fewer"
-  }
-  check_memory(EDGE_BYTES * n, paste0(task$criterion$name, " = ", format(max(task$criterion$value))), n_of(n, "edge"),
-               hint)
-}
 
 # ---- data
 

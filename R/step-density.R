@@ -57,8 +57,6 @@ are_few <- function(task) edges_of_density(max(task$criterion$value), task$pairs
 # Edges that whoever wants no network may store: at 12 bytes each, and a few more than are wanted, half a gigabyte.
 MOST_STORED <- 2^25
 
-edges_of_density <- function(density, pairs) ceiling(density * pairs)
-
 # ---- a sample of the columns
 
 # Columns to take at most, and of values; at least, where there are as many; and how many of the sample's

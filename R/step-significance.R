@@ -43,11 +43,6 @@ exact_distribution <- function(method, n) {
 # The distribution of a coefficient with df degrees of freedom. ranks: it is Spearman's rho, with one by its moments.
 t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
 
-# Which observations count, and whether pairs have their own (r_observations).
-count_observations <- function(x, y, method, use, settings) {
-  checked(.Call(r_observations, x, y, method_code(method), use, settings))
-}
-
 # Min number of observations of a pair that has a p value; NULL: the fewest that can be tested.
 check_min_obs <- function(min_obs) if (is.null(min_obs)) LEAST_OBS else check_whole(min_obs, "min_obs", LEAST_OBS)
 LEAST_OBS <- 3

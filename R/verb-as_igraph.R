@@ -67,13 +67,6 @@ graph_way_out <- function(net) {
          "igraph::graph_from_adjacency_matrix(net, \"undirected\", weighted = TRUE, diag = FALSE)")
 }
 
-is_network <- function(x) isS4(x) && (is(x, "gpuCorNetwork") || is(x, "gpuCorNetworkXY"))
-
-need_cran_package <- function(package, what) {
-  if (requireNamespace(package, quietly = TRUE)) return(invisible())
-  fail(what, " takes package ", package, ": install.packages(\"", package, "\")")
-}
-
 # Attributes are given with the edges: to set one later copies all of them.
 graph_of <- function(net) {
   symmetric <- is(net, "dsCMatrix")

@@ -108,8 +108,6 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   new_connectivity(sums, task, wanted, breaks)
 }
 
-is_number <- function(value) is.numeric(value) && length(value) == 1L && is.null(dim(value))
-
 # ---- what is wanted
 
 map_names <- c("mean", "z", "icc", "eigenvector")

@@ -248,9 +248,3 @@ times_over <- function(times) {
   shown <- format(times, digits = 2)
   if (shown == "1") "once" else paste(shown, "times over")
 }
-
-show_seconds <- function(seconds) {
-  if (seconds < 120) return(paste(format(max(seconds, 0.01), digits = 2), "s"))
-  if (seconds < 7200) return(paste(round(seconds / 60), "min"))
-  paste(format(seconds / 3600, digits = 3), "h")
-}

@@ -1,5 +1,4 @@
 # Which GPUs this session uses.
-state <- new.env(parent = emptyenv())
 state$devices <- 0L
 
 #' Choose GPUs, and see what there is
@@ -93,10 +92,4 @@ print.gpuInfo <- function(x, ...) {
 # What configure said of a C compiler without OpenMP, if it said that.
 why_no_openmp <- function(configured) {
   regmatches(configured, regexpr(", as the C compiler has no OpenMP( [(][^)]*[)])?", configured))
-}
-
-# "12 kB", "1.5 GB".
-format_bytes <- function(bytes) {
-  unit <- max(1, min(4, floor(log(max(bytes, 1), 1000))))
-  paste(format(signif(bytes / 1000^unit, 3), big.mark = ",", scientific = FALSE), c("kB", "MB", "GB", "TB")[unit])
 }

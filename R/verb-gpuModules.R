@@ -198,16 +198,6 @@ check_module_memory <- function(n_genes) {
 
 # ---- arguments
 
-# `what` needs all of the packages.
-need_packages <- function(packages, what) {
-  there <- vapply(packages, requireNamespace, NA, quietly = TRUE)
-  if (all(there)) return(invisible())
-  names <- paste0('"', packages[!there], '"')
-  fail(what, " takes ", if (sum(!there) > 1L) "packages " else "package ", paste(packages[!there], collapse = " and "),
-       ", not installed here: BiocManager::install(", if (length(names) > 1L) "c(", toString(names),
-       if (length(names) > 1L) ")", ")")
-}
-
 check_within <- function(value, name, least, most) {
   ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= least && value <= most
   if (!ok) {

@@ -1,0 +1,29 @@
+# Numbers, sizes and times as messages show them.
+
+# "1 edge", "2 edges".
+n_of <- function(n, thing) paste0(format_count(n), " ", thing, if (n != 1) "s")
+
+format_count <- function(n) format(n, big.mark = ",", scientific = FALSE)
+
+# "12 kB", "1.5 GB".
+format_bytes <- function(bytes) {
+  unit <- max(1, min(4, floor(log(max(bytes, 1), 1000))))
+  paste(format(signif(bytes / 1000^unit, 3), big.mark = ",", scientific = FALSE), c("kB", "MB", "GB", "TB")[unit])
+}
+
+show_seconds <- function(seconds) {
+  if (seconds < 120) return(paste(format(max(seconds, 0.01), digits = 2), "s"))
+  if (seconds < 7200) return(paste(round(seconds / 60), "min"))
+  paste(format(seconds / 3600, digits = 3), "h")
+}
+
+# Long names would break the corner that is printed into many pieces; their ends tell them apart.
+shorten <- function(text, width) {
+  n <- nchar(text)
+  long <- n > width
+  tail <- (width - 3L) %/% 2L
+  text[long] <- paste0(substr(text[long], 1L, width - 3L - tail), "...", substring(text[long], n[long] - tail + 1L))
+  text
+}
+
+percent <- function(share) paste0(format(signif(100 * share, 3)), " %")

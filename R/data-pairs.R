@@ -1,0 +1,102 @@
+# The mask of pairs, as the engine takes it.
+
+# In the order of the engine's numbers.
+relations <- c("within", "between", "nearer", "farther")
+
+# relation: as the engine knows it; x and y: label (numbers from 0, NA: -1) and place (a column for each variable).
+new_pairs <- function(relation, traits, distance = 0) {
+  ok <- is.numeric(distance) && length(distance) == 1L && is.finite(distance) && distance >= 0
+  if (!ok) fail("'distance' must be a number, not negative, not ", show_value(distance))
+  dims <- if (is.null(traits$x$place)) 0L else nrow(traits$x$place)
+  structure(list(relation = match(relation, relations) - 1L, dims = dims, distance = as.numeric(distance),
+                 x = traits$x, y = traits$y), class = "gpuCorPairs")
+}
+
+traits_of_labels <- function(labels, y) {
+  for (given in list(labels, y)) {
+    if (!is.null(given) && !(is.atomic(given) && is.null(dim(given)))) {
+      fail("labels must be a vector, a label for each column, not of class ", class(given)[1L])
+    }
+  }
+  code_labels(list(label = labels, place = NULL), if (!is.null(y)) list(label = y, place = NULL))
+}
+
+traits_of <- function(coords, y) {
+  x <- place_of(coords, "coords")
+  y <- if (!is.null(y)) place_of(y, "y")
+  if (!is.null(y) && (nrow(x$place) != nrow(y$place) || is.null(x$label) != is.null(y$label))) {
+    fail("'y' must have the dimensions that 'coords' has")
+  }
+  code_labels(x, y)
+}
+
+GROUP_NAMES <- c("chromosome", "chr", "chrom", "seqnames")
+
+place_of <- function(coords, name) {
+  label <- NULL
+  if (is.data.frame(coords)) {
+    is_group <- !vapply(coords, is.numeric, NA) | tolower(names(coords)) %in% GROUP_NAMES
+    if (sum(is_group) > 1L) fail("'", name, "' has more than one column of groups: ", toString(names(coords)[is_group]))
+    if (any(is_group)) label <- coords[[which(is_group)]]
+    coords <- as.matrix(coords[!is_group])
+  }
+  if (is.numeric(coords) && is.null(dim(coords))) coords <- matrix(coords, ncol = 1L)
+  if (!is.matrix(coords) || !is.numeric(coords) || !ncol(coords) %in% 1:3) {
+    fail("'", name, "' must be a numeric matrix with a row for each column of the data and up to 3 columns, or a data ",
+         "frame, such as of chromosome and position, not ",
+         if (is_voxels(coords)) "voxels' values; voxelCoords() has their places" else show_value(coords))
+  }
+  place <- t(coords)
+  storage.mode(place) <- "double"
+  list(label = label, place = unname(place))
+}
+
+# Numbers from 0, in the order in which labels come first.
+code_labels <- function(x, y) {
+  if (!is.null(x$label)) {
+    known <- unique(c(as.character(x$label), if (!is.null(y)) as.character(y$label)))
+    known <- known[!is.na(known)]
+    code <- function(labels) match(as.character(labels), known, nomatch = 0L) - 1L
+    x$label <- code(x$label)
+    if (!is.null(y)) y$label <- code(y$label)
+  }
+  list(x = x, y = y)
+}
+
+traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
+
+# Those of the settings, for data of so many columns.
+check_pairs <- function(pairs, x, y) {
+  if (is.null(pairs)) return(NULL)
+  if (!inherits(pairs, "gpuCorPairs")) {
+    fail("'pairs' must come from within(), between(), nearer() or farther(), not be ", show_value(pairs))
+  }
+  if (is.null(y) && !is.null(pairs$y)) fail("'pairs' is of columns of 'x' with those of 'y', and there is no 'y'")
+  if (!is.null(y) && is.null(pairs$y)) fail("'pairs' says nothing of the columns of 'y': give it 'y', too")
+  for (name in c("x", if (!is.null(y)) "y")) {
+    n <- traits_length(pairs[[name]])
+    columns <- ncol(list(x = x, y = y)[[name]])
+    if (n != columns) fail("'pairs' is of ", n_of(n, "column"), ", and '", name, "' has ", format_count(columns))
+  }
+  unclass(pairs)
+}
+
+# How many pairs there are, or of those how many count.
+count_pairs_of <- function(x, y, settings) {
+  if (is.null(settings$pairs)) return(count_pairs(x, y))
+  checked(.Call(r_count_pairs, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y), settings))
+}
+
+# The same rule for some of the columns.
+pick_pairs <- function(pairs, of_x, of_y) {
+  if (is.null(pairs)) return(NULL)
+  pick <- function(side, columns) {
+    if (is.null(side) || is.null(columns)) return(side)
+    list(label = side$label[columns], place = if (!is.null(side$place)) side$place[, columns, drop = FALSE])
+  }
+  pairs["x"] <- list(pick(pairs$x, of_x))
+  pairs["y"] <- list(pick(pairs$y, of_y))
+  pairs
+}
+
+count_pairs <- function(x, y) if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y)
