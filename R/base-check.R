@@ -65,16 +65,11 @@ check_whole <- function(value, name, least, most = Inf, way_out = "") {
 # In the order of the numbers by which stats::cor and the engine know a rule for missing values.
 uses <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
 
-use_way_out <- function(use) {
-  method <- method_named(use)
-  if (is.na(method)) meant_value(use, uses) else method_way_out(method)
-}
-
 check_use <- function(use) {
   found <- if (is.character(use) && length(use) == 1L) pmatch(use, uses) else NA
   if (is.na(found)) {
     fail("invalid 'use' argument: it must be one of ", paste0('"', uses, '"', collapse = ", "), ", not ",
-         show_value(use), use_way_out(use))
+         show_value(use), meant_value(use, uses))
   }
   found
 }

@@ -7,7 +7,7 @@
 #   freedom that regression takes), df (a number or "bartlett").
 # weights: as check_weights() returns them; regressors: as regressors_of() does.
 adjustment_of_design <- function(asked, method, regressors, weights, lost, effective) {
-  options <- changed_options(asked, method)
+  options <- changed_options(asked$options, method)
   found <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
                 graded = if (any(weights > 0 & weights < 1)) TRUE, zeros = if (any(weights == 0)) sum(weights == 0),
                 effective = effective, options = if (length(options)) options, lost = if (lost > 0) lost, df = asked$df)
@@ -16,9 +16,9 @@ adjustment_of_design <- function(asked, method, regressors, weights, lost, effec
 }
 
 # Options of the measure with another value than the default, as texts.
-changed_options <- function(asked, method) {
+changed_options <- function(options, method) {
   known <- measure_of(method)$options[[1L]]
-  given <- asked[intersect(names(asked), names(known))]
+  given <- options[intersect(names(options), names(known))]
   changed <- vapply(names(given), FUN.VALUE = NA, function(name) {
     check_option(given[[name]], name, known[[name]]) != known[[name]]$value
   })

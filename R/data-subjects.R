@@ -82,9 +82,6 @@
 #' @name subjects
 NULL
 
-# Arguments that say how subjects are combined, in the `...` of the functions that take them.
-COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm", "effects")
-
 combinations <- c("mean", "fisher", "min", "quantile")
 
 is_subjects <- function(x) is.function(x) || (is.list(x) && !is.object(x))
@@ -97,7 +94,7 @@ check_data <- function(x, y, use, method, settings, tests = FALSE) {
   if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests))
   if (length(given)) {
     fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices",
-         if (names(given)[1L] == "na.rm") USE_WAY_OUT else "; leave it out")
+         "; leave it out")
   }
   check_input(x, y, use, method, settings$assay)
 }

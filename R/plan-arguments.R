@@ -6,11 +6,10 @@
 PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
 
 # Arguments of the function that do not belong in a plan: data, settings of a process, and where the result goes.
-OUTSIDE_PLANS <- c("x", "y", "backend", "...", "file", "compression", "shards", "pairs")
+OUTSIDE_PLANS <- c("x", "y", "...", "control", "file", "compression", "shards", "pairs")
 
 plan_arguments <- function(verb) {
-  c(setdiff(names(formals(get(check_choice(verb, PLANNABLE, "verb"), topenv()))), OUTSIDE_PLANS), DESIGN,
-    option_names(), COMBINATION)
+  setdiff(names(formals(get(check_choice(verb, PLANNABLE, "verb"), topenv()))), OUTSIDE_PLANS)
 }
 
 check_verb_arguments <- function(given, verb) {

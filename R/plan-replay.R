@@ -179,9 +179,9 @@ round_needed <- function(round, notes, task, settings) {
 }
 
 # After a round whose shards are all there, the next one, where one is planned.
-advance <- function(plan, x, y, settings) {
+advance <- function(plan, x, y, control) {
   round <- current_round(plan)
   if (round$is_last || nrow(finished_shards(plan, round)) < plan$shards) return(round)
-  result <- replay(plan, x, y, settings)
+  result <- replay(plan, x, y, list(control = control))
   if (is_round(result)) result$round else round
 }

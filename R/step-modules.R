@@ -32,7 +32,7 @@ cut_tree <- function(job) {
   }
   tree <- fastcluster::hclust(distance, method = "average")
   n <- attr(distance, "Size")
-  square <- .Call(r_unfold, distance, n, numeric(n), choose_threads(setting(job$further$threads, "threads")))
+  square <- .Call(r_unfold, distance, n, numeric(n), new_settings(job$further$control)$threads)
   if (is.list(square)) stop_run(square)
   rm(distance)
   arguments <- c(list(dendro = tree, distM = square, method = "hybrid"), job$cut)

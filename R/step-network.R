@@ -27,13 +27,12 @@ check_one_criterion <- function(given) {
 
 # Everything that the passes over the data need to know. takes_all: many subjects may be given. takes_pairs: and a mask
 # of pairs.
-network_task <- function(x, y, criterion, sign, use, method, backend, ..., takes_all = TRUE, takes_pairs = takes_all) {
+network_task <- function(x, y, criterion, sign, use, method, settings, takes_subjects = TRUE) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ..., takes_subjects = takes_all, takes_pairs = takes_pairs)
   tests <- isTRUE(criterion$name %in% c("p.value", "fdr"))
-  input <- if (takes_all) {
+  input <- if (takes_subjects) {
     check_data(x, y, use, method, settings, tests)
   } else {
     check_input(x, y, use, method, settings$assay)
@@ -151,7 +150,7 @@ check_edge_memory <- function(task) {
   n <- edges_of_task(task)
   if (n > most_edges(task)) return(invisible())
   hint <- function(free) {
-    if (identical(calling_verb(), "gpuCorNetwork")) "file = keeps the network on the disk" else "ask for fewer"
+    "gpuCorNetwork(file = ) keeps a network on the disk"
   }
   check_memory(EDGE_BYTES * n, paste0(task$criterion$name, " = ", format(max(task$criterion$value))), n_of(n, "edge"),
                hint)

@@ -120,18 +120,21 @@
 #'
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' @export
-gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                   output = c("dist", "matrix", "list"), backend = NULL, ..., precision = c("single", "double"),
-                   test = FALSE) {
+gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                   output = c("dist", "matrix", "list"), test = FALSE, precision = c("single", "double"),
+                   weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
+                   df = NULL, options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
+                   probs = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   output <- check_output(output)
   test <- check_flag(test, "test")
   if (test || output == "list") {
-    return(cor_with_tests(x, y, use, method, output, backend, ..., precision = precision, test = test,
-                          call = call_of(sys.call())))
+    given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control), mget(ADJUSTMENT))
+    return(cor_with_tests(given, output, test, call_of(sys.call())))
   }
   method <- check_method(method)
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision, takes_subjects = TRUE)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(setdiff(COMBINATION, "effects")), assay = assay)
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   check_coefficients_memory(input, method, use, output, settings)

@@ -2,8 +2,9 @@
 #' @param file,compression As in [gpuCorNetwork()]: the network goes to this HDF5 file, in memory for the variables and
 #'   some of their edges.
 #' @export
-gpuCorCollect <- function(path, file = NULL, backend = NULL, ..., compression = 0) {
-  settings <- settings_of(backend, ..., takes_data = FALSE)
+gpuCorCollect <- function(path, file = NULL, compression = 0, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
+  settings <- new_settings(control)
   plan <- open_plan(path)
   compression <- check_compression(compression, file)
   if (!is.null(file) && plan$verb != "gpuCorNetwork") {
@@ -11,14 +12,13 @@ gpuCorCollect <- function(path, file = NULL, backend = NULL, ..., compression = 
   }
   x <- stored_data(plan, "x", check = TRUE)
   y <- stored_data(plan, "y", check = TRUE)
-  own <- own_settings(backend, ...)
   repeat {
-    result <- replay(plan, x, y, c(own, if (!is.null(file)) list(file = file, compression = compression)), FALSE)
+    result <- replay(plan, x, y, c(list(control = control), if (!is.null(file)) list(file = file, compression = compression)), FALSE)
     if (!is_round(result)) return(result)
     round <- result$round
     if (!round$is_new || is_long(plan, read_round(plan, round$number - 1))) stop_collecting(plan, round)
     message("round ", round$number, " has to be run, and is run here")
-    run_free(plan, round, x, y, settings, own)
+    run_free(plan, round, x, y, settings, control)
   }
 }
 

@@ -73,9 +73,9 @@
 #' unlink(path, recursive = TRUE)
 #' @export
 gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
-                       backend = NULL, mode = "0700") {
+                       mode = "0700", control = gpuControl()) {
   verb <- check_choice(verb, PLANNABLE, "verb")
-  make_plan(path, x, y, list(...), verb, shards, backend, verb_call(sys.call(), verb), mode = mode)
+  make_plan(path, x, y, list(...), verb, shards, control, verb_call(sys.call(), verb), mode = mode)
 }
 
 # The call of the verb that a call of gpuCorPlan() stands for.
@@ -83,30 +83,26 @@ verb_call <- function(call, verb) {
   arguments <- as.list(call)[-1L]
   names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
   path <- if ("path" %in% names) match("path", names) else match("", names)
-  drop <- names %in% c("verb", "shards", "backend", "mode", SETTINGS)
+  drop <- names %in% c("verb", "shards", "mode", "control")
   drop[path] <- TRUE
   as.call(c(as.name(verb), arguments[!drop]))
 }
 
-make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FALSE, mode = "0700") {
+make_plan <- function(path, x, y, given, verb, shards, control, call, quiet = FALSE, mode = "0700") {
   path <- check_new_folder(path)
   mode <- check_mode(mode)
-  is_setting <- names(given) %in% c(SETTINGS, "assay")
-  given_settings <- given[is_setting]
-  given <- given[!is_setting]
-  settings <- do.call(own_settings, c(list(backend), given_settings))
+  assay <- given$assay
+  given$assay <- NULL # the plan has its matrix
   check_verb_arguments(given, verb)
-  data <- plan_data(x, y, given$subjects, given_settings$assay)
+  data <- plan_data(x, y, given$subjects, assay)
   given <- called_for_subjects(given, data$subjects)
   shards <- check_shards(shards, first_of(data, "x"), first_of(data, "y"))
   plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, shards = shards,
                subjects = data$subjects)
-  found <- replay(plan, data$x, data$y, settings) # what is wrong with the call shows here, before anything is written
+  found <- replay(plan, data$x, data$y, list(control = control)) # what is wrong with the call shows here, before anything is written
   if (!is_round(found)) fail("this call of ", verb, "() has no pairs to share out")
   plan$arguments <- evaluated_arguments(given, data$subjects)
-  expected <- if (!quiet) {
-    expected_of(found, plan, do.call(settings_of, c(list(backend), given_settings)))
-  }
+  expected <- if (!quiet) expected_of(found, plan, new_settings(control))
   plan <- write_plan(plan, found, path, mode, data)
   if (!quiet) describe_plan(plan, found$round, expected)
   invisible(plan$path)

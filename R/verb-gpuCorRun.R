@@ -3,28 +3,23 @@
 #'   `PBS_ARRAY_INDEX`, `SGE_TASK_ID`, `LSB_JOBINDEX`), otherwise `"free"`: one after the other that is neither finished
 #'   nor being computed by another process, until there is none.
 #' @export
-gpuCorRun <- function(path, shard = NULL, backend = NULL, ...) {
-  settings <- settings_of(backend, ..., takes_data = FALSE)
+gpuCorRun <- function(path, shard = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
+  settings <- new_settings(control)
   plan <- open_plan(path)
   wanted <- check_shard(if (is.null(shard)) array_task() else shard, plan)
   x <- stored_data(plan, "x")
   y <- stored_data(plan, "y")
-  round <- advance(plan, x, y, own_settings(backend, ...))
+  round <- advance(plan, x, y, control)
   if (!is.null(wanted)) {
     for (k in seq_along(wanted)) {
       label <- paste("shard", wanted[k], "of", plan$shards)
       run_once(plan, round, wanted[k], x, y, at_pass(settings, k, length(wanted), label))
     }
   } else {
-    run_free(plan, round, x, y, settings, own_settings(backend, ...))
+    run_free(plan, round, x, y, settings, control)
   }
   invisible(gpuCorStatus(path, check = FALSE))
-}
-
-# What was given of a call's own settings, to be given to another call, whose data are not an experiment.
-own_settings <- function(backend, ...) {
-  own <- c(if (!is.null(backend)) list(backend = backend), list(...))
-  own[names(own) != "assay"]
 }
 
 # Task numbers of array jobs; what is not one of them says so by nothing, "undefined" or 0.
@@ -74,7 +69,7 @@ is_finished <- function(plan, round, shard) {
 }
 
 # Where there is nothing left to compute, what was is checked: who calls then has heard of something damaged.
-run_free <- function(plan, round, x, y, settings, own) {
+run_free <- function(plan, round, x, y, settings, control) {
   check <- !length(free_shards(plan, round, FALSE))
   repeat {
     refused <- numeric() # shards whose claim could not be had: at the second time that is not for another process
@@ -92,7 +87,7 @@ run_free <- function(plan, round, x, y, settings, own) {
                                                       paste("shard", shard, "of", plan$shards)))
       }
     }
-    following <- advance(plan, x, y, own)
+    following <- advance(plan, x, y, control)
     if (following$number == round$number) break
     round <- following
   }

@@ -105,12 +105,14 @@
 #'        calibration = "single quantile")
 #' @export
 gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid"),
-                   TOMType = c("unsigned", "signed", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
-                   TOMDenom = c("min", "mean"), method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                   use = "everything", output = c("dist", "matrix", "network"), threshold = NULL, density = NULL,
-                   k = NULL, combine = NULL, backend = NULL, ..., probs = NULL,
-                   calibration = c("none", "single quantile"), calibrationQuantile = 0.95,
-                   replaceMissingAdjacencies = FALSE) {
+                   TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
+                   TOMDenom = c("min", "mean"), replaceMissingAdjacencies = FALSE, threshold = NULL, density = NULL,
+                   k = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                   combine = NULL, probs = NULL, calibration = c("none", "single quantile"),
+                   calibrationQuantile = 0.95, output = c("dist", "matrix", "network"), weights = NULL,
+                   weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
+                   options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   rules <- lapply(powers_of_sets(power, x), overlap_rule, check_choice(type, types, "type"),
                   check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, tom_denominators, "TOMDenom"),
                   check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
@@ -122,17 +124,17 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                                  calibrationQuantile = calibrationQuantile))
   if (is_sparse_network(x)) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
-    threads <- settings_of(backend, ..., takes_data = FALSE)$threads
-    return(overlap_of_network(x, rule, missing(power) && missing(type), threads))
+    return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(control)$threads))
   }
   method <- check_method(method)
   call <- call_of(sys.call())
-  if (!is.null(how)) return(consensus_overlap(x, how, rules, method, use, output, backend, call, ...))
-  if (output == "network") return(tom_network(x, criterion, rule, method, use, backend, call, ...))
-  tom_of_all(x, rule, method, use, output, settings_of(backend, ...), call)
+  settings <- new_settings(control, mget(ADJUSTMENT), assay = assay)
+  if (!is.null(how)) return(consensus_overlap(x, how, rules, method, use, output, settings, call))
+  if (output == "network") return(tom_network(x, criterion, rule, method, use, settings, call))
+  tom_of_all(x, rule, method, use, output, settings, call)
 }
 
-tom_types <- c("unsigned", "signed", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2")
+tom_types <- c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2")
 tom_denominators <- c("min", "mean")
 
 # ---- what is asked for
@@ -191,9 +193,9 @@ tom_attributes <- function(x, method, rule, call) {
   c(attributes, rule$names, list(class = c("gpuTOM", "dist")))
 }
 
-tom_network <- function(x, criterion, rule, method, use, backend, call, ...) {
+tom_network <- function(x, criterion, rule, method, use, settings, call) {
   check_matrix_like(x, COLUMNS)
-  task <- network_task(x, NULL, criterion, "absolute", use, method, backend, ..., takes_all = FALSE)
+  task <- network_task(x, NULL, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
   task$settings$overlap <- rule
   task$mutual <- FALSE
   task$call <- call

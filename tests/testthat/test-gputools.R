@@ -168,7 +168,7 @@ test_that("gpuCorPairs(test) adds tests, and mistakes are named", {
 })
 
 test_that("tests stand beside whichever pairs were looked at", {
-  groups <- within(rep(1:2, 3))
+  groups <- pairMask(rep(1:2, 3), same = TRUE)
   some <- gpuCorPairs(x, threshold = 0, pairs = groups, test = TRUE)
   all <- gpuCorPairs(x, threshold = 0, test = TRUE)
   expect_equal(some$p.value, all$p.value[match(paste(some$from, some$to), paste(all$from, all$to))])

@@ -444,5 +444,5 @@ test_that("windows are of one subject and of all pairs", {
   x <- normal(20, 5)
   expect_error(gpuCorWindows(list(x, x), 10), "many subjects' data are for gpuCor()", fixed = TRUE)
   expect_error(gpuCorWindows(x, 10, combine = "mean"), "there is no 'combine'", fixed = TRUE)
-  expect_error(gpuCorWindows(x, 10, pairs = within(1:5)), "'pairs'", fixed = TRUE)
+  expect_error(gpuCorWindows(x, 10, pairs = pairMask(1:5, same = TRUE)), "'pairs'", fixed = TRUE)
 })
