@@ -77,7 +77,7 @@ COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm", "ef
 # An explicit 'control' leaves nothing for `...`, which would otherwise be ignored without a word.
 check_control <- function(control, is_default, further) {
   if (!is_default && length(further)) fail("'", further[1L], "' is given beside 'control'; give it to gpuControl()")
-  if (!inherits(control, "gpuControl")) fail("'control' must come from gpuControl(), not be ", show_value(control))
+  if (!is.null(control) && !inherits(control, "gpuControl")) fail("'control' must come from gpuControl(), not be ", show_value(control))
 }
 
 given_of <- function(arguments) arguments[!vapply(arguments, is.null, NA)]

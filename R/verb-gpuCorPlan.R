@@ -73,9 +73,13 @@
 #' unlink(path, recursive = TRUE)
 #' @export
 gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
-                       mode = "0700", control = gpuControl()) {
+                       mode = "0700", control = NULL) {
   verb <- check_choice(verb, PLANNABLE, "verb")
-  make_plan(path, x, y, list(...), verb, shards, control, verb_call(sys.call(), verb), mode = mode)
+  given <- list(...)
+  is_run <- names(given) %in% RUN_SETTINGS
+  check_control(control, is.null(control), names(given)[is_run])
+  if (is.null(control)) control <- do.call(gpuControl, given[is_run])
+  make_plan(path, x, y, given[!is_run], verb, shards, control, verb_call(sys.call(), verb), mode = mode)
 }
 
 # The call of the verb that a call of gpuCorPlan() stands for.
@@ -83,7 +87,7 @@ verb_call <- function(call, verb) {
   arguments <- as.list(call)[-1L]
   names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
   path <- if ("path" %in% names) match("path", names) else match("", names)
-  drop <- names %in% c("verb", "shards", "mode", "control")
+  drop <- names %in% c("verb", "shards", "mode", "control", RUN_SETTINGS)
   drop[path] <- TRUE
   as.call(c(as.name(verb), arguments[!drop]))
 }

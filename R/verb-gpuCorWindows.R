@@ -21,7 +21,7 @@
 #' in the result, and `pairs` is an error.
 #'
 #' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one.
-#' Another one counts those with infinite values, and, but for `keep = "dist"`, those with missing values.
+#' Another one counts those with infinite values, and, but for `output = "dist"`, those with missing values.
 #' Moments are over the windows in which the pair has a coefficient.
 #'
 #' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows, as confounds of
@@ -48,10 +48,10 @@
 #' @param shape `taper = "gaussian"`: the standard deviation as a share of the width, up to 1/6, 0.075 if nothing is
 #'   said. `"tukey"`: the share of the window that is in both cosines, up to 1, 0.5 if nothing is said.
 #' @param keep What is kept of the windows, see Details. May be abbreviated.
-#' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `keep = "moments"`: of the pairs' standard
+#' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `output = "moments"`: of the pairs' standard
 #'   deviations.
 #'
-#' @return An object of class `gpuCorWindows`. `keep = "dist"`: a matrix, pairs in the order of [stats::dist()] by
+#' @return An object of class `gpuCorWindows`. `output = "dist"`: a matrix, pairs in the order of [stats::dist()] by
 #'   windows, of which arithmetic and `t()` make plain ones. `"network"`: a list of networks
 #'   ([gpuCorNetwork-class]). `"connectivity"`: a list of the matrices
 #'   `degree` and `strength`, variables by windows, and of the `threshold` of each window. `"moments"`: a list of
@@ -81,9 +81,9 @@
 #' w
 #' w[[1]]
 #' head(summary(w))
-#' m <- gpuCorWindows(x, width = 30, keep = "moments")
+#' m <- gpuCorWindows(x, width = 30, output = "moments")
 #' m$sd
-#' gpuCorWindows(x, width = 30, step = 10, keep = "connectivity", threshold = 0.4)$degree
+#' gpuCorWindows(x, width = 30, step = 10, output = "connectivity", threshold = 0.4)$degree
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"),
                           shape = NULL, threshold = NULL, density = NULL, k = NULL,
@@ -338,7 +338,7 @@ check_density <- function(task) {
   }
 }
 
-# keep = "dist" shows which coefficients are missing.
+# output = "dist" shows which coefficients are missing.
 warn_of_windows <- function(notes, task, keep) {
   warn_windows(notes$constant, "the standard deviation is zero", task)
   warn_windows(notes$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", task)

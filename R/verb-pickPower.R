@@ -69,14 +69,14 @@
 #' factors <- matrix(rnorm(50 * 6), 50)
 #' follows <- rexp(300)
 #' x <- matrix(rnorm(50 * 300), 50) + factors[, rep(1:6, 50)] * rep(follows, each = 50)
-#' fit <- pickPower(x, powers = c(1:10, 12, 14))
+#' fit <- pickPower(x, power = c(1:10, 12, 14))
 #' fit
 #' fit$fitIndices$mean.k.
 #' plot(fit)
 #' @export
-pickPower <- function(x, power = 1:20, method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                      use = "everything", type = c("unsigned", "signed", "signed hybrid"), r_squared = 0.85,
-                      breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL, covariates = NULL, data = NULL,
+pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
+                      method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                      r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL, covariates = NULL, data = NULL,
                       bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, combine = NULL,
                       subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
                       control = gpuControl(...)) {

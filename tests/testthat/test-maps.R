@@ -191,7 +191,5 @@ test_that("what maps there are not is said", {
   expect_error(gpuCorPlan(tempfile(), x, maps = "eigenvector", verb = "gpuConnectivity"), "cannot be in a plan")
   expect_error(gpuConnectivity(x, threshold = 1:33 / 33), "'threshold' has 33 values; ask for at most 32")
   expect_error(gpuConnectivity(x, x[1:4, ], threshold = 0.5), "incompatible dimensions")
-  expect_identical(suppressWarnings(gpuConnectivity(x, 0.5)), # as it was before there was a y
-                   suppressWarnings(gpuConnectivity(x, threshold = 0.5)))
   expect_nothing_left()
 })

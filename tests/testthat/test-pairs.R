@@ -308,7 +308,7 @@ for (backend in backends()) {
           expect_equal(unname(found$strength[, k]), alone$strength, tolerance = 1e-12)
         }
       }
-      sd <- no_diagonal(as.matrix(gpuCorWindows(x, width = 20, step = 13, keep = "moments", backend = backend)$sd))
+      sd <- no_diagonal(as.matrix(gpuCorWindows(x, width = 20, step = 13, output = "moments", backend = backend)$sd))
       masked <- unname(replace(sd, !rule$mask, NA))
       least <- masked_threshold(sd, rule$mask, 0.03, "positive")
       keep <- list(masked >= 0.25, masked >= least, reference_network(masked, "k", 2, "positive")$keep)
@@ -369,7 +369,7 @@ test_that("constant columns and powers are told of as without 'pairs'", {
   x <- with_constants(normal(20, 60))
   pairs <- pairMask(rep(1:2, 30), same = TRUE)
   expect_warning(gpuCorNetwork(x, threshold = 0.5, pairs = pairs), "2 of 60 columns of 'x': 2, 60")
-  fit <- suppressWarnings(pickPower(x, powers = 2, pairs = pairs))
+  fit <- suppressWarnings(pickPower(x, power = 2, pairs = pairs))
   soft <- suppressWarnings(gpuConnectivity(x, power = 2, pairs = pairs))$soft
   expect_identical(fit$fitIndices$mean.k., mean(soft))
 })
@@ -384,21 +384,23 @@ test_that("what is wrong with 'pairs' is said", {
   expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(labels, y = 1:5, same = TRUE)), "there is no 'y'")
   expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, same = TRUE)), "says nothing of the columns of 'y'")
   expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, y = 1, same = TRUE)), "is of 1 column, and 'y' has 6")
-  expect_error(pairMask(labels, 3, same = TRUE), "takes labels and 'y'")
+  expect_error(pairMask(labels), "give one of 'same', 'different', 'within_distance', 'beyond_distance'")
+  expect_error(pairMask(labels, same = TRUE, beyond_distance = 2), "give one of")
   expect_error(pairMask(x, different = TRUE), "labels must be a vector")
-  expect_error(pairMask(x, within_distance = 3), "'coords' must be a numeric matrix with a row for each column")
-  for (bad in list(-1, NA, Inf, "3", 1:2)) expect_error(pairMask(1:6, within_distance = bad), "'distance' must be a number, not negative")
-  expect_error(pairMask(1:6, cbind(1, 2), within_distance = 2), "'y' must have the dimensions that 'coords' has")
+  expect_error(pairMask(x, within_distance = 3), "'x' must be a numeric matrix with a row for each column")
+  for (bad in list(-1, NA, Inf, "3", 1:2)) {
+    expect_error(pairMask(1:6, within_distance = bad), "'within_distance' must be a number of at least 0")
+  }
+  expect_error(pairMask(1:6, cbind(1, 2), within_distance = 2), "'y' must have as many columns as 'x'")
   expect_error(pairMask(data.frame(a = "x", b = "y", c = 1), within_distance = 2), "more than one column of groups: a, b")
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) {
-    expect_error(f(x, pairs = pairMask(labels, same = TRUE)), "'pairs' is for networks and sums over pairs")
+    expect_error(f(x, pairs = pairMask(labels, same = TRUE)), "unused argument 'pairs'")
   }
-  expect_error(gpuCorWindows(x, 5, pairs = pairMask(labels, same = TRUE)), "every pair has a place .* keep = \"network\"")
-  expect_error(gpuCorWindows(x, 5, keep = "moments", pairs = pairMask(labels, same = TRUE)), "every pair has a place")
-  expect_error(gpuCorCompare(x, x, pairs = pairMask(labels, same = TRUE)), "every pair has a place .* threshold = 0 gives")
+  expect_error(gpuCorWindows(x, 5, pairs = pairMask(labels, same = TRUE)), "'pairs' needs 'threshold'")
+  expect_error(gpuCorWindows(x, 5, output = "moments", pairs = pairMask(labels, same = TRUE)), "'pairs' needs 'threshold'")
+  expect_error(gpuCorCompare(x, x, pairs = pairMask(labels, same = TRUE)), "'pairs' needs a criterion; threshold = 0")
   expect_error(gpuCorCompare(x, x, k = 1, pairs = pairMask(1:7, same = TRUE)), "'pairs' is of 7 columns, and 'x' has 6")
   expect_error(gpuCorPlan(tempfile(), x, k = 1, pairs = pairMask(labels, same = TRUE)), "'pairs' cannot be in a plan")
-  expect_identical(pairMask(data.frame(a = 1), b <- 2, same = TRUE), data.frame(a = 1, b = 2)) # base's own
 })
 
 for (backend in backends()) for (resource in resources_of(backend)) {
@@ -412,7 +414,7 @@ for (backend in backends()) for (resource in resources_of(backend)) {
         gpuConnectivity(list(x, x[, 70:1] + 1:8), threshold = 0.3, pairs = pairs, backend = backend)
       },
       windows = function() {
-        own <- gpuCorWindows(x + 1:8, 7, keep = "moments", k = 1, pairs = pairs, threads = 1, backend = backend)$sd
+        own <- gpuCorWindows(x + 1:8, 7, output = "moments", k = 1, pairs = pairs, threads = 1, backend = backend)$sd
         list(own@p, own@i, own@x)
       },
       sums = function() gpuConnectivity(x, x[, 1:9], threshold = c(0.3, 0.5), maps = "z", backend = backend),

@@ -79,7 +79,7 @@ test_that("what a process of an old plan finds does not get into a new one in th
   round <- gpucor:::current_round(old)
   data <- gpucor:::stored_data(old, "x")
   unlink(path, recursive = TRUE)
-  settings <- gpucor:::settings_of("cpu")
+  settings <- settings_on("cpu")
   late <- function() gpucor:::run_shard(old, round, 2, data, NULL, settings)
   dir.create(path)
   expect_error(late(), "no longer holds the plan")
