@@ -106,3 +106,24 @@ need_cran_package <- function(package, what) {
   if (requireNamespace(package, quietly = TRUE)) return(invisible())
   fail(what, " takes package ", package, ": install.packages(\"", package, "\")")
 }
+
+check_within <- function(value, name, least, most) {
+  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= least && value <= most
+  if (!ok) {
+    range <- if (is.finite(most)) paste(" between", least, "and", most) else paste(" of at least", least)
+    fail("'", name, "' must be a number", range, ", not ", show_value(value))
+  }
+  as.numeric(value)
+}
+
+# After the message that a setting's value is none: where it comes from if not from an argument, and then what `without`
+# it is done. found: of run_settings(), NULL if there is no argument. Looked at where there is an error only.
+where_from <- function(name, found, without) {
+  if (name %in% attr(found, "given")) return(paste0("; leave it out for ", without))
+  option <- paste0("gpucor.", name)
+  variable <- paste0("GPUCOR_", toupper(name))
+  is_option <- !is.null(getOption(option))
+  paste0(", as ", if (is_option) "option " else "environment variable ", if (is_option) option else variable, " says; ",
+         if (is_option) paste0("options(", option, " = NULL)") else paste0("Sys.unsetenv(\"", variable, "\")"),
+         " ends that, for ", without)
+}

@@ -115,3 +115,32 @@ fallback_of_all <- function(design, each_column) {
   if (!any(each_column(has_none))) option[["pearsonFallback"]] <- 1
   option
 }
+
+# Returns the adjustment of one design: NULL if nothing changed the coefficients, otherwise a list of those that apply:
+#   covariates (number of regressors), bandpass and tr, graded (weights other than 0 and 1), zeros (observations of
+#   weight 0), effective (how many observations the weighted ones are worth), options (named texts), lost (degrees of
+#   freedom that regression takes), df (a number or "bartlett").
+# weights: as check_weights() returns them; regressors: as regressors_of() does.
+adjustment_of_design <- function(asked, method, regressors, weights, lost, effective) {
+  options <- changed_options(asked$options, method)
+  found <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
+                graded = if (any(weights > 0 & weights < 1)) TRUE, zeros = if (any(weights == 0)) sum(weights == 0),
+                effective = effective, options = if (length(options)) options, lost = if (lost > 0) lost, df = asked$df)
+  found <- Filter(Negate(is.null), found)
+  if (length(found)) found
+}
+
+# Options of the measure with another value than the default, as texts.
+changed_options <- function(options, method) {
+  known <- measure_of(method)$options[[1L]]
+  given <- options[intersect(names(options), names(known))]
+  changed <- vapply(names(given), FUN.VALUE = NA, function(name) {
+    check_option(given[[name]], name, known[[name]]) != known[[name]]$value
+  })
+  vapply(given[changed], format, "")
+}
+
+# Whether p values are not those of the observations that count, in any order.
+is_designed <- function(design) {
+  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
+}

@@ -84,10 +84,6 @@ NULL
 
 combinations <- c("mean", "fisher", "min", "quantile")
 
-is_subjects <- function(x) is.function(x) || (is.list(x) && !is.object(x))
-
-is_combined <- function(x) inherits(x, "gpuCorSubjects")
-
 # As check_input(), of one subject or many. tests: whether p values will be computed.
 check_data <- function(x, y, use, method, settings, tests = FALSE) {
   given <- settings$combination
@@ -178,13 +174,6 @@ dim.gpuCorSubjects <- function(x) c(sum(vapply(x$data, nrow, 0L)), ncol(x$data[[
 
 #' @export
 dimnames.gpuCorSubjects <- function(x) if (!is.null(x$names)) list(NULL, x$names)
-
-# The same of some columns.
-pick_subjects <- function(m, columns) {
-  m$data <- lapply(m$data, pick_columns, columns)
-  m$names <- m$names[columns]
-  m
-}
 
 check_combination <- function(given) {
   how <- check_choice(if (is.null(given$combine)) "mean" else given$combine, combinations, "combine")

@@ -53,18 +53,6 @@ run_settings <- function(given) {
   found
 }
 
-# After the message that a setting's value is none: where it comes from if not from an argument, and then what `without`
-# it is done. found: of run_settings(), NULL if there is no argument. Looked at where there is an error only.
-where_from <- function(name, found, without) {
-  if (name %in% attr(found, "given")) return(paste0("; leave it out for ", without))
-  option <- paste0("gpucor.", name)
-  variable <- paste0("GPUCOR_", toupper(name))
-  is_option <- !is.null(getOption(option))
-  paste0(", as ", if (is_option) "option " else "environment variable ", if (is_option) option else variable, " says; ",
-         if (is_option) paste0("options(", option, " = NULL)") else paste0("Sys.unsetenv(\"", variable, "\")"),
-         " ends that, for ", without)
-}
-
 precisions <- c("single", "double")
 
 # The formals of functions that adjust columns before they are compared; such a function collects them by

@@ -30,3 +30,16 @@ gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = 
                 keep = keep)
   structure(given_of(given), class = "gpuControl")
 }
+
+# What other packages call the commonest arguments.
+OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power", networkType = "type",
+                 corType = "method", nThreads = "threads", n_jobs = "threads", confounds = "covariates",
+                 nperm = "n_perm", verbose = "progress", gpu = "backend", maxPOutliers = "options")
+
+# verb: the function that was called with the argument `name`.
+refuse_unused <- function(name, verb) {
+  if (!nzchar(name)) fail("an unnamed argument is left over")
+  known <- setdiff(union(names(formals(verb)), RUN_SETTINGS), c("...", "control"))
+  meant <- if (OTHER_NAMES[name] %in% known) OTHER_NAMES[[name]] else nearest(name, known)
+  fail("unused argument '", name, "'", if (length(meant)) paste0("; did you mean '", meant, "'?"))
+}

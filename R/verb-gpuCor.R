@@ -169,15 +169,6 @@ all_coefficients <- function(input, method, use, output, settings, call) {
   if (is_outside(input$x)) with_absent(r, input$x, use, settings) else r
 }
 
-matrix_attributes <- function(rows, columns) {
-  if (is.null(rows) && is.null(columns)) list() else list(dimnames = list(rows, columns))
-}
-
-dist_attributes <- function(x, method, call) {
-  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
-       diagonal = NULL, call = call, class = c("gpuCor", "dist"))
-}
-
 cor_rectangle <- function(input, method, use, settings) {
   attributes <- matrix_attributes(colnames(input$x), colnames(input$y))
   values <- run(input$x, input$y, method, use, "rectangle", settings, attributes)

@@ -294,8 +294,6 @@ with_difference_tests <- function(rows, task) {
   rows
 }
 
-two_sided <- function(z) 2 * stats::pnorm(-abs(z))
-
 # p values adjusted for all pairs, in the order of found$p.value. values: what the maxima are of.
 adjusted_differences <- function(maxima, p, values, task) {
   .Call(r_adjusted, p, values, sort(maxima), constant(task$sign), SAME_COEFFICIENT, FALSE, task$settings$threads)

@@ -166,3 +166,18 @@ check_compression <- function(compression, file) {
 }
 
 # ---- passes over the data
+
+# A list of networks, one for each of the criterion's values.
+several_networks <- function(task, output) {
+  values <- task$criterion$value
+  task$stays <- "rows"
+  check_edge_memory(task)
+  found <- if (task$criterion$name == "k") several_neighbours(task) else several_levels(task)
+  warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
+  warn_without(found[[1L]], task)
+  networks <- lapply(seq_along(values), function(v) {
+    task$criterion$value <- values[v]
+    network_output(found[[v]], task, output)
+  })
+  stats::setNames(networks, vapply(values, format, "", digits = 15))
+}

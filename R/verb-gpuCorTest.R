@@ -262,22 +262,6 @@ has_own_df <- function(design, counted) {
   identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
 }
 
-# Returns the max number of observations with exact p values, as far as the engine has them. 0: p values are Student's t
-# or normal.
-most_exact <- function(exact, method, design) {
-  if (isFALSE(exact) || is_designed(design) || !method %in% c("kendall", "spearman")) return(0)
-  if (isTRUE(exact)) Inf else EXACT_UNTOLD
-}
-
-# Max number of observations with exact p values by default. Kendall's normal approximation has sizes from 0.02 to 0.08
-# at a level of 0.05 below 10 observations; for Spearman's rho this is the engine's limit.
-EXACT_UNTOLD <- 14
-
-# Whether p values are not those of the observations that count, in any order.
-is_designed <- function(design) {
-  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
-}
-
 # Permuted observations are not weighted as the data are, and those of a series follow one another. Where covariates
 # shift ranks much, residuals of the ranks are small in the same rows of all columns, which permutation would change.
 check_permutable <- function(how, method, settings) {
@@ -304,9 +288,6 @@ tested_df <- function(found, method, design, counted) {
   n <- if (counted$common) found$n else effective_n(design, counted)
   list(df = n - measure_of(method)$df_taken - design$lost)
 }
-
-# The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.
-SAME_COEFFICIENT <- 1e-6
 
 # By the largest coefficients of permuted observations or of surrogates; p: of the shape that the result is to have.
 max_t <- function(p, r, input, method, use, counted, rule, n_perm, surrogate, settings) {

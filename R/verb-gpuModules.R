@@ -200,15 +200,6 @@ check_module_memory <- function(n_genes) {
 
 # ---- arguments
 
-check_within <- function(value, name, least, most) {
-  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= least && value <= most
-  if (!ok) {
-    range <- if (is.finite(most)) paste(" between", least, "and", most) else paste(" of at least", least)
-    fail("'", name, "' must be a number", range, ", not ", show_value(value))
-  }
-  as.numeric(value)
-}
-
 # With several data sets step 4 has another default, and there is no step 5.
 check_members <- function(minKMEtoStay, reassignThreshold, consensus) {
   several <- !is.null(consensus)
@@ -314,26 +305,3 @@ pick_named <- function(x, columns) {
 }
 
 # ---- the power
-
-FIT_POWERS <- 1:30
-
-# list(power, fit) of a data set.
-module_power <- function(power, job) {
-  if (!is.null(power)) return(list(power = check_within(power, "power", 1, 30), fit = NULL))
-  fit <- with_settings(pickPower, list(job$x, FIT_POWERS, type = job$type, method = job$method, use = job$use), job)
-  table <- fit$fitIndices
-  fits <- which(table$SFT.R.sq > attr(fit, "r_squared") & table$slope < 0)
-  if (length(fits)) return(list(power = table$Power[fits[1L]], fit = fit))
-  power <- usual_power(nrow(job$x), job$type)
-  warning("no power makes a network that is about scale-free; ", power, " is taken, which is usual for ",
-          format_count(nrow(job$x)), " samples. Look at pickPower(), and give 'power'", call. = FALSE)
-  list(power = power, fit = fit)
-}
-
-# By WGCNA's authors, in the answers to frequent questions.
-usual_power <- function(n_obs, type) {
-  (9 - findInterval(n_obs, c(20, 30, 40.5))) * if (type == "signed") 2 else 1
-}
-
-# Of sparse data it has been told that they are.
-with_settings <- function(f, arguments, job) suppressMessages(do.call(f, c(arguments, job$further), quote = TRUE))

@@ -313,6 +313,6 @@ test_that("settings are checked", {
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
-  expect_error(gpuCor(x, thread = 2), "unused argument 'thread'; did you mean 'threads'?", fixed = TRUE)
+  expect_error(gpuCor(x, treads = 2), "unused argument 'treads'; did you mean 'threads'?", fixed = TRUE)
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "unused argument 'cores'")
 })

@@ -22,7 +22,7 @@ test_that("an unused argument is named with the one that was probably meant", {
     type = list(quote(pickPower(x, networkType = "signed"))),
     power = list(quote(gpuConnectivity(x, softPower = 6))),
     method = list(quote(gpuCor(x, mehtod = "kendall")), quote(gpuModules(x, corType = "bicor"))),
-    threads = list(quote(gpuCor(x, nThreads = 2)), quote(gpuCor(x, thread = 2))),
+    threads = list(quote(gpuCor(x, nThreads = 2)), quote(gpuCor(x, treads = 2))),
     adjust = list(quote(gpuCorTest(x, adjsut = "maxT"))),
     n_perm = list(quote(gpuCorTest(x, nperm = 9))),
     backend = list(quote(gpuCor(x, gpu = TRUE))),

@@ -476,7 +476,7 @@ test_that("wrong arguments are errors that say what is right", {
   expect_error(gpuCorNetwork(x, k = 1, method = "r"), "'method' must be one of")
   expect_error(gpuCorNetwork(x, k = 1, use = "some"), "invalid 'use' argument")
   expect_error(gpuCorNetwork(x, k = 1, backend = "tpu"), "'backend' must be one of")
-  expect_error(gpuCorNetwork(x, k = 1, thread = 1), "unused argument 'thread'")
+  expect_error(gpuCorNetwork(x, k = 1, treads = 1), "unused argument 'treads'")
   expect_error(gpuCorNetwork(x, x[1:9, ], k = 1), "incompatible dimensions")
   expect_error(gpuCorNetwork(x[, 1], k = 1), "supply both 'x' and 'y' or a matrix-like 'x'")
   expect_error(gpuCorNetwork(letters, k = 1), "'x' must be numeric")

@@ -289,7 +289,7 @@ for (backend in backends()) {
     x[, 1:30] <- x[, 1:30] + x[, 40]
     for (rule in all_rules(131)[c("within", "farther_genes")]) {
       windows <- function(what, ...) {
-        gpuCorWindows(x, width = 20, step = 13, keep = what, ..., pairs = rule$pairs, backend = backend)
+        gpuCorWindows(x, width = 20, step = 13, output = what, ..., pairs = rule$pairs, backend = backend)
       }
       of_rows <- function(k) x[13 * (k - 1) + 1:20, ]
       for (criterion in list(list(threshold = 0.5), list(density = 0.03), list(k = 2))) {
@@ -379,7 +379,7 @@ test_that("what is wrong with 'pairs' is said", {
   labels <- c(1, 1, 2, 2, 3, 3)
   expect_output(print(pairMask(labels, same = TRUE)), "Pairs of 6 columns, of the same label")
   expect_output(print(pairMask(labels, 1:3, beyond_distance = 2)), "Pairs of 6 x 3 columns, more than 2 apart")
-  expect_error(gpuCorNetwork(x, k = 1, pairs = labels), "'pairs' must come from within\\(\\), between\\(\\)")
+  expect_error(gpuCorNetwork(x, k = 1, pairs = labels), "'pairs' must come from pairMask\\(\\)")
   expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(1:5, same = TRUE)), "'pairs' is of 5 columns, and 'x' has 6")
   expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(labels, y = 1:5, same = TRUE)), "there is no 'y'")
   expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, same = TRUE)), "says nothing of the columns of 'y'")
