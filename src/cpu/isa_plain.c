@@ -20,23 +20,11 @@ INLINE double_vec fuse(double_vec a, double_vec b, double_vec c) {
     return (double_vec){gcor_fma(a[0], b[0], c[0]), gcor_fma(a[1], b[1], c[1])};
 }
 #define FUSE fuse
-#define ROOT(x) \
-    (double_vec) { \
-        sqrt((x)[0]), sqrt((x)[1]) \
-    }
-#define WIDE(x) \
-    (double_vec) { \
-        (x)[0], (x)[1] \
-    }
+#define ROOT(x) ((double_vec){sqrt((x)[0]), sqrt((x)[1])})
+#define WIDE(x) ((double_vec){(x)[0], (x)[1]})
 #define NARROW(x, out) ((out)[0] = (float)(x)[0], (out)[1] = (float)(x)[1])
-#define LOW(x) \
-    (double_vec) { \
-        (x)[0], (x)[1] \
-    }
-#define HIGH(x) \
-    (double_vec) { \
-        (x)[2], (x)[3] \
-    }
+#define LOW WIDE
+#define HIGH(x) ((double_vec){(x)[2], (x)[3]})
 
 #define COMPARED 1
 #define GREATER(x, y) (*(x) > *(y))

@@ -10,8 +10,7 @@ static void PRODUCTS(const TYPE *rows, const TYPE *cols, int64_t n, int add, TYP
         for (int64_t k = 0; k < n; k++) {
             const TYPE *row = rows + k * WIDTH + first;
             const vector *col = (const vector *)(cols + k * WIDTH) + from;
-            EACH(r, REAL_ROWS, v, REAL_VECTORS)
-            sum[r][v] = ADD_PRODUCT(row[r], col[v], sum[r][v]);
+            EACH(r, REAL_ROWS, v, REAL_VECTORS) sum[r][v] = ADD_PRODUCT(row[r], col[v], sum[r][v]);
         }
         EACH(r, REAL_ROWS, v, REAL_VECTORS) {
             vector *out = (vector *)(sums + (first + r) * CPU_BLOCK_COLS) + from + v;

@@ -29,11 +29,11 @@ static void signs_untied(const cpu_planes *rows, const cpu_planes *cols, int64_t
             for (int64_t w = w0; w < end; w++) {
                 const uint64_t *row = ROW(greater);
                 const word_vec *col = COL(greater);
-                EACH(r, UNTIED_ROWS, v, VECTORS)
-                differ[r][v] += COUNT_BITS(col[v] ^ row[r]);
+                EACH(r, UNTIED_ROWS, v, VECTORS) differ[r][v] += COUNT_BITS(col[v] ^ row[r]);
             }
-            EACH(r, UNTIED_ROWS, v, VECTORS)
-            put(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0, -2 * WIDEN(differ[r][v]));
+            EACH(r, UNTIED_ROWS, v, VECTORS) {
+                put(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0, -2 * WIDEN(differ[r][v]));
+            }
         }
 }
 
@@ -52,9 +52,10 @@ static void signs_tied(const cpu_planes *rows, const cpu_planes *cols, int64_t w
                     differ[r][v] += COUNT_BITS(untied & (col[v] ^ row[r]));
                 }
             }
-            EACH(r, TIED_ROWS, v, VECTORS)
-            put(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0,
-                WIDEN(both[r][v]) - 2 * WIDEN(differ[r][v]));
+            EACH(r, TIED_ROWS, v, VECTORS) {
+                put(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0,
+                    WIDEN(both[r][v]) - 2 * WIDEN(differ[r][v]));
+            }
         }
 }
 
@@ -66,11 +67,11 @@ INLINE void untied_among(const uint64_t *row, const uint64_t *col, int64_t words
         for (int64_t w = w0; w < end; w++) {
             const uint64_t *a = row + w * MICRO_PANEL_WORDS + first;
             const word_vec *b = (const word_vec *)(col + w * MICRO_PANEL_WORDS);
-            EACH(r, COMMON_ROWS, v, VECTORS)
-            both[r][v] += COUNT_BITS(b[v] & a[r]);
+            EACH(r, COMMON_ROWS, v, VECTORS) both[r][v] += COUNT_BITS(b[v] & a[r]);
         }
-        EACH(r, COMMON_ROWS, v, VECTORS)
-        put(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0, WIDEN(both[r][v]));
+        EACH(r, COMMON_ROWS, v, VECTORS) {
+            put(sums + (first + r) * CPU_BLOCK_COLS + v * (BYTES / 8), add || w0 > 0, WIDEN(both[r][v]));
+        }
     }
 }
 

@@ -28,6 +28,7 @@
  *                   (optional) does what sum_floats() below does, for so many rows and vectors at a time
  *   FUSE_FLOAT(a, b, c)
  *                   (optional) as FUSE_FLOATS(), of single floats */
+
 /* Approximate (screening) values may differ between instruction sets, and products of two floats are exact in
  * double; so both use fused multiply-add only where it is one instruction. */
 #if IS_FUSED
@@ -122,11 +123,13 @@ INLINE void overlap_run(const float *rows, const float *cols, int64_t n, int add
 }
 
 static void overlaps(const float *rows, const float *cols, int64_t n, int add, double *sums) {
-    EACH_PART(first, SUM_ROWS, from, SUM_VECTORS)
-    for (int64_t k = 0; k < n; k += CPU_OVERLAP_RUN)
-        overlap_run(rows + k * CPU_KERNEL_ROWS + first, cols + k * FLOATS + from * (BYTES / 4),
-                    n - k < CPU_OVERLAP_RUN ? n - k : CPU_OVERLAP_RUN, add || k > 0,
-                    sums + first * CPU_BLOCK_COLS + from * (BYTES / 4));
+    EACH_PART(first, SUM_ROWS, from, SUM_VECTORS) {
+        const float *row = rows + first, *col = cols + from * (BYTES / 4);
+        double *out = sums + first * CPU_BLOCK_COLS + from * (BYTES / 4);
+        for (int64_t k = 0; k < n; k += CPU_OVERLAP_RUN)
+            overlap_run(row + k * CPU_KERNEL_ROWS, col + k * FLOATS, n - k < CPU_OVERLAP_RUN ? n - k : CPU_OVERLAP_RUN,
+                        add || k > 0, out);
+    }
 }
 
 /* ---- one pair ---------------------------------------------------------------------------------------- */
@@ -162,8 +165,7 @@ INLINE void group(const float *x, const float *const *y, int pairs, int64_t n, d
             double_vec row = WIDE(x + k + v * WIDTH);
             UNROLL for (int p = 0; p < pairs; p++) sum[p][v] = ADD_DOUBLES(row, WIDE(y[p] + k + v * WIDTH), sum[p][v]);
         }
-        EACH(p, pairs, v, DOT_VECTORS)
-        lanes[p][from + v] = sum[p][v];
+        EACH(p, pairs, v, DOT_VECTORS) lanes[p][from + v] = sum[p][v];
     }
     UNROLL for (int p = 0; p < pairs; p++) out[p] = fold(lanes[p]);
 }
