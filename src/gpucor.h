@@ -247,7 +247,6 @@ struct gcor_sink {
     int approximate;      /* non-zero: take() accepts approximate segments, and calls refine() where it needs to */
     gcor_form form;
     const gcor_pairs *pairs; /* set for a run with a pair mask: only these pairs need be delivered. NULL: all of them */
-    int of_overlaps; /* set for a run of topological overlaps (overlap.h): values are floats, and no coefficients */
 };
 
 /* Call the type's functions; those that are NULL do nothing. gcor_sink_free() allows NULL. */
@@ -293,8 +292,9 @@ typedef struct {
     /* (required) Free everything. NULL is allowed. */
     void (*close)(gcor_state *state);
 
-    /* (required) Begin a run into `sink`, by the worker that owns the context. After an error there is no end(). */
-    gcor_status (*begin)(gcor_state *state, gcor_context *context, gcor_sink *sink);
+    /* (required) Begin a run into `sink`, by the worker that owns the context. kind: of the operands, of the first data
+     * set if there are several. After an error there is no end(). */
+    gcor_status (*begin)(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind);
     /* (required) End the run, also after an error: nothing is in flight when it returns. Buffers that a later run can
      * use are kept, up to a limit. */
     void (*end)(gcor_state *state);
@@ -315,7 +315,7 @@ typedef struct {
 
     /* (required) Multiply a tile, which lies within both operands, and deliver its values to the run's sink, now or
      * later. The operands stay until finish(). Operands of kind GCOR_ADJACENCY are of type gcor_adjacency, in host
-     * memory or where a run on this device has left them (keeps_adjacency); their sink has of_overlaps, and the tile is
+     * memory or where a run on this device has left them (keeps_adjacency); their values are floats, and the tile is
      * one that plan_overlap() asks for. */
     gcor_status (*multiply)(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
                             const gcor_tile *tile);

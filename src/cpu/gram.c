@@ -111,7 +111,7 @@ static gcor_status prepare(gcor_context *context, gcor_job *job, const gcor_desi
     gcor_kind kind;
     gcor_status status = kind_of(context, job, design, observations, &kind);
     if (!status) status = cpu_open(context, 0, &gram->state);
-    if (!status) status = cpu_begin(gram->state, context, NULL);
+    if (!status) status = cpu_begin(gram->state, context, NULL, kind);
     if (!status) status = cpu_prepare(gram->state, &columns, job->measure, kind, 0, job->x->n_var, &operand);
     if (status) return status;
     gram->columns = (cpu_operand *)operand;

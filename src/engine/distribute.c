@@ -1,7 +1,7 @@
 /* Distributes a run to devices: to several at once, or to one, which the next device replaces if it fails. */
 #include "session.h"
 #include "../base/threads.h"
-#include "worker_pool.h"
+#include "work.h"
 
 int gcor_is_of_device(gcor_status status) {
     return status == GCOR_DEVICE_ERROR || status == GCOR_NO_DEVICE_MEMORY || status == GCOR_NO_BACKEND;

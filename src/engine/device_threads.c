@@ -1,10 +1,10 @@
-/* Several devices, with a worker thread for each. Workers draw squares from a queue; each has its own sink, and the
- * sinks are merged at the end. The calling thread supervises: it asks whether to stop, and reads columns for the
+/* Several devices, with a thread and a worker for each. Workers draw squares from a queue; each has its own sink, and
+ * the sinks are merged at the end. The calling thread supervises: it asks whether to stop, and reads columns for the
  * workers if only it may read.
  *
  * The squares that a failed device has drawn go back to the queue, including completed ones, as its sink is
  * discarded. So no worker leaves before all drawn squares are safe in a sink. */
-#include "worker_pool.h"
+#include "work.h"
 
 #include "../base/alloc.h"
 #include "../source/read_queue.h"
