@@ -130,6 +130,9 @@ int64_t cpu_overlap_side(int64_t n_var);
 int64_t cpu_overlap_memory(int64_t n_var);
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
+/* gram.c: gcor_backend's gram. */
+extern const struct gcor_gram_type cpu_gram;
+
 /* kendall.c: true if cpu_kendall_tile() is faster for a tile of signs than planes of that mode. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                             const gcor_tile *tile, cpu_sign_mode mode);

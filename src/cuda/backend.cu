@@ -208,6 +208,7 @@ extern "C" const gcor_backend gcor_cuda = {
     cuda_overlap_side,  //
     cuda_plan_entry,    //
     nullptr,            // overlap_memory
+    nullptr,            // gram
     1,                  // keeps_adjacency
     0,                  // is_host
     0,                  // has_single_pairs

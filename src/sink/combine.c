@@ -34,8 +34,12 @@ int64_t gcor_combine_side(const gcor_combine *c, int threads, int64_t bytes) {
     return side;
 }
 
+int gcor_combine_only_sums(const gcor_combine *c) {
+    return !keeps_each(c->rule) && !c->rule->skips;
+}
+
 int gcor_combine_may_be_approx(const gcor_combine *c) {
-    return c->to->approximate && c->backend->pairs && !keeps_each(c->rule) && !c->rule->skips;
+    return c->to->approximate && c->backend->pairs && gcor_combine_only_sums(c);
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------------- */
@@ -176,29 +180,17 @@ const gcor_sink_type gcor_combine_type = {
     .free = release,
 };
 
-/* For rules that keep all values of a pair or leave subjects out. They need another type, without a device half. */
-static const gcor_sink_type host_type = {
-    .name = "combine",
-    .take = take,
-    .begin_tile = begin_tile,
-    .end_tile = end_tile,
-    .free = release,
-};
-
 gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule, const gcor_backend *backend,
                              gcor_sink *to, int in_double, gcor_combine **combine) {
     const char *what = "the sums of all subjects";
     gcor_combine *c = *combine = gcor_alloc(context, 1, sizeof *c, what);
     if (!c) return GCOR_NO_MEMORY;
-    int on_host = keeps_each(rule) || rule->skips;
-    *c = (gcor_combine){.sink = {.type = on_host ? &host_type : &gcor_combine_type,
-                                 .shape = to->shape,
-                                 .n_row = to->n_row,
-                                 .n_col = to->n_col},
-                        .to = to,
-                        .rule = rule,
-                        .backend = backend,
-                        .loops = gcor_combine_best_loops()};
+    *c = (gcor_combine){
+        .sink = {.type = &gcor_combine_type, .shape = to->shape, .n_row = to->n_row, .n_col = to->n_col},
+        .to = to,
+        .rule = rule,
+        .backend = backend,
+        .loops = gcor_combine_best_loops()};
     c->sink.form = in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
     c->rows = gcor_alloc(context, rule->n, sizeof *c->rows, what);
     c->cols = gcor_alloc(context, rule->n, sizeof *c->cols, what);

@@ -25,6 +25,8 @@ static const struct {
 /* For overlaps, every value goes to the host. */
 static SinkMaker maker_of(const gcor_sink *sink, gcor_kind kind) {
     if (kind == GCOR_ADJACENCY) return make_overlaps;
+    if (sink->type == &gcor_combine_type && !gcor_combine_only_sums((const gcor_combine *)sink))
+        return make_host_values;
     for (const auto &row : TABLE)
         if (row.type == sink->type) return row.make;
     return make_host_values;

@@ -1,7 +1,7 @@
-/* Edges of the current tile: pairs of large weight, in a list per thread (edges.c) until the tile is done. Then a store
- * (store.h) or each variable's neighbours (neighbours.h) take them. */
-#ifndef GPUCOR_EDGES_H
-#define GPUCOR_EDGES_H
+/* Edges of the current tile: pairs of large weight, in a list per thread until the tile is done. Then a store (store.h)
+ * or each variable's neighbours (neighbours.h) take them. */
+#ifndef GPUCOR_TILE_EDGES_H
+#define GPUCOR_TILE_EDGES_H
 
 #include "../weight.h"
 

@@ -1,5 +1,5 @@
 /* Finds the edges in a segment of coefficients, and appends them to the thread's list. */
-#include "edges.h"
+#include "tile_edges.h"
 
 #include "../../base/alloc.h"
 #include "../../base/threads.h"
