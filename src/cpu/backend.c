@@ -5,6 +5,7 @@
 #include "../base/isa.h"
 #include "../base/os.h"
 #include "../base/triangle.h"
+#include "../sink/adjacency.h"
 
 #include <stdlib.h>
 
@@ -96,7 +97,7 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
     case GCOR_RANK_COMMON:
     case GCOR_PAIR_COMMON: status = cpu_pairwise_tile(state, a, b, tile); break;
     case GCOR_ADJACENCY:
-        status = cpu_overlap_tile(state, (const gcor_adjacency *)rows, (const gcor_adjacency *)cols, tile);
+        status = cpu_overlap_tile(state, gcor_adjacency_of_operand(rows), gcor_adjacency_of_operand(cols), tile);
         break;
     default: status = gcor_fail(state->context, GCOR_BAD_INPUT, "operands of kind %d", (int)rows->kind);
     }

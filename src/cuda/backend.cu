@@ -171,7 +171,7 @@ static gcor_status cuda_multiply(gcor_state *state, const gcor_operand *rows, co
                                  const gcor_tile *tile) {
     return entered(state, [&] {
         if (rows->kind == GCOR_ADJACENCY)
-            return state->device_sink->overlap((const gcor_adjacency *)rows, (const gcor_adjacency *)cols, *tile);
+            return state->device_sink->overlap(gcor_adjacency_of_operand(rows), gcor_adjacency_of_operand(cols), *tile);
         check_tile(*tile);
         state->device_sink->multiply(*operand_of(rows), *operand_of(cols), *tile);
     });

@@ -180,7 +180,7 @@ static gcor_status start(pool *p, member *m, int device) {
     m->context.threads = p->threads;
     m->context.seconds_preparing = m->context.seconds_multiplying = 0;
     m->context.pairs_done = 0;
-    gcor_status status = sink->type->fork(sink, &m->context, &m->sink);
+    gcor_status status = gcor_sink_fork(sink, &m->context, &m->sink);
     if (status) return gcor_fail(p->context, status, "%s", m->context.error.message);
     if (pthread_create(&m->thread, NULL, work_in_thread, m) != 0)
         return gcor_fail(p->context, GCOR_NO_MEMORY, "the system allows no further thread for device %d",

@@ -22,7 +22,7 @@ static gcor_status use_device(gcor_work *work, gcor_context *context, int device
 /* Use a fork of the sink, which is dropped if the device fails. */
 static gcor_status try_device(gcor_work *work, gcor_context *context, int device) {
     gcor_sink *sink = work->job->sink, *own;
-    gcor_status status = sink->type->fork(sink, context, &own);
+    gcor_status status = gcor_sink_fork(sink, context, &own);
     if (status) return status;
     status = use_device(work, context, device, own);
     if (!status) status = sink->type->merge(sink, context, own);
@@ -60,8 +60,7 @@ static gcor_status shard_threads(gcor_work *work, gcor_context *context, int wor
 }
 
 gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers) {
-    const gcor_sink_type *type = work->job->sink->type;
-    if (work->session->n_devices < 2 || !type->fork || !type->merge)
+    if (work->session->n_devices < 2 || !work->job->sink->type->merge)
         return use_device(work, context, 0, work->job->sink);
     if (workers < 2 || work->queue.pairs == 0) return use_any_device(work, context);
     return shard_threads(work, context, workers);

@@ -110,7 +110,7 @@ static gcor_status begin(overlaps *o) {
 
 static void release(gcor_panel_maker *maker, gcor_operand *operand) {
     end((overlaps *)maker);
-    gcor_sink_free(&((gcor_adjacency *)operand)->sink);
+    gcor_sink_free(&gcor_adjacency_of_operand(operand)->sink);
 }
 
 static gcor_status prepare(gcor_panel_maker *maker, const gcor_panel *panel, int64_t n_var, gcor_operand **operand) {

@@ -62,7 +62,7 @@ gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers)
 int gcor_is_of_device(gcor_status status);
 
 /* device_threads.c: do the whole queue on the first n of the session's devices, each with `threads` threads. The job's
- * sink must have fork() and merge(). */
+ * sink must have merge(). */
 gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads);
 
 #endif

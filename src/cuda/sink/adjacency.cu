@@ -66,7 +66,7 @@ class DeviceAdjacency : public DeviceSink {
     void finish() override;
 
   private:
-    gcor_adjacency *adjacency() const { return gcor_adjacency_of_sink(state->sink); }
+    gcor_adjacency *adjacency() const { return (gcor_adjacency *)state->sink; }
     AdjacencyMatrix *matrix();
 };
 

@@ -196,6 +196,12 @@ gcor_status gcor_edges_reserve(gcor_edges *edges, gcor_context *context, int thr
     return reserve(context, *list, (*list)->n + n);
 }
 
+void gcor_edges_clear(gcor_edges *edges) {
+    edges->above = 0;
+    edges->threads = 0;
+    edges->lists = NULL;
+}
+
 void gcor_edges_free(gcor_edges *edges) {
     for (int t = 0; t < edges->threads; t++) gcor_free(edges->lists[t].list);
     gcor_free(edges->lists);
