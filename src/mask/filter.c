@@ -75,7 +75,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return status;
 }
 
-/* Of a copy, which shares the other filter's sink. */
+/* The filter is a copy, which still has the sink of the other one. */
 static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     gcor_filter *filter = (gcor_filter *)sink;
     gcor_status status = gcor_sink_fork(filter->of, context, &filter->of);
