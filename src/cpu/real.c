@@ -53,16 +53,16 @@ static void pack_values(const gcor_state *state, const cpu_product *product, con
     }
 }
 
-#define MULTIPLY(name, kernel, type, sum_type) \
+#define DOT(name, kernel, type, sum_type) \
     static void name(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add, \
                      void *sums) { \
         (void)product; \
         state->kernels->kernel((const type *)rows, (const type *)cols, n, add, (sum_type *)sums); \
     }
-MULTIPLY(multiply_floats, floats, float, float)
-MULTIPLY(multiply_slices, slices, float, double)
-MULTIPLY(multiply_doubles, doubles, double, double)
-MULTIPLY(multiply_values, fused, double, double)
+DOT(dot_floats, floats, float, float)
+DOT(dot_slices, slices, float, double)
+DOT(dot_doubles, doubles, double, double)
+DOT(dot_values, fused, double, double)
 
 /* ---- pairs by themselves ------------------------------------------------------------------------ */
 
@@ -185,7 +185,7 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
     }
 }
 
-static cpu_product product_of(const gcor_state *state, const cpu_operand *rows) {
+cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows) {
     int64_t n_obs = rows->head.n_obs;
     cpu_product product = {
         .length = n_obs, .slice = n_obs < SLICE ? n_obs : SLICE, .planes = 1, .sums = 1, .deliver = deliver};
@@ -193,28 +193,22 @@ static cpu_product product_of(const gcor_state *state, const cpu_operand *rows) 
         product.element = sizeof(double);
         product.chunk = GCOR_OBS_RUN;
         product.pack = pack_values;
-        product.multiply = multiply_values;
+        product.dot = dot_values;
     } else if (state->sink->approximate) {
         product.element = sizeof(float);
         product.pack = pack_floats;
-        product.multiply = multiply_floats;
+        product.dot = dot_floats;
     } else if (is_rounded(state, rows)) {
         product.element = sizeof(float);
         product.sum_bytes = sizeof(double);
         product.slice = n_obs < SINGLE_SLICE ? n_obs : SINGLE_SLICE;
         product.chunk = SINGLE_CHUNK;
         product.pack = pack_floats;
-        product.multiply = multiply_slices;
+        product.dot = dot_slices;
     } else {
         product.element = sizeof(double);
         product.pack = pack_doubles;
-        product.multiply = multiply_doubles;
+        product.dot = dot_doubles;
     }
     return product;
-}
-
-gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile) {
-    cpu_product product = product_of(state, rows);
-    return cpu_multiply_packed(state, &product, rows, cols, tile);
 }

@@ -32,8 +32,8 @@ static void pack_signs(const gcor_state *state, const cpu_product *product, cons
     }
 }
 
-static void multiply_signs(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
-                           int add, void *sums) {
+static void dot_signs(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
+                      void *sums) {
     cpu_planes row = planes_at(product, rows), col = planes_at(product, cols);
     state->kernels->signs(&row, &col, n, add, sums);
 }
@@ -99,20 +99,17 @@ static cpu_sign_mode mode_of(const cpu_operand *rows, const cpu_operand *cols, c
     return free_of_ties ? CPU_UNTIED : CPU_TIED;
 }
 
-gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile) {
+cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile) {
     int64_t words = (gcor_obs_pairs(rows->head.n_obs) + 63) / 64;
     cpu_sign_mode mode = mode_of(rows, cols, tile);
-    if (cpu_is_cheaper_by_pairs(state, rows, cols, tile, mode)) return cpu_multiply_by_pairs(state, rows, cols, tile);
-    cpu_product product = {.length = words,
-                           .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
-                           .element = sizeof(uint64_t),
-                           .planes = (int)mode + 1,
-                           .sums = mode == CPU_COMMON ? 3 : 1,
-                           .mode = mode,
-                           .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),
-                           .pack = pack_signs,
-                           .multiply = multiply_signs,
-                           .deliver = deliver_signs};
-    return cpu_multiply_packed(state, &product, rows, cols, tile);
+    return (cpu_product){.length = words,
+                         .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
+                         .element = sizeof(uint64_t),
+                         .planes = (int)mode + 1,
+                         .sums = mode == CPU_COMMON ? 3 : 1,
+                         .mode = mode,
+                         .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),
+                         .pack = pack_signs,
+                         .dot = dot_signs,
+                         .deliver = deliver_signs};
 }

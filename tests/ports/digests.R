@@ -58,7 +58,7 @@ for (method in setdiff(methods, "kendall")) {
   show(paste("weights", method), try(gpuCor(x, weights = weights, method = method), silent = TRUE))
   show(paste("covariates", method), try(gpuCor(x, covariates = z, method = method), silent = TRUE))
 }
-show("overlap", gpuTOM(x, power = 6))
+show("overlap", gpuTOM(x, power = 6, TOMType = "unsigned"))
 show("compare", gpuCorCompare(x[1:30, ], x[31:61, ], fdr = 0.5))
 set.seed(1)
 show("permuted", gpuCorTest(x[, 1:30], adjust = "maxT", n_perm = 50))
