@@ -7,11 +7,11 @@
 #' | gputools | `gpuCor(x, use, method, precision)`; `$coefficients`, `$pairs`, `$ts` | the same; `r` itself is a `dist` |
 #' | | `gpuCor(x, test = TRUE)$p.value` | the same |
 #' | | `gpuCor(x, y)$coefficients` | `gpuCor(x, y)`, a matrix; for the list set `options(gpucor.output = "list")` |
-#' | | `gpuCorPairs(x, y, threshold, top, absolute = FALSE)` | `gpuCorPairs(x, y, threshold, k, sign = "positive")`, or [gpuCorNetwork()] |
-#' | | `gpuCorPerm(x, y, B)` | `gpuCorPerm(x, y, n_perm)`, or [gpuCorTest()] with `adjust = "maxT"` |
+#' | | `gpuCorPairs(x, y, threshold = , top = , absolute = FALSE)` | `gpuCorPairs(x, y, threshold = , k = , sign = "positive")`, or [gpuCorNetwork()] |
+#' | | `gpuCorPerm(x, y, B = 1000)` | `gpuCorPerm(x, y, n_perm = 1000)`, or [gpuCorTest()] with `adjust = "maxT"` |
 #' | | `gpuTtest()`, `chooseGpu()`, `getGpuId()` | the same |
 #' | | `gpuDist(x, method)` | [gpuDist()] for distances by correlation |
-#' | | `gpuAssoc(x, y, covariates, pvalue = 1e-5)` | `gpuAssociation(x, y, covariates, p.value = 1e-5)` |
+#' | | `gpuAssoc(x, y, covariates = z, pvalue = 1e-5)` | `gpuAssociation(x, y, covariates = z, p.value = 1e-5)` |
 #' | matrixCorr | `pearson_corr(x)`, `spearman_rho(x)`, `kendall_tau(x)` | `gpuCor(x, method = , output = "matrix")` |
 #' | | `bicor(x)`, formerly `biweight_mid_corr(x)` | `gpuCor(x, method = "bicor", output = "matrix")` |
 #' | | `pearson_corr(x, na_method = "pairwise")` | `gpuCor(x, use = "pairwise", output = "matrix")` |
@@ -20,7 +20,7 @@
 #' | WGCNA | `cor(x, use = "p")`, `corFast()` | `gpuCor(x, use = "pairwise")` |
 #' | | `bicor(x, maxPOutliers = 0.05)` | `gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.05))` |
 #' | | `corAndPvalue(x)` | `gpuCorTest(x, use = "pairwise")` |
-#' | | `pickSoftThreshold(x, powerVector, networkType, RsquaredCut, nBreaks)` | `pickPower(x, power, type, r_squared, breaks)` |
+#' | | `pickSoftThreshold(x, powerVector = , networkType = , RsquaredCut = , nBreaks = )` | `pickPower(x, power = , type = , r_squared = , breaks = )` |
 #' | | `softConnectivity(x, power = 6)` | `gpuConnectivity(x, power = 6)$soft` |
 #' | | `signumAdjacencyFunction(abs(cor(x)), 0.8)` | `gpuCorNetwork(x, threshold = 0.8)` |
 #' | | `TOMsimilarityFromExpr(x, power = 6)` | `gpuTOM(x, power = 6, output = "matrix")` |
