@@ -9,7 +9,8 @@
 #' from this page.
 #'
 #' In short: for independent rows, `"spearman"` and `"kendall"` are valid for any distribution; Pearson's test with
-#' `fdr` needs nearly normal data. For time series use `df = "bartlett"`.
+#' `fdr` needs nearly normal data. Time series need `df`: a number, or `"bartlett"`. Permuting their rows destroys the
+#' autocorrelation, and is not valid; `surrogate = "phase"` and `"block"` preserve it.
 #'
 #' @section One matrix, or two with the same rows:
 #' The tests are those of [gpuCorTest()], `gpuCor(test = TRUE)`, [gpuCorNetwork()] with `p.value` or `fdr`,
@@ -80,11 +81,6 @@
 #' and noise the size is 0.06 for `z + noise`, 0.17 for `exp(z) + noise` and 0.67 for `z^2 / 2 + noise`, and it grows
 #' with n. A monotone transformation of the covariate has no effect; `z^2` as a second covariate reduces the last two to
 #' 0.07 and 0.11. Pearson's test is valid if the covariates have the shape of the effect, such as `covariates = exp(z)`.
-#'
-#' @section Series:
-#' The rows of an autocorrelated series are neither independent nor exchangeable. Use `df`, a number or `"bartlett"`.
-#' Permuting rows destroys the autocorrelation, so `adjust = "maxT"`, [gpuCorPerm()] and `n_perm` of two matrices are
-#' not valid; `surrogate = "phase"` and `"block"` preserve it.
 #'
 #' @seealso [gpucor-measures] for the arguments, [subjects], [gpuCorTest()], [gpuCorNetwork()], [gpuCorCompare()],
 #'   [gpuAssociation()]
