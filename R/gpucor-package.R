@@ -1,8 +1,8 @@
 #' gpucor: correlation of all pairs of columns on a GPU
 #'
 #' Correlates every pair of columns of a matrix, on NVIDIA GPUs or on all cores of the processor, with the results of
-#' [stats::cor()]. Large problems need not store all pairs: a network keeps the strong pairs only, and connectivity keeps
-#' a few numbers for each column.
+#' [stats::cor()]. Large problems need not store all pairs: a network keeps the strong pairs only, and connectivity
+#' keeps a few numbers for each column.
 #'
 #' @section Functions by task:
 #' | task | functions |
@@ -24,7 +24,7 @@
 #' | calls of other packages | [coming-from]; functions of gputools: [gpuCorPairs()], [gpuCorPerm()] |
 #'
 #' [gpucor-measures] describes the measures, weights, covariates, band-pass filters and degrees of freedom. Every result
-#' has `print()`, `summary()`, `plot()` and `as.data.frame()`.
+#' has `print()`, [summary()][summary.gpuCorNetwork], `plot()` (of overlaps: [plot.gpuTOM()]) and `as.data.frame()`.
 #'
 #' @section Settings:
 #' [gpuControl()] collects the settings of a run. Every function that computes takes them directly,
