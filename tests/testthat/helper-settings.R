@@ -1,4 +1,2 @@
-# The settings of a run by a back end, as functions of the package pass them on.
-settings_on <- function(backend = NULL, ..., threads = NULL) {
-  gpucor:::new_settings(gpuControl(backend = backend, threads = threads), ...)
-}
+# The settings of a run, as functions of the package pass them on. ...: of gpuControl(); precision: of the function.
+settings_on <- function(..., precision = "single") gpucor:::new_settings(gpuControl(...), precision = precision)

@@ -96,7 +96,7 @@ test_that("topological overlap and associations are summed up as what they are",
   expect_equal(s$strongest$overlap, sort(c(tom), decreasing = TRUE)[1:6])
   text <- methods_of(tom)
   expect_match(text, "^Topological overlap by Pearson's correlation of 11 variables: 55 pairs, 32 observations")
-  expect_match(text, "in the signed network of Pearson's correlation raised to the power 3 (TOMType \"unsigned\",",
+  expect_match(text, "in the signed network of Pearson's correlation raised to the power 3 (TOMType \"signed\",",
                fixed = TRUE)
   sets <- gpuTOM(list(x[1:16, ], x[17:32, ]), power = 2:3, combine = "mean", calibration = "single quantile")
   expect_match(summary(sets)$methods, "raised to the powers 2, 3 .* combined by the mean, after .* to the powers 1, ")
