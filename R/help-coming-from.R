@@ -7,8 +7,8 @@
 #' | gputools | `gpuCor(x, use, method, precision)`; `$coefficients`, `$pairs`, `$ts` | the same; `r` itself is a `dist` |
 #' | | `gpuCor(x, test = TRUE)$p.value` | the same |
 #' | | `gpuCor(x, y)$coefficients` | `gpuCor(x, y)`, a matrix; for the list set `options(gpucor.output = "list")` |
-#' | | `gpuCorPairs(x, y, threshold = , top = , absolute = FALSE)` | `gpuCorPairs(x, y, threshold = , k = , sign = "positive")`, or [gpuCorNetwork()] |
-#' | | `gpuCorPerm(x, y, B = 1000)` | `gpuCorPerm(x, y, n_perm = 1000)`, or [gpuCorTest()] with `adjust = "maxT"` |
+#' | | `gpuCorPairs(x, y, threshold = , top = )` | the same, or [gpuCorNetwork()] |
+#' | | `gpuCorPerm(x, y, B = 1000)` | the same, or [gpuCorTest()] with `adjust = "maxT"` |
 #' | | `gpuTtest()`, `chooseGpu()`, `getGpuId()` | the same |
 #' | | `gpuDist(x, method)` | [gpuDist()] for distances by correlation |
 #' | | `gpuAssoc(x, y, covariates = z, pvalue = 1e-5)` | `gpuAssociation(x, y, covariates = z, p.value = 1e-5)` |
