@@ -1,9 +1,9 @@
 # Files of columns, as gpuCorFile() describes them.
 
-raw_file <- function(file, dim, type, dimnames, offset) {
+raw_file <- function(file, dim, storage, dimnames, offset) {
   if (.Platform$endian != "little") fail("raw files are little-endian, and this machine is not; use HDF5")
   dim <- check_file_dim(dim)
-  x <- new_file(file, "raw", dim, check_dimnames(dimnames, dim), type = type, pointer = .Call(r_new_pointer),
+  x <- new_file(file, "raw", dim, check_dimnames(dimnames, dim), storage = storage, pointer = .Call(r_new_pointer),
                 offset = check_whole(offset, "offset", 0, 2^53, "; it is the number of bytes before the first value"))
   .Call(r_file_open, x)
   x

@@ -40,7 +40,7 @@
 #'
 #' @param file The name of a file.
 #' @param dim Numbers of observations and of variables. With a dataset they need not be given, and are checked.
-#' @param type Of a value: `"double"` (8 bytes), `"float"` (4) or `"integer"` (4). May be abbreviated. Missing are, of
+#' @param storage Of a value: `"double"` (8 bytes), `"float"` (4) or `"integer"` (4). May be abbreviated. Missing are, of
 #'   the first two, `NA` and `NaN`, and of integers `NA_integer_`, that is -2^31.
 #' @param dimnames `NULL`, or a list of names of observations and of variables, either of them possibly `NULL`.
 #' @param offset How many bytes there are before the first value.
@@ -54,7 +54,7 @@
 #' @return An object of class `gpuCorFile`, observations x variables, with `dim()` and `dimnames()`. `x[, j]` reads
 #'   these columns: an ordinary matrix, of integers if the file has them, and otherwise of doubles. `as.matrix(x)`
 #'   reads all.
-#' @section Errors: a file that is not there, not readable, a folder, or of another size than `dim`, `type` and
+#' @section Errors: a file that is not there, not readable, a folder, or of another size than `dim`, `storage` and
 #'   `offset` make; also in a later call, or during one, if the file has been cut off. A dataset that is
 #'   not there, is not numeric or has other than two dimensions. An error while R reads ends the run with its message;
 #'   an interrupt ends it as any other.
@@ -78,7 +78,7 @@
 #'   unlink(file)
 #' }
 #' @export
-gpuCorFile <- function(file, dim = NULL, type = c("double", "float", "integer"), dimnames = NULL, offset = 0,
+gpuCorFile <- function(file, dim = NULL, storage = c("double", "float", "integer"), dimnames = NULL, offset = 0,
                        dataset = NULL, transpose = FALSE) {
   file <- check_data_file(file)
   transpose <- check_flag(transpose, "transpose")
@@ -87,7 +87,7 @@ gpuCorFile <- function(file, dim = NULL, type = c("double", "float", "integer"),
   }
   if (is.null(dim)) fail("'file' is \"", file, "\", which is no HDF5 file; for a raw one give 'dim'")
   if (transpose) fail("'transpose' is TRUE, and a raw file has its variables one after the other; write it that way")
-  raw_file(file, dim, check_choice(type, c("double", "float", "integer"), "type"), dimnames, offset)
+  raw_file(file, dim, check_choice(storage, c("double", "float", "integer"), "storage"), dimnames, offset)
 }
 
 # ---- as a matrix
@@ -124,5 +124,5 @@ print.gpuCorFile <- function(x, ...) {
 
 describe_file <- function(x) {
   if (x$kind != "raw") return(paste0("HDF5, ", x$dataset, if (x$kind == "sparse") ", sparse"))
-  paste0("raw, ", x$type, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))
+  paste0("raw, ", x$storage, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))
 }
