@@ -4,10 +4,6 @@ tell_sparse <- function() {
   tell_once("a sparse matrix is made dense, a block of columns at a time (this message is shown once a session)")
 }
 
-is_variables <- function(x) is.numeric(x) || is.logical(x)
-
-is_sparse <- function(x) isS4(x) && is(x, "sparseMatrix")
-
 # Many subjects' data are taken where they are asked for.
 check_one <- function(x, name) {
   if (!is_subjects(x)) return(invisible())
@@ -131,8 +127,6 @@ check_frame <- function(x, name) {
        if (is_tall(x)) transposed_way_out(without_columns(x, bad, name)))
 }
 
-is_matrix <- function(x) is.matrix(x) || is_outside(x) || (isS4(x) && is(x, "dgCMatrix"))
-
 COLUMNS <- "a variable in each column"
 
 # For functions that have no use for a vector; `variables` says where it has them.
@@ -190,8 +184,6 @@ check_input <- function(x, y, use, method, assay = NULL) {
   if (!is.null(y)) check_observations(given$y, "y", observations)
   list(x = x, y = y, scalar = scalar && !is.null(y), observations = observations)
 }
-
-is_network <- function(x) isS4(x) && (is(x, "gpuCorNetwork") || is(x, "gpuCorNetworkXY"))
 
 # A single number in the place of a second matrix: somebody meant a threshold.
 check_not_threshold <- function(x, y) {

@@ -20,8 +20,6 @@ open_image <- function(img) {
 # RNifti's internal images are strings, too, of a class.
 is_file_name <- function(value) is.character(value) && !is.object(value) && is.null(dim(value))
 
-show_size <- function(size) paste(size, collapse = " x ")
-
 # A numeric array as it came, whatever its class, for it may be large; anything else made one.
 as_image <- function(img, name) {
   if (is.array(img) && typeof(img) %in% c("integer", "double", "logical")) return(img)
