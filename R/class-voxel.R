@@ -1,5 +1,5 @@
-# Two S3 classes of ordinary arrays: a voxelMatrix keeps its mask when rows are selected, and a voxelImage (an image with a
-# header) prints in three lines.
+# Two S3 classes of ordinary arrays: a voxelMatrix keeps its mask when rows are selected, and a voxelImage (an image
+# with a header) prints in three lines.
 
 # For methods of S4, such as Matrix's, a voxelMatrix is a matrix.
 #' @importFrom methods setOldClass
@@ -78,10 +78,10 @@ describe_series <- function(size, mask) {
          if (is_volume) paste0(" (", show_size(dim(mask)), ")"))
 }
 
-# That of a matrix would be a block for each voxel.
+# The summary of an ordinary matrix has a block for each column.
 #' @rdname voxelMatrix
-#' @param object,x What `voxelMatrix()` returns; of `print()` its summary.
-#' @param ... Of `plot()`: graphical parameters. Otherwise not used.
+#' @param object,x A matrix from `voxelMatrix()`, or for `print()` its summary.
+#' @param ... Graphical parameters for `plot()`; otherwise not used.
 #' @method summary voxelMatrix
 #' @export
 summary.voxelMatrix <- function(object, ...) {
@@ -95,7 +95,7 @@ summary.voxelMatrix <- function(object, ...) {
 }
 
 #' @rdname voxelMatrix
-#' @param digits Significant digits to print.
+#' @param digits An integer: significant digits to print.
 #' @method print summary.voxelMatrix
 #' @export
 print.summary.voxelMatrix <- function(x, digits = 4L, ...) {

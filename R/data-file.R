@@ -27,7 +27,9 @@ check_data_file <- function(file) {
 check_file_dim <- function(dim) {
   ok <- is.numeric(dim) && length(dim) == 2L && all(is.finite(dim)) && all(dim == floor(dim)) && all(dim >= 0)
   if (!ok) fail("'dim' must be two integers, of observations and of variables, not ", show_value(dim))
-  if (any(dim > .Machine$integer.max)) fail("'dim' is ", show_size(format(dim, scientific = FALSE)), ", beyond 2^31 - 1")
+  if (any(dim > .Machine$integer.max)) {
+    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), ", beyond 2^31 - 1")
+  }
   dim
 }
 

@@ -1,5 +1,5 @@
-# Data that look transposed. Genes, probes or voxels in rows are many more than columns. So are the rows of a long series
-# or of a large table, but these have no names, and their columns differ.
+# Data that look transposed. Genes, probes or voxels in rows are many more than columns. So are the rows of a long
+# series or of a large table, but these have no names, and their columns differ.
 
 MIN_ROWS <- 1000
 MIN_RATIO <- 10

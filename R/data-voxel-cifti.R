@@ -33,8 +33,7 @@ cifti_of <- function(found) {
   if (is.null(xml)) return(NULL)
   version <- xml2::xml_attr(xml, "Version")
   if (!version %in% c("2", "2.0")) {
-    fail_file(found$shown, " has version ", version, " of CIFTI; wb_command -file-convert -cifti-version-convert makes ",
-              "version 2 of it")
+    fail_file(found$shown, " has version ", version, " of CIFTI, not 2; convert it by wb_command -file-convert")
   }
   maps <- xml2::xml_find_all(xml, "//MatrixIndicesMap")
   rows <- map_of(maps, 0)

@@ -25,9 +25,12 @@ open_image <- function(img) {
 
 # volumes(times, voxels): a matrix, voxels x times.
 image_in_memory <- function(size, times, header, whole, volumes) {
-  list(size = size, times = times, header = header, whole = whole, in_memory = TRUE, each = function(voxels, times, put) {
-    for (rows in column_ranges(length(times), length(voxels))) put(t(volumes(times[rows], voxels)), rows, seq_along(voxels))
-  })
+  each <- function(voxels, times, put) {
+    for (rows in column_ranges(length(times), length(voxels))) {
+      put(t(volumes(times[rows], voxels)), rows, seq_along(voxels))
+    }
+  }
+  list(size = size, times = times, header = header, whole = whole, in_memory = TRUE, each = each)
 }
 
 # A list of volumes.
@@ -61,15 +64,17 @@ open_file <- function(file) {
   if (!is.null(cifti)) return(open_cifti(file, found$header, cifti, found$shown))
   size <- series_size(header_dim(found$header))
   places <- prod(size[1:3])
-  list(size = size[1:3], times = size[4L], header = found$header, whole = header_is_integer(found$header, found$shown),
-       in_memory = FALSE, each = function(voxels, times, put) {
+  each <- function(voxels, times, put) {
     blocks <- column_ranges(max(times), places)
     read_blocks(file, places * lengths(blocks), function(values, k) {
       rows <- which(times %in% blocks[[k]])
       if (!length(rows)) return()
-      put(t(matrix(values, places)[voxels, times[rows] - blocks[[k]][1L] + 1L, drop = FALSE]), rows, seq_along(voxels))
+      values <- matrix(values, places)[voxels, times[rows] - blocks[[k]][1L] + 1L, drop = FALSE]
+      put(t(values), rows, seq_along(voxels))
     })
-  })
+  }
+  list(size = size[1:3], times = size[4L], header = found$header, whole = header_is_integer(found$header, found$shown),
+       in_memory = FALSE, each = each)
 }
 
 # A dense series of CIFTI has the time points of each column one after the other.
@@ -80,15 +85,15 @@ open_cifti <- function(file, header, cifti, shown) {
   }
   check_times(size[1L], paste(shown, show_size(size)))
   header$cifti <- cifti
-  list(size = size[2L], times = size[1L], header = header, whole = FALSE, in_memory = FALSE,
-       each = function(voxels, times, put) {
+  each <- function(voxels, times, put) {
     blocks <- column_ranges(size[2L], size[1L])
     read_blocks(file, size[1L] * lengths(blocks), function(values, k) {
       columns <- which(voxels %in% blocks[[k]])
       values <- matrix(values, size[1L])[times, voxels[columns] - blocks[[k]][1L] + 1, drop = FALSE]
       put(values, seq_along(times), columns)
     })
-  })
+  }
+  list(size = size[2L], times = size[1L], header = header, whole = FALSE, in_memory = FALSE, each = each)
 }
 
 # ---- an image

@@ -1,7 +1,7 @@
 # Masks, and values of the voxels inside them as images.
 
-# A mask of any kind: list(size, header or NULL, values, name: the argument). flat: a vector is allowed, which only CIFTI
-# has.
+# A mask of any kind: list(size, header or NULL, values, name: the argument). flat: a vector is allowed, which only
+# CIFTI has.
 read_mask <- function(mask, name, flat = FALSE) {
   if (is_file_name(mask)) mask <- read_image(mask)
   header <- image_header(mask)
@@ -94,7 +94,8 @@ fail_values <- function(values, n, name) {
   given <- if (is.matrix(values)) show_size(dim(values)) else format_count(length(values))
   is_turned <- is.matrix(values) && ncol(values) == n
   fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside '", name,
-       "', not ", given, "; give ", if (is_turned) "t(values)" else paste0("as '", name, "' the matrix of voxelMatrix()"))
+       "', not ", given, "; give ",
+       if (is_turned) "t(values)" else paste0("as '", name, "' the matrix of voxelMatrix()"))
 }
 
 # An image of the reference's kind.

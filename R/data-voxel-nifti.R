@@ -1,5 +1,5 @@
-# NIfTI-1 and NIfTI-2: files of one image (.nii), plain or compressed. Other formats, such as pairs of files, are read by
-# package RNifti.
+# NIfTI-1 and NIfTI-2: files of one image (.nii), plain or compressed. Other formats, such as pairs of files, are read
+# by package RNifti.
 
 # Fields that are read and written: type, number of values, and for each version the offset and the bytes of a value.
 # Others are zero.

@@ -59,8 +59,8 @@ check_same_grid <- function(header, reference, size, what, other) {
   if (!turned && apart <= SAME_PLACE * min(sqrt(colSums(wanted[1:3, 1:3]^2)))) return(invisible())
   if (turned) fail("'", what, "' or '", other, "' was turned by oro.nifti; read both with reorient = FALSE")
   fail("'", what, "' is not on the grid of '", other, "': voxels of the same indices are up to ",
-       format(apart, digits = 3), " mm apart (the affine of '", what, "' is ", show_affine(affine), ", that of '", other,
-       "' ", show_affine(wanted), "); resample one of them")
+       format(apart, digits = 3), " mm apart (the affine of '", what, "' is ", show_affine(affine), ", that of '",
+       other, "' ", show_affine(wanted), "); resample one of them")
 }
 
 show_affine <- function(affine) {

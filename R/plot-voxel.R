@@ -1,12 +1,11 @@
 # The carpet of a voxelMatrix.
 
 #' @rdname voxelMatrix
-#' @param most Of `plot()`: rows of the picture at most; more voxels are averaged in as many blocks.
-#' @param main Of `plot()`: the title.
-#' @section Pictures: `plot()` draws the series as a carpet: a column for each time point (in seconds, where the matrix
-#'   has an attribute `tr`), a row for each voxel, or the mean of voxels that follow one another, each in standard
-#'   deviations from its own mean, so that what all voxels share at a time, such as a movement, is a stripe. Of more
-#'   than 20,000 voxels as many are drawn, spread evenly.
+#' @param most An integer: max. rows of the picture of `plot()`; more voxels are averaged in so many groups.
+#' @param main A string: the title of the picture.
+#' @section Pictures: `plot()` draws a carpet: a column for each time point and a row for each voxel, or for the mean of
+#'   neighboring ones, in standard deviations from its mean. What all voxels share at one time, such as a movement, is a
+#'   stripe. Of more than 20,000 voxels, 20,000 are drawn.
 #' @export
 plot.voxelMatrix <- function(x, most = 500, main = "", ...) {
   most <- check_whole(most, "most", 1, 1e4)

@@ -21,13 +21,13 @@
 #' @param reference A matrix from [voxelMatrix()], its mask, or an image: where the voxels are. `NULL` if `values` is an
 #'   image with a header.
 #' @param outside A number or `NA`: the value of voxels outside the mask.
-#' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a list of
-#'   NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has a `print()` method.
-#'   Of CIFTI it is a vector with a value for each grayordinate, or a matrix with a column for each time point or map;
-#'   `attr(values, "header")$cifti$models` is a data frame of the brain models. `writeVoxels()`: the name of the file,
-#'   invisibly.
-#' @section Errors: a file that does not exist, is cut off, or has voxels that are no numbers, such as colors; values that
-#'   do not fit the reference; a name that does not end as the format wants.
+#' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a list
+#'   of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has a `print()`
+#'   method. Of CIFTI it is a vector with a value for each grayordinate, or a matrix with a column for each time point
+#'   or map; `attr(values, "header")$cifti$models` is a data frame of the brain models. `writeVoxels()`: the name of the
+#'   file, invisibly.
+#' @section Errors: a file that does not exist, is cut off, or has voxels that are no numbers, such as colors; values
+#'   that do not fit the reference; a name that does not end as the format wants.
 #' @seealso [voxelMatrix()]
 #' @examples
 #' img <- array(rnorm(10 * 10 * 4 * 20, 100), c(10, 10, 4, 20))

@@ -3,7 +3,8 @@
 #' `voxelCoords(x)` has the center of each voxel of a matrix from [voxelMatrix()], in millimetres to the right, to the
 #' front and upwards of the origin (RAS). The affine is the image's sform or, without one, its qform.
 #'
-#' @param x A matrix from [voxelMatrix()], its mask (`attr(x, "mask")`), or an image or the name of a file with an affine.
+#' @param x A matrix from [voxelMatrix()], its mask (`attr(x, "mask")`), or an image or the name of a file with an
+#'   affine.
 #' @return A matrix with a row for each voxel and columns `x`, `y` and `z`. Of CIFTI it has a row for each grayordinate,
 #'   `NA` for vertices of a surface.
 #' @section Errors: an image without an affine, such as a plain array; an image that oro.nifti reoriented.

@@ -6,9 +6,9 @@
 #' Voxels that do not vary over time have no correlation with anything. They are dropped, and a message says how many. A
 #' voxel with some missing values stays; `use` of [gpuCor()] says how they are treated.
 #'
-#' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were changed
-#' (`x[] <- `) or rows were selected (`x[good, ]`). Functions that make a new matrix, such as a product or `rbind()`,
-#' drop attributes: keep `attr(x, "mask")` there.
+#' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were
+#' changed (`x[] <- `) or rows were selected (`x[good, ]`). Functions that make a new matrix, such as a product or
+#' `rbind()`, drop attributes: keep `attr(x, "mask")` there.
 #'
 #' A mask whose affine differs from the image's is an error. If one of them has no affine, as a plain array, only their
 #' dimensions are compared. oro.nifti's `readNIfTI()` reorients images unless `reorient = FALSE`; a reoriented image no
@@ -32,19 +32,20 @@
 #' @param above A number: voxels are inside if the mask is larger, as for a probability of gray matter.
 #' @param values A vector with a value for each voxel inside the mask, in the order of the columns; or a matrix with a
 #'   row for each voxel and a column for each volume.
-#' @param outside A number or `NA`: the value of voxels outside the mask. With 0, integers stay integers; an integer in a
-#'   file cannot be missing.
+#' @param outside A number or `NA`: the value of voxels outside the mask. With 0, integers stay integers; an integer in
+#'   a file cannot be missing.
 #'
-#' @return `voxelMatrix()`: a matrix of integers if the image has integers, otherwise of doubles. Voxels are in the order
-#'   of the array: x changes fastest. Its attributes are
-#'   * `mask`: a 3-D logical array, `TRUE` for the voxels that are columns. Of an image with a header it has an attribute
-#'     `header`, a list of NIfTI's fields. [voxelCoords()] has the positions in millimetres.
-#'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out. `x[-(1:4), ]` keeps it.
+#' @return `voxelMatrix()`: a matrix of integers if the image has integers, otherwise of doubles. Voxels are in the
+#'   order of the array: x changes fastest. Its attributes are
+#'   * `mask`: a 3-D logical array, `TRUE` for the voxels that are columns. Of an image with a header it has an
+#'     attribute `header`, a list of NIfTI's fields. [voxelCoords()] has the positions in millimetres.
+#'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out. `x[-(1:4), ]` keeps
+#'     it.
 #'
-#'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix with a row for each voxel. It is a `niftiImage` if
-#'   the image was one, and of CIFTI a vector or a matrix of all grayordinates.
-#' @section Errors: an image that is not numeric, has other than four dimensions or a single time point; a mask that does
-#'   not fit, has another affine or is empty; no voxel that varies; another number of values than of voxels.
+#'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix with a row for each voxel. It is a `niftiImage`
+#'   if the image was one, and of CIFTI a vector or a matrix of all grayordinates.
+#' @section Errors: an image that is not numeric, has other than four dimensions or a single time point; a mask that
+#'   does not fit, has another affine or is empty; no voxel that varies; another number of values than of voxels.
 #' @seealso [readVoxels()], [voxelCoords()], [gpuCor()]; `vignette("connectome", "gpucor")`
 #' @examples
 #' # 64 time points of 10 x 10 x 4 voxels; two corners share a signal

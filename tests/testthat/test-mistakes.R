@@ -250,7 +250,7 @@ test_that("genes by cells are known by barcodes, whatever the shape", {
 
 test_that("columns that are not numeric are an error with the first of them", {
   frame <- data.frame(gene = paste0("g", 1:20), x)
-  expect_error(gpuCor(frame), "'x' must be numeric, but column 1 (gene) is of class character; leave such", fixed = TRUE)
+  expect_error(gpuCor(frame), "'x' must be numeric, but column 1 (gene) is of class character", fixed = TRUE)
   expect_error(gpuCor(data.frame(a = x[, 1], b = "b", c = "c")), "but columns 2 (b), 3 (c) are of class", fixed = TRUE)
   expect_error(gpuCor(as.matrix(frame)), "not a matrix of character values; leave columns of text out", fixed = TRUE)
 })

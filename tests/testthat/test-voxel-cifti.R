@@ -102,7 +102,7 @@ test_that("what is no dense series is an error that says so", {
     write_dtseries(values, file, ...)
     tryCatch(voxelMatrix(file), error = conditionMessage)
   }
-  expect_match(said(version = "1"), "has version 1 of CIFTI; wb_command")
+  expect_match(said(version = "1"), "has version 1 of CIFTI, not 2")
   parcels <- sub("BRAIN_MODELS", "PARCELS", brain_map())
   expect_match(said(c(series_map(12), parcels)), "has series x parcels; dense series, dense scalars")
   expect_match(said(series_map(12)), "has series x nothing")
