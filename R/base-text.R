@@ -27,3 +27,6 @@ shorten <- function(text, width) {
 }
 
 percent <- function(share) paste0(format(signif(100 * share, 3)), " %")
+
+# "3 x 4".
+show_size <- function(size) paste(size, collapse = " x ")

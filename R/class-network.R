@@ -73,9 +73,6 @@ network_details <- function(rows, task) {
        adjusted = as.list(adjustment_of(task$settings, task$x)))
 }
 
-# The row of each entry of compressed rows that begin at p; of compressed columns the column.
-row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))
-
 # Edges of compressed rows as a data frame, strongest first; with p values if rows$tests has any.
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))

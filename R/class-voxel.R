@@ -1,23 +1,13 @@
-# Two S3 classes of ordinary arrays. voxelMatrix: rows can be chosen, and the matrix still knows its voxels. voxelImage:
-# an image with a header prints in three lines.
+# Two S3 classes of ordinary arrays: a voxelMatrix keeps its mask when rows are selected, and a voxelImage (an image
+# with a header) prints in three lines.
 
-VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
-
-is_voxels <- function(x) inherits(x, VOXEL_CLASS[1L])
-
-# For methods of S4, such as Matrix's, it is a matrix.
+# For methods of S4, such as Matrix's, a voxelMatrix is a matrix.
 #' @importFrom methods setOldClass
 #' @exportClass voxelMatrix
-setOldClass(VOXEL_CLASS[1:2])
+setOldClass(c("voxelMatrix", "matrix"))
 
 #' @exportClass voxelImage
 setOldClass(c("voxelImage", "array"))
-
-# The class of an array: none without a header, and for the grayordinates of CIFTI, which are vectors and matrices. The
-# callers set it, for a function that did would copy the image.
-image_class <- function(img) {
-  if (!is.null(attr(img, "header", exact = TRUE)) && length(dim(img)) > 2L) c("voxelImage", "array")
-}
 
 #' @rdname readVoxels
 #' @param x An image.
@@ -88,10 +78,10 @@ describe_series <- function(size, mask) {
          if (is_volume) paste0(" (", show_size(dim(mask)), ")"))
 }
 
-# That of a matrix would be a block for each voxel.
+# The summary of an ordinary matrix has a block for each column.
 #' @rdname voxelMatrix
-#' @param object,x What `voxelMatrix()` returns; of `print()` its summary.
-#' @param ... Of `plot()`: graphical parameters. Otherwise not used.
+#' @param object,x A matrix from `voxelMatrix()`, or for `print()` its summary.
+#' @param ... Graphical parameters for `plot()`; otherwise not used.
 #' @method summary voxelMatrix
 #' @export
 summary.voxelMatrix <- function(object, ...) {
@@ -105,7 +95,7 @@ summary.voxelMatrix <- function(object, ...) {
 }
 
 #' @rdname voxelMatrix
-#' @param digits Significant digits to print.
+#' @param digits An integer: significant digits to print.
 #' @method print summary.voxelMatrix
 #' @export
 print.summary.voxelMatrix <- function(x, digits = 4L, ...) {
@@ -113,26 +103,5 @@ print.summary.voxelMatrix <- function(x, digits = 4L, ...) {
   cat("values from ", format(x$range[1L], digits = digits), " to ", format(x$range[2L], digits = digits), ", mean ",
       format(x$mean, digits = digits), if (x$missing > 0) paste0(", ", format_count(x$missing), " missing"), "\n",
       sep = "")
-  invisible(x)
-}
-
-#' @rdname voxelMatrix
-#' @param most Of `plot()`: rows of the picture at most; more voxels are averaged in as many blocks.
-#' @param main Of `plot()`: the title.
-#' @section Pictures: `plot()` draws the series as a carpet: a column for each time point (in seconds, where the matrix
-#'   has an attribute `tr`), a row for each voxel, or the mean of voxels that follow one another, each in standard
-#'   deviations from its own mean, so that what all voxels share at a time, such as a movement, is a stripe. Of more
-#'   than 20,000 voxels as many are drawn, spread evenly.
-#' @export
-plot.voxelMatrix <- function(x, most = 500, main = "", ...) {
-  most <- check_whole(most, "most", 1, 1e4)
-  values <- t(scale(unclass(x)[, sort(drawn_places(ncol(x), 20000)), drop = FALSE]))
-  values <- reduce_rows(values, most)
-  top <- stats::quantile(abs(values), 0.99, na.rm = TRUE, names = FALSE)
-  limits <- c(-1, 1) * if (is.finite(top) && top > 0) top else 1
-  tr <- attr(x, "tr", exact = TRUE)
-  draw_carpet(list(values = values, time = if (is.null(tr)) seq_len(nrow(x)) else (seq_len(nrow(x)) - 1) * tr,
-                   xlab = if (is.null(tr)) "time point" else "time (s)", ylab = n_of(ncol(x), "voxel"),
-                   limits = limits, colours = diverging(), title = "sd"), main, ...)
   invisible(x)
 }

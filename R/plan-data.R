@@ -55,7 +55,7 @@ STORED_TYPES <- c("double", "float", "integer", "sparse")
 
 stored_type <- function(m) {
   if (isS4(m) && is(m, "dgCMatrix")) return("sparse")
-  if (inherits(m, "gpuCorFile") && m$kind == "raw") return(m$type)
+  if (inherits(m, "gpuCorFile") && m$kind == "raw") return(m$storage)
   if (!is_outside(m) && !is.double(m)) "integer" else "double" # logical ones are integers to the engine, too
 }
 

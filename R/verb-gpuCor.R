@@ -85,20 +85,11 @@
 #'   time.
 #'
 #' @section Warnings: a constant column; infinite values, such as `log2(0)`, which leave no coefficient unless values
-#'   are ranked; other names of observations in `y` than in `x` (see [gpucor-measures]). And data that look transposed:
-#'
-#'   * 1,000 rows or more, ten times as many as columns, and rows have names other than numbers, dates, cells or
-#'     samples;
-#'   * the same without names of rows, where columns are of one level, rows do not follow from one another as those of a
-#'     series do, and the values are counts, or have much the same order in all columns, or are a data frame of 10,000
-#'     rows or more, a hundred times as many as columns;
-#'   * images with a volume in each column, where columns are almost the same or each row is scaled. Volumes that are
-#'     centred by voxel and not scaled cannot be told from series;
-#'   * genes by cells of any shape, of 1,000 genes or more: columns have barcodes as names, or rows have names that are
-#'     known as those of genes; a sparse matrix whose rows have names and whose columns have none; or one whose values
-#'     look like genes by cells.
-#'
-#'   `options(gpucor.orientation = "columns")` ends this warning, where columns are meant.
+#'   are ranked; other names of observations in `y` than in `x` (see [gpucor-measures]). And data
+#'   that look transposed: at least 1,000 rows, ten times as many as columns, whose rows have names (other than numbers,
+#'   dates or samples) or whose columns are almost the same, as samples of genes or volumes of an image are; or columns
+#'   that have barcodes of cells as names. If columns are meant, `options(gpucor.orientation = "columns")` ends this
+#'   warning.
 #'
 #' @references
 #' Eslami T, Saeed F (2018). Fast-GPU-PCC: a GPU-based technique to compute

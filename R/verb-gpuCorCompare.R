@@ -193,7 +193,7 @@ group_data <- function(x, count, name, use, method, settings) {
   }
   if (is.null(dim(x)) && (is_variables(x) || is.factor(x) || is.character(x))) {
     fail("'", name, "' must be a matrix, not ", if (length(x) == 1L) show_value(x) else "a vector",
-         if (name == "x") other_way_in(x, name))
+         if (name == "x") input_hint(x, name))
   }
   list(in_group(name, check_input(x, NULL, use, method, if (is_experiment(x)) settings$assay)$x))
 }

@@ -122,13 +122,3 @@ test_that("results go back into rowData() and rowPair()", {
   back <- SingleCellExperiment::rowPair(sce, "coexpression", asSparse = TRUE)
   expect_equal(unname(as.matrix(back)), unname(as.matrix(net)))
 })
-
-test_that("a first column of names is an error that says what to do", {
-  frame <- data.frame(gene = paste0("g", 1:5), a = 1:5 + 0.5, b = c(2, 1, 4, 3, 5))
-  expect_error(gpuCor(frame), "first column \\(gene\\) is names, such as \"g1\".*row.names = x\\[\\[1\\]\\]\\)")
-  x <- data.frame(frame[-1], row.names = frame[[1]]) # what the message says
-  expect_equal(dim(as.matrix(gpuCor(t(x)))), c(5L, 5L))
-  frame$gene[2] <- "g1"
-  expect_error(gpuCor(frame), "make.unique(as.character(x[[1]])))", fixed = TRUE)
-  expect_error(gpuCor(data.frame(a = 1:5, kind = letters[1:5])), "column 2 (kind) is of class character", fixed = TRUE)
-})
