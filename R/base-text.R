@@ -27,3 +27,12 @@ shorten <- function(text, width) {
 }
 
 percent <- function(share) paste0(format(signif(100 * share, 3)), " %")
+
+# Integers as ranges: "1-4, 7, 9-12".
+show_numbers <- function(numbers, most = 10L) {
+  range <- function(g) if (length(g) > 1L) paste0(g[1L], "-", g[length(g)]) else paste(g)
+  ranges <- vapply(split(numbers, cumsum(c(TRUE, diff(numbers) != 1))), range, "")
+  paste0(paste(utils::head(ranges, most), collapse = ", "), if (length(ranges) > most) ", ...")
+}
+
+package_version_text <- function() as.character(utils::packageVersion("gpucor"))

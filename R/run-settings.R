@@ -76,6 +76,8 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
                         takes_subjects = FALSE, takes_pairs = FALSE) {
   precision <- check_choice(precision, precisions, "precision")
   given <- list(...)
+  replay <- if (inherits(backend, "gpuCorReplay")) backend # see with_replay()
+  if (!is.null(replay)) backend <- replay$backend
   if (length(given)) {
     if (!takes_pairs) refuse_pairs(names(given))
     check_names(if (is.null(names(given))) "" else names(given), further_names(takes_data, takes_subjects, takes_pairs))
@@ -104,7 +106,8 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     distance = distance,
     share = c(0, 1), # all pairs, to be returned: see src/r/r.h
     save = character(),
-    parts = NULL
+    parts = NULL,
+    replay = replay
   )
 }
 

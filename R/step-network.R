@@ -49,7 +49,7 @@ network_task <- function(x, y, criterion, sign, use, method, backend, ..., takes
 # More are an error: what a sparse matrix can hold, and what a double can count. While a plan is made nobody knows yet
 # where they will go.
 most_edges <- function(task) {
-  if (isTRUE(task$to_file) || isTRUE(state$replay$is_planning)) 2^53 else constant("most edges")
+  if (isTRUE(task$to_file) || isTRUE(task$settings$replay$is_planning)) 2^53 else constant("most edges")
 }
 
 # Builds the list that parse_plan() of src/r/network.c reads into one struct; edge_pass() describes its elements.
@@ -147,7 +147,7 @@ EDGE_BYTES <- 24
 # Edges that go to a file are kept on the disk. More than a sparse matrix holds are an error of their own.
 check_edge_memory <- function(task) {
   if (task$sign != "absolute" || !is.null(task$spool) || !is.null(task$settings$pairs)) return(invisible())
-  if (isTRUE(state$replay$is_planning)) return(invisible())
+  if (isTRUE(task$settings$replay$is_planning)) return(invisible())
   n <- edges_of_task(task)
   if (n > most_edges(task)) return(invisible())
   hint <- function(free) {

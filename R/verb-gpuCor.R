@@ -127,7 +127,7 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   test <- check_flag(test, "test")
   if (test || output == "list") {
     return(cor_with_tests(x, y, use, method, output, backend, ..., precision = precision, test = test,
-                          call = call_of(sys.call())))
+                          call = sys.call()))
   }
   method <- check_method(method)
   use <- check_use(use)
@@ -135,7 +135,7 @@ gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kenda
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   check_coefficients_memory(input, method, use, output, settings)
-  all_coefficients(input, method, use, output, settings, call_of(sys.call()))
+  all_coefficients(input, method, use, output, settings, call_of(sys.call(), settings))
 }
 
 # The option is for code that expects what gputools' function of this name returns.

@@ -119,7 +119,7 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!length(given)) refuse_pairs(...names(), "threshold = 0 gives the differences of the pairs that count")
   task <- compare_task(x, y, sign, use, method, backend, ..., precision = precision)
-  task$call <- call_of(sys.call())
+  task$call <- sys.call()
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations

@@ -122,6 +122,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                   mutual = mutual, use = use, method = method, output = output, precision = precision,
                   min_obs = min_obs)
+    compression <- check_compression(compression, file)
     return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, backend,
                      sys.call(), ...))
   }
@@ -134,7 +135,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   task <- network_task(x, y, criterion, sign, use, method, backend, ..., precision = precision)
   task$mutual <- mutual
   task$min_obs <- check_min_obs_for(min_obs, criterion$name)
-  task$call <- call_of(sys.call())
+  task$call <- call_of(sys.call(), task$settings)
   if (!is.null(file)) return(invisible(network_to_file(task, file, compression)))
   if (length(criterion$value) > 1L) return(several_networks(task, output))
   rows <- network_rows(task)

@@ -75,176 +75,78 @@
 gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
                        backend = NULL, mode = "0700") {
   verb <- check_choice(verb, PLANNABLE, "verb")
-  make_plan(path, x, y, list(...), verb, shards, backend, verb_call(sys.call(), verb), mode = mode)
+  given <- list(...)
+  made <- make_plan(path, x, y, given, verb, shards, backend, verb_call(sys.call(), verb), mode = mode)
+  own <- c(list(backend = backend), given[names(given) %in% SETTINGS])
+  describe_plan(made, do.call(settings_of, c(own, takes_data = FALSE)))
+  invisible(made$plan$path)
 }
 
 # The call of the verb that a call of gpuCorPlan() stands for.
 verb_call <- function(call, verb) {
   arguments <- as.list(call)[-1L]
   names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
-  path <- if ("path" %in% names) match("path", names) else match("", names)
   drop <- names %in% c("verb", "shards", "backend", "mode", SETTINGS)
-  drop[path] <- TRUE
+  drop[match(if ("path" %in% names) "path" else "", names)] <- TRUE
   as.call(c(as.name(verb), arguments[!drop]))
-}
-
-make_plan <- function(path, x, y, given, verb, shards, backend, call, quiet = FALSE, mode = "0700") {
-  path <- check_new_folder(path)
-  mode <- check_mode(mode)
-  is_setting <- names(given) %in% c(SETTINGS, "assay")
-  given_settings <- given[is_setting]
-  given <- given[!is_setting]
-  settings <- do.call(own_settings, c(list(backend), given_settings))
-  check_verb_arguments(given, verb)
-  data <- plan_data(x, y, given$subjects, given_settings$assay)
-  given <- called_for_subjects(given, data$subjects)
-  shards <- check_shards(shards, first_of(data, "x"), first_of(data, "y"))
-  plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, shards = shards,
-               subjects = data$subjects)
-  found <- replay(plan, data$x, data$y, settings) # what is wrong with the call shows here, before anything is written
-  if (!is_round(found)) fail("this call of ", verb, "() has no pairs to share out")
-  plan$arguments <- evaluated_arguments(given, data$subjects)
-  expected <- if (!quiet) {
-    expected_of(found, plan, do.call(settings_of, c(list(backend), given_settings)))
-  }
-  plan <- write_plan(plan, found, path, mode, data)
-  if (!quiet) describe_plan(plan, found$round, expected)
-  invisible(plan$path)
-}
-
-# The matrix, or that of the first subject.
-first_of <- function(data, name) if (is.null(data$subjects)) data[[name]] else data[[name]][[1L]]
-
-# Into a folder of another name, which gets its own when it is complete.
-write_plan <- function(plan, found, path, mode, data) {
-  plan$path <- partial_name(path)
-  if (!make_folder(plan$path, mode)) fail("cannot create the folder \"", plan$path, "\"")
-  on.exit(unlink(plan$path, recursive = TRUE))
-  plan$x <- store_data(data$x, plan, "x")
-  plan$y <- store_data(data$y, plan, "y")
-  plan$id <- random_id()
-  plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))
-  save_plan(plan)
-  for (kind in names(found$notes)) {
-    for (k in seq_along(found$notes[[kind]])) write_note(plan, kind, k, found$notes[[kind]][[k]])
-  }
-  write_round(plan, found$round)
-  if (!rename_file(plan$path, path, replace = FALSE)) fail("cannot rename \"", plan$path, "\" to \"", path, "\"")
-  on.exit()
-  plan$path <- normalizePath(path, "/")
-  plan
-}
-
-check_new_folder <- function(path) {
-  path <- check_plan_path(path)
-  shown <- show_value(path)
-  if (file.exists(path)) {
-    fail("'path' is ", shown, ", which exists", if (file.exists(file.path(path, "plan.rds"))) {
-      paste0(" and has a plan in it: gpuCorRun(", shown, ") goes on with it, unlink(", shown,
-             ", recursive = TRUE) removes it")
-    } else {
-      "; choose another name"
-    })
-  }
-  folder <- dirname(path)
-  if (!dir.exists(folder)) fail("'path' is ", shown, ": there is no folder \"", folder, "\"; create it first")
-  if (file.access(folder, 2L) != 0L) fail("'path' is ", shown, ": \"", folder, "\" is not writable; choose another one")
-  file.path(normalizePath(folder, "/"), basename(path))
-}
-
-check_mode <- function(mode) {
-  ok <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
-  if (!ok) {
-    fail("'mode' must be a folder's permissions as dir.create() takes them, all of them for its owner, not ",
-         show_value(mode), "; \"0700\" is for its owner only, \"0770\" for their group, too")
-  }
-  mode
-}
-
-check_shards <- function(shards, x, y) {
-  most <- .Call(r_count_shards, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
-  if (is.null(shards)) return(min(16, most))
-  check_whole(shards, "shards", 1, most, paste0("; the pairs are in ", n_of(most, "tile")))
 }
 
 # ---- what to expect
 
-# Of a shard, on a machine like this one: seconds (NA: too short to be measured), columns that it reads and bytes of
-# prepared columns. found: what replay() returned.
-expected_of <- function(found, plan, settings) {
-  settings[c("design", "in_double")] <- found$settings[c("design", "in_double")]
-  c(seconds = shard_seconds(found, plan, settings), shard_needs(found, plan, settings))
-}
-
-# By a run on some of the columns.
-shard_seconds <- function(found, plan, settings) {
-  x <- found$task$x
-  y <- found$task$y
-  size <- 1024
-  repeat {
-    task <- list(x = some_columns(x, size), y = if (!is.null(y)) some_columns(y, size), method = found$task$method,
-                 use = found$task$use)
-    started <- Sys.time()
-    result <- call_engine(found$round$entry, task, found$round$arguments, settings)
-    seconds <- as.numeric(Sys.time() - started, units = "secs")
-    if (!is.null(result$status)) return(NA_real_)
-    if (seconds > 0.2 || size >= max(ncol(x), ncol(y))) break
-    size <- 4 * size
-  }
-  pairs <- count_pairs(task$x, task$y)
-  if (pairs > 0) seconds * count_pairs(x, y) / pairs / plan$shards else NA_real_
-}
-
-# On average of some of them, and at most.
-shard_needs <- function(found, plan, settings) {
-  x <- found$task$x
-  y <- found$task$y
-  some <- unique(round(seq(1, plan$shards, length.out = min(plan$shards, 16))))
-  needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
-    settings$share <- c(shard - 1, plan$shards)
-    checked(.Call(r_needs, x, y, method_code(found$task$method), settings)) # of the first subject, where there are many
-  })
-  # Which observations count is found in a reading of its own.
-  of_all <- if (uses[found$task$use] == "everything") 0 else sum(ncol(x), ncol(y))
-  subjects <- max(1, plan$subjects)
-  c(columns = subjects * (mean(needs["columns", ]) + of_all), memory = subjects * max(needs["memory", ]))
-}
-
-some_columns <- function(m, size) sample_columns(m, min(size, ncol(m)))
-
-describe_plan <- function(plan, round, expected) {
-  seconds <- expected[["seconds"]]
-  x <- descriptions_of(plan, "x")
-  y <- descriptions_of(plan, "y")
-  size <- function(data, k) sum(vapply(data, function(one) one$dim[k], 0))
-  bytes <- sum(vapply(c(x, y), function(one) one$bytes, 0))
-  pairs <- count_pairs_of_plan(plan)
-  cat("Plan of ", plan$verb, "() in ", plan$path, "\n", sep = "")
-  cat(n_of(pairs, "pair"), " of ", n_of(size(x, 1L), "observation"),
-      if (!is.null(plan$subjects)) paste(" of", n_of(plan$subjects, "subject")), " in ", plan$shards,
-      if (plan$shards > 1) " shards of " else " shard of ", format_count(ceiling(pairs / plan$shards)),
-      "; data of ", format_bytes(bytes), "\n", sep = "")
+# made: of make_plan(). Prints the plan's size, and what a shard takes on a machine like this one.
+describe_plan <- function(made, settings) {
+  plan <- made$plan
+  settings[c("design", "in_double")] <- made$settings[c("design", "in_double")]
+  pairs <- count_pairs(made$task$x, made$task$y)
+  stored <- c(plan$x, plan$y)
+  bytes <- sum(vapply(stored, function(one) one$bytes, 0))
+  n_col <- sum(vapply(stored, function(one) one$dim[2L], 0))
+  n_obs <- sum(vapply(plan$x, function(one) one$dim[1L], 0))
+  needs <- shard_needs(made, settings)
+  seconds <- shard_seconds(made, pairs, settings)
+  cat("Plan of ", plan$verb, "() in ", plan$path, "\n", n_of(pairs, "pair"), " of ", n_of(n_obs, "observation"),
+      if (!is.null(plan$subjects)) paste(" of", n_of(plan$subjects, "subject")), " in ", n_of(plan$shards, "shard"),
+      " of ", format_count(ceiling(pairs / plan$shards)), "; data of ", format_bytes(bytes), "\n", sep = "")
   if (!is.na(seconds)) {
     cat("a shard takes about ", show_seconds(seconds), " on a machine like this one, all of them ",
         show_seconds(seconds * plan$shards), "\n", sep = "")
   }
-  cat("a shard reads ", n_of(ceiling(expected[["columns"]]), "column"), ", all shards read the data ",
-      times_over(expected[["columns"]] * plan$shards / (size(x, 2L) + size(y, 2L))),
-      "; prepared, the columns of a shard take up to ", format_bytes(expected[["memory"]]), "\n", sep = "")
-  of_results <- 8 * pairs / plan$shards
-  if (round$entry == "r_cor") cat("a shard holds ", format_bytes(of_results), " of results\n", sep = "")
-  if (!round$is_last) cat("there will be more than one round: gpuCorStatus() says when the next one is due\n")
+  times <- format(needs[["columns"]] * plan$shards / n_col, digits = 2)
+  cat("a shard reads ", n_of(ceiling(needs[["columns"]]), "column"), ", all shards read the data ",
+      if (times == "1") "once" else paste(times, "times over"), "; prepared, the columns of a shard take up to ",
+      format_bytes(needs[["memory"]]), "\n", sep = "")
+  if (made$round$entry == "r_cor") cat("a shard has ", format_bytes(8 * pairs / plan$shards), " of results\n", sep = "")
+  if (!made$round$is_last) cat("there will be more than one round: gpuCorStatus() says when the next one is due\n")
 }
 
-# What is known of x's or y's files: a list of one for each subject.
-descriptions_of <- function(plan, name) if (is.null(plan$subjects)) Filter(length, plan[name]) else plan[[name]]
-
-count_pairs_of_plan <- function(plan) {
-  columns <- function(name) descriptions_of(plan, name)[[1L]]$dim[2L]
-  if (is.null(plan$y)) pairs_of(columns("x")) else as.numeric(columns("x")) * columns("y")
+# Seconds of a shard, from a run on some of the columns; NA: it is too short to be measured.
+shard_seconds <- function(made, pairs, settings) {
+  task <- made$task
+  size <- 1024
+  some_columns <- function(m) if (!is.null(m)) sample_columns(m, min(size, ncol(m)))
+  repeat {
+    task[c("x", "y")] <- lapply(made$task[c("x", "y")], some_columns)
+    started <- Sys.time()
+    result <- call_engine(made$round$entry, task, made$round$arguments, settings)
+    seconds <- as.numeric(Sys.time() - started, units = "secs")
+    if (!is.null(result$status)) return(NA_real_)
+    if (seconds > 0.2 || size >= max(ncol(made$task$x), ncol(made$task$y))) break
+    size <- 4 * size
+  }
+  measured <- count_pairs(task$x, task$y)
+  if (measured > 0) seconds * pairs / measured / made$plan$shards else NA_real_
 }
 
-times_over <- function(times) {
-  shown <- format(times, digits = 2)
-  if (shown == "1") "once" else paste(shown, "times over")
+# Columns that a shard reads, on average over some shards, and bytes of prepared columns, at most.
+shard_needs <- function(made, settings) {
+  task <- made$task
+  n <- made$plan$shards
+  needs <- vapply(unique(round(seq(1, n, length.out = min(n, 16)))), FUN.VALUE = c(columns = 0, memory = 0), function(k) {
+    settings$share <- c(k - 1, n)
+    checked(.Call(r_needs, task$x, task$y, method_code(task$method), settings)) # of the first subject
+  })
+  # Missing values are found in a reading of their own.
+  of_all <- if (uses[task$use] == "everything") 0 else sum(ncol(task$x), ncol(task$y))
+  subjects <- max(1, made$plan$subjects)
+  c(columns = subjects * (mean(needs["columns", ]) + of_all), memory = subjects * max(needs["memory", ]))
 }

@@ -129,7 +129,6 @@ listed_matrices <- function(found, test) {
 
 # What gpuCor() returns where tests are asked for, or the list; call: of the user.
 cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, test, call) {
-  if (!is.null(state$replay)) fail("a plan has coefficients only; leave out 'test' and output = \"list\"")
   found <- gpuCorTest(x, y, use, method, output = "matrix", backend = backend, ..., precision = precision)
   if (output != "dist" || !is.null(y)) return(listed_matrices(found, test))
   r <- suppressWarnings( # which gpuCorTest() has given

@@ -1,0 +1,67 @@
+# A plan's folder is made: the call is checked by a replay before anything is written.
+
+# given: arguments of the verb, and settings; call: that of the verb; quiet: what to expect is not printed.
+make_plan <- function(path, x, y, given, verb, shards, backend, call, mode = "0700") {
+  path <- check_new_folder(path)
+  mode <- check_mode(mode)
+  own <- c(list(backend = backend), given[names(given) %in% SETTINGS])
+  data <- plan_data(x, y, given$subjects, given$assay)
+  given <- given[!names(given) %in% c(SETTINGS, "assay")]
+  check_verb_arguments(given, verb)
+  given <- called_for_subjects(given, data$subjects)
+  shards <- check_shards(shards, data$x[[1L]], data$y[[1L]])
+  plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, shards = shards,
+               subjects = data$subjects)
+  found <- replay_verb(list(plan = plan, x = data$x, y = data$y, own = own))
+  if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to share out")
+  plan$arguments <- evaluated_arguments(given, data$subjects)
+  c(found[c("task", "settings", "round")], list(plan = write_plan(plan, found, path, mode, data)))
+}
+
+# Writes a folder of another name, which gets its own when it is complete.
+write_plan <- function(plan, found, path, mode, data) {
+  plan$path <- partial_name(path)
+  if (!make_folder(plan$path, mode)) fail_file("cannot create the folder \"", plan$path, "\"")
+  on.exit(unlink(plan$path, recursive = TRUE))
+  plan$x <- store_data(data$x, plan, "x")
+  plan$y <- store_data(data$y, plan, "y")
+  # 128 random bits of the system's: R's random numbers belong to the user, and set.seed() must not make two plans equal.
+  plan$id <- paste(.Call(r_random, 16L), collapse = "")
+  plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))
+  save_plan(plan)
+  for (kind in names(found$notes)) {
+    for (k in seq_along(found$notes[[kind]])) write_note(plan, kind, k, found$notes[[kind]][[k]])
+  }
+  write_round(plan, found$round)
+  if (!rename_file(plan$path, path, replace = FALSE)) fail_file("cannot rename \"", plan$path, "\" to \"", path, "\"")
+  on.exit()
+  plan$path <- normalizePath(path, "/")
+  plan
+}
+
+check_new_folder <- function(path) {
+  path <- check_plan_path(path)
+  shown <- show_value(path)
+  folder <- dirname(path)
+  if (file.exists(file.path(path, "plan.rds"))) {
+    fail_file("'path' is ", shown, ", which exists and has a plan in it; gpuCorRun() continues it")
+  }
+  if (file.exists(path)) fail_file("'path' is ", shown, ", which exists; choose another name")
+  if (!dir.exists(folder)) fail_file("'path' is ", shown, ": there is no folder \"", folder, "\"; create it first")
+  if (file.access(folder, 2L) != 0L) {
+    fail_file("'path' is ", shown, ": \"", folder, "\" is not writable; choose another one")
+  }
+  file.path(normalizePath(folder, "/"), basename(path))
+}
+
+check_mode <- function(mode) {
+  ok <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
+  if (!ok) fail("'mode' must be a folder's permissions, such as \"0700\" or \"0770\", not ", show_value(mode))
+  mode
+}
+
+check_shards <- function(shards, x, y) {
+  most <- .Call(r_count_shards, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
+  if (is.null(shards)) return(min(16, most))
+  check_whole(shards, "shards", 1, most, paste0("; the pairs are in ", n_of(most, "tile")))
+}
