@@ -1,33 +1,8 @@
 # The data of a plan: written into its folder once, and read from there by every process. x and y are lists of matrices,
 # one for each subject; of data that are no subjects' the list has one element, and y has none without `y`.
 
-# Returns x, y, and the number of subjects, NULL if x is no list or function of them. A function is called once for each
-# subject.
-plan_data <- function(x, y, n, assay) {
-  if (is_subjects(x)) {
-    n <- subjects_of(x, y, n)
-    return(list(x = subject_matrices(x, n, "x", assay), y = if (!is.null(y)) subject_matrices(y, n, "y", assay),
-                subjects = n))
-  }
-  check_has_assay(x, y, assay)
-  matrices <- function(m, name) if (!is.null(m)) list(as_column(check_variables(m, name, assay)))
-  list(x = matrices(x, "x"), y = matrices(y, "y"))
-}
-
-subject_matrices <- function(m, n, name, assay) {
-  keeper <- new_keeper()
-  lapply(seq_len(n), function(i) {
-    in_subject(i, {
-      given <- as_subject(m, i)
-      check_has_assay(given, NULL, assay)
-      own <- check_variables(given, name, assay)
-      if (is.function(m)) keep_data(keeper, own) else own
-    })
-  })
-}
-
-# The argument that the verb takes: a matrix, or the list of the subjects' matrices.
-verb_data <- function(m, plan) if (length(m) && is.null(plan$subjects)) m[[1L]] else m
+# The matrices that the verb has made of x or y.
+matrices_of <- function(m) if (is_combined(m)) m$data else if (!is.null(m)) list(m)
 
 # ---- written
 

@@ -1,30 +1,32 @@
 # A plan's folder is made: the call is checked by a replay before anything is written.
 
-# given: arguments of the verb, and settings; call: that of the verb; quiet: what to expect is not printed.
+# given: arguments of the verb, and settings; call: that of the verb. Returns the plan, and the first round with its task
+# and settings.
 make_plan <- function(path, x, y, given, verb, shards, backend, call, mode = "0700") {
   path <- check_new_folder(path)
   mode <- check_mode(mode)
-  own <- c(list(backend = backend), given[names(given) %in% SETTINGS])
-  data <- plan_data(x, y, given$subjects, given$assay)
-  given <- given[!names(given) %in% c(SETTINGS, "assay")]
+  is_own <- names(given) %in% c(SETTINGS, "assay") # of this call, as the plan has the data
+  own <- c(list(backend = backend), given[is_own])
+  given <- given[!is_own]
   check_verb_arguments(given, verb)
-  given <- called_for_subjects(given, data$subjects)
-  shards <- check_shards(shards, data$x[[1L]], data$y[[1L]])
-  plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, shards = shards,
-               subjects = data$subjects)
-  found <- replay_verb(list(plan = plan, x = data$x, y = data$y, own = own))
+  check_not_threshold(x, y)
+  n <- if (is_subjects(x)) subjects_of(x, y, given$subjects)
+  given <- called_for_subjects(given, n)
+  plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)
+  found <- replay_verb(plan, x, y, own)
   if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to share out")
-  plan$arguments <- evaluated_arguments(given, data$subjects)
-  c(found[c("task", "settings", "round")], list(plan = write_plan(plan, found, path, mode, data)))
+  plan$shards <- check_shards(shards, found$task$x, found$task$y)
+  plan$arguments <- evaluated_arguments(given, n)
+  c(found[c("task", "settings", "round")], list(plan = write_plan(plan, found, path, mode)))
 }
 
 # Writes a folder of another name, which gets its own when it is complete.
-write_plan <- function(plan, found, path, mode, data) {
+write_plan <- function(plan, found, path, mode) {
   plan$path <- partial_name(path)
   if (!make_folder(plan$path, mode)) fail_file("cannot create the folder \"", plan$path, "\"")
   on.exit(unlink(plan$path, recursive = TRUE))
-  plan$x <- store_data(data$x, plan, "x")
-  plan$y <- store_data(data$y, plan, "y")
+  plan$x <- store_data(matrices_of(found$task$x), plan, "x")
+  plan$y <- store_data(matrices_of(found$task$y), plan, "y")
   # 128 random bits of the system's: R's random numbers belong to the user, and set.seed() must not make two plans equal.
   plan$id <- paste(.Call(r_random, 16L), collapse = "")
   plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))

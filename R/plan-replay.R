@@ -8,13 +8,11 @@
 #   run_pass(entry, task, arguments, settings) the result of a run of the engine over all pairs
 #   take_note(kind, f)                         what f() returned when the plan was made
 
-# work: list(plan, x, y, own), where own are arguments for the verb's settings. Returns the verb's result, or the round
-# that has to be run first, a condition of class gpuCorRound. While a plan is being made nothing is written, and the
-# condition has the round's notes, task and settings.
-replay_verb <- function(work, further = list(), is_planning = TRUE) {
-  plan <- work$plan
-  arguments <- c(list(x = verb_data(work$x, plan)), if (length(work$y)) list(y = verb_data(work$y, plan)),
-                 plan$arguments, work$own, further)
+# x, y: data as the verb takes them; further: arguments that the plan does not have. Returns the verb's result, or the
+# round that has to be run first, a condition of class gpuCorRound. While a plan is being made nothing is written, and
+# the condition has the round's notes, task and settings.
+replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
+  arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
   arguments <- with_replay(arguments, new_replay(plan, is_planning))
   symbols <- lapply(stats::setNames(nm = names(arguments)), as.name)
   verb <- as.name(check_choice(plan$verb, PLANNABLE, "verb"))

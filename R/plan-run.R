@@ -7,13 +7,18 @@ open_work <- function(plan, own = list(backend = NULL), check = FALSE) {
        x = stored_data(plan, "x", check), y = stored_data(plan, "y", check))
 }
 
+replay_work <- function(work, further = list(), is_planning = TRUE) {
+  data <- lapply(work[c("x", "y")], function(m) if (length(m) && is.null(work$plan$subjects)) m[[1L]] else m)
+  replay_verb(work$plan, data$x, if (length(data$y)) data$y, c(work$own, further), is_planning)
+}
+
 # ---- rounds
 
 # The last round that was needed. If the first one's file is damaged, a replay writes it again.
 current_round <- function(plan, work = open_work(plan)) {
   round <- last_round(plan)
   if (!is.null(round)) return(round)
-  replay_verb(work)
+  replay_work(work)
   last_round(plan)
 }
 
@@ -21,7 +26,7 @@ current_round <- function(plan, work = open_work(plan)) {
 next_round <- function(work) {
   round <- current_round(work$plan, work)
   if (round$is_last || nrow(finished_shards(work$plan, round)) < work$plan$shards) return(round)
-  result <- replay_verb(work)
+  result <- replay_work(work)
   if (is_needed(result)) result$round else round
 }
 
@@ -48,7 +53,7 @@ round_designs <- function(work, round) {
   is_right <- function(designs) identical(design_digests(designs), round$designs)
   designs <- read()
   if (is_right(designs)) return(designs)
-  replay_verb(work)
+  replay_work(work)
   designs <- read()
   if (!is_right(designs)) {
     fail_file("the plan in \"", plan$path, "\" has other designs than round ", round$number, " began with; call ",
@@ -83,14 +88,9 @@ run_claimed <- function(work, round, shard, pass, passes) {
 
 # Computes the shards of these numbers, even if another process is at work on them, unless they are finished.
 run_shards <- function(work, round, shards) {
-  plan <- work$plan
   for (k in seq_along(shards)) {
-    if (is_done(plan, round, shards[k])) {
-      tell_shard(plan, shards[k], ": finished before")
-    } else {
-      if (!claim(plan, round$number, shards[k])) sign_claim(plan, round$number, shards[k])
-      run_claimed(work, round, shards[k], k, length(shards))
-    }
+    if (!claim(work$plan, round$number, shards[k])) sign_claim(work$plan, round$number, shards[k])
+    run_claimed(work, round, shards[k], k, length(shards))
   }
 }
 
@@ -135,7 +135,7 @@ free_shards <- function(plan, round, check) {
 # stops.
 collect_plan <- function(work, further, run) {
   repeat {
-    result <- replay_verb(work, further, is_planning = FALSE)
+    result <- replay_work(work, further, is_planning = FALSE)
     if (!is_needed(result)) return(result)
     run(result$round)
   }

@@ -82,8 +82,6 @@ check_arithmetic_memory <- function(operands, operator) {
                "1 - r takes none; r[i, j] reads a part")
 }
 
-# ---- edges
-
 # ---- data
 
 # Data that are made an ordinary matrix, 8 bytes a value.

@@ -1,6 +1,5 @@
 #' @rdname gpuCorPlan
-#' @param file,compression As in [gpuCorNetwork()]: the network goes to this HDF5 file, in memory for the variables and
-#'   some of their edges.
+#' @param file,compression As in [gpuCorNetwork()]: the network goes to this HDF5 file.
 #' @export
 gpuCorCollect <- function(path, file = NULL, backend = NULL, ..., compression = 0) {
   plan <- open_plan(path)

@@ -1,58 +1,59 @@
 #' Work on many machines
 #'
-#' A call of [gpuCorNetwork()], [gpuConnectivity()] or [gpuCor()], cut into shards that processes on any number of
-#' machines compute. The processes are started by what starts processes there: an array job of Slurm, PBS, SGE or LSF,
-#' packages future, BiocParallel or batchtools, or several terminals. They need a folder that all of them see.
+#' These functions cut a call of [gpuCorNetwork()], [gpuConnectivity()] or [gpuCor()] into shards that processes on any
+#' number of machines compute. The result is that of the call on one machine, to the last bit.
 #'
-#' `gpuCorPlan()` checks the call and writes the folder: the data once, the settings, and how the pairs are cut into
-#' shards of equal work. `gpuCorRun()` computes a shard and writes its result to a file. `gpuCorStatus()` tells which
-#' shards are done. `gpuCorCollect()` puts the shards together: the result is that of the call on one machine, to the
-#' last bit. Some shards may be computed on GPUs and others on processors.
+#' ```r
+#' gpuCorPlan("/shared/plan", x, density = 0.001, shards = 100)  # once
+#' gpuCorRun("/shared/plan")                                     # in every process
+#' gpuCorCollect("/shared/plan")                                 # once
+#' ```
 #'
-#' A plan takes the function's arguments for the data, too: `weights`, `covariates`, `data`, `bandpass`, `tr`, `df` and
-#' the options of measures (see [gpucor-measures]), and lists or functions of many subjects with `combine` and the
-#' other arguments of [subjects]. Formulas are evaluated, and functions of the subject's number are called, once, when
-#' the plan is made. Not in plans: `pairs`, `maps = "eigenvector"`, the tests of `gpuCor(test = TRUE)`, and the
-#' functions [gpuCorWindows()], [gpuTOM()], [gpuModules()] and [gpuCorCompare()].
+#' `gpuCorPlan()` checks the call and writes a folder: the data, the settings, and how the pairs are cut into shards of
+#' equal work. `gpuCorRun()` computes shards and writes each result to a file. `gpuCorStatus()` tells which shards are
+#' done. `gpuCorCollect()` puts the results together. Some shards may be computed on GPUs and others on processors.
+#'
+#' Start the processes with what your cluster has: an array job of Slurm, PBS, SGE or LSF, packages future, BiocParallel
+#' or batchtools, or several terminals. All of them must see the folder.
+#'
+#' A plan takes the function's arguments, its options of measures ([gpucor-measures]), and the data of many subjects
+#' ([subjects]). Formulas and functions of a subject's number are evaluated once, when the plan is made. Not in plans:
+#' `pairs`, `maps = "eigenvector"`, `gpuCor(test = TRUE)`, and all other functions.
 #'
 #' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others,
-#' whether a process was killed, a machine was cut off, the disk was full, or a file was damaged. A result gets its name
-#' when it is complete and on the disk. Every file of a plan but the data ends in a line that names the plan, its data
-#' and settings, the round and the shard, with a checksum. The line is checked before the file is used: a file of
-#' another plan, of another shard, or with damage does not count, and what it should hold is computed again. A process
-#' that is still at work on an old plan cannot add to a new one in the same folder.
+#' whether a process was killed, a machine was cut off, the disk was full, or a file was damaged. A file gets its name
+#' when it is complete and on the disk. It ends in a line with a checksum that names its plan, round and shard. A damaged
+#' file or one of another plan does not count, and is computed again.
 #'
-#' Some results take more than one round over the pairs: `fdr`; `density` in [gpuConnectivity()] with powers, a
-#' histogram or many edges; and any `density` for which a sample of the columns gave a wrong guess of the threshold.
-#' `gpuCorStatus()` and `gpuCorCollect()` say so; then run all shards again, by the same command as before.
-#' `gpuCorRun(path, "free")` continues with the next round by itself.
+#' Some results take several rounds over the pairs: `fdr`; `density` in [gpuConnectivity()] with powers, a histogram or
+#' many edges; and any `density` if a sample of the columns gave a wrong guess of the threshold. `gpuCorStatus()` and
+#' `gpuCorCollect()` say so; then rerun the same command. `gpuCorRun(path, "free")` continues with the next round by
+#' itself.
 #'
 #' @section Security:
-#' The folder holds the data and the results as they are in memory. Only its owner may enter it, unless `mode` says
-#' otherwise. Open only folders that you trust: R reads the plan's objects from them. What a plan holds is checked when
-#' it is opened, one of the three functions and arguments that are data, but reading a file that was made to do harm is
-#' a risk by itself. Remove the folder when the result has been collected: `unlink(path, recursive = TRUE)`.
+#' The folder has the data and the results as they are in memory. Only its owner may enter it, unless `mode` says
+#' otherwise. Open only folders that you trust: R reads objects from them. The function and the arguments of a plan are
+#' checked whenever it is opened, but a file that was made to do harm is a risk by itself. Remove the folder when the
+#' result is collected: `unlink(path, recursive = TRUE)`.
 #'
 #' @order 1
 #' @inheritParams gpuCor
-#' @param path The name of the folder. `gpuCorPlan()`: a folder that does not exist, in one that does.
-#' @param x,y As the function takes them: in memory, larger than it ([gpuCorFile()]), or of many subjects ([subjects]).
-#' @param ... `gpuCorPlan()`: further arguments of the function, and the settings `threads`, `memory`, `progress` and
-#'   `devices`, which hold while the plan is made. Otherwise these settings: see [gpucor-package].
-#' @param verb The function: `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
-#' @param shards A number: into how many shards the pairs are cut; by default 16, or fewer where there are few pairs.
-#'   Several shards for each process keep all processes busy where some are slower. A good shard takes some minutes.
-#' @param mode The permissions of the folder, as [dir.create()] takes them. `"0700"`: its owner's only. `"0770"`: the
-#'   owner's group may work on the plan, too, if its members' umask lets the group read their files.
-#' @return `gpuCorPlan()`: the folder's full name, invisibly. It prints what to expect: seconds for a shard, measured on
-#'   this machine; how often data are read; and memory, for the back end and the setting `memory` here. `gpuCorRun()`:
-#'   the status, invisibly. `gpuCorStatus()`: a data frame of class `gpuCorStatus` with a row for each shard: `shard`,
-#'   `state` (`"done"`, `"running"`, `"missing"` or `"damaged"`), `seconds` (so far, where it is running), `host`,
-#'   `backend`. `gpuCorCollect()`: what the function returns.
-#' @section Errors: those of the function, when the plan is made. A folder that exists, cannot be written to, or cannot
-#'   be seen; a plan by another version, or one that was changed since it was made; data that were changed; a shard that
-#'   the plan does not have; a plan that another one replaced while a shard was computed. `gpuCorCollect()`: shards that
-#'   are missing or damaged, by their numbers.
+#' @param path A string: the name of the folder. `gpuCorPlan()` makes it; the folder around it must exist.
+#' @param x,y Data as the function takes them: in memory, in a file ([gpuCorFile()]), or of many subjects ([subjects]).
+#' @param ... `gpuCorPlan()`: further arguments of the function. All: the settings `threads`, `memory`, `progress` and
+#'   `devices` of this process, see [gpucor-package].
+#' @param verb A string: the function, `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
+#' @param shards A number: into how many shards the pairs are cut; by default 16, or fewer if there are few pairs. Use
+#'   several shards for each process, of some minutes each, so that slower processes hold nobody up.
+#' @param mode A string: the permissions of the folder, as [dir.create()] takes them. With `"0770"` the owner's group may
+#'   work on the plan, too, if its members' umask lets the group read their files.
+#' @return `gpuCorPlan()`: the folder's full name, invisibly. It prints estimates for this machine: seconds for a shard,
+#'   how often the shards read the data, and memory. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame
+#'   of class `gpuCorStatus` with a row for each shard: `shard`, `state` (`"done"`, `"running"`, `"missing"` or
+#'   `"damaged"`), `seconds` (so far, if it is running), `host`, `backend`. `gpuCorCollect()`: what the function returns.
+#' @section Errors: those of the function, when the plan is made. A folder that exists, is not writable, or is not seen
+#'   by a machine; a plan of another version; a plan or data that were changed; a plan that was replaced while a shard
+#'   was computed. `gpuCorCollect()`: shards that are missing or damaged, by their numbers.
 #' @seealso `vignette("scale", "gpucor")`; argument `shards` of [gpuCorNetwork()]
 #' @examples
 #' path <- tempfile("plan")

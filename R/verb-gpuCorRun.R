@@ -1,7 +1,7 @@
 #' @rdname gpuCorPlan
-#' @param shard Which shard, or several, from 1. `NULL`: in an array job its task's number (`SLURM_ARRAY_TASK_ID`,
-#'   `PBS_ARRAY_INDEX`, `SGE_TASK_ID`, `LSB_JOBINDEX`), otherwise `"free"`: one after the other that is neither finished
-#'   nor being computed by another process, until there is none.
+#' @param shard Numbers of shards, from 1; or `"free"`: one shard after another that is neither done nor being computed,
+#'   until there is none. `NULL`: the number of an array job's task (`SLURM_ARRAY_TASK_ID`, `PBS_ARRAY_INDEX`,
+#'   `SGE_TASK_ID`, `LSB_JOBINDEX`), otherwise `"free"`.
 #' @export
 gpuCorRun <- function(path, shard = NULL, backend = NULL, ...) {
   plan <- open_plan(path)
