@@ -94,7 +94,7 @@ remove_abandoned <- function(file) {
   whole <- grepl("^[0-9]{1,9}$", pid)
   there <- file.path(dirname(file), there[whole])
   abandoned <- !.Call(r_are_running, as.integer(pid[whole])) & are_own(there)
-  unlink(there[which(abandoned)])
+  unlink(there[which(abandoned)], recursive = TRUE)
 }
 
 # Whether files are this user's; Windows does not say, and TRUE stands for that.

@@ -11,7 +11,7 @@ owner_file <- function(folder) file.path(folder, "owner.rds")
 claim <- function(plan, number, shard) {
   plan_folder(plan, "claims", number)
   folder <- claim_folder(plan, number, shard)
-  begun <- partial_name(folder)
+  begun <- begun_name(folder)
   on.exit(unlink(begun, recursive = TRUE))
   make_folder(begun, file.mode(plan$path))
   sign_claim(plan, number, shard, begun)
@@ -59,7 +59,7 @@ longest_claim <- function(plan, round) {
 # The time on the machine that has the folder, as this machine's clock may differ; this machine's time if the folder is
 # not writable.
 clock_of <- function(plan) {
-  file <- partial_name(file.path(plan$path, "claims", "clock"))
+  file <- begun_name(file.path(plan$path, "claims", "clock"))
   on.exit(unlink(file))
   if (suppressWarnings(file.create(file))) file.mtime(file) else Sys.time()
 }

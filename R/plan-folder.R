@@ -10,10 +10,16 @@
 
 # ---- writing
 
+# The name that a file or folder has until it is complete. What a killed process left under such a name is removed.
+begun_name <- function(file) {
+  remove_abandoned(file)
+  partial_name(file)
+}
+
 # f(partial) writes a file of another name, which becomes `file`. plan: the one that the folder must still hold, or NULL
 # for any.
 write_whole_file <- function(file, f, plan = NULL) {
-  partial <- partial_name(file)
+  partial <- begun_name(file)
   on.exit(unlink(partial))
   cannot <- function(condition) cannot_write(file, conditionMessage(condition))
   tryCatch(f(partial), error = cannot, warning = cannot)

@@ -40,8 +40,7 @@ read_about <- function(file) unserialize(read_seal(file)$object)
 # Computes a shard and writes its file. task: of round_task(). Any number of processes may do this at the same time.
 run_shard <- function(plan, round, shard, task) {
   file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
-  remove_abandoned(file)
-  partial <- partial_name(file)
+  partial <- begun_name(file)
   on.exit(unlink(partial))
   settings <- task$settings
   settings[c("share", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
