@@ -5,9 +5,9 @@ claim_folder <- function(plan, number, shard) file.path(plan$path, "claims", num
 
 owner_file <- function(folder) file.path(folder, "owner.rds")
 
-# Returns TRUE if the shard was free; of several processes that try, one is told so. The folder is renamed with its owner
-# in it, and replaces only an empty folder. (On Windows it replaces none: an empty one is an abandoned claim, which is
-# released first.)
+# Returns TRUE if the shard was free, to one of several processes that try. The folder is renamed with its owner in it,
+# and replaces only an empty folder. (On Windows it replaces none: an empty one is an abandoned claim, which is released
+# first.)
 claim <- function(plan, number, shard) {
   plan_folder(plan, "claims", number)
   folder <- claim_folder(plan, number, shard)

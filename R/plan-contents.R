@@ -29,8 +29,8 @@ check_verb_arguments <- function(given, verb) {
   })
 }
 
-# Returns TRUE if a value is nothing but data: a vector, or a list of vectors, whose attributes are data, too. Functions,
-# expressions, environments, pointers and S4 objects are not.
+# Returns TRUE if a value is nothing but data: a vector, or a list of vectors, whose attributes are data, too.
+# Functions, expressions, environments, pointers and S4 objects are not.
 is_data <- function(value) {
   if (isS4(value) || !(is.null(value) || is.atomic(value) || is.list(value))) return(FALSE)
   parts <- c(if (is.list(value)) unclass(value), attributes(value))
@@ -81,9 +81,12 @@ evaluated_arguments <- function(given, n) {
 is_plan <- function(plan) {
   is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) &&
     are_arguments(plan$arguments, plan_arguments(plan$verb)) &&
-    is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects)) &&
     is.call(plan$call) && # shown with the result, never evaluated
-    are_descriptions(plan$x, plan$subjects) && (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
+    is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects)) && has_descriptions(plan)
+}
+
+has_descriptions <- function(plan) {
+  are_descriptions(plan$x, plan$subjects) && (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
 }
 
 # A list of data whose names are among the known ones, each once.

@@ -6,8 +6,8 @@ matrices_of <- function(m) if (is_combined(m)) m$data else if (!is.null(m)) list
 
 # ---- written
 
-# Writes matrices, and returns a list of their descriptions, of which the first has the names of the columns. Columns are
-# stored as R or a file has them, block by block, and sparse ones as R's object.
+# Writes matrices, and returns a list of their descriptions, of which the first has the names of the columns. Columns
+# are stored as R or a file has them, block by block, and sparse matrices as R's object.
 store_data <- function(m, plan, name) {
   lapply(seq_along(m), function(k) {
     own <- m[[k]]

@@ -1,7 +1,7 @@
 # A plan's folder is made: the call is checked by a replay before anything is written.
 
-# given: arguments of the verb, and settings; call: that of the verb. Returns the plan, and the first round with its task
-# and settings.
+# given: arguments of the verb, and settings; call: that of the verb. Returns the plan, and the first round with its
+# task and settings.
 make_plan <- function(path, x, y, given, verb, shards, backend, call, mode = "0700") {
   path <- check_new_folder(path)
   mode <- check_mode(mode)
@@ -27,7 +27,7 @@ write_plan <- function(plan, found, path, mode) {
   on.exit(unlink(plan$path, recursive = TRUE))
   plan$x <- store_data(matrices_of(found$task$x), plan, "x")
   plan$y <- store_data(matrices_of(found$task$y), plan, "y")
-  # 128 random bits of the system's: R's random numbers belong to the user, and set.seed() must not make two plans equal.
+  # 128 random bits of the system's: set.seed() must not make two plans equal.
   plan$id <- paste(.Call(r_random, 16L), collapse = "")
   plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))
   save_plan(plan)

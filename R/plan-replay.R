@@ -66,8 +66,8 @@ is_brief <- function(entry, task) entry == "r_histogram" && task$pairs <= SMALL_
 
 SMALL_PAIRS <- 2^24
 
-# The round as the folder has it, where it is written when it is first needed. is_new: it is a further round that was not
-# known before.
+# The round as the folder has it, where it is written when it is first needed. is_new: it is a further round that was
+# not known before.
 needed_round <- function(recording, round) {
   plan <- recording$plan
   if (!is_written(plan)) return(round)
@@ -79,8 +79,8 @@ needed_round <- function(recording, round) {
 
 # ---- notes
 
-# f() is called once, when the plan is made; then the folder has its result. Notes of a kind are numbered in the order in
-# which the verb asks for them. A note whose file was lost or damaged is computed again; it may differ from the one
+# f() is called once, when the plan is made; then the folder has its result. Notes of a kind are numbered in the order
+# in which the verb asks for them. A note whose file was lost or damaged is computed again; it may differ from the one
 # before, and then the rounds that depend on it are written again, too.
 replayed_note <- function(recording, kind, f) {
   plan <- recording$plan

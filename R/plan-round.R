@@ -1,6 +1,6 @@
 # The files of notes and rounds. A note is what may differ in the last digit from machine to machine, so that all
-# machines take it from the folder: a subject's design, or the histogram of a sample. A round is a run of the engine over
-# all pairs.
+# machines take it from the folder: a subject's design, or the histogram of a sample. A round is a run of the engine
+# over all pairs.
 
 NOTE_FOLDERS <- c(sample = "notes", design = "designs")
 

@@ -14,8 +14,8 @@ named_files <- function(plan, round, shards = seq_len(plan$shards)) {
   files[files$shard %in% shards, ]
 }
 
-# The shards' files. A file with the seal of another plan, round or shard is left out; one whose seal is damaged is taken
-# for a damaged file of the shard that its name says.
+# The shards' files. A file with the seal of another plan, round or shard is left out; one whose seal is damaged counts
+# as a damaged file of the shard that its name says.
 shard_files <- function(plan, round, shards = seq_len(plan$shards)) {
   files <- named_files(plan, round, shards)
   is_own <- function(file, shard) {

@@ -24,8 +24,8 @@ took_long <- function(plan, number) {
 
 stop_collecting <- function(plan, round) {
   if (round$is_new) {
-    fail_file("round ", round$number, " of the plan has to be run before the result is known; run all shards again, as ",
-              "before, and then collect")
+    fail_file("round ", round$number, " of the plan has to be run before the result is known; ",
+              "run all shards again, as before, and then collect")
   }
   finished <- finished_shards(plan, round)
   shards <- function(numbers, text) {

@@ -22,8 +22,8 @@
 #'
 #' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others,
 #' whether a process was killed, a machine was cut off, the disk was full, or a file was damaged. A file gets its name
-#' when it is complete and on the disk. It ends in a line with a checksum that names its plan, round and shard. A damaged
-#' file or one of another plan does not count, and is computed again.
+#' when it is complete and on the disk. It ends in a line with a checksum that names its plan, round and shard. A
+#' damaged file or one of another plan does not count, and is computed again.
 #'
 #' Some results take several rounds over the pairs: `fdr`; `density` in [gpuConnectivity()] with powers, a histogram or
 #' many edges; and any `density` if a sample of the columns gave a wrong guess of the threshold. `gpuCorStatus()` and
@@ -45,12 +45,12 @@
 #' @param verb A string: the function, `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
 #' @param shards A number: into how many shards the pairs are cut; by default 16, or fewer if there are few pairs. Use
 #'   several shards for each process, of some minutes each, so that slower processes hold nobody up.
-#' @param mode A string: the permissions of the folder, as [dir.create()] takes them. With `"0770"` the owner's group may
-#'   work on the plan, too, if its members' umask lets the group read their files.
+#' @param mode A string: the permissions of the folder, as [dir.create()] takes them. With `"0770"` the owner's group
+#'   may work on the plan, too, if its members' umask lets the group read their files.
 #' @return `gpuCorPlan()`: the folder's full name, invisibly. It prints estimates for this machine: seconds for a shard,
-#'   how often the shards read the data, and memory. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data frame
-#'   of class `gpuCorStatus` with a row for each shard: `shard`, `state` (`"done"`, `"running"`, `"missing"` or
-#'   `"damaged"`), `seconds` (so far, if it is running), `host`, `backend`. `gpuCorCollect()`: what the function returns.
+#'   how often the shards read the data, and memory. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data
+#'   frame of class `gpuCorStatus` with a row for each shard: `shard`, `state` (`"done"`, `"running"`, `"missing"` or
+#'   `"damaged"`), `seconds` (so far, if it is running), `host`, `backend`. `gpuCorCollect()`: the function's result.
 #' @section Errors: those of the function, when the plan is made. A folder that exists, is not writable, or is not seen
 #'   by a machine; a plan of another version; a plan or data that were changed; a plan that was replaced while a shard
 #'   was computed. `gpuCorCollect()`: shards that are missing or damaged, by their numbers.
@@ -142,8 +142,9 @@ shard_seconds <- function(made, pairs, settings) {
 shard_needs <- function(made, settings) {
   task <- made$task
   n <- made$plan$shards
-  needs <- vapply(unique(round(seq(1, n, length.out = min(n, 16)))), FUN.VALUE = c(columns = 0, memory = 0), function(k) {
-    settings$share <- c(k - 1, n)
+  some <- unique(round(seq(1, n, length.out = min(n, 16))))
+  needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
+    settings$share <- c(shard - 1, n)
     checked(.Call(r_needs, task$x, task$y, method_code(task$method), settings)) # of the first subject
   })
   # Missing values are found in a reading of their own.

