@@ -82,12 +82,11 @@ is_plan <- function(plan) {
   is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) &&
     are_arguments(plan$arguments, plan_arguments(plan$verb)) &&
     is.call(plan$call) && # shown with the result, never evaluated
-    is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects)) && has_descriptions(plan)
+    has_sizes(plan) && are_descriptions(plan$x, plan$subjects) &&
+    (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
 }
 
-has_descriptions <- function(plan) {
-  are_descriptions(plan$x, plan$subjects) && (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
-}
+has_sizes <- function(plan) is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects))
 
 # A list of data whose names are among the known ones, each once.
 are_arguments <- function(arguments, known) {
