@@ -37,7 +37,7 @@ element_of <- function(x, name) {
 # In words that end a sentence, which element `name` probably means; NULL if that is not known.
 meant_element <- function(name, x) {
   other <- OTHER_ELEMENTS[match(name, names(OTHER_ELEMENTS))]
-  if (inherits(x, "gpuCorTest") && "fdr" %in% c(other, name)) return(paste0(ADJUST_WAY_OUT, "."))
+  if (inherits(x, "gpuCorTest") && "fdr" %in% c(other, name)) return("; p.adjust(test$p.value, \"BH\") adjusts them.")
   near <- if (other %in% names(x)) other else nearest(name, c(names(x), ""))
   if (length(near)) paste0("; did you mean $", near, "?")
 }

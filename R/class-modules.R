@@ -20,7 +20,7 @@ new_modules <- function(found, job, names, call) {
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
                    n_obs = vapply(sets_of(job), function(set) nrow(set$x), 0), call = call))
   if (!is_consensus(job)) result$n_obs <- unname(result$n_obs)
-  options <- changed_options(job$further, job$method)
+  options <- changed_options(job$further$options, job$method)
   structure(result, class = c(if (is_consensus(job)) "gpuConsensusModules", "gpuModules"),
             adjusted = if (length(options)) list(options = options))
 }
@@ -61,7 +61,7 @@ within_modules <- function(colours, job) {
   label <- unname(colours[job$genes])
   label[label == "grey"] <- NA
   if (all(is.na(label))) return(sums)
-  pairs <- new_pairs("within", traits_of_labels(label, NULL))
+  pairs <- new_pairs("same", traits_of_labels(label, NULL))
   soft <- suppressWarnings(with_settings(gpuConnectivity, list(job$x, power = job$power, type = job$type, use = job$use,
                                                                method = job$method, pairs = pairs), job)$soft)
   sums[job$genes] <- ifelse(is.na(label), NA, soft[, 1L])

@@ -24,3 +24,14 @@ block_columns <- function(m) {
 column_blocks <- function(m, f) lapply(block_columns(m), function(columns) f(dense_columns(m, columns)))
 
 has_missing <- function(m) any(unlist(column_blocks(m, anyNA)))
+
+is_subjects <- function(x) is.function(x) || (is.list(x) && !is.object(x))
+
+is_combined <- function(x) inherits(x, "gpuCorSubjects")
+
+# The same of some columns.
+pick_subjects <- function(m, columns) {
+  m$data <- lapply(m$data, pick_columns, columns)
+  m$names <- m$names[columns]
+  m
+}

@@ -177,7 +177,6 @@ check_input <- function(x, y, use, method, assay = NULL) {
   given <- list(x = x, y = y)
   x <- check_variables(x, "x", assay)
   if (is.null(y)) warn_transposed(given$x)
-  check_not_words(y)
   if (!is.null(y)) y <- check_variables(y, "y", assay)
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'", other_way_in(x, "x"))
   scalar <- !is_matrix(x) && !is_matrix(y)
@@ -194,24 +193,9 @@ check_input <- function(x, y, use, method, assay = NULL) {
 
 is_network <- function(x) isS4(x) && (is(x, "gpuCorNetwork") || is(x, "gpuCorNetworkXY"))
 
-# Words in the place of a second matrix.
-check_not_words <- function(y) {
-  if (!is.character(y) || length(y) != 1L || is.na(y)) return(invisible())
-  method <- method_named(y)
-  way_out <- if (!is.na(method)) method_way_out(method) else if (y %in% uses) paste0("; write use = \"", y, "\"")
-  if (!is.null(way_out)) fail("'y' is \"", y, "\", and would be a second matrix", way_out)
-}
-
 # A single number in the place of a second matrix: somebody meant a threshold.
 check_not_threshold <- function(x, y) {
   if (!is_number(y) || is_subjects(x) || NROW(x) == 1L) return(invisible())
   fail("'y' is ", show_value(y), ", a single number, and would be a second matrix; for a threshold write threshold = ",
        show_value(y))
-}
-
-# Where a number in the place of y is taken for a threshold.
-check_as_threshold <- function(y) {
-  if (isTRUE(y >= 0 && y <= 1)) return(y)
-  fail("'y' must be a second matrix, or in its place a threshold in [0, 1], not ", show_value(y),
-       "; for a power write power = ", show_value(y))
 }

@@ -82,14 +82,7 @@
 #' @name subjects
 NULL
 
-# Arguments that say how subjects are combined, in the `...` of the functions that take them.
-COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm", "effects")
-
 combinations <- c("mean", "fisher", "min", "quantile")
-
-is_subjects <- function(x) is.function(x) || (is.list(x) && !is.object(x))
-
-is_combined <- function(x) inherits(x, "gpuCorSubjects")
 
 # As check_input(), of one subject or many. tests: whether p values will be computed.
 check_data <- function(x, y, use, method, settings, tests = FALSE) {
@@ -97,7 +90,7 @@ check_data <- function(x, y, use, method, settings, tests = FALSE) {
   if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests))
   if (length(given)) {
     fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices",
-         if (names(given)[1L] == "na.rm") USE_WAY_OUT else "; leave it out")
+         "; leave it out")
   }
   check_input(x, y, use, method, settings$assay)
 }
@@ -181,13 +174,6 @@ dim.gpuCorSubjects <- function(x) c(sum(vapply(x$data, nrow, 0L)), ncol(x$data[[
 
 #' @export
 dimnames.gpuCorSubjects <- function(x) if (!is.null(x$names)) list(NULL, x$names)
-
-# The same of some columns.
-pick_subjects <- function(m, columns) {
-  m$data <- lapply(m$data, pick_columns, columns)
-  m$names <- m$names[columns]
-  m
-}
 
 check_combination <- function(given) {
   how <- check_choice(if (is.null(given$combine)) "mean" else given$combine, combinations, "combine")

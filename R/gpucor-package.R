@@ -13,7 +13,7 @@
 #' * [gpuCorNetwork()]: the strongly correlated pairs, as a sparse matrix, an edge list or a file, and
 #'   [what can be done with a network][gpuCorNetwork-class]; [as_igraph()]: a graph of igraph
 #' * [gpuConnectivity()]: degrees, strengths, soft connectivity, and the histogram of all coefficients
-#' * [pairs-that-count]: `within()`, `between()`, `nearer()`, `farther()`: which pairs count in networks and sums
+#' * [pairMask()]: which pairs to compute, in networks and sums
 #' * [gpuCorWindows()]: the same in windows that slide over the observations, and moments over the windows
 #' * [subjects]: many subjects' coefficients combined, in each of these; [gpuCorCompare()]: where two groups differ
 #' * [gpuAssociation()]: every variable against every trait

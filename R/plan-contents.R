@@ -6,14 +6,13 @@
 PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
 
 # Arguments of the function that do not belong in a plan: data, settings of a process, and where the result goes.
-OUTSIDE_PLANS <- c("x", "y", "backend", "...", "file", "compression", "shards", "pairs")
+OUTSIDE_PLANS <- c("x", "y", "...", "control", "file", "compression", "shards", "pairs")
 
 # The ways in which a plan's data are stored.
 STORED_TYPES <- c("double", "float", "integer", "sparse")
 
 plan_arguments <- function(verb) {
-  formals <- names(formals(get(check_choice(verb, PLANNABLE, "verb"), topenv())))
-  setdiff(c(formals, DESIGN, option_names(), COMBINATION), OUTSIDE_PLANS)
+  setdiff(names(formals(get(check_choice(verb, PLANNABLE, "verb"), topenv()))), OUTSIDE_PLANS)
 }
 
 check_verb_arguments <- function(given, verb) {

@@ -1,14 +1,12 @@
 # A verb's shards by the workers of package future: the folder is made, filled, collected and removed.
 
-by_shards <- function(verb, x, y, given, shards, file, compression, backend, call, ...) {
+by_shards <- function(verb, x, y, given, shards, file, compression, control, call) {
   for (package in c("future", "future.apply")) need_cran_package(package, "'shards'")
-  given <- c(given, list(...))
   path <- tempfile("gpucor-plan-", shared_folder())
   on.exit(unlink(path, recursive = TRUE))
-  plan <- make_plan(path, x, y, given, verb, shards, backend, call)$plan
-  own <- c(list(backend = backend), given[names(given) %in% SETTINGS])
+  plan <- make_plan(path, x, y, given, verb, shards, control, call)$plan
   further <- if (!is.null(file)) list(file = file, compression = compression)
-  collect_plan(open_work(plan, own), further, function(round) run_by_future(plan, round, own))
+  collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
 }
 
 # A folder that all workers see.
@@ -16,17 +14,17 @@ shared_folder <- function() setting_folder(if (has_local_workers()) tempdir() el
 
 has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))
 
-run_by_future <- function(plan, round, own) {
-  if (has_local_workers() && is.null(own$threads)) {
-    own$threads <- max(1L, choose_threads(setting(NULL, "threads")) %/% future::nbrOfWorkers())
+run_by_future <- function(plan, round, control) {
+  if (has_local_workers() && is.null(control$threads)) {
+    control$threads <- max(1L, choose_threads(setting(NULL, "threads")) %/% future::nbrOfWorkers())
   }
-  own["progress"] <- FALSE
+  control$progress <- FALSE
   finished <- finished_shards(plan, round)
   missing <- setdiff(seq_len(plan$shards), finished$shard[are_sound(finished)])
-  future.apply::future_lapply(missing, run_by_worker, plan = plan, round = round, own = own, future.seed = TRUE)
+  future.apply::future_lapply(missing, run_by_worker, plan = plan, round = round, control = control, future.seed = TRUE)
 }
 
-run_by_worker <- function(shard, plan, round, own) {
-  suppressMessages(run_shards(open_work(plan, own), round, shard))
+run_by_worker <- function(shard, plan, round, control) {
+  suppressMessages(run_shards(open_work(plan, control), round, shard))
   TRUE
 }

@@ -1,19 +1,18 @@
 # A plan's folder is made: the call is checked by a replay before anything is written.
 
-# given: arguments of the verb, and settings; call: that of the verb. Returns the plan, and the first round with its
+# given: arguments of the verb; call: that of the verb. Returns the plan, and the first round with its
 # task and settings.
-make_plan <- function(path, x, y, given, verb, shards, backend, call, mode = "0700") {
+make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "0700") {
   path <- check_new_folder(path)
   mode <- check_mode(mode)
-  is_own <- names(given) %in% c(SETTINGS, "assay") # of this call, as the plan has the data
-  own <- c(list(backend = backend), given[is_own])
-  given <- given[!is_own]
+  further <- c(list(control = control), given["assay"[!is.null(given$assay)]])
+  given$assay <- NULL # the plan has its matrix
   check_verb_arguments(given, verb)
   check_not_threshold(x, y)
   n <- if (is_subjects(x)) subjects_of(x, y, given$subjects)
   given <- called_for_subjects(given, n)
   plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)
-  found <- replay_verb(plan, x, y, own)
+  found <- replay_verb(plan, x, y, further)
   if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to share out")
   plan$shards <- check_shards(shards, found$task$x, found$task$y)
   plan$arguments <- evaluated_arguments(given, n)

@@ -22,8 +22,7 @@ replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
 
 # Arguments of a verb by which its settings get the replay.
 with_replay <- function(arguments, replay) {
-  replay["backend"] <- list(arguments$backend)
-  arguments$backend <- replay # see settings_of()
+  arguments$control$replay <- replay
   arguments
 }
 

@@ -1,15 +1,15 @@
 # A process works on a plan: it computes shards, or puts them together.
 
-# A plan with its data, and with the settings of this process. own: a list of settings as arguments; check: whether the
+# A plan with its data, and with the settings of this process. control: of gpuControl(); check: whether the
 # data are compared with their checksums.
-open_work <- function(plan, own = list(backend = NULL), check = FALSE) {
-  list(plan = plan, own = own, settings = do.call(settings_of, c(own, takes_data = FALSE)),
+open_work <- function(plan, control = gpuControl(), check = FALSE) {
+  list(plan = plan, control = control, settings = new_settings(control),
        x = stored_data(plan, "x", check), y = stored_data(plan, "y", check))
 }
 
 replay_work <- function(work, further = list(), is_planning = TRUE) {
   data <- lapply(work[c("x", "y")], function(m) if (length(m) && is.null(work$plan$subjects)) m[[1L]] else m)
-  replay_verb(work$plan, data$x, if (length(data$y)) data$y, c(work$own, further), is_planning)
+  replay_verb(work$plan, data$x, if (length(data$y)) data$y, c(list(control = work$control), further), is_planning)
 }
 
 # ---- rounds

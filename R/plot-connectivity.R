@@ -154,7 +154,7 @@ draw_counts <- function(counted, ...) {
 #' @rdname gpuCorWindows
 #' @param most Of `plot()`: rows of the carpet at most; more are averaged in as many blocks.
 #' @param main Of `plot()`: the title.
-#' @section Pictures: `plot()` draws a carpet: a column for each window, a row for each pair (`keep = "dist"`: the
+#' @section Pictures: `plot()` draws a carpet: a column for each window, a row for each pair (`output = "dist"`: the
 #'   coefficient) or variable (`"network"`, `"connectivity"`: the degree), in the order of their means over the windows.
 #'   Of `"moments"` it draws the histograms of the pairs' means and standard deviations, or of the latter alone.
 #' @export

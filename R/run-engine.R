@@ -134,3 +134,12 @@ warn_constant <- function(result, names_x, names_y, what = "columns") {
 count_observations <- function(x, y, method, use, settings) {
   checked(.Call(r_observations, x, y, method_code(method), use, settings))
 }
+
+dist_attributes <- function(x, method, call) {
+  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
+       diagonal = NULL, call = call, class = c("gpuCor", "dist"))
+}
+
+matrix_attributes <- function(rows, columns) {
+  if (is.null(rows) && is.null(columns)) list() else list(dimnames = list(rows, columns))
+}

@@ -120,18 +120,21 @@
 #'
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' @export
-gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                   output = c("dist", "matrix", "list"), backend = NULL, ..., precision = c("single", "double"),
-                   test = FALSE) {
+gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                   output = c("dist", "matrix", "list"), test = FALSE, precision = c("single", "double"),
+                   weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
+                   df = NULL, options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
+                   probs = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   output <- check_output(output)
   test <- check_flag(test, "test")
   if (test || output == "list") {
-    return(cor_with_tests(x, y, use, method, output, backend, ..., precision = precision, test = test,
-                          call = sys.call()))
+    given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control), mget(ADJUSTMENT))
+    return(cor_with_tests(given, output, test, sys.call()))
   }
   method <- check_method(method)
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision, takes_subjects = TRUE)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(setdiff(COMBINATION, "effects")), assay = assay)
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   check_coefficients_memory(input, method, use, output, settings)
@@ -164,15 +167,6 @@ all_coefficients <- function(input, method, use, output, settings, call) {
            c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings),
              list(adjusted = adjustment_of(settings, input$x))))
   if (is_outside(input$x)) with_absent(r, input$x, use, settings) else r
-}
-
-matrix_attributes <- function(rows, columns) {
-  if (is.null(rows) && is.null(columns)) list() else list(dimnames = list(rows, columns))
-}
-
-dist_attributes <- function(x, method, call) {
-  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
-       diagonal = NULL, call = call, class = c("gpuCor", "dist"))
 }
 
 cor_rectangle <- function(input, method, use, settings) {

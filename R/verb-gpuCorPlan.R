@@ -40,8 +40,8 @@
 #' @inheritParams gpuCor
 #' @param path A string: the name of the folder. `gpuCorPlan()` makes it; the folder around it must exist.
 #' @param x,y Data as the function takes them: in memory, in a file ([gpuCorFile()]), or of many subjects ([subjects]).
-#' @param ... `gpuCorPlan()`: further arguments of the function. All: the settings `threads`, `memory`, `progress` and
-#'   `devices` of this process, see [gpucor-package].
+#' @param ... `gpuCorPlan()`: further arguments of the function. All: settings of this process, as
+#'   [gpuControl()] takes them.
 #' @param verb A string: the function, `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
 #' @param shards A number: into how many shards the pairs are cut; by default 16, or fewer if there are few pairs. Use
 #'   several shards for each process, of some minutes each, so that slower processes hold nobody up.
@@ -74,12 +74,14 @@
 #' unlink(path, recursive = TRUE)
 #' @export
 gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
-                       backend = NULL, mode = "0700") {
+                       mode = "0700", control = NULL) {
   verb <- check_choice(verb, PLANNABLE, "verb")
   given <- list(...)
-  made <- make_plan(path, x, y, given, verb, shards, backend, verb_call(sys.call(), verb), mode = mode)
-  own <- c(list(backend = backend), given[names(given) %in% SETTINGS])
-  describe_plan(made, do.call(settings_of, c(own, takes_data = FALSE)))
+  is_run <- seq_along(given) %in% which(names(given) %in% RUN_SETTINGS)
+  check_control(control, is.null(control), names(given)[is_run])
+  if (is.null(control)) control <- do.call(gpuControl, given[is_run])
+  made <- make_plan(path, x, y, given[!is_run], verb, shards, control, verb_call(sys.call(), verb), mode = mode)
+  describe_plan(made, new_settings(control))
   invisible(made$plan$path)
 }
 
@@ -87,7 +89,7 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
 verb_call <- function(call, verb) {
   arguments <- as.list(call)[-1L]
   names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
-  drop <- names %in% c("verb", "shards", "backend", "mode", SETTINGS)
+  drop <- names %in% c("verb", "shards", "mode", "control", RUN_SETTINGS)
   drop[match(if ("path" %in% names) "path" else "", names)] <- TRUE
   as.call(c(as.name(verb), arguments[!drop]))
 }

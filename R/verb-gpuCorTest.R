@@ -178,11 +178,13 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
 #' @export
-gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                       alternative = c("two.sided", "less", "greater"), log.p = FALSE,
-                       output = c("dist", "matrix"), backend = NULL, ..., exact = NULL,
+gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                       alternative = c("two.sided", "less", "greater"), exact = NULL, min_obs = NULL, log.p = FALSE,
                        adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("rows", "phase", "block"), block = NULL,
-                       precision = c("single", "double"), min_obs = NULL) {
+                       output = c("dist", "matrix"), precision = c("single", "double"), weights = NULL,
+                       weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
+                       options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
@@ -192,7 +194,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   surrogate <- check_surrogate(surrogate, block, adjust)
   min_obs <- check_min_obs(min_obs)
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
   refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = TRUE)
@@ -229,14 +231,13 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
 # the adjusted p value.
 check_test_memory <- function(input, method, use, output, settings, counted, adjust) {
   doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (adjust == "maxT")
-  check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, paste0(calling_verb(), "()"),
+  check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
 }
 
 # The other methods are of p values alone.
 check_adjust <- function(adjust) {
-  is_other <- is.character(adjust) && length(adjust) == 1L && tolower(adjust) %in% tolower(stats::p.adjust.methods)
-  check_choice(adjust, c("none", "maxT"), "adjust", if (is_other) ADJUST_WAY_OUT)
+  check_choice(adjust, c("none", "maxT"), "adjust", "; p.adjust() adjusts the p values of a result")
 }
 
 # The parts of the work, for the progress bar: p values take ten times as long as coefficients, which each permutation
@@ -260,22 +261,6 @@ check_exact <- function(exact, design) {
 # True if each pair has degrees of freedom that do not follow from its number of observations.
 has_own_df <- function(design, counted) {
   identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
-}
-
-# Returns the max number of observations with exact p values, as far as the engine has them. 0: p values are Student's t
-# or normal.
-most_exact <- function(exact, method, design) {
-  if (isFALSE(exact) || is_designed(design) || !method %in% c("kendall", "spearman")) return(0)
-  if (isTRUE(exact)) Inf else EXACT_UNTOLD
-}
-
-# Max number of observations with exact p values by default. Kendall's normal approximation has sizes from 0.02 to 0.08
-# at a level of 0.05 below 10 observations; for Spearman's rho this is the engine's limit.
-EXACT_UNTOLD <- 14
-
-# Whether p values are not those of the observations that count, in any order.
-is_designed <- function(design) {
-  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
 }
 
 # Permuted observations are not weighted as the data are, and those of a series follow one another. Where covariates
@@ -304,9 +289,6 @@ tested_df <- function(found, method, design, counted) {
   n <- if (counted$common) found$n else effective_n(design, counted)
   list(df = n - measure_of(method)$df_taken - design$lost)
 }
-
-# The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.
-SAME_COEFFICIENT <- 1e-6
 
 # By the largest coefficients of permuted observations or of surrogates; p: of the shape that the result is to have.
 max_t <- function(p, r, input, method, use, counted, rule, n_perm, surrogate, settings) {

@@ -3,12 +3,11 @@
  *   prepare.c           columns -> operand
  *   product.c           a tile: packs its variables in micro-panels, multiplies its blocks, delivers them to the sink
  *     real.c sign.c       products of real numbers and of signs
- *     kernels.c           the inner loops (kernels.h) for each instruction set: kernel_real.h, kernel_sign.h and
- *                         kernel_levels.h, by the vectors of isa_plain.h, isa_avx2.h, isa_avx512.h, isa_neon.h
- *   kendall.c           a tile of signs pair by pair, if that is faster
- *     knight.c levels.c   by sorting, and by contingency tables
- *   pairwise.c          a tile of pairwise-complete pairs, except for signs
- *   overlap.c           the product of adjacencies (measure/overlap.h) */
+ *     kernels.h           the inner loops; kernels.c finds those of an instruction set, each of which has a file
+ * isa_*.c that defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
+ * kernel_levels.h; float_sums.h is for machines without fused multiply-add kendall.c           a tile of signs pair by
+ * pair, if that is faster knight.c levels.c   by sorting, and by contingency tables pairwise.c          a tile of
+ * pairwise-complete pairs, except for signs overlap.c           the product of adjacencies (measure/overlap.h) */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 

@@ -28,14 +28,14 @@ static void pack_signs(const gcor_state *state, const cpu_product *product, cons
         memcpy(work, score, (size_t)n_obs * sizeof *score);
         memcpy((float *)work + n_obs, score, (size_t)n_obs * sizeof *score);
         memset((float *)work + 2 * n_obs, 0, 64 * sizeof *score);
-        state->kernels->pack[product->mode](work, n_obs, bit, bits, &planes);
+        state->kernels->pack(work, n_obs, bit, bits, &planes);
     }
 }
 
 static void multiply_signs(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
                            int add, void *sums) {
     cpu_planes row = planes_at(product, rows), col = planes_at(product, cols);
-    state->kernels->signs[product->mode](&row, &col, n, add, sums);
+    state->kernels->signs(&row, &col, n, add, sums);
 }
 
 /* ---- to the sink ----------------------------------------------------------------------------- */

@@ -50,7 +50,7 @@ for (method in methods) {
   show(paste("rectangle", method), gpuCor(x[, 1:20], x[, 21:60], method = method))
   show(paste("powers", method), gpuConnectivity(x, power = c(1, 2.5, 6, 12), method = method))
   show(paste("maps", method), gpuConnectivity(x, maps = c("mean", "z", "icc"), threshold = 0.3, method = method))
-  show(paste("windows", method), gpuCorWindows(x, width = 30, step = 7, method = method, keep = "moments"))
+  show(paste("windows", method), gpuCorWindows(x, width = 30, step = 7, method = method, output = "moments"))
   show(paste("tests", method), gpuCorTest(ties, method = method, df = if (method == "cosine") n_obs - 1))
   show(paste("subjects", method), gpuCor(list(x, ties[1:50, ]), combine = "fisher", method = method))
 }

@@ -15,7 +15,7 @@ test_that("a name of another package is an error that says the name here", {
   expect_error(gpuInfo()$thread_count, "gpuInfo has no element")
   expect_error(summary(test)$strong, NA)
   expect_error(summary(test)$weakest, "summary.gpuCorTest has no element")
-  expect_error(gpuCorWindows(x, width = 10, keep = "network", threshold = 0.5)$degree, "11 elements without names")
+  expect_error(gpuCorWindows(x, width = 10, output = "network", threshold = 0.5)$degree, "11 elements without names")
 })
 
 test_that("elements are found as before, abbreviated and absent ones too", {

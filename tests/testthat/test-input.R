@@ -313,11 +313,6 @@ test_that("settings are checked", {
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
-  known <- paste0("further arguments of gpuCor\\(\\) are 'threads', 'memory', 'progress', 'devices', 'assay', ",
-                  "'weights', 'weights_are', 'covariates'")
-  expect_error(gpuCor(x, thread = 2), paste0("there is no 'thread'; did you mean 'threads'\\?; ", known))
-  unnamed <- paste0("unnamed; ", known)
-  expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)
-  expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2, threads = 1), unnamed)
-  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "there is no 'cores'")
+  expect_error(gpuCor(x, treads = 2), "unused argument 'treads'; did you mean 'threads'?", fixed = TRUE)
+  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "unused argument 'cores'")
 })

@@ -5,73 +5,49 @@ x <- matrix(rnorm(200), 20, dimnames = list(NULL, letters[1:10]))
 
 # ---- arguments
 
-test_that("a number in the place of y is taken for what it was meant", {
-  for (f in list(gpuCorNetwork, gpuCorPairs)) {
+test_that("a number in the place of y is taken for a threshold", {
+  for (f in list(gpuCorNetwork, gpuCorPairs, gpuConnectivity)) {
     expect_error(f(x, 0.8), "'y' is 0.8, a single number, .* write threshold = 0.8", fixed = FALSE)
     expect_error(f(x, 0.8, threshold = 0.5), "write threshold = 0.8")
   }
-  expect_identical(gpuConnectivity(x, 0.3)$degree, gpuConnectivity(x, threshold = 0.3)$degree)
-  expect_error(gpuConnectivity(x, 0.3, threshold = 0.5), "write threshold = 0.3")
   expect_identical(dim(gpuCorNetwork(x[1, , drop = FALSE], 2, threshold = 0.1)), c(10L, 1L)) |>
     suppressWarnings()
 })
 
-test_that("arguments that there are not are named with the one that was meant", {
-  told <- list(
-    list(quote(gpuCorNetwork(x, cutoff = 0.8)), "there is no 'cutoff', which is 'threshold' here"),
-    list(quote(gpuCorNetwork(x, treshold = 0.8)), "there is no 'treshold'; did you mean 'threshold'?"),
-    list(quote(gpuCorNetwork(x, densty = 0.1, threshold = 0.5)), "did you mean 'density'?"),
-    list(quote(gpuCorNetwork(x, powerVector = 1:10)), "there is no 'powerVector'"),
-    list(quote(pickPower(x, powerVector = 1:10)), "there is no 'powerVector', which is 'powers' here"),
-    list(quote(pickPower(x, networkType = "signed")), "which is 'type' here"),
-    list(quote(pickPower(x, RsquaredCut = 0.8)), "which is 'r_squared' here"),
-    list(quote(gpuConnectivity(x, cutoff = 0.5)), "which is 'threshold' here"),
-    list(quote(gpuConnectivity(x, softPower = 6)), "which is 'power' here"),
-    list(quote(gpuCor(x, type = "spearman")), "there is no 'type', which is 'method' here"),
-    list(quote(gpuCor(x, mehtod = "kendall")), "did you mean 'method'?"),
-    list(quote(gpuCor(x, nThreads = 2)), "which is 'threads' here"),
-    list(quote(gpuCor(x, threshold = 0.5)), "there is no 'threshold', which gpuCorNetwork(), gpuConnectivity()"),
-    list(quote(gpuCorPairs(x, threshold = 0.5, file = "a.h5")), "there is no 'file', which gpuCorNetwork() has"),
-    list(quote(gpuCorPairs(x, treshold = 0.5)), "there is no 'treshold'; did you mean 'threshold'?"),
-    list(quote(gpuCorTest(x, adjsut = "maxT")), "did you mean 'adjust'?"),
-    list(quote(gpuCorTest(x, nperm = 9)), "which is 'n_perm' here"),
-    list(quote(gpuCor(x, zzz = 1)), "there is no 'zzz'; further arguments of gpuCor() are 'threads'")
+test_that("an unused argument is named with the one that was probably meant", {
+  meant <- list(
+    threshold = list(quote(gpuCorNetwork(x, cutoff = 0.8)), quote(gpuCorNetwork(x, treshold = 0.8)),
+                     quote(gpuConnectivity(x, cutoff = 0.5))),
+    density = list(quote(gpuCorNetwork(x, densty = 0.1, threshold = 0.5))),
+    type = list(quote(pickPower(x, networkType = "signed"))),
+    power = list(quote(gpuConnectivity(x, softPower = 6))),
+    method = list(quote(gpuCor(x, mehtod = "kendall")), quote(gpuModules(x, corType = "bicor"))),
+    threads = list(quote(gpuCor(x, nThreads = 2)), quote(gpuCor(x, treads = 2))),
+    adjust = list(quote(gpuCorTest(x, adjsut = "maxT"))),
+    n_perm = list(quote(gpuCorTest(x, nperm = 9))),
+    backend = list(quote(gpuCor(x, gpu = TRUE))),
+    options = list(quote(gpuCor(x, method = "bicor", maxPOutliers = 0.1)))
   )
-  for (case in told) expect_error(eval(case[[1L]]), case[[2L]], fixed = TRUE, label = deparse1(case[[1L]]))
+  for (name in names(meant)) {
+    for (call in meant[[name]]) {
+      expect_error(eval(call), paste0("unused argument '.*'; did you mean '", name, "'\\?$"), label = deparse1(call),
+                   class = "gpucor_error_input")
+    }
+  }
+  expect_error(gpuCor(x, zzz = 1), "^unused argument 'zzz'$")
+  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, zzz = 2), "unused argument 'zzz'")
+  expect_error(gpuCor(x, output = "list", foo = 1), "unused argument 'foo'")
+  expect_error(lapply(list(x), gpuCorTest, foo = 1), "unused argument 'foo'")
+  expect_error(gpuCor(x, threads = 1, control = gpuControl(backend = "cpu")), "'threads' is given beside 'control'")
+  expect_error(gpuCor(x, control = list(threads = 1)), "'control' must come from gpuControl")
 })
 
-test_that("what is done otherwise is said where its argument is missed", {
-  g <- rep(1:2, 10)
-  two_groups <- "gpuCorCompare(x[g == 1, ], x[g == 2, ])"
-  adjusted <- "p.adjust(test$p.value, \"BH\")"
-  a_gpu <- "backend = \"cuda\" takes a GPU"
-  by_pairs <- "use = \"pairwise.complete.obs\""
+test_that("a value that there is not is named with the one that was probably meant", {
   told <- list(
-    list(quote(gpuCorNetwork(x, type = "signed", threshold = 0.5)), "there is no 'type'; sign = \"positive\""),
-    list(quote(gpuCorWindows(x, 10, networkType = "signed")), "sign = \"positive\""),
-    list(quote(gpuCorTest(x, p.adjust = "BH")), adjusted),
-    list(quote(gpuCorTest(x, p.adjust.method = "fdr")), adjusted),
-    list(quote(gpuCorTest(x, adjust = "BH")), paste0("one of \"none\", \"maxT\", not \"BH\"; ", adjusted)),
-    list(quote(gpuCor(x, gpu = TRUE)), a_gpu),
-    list(quote(gpuCor(x, use_gpu = TRUE)), a_gpu),
-    list(quote(gpuDist(x, device = "cuda")), a_gpu),
-    list(quote(gpuCor(x, backend = "gpu")), "did you mean \"cuda\"?"),
-    list(quote(gpuCor(x, na.rm = TRUE)), by_pairs),
-    list(quote(gpuCorTest(x, na.rm = TRUE)), by_pairs),
-    list(quote(gpuCor(x, "spearman")), "'y' is \"spearman\", and would be a second matrix; for the measure write"),
-    list(quote(gpuCor(x, x, "Spearman")), "for the measure write method = \"spearman\""),
-    list(quote(gpuCorTest(x, "pairwise.complete.obs")), "write use = \"pairwise.complete.obs\""),
+    list(quote(gpuCorTest(x, adjust = "BH")), "one of \"none\", \"maxT\", not \"BH\"; p.adjust()"),
     list(quote(gpuCor(x, method = "Spearman")), "not \"Spearman\"; did you mean \"spearman\"?"),
-    list(quote(gpuCor(x, method = "Pearson")), "did you mean \"pearson\"?"),
     list(quote(gpuCor(x, use = "complete.cases")), "did you mean \"complete.obs\"?"),
-    list(quote(gpuConnectivity(x, y = 3)), "'y' must be a second matrix, or in its place a threshold in [0, 1], not 3"),
-    list(quote(pickPower(x, x)), "'powers' must be numbers above 0, such as 1:20, not 20 x 10 values"),
-    list(quote(gpuCorCompare(x, group = g)), two_groups),
-    list(quote(gpuCorCompare(x, g)), two_groups),
-    list(quote(gpuCorCompare(x, factor(g))), two_groups),
     list(quote(gpuTOM(x, 4, density = 0.1)), "output = \"network\" only; give that, or leave 'density' out"),
-    list(quote(gpuCorNetwork(x, threshold = 0.5, absolute = FALSE)), "sign = \"absolute\" (the default), \"positive\""),
-    list(quote(gpuConnectivity(x, power = 2, shards = 2)), "gpuCorPlan(verb = \"gpuConnectivity\")"),
     list(quote(gpuCor(x + 1i)), "must be numeric, not a matrix of complex values"),
     list(quote(as_igraph(as.matrix(gpuCorNetwork(x, k = 2)))), "graph_from_adjacency_matrix(net, "),
     list(quote(gpuCor(x, covariates = ~age)), "there is no 'age' where the formula was written; data = takes"),
@@ -81,9 +57,6 @@ test_that("what is done otherwise is said where its argument is missed", {
     list(quote(gpuCor("data.rds")), "readRDS(\"data.rds\")")
   )
   for (case in told) expect_error(eval(case[[1L]]), case[[2L]], fixed = TRUE, label = deparse1(case[[1L]]))
-  expect_length(gpuCorCompare(x[g == 1, ], x[g == 2, ])$difference, 45)
-  test <- gpuCorTest(x)
-  expect_length(stats::p.adjust(test$p.value, "BH"), 45)
 })
 
 test_that("an adjacency matrix of a power of a network becomes a graph as the error says", {
@@ -91,16 +64,6 @@ test_that("an adjacency matrix of a power of a network becomes a graph as the er
   net <- gpuCorNetwork(x, threshold = 0.3)
   graph <- igraph::graph_from_adjacency_matrix(as.matrix(net^2), "undirected", weighted = TRUE, diag = FALSE)
   expect_equal(igraph::gsize(graph), length(net@x))
-})
-
-test_that("arguments are those of the function that was called, which may call another", {
-  no_foo <- function(verb) paste0("there is no 'foo'; further arguments of ", verb, "() are")
-  expect_error(gpuCor(x, output = "list", foo = 1), no_foo("gpuCor"), fixed = TRUE)
-  expect_error(gpuCor(x, test = TRUE, foo = 1), no_foo("gpuCor"), fixed = TRUE)
-  expect_error(gpuAssociation(x, x[, 1], foo = 1), no_foo("gpuAssociation"), fixed = TRUE)
-  expect_error(gpuCorPairs(x, threshold = 0.5, foo = 1), no_foo("gpuCorPairs"), fixed = TRUE)
-  expect_error(lapply(list(x), gpuCorTest, foo = 1), no_foo("gpuCorTest"), fixed = TRUE)
-  expect_error(gpuCor(function(i) gpuCorTest(x, foo = 1), subjects = 2), no_foo("gpuCorTest"), fixed = TRUE)
 })
 
 test_that("a second matrix of gpuConnectivity() is answered about what is missing", {
@@ -176,7 +139,7 @@ test_that("a switch in the environment may be written as people write them", {
   is_wanted <- function(text) {
     Sys.setenv(GPUCOR_PROGRESS = text)
     on.exit(Sys.unsetenv("GPUCOR_PROGRESS"))
-    gpucor:::settings_of("cpu")$progress > 0
+    settings_on("cpu")$progress > 0
   }
   for (text in c("TRUE", "true", "True", "yes", "on", "1", "T")) expect_true(is_wanted(text), label = text)
   for (text in c("FALSE", "false", "no", "off", "0", "F")) expect_false(is_wanted(text), label = text)

@@ -77,7 +77,7 @@ test_that("what a process of an old plan finds does not get into a new one in th
   path <- small_plan()
   old <- gpucor:::open_plan(path)
   round <- gpucor:::current_round(old)
-  work <- gpucor:::open_work(old, list(backend = "cpu"))
+  work <- gpucor:::open_work(old, gpuControl(backend = "cpu"))
   unlink(path, recursive = TRUE)
   late <- function() gpucor:::run_shard(old, round, 2, gpucor:::round_task(work, round))
   dir.create(path)

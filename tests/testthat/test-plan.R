@@ -291,7 +291,7 @@ adjustments <- list(
   list(covariates = people, weights = seq_len(20) / 20, weights_are = "precision"),
   list(bandpass = c(0.01, 0.2), tr = 2, covariates = people$motion),
   list(weights = rep(0:1, c(4, 16)), method = "cosine"),
-  list(method = "bicor", maxPOutliers = 0.1, pearsonFallback = "all"),
+  list(method = "bicor", options = list(maxPOutliers = 0.1, pearsonFallback = "all")),
   list(covariates = ~ age, data = people, method = "spearman", use = "pairwise")
 )
 

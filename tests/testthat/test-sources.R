@@ -20,8 +20,8 @@ test_that("a raw file gives what the matrix gives", {
   expect_same_results(function(x) raw_file(x, offset = 352), small_data(), "offset", which = "cor")
   expect_same_results(function(x) raw_file(x, offset = 3), small_data(), "odd offset", which = "cor")
   for (x in small_data()) {
-    expect_identical(bare(outcome(gpuCor(raw_file(x), raw_file(x[, 3:9]), "pairwise"))),
-                     bare(outcome(gpuCor(x, x[, 3:9], "pairwise"))))
+    expect_identical(bare(outcome(gpuCor(raw_file(x), raw_file(x[, 3:9]), use = "pairwise"))),
+                     bare(outcome(gpuCor(x, x[, 3:9], use = "pairwise"))))
   }
 })
 

@@ -125,9 +125,9 @@ test_that("one of a thing is called one", {
   expect_match(summary(one_power)$methods, "The only power tried, 6, (had|did not have) a scale")
   found <- gpuAssociation(x[, 1, drop = FALSE], x[, 2], output = "matrix")
   expect_match(shown(found), "of 1 variable and 1 trait, 1 test; smallest p:", fixed = TRUE)
-  of_networks <- gpuCorWindows(x[, 1:2], 30, step = 5, keep = "network", threshold = 0)
+  of_networks <- gpuCorWindows(x[, 1:2], 30, step = 5, output = "network", threshold = 0)
   expect_match(shown(of_networks), "networks of 1 edge;", fixed = TRUE)
-  expect_match(shown(gpuCorWindows(x[, 1:2], 30, keep = "moments")), "$max of 1 pair\n", fixed = TRUE)
+  expect_match(shown(gpuCorWindows(x[, 1:2], 30, output = "moments")), "$max of 1 pair\n", fixed = TRUE)
   expect_match(shown(gpuInfo()), "CPU:  ([0-9]+ threads|1 thread), ")
   expect_error(gpuAssociation(x, x[1, , drop = FALSE]), "'traits' has 1 row, and 'x' has 32 observations")
 })
@@ -136,14 +136,14 @@ test_that("windows and voxels' series have sentences, and no quantiles of each v
   says <- function(text, ...) expect_match(attr(summary(gpuCorWindows(x, 12, step = 10, ...)), "methods"), text)
   says("of 11 variables .* in 3 windows of 12 observations, 10 observations apart. Each .* of each of 55 pairs.$",
        use = "pairwise")
-  says("with the weights of a tukey taper.*are the strongest 10 % by \\|r\\|.$", taper = "tukey", keep = "network",
+  says("with the weights of a tukey taper.*are the strongest 10 % by \\|r\\|.$", taper = "tukey", output = "network",
        density = 0.1)
-  says("are of each variable its strongest neighbour by -r.$", keep = "network", k = 1, sign = "negative")
-  says("count its edges, [0-9]+ to [0-9]+ of 55 pairs, those of a weight of at least 0.5.$", keep = "connectivity",
+  says("are of each variable its strongest neighbour by -r.$", output = "network", k = 1, sign = "negative")
+  says("count its edges, [0-9]+ to [0-9]+ of 55 pairs, those of a weight of at least 0.5.$", output = "connectivity",
        threshold = 0.5)
-  says("that of the 5 most variable pairs kept", keep = "moments", density = 5 / 55)
-  says("the maximum over the windows were taken", keep = "moments")
-  w <- gpuCorWindows(x, 12, step = 10, keep = "connectivity", threshold = 0.5)
+  says("that of the 5 most variable pairs kept", output = "moments", density = 5 / 55)
+  says("the maximum over the windows were taken", output = "moments")
+  w <- gpuCorWindows(x, 12, step = 10, output = "connectivity", threshold = 0.5)
   expect_output(print(summary(w)), "^Pearson.*start end centre edges")
   expect_output(print(head(summary(w), 1)), "start end centre edges")
   img <- array(normal(16, 20), c(4, 4, 1, 20))

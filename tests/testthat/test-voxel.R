@@ -169,7 +169,7 @@ test_that("another number of values than of voxels is an error with both numbers
   expect_error(voxelImage(x[1, ], mask), "for each of the 24 voxels inside 'mask', not 23;.*attr\\(x, \"mask\"\\)")
   expect_error(voxelImage(t(x), mask), "for each of the 24 voxels inside 'mask', not 23 x 6;")
   expect_error(voxelImage(x, x), "for each of the 23 voxels inside 'mask', not 6 x 23;.* t\\(values\\)")
-  expect_error(farther(x, 5), "not voxels' values; voxelCoords() has their places", fixed = TRUE)
+  expect_error(pairMask(x, beyond_distance = 5), "not voxels' values; voxelCoords() has their places", fixed = TRUE)
   expect_error(voxelImage(numeric(), x), "for each of the 23 voxels inside 'mask', not 0;")
   expect_error(voxelImage(letters, x), "'values' must be numeric or logical, not of class character")
   expect_error(voxelImage(NULL, x), "'values' must be numeric or logical, not of class NULL")
