@@ -78,11 +78,14 @@ evaluated_arguments <- function(given, n) {
 
 # Returns TRUE if gpuCorPlan() could have written this.
 is_plan <- function(plan) {
+  has_call(plan) && has_sizes(plan) && are_descriptions(plan$x, plan$subjects) &&
+    (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
+}
+
+has_call <- function(plan) {
   is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) &&
     are_arguments(plan$arguments, plan_arguments(plan$verb)) &&
-    is.call(plan$call) && # shown with the result, never evaluated
-    has_sizes(plan) && are_descriptions(plan$x, plan$subjects) &&
-    (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
+    is.call(plan$call) # shown with the result, never evaluated
 }
 
 has_sizes <- function(plan) is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects))
