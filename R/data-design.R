@@ -43,7 +43,7 @@ designed_input <- function(settings, input, method, use, tests = FALSE) {
     unlist(lapply(list(input$x, input$y), function(m) if (!is.null(m)) column_blocks(m, function(b) apply(b, 2L, f))))
   }
   observations <- if (is.null(input$observations)) observations_of(input$x) else input$observations
-  settings["design"] <- list(kept_design(function() {
+  settings["design"] <- list(noted(settings, "design", function() {
     designed(settings, method, use, n_obs, observations, complete, each_column, tests)$design
   }))
   settings

@@ -64,7 +64,7 @@ remove_abandoned <- function(file) {
   whole <- grepl("^[0-9]{1,9}$", pid)
   there <- file.path(dirname(file), there[whole])
   abandoned <- !.Call(r_are_running, as.integer(pid[whole])) & are_own(there)
-  unlink(there[which(abandoned)])
+  unlink(there[which(abandoned)], recursive = TRUE)
 }
 
 # Windows does not say whose a file is; TRUE stands for that.

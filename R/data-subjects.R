@@ -107,14 +107,14 @@ check_subjects <- function(x, y, use, method, settings, given, tests) {
   designs <- subject_designs(settings, data, method, use, effects)
   counted <- count_subjects(data, designs, method, use, settings)
   weights <- if (effects == "random") rep(1, n) else check_subject_weights(given$subject_weights, rule$how, counted$n)
-  if (is.null(given$combine)) tell_mean()
+  if (is.null(given$combine)) tell_mean(settings)
   list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects),
        y = if (!is.null(y)) new_subjects(data$y), scalar = FALSE)
 }
 
-# Once a call: a plan calls the function again and again.
-tell_mean <- function() {
-  if (!is.null(state$replay)) return(invisible())
+# Not in a plan, which calls the function several times.
+tell_mean <- function(settings) {
+  if (!is.null(settings$replay)) return(invisible())
   message("'combine' is not given, so the subjects' coefficients are averaged, as by combine = \"mean\"; ?subjects ",
           "has the other ways")
 }

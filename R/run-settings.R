@@ -98,7 +98,8 @@ new_settings <- function(control, adjustment = NULL, precision = "single", combi
     distance = distance,
     share = c(0, 1), # all pairs: see src/r/shard.c
     save = character(),
-    parts = NULL
+    parts = NULL,
+    replay = control$replay # NULL: not in a plan
   )
 }
 

@@ -84,7 +84,7 @@ EDGE_BYTES <- 24
 # Edges that go to a file are kept on the disk. More than a sparse matrix holds are an error of their own.
 check_edge_memory <- function(task) {
   if (task$sign != "absolute" || !is.null(task$spool) || !is.null(task$settings$pairs)) return(invisible())
-  if (isTRUE(state$replay$is_planning)) return(invisible())
+  if (isTRUE(task$settings$replay$is_planning)) return(invisible())
   n <- edges_of_task(task)
   if (n > most_edges(task)) return(invisible())
   hint <- function(free) {

@@ -3,7 +3,7 @@
 # More are an error: what a sparse matrix can hold, and what a double can count. While a plan is made nobody knows yet
 # where they will go.
 most_edges <- function(task) {
-  if (isTRUE(task$to_file) || isTRUE(state$replay$is_planning)) 2^53 else constant("most edges")
+  if (isTRUE(task$to_file) || isTRUE(task$settings$replay$is_planning)) 2^53 else constant("most edges")
 }
 
 # Builds the list that parse_plan() of src/r/network.c reads into one struct; edge_pass() describes its elements.

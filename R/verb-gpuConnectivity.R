@@ -139,7 +139,7 @@ check_levels <- function(threshold, density) {
 check_eigenvector <- function(task, wanted) {
   if (!"eigenvector" %in% wanted$maps) return(invisible())
   if (!is.null(task$y)) fail("maps = \"eigenvector\" is of the columns of 'x' with one another; leave out 'y'")
-  if (!is.null(state$replay)) fail("maps = \"eigenvector\" cannot be in a plan; call gpuConnectivity() on one machine")
+  refuse_plan(task$settings, "maps = \"eigenvector\"")
   if (is_combined(task$x) && is.null(task$criterion)) {
     fail("maps = \"eigenvector\" is of one subject; of several give a threshold or a density, and it is the network's")
   }

@@ -121,7 +121,7 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   test <- check_flag(test, "test")
   if (test || output == "list") {
     given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control), mget(ADJUSTMENT))
-    return(cor_with_tests(given, output, test, call_of(sys.call())))
+    return(cor_with_tests(given, output, test, sys.call()))
   }
   method <- check_method(method)
   use <- check_use(use)
@@ -129,7 +129,7 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   check_coefficients_memory(input, method, use, output, settings)
-  all_coefficients(input, method, use, output, settings, call_of(sys.call()))
+  all_coefficients(input, method, use, output, settings, call_of(sys.call(), settings))
 }
 
 # The option is for code that expects what gputools' function of this name returns.

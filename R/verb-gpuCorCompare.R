@@ -123,7 +123,7 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   settings <- new_settings(control, mget(ADJUSTMENT), precision, list(subjects = subjects, effects = effects), pairs,
                            assay)
   task <- compare_task(x, y, sign, use, method, settings)
-  task$call <- call_of(sys.call())
+  task$call <- sys.call()
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations

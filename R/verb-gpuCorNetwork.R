@@ -124,6 +124,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     mutual = mutual, use = use, method = method, output = output, precision = precision, pairs = pairs,
                     min_obs = min_obs, assay = assay), mget(c(ADJUSTMENT, COMBINATION)))
+    compression <- check_compression(compression, file)
     return(by_shards("gpuCorNetwork", x, y, given_of(given), shards, file, compression, control, sys.call()))
   }
   criterion <- check_criterion(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
@@ -136,7 +137,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   task <- network_task(x, y, criterion, sign, use, method, settings)
   task$mutual <- mutual
   task$min_obs <- check_min_obs_for(min_obs, criterion$name)
-  task$call <- call_of(sys.call())
+  task$call <- call_of(sys.call(), task$settings)
   if (!is.null(file)) return(invisible(network_to_file(task, file, compression)))
   if (length(criterion$value) > 1L) return(several_networks(task, output))
   rows <- network_rows(task)

@@ -195,6 +195,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   min_obs <- check_min_obs(min_obs)
   use <- check_use(use)
   settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
+  refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = TRUE)
   exact <- check_exact(exact, settings$design)
@@ -204,7 +205,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or an error
   check_test_memory(input, method, use, output, settings, counted, adjust)
   if (adjust == "maxT") check_exchanged_memory(input, surrogate$how, settings)
-  r <- all_coefficients(input, method, use, output, work$coefficients, call_of(sys.call()))
+  r <- all_coefficients(input, method, use, output, work$coefficients, sys.call())
   # What the engine is told about the tests.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_obs,
                exact = most_exact(exact, method, settings$design), triangle = inherits(r, "dist"))

@@ -189,7 +189,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
   sets <- sets_with_powers(lapply(data$sets, function(set) c(job, set)), power)
   job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
-  new_modules(found_modules(job), job, data$names, call_of(sys.call()))
+  new_modules(found_modules(job), job, data$names, sys.call())
 }
 
 # The dissimilarities as a dist and as a matrix, and what cutreeDynamic() makes of the matrix, as measured.

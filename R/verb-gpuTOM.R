@@ -119,7 +119,6 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   rule <- rules[[1L]]
   output <- check_choice(output, c("dist", "matrix", "network"), "output")
   criterion <- check_tom_criterion(output, list(threshold = threshold, density = density, k = k))
-  if (!is.null(state$replay)) fail("gpuTOM() cannot be in a plan; call it on one machine")
   how <- check_consensus(x, list(combine = combine, probs = probs, calibration = calibration,
                                  calibrationQuantile = calibrationQuantile))
   if (is_sparse_network(x)) {
@@ -127,7 +126,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
     return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(control)$threads))
   }
   method <- check_method(method)
-  call <- call_of(sys.call())
+  call <- sys.call()
   settings <- new_settings(control, mget(ADJUSTMENT), assay = assay)
   if (!is.null(how)) return(consensus_overlap(x, how, rules, method, use, output, settings, call))
   if (output == "network") return(tom_network(x, criterion, rule, method, use, settings, call))

@@ -129,7 +129,6 @@ listed_matrices <- function(found, test) {
 
 # What gpuCor() returns where tests are asked for, or the list. given: arguments, x and y first; call: of the user.
 cor_with_tests <- function(given, output, test, call) {
-  if (!is.null(state$replay)) fail("a plan has coefficients only; leave out 'test' and output = \"list\"")
   found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
   if (output != "dist" || !is.null(given[[2L]])) return(listed_matrices(found, test))
   r <- suppressWarnings(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has given them

@@ -50,6 +50,7 @@ pairMask <- function(x, y = NULL, same = FALSE, different = FALSE, within_distan
   new_pairs(relation, traits_of(x, y), distance)
 }
 
+#' @method print gpuCorPairs
 #' @export
 print.gpuCorPairs <- function(x, ...) {
   sizes <- vapply(given_of(x[c("x", "y")]), traits_length, 0)
