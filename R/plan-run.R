@@ -2,7 +2,7 @@
 
 # A plan with its data, and with the settings of this process. control: of gpuControl(); check: whether the
 # data are compared with their checksums.
-open_work <- function(plan, control = gpuControl(), check = FALSE) {
+open_work <- function(plan, control = new_control(), check = FALSE) {
   list(plan = plan, control = control, settings = new_settings(control),
        x = stored_data(plan, "x", check), y = stored_data(plan, "y", check))
 }

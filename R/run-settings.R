@@ -62,10 +62,14 @@ ADJUSTMENT <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr"
 # The formals of functions that combine many subjects' coefficients, see ?subjects.
 COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm", "effects")
 
+# What gpuControl() returns, of its arguments.
+new_control <- function(...) structure(given_of(list(...)), class = "gpuControl")
+
 # An explicit 'control' leaves nothing for `...`, which would otherwise be ignored without a word.
 check_control <- function(control, is_default, further) {
   if (!is_default && length(further)) fail("'", further[1L], "' is given beside 'control'; give it to gpuControl()")
-  if (!is.null(control) && !inherits(control, "gpuControl")) fail("'control' must come from gpuControl(), not be ", show_value(control))
+  if (is.null(control) || inherits(control, "gpuControl")) return(invisible())
+  fail("'control' must come from gpuControl(), not be ", show_value(control))
 }
 
 given_of <- function(arguments) arguments[!vapply(arguments, is.null, NA)]

@@ -26,9 +26,8 @@
 gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = NULL, progress = NULL, keep = NULL,
                        ...) {
   if (...length()) refuse_unused(if (is.null(...names())) "" else ...names()[1L], sys.function(sys.parent()))
-  given <- list(backend = backend, threads = threads, devices = devices, memory = memory, progress = progress,
-                keep = keep)
-  structure(given_of(given), class = "gpuControl")
+  new_control(backend = backend, threads = threads, devices = devices, memory = memory, progress = progress,
+              keep = keep)
 }
 
 # What other packages call the commonest arguments.
