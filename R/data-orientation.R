@@ -14,11 +14,16 @@ warn_transposed <- function(x) {
 }
 
 looks_transposed <- function(x) {
-  has_names <- is.matrix(x) || is.data.frame(x) || inherits(x, c("Matrix", "DelayedMatrix", "big.matrix"))
-  if (!has_names || nrow(x) < MIN_ROWS || ncol(x) < 3L || inherits(x, "ts")) return(FALSE)
+  if (!may_be_transposed(x) || nrow(x) < MIN_ROWS || ncol(x) < 3L) return(FALSE)
   names <- names_of_rows(x)
   if (!is.null(names) && are_observations(names)) return(FALSE)
   are_barcodes(colnames(x)) || (nrow(x) >= MIN_RATIO * ncol(x) && (!is.null(names) || are_alike(x)))
+}
+
+# Not a series of class "ts", nor a file whose sides the user has named.
+may_be_transposed <- function(x) {
+  is_table <- is.matrix(x) || is.data.frame(x) || inherits(x, c("Matrix", "DelayedMatrix", "big.matrix"))
+  is_table && !inherits(x, "ts")
 }
 
 # The first ten; NULL if there are none, or only numbers.

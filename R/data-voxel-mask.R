@@ -66,14 +66,7 @@ check_number <- function(value, name) {
 
 # name: the argument that is the mask.
 image_of_values <- function(values, mask, outside, name) {
-  if (!is_variables(values)) {
-    has_maps <- inherits(values, c("gpuConnectivity", "data.frame"))
-    fail("'values' must be numeric or logical, not of class ", class(values)[1L],
-         if (has_maps) "; as.matrix(as.data.frame(values)) has a column for each map")
-  }
-  if (length(outside) != 1L || !is_variables(outside)) {
-    fail("'outside' must be one number or NA, not ", show_value(outside))
-  }
+  check_values(values, outside)
   mask <- read_mask(mask, name)
   inside <- inside_mask(mask)
   volumes <- if (is.matrix(values) && nrow(values) == length(inside)) ncol(values)
@@ -88,6 +81,17 @@ image_of_values <- function(values, mask, outside, name) {
   }
   header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
   as_reference(img, header, colnames(values))
+}
+
+check_values <- function(values, outside) {
+  if (!is_variables(values)) {
+    has_maps <- inherits(values, c("gpuConnectivity", "data.frame"))
+    fail("'values' must be numeric or logical, not of class ", class(values)[1L],
+         if (has_maps) "; as.matrix(as.data.frame(values)) has a column for each map")
+  }
+  if (length(outside) != 1L || !is_variables(outside)) {
+    fail("'outside' must be one number or NA, not ", show_value(outside))
+  }
 }
 
 fail_values <- function(values, n, name) {

@@ -65,7 +65,8 @@ expect_another_assay <- function(experiment, x) {
   for (assay in list(2, "second")) {
     expect_identical(run(gpuCor(experiment, assay = assay)), run(gpuCor(x)))
     expect_identical(run(gpuCorNetwork(experiment, density = 0.1, assay = assay)), run(gpuCorNetwork(x, density = 0.1)))
-    expect_identical(run(gpuConnectivity(experiment, threshold = 0.3, assay = assay)), run(gpuConnectivity(x, threshold = 0.3)))
+    expect_identical(run(gpuConnectivity(experiment, threshold = 0.3, assay = assay)),
+                     run(gpuConnectivity(x, threshold = 0.3)))
     expect_identical(run(gpuCor(x[, 1:3], experiment, assay = assay)), run(gpuCor(x[, 1:3], x)))
     expect_identical(run(gpuCorTriangle(experiment, assay = assay)), run(gpuCorTriangle(x)))
     expect_identical(as.vector(run(gpuDist(experiment, assay = assay))), as.vector(gpuDist(t(x))))
