@@ -192,7 +192,7 @@ check_input <- function(x, y, use, method, assay = NULL) {
   list(x = x, y = y, scalar = scalar && !is.null(y), observations = observations)
 }
 
-is_network <- function(x) isS4(x) && (is(x, "gpuCorNetwork") || is(x, "gpuCorNetworkXY"))
+is_network <- function(x) isS4(x) && is(x, "gpuNetwork")
 
 # Words in the place of a second matrix.
 check_not_words <- function(y) {

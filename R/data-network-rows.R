@@ -78,3 +78,6 @@ interleave <- function(a, b) {
   values[at_b] <- b$values
   list(lengths = a$lengths + b$lengths, columns = columns, values = values)
 }
+
+# The row of each entry of compressed rows that begin at p; of compressed columns the column.
+row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))

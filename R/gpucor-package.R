@@ -20,7 +20,7 @@
 #' * [pickPower()]: the scale-free topology table
 #' * [gpuTOM()]: topological overlap of all pairs; [gpuModules()]: from expression values to modules in one call;
 #'   [as_blockwiseModules()]: for the functions of WGCNA
-#' * [summary()][summary.gpuCorNetwork], `plot()` and [autoplot()][autoplot.gpuCor] of results; [plot.gpuTOM()]
+#' * [summary()][summary.gpuCorNetwork], `plot()` and `as.data.frame()` of results; [plot.gpuTOM()]
 #' * [gpuCorFile()]: data in a file, larger than memory, in the place of a matrix; [gpucor-containers]: experiments of
 #'   Bioconductor and Seurat
 #' * [gpuCorPlan()], [gpuCorRun()], [gpuCorStatus()], [gpuCorCollect()]: work on many machines

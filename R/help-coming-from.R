@@ -54,8 +54,8 @@
 #' | `Hmisc::rcorr()`, `psych::corr.test()` | gpucor, with `test <- gpuCorTest(x, use = "pairwise", output = "matrix")` |
 #' |---|---|
 #' | `rcorr(x, type = "spearman")` | `gpuCorTest(x, method = "spearman", ...)` |
-#' | `$r`, `$n`, `$P` of `rcorr()` | `test$coefficient`, `test$n`, `test$p.value` |
-#' | `$r`, `$n`, `$t`, `$p` of `corr.test(adjust = "none")` | `test$coefficient`, `test$n`, `test$statistic`, `test$p.value` |
+#' | `$r`, `$n`, `$P` of `rcorr()` | `test$r`, `test$n`, `test$p.value` |
+#' | `$r`, `$n`, `$t`, `$p` of `corr.test(adjust = "none")` | `test$r`, `test$n`, `test$statistic`, `test$p.value` |
 #' | `corr.test(adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")`, of each pair once |
 #'
 #' *What differs.* Both leave out missing values by pairs, so `use = "pairwise"` has to be said here. `rcorr()` has `NA` on

@@ -8,9 +8,7 @@
 #' @section Pictures: `plot()` uses package graphics alone; colours are told apart without red and green, and missing
 #'   coefficients are light grey. Of more than 200,000 values a histogram is drawn by as many of them, spread evenly,
 #'   its counts being those of all. With `type` other than `"auto"` there is one panel, `par()` stays as it is, and
-#'   `...` are graphical parameters such as `main` and `xlab`. Where ggplot2 is installed, `ggplot2::autoplot()` draws
-#'   the same (one panel) and `ggplot2::fortify()`, and so `ggplot2::ggplot()`, takes the objects by their
-#'   `as.data.frame()`.
+#'   `...` are graphical parameters such as `main` and `xlab`. For ggplot2, `as.data.frame()` of any result is the data.
 #' @export
 plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap"), most = 1000, ...) {
   n <- size_of(x)
@@ -93,7 +91,7 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 #' diag(a) <- 0
 #' k <- rowSums(a)
 #' overlap <- (a %*% a + a) / (outer(k, k, pmin) + 1 - a)
-#' plot(structure(overlap[lower.tri(overlap)], Size = 30L, class = c("gpuTOM", "dist")))
+#' plot(structure(overlap[lower.tri(overlap)], Size = 30L, class = c("gpuTOM", "allPairs", "dist")))
 #' @export
 plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap", ...) {
   most <- check_whole(most, "most", 2, 20000)

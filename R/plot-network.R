@@ -10,9 +10,8 @@
 #'   own seed; the session's random numbers go on as if nothing had happened). Positive edges are blue, negative ones
 #'   vermilion, stronger ones thicker; the area of a dot goes with its degree. Variables without an edge are not in the
 #'   layout. With `type` other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
-#'   Where ggplot2 is installed, `ggplot2::autoplot()` draws the panels `"degree"` and `"weight"`.
 #' @export
-plot.gpuCorNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), most = 300, labels = 20, ...) {
+plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), most = 300, labels = 20, ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
                  layout = function(...) draw_layout(x, labels, ...))
   type <- check_panel(type, names(panels))
@@ -36,10 +35,6 @@ plot.gpuCorNetwork <- function(x, type = c("auto", "degree", "weight", "layout")
   invisible(x)
 }
 
-#' @rdname gpuCorNetwork-class
-#' @export
-plot.gpuCorNetworkXY <- plot.gpuCorNetwork
-
 check_layout <- function(size, most) {
   need_cran_package("igraph", "type = \"layout\"")
   if (size == 0) fail("the network has no edge, and no layout")
@@ -47,14 +42,6 @@ check_layout <- function(size, most) {
     fail("a layout of ", format_count(size), " variables with edges would be a hairball; 'most' is ",
          format_count(most), ": raise it, or ask for fewer edges")
   }
-}
-
-# How many edges each variable has: one vector, or those of x and of y.
-degrees_of_network <- function(net) {
-  ends <- network_ends(net)
-  rows <- tabulate(ends$from, nrow(net))
-  columns <- tabulate(ends$to, ncol(net))
-  if (is(net, "gpuCorNetwork")) list(rows + columns) else list(x = rows, y = columns)
 }
 
 degree_counts <- function(degree) {
@@ -133,7 +120,7 @@ edge_widths <- function(weight) {
 }
 
 draw_layout <- function(net, labels, main = "", ...) {
-  graph <- graph_of(net)
+  graph <- graph_of(net, value_name(net))
   degree <- igraph::degree(graph)
   graph <- igraph::induced_subgraph(graph, which(degree > 0))
   degree <- unname(degree[degree > 0])

@@ -13,14 +13,14 @@ network_to_file <- function(task, file, compression) {
   details <- if (is.null(edges$store)) write_whole(h5, edges, task) else write_bands(h5, edges, task)
   details <- Filter(Negate(anyNA), details)
   close_network_file(h5, details[names(details) != "adjusted"])
-  structure(c(list(file = h5$file, variables = c(ncol(task$x), ncol(task$y))), details), class = "gpuCorNetworkFile")
+  c(list(file = h5$file, variables = c(ncol(task$x), ncol(task$y))), details)
 }
 
 # Edges that had to be looked at in memory.
 write_whole <- function(h5, rows, task) {
   warn_constant(rows, colnames(task$x), colnames(task$y))
   warn_without(rows, task)
-  write_network(h5, new_network(rows, task))
+  write_network(h5, plain_matrix(rows, task))
   network_details(rows, task)
 }
 
@@ -50,27 +50,4 @@ write_bands <- function(h5, edges, task) {
 spool_beside <- function(file) {
   bytes <- spool_bytes()
   if (bytes > 0) list(folder = dirname(file), bytes = floor(bytes))
-}
-
-# What describes a network is named as its slots are; a threshold that there is not is not in the file.
-file_details <- function(x) utils::modifyList(list(threshold = NA_real_), unclass(x))
-
-#' @method print gpuCorNetworkFile
-#' @export
-print.gpuCorNetworkFile <- function(x, ...) {
-  cat("Network in ", x$file, "\n", describe_network(file_details(x)), "\n", sep = "")
-  invisible(x)
-}
-
-# Degrees and weights are in the file only.
-#' @rdname summary.gpuCorNetwork
-#' @method summary gpuCorNetworkFile
-#' @export
-summary.gpuCorNetworkFile <- function(object, ...) {
-  d <- file_details(object)
-  found <- list(variables = d$variables, observations = d$n_obs, pairs = d$pairs, edges = d$edges,
-                density = d$edges / d$pairs, threshold = d$threshold)
-  sentences <- paste0(computed_words(method_title(d$method), d, d$variables), ". ",
-                      edge_sentence(d, weight_names[[d$sign]]), " It is in ", d$file, ".")
-  structure(c(list(methods = sentences), found), class = "summary.gpuCorNetwork")
 }

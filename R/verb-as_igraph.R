@@ -40,7 +40,7 @@ as_igraph <- function(net) {
          graph_way_out(net))
   }
   need_cran_package("igraph", "as_igraph()")
-  graph_of(if (is_network(net)) net else plain_network(net))
+  graph_of(if (is_network(net)) net else plain_network(net), value_name(net))
 }
 
 # A plain sparse matrix in one of the two classes that networks extend, without its diagonal where it is symmetric.
@@ -65,34 +65,4 @@ graph_way_out <- function(net) {
   if (length(dim(net)) != 2L || nrow(net) != ncol(net)) return(NULL)
   paste0("; a symmetric matrix becomes a graph by ",
          "igraph::graph_from_adjacency_matrix(net, \"undirected\", weighted = TRUE, diag = FALSE)")
-}
-
-# Attributes are given with the edges: to set one later copies all of them.
-graph_of <- function(net) {
-  symmetric <- is(net, "dsCMatrix")
-  size <- dim(net)
-  graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
-  names <- vertex_names(net@Dimnames, size, symmetric)
-  if (!is.null(names)) graph <- igraph::set_vertex_attr(graph, "name", value = names)
-  if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
-  ends <- network_ends(net)
-  edges <- rbind(ends$from, ends$to + if (symmetric) 0 else size[1L])
-  igraph::add_edges(graph, edges, attr = stats::setNames(list(abs(net@x), net@x), c("weight", value_name(net))))
-}
-
-# The row and the column of each entry, by number.
-network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))
-
-# The name of the entries of a network, or of a plain sparse matrix.
-value_name <- function(net) {
-  if (!is_network(net)) return("value")
-  if (is(net, "gpuCorDifference")) "difference" else if (is(net, "gpuTOMNetwork")) "overlap" else "r"
-}
-
-vertex_names <- function(names, size, symmetric) {
-  if (symmetric) return(names[[1L]])
-  if (is.null(names[[1L]]) && is.null(names[[2L]])) return(NULL)
-  for (side in 1:2) if (is.null(names[[side]])) names[[side]] <- as.character(seq_len(size[side]))
-  if (anyDuplicated(unlist(names))) names <- Map(paste0, c("x.", "y."), names)
-  unlist(names, use.names = FALSE)
 }

@@ -62,7 +62,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' Tails are computed as such, never as a difference from one, and with `log.p = TRUE` also where p is too small for a
 #' number. Coefficients of single precision that are so near to 1 or -1 that their roundings would change p by more than
-#' a thousandth are computed anew in double precision for the test; `coefficient` stays as it is. So p values above
+#' a thousandth are computed anew in double precision for the test; `r` stays as it is. So p values above
 #' 1e-300 are right to about a thousandth of themselves. With `precision = "double"` they are right to many more digits,
 #' but for coefficients so near to 1 that double precision itself has only some digits of the difference.
 #'
@@ -138,7 +138,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param min_obs A whole number of at least 3, or `NULL` for 3: pairs with fewer common observations have a coefficient
 #'   and no p value. Coefficients of 1 or -1 are common by chance with up to 5 observations; where there are many, a
 #'   warning says so.
-#' @return A list of class `gpuCorTest`: `coefficient`, `n`, `statistic`,
+#' @return A list of class `gpuCorTest`: `r`, `n`, `statistic`,
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
 #'   `df` where weights, covariates, options or `df` are given, and `method`, `use`, `alternative`, `log.p`; with
 #'   `adjust` also `p.adjusted`, in the shape of `p.value`, which like that is a
@@ -213,14 +213,14 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
             if (found$tied == 1) " has" else " have", " no exact p value", call. = FALSE)
   }
   structure(
-    c(list(coefficient = r), found[c("n", "statistic", "p.value")],
+    c(list(r = r), found[c("n", "statistic", "p.value")],
       tested_df(found, method, settings$design, counted),
       if (adjust == "maxT") {
         list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, surrogate,
                                 work$permutations))
       },
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
-    class = "gpuCorTest", adjusted = adjustment_of(settings, input$x), exact = rule$exact
+    class = c("gpuCorTest", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(settings, input$x)
   )
 }
 
@@ -261,22 +261,6 @@ has_own_df <- function(design, counted) {
   identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
 }
 
-# Returns the max number of observations with exact p values, as far as the engine has them. 0: p values are Student's t
-# or normal.
-most_exact <- function(exact, method, design) {
-  if (isFALSE(exact) || is_designed(design) || !method %in% c("kendall", "spearman")) return(0)
-  if (isTRUE(exact)) Inf else EXACT_UNTOLD
-}
-
-# Max number of observations with exact p values by default. Kendall's normal approximation has sizes from 0.02 to 0.08
-# at a level of 0.05 below 10 observations; for Spearman's rho this is the engine's limit.
-EXACT_UNTOLD <- 14
-
-# Whether p values are not those of the observations that count, in any order.
-is_designed <- function(design) {
-  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
-}
-
 # Permuted observations are not weighted as the data are, and those of a series follow one another. Where covariates
 # shift ranks much, residuals of the ranks are small in the same rows of all columns, which permutation would change.
 check_permutable <- function(how, method, settings) {
@@ -303,9 +287,6 @@ tested_df <- function(found, method, design, counted) {
   n <- if (counted$common) found$n else effective_n(design, counted)
   list(df = n - measure_of(method)$df_taken - design$lost)
 }
-
-# The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.
-SAME_COEFFICIENT <- 1e-6
 
 # By the largest coefficients of permuted observations or of surrogates; p: of the shape that the result is to have.
 max_t <- function(p, r, input, method, use, counted, rule, n_perm, surrogate, settings) {
@@ -352,39 +333,8 @@ tested_pairs <- function(r, input, method, use, counted, rule, settings) {
 plain_attributes <- function(r) {
   all <- attributes(r)
   if (inherits(r, "gpuCor")) {
-    all[OWN_ATTRIBUTES] <- NULL
+    all[PAIR_ATTRIBUTES] <- NULL
     all$class <- "dist"
   }
   all
-}
-
-#' @rdname gpuCorTest
-#' @param row.names,optional As in [base::as.data.frame()].
-#' @export
-as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...) {
-  r <- x$coefficient
-  if (inherits(r, "dist")) {
-    pairs <- variables_at(seq_along(r), size_of(r))
-    labels <- list(attr(r, "Labels"), attr(r, "Labels"))
-  } else {
-    r <- as.matrix(r)
-    pairs <- arrayInd(seq_along(r), dim(r))
-    labels <- list(rownames(r), colnames(r))
-  }
-  name <- function(side) if (is.null(labels[[side]])) pairs[, side] else labels[[side]][pairs[, side]]
-  frame <- data.frame(from = name(1L), to = name(2L), coefficient = as.vector(x$coefficient), n = as.vector(x$n),
-                      statistic = as.vector(x$statistic), p.value = as.vector(x$p.value), row.names = row.names)
-  if (!is.null(x$p.adjusted)) frame$p.adjusted <- as.vector(x$p.adjusted)
-  frame
-}
-
-#' @method print gpuCorTest
-#' @export
-print.gpuCorTest <- function(x, digits = 4L, ...) {
-  frame <- as.data.frame(x)
-  cat(method_title(x$method), ", ", n_of(nrow(frame), "test"), ", alternative ", x$alternative,
-      adjusted_phrase(attr(x, "adjusted"), x$method, x$n, x$df), "; smallest ", if (x$log.p) "log p" else "p", ":\n",
-      sep = "")
-  print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
-  invisible(x)
 }

@@ -198,9 +198,9 @@ check_dist <- function(row, x, r) {
 
 # Compares p values with R's tail probabilities of the same statistics.
 check_test <- function(row, x, test) {
-  found <- check_dist(row, x, test$coefficient)
+  found <- check_dist(row, x, test$r)
   at <- ceiling(stats::runif(2000) * length(test$p.value))
-  r <- test$coefficient[at]
+  r <- test$r[at]
   n <- row$n_obs
   truth <- 2 * if (row$method == "kendall") {
     stats::pnorm(-abs(r) / sqrt((4 * n + 10) / (9 * n * (n - 1))))

@@ -183,7 +183,7 @@ test_that("the result is a dist of its own class, and one less it a plain one", 
   x <- modules(12, 140)
   colnames(x) <- paste0("g", 1:140)
   tom <- gpuTOM(x, 4, "signed", TOMDenom = "mean", method = "spearman")
-  expect_s3_class(tom, c("gpuTOM", "dist"), exact = TRUE)
+  expect_s3_class(tom, c("gpuTOM", "allPairs", "dist"), exact = TRUE)
   expect_identical(attributes(tom)[c("power", "type", "TOMType", "TOMDenom", "method", "n_obs")],
                    list(power = 4, type = "signed", TOMType = "unsigned", TOMDenom = "mean", method = "spearman",
                         n_obs = 12))
@@ -226,7 +226,7 @@ test_that("several data sets' overlaps are combined pair by pair", {
   expect_equal(c(gpuTOM(sets, combine = "mean")), rowMeans(each), tolerance = 1e-7)
   quantiles <- gpuTOM(sets, combine = "quantile", probs = 0.3)
   expect_equal(c(quantiles), apply(each, 1, quantile, 0.3, names = FALSE), tolerance = 1e-7)
-  expect_s3_class(quantiles, c("gpuTOM", "dist"), exact = TRUE)
+  expect_s3_class(quantiles, c("gpuTOM", "allPairs", "dist"), exact = TRUE)
   expect_identical(attr(quantiles, "n_obs"), 48)
   expect_identical(gpuTOM(sets, combine = "min", output = "matrix"), as.matrix(gpuTOM(sets, combine = "min")))
   expect_error(gpuTOM(sets), "say how to combine")
