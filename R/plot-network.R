@@ -1,15 +1,13 @@
-# Pictures of networks.
+# Plots of networks.
 
 #' @rdname gpuCorNetwork-class
-#' @param type Which panel to draw: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of
-#'   the edges, or the `"layout"` of the graph, which takes package igraph. `"auto"`: all of them, the layout only of
-#'   networks of up to `most` variables with edges.
-#' @param most The most variables with edges of a network whose layout is drawn.
-#' @param labels How many of the best connected variables to name in the layout, as far as there is room.
-#' @section Pictures: `plot()` uses package graphics, and igraph for the layout (by Fruchterman and Reingold, with an
-#'   own seed; the session's random numbers go on as if nothing had happened). Positive edges are blue, negative ones
-#'   vermilion, stronger ones thicker; the area of a dot goes with its degree. Variables without an edge are not in the
-#'   layout. With `type` other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
+#' @param type For `plot()`: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
+#'   edges, the `"layout"` of the graph (needs package igraph), or `"auto"`, all of them.
+#' @param most A number: the max number of variables with edges in a layout.
+#' @param labels A number: how many of the best connected variables to name in the layout, if they fit.
+#' @section Plots: in a layout (Fruchterman and Reingold) positive edges are blue, negative ones vermilion, and stronger
+#'   ones thicker. The area of a dot is proportional to its degree. Variables without an edge are left out. With `type`
+#'   other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
 #' @export
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), most = 300, labels = 20, ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),

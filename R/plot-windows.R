@@ -1,11 +1,10 @@
 # Plots of windows and of voxels' series: carpets.
 
 #' @rdname gpuCorWindows
-#' @param most Of `plot()`: rows of the carpet at most; more are averaged in as many blocks.
-#' @param main Of `plot()`: the title.
-#' @section Pictures: `plot()` draws a carpet: a column for each window, a row for each pair (`keep = "dist"`: the
-#'   coefficient) or variable (`"network"`, `"connectivity"`: the degree), in the order of their means over the windows.
-#'   Of `"moments"` it draws the histograms of the pairs' means and standard deviations, or of the latter alone.
+#' @param most For `plot()`: a number: the max number of rows; more rows are averaged in blocks.
+#' @param main For `plot()`: the title.
+#' @section Plots: a carpet with a column for each window and a row for each pair (its coefficient) or variable (its
+#'   degree), ordered by their means over the windows. For `"moments"`: histograms of means and standard deviations.
 #' @export
 plot.gpuCorWindows <- function(x, most = 500, main = "", ...) {
   most <- check_whole(most, "most", 1, 1e4)
@@ -81,12 +80,11 @@ draw_moments <- function(x, ...) {
 # ---- voxels
 
 #' @rdname voxelMatrix
-#' @param most Of `plot()`: rows of the picture at most; more voxels are averaged in as many blocks.
-#' @param main Of `plot()`: the title.
-#' @section Pictures: `plot()` draws the series as a carpet: a column for each time point (in seconds, where the matrix
-#'   has an attribute `tr`), a row for each voxel, or the mean of voxels that follow one another, each in standard
-#'   deviations from its own mean, so that what all voxels share at a time, such as a movement, is a stripe. Of more
-#'   than 20,000 voxels as many are drawn, spread evenly.
+#' @param most For `plot()`: a number: the max number of rows; more voxels are averaged in blocks.
+#' @param main For `plot()`: the title.
+#' @section Plots: `plot()` draws a carpet: a column for each time point (in seconds, if the matrix has an attribute
+#'   `tr`), a row for each voxel or block of voxels, each in standard deviations from its own mean. What all voxels share
+#'   at a time, such as a movement, is a stripe. Of more than 20,000 voxels a sample is drawn.
 #' @export
 plot.voxelMatrix <- function(x, most = 500, main = "", ...) {
   most <- check_whole(most, "most", 1, 1e4)

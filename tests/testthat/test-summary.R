@@ -67,7 +67,7 @@ test_that("tests and comparisons count what is significant", {
   frame <- as.data.frame(test)
   expect_equal(s$strongest, frame[order(frame$p.value), ][1:6, ], ignore_attr = TRUE)
   expect_equal(summary(gpuCorTest(x, log.p = TRUE), level = 0.01)$significant, truth)
-  expect_match(printed(s), "^Pearson's correlation, alternative two.sided, 55 tests\n")
+  expect_match(printed(s), "^Pearson's correlation, 55 tests, alternative two.sided\n")
   against <- gpuCorTest(x[, 1:3], x[, 4:6], method = "kendall", adjust = "maxT", n_perm = 19)
   expect_identical(names(summary(against)$significant), c("p.value", "bonferroni", "fdr", "permutation"))
   expect_equal(summary(against)$strongest$p.value, sort(as.vector(against$p.value))[1:6])

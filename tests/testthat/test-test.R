@@ -201,19 +201,19 @@ test_that("as.data.frame() has a row for each pair, in order", {
 
 test_that("print() shows the smallest p values first", {
   text <- capture.output(print(gpuCorTest(x, method = "kendall")))
-  expect_match(text[1], "Kendall's tau-b, alternative two.sided, 10 tests; smallest p:", fixed = TRUE)
+  expect_match(text[1], "Kendall's tau-b, 10 tests, alternative two.sided; smallest p:", fixed = TRUE)
   frame <- as.data.frame(gpuCorTest(x, method = "kendall"))
   best <- frame[which.min(frame$p.value), ]
   expect_match(text[3], paste(best$from, "*", best$to))
   expect_output(print(gpuCorTest(x, log.p = TRUE)), "smallest log p")
-  expect_output(print(gpuCorTest(x[, 1], x[, 2])), ", 1 test; ")
+  expect_output(print(gpuCorTest(x[, 1], x[, 2])), ", 1 test, ")
 })
 
 test_that("one column has no pair to test, and says so", {
   for (n in 0:1) {
     test <- gpuCorTest(x[, seq_len(n), drop = FALSE])
     expect_identical(dim(as.data.frame(test)), c(0L, 6L))
-    expect_output(print(test), ", alternative two.sided, 0 tests")
+    expect_output(print(test), ", 0 tests, alternative two.sided")
     expect_output(print(expect_no_warning(summary(test))), "tests 0, missing 0")
   }
   one <- gpuCorCompare(x[1:10, 1, drop = FALSE], x[11:25, 1, drop = FALSE])

@@ -193,7 +193,7 @@ test_that("the result is a dist of its own class, and one less it a plain one", 
   expect_null(attr(distance, "power"))
   expect_identical(hclust(distance, "average")$labels, colnames(x))
   expect_identical(tom["g5", "g2"], as.matrix(tom)[5, 2])
-  expect_output(print(tom), "Topological overlap of 140 variables: 9,730 pairs\n.*power 4, signed; TOMType")
+  expect_output(print(tom), "Topological overlap by .* of 140 variables: 9,730 pairs.*\npower 4, signed; TOMType")
   expect_identical(attr(tom, "call")[[1L]], quote(gpuTOM))
 })
 
