@@ -17,7 +17,7 @@ adjusted_line <- function(...) {
   if (!is.null(text)) paste0(text, "\n")
 }
 
-# The end of a header that goes on, or NULL.
+# A header's last phrase, or NULL.
 adjusted_phrase <- function(...) {
   text <- describe_adjusted(...)
   if (!is.null(text)) paste0(", ", text)

@@ -86,7 +86,9 @@ describe_connectivity <- function(x) {
          adjusted_line(attr(x, "adjusted"), x$method, max(x$n_obs, 0)),
          paste0(edges, least, "\n", collapse = "", recycle0 = TRUE),
          if (length(x$power)) paste0("powers of the ", x$type, " similarity\n"),
-         if (!is.null(x$histogram)) paste0("$histogram of the coefficients: ", n_of(length(x$histogram$counts), "bin"), "\n"))
+         if (!is.null(x$histogram)) {
+           paste0("$histogram of the coefficients: ", n_of(length(x$histogram$counts), "bin"), "\n")
+         })
 }
 
 quantiles_of <- function(frame) vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE)

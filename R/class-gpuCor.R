@@ -1,4 +1,4 @@
-# Class gpuCor: numbers of observations, t and p values of coefficients, by the names that package gputools has for them.
+# Class gpuCor: numbers of observations, t and p values of coefficients, with the names of package gputools.
 
 methods::setOldClass(c("gpuCor", "allPairs", "dist"))
 methods::setOldClass(c("gpuTOM", "allPairs", "dist"))

@@ -109,7 +109,8 @@ describe_sets <- function(x) {
 as.data.frame.gpuModules <- function(x, row.names = NULL, optional = FALSE, ...) {
   kme <- if (is_of_sets(x)) lapply(x$kME, own_kme, x) else own_kme(x$kME, x)
   by_set <- if (is_of_sets(x)) c(kME = kme, kWithin = x$kWithin) else list(kME = kme, kWithin = x$kWithin)
-  list2DF(c(list(gene = names(x$labels), module = unname(x$labels), colour = unname(x$colours)), lapply(by_set, unname)))
+  genes <- list(gene = names(x$labels), module = unname(x$labels), colour = unname(x$colours))
+  list2DF(c(genes, lapply(by_set, unname)))
 }
 
 # The kME of each gene with its own module.

@@ -25,7 +25,7 @@ pair_values <- function(x, i, j) {
   values
 }
 
-# Whether one index is of the N x N matrix: lower.tri(x), or a pair in each row.
+# True for an index of the N x N matrix: lower.tri(x), or a pair in each row.
 is_of_matrix <- function(index, n) {
   is.matrix(index) && (if (is.logical(index)) all(dim(index) == n) else ncol(index) == 2L)
 }

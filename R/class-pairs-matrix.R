@@ -99,7 +99,8 @@ is_with_matrix <- function(x, other, operator) {
   if (is.matrix(other) && identical(dim(other), rep(as.integer(n), 2L))) return(TRUE)
   if (!length(other) %in% c(1L, length(x))) {
     fail("the other side of '", operator, "' has ", n_of(length(other), "value"), "; there are ",
-         n_of(length(x), "pair"), " of ", n_of(n, "variable"), ": give one value, one for each pair, or an N x N matrix")
+         n_of(length(x), "pair"), " of ", n_of(n, "variable"), ": give one value, one for each pair, or an N x N ",
+         "matrix")
   }
   FALSE
 }

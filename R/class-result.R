@@ -10,9 +10,8 @@ OPTIONAL_ELEMENTS <- c("df", "p.adjusted", "degree", "strength", "threshold", "e
   at <- pmatch(name, names(x))
   if (!is.na(at)) return(.subset2(x, at))
   if (name %in% OPTIONAL_ELEMENTS) return(NULL)
-  there <- names(x)
-  there <- if (length(there)) paste0("$", there, collapse = ", ") else paste(n_of(length(x), "element"), "without names")
-  fail("a ", class(x)[1L], " has no element '", name, "'; there are ", there)
+  fail("a ", class(x)[1L], " has no element '", name, "'; there are ",
+       if (is.null(names(x))) "elements without names" else paste0("$", names(x), collapse = ", "))
 }
 
 #' @importFrom utils head
@@ -67,14 +66,15 @@ print.gpuCorSummary <- function(x, digits = 4L, ...) {
   cat(sub("\n$", "", attr(x, "title")), "\n", sep = "")
   is_number <- vapply(x, function(part) is.numeric(part) && length(part) == 1L && is.null(names(part)), NA)
   numbers <- vapply(x[is_number], format, "", digits = digits, big.mark = ",")
-  if (length(numbers)) cat(strwrap(paste(names(numbers), numbers, collapse = ", "), 0.9 * getOption("width")), sep = "\n")
+  numbers <- paste(names(numbers), numbers, collapse = ", ")
+  if (nzchar(numbers)) cat(strwrap(numbers, 0.9 * getOption("width")), sep = "\n")
   for (name in names(x)[!is_number]) show_part(x[[name]], name, digits)
   invisible(x)
 }
 
-# Vectors and tables, unless they are empty.
+# Vectors of numbers and tables, unless they are empty.
 show_part <- function(part, name, digits) {
-  if (is.character(part) || !NROW(part) || !is.null(names(part)) && is.list(part) && !is.data.frame(part)) return(NULL)
+  if (!NROW(part) || is.character(part)) return(invisible())
   cat(name, ":\n", sep = "")
   if (is.data.frame(part)) print(part, digits = digits, row.names = FALSE) else print(part, digits = digits)
 }

@@ -46,7 +46,7 @@ describe_tests <- function(x) {
   n <- if (is.numeric(x$n)) x$n
   tests <- if (inherits(x, "gpuAssociation")) x$tests else length(x$p.value)
   of <- switch(class(x)[1L],
-    gpuCorCompare = paste0(", differences of z, ", describe_groups(x$n)),
+    gpuCorCompare = paste0(", differences of z of ", describe_groups(x$n)),
     gpuAssociation = paste0(" of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"))
   )
   paste0(method_title(x$method), of, ", ", n_of(tests, "test"),

@@ -3,8 +3,6 @@
 
 VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
 
-is_voxels <- function(x) inherits(x, VOXEL_CLASS[1L])
-
 # For methods of S4, such as Matrix's, it is a matrix.
 #' @importFrom methods setOldClass
 #' @exportClass voxelMatrix

@@ -18,8 +18,9 @@ new_windows <- function(result, task, output, time) {
 
 # n_obs is known after the run.
 window_attributes <- function(task, output, time) {
-  list(windows = window_frame(task$windows, time), output = output, width = task$windows$width, step = task$windows$step,
-       taper = task$taper, method = task$method, Size = ncol(task$x), Labels = colnames(task$x), n_obs = NULL,
+  list(windows = window_frame(task$windows, time), output = output, width = task$windows$width,
+       step = task$windows$step, taper = task$taper, method = task$method, Size = ncol(task$x),
+       Labels = colnames(task$x), n_obs = NULL,
        adjusted = adjustment_of(task$settings, task$x), call = task$call,
        class = c("gpuCorWindows", if (output == "dist") c("matrix", "array") else "gpuCorResult"))
 }

@@ -83,8 +83,8 @@ draw_moments <- function(x, ...) {
 #' @param most For `plot()`: a number: the max number of rows; more voxels are averaged in blocks.
 #' @param main For `plot()`: the title.
 #' @section Plots: `plot()` draws a carpet: a column for each time point (in seconds, if the matrix has an attribute
-#'   `tr`), a row for each voxel or block of voxels, each in standard deviations from its own mean. What all voxels share
-#'   at a time, such as a movement, is a stripe. Of more than 20,000 voxels a sample is drawn.
+#'   `tr`), a row for each voxel or block of voxels, each in standard deviations from its own mean. What all voxels
+#'   share at a time, such as a movement, is a stripe. Of more than 20,000 voxels a sample is drawn.
 #' @export
 plot.voxelMatrix <- function(x, most = 500, main = "", ...) {
   most <- check_whole(most, "most", 1, 1e4)

@@ -2,7 +2,8 @@
 
 network_names <- function(task) list(colnames(task$x), colnames(if (is.null(task$y)) task$x else task$y))
 
-# Slots of a sparse matrix. rows: compressed rows of the lower triangle, which are the columns of the upper one; or of y.
+# Slots of a sparse matrix. rows: compressed rows of the lower triangle, which are the columns of the upper one; or of
+# y.
 matrix_slots <- function(rows, task) {
   symmetric <- is.null(task$y)
   c(list(Dim = c(ncol(task$x), ncol(if (symmetric) task$x else task$y)), Dimnames = network_names(task)),

@@ -256,8 +256,8 @@ compare_all <- function(task, error, maxima) {
   doing(part_of(task$settings, 0.5, 0.5), "false discovery rates")
   found$fdr <- stats::p.adjust(found$p.value, "BH")
   if (!is.null(maxima)) {
-    found$p.adjusted <- adjusted_differences(maxima, found$p.value, permuted_values(found, is_random(task$x)), task$sign,
-                                             task$settings$threads)
+    values <- permuted_values(found, is_random(task$x))
+    found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, task$sign, task$settings$threads)
   }
   structure(
     c(lapply(found, shaped),

@@ -93,7 +93,7 @@ is_map <- function(values) {
 need_reference <- function(reference, values) {
   if (!is.null(reference)) return(reference)
   fail("'reference' says where the voxels are, and 'values' do not: give the matrix that voxelMatrix() returned",
-       if (is_voxels(values)) "; as 'values' its transpose, t(values), if it is to be written itself")
+       if (inherits(values, "voxelMatrix")) "; as 'values' its transpose, t(values), if it is to be written itself")
 }
 
 # The header of what is written, and whether it fits.

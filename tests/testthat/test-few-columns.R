@@ -39,7 +39,7 @@ test_that("products of coefficients of all pairs are those of the matrix", {
   v <- matrix(1:10, 5)
   for (both in list(list(r, v), list(t(v), r), list(r, r))) {
     full <- lapply(both, function(x) if (inherits(x, "dist")) as.matrix(x) else x)
-    expect_identical(do.call(gpucor:::`%*%.gpuCor`, both), full[[1]] %*% full[[2]])
+    expect_identical(do.call(gpucor:::`%*%.allPairs`, both), full[[1]] %*% full[[2]])
     if (getRversion() >= "4.3.0") expect_identical(both[[1]] %*% both[[2]], full[[1]] %*% full[[2]])
     if (nrow(full[[1]]) == nrow(full[[2]])) {
       expect_identical(gpucor::crossprod(both[[1]], both[[2]]), base::crossprod(full[[1]], full[[2]]))

@@ -191,7 +191,8 @@ rotated_box <- function(size, angles = c(0.4, 0.3)) {
 }
 
 connectivity_of <- function(values) {
-  structure(list(mean = values, pairs = 1, n_obs = 10L, method = "pearson"), class = c("gpuConnectivity", "gpuCorResult"))
+  structure(list(mean = values, pairs = 1, n_obs = 10L, method = "pearson"),
+            class = c("gpuConnectivity", "gpuCorResult"))
 }
 
 test_that("a grid is found, however it is rotated, and nothing else is one", {

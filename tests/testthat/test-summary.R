@@ -124,7 +124,7 @@ test_that("windows have a row each, and voxels' series no quantiles of each voxe
   img[1, 1, 1, 3] <- NA
   voxels <- voxelMatrix(img)
   s <- summary(voxels)
-  expect_output(print(s), "^20 time points of 16 of 16 voxels \\(4 x 4 x 1\\)\ntime_points 20, voxels 16, missing 1, mean")
+  expect_output(print(s), "^20 time points of 16 of 16 voxels \\(4 x 4 x 1\\)\ntime_points 20, voxels 16, missing 1")
   expect_identical(s$range, range(img, na.rm = TRUE))
   expect_equal(s$mean, mean(img, na.rm = TRUE))
   expect_s3_class(summary(t(voxels)), "table")
