@@ -65,7 +65,8 @@ pick_from_matrix <- function(x, index) {
 #' @export
 `[[.allPairs` <- function(x, i, j) {
   if (!missing(j)) return(x[i, j])
-  if (is.character(i) && inherits(x, "gpuCor")) `$.gpuCor`(x, i[1L]) else .subset2(x, i)
+  is_part <- is.character(i) && inherits(x, "gpuCor") && !all(i %in% names(x))
+  if (is_part) `$.gpuCor`(x, i[1L]) else .subset2(x, i)
 }
 
 # A value stands for [i, j] and for [j, i], and none for [i, i].

@@ -73,7 +73,6 @@
 #' @param ... `effects`: `"random"` or `"fixed"`, see Details. `subjects`: see [subjects]. `threads`, `memory`,
 #'   `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: see Details. `weights`,
 #'   `covariates`, `bandpass`, `df` and options of measures: see [gpucor-measures].
-#' @param object A network of differences.
 #' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (t, or with fixed effects the
 #'   difference over its standard error), `df` (random effects), `p.value`, `fdr` and with `n_perm` also `p.adjusted`,
 #'   each a `dist`, and `error` (fixed effects: the standard error of all differences), `n` (observations of each
