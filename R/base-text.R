@@ -26,8 +26,6 @@ shorten <- function(text, width) {
   text
 }
 
-percent <- function(share) paste0(format(signif(100 * share, 3)), " %")
-
 format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
 
 # "12 edges", "3 to 12 edges".
