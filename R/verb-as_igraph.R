@@ -4,8 +4,8 @@
 #'
 #' Edges have two attributes. `weight` is the absolute coefficient, because methods that find communities, such as
 #' Louvain's and Leiden's, need weights that are not negative. `r` is the coefficient itself. To drop edges of one sign,
-#' use `igraph::delete_edges(g, igraph::E(g)[r < 0])`, or ask for a network with `sign = "positive"`. Shortest paths take
-#' a weight as a length: set `igraph::E(g)$weight <- 1 - igraph::E(g)$weight` first.
+#' use `igraph::delete_edges(g, igraph::E(g)[r < 0])`, or ask for a network with `sign = "positive"`. Shortest paths
+#' take a weight as a length: set `igraph::E(g)$weight <- 1 - igraph::E(g)$weight` first.
 #'
 #' For tidygraph use `tidygraph::as_tbl_graph(as_igraph(net))`. ggraph and Cytoscape (`RCy3`) take graphs of igraph.
 #'
@@ -14,8 +14,8 @@
 #' @return An undirected graph of package igraph. Vertices have the attribute `name` if the columns have names. Edges
 #'   have `weight` and `r` (`difference` for a network of differences, `overlap` for a network of overlaps, `value` for
 #'   a plain sparse matrix). A network of `x` against `y`, or a sparse matrix that is not symmetric, gives a bipartite
-#'   graph: the vertex attribute `type` is `FALSE` for columns of `x` and `TRUE` for columns of `y`, and names that occur
-#'   on both sides begin with `x.` and `y.`. The diagonal of a symmetric matrix is ignored.
+#'   graph: the vertex attribute `type` is `FALSE` for columns of `x` and `TRUE` for columns of `y`. If both sides share
+#'   names, names begin with `x.` and `y.`. The diagonal of a symmetric matrix is ignored.
 #' @section Errors: without package igraph; anything but a network or a sparse matrix.
 #' @seealso [gpuCorNetwork-class]
 #' @examples
