@@ -65,16 +65,11 @@ check_whole <- function(value, name, least, most = Inf, way_out = "") {
 # In the order of the numbers by which stats::cor and the engine know a rule for missing values.
 uses <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
 
-use_way_out <- function(use) {
-  method <- method_named(use)
-  if (is.na(method)) meant_value(use, uses) else method_way_out(method)
-}
-
 check_use <- function(use) {
   found <- if (is.character(use) && length(use) == 1L) pmatch(use, uses) else NA
   if (is.na(found)) {
     fail("invalid 'use' argument: it must be one of ", paste0('"', uses, '"', collapse = ", "), ", not ",
-         show_value(use), use_way_out(use))
+         show_value(use), meant_value(use, uses))
   }
   found
 }
@@ -110,4 +105,25 @@ need_packages <- function(packages, what) {
 need_cran_package <- function(package, what) {
   if (requireNamespace(package, quietly = TRUE)) return(invisible())
   fail(what, " takes package ", package, ": install.packages(\"", package, "\")")
+}
+
+check_within <- function(value, name, least, most) {
+  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= least && value <= most
+  if (!ok) {
+    range <- if (is.finite(most)) paste(" between", least, "and", most) else paste(" of at least", least)
+    fail("'", name, "' must be a number", range, ", not ", show_value(value))
+  }
+  as.numeric(value)
+}
+
+# After the message that a setting's value is none: where it comes from if not from an argument, and then what `without`
+# it is done. found: of run_settings(), NULL if there is no argument. Looked at where there is an error only.
+where_from <- function(name, found, without) {
+  if (name %in% attr(found, "given")) return(paste0("; leave it out for ", without))
+  option <- paste0("gpucor.", name)
+  variable <- paste0("GPUCOR_", toupper(name))
+  is_option <- !is.null(getOption(option))
+  paste0(", as ", if (is_option) "option " else "environment variable ", if (is_option) option else variable, " says; ",
+         if (is_option) paste0("options(", option, " = NULL)") else paste0("Sys.unsetenv(\"", variable, "\")"),
+         " ends that, for ", without)
 }

@@ -34,3 +34,15 @@ range_of <- function(counts, thing) {
   if (!length(counts)) return(paste0("no ", thing, "s"))
   paste0(format_range(counts), " ", thing, if (!all(counts == 1)) "s")
 }
+
+# "3 x 4".
+show_size <- function(size) paste(size, collapse = " x ")
+
+# Integers as ranges: "1-4, 7, 9-12".
+show_numbers <- function(numbers, most = 10L) {
+  range <- function(g) if (length(g) > 1L) paste0(g[1L], "-", g[length(g)]) else paste(g)
+  ranges <- vapply(split(numbers, cumsum(c(TRUE, diff(numbers) != 1))), range, "")
+  paste0(paste(utils::head(ranges, most), collapse = ", "), if (length(ranges) > most) ", ...")
+}
+
+package_version_text <- function() as.character(utils::packageVersion("gpucor"))

@@ -3,11 +3,6 @@
 methods::setOldClass(c("gpuCor", "allPairs", "dist"))
 methods::setOldClass(c("gpuTOM", "allPairs", "dist"))
 
-dist_attributes <- function(x, method, call) {
-  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
-       diagonal = NULL, call = call, class = c("gpuCor", "allPairs", "dist"))
-}
-
 # Returns why t and p do not follow from the coefficients, or NULL if they do.
 why_untestable <- function(x, use, settings) {
   if (is_combined(x)) return("these are coefficients of many subjects combined")

@@ -17,14 +17,15 @@ new_modules <- function(found, job, all, own, call) {
   labels <- stats::setNames(match(all$colours, all$order, nomatch = 0L), names(all$colours))
   settings <- c("genes", "samples", "power", "fit", "type", "TOMType", "TOMDenom", "method", "use", "mergeCutHeight",
                 "minModuleSize", "minCoreKME", "minCoreKMESize", "minKMEtoStay", "reassignThreshold")
-  n_obs <- vapply(sets_of(job), function(set) nrow(set$x), 0)
-  options <- changed_options(job$further, job$method)
+  several <- !is.null(job$consensus)
+  n_obs <- if (several) vapply(job$sets, function(set) nrow(set$x), 0) else nrow(job$x)
+  options <- changed_options(job$further$options, job$method)
   structure(c(list(colours = all$colours, labels = labels, unmerged = all$unmerged),
-              if (is_consensus(job)) by_name(own) else own[[1L]], list(tree = found$tree),
+              if (several) by_name(own) else own[[1L]], list(tree = found$tree),
               if (!is.null(found$scales)) list(scales = found$scales), job[settings], job$consensus,
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
-                   n_obs = if (is_consensus(job)) n_obs else unname(n_obs), call = call)),
-            class = c(if (is_consensus(job)) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
+                   n_obs = n_obs, call = call)),
+            class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
             adjusted = if (length(options)) list(options = options))
 }
 

@@ -1,21 +1,13 @@
-# Two S3 classes of ordinary arrays. voxelMatrix: rows can be chosen, and the matrix still knows its voxels. voxelImage:
-# an image with a header prints in three lines.
+# Two S3 classes of ordinary arrays: a voxelMatrix keeps its mask when rows are selected, and a voxelImage (an image
+# with a header) prints in three lines.
 
-VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
-
-# For methods of S4, such as Matrix's, it is a matrix.
+# For methods of S4, such as Matrix's, a voxelMatrix is a matrix.
 #' @importFrom methods setOldClass
 #' @exportClass voxelMatrix
-setOldClass(VOXEL_CLASS[1:2])
+setOldClass(c("voxelMatrix", "matrix"))
 
 #' @exportClass voxelImage
 setOldClass(c("voxelImage", "array"))
-
-# The class of an array: none without a header, and for the grayordinates of CIFTI, which are vectors and matrices. The
-# callers set it, for a function that did would copy the image.
-image_class <- function(img) {
-  if (!is.null(attr(img, "header", exact = TRUE)) && length(dim(img)) > 2L) c("voxelImage", "array")
-}
 
 #' @rdname readVoxels
 #' @param x An image.

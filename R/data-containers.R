@@ -1,23 +1,21 @@
 #' Experiments in the place of matrices
 #'
-#' `x` (and `y`) of every function that takes data may be one of Bioconductor's experiments, or a Seurat object. Their
-#' genes are in rows and their samples, or cells, in columns; genes are the variables, and their names are kept.
+#' Functions that take data also take Bioconductor's experiments and Seurat objects as `x` and `y`. Their genes, in
+#' rows, are the variables, and their samples or cells, in columns, are the observations.
 #'
-#' * `SummarizedExperiment`, `SingleCellExperiment` and others that are one: `assay` is the name or the number of an
-#'   assay; unless said otherwise, the first.
-#' * `ExpressionSet` of Biobase: the name of an element of its `assayData`; `"exprs"`.
-#' * `Seurat` of SeuratObject: the name of an assay, or of an assay and one of its layers (slots), as
-#'   `c("RNA", "counts")`; the default assay, and `"data"`.
+#' `assay` chooses the values:
+#' * `SummarizedExperiment`, `SingleCellExperiment` and derived classes: the name or the number of an assay, by default
+#'   the first.
+#' * `ExpressionSet` of Biobase: the name of an element of its `assayData`, by default `"exprs"`.
+#' * `Seurat` of SeuratObject: the name of an assay, or of an assay and one of its layers (slots), such as
+#'   `c("RNA", "counts")`; by default the default assay and `"data"`.
 #'
-#' Names of samples, where what goes beside `x` has them, are compared with those of the experiment: see
-#' [gpucor-measures].
-#'
-#' An assay that is sparse (`dgCMatrix`) stays so: its columns are made dense a block at a time. One that is in a file
-#' (`DelayedMatrix`) stays there, see [gpuCorFile()]. Other samples or genes are chosen as in any experiment, `se[genes,
-#' samples]`, before the call.
+#' A sparse assay (`dgCMatrix`) stays sparse: its columns are made dense a block at a time. An assay in a file
+#' (`DelayedMatrix`) stays in the file, see [gpuCorFile()]. Select samples or genes before the call, `se[genes,
+#' samples]`. Names of samples are compared with those of other arguments, see [gpucor-measures].
 #'
 #' @section Back into the experiment:
-#' Results that have a value for each gene are in the order of its rows, and go back there in one line:
+#' Results with a value for each gene have the order of the rows:
 #'
 #' ```
 #' rowData(se)$degree <- gpuConnectivity(se, threshold = 0.7)$degree
@@ -27,10 +25,9 @@
 #' seurat[["RNA"]]@meta.data$degree <- gpuConnectivity(seurat, threshold = 0.7)$degree     # Seurat 5
 #' ```
 #'
-#' Networks of a `SingleCellExperiment` have a place of their own: `rowPair(sce, "coexpression") <- unname(net)`.
+#' A `SingleCellExperiment` also keeps networks: `rowPair(sce, "coexpression") <- unname(net)`.
 #'
-#' @section Errors: an assay that is not there, with those that are; a package that is needed and not installed; a data
-#'   frame whose first column is names, with what to do.
+#' @section Errors: an assay that does not exist; a package that is needed and not installed.
 #' @seealso [gpuCor()], [gpuModules()], [gpuAssociation()]
 #' @examples
 #' if (requireNamespace("SummarizedExperiment", quietly = TRUE)) {
@@ -43,8 +40,8 @@
 #' @name gpucor-containers
 NULL
 
-# Classes that have their variables in rows, and how one of their assays is taken: what(x) says what there is, pick(x,
-# assay) takes it.
+# Classes that have their variables in rows: the package that reads them, names and number of their assays, pick() for
+# one of these, and the table of their samples.
 experiments <- list(
   SummarizedExperiment = list(
     package = "SummarizedExperiment",
@@ -77,7 +74,7 @@ experiment_of <- function(x) {
   known
 }
 
-# Its assay of this name or number, the first one for NULL; variables in rows.
+# The assay of this name or number, by default the first; variables in rows.
 picked_assay <- function(x, name, assay) {
   known <- experiment_of(x)
   what <- paste0("'", name, "' is a ", class(x)[1L])
@@ -93,7 +90,7 @@ picked_assay <- function(x, name, assay) {
   known$pick(x, assay)
 }
 
-# Of Seurat's objects assay[1], and of that the layer assay[2]; what is called a layer today was a slot.
+# Layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot.
 picked_layer <- function(x, assay) {
   layer <- if (length(assay) > 1L) assay[2L] else "data"
   if (is.numeric(assay)) assay <- SeuratObject::Assays(x)[assay[1L]]
@@ -106,13 +103,11 @@ picked_layer <- function(x, assay) {
     },
     error = function(e) fail("'assay' is ", show_value(assay), ": ", conditionMessage(e))
   )
-  if (!length(values)) fail("'assay' is ", show_value(assay), ", and its \"", layer, "\" is empty; normalise, or say ",
-                            'c("', assay[1L], '", "counts")')
+  if (!length(values)) fail("'assay' is ", show_value(assay), ", and its \"", layer, "\" is empty; normalize the data")
   values
 }
 
 check_has_assay <- function(x, y, assay) {
   if (is.null(assay) || is_experiment(x) || is_experiment(y)) return(invisible())
-  fail("'assay' is ", show_value(assay), ", and there is no SummarizedExperiment, ExpressionSet or Seurat object to ",
-       "take it from; leave it out")
+  fail("'assay' is ", show_value(assay), ", but 'x' is no SummarizedExperiment, ExpressionSet or Seurat object")
 }

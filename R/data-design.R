@@ -1,16 +1,6 @@
 # Which weight each observation has, what columns are freed of before they are compared, and the options of measures:
 # what the engine calls a design. The help of it is gpucor-measures (R/help-measures.R).
 
-# The arguments, in the `...` of every function that takes x; and those that are options of a measure.
-DESIGN <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr", "df")
-
-option_names <- function() unique(unlist(lapply(measures()$options, names)))
-
-# What was given of both.
-asked_design <- function(given) {
-  given[names(given) %in% c(DESIGN, option_names()) & !vapply(given, is.null, NA)]
-}
-
 # The settings with the design of a task of n_obs observations. observations: those of x, by their names. complete: a
 # function that says which of them have all values, given the settings at hand; each_column: one that applies another to
 # all columns. tests: whether there are going to be p values.
@@ -22,7 +12,7 @@ designed <- function(settings, method, use, n_obs, observations, complete, each_
   weights <- asked[["weights"]] # by `$` it could be weights_are
   scaled <- check_weights(weights, n_obs)
   design <- list(weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0,
-                 option = check_options(asked, method), df = check_df(asked$df, method, tests), lost = 0,
+                 option = check_options(asked$options, method), df = check_df(asked$df, method, tests), lost = 0,
                  worth = kind_code(check_weights_are(asked, method), scaled), unit = weight_unit(weights),
                  calibration = NULL)
   settings$design <- design
@@ -53,7 +43,7 @@ designed_input <- function(settings, input, method, use, tests = FALSE) {
     unlist(lapply(list(input$x, input$y), function(m) if (!is.null(m)) column_blocks(m, function(b) apply(b, 2L, f))))
   }
   observations <- if (is.null(input$observations)) observations_of(input$x) else input$observations
-  settings["design"] <- list(kept_design(function() {
+  settings["design"] <- list(noted(settings, "design", function() {
     designed(settings, method, use, n_obs, observations, complete, each_column, tests)$design
   }))
   settings
@@ -93,13 +83,16 @@ check_weights <- function(weights, n_obs) {
 # ---- a measure's options
 
 # Their values by number, as the engine has them; NULL: none was given.
-check_options <- function(asked, method) {
+check_options <- function(options, method) {
+  if (!length(options)) return(NULL)
+  if (!is.list(options) || is.null(names(options))) fail("'options' must be a named list, not ", show_value(options))
   known <- measure_of(method)$options[[1L]]
-  given <- intersect(names(asked), option_names())
-  unknown <- setdiff(given, names(known))
-  if (length(unknown)) fail("method = \"", method, "\" takes no '", unknown[1L], "'")
-  if (!length(given)) return(NULL)
-  vapply(names(known), function(name) check_option(asked[[name]], name, known[[name]]), 0)
+  unknown <- setdiff(names(options), names(known))
+  if (length(unknown)) {
+    fail("'options' has \"", unknown[1L], "\"; method = \"", method, "\" takes ",
+         if (length(known)) toString(names(known)) else "none")
+  }
+  vapply(names(known), function(name) check_option(options[[name]], name, known[[name]]), 0)
 }
 
 check_option <- function(value, name, option) {
@@ -121,4 +114,33 @@ fallback_of_all <- function(design, each_column) {
   option <- design$option
   if (!any(each_column(has_none))) option[["pearsonFallback"]] <- 1
   option
+}
+
+# Returns the adjustment of one design: NULL if nothing changed the coefficients, otherwise a list of those that apply:
+#   covariates (number of regressors), bandpass and tr, graded (weights other than 0 and 1), zeros (observations of
+#   weight 0), effective (how many observations the weighted ones are worth), options (named texts), lost (degrees of
+#   freedom that regression takes), df (a number or "bartlett").
+# weights: as check_weights() returns them; regressors: as regressors_of() does.
+adjustment_of_design <- function(asked, method, regressors, weights, lost, effective) {
+  options <- changed_options(asked$options, method)
+  found <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
+                graded = if (any(weights > 0 & weights < 1)) TRUE, zeros = if (any(weights == 0)) sum(weights == 0),
+                effective = effective, options = if (length(options)) options, lost = if (lost > 0) lost, df = asked$df)
+  found <- Filter(Negate(is.null), found)
+  if (length(found)) found
+}
+
+# Options of the measure with another value than the default, as texts.
+changed_options <- function(options, method) {
+  known <- measure_of(method)$options[[1L]]
+  given <- options[intersect(names(options), names(known))]
+  changed <- vapply(names(given), FUN.VALUE = NA, function(name) {
+    check_option(given[[name]], name, known[[name]]) != known[[name]]$value
+  })
+  vapply(given[changed], format, "")
+}
+
+# Whether p values are not those of the observations that count, in any order.
+is_designed <- function(design) {
+  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
 }

@@ -1,15 +1,15 @@
-# Files of columns, as gpuCorFile() describes them.
+# Files in the place of a matrix, as gpuCorFile() describes them.
 
-raw_file <- function(file, dim, type, dimnames, offset) {
-  if (.Platform$endian != "little") fail("raw files are little-endian, and this machine is not; use HDF5")
+raw_file <- function(file, dim, storage, dimnames, offset) {
+  if (.Platform$endian != "little") fail_file("raw files are little-endian, and this machine is not; use HDF5")
   dim <- check_file_dim(dim)
-  x <- new_file(file, "raw", dim, check_dimnames(dimnames, dim), type = type, pointer = .Call(r_new_pointer),
-                offset = check_whole(offset, "offset", 0, 2^53, "; it is the number of bytes before the first value"))
+  x <- new_file(file, "raw", dim, check_dimnames(dimnames, dim), storage = storage, pointer = .Call(r_new_pointer),
+                offset = check_whole(offset, "offset", 0, 2^53))
   .Call(r_file_open, x)
   x
 }
 
-# kind: "raw", "hdf5" (dense) or "sparse"; what else reading needs is in `...`.
+# kind: "raw", "hdf5" (dense), "sparse" or "big.matrix"; what else reading needs is in `...`.
 new_file <- function(file, kind, dim, dimnames, ...) {
   structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = dimnames, ...), class = "gpuCorFile")
 }
@@ -18,18 +18,17 @@ check_data_file <- function(file) {
   if (!is.character(file) || length(file) != 1L || is.na(file)) {
     fail("'file' must be the name of a file, not ", show_value(file))
   }
-  if (dir.exists(file)) fail("'file' is a folder, \"", file, "\"; give the name of a file in it")
-  if (!file.exists(file)) fail("'file' is \"", file, "\", which does not exist; the working folder is ", getwd())
-  if (file.access(file, 4L) != 0L) fail("'file' is \"", file, "\", which cannot be read; ask its owner for access")
+  if (dir.exists(file)) fail_file("'file' is a folder, \"", file, "\"; give the name of a file in it")
+  if (!file.exists(file)) fail_file("'file' is \"", file, "\", which does not exist")
+  if (file.access(file, 4L) != 0L) fail_file("'file' is \"", file, "\", which cannot be read")
   normalizePath(file, "/")
 }
 
 check_file_dim <- function(dim) {
   ok <- is.numeric(dim) && length(dim) == 2L && all(is.finite(dim)) && all(dim == floor(dim)) && all(dim >= 0)
-  if (!ok) fail("'dim' must be two whole numbers, of observations and of variables, not ", show_value(dim))
+  if (!ok) fail("'dim' must be two integers, of observations and of variables, not ", show_value(dim))
   if (any(dim > .Machine$integer.max)) {
-    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), "; there can be 2^31 - 1 of either; use fewer ",
-         "columns")
+    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), ", beyond 2^31 - 1")
   }
   dim
 }
@@ -38,18 +37,15 @@ check_dimnames <- function(dimnames, dim) {
   if (is.null(dimnames)) return(NULL)
   fits <- function(k) is.null(dimnames[[k]]) || (is.character(dimnames[[k]]) && length(dimnames[[k]]) == dim[k])
   if (!is.list(dimnames) || length(dimnames) != 2L || !fits(1L) || !fits(2L)) {
-    fail("'dimnames' must be a list of two, NULL or ", n_of(dim[1L], "name"), " of observations, NULL or ",
-         dim[2L], " of variables, not ", show_value(dimnames))
+    fail("'dimnames' must be a list of ", n_of(dim[1L], "name"), " of observations and ", dim[2L], " of variables, ",
+         "either of them possibly NULL, not ", show_value(dimnames))
   }
   dimnames
 }
 
-# The numbers that an index stands for.
+# The positions that an index selects.
 picked <- function(index, n, names, what) {
-  if (is.logical(index) && length(index) > n) {
-    fail("an index has ", n_of(length(index), "value"), " for ", n_of(n, what))
-  }
-  if (is.character(index)) at <- match(index, names) else at <- seq_len(n)[index]
+  at <- if (is.character(index)) match(index, names) else seq_len(n)[index]
   if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))
   at
 }

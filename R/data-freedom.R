@@ -185,3 +185,5 @@ lag_sums <- function(x, y) {
   spectrum <- function(m) stats::mvfft(rbind(as.matrix(m), matrix(0, length - nrow(x), ncol(x))))
   Re(stats::fft(Re(rowSums(Conj(spectrum(x)) * spectrum(y))) + 0i, inverse = TRUE))[seq_len(nrow(x))] / length
 }
+
+LEAST_OBS <- 3

@@ -1,16 +1,13 @@
-# Sparse matrices in HDF5 files, row after row, in the layout of AnnData (h5ad),
-# that Python's anndata and Bioconductor's HDF5Array read. Such a file can be larger
-# than memory and have more than 2^31 entries: counts of entries are doubles.
+# Sparse matrices in HDF5 files, row by row, in the layout of AnnData (h5ad), which Python's anndata and Bioconductor's
+# HDF5Array read. A file can be larger than memory and have more than 2^31 entries: counts of entries are doubles.
 
-# Chunks of 1 MiB, which is as much as a reader's HDF5 keeps in memory of a dataset. They are
-# compressed only if that is asked for: the values are float noise, and whoever writes has to keep up
-# with a GPU.
+# Bytes of a chunk, as many as HDF5 caches of a dataset when it reads.
 CHUNK_BYTES <- 2^20
 
-# Bytes to reserve on the disk for what HDF5 has in memory: something at least, for each name, at most.
-LEAST_ROOM <- 2^20
+# Bytes that must be free before a file is begun: at least, for each name, at most.
+MIN_ROOM <- 2^20
 NAME_ROOM <- 64
-MOST_ROOM <- 2^25
+MAX_ROOM <- 2^25
 
 FLOAT32 <- "H5T_IEEE_F32LE"
 FLOAT64 <- "H5T_IEEE_F64LE"
@@ -18,36 +15,28 @@ INT64 <- "H5T_STD_I64LE"
 
 # ---- the file, from open to close
 
-# An open file for n_row rows. It bears its own name when it is complete; until
-# then it is called file.partial-<machine>-<process>. Whoever opens it promises
-# on.exit(discard_network_file(h5)). compression: gzip's level, 0 for none.
+# An open file of n_row rows: an environment with the counts of rows and entries so far, and the open datasets. Whoever
+# opens it promises on.exit(discard_network_file(h5)). compression: gzip's level, 0 for none, as the values are noise.
 open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL, compression = 0) {
   file <- check_new_file(file)
   need_package("rhdf5", "to write a file")
-  h5 <- new.env(parent = emptyenv())
-  h5$file <- file
-  h5$partial <- partial_name(file)
-  h5$n_row <- n_row
-  h5$rows <- 0 # so far
-  h5$entries <- 0 # so far
-  h5$row_ends <- list() # where each row ends among the entries, piece by piece
-  h5$datasets <- list() # that are open
-  h5$compression <- compression
+  remove_abandoned(file)
+  check_room(file, min(MAX_ROOM, MIN_ROOM + NAME_ROOM * (n_row + n_col)))
+  h5 <- list2env(list(file = file, partial = partial_name(file), n_row = n_row, rows = 0, entries = 0,
+                      row_ends = list(), datasets = list(), compression = compression), parent = emptyenv())
   complete <- FALSE
   on.exit(if (!complete) discard_network_file(h5))
-  h5$reserve <- reserve_room(file, h5$partial, min(MOST_ROOM, LEAST_ROOM + NAME_ROOM * (n_row + n_col)))
-  remove_abandoned(file)
   writing(h5, {
     h5$id <- h5_opened(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
     h5$string <- variable_string()
     write_frame(h5, n_row, n_col, row_names, col_names)
+    h5_done(rhdf5::H5Fflush(h5$id))
   })
   complete <- TRUE
   h5
 }
 
-# The next rows: `lengths` entries in each, with their columns, counted from 0 and
-# ascending within a row, and values.
+# The next rows: `lengths` entries in each, with their columns (from 0, ascending within a row) and values.
 append_rows <- function(h5, lengths, columns, values) {
   stopifnot(sum(as.numeric(lengths)) == length(columns), length(columns) == length(values),
             h5$rows + length(lengths) <= h5$n_row)
@@ -64,10 +53,9 @@ append_rows <- function(h5, lengths, columns, values) {
   invisible(h5)
 }
 
-# Finish the file and give it its name. `details`: a named list of strings and
-# numbers, for `uns`.
+# Completes the file and gives it its name. details: a named list of strings and numbers, for `uns`.
 close_network_file <- function(h5, details = list()) {
-  if (h5$rows != h5$n_row) fail("only ", h5$rows, " of ", h5$n_row, " rows came for \"", h5$file, '"')
+  if (h5$rows != h5$n_row) fail_file("only ", h5$rows, " of ", h5$n_row, " rows came for \"", h5$file, '"')
   if (is.null(h5$values)) open_growing(h5)
   writing(h5, {
     write_dataset(h5, "X/indptr", INT64, c(0, unlist(h5$row_ends)))
@@ -75,47 +63,30 @@ close_network_file <- function(h5, details = list()) {
     h5_done(rhdf5::H5Fflush(h5$id))
     close_handles(h5, must = TRUE)
   })
-  free_reserve(h5)
-  # A file of that name can have come up meanwhile, and a rename would overwrite it.
+  # A file of that name may have appeared meanwhile, and a rename would overwrite it.
   if (file.exists(h5$file) || !rename_file(h5$partial, h5$file, replace = FALSE)) {
-    fail("cannot rename \"", h5$partial, "\" to \"", h5$file,
-         "\": another file has that name by now, or the folder is gone or not writable")
+    fail_file("cannot rename \"", h5$partial, "\" to \"", h5$file,
+              "\": another file has that name by now, or the folder is gone or not writable")
   }
   invisible(h5$file)
 }
 
-# Leave nothing of an incomplete file. Does nothing after close_network_file().
+# Removes an incomplete file. Does nothing after close_network_file(). If the disk is full, HDF5 can neither write what
+# it has in memory nor close the file, and R crashes when it quits. HDF5 then gets the room of what it has written.
 discard_network_file <- function(h5) {
+  is_flushed <- function() tryCatch(rhdf5::H5Fflush(h5$id) >= 0, error = function(condition) FALSE)
   if (!is.null(h5$id)) {
-    if (!is_flushed(h5)) make_room(h5)
+    if (!is_flushed()) {
+      if (file.exists(h5$partial)) close(file(h5$partial, "wb"))
+      for (time in 1:2) is_flushed() # the first flush after one that failed fails, too
+    }
     close_handles(h5, must = FALSE)
   }
-  free_reserve(h5)
   unlink(h5$partial)
   invisible()
 }
 
-is_flushed <- function(h5) tryCatch(rhdf5::H5Fflush(h5$id) >= 0, error = function(condition) FALSE)
-
-# Where the disk is full, HDF5 cannot write what it has in memory, nor then close the file or a part of
-# it, and R crashes when it quits. So nothing with data in it is closed before a flush, and where that
-# fails HDF5 is given the room that the file takes up and what was reserved; the first flush after one that
-# failed fails, too.
-make_room <- function(h5) {
-  free_reserve(h5)
-  if (file.exists(h5$partial)) close(file(h5$partial, "wb"))
-  for (time in 1:2) is_flushed(h5)
-}
-
-free_reserve <- function(h5) {
-  if (!is.null(h5$reserve)) {
-    close(h5$reserve)
-    unlink(setdiff(room_name(h5$partial), h5$partial))
-  }
-  h5$reserve <- NULL
-}
-
-# A file is closed only with all that is open in it.
+# A file is closed only after all that is open in it.
 close_handles <- function(h5, must) {
   close_one <- function(id, close) {
     if (must) h5_done(close(id)) else try(if (rhdf5::H5Iis_valid(id)) close(id), silent = TRUE)
@@ -126,10 +97,10 @@ close_handles <- function(h5, must) {
   h5$id <- NULL
 }
 
-# ---- what HDF5 says
+# ---- errors of HDF5
 
-# What HDF5 cannot do, rhdf5 says by an error or, where another package has turned
-# its errors off, by FALSE for a handle and a negative number otherwise.
+# rhdf5 raises an error or, if another package has switched its errors off, returns FALSE for a handle and a negative
+# number otherwise.
 h5_opened <- function(handle) {
   if (!is(handle, "H5IdComponent")) stop("HDF5 cannot create a part of the file")
   handle
@@ -141,13 +112,13 @@ h5_done <- function(status) {
 
 writing <- function(h5, code) {
   tryCatch(code, error = function(condition) {
-    fail("cannot write \"", h5$partial, "\": ", conditionMessage(condition), "; is the disk full?")
+    fail_file("cannot write \"", h5$partial, "\": ", conditionMessage(condition), "; is the disk full?")
   })
 }
 
 # ---- parts of the file
 
-# All but the entries and what is known in the end only.
+# All but the entries and what is known at the end.
 write_frame <- function(h5, n_row, n_col, row_names, col_names) {
   set_encoding(h5, h5$id, "anndata", "0.1.0")
   with_group(h5, "X", "csr_matrix", "0.1.0", function(group) {
@@ -158,7 +129,7 @@ write_frame <- function(h5, n_row, n_col, row_names, col_names) {
   for (name in c("obsm", "varm", "obsp", "varp", "layers", "uns")) with_group(h5, name, "dict", "0.1.0")
 }
 
-# Without names rows and columns are called by their numbers, counted as R does.
+# Rows and columns without names are named by their numbers, from 1.
 write_names <- function(h5, group, names, n) {
   if (is.null(names)) names <- as.character(seq_len(n))
   with_group(h5, group, "dataframe", "0.2.0", function(id) {
@@ -168,8 +139,7 @@ write_names <- function(h5, group, names, n) {
   write_dataset(h5, paste0(group, "/_index"), h5$string, names, encoding = "string-array")
 }
 
-# Those of `details` that are counts, and so integers in the file, though they are
-# doubles in R.
+# Doubles of R that are counts, and integers in the file.
 COUNTS <- c("edges", "pairs", "n_obs")
 
 write_details <- function(h5, details) {
@@ -203,7 +173,7 @@ set_attribute <- function(id, name, type, value, scalar = FALSE) {
   if (length(value)) h5_done(rhdf5::H5Awrite(attribute, value))
 }
 
-# It stays open as long as the file.
+# It stays open as long as the file: closing it could need room on the disk.
 create_dataset <- function(h5, name, type, space, ...) {
   id <- h5_opened(rhdf5::H5Dcreate(h5$id, name, type, space, ...))
   h5$datasets <- c(h5$datasets, list(id))
@@ -220,12 +190,12 @@ write_dataset <- function(h5, name, type, value, scalar = FALSE, encoding = NULL
   if (!is.null(encoding)) set_encoding(h5, id, encoding, "0.2.0")
 }
 
-# AnnData tells a scalar from a vector of length one.
+# AnnData distinguishes a scalar from a vector of length one.
 data_space <- function(value, scalar) {
   h5_opened(if (scalar) rhdf5::H5Screate("H5S_SCALAR") else rhdf5::H5Screate_simple(length(value)))
 }
 
-# Strings of any length in UTF-8. rhdf5 has them from 2.38 on, and R 4.2 came with 2.40.
+# Strings of any length in UTF-8.
 variable_string <- function() {
   type <- rhdf5::H5Tcopy("H5T_C_S1")
   rhdf5::H5Tset_size(type, NULL)
@@ -235,26 +205,25 @@ variable_string <- function() {
 
 # ---- the entries
 
-# Datasets for entries of which nobody knows how many will come.
 open_growing <- function(h5) {
   writing(h5, {
-    h5$values <- create_growing(h5, "X/data", FLOAT32, 4, h5$compression)
-    h5$columns <- create_growing(h5, "X/indices", INT64, 8, h5$compression)
+    h5$values <- create_growing(h5, "X/data", FLOAT32, 4)
+    h5$columns <- create_growing(h5, "X/indices", INT64, 8)
   })
 }
 
-# A piece is written as it comes, without HDF5's cache of chunks and the filling of new ones that needs it: a cache
-# that cannot write loses track of its memory, and HDF5 then finds no end when R quits.
-create_growing <- function(h5, name, type, bytes, compression) {
+# A dataset without a maximum length. Entries are written at once: a cache of chunks that cannot be written to a full
+# disk would keep HDF5 from closing.
+create_growing <- function(h5, name, type, bytes) {
   space <- rhdf5::H5Screate_simple(0, rhdf5::H5Sunlimited())
   on.exit(rhdf5::H5Sclose(space))
   layout <- rhdf5::H5Pcreate("H5P_DATASET_CREATE")
   on.exit(rhdf5::H5Pclose(layout), add = TRUE)
   rhdf5::H5Pset_chunk(layout, CHUNK_BYTES / bytes)
   rhdf5::H5Pset_fill_time(layout, "H5D_FILL_TIME_NEVER")
-  if (compression > 0) {
-    rhdf5::H5Pset_shuffle(layout) # the bytes of numbers that are alike
-    rhdf5::H5Pset_deflate(layout, compression)
+  if (h5$compression > 0) {
+    rhdf5::H5Pset_shuffle(layout) # similar bytes come together
+    rhdf5::H5Pset_deflate(layout, h5$compression)
   }
   access <- rhdf5::H5Pcreate("H5P_DATASET_ACCESS")
   on.exit(rhdf5::H5Pclose(access), add = TRUE)
@@ -262,7 +231,7 @@ create_growing <- function(h5, name, type, bytes, compression) {
   create_dataset(h5, name, type, space, dcpl = layout, dapl = access)
 }
 
-# From place `from` on. h5write() would open and close the dataset for every piece.
+# from: number of entries before the piece. h5write() would open and close the dataset for each piece.
 write_entries <- function(id, from, piece) {
   n <- length(piece)
   if (n == 0L) return(invisible())

@@ -1,11 +1,10 @@
-# The rows of a sparse matrix that is in memory, for a file: block after block.
+# A sparse matrix in memory, written to a file by blocks of rows.
 
-# A block of rows has 1/16 of a matrix's entries or these, whichever are more: to
-# find a block's entries, all of the matrix are looked through.
+# A block has at least these entries, and at least 1/16 of the matrix's: each block searches all of them.
 BLOCK_ENTRIES <- 2e6
 BLOCKS <- 16
 
-# All rows of a dgCMatrix or dsCMatrix, the symmetric one with both triangles.
+# A dgCMatrix or dsCMatrix, the symmetric one with both triangles.
 write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i) / BLOCKS)) {
   read <- if (is(matrix, "dsCMatrix")) symmetric_rows else general_rows
   last <- 0
@@ -14,70 +13,38 @@ write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i
     append_rows(h5, rows$lengths, rows$columns, rows$values)
     last <- end
     rm(rows)
-    gc(full = FALSE) # or blocks pile up until R sees fit
+    gc(full = FALSE) # or blocks accumulate
   }
   invisible(h5)
 }
 
-# Entries in each row; in those of a symmetric matrix the diagonal's is counted twice.
+# The diagonal of a symmetric matrix is counted twice, which is harmless.
 entries_by_row <- function(matrix) {
-  n_row <- nrow(matrix)
-  counts <- numeric(n_row)
-  from <- 0
-  while (from < length(matrix@i)) { # by pieces: i + 1 is a copy
-    to <- min(from + BLOCK_ENTRIES, length(matrix@i))
-    counts <- counts + tabulate(matrix@i[(from + 1):to] + 1L, n_row)
-    from <- to
-    gc(full = FALSE)
-  }
+  counts <- as.numeric(tabulate(matrix@i + 1L, nrow(matrix)))
   if (is(matrix, "dsCMatrix")) counts + diff(matrix@p) else counts
 }
 
-# The last rows of blocks of about that many entries.
+# The last row of each block.
 block_ends <- function(counts, block) {
   if (!length(counts)) return(integer())
-  number <- cumsum(counts) %/% block
-  c(which(diff(number) > 0), length(counts))
+  c(which(diff(cumsum(counts) %/% block) > 0), length(counts))
 }
 
-# Rows first to last; the columns of the transpose are the rows.
+# The columns of the transposed rows.
 general_rows <- function(matrix, first, last) {
   rows <- Matrix::t(matrix[first:last, , drop = FALSE])
   list(lengths = diff(rows@p), columns = rows@i, values = rows@x)
 }
 
-# The same of both triangles. Row r is what is stored in column r, and what is
-# stored in row r: with the upper triangle in this order, else the other way round.
-# The diagonal is in both.
+# Row r is what is stored in row r and in column r, whose diagonal is the same entry.
 symmetric_rows <- function(matrix, first, last) {
   stored <- methods::new("dgCMatrix", i = matrix@i, p = matrix@p, x = matrix@x, Dim = matrix@Dim) # no copy
-  along <- general_rows(stored, first, last)
-  down <- off_diagonal(stored, first, last)
-  if (matrix@uplo == "U") interleave(down, along) else interleave(along, down)
+  along <- Matrix::t(stored[first:last, , drop = FALSE])
+  down <- stored[, first:last, drop = FALSE]
+  row <- c(row_numbers(along@p), row_numbers(down@p))
+  columns <- c(along@i, down@i)
+  keep <- c(rep(TRUE, length(along@i)), down@i != row_numbers(down@p) + (first - 2L))
+  order <- order(row, columns, method = "radix")
+  order <- order[keep[order]]
+  list(lengths = tabulate(row[order], last - first + 1L), columns = columns[order], values = c(along@x, down@x)[order])
 }
-
-# Columns first to last without the diagonal.
-off_diagonal <- function(matrix, first, last) {
-  ends <- matrix@p[first:(last + 1)]
-  entries <- seq.int(ends[1L] + 1, length.out = ends[length(ends)] - ends[1L])
-  rows <- matrix@i[entries]
-  column <- row_numbers(ends)
-  keep <- which(rows != column + (first - 2L))
-  list(lengths = tabulate(column[keep], length(ends) - 1L), columns = rows[keep], values = matrix@x[entries[keep]])
-}
-
-# Rows that have the entries of a, then those of b.
-interleave <- function(a, b) {
-  at_a <- seq_along(a$columns) + rep(cumsum(b$lengths) - b$lengths, a$lengths)
-  at_b <- seq_along(b$columns) + rep(cumsum(a$lengths), b$lengths)
-  columns <- integer(length(at_a) + length(at_b))
-  values <- numeric(length(columns))
-  columns[at_a] <- a$columns
-  columns[at_b] <- b$columns
-  values[at_a] <- a$values
-  values[at_b] <- b$values
-  list(lengths = a$lengths + b$lengths, columns = columns, values = values)
-}
-
-# The row of each entry of compressed rows that begin at p; of compressed columns the column.
-row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))

@@ -1,67 +1,62 @@
-# What stands in the place of a matrix without being one in memory. It is read here, by blocks of columns, for R and for
-# the engine (src/r/asked.c), and known by its class: packages that make such things are asked only where they did.
+# Data that are read block by block, by R or by the engine (src/r/asked.c). A class is recognized by its name, so that
+# its package is only loaded if it is used.
 
-is_outside <- function(x) inherits(x, c("gpuCorFile", "DelayedMatrix", "big.matrix"))
-
-# What is outside as it can be read, or an error.
+# x as it can be read, or an error.
 check_outside <- function(x, name) {
   if (inherits(x, "gpuCorFile")) return(if (x$kind == "sparse") read_sparse(x) else x)
   package <- if (inherits(x, "DelayedMatrix")) "DelayedArray" else "bigmemory"
   need_package(package, paste0("'", name, "' is a ", class(x)[1L], ", which"))
-  type <- if (package == "DelayedArray") DelayedArray::type(x) else "double"
-  if (!type %in% c("double", "integer", "logical")) {
-    fail("'", name, "' must be numeric, not a ", class(x)[1L], " of type ", type)
-  }
-  # Its dimensions are doubles, where all others' are integers.
-  if (package == "bigmemory") new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x) else x
+  if (package == "bigmemory") return(new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x))
+  type <- DelayedArray::type(x)
+  if (type %in% c("double", "integer", "logical")) return(x)
+  fail("'", name, "' must be numeric, not a ", class(x)[1L], " of type ", type)
 }
 
-# The same with observations and variables exchanged, where what was a row can be read.
+# Observations and variables exchanged, if rows can be read.
 transposed_outside <- function(x) {
   if (inherits(x, "DelayedMatrix")) return(Matrix::t(x))
   if (inherits(x, "gpuCorFile") && x$kind == "hdf5") return(transposed_file(x))
   what <- if (inherits(x, "gpuCorFile")) paste(x$kind, "gpuCorFile") else class(x)[1L]
-  fail("'x' is a ", what, ", which is read by columns, and gpuDist() compares rows; 1 - gpuCor(x) compares columns: ",
-       "give it the transposed data")
+  fail("'x' is a ", what, ", which is read by columns, and gpuDist() compares rows; give the transposed data to ",
+       "1 - gpuCor(x)")
 }
 
 # Columns by their numbers, in any order, as an ordinary matrix without names.
 read_columns <- function(x, columns) {
   if (inherits(x, "gpuCorFile") && x$kind == "raw") return(.Call(r_file_columns, x, as.integer(columns)))
-  runs <- column_runs(columns, nrow(x))
-  if (length(runs) == 1L && identical(as.numeric(columns), as.numeric(runs[[1L]]))) return(read_run(x, columns))
+  ranges <- ranges_to_read(columns, nrow(x))
+  if (length(ranges) == 1L && identical(as.numeric(columns), as.numeric(ranges[[1L]]))) return(read_run(x, columns))
   values <- matrix(0, nrow(x), length(columns))
-  for (run in runs) {
-    at <- which(columns >= run[1L] & columns <= run[length(run)])
-    values[, at] <- read_run(x, run)[, columns[at] - run[1L] + 1]
+  for (range in ranges) {
+    at <- which(columns >= range[1L] & columns <= range[length(range)])
+    values[, at] <- read_run(x, range)[, columns[at] - range[1L] + 1]
   }
   values
 }
 
-# Columns that are not far apart are read together with those between them: what a file has of a column is seldom in one
-# piece, but some columns' pieces are side by side.
-RUN_GAP <- 8
+# Max. gap between columns that are read together: a chunk of a file often has parts of several columns.
+MAX_GAP <- 8
 
-# The runs of columns to read so that all are among them, none much more than a block.
-column_runs <- function(columns, n_obs) {
+# Ranges of columns that contain the given ones, each about a block at most.
+ranges_to_read <- function(columns, n_obs) {
   columns <- sort(unique(columns))
   width <- max(1, BLOCK_VALUES %/% max(1, n_obs))
-  new_run <- c(TRUE, diff(columns) > RUN_GAP)
-  start <- columns[which(new_run)][cumsum(new_run)]
-  runs <- split(columns, list(cumsum(new_run), (columns - start) %/% width), drop = TRUE)
-  unname(lapply(runs, function(run) run[1L]:run[length(run)]))
+  is_first <- c(TRUE, diff(columns) > MAX_GAP)
+  first <- columns[which(is_first)][cumsum(is_first)]
+  ranges <- split(columns, list(cumsum(is_first), (columns - first) %/% width), drop = TRUE)
+  unname(lapply(ranges, function(range) range[1L]:range[length(range)]))
 }
 
-# Columns side by side.
+# A range of columns.
 read_run <- function(x, columns) {
   if (!length(columns)) return(matrix(0, nrow(x), 0L))
   if (inherits(x, "DelayedMatrix")) return(unname(DelayedArray::extract_array(x, list(NULL, as.integer(columns)))))
   if (x$kind == "big.matrix") unname(x$data[, columns, drop = FALSE]) else read_dense(x, columns)
 }
 
-# ---- asked by the engine
+# ---- called by the engine
 
-# Observations, variables, and in what numbers columns are best read: blocks begin at a multiple of this.
+# Number of observations and of variables, and the grain: blocks of columns begin at multiples of it.
 ask_size <- function(x) {
   if (inherits(x, "gpuCorFile") && x$kind == "hdf5") check_dataset(x)
   as.numeric(c(dim(x), column_grain(x)))
@@ -73,7 +68,7 @@ column_grain <- function(x) {
   if (is.null(chunk)) 1 else chunk[2L]
 }
 
-# Columns first to first + n - 1; the text of an error; NULL after an interrupt. Nothing may jump from here.
+# Columns first, ..., first + n - 1; or the text of an error; or NULL after an interrupt. Never a jump into C.
 ask_columns <- function(x, first, n) {
   tryCatch(read_run(x, seq(first, length.out = n)), error = conditionMessage, interrupt = function(condition) NULL)
 }

@@ -1,12 +1,12 @@
 # The mask of pairs, as the engine takes it.
 
 # In the order of the engine's numbers.
-relations <- c("within", "between", "nearer", "farther")
+relations <- c("same", "different", "within_distance", "beyond_distance")
 
 # relation: as the engine knows it; x and y: label (numbers from 0, NA: -1) and place (a column for each variable).
 new_pairs <- function(relation, traits, distance = 0) {
   ok <- is.numeric(distance) && length(distance) == 1L && is.finite(distance) && distance >= 0
-  if (!ok) fail("'distance' must be a number, not negative, not ", show_value(distance))
+  if (!ok) fail("'", relation, "' must be a number of at least 0, not ", show_value(distance))
   dims <- if (is.null(traits$x$place)) 0L else nrow(traits$x$place)
   structure(list(relation = match(relation, relations) - 1L, dims = dims, distance = as.numeric(distance),
                  x = traits$x, y = traits$y), class = "gpuCorPairs")
@@ -22,10 +22,10 @@ traits_of_labels <- function(labels, y) {
 }
 
 traits_of <- function(coords, y) {
-  x <- place_of(coords, "coords")
+  x <- place_of(coords, "x")
   y <- if (!is.null(y)) place_of(y, "y")
   if (!is.null(y) && (nrow(x$place) != nrow(y$place) || is.null(x$label) != is.null(y$label))) {
-    fail("'y' must have the dimensions that 'coords' has")
+    fail("'y' must have as many columns as 'x'")
   }
   code_labels(x, y)
 }
@@ -69,7 +69,7 @@ traits_length <- function(traits) if (is.null(traits$place)) length(traits$label
 check_pairs <- function(pairs, x, y) {
   if (is.null(pairs)) return(NULL)
   if (!inherits(pairs, "gpuCorPairs")) {
-    fail("'pairs' must come from within(), between(), nearer() or farther(), not be ", show_value(pairs))
+    fail("'pairs' must come from pairMask(), not be ", show_value(pairs))
   }
   if (is.null(y) && !is.null(pairs$y)) fail("'pairs' is of columns of 'x' with those of 'y', and there is no 'y'")
   if (!is.null(y) && is.null(pairs$y)) fail("'pairs' says nothing of the columns of 'y': give it 'y', too")

@@ -82,14 +82,7 @@
 #' @name subjects
 NULL
 
-# Arguments that say how subjects are combined, in the `...` of the functions that take them.
-COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm", "effects")
-
 combinations <- c("mean", "fisher", "min", "quantile")
-
-is_subjects <- function(x) is.function(x) || (is.list(x) && !is.object(x))
-
-is_combined <- function(x) inherits(x, "gpuCorSubjects")
 
 # As check_input(), of one subject or many. tests: whether p values will be computed.
 check_data <- function(x, y, use, method, settings, tests = FALSE) {
@@ -97,7 +90,7 @@ check_data <- function(x, y, use, method, settings, tests = FALSE) {
   if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests))
   if (length(given)) {
     fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices",
-         if (names(given)[1L] == "na.rm") USE_WAY_OUT else "; leave it out")
+         "; leave it out")
   }
   check_input(x, y, use, method, settings$assay)
 }
@@ -114,14 +107,14 @@ check_subjects <- function(x, y, use, method, settings, given, tests) {
   designs <- subject_designs(settings, data, method, use, effects)
   counted <- count_subjects(data, designs, method, use, settings)
   weights <- if (effects == "random") rep(1, n) else check_subject_weights(given$subject_weights, rule$how, counted$n)
-  if (is.null(given$combine)) tell_mean()
+  if (is.null(given$combine)) tell_mean(settings)
   list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects),
        y = if (!is.null(y)) new_subjects(data$y), scalar = FALSE)
 }
 
-# Once a call: a plan calls the function again and again.
-tell_mean <- function() {
-  if (!is.null(state$replay)) return(invisible())
+# Not in a plan, which calls the function several times.
+tell_mean <- function(settings) {
+  if (!is.null(settings$replay)) return(invisible())
   message("'combine' is not given, so the subjects' coefficients are averaged, as by combine = \"mean\"; ?subjects ",
           "has the other ways")
 }
@@ -181,13 +174,6 @@ dim.gpuCorSubjects <- function(x) c(sum(vapply(x$data, nrow, 0L)), ncol(x$data[[
 
 #' @export
 dimnames.gpuCorSubjects <- function(x) if (!is.null(x$names)) list(NULL, x$names)
-
-# The same of some columns.
-pick_subjects <- function(m, columns) {
-  m$data <- lapply(m$data, pick_columns, columns)
-  m$names <- m$names[columns]
-  m
-}
 
 check_combination <- function(given) {
   how <- check_choice(if (is.null(given$combine)) "mean" else given$combine, combinations, "combine")

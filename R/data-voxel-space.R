@@ -1,7 +1,7 @@
-# Where voxels lie: what of a header tells it, be it of a file, of RNifti's images or of oro.nifti's, whose fields bear
-# the same names. A header stays with the mask of a matrix, as its attribute "header", and goes back into files.
+# Where voxels are: headers of files, of RNifti's images and of oro.nifti's have the same names of fields. The mask of a
+# voxelMatrix keeps the header as its attribute "header", and files that are written get it back.
 
-# Of an image in memory, or NULL.
+# The header of an image in memory, or NULL.
 image_header <- function(img) {
   own <- attr(img, "header", exact = TRUE)
   if (is.list(own)) return(own)
@@ -13,8 +13,7 @@ image_header <- function(img) {
   stats::setNames(lapply(names, function(name) methods::slot(img, name)), names)
 }
 
-# From indices that begin at 0 to mm, 4 x 4, by the header's sform or else its qform, the order of most tools; NULL
-# where it has neither.
+# The 4 x 4 matrix from indices (from 0) to mm: the sform or, without one, the qform; NULL if there is neither.
 header_affine <- function(header) {
   if (!is.null(header$cifti)) return(header$cifti$affine)
   if (isTRUE(header$sform_code > 0)) {
@@ -23,7 +22,7 @@ header_affine <- function(header) {
   if (isTRUE(header$qform_code > 0)) quaternion_affine(header)
 }
 
-# Seconds between volumes, by NIfTI's codes for seconds, their thousandths and millionths; NULL where nothing is said.
+# Seconds between volumes, or NULL. NIfTI has codes for s, ms and us.
 header_tr <- function(header) {
   if (!is.null(header$cifti)) return(header$cifti$tr)
   if (is.null(header$xyzt_units)) return(NULL)
@@ -46,11 +45,10 @@ quaternion_affine <- function(header) {
   rbind(cbind(scaled, c(header$qoffset_x, header$qoffset_y, header$qoffset_z)), c(0, 0, 0, 1))
 }
 
-# Two images have one grid if no corner of the one is farther from its like than this part of a voxel: headers are
-# rounded to single precision.
+# Max. distance of the corners of two images on the same grid, in voxels: headers are rounded to single precision.
 SAME_PLACE <- 0.01
 
-# `what` and `other` as messages call them.
+# what, other: the names of the two images in a message.
 check_same_grid <- function(header, reference, size, what, other) {
   affine <- header_affine(header)
   wanted <- header_affine(reference)
@@ -59,12 +57,10 @@ check_same_grid <- function(header, reference, size, what, other) {
   corners <- as.matrix(expand.grid(lapply(size - 1, function(last) c(0, last))))
   apart <- max(sqrt(rowSums((cbind(corners, 1) %*% t((affine - wanted)[1:3, ]))^2)))
   if (!turned && apart <= SAME_PLACE * min(sqrt(colSums(wanted[1:3, 1:3]^2)))) return(invisible())
-  fail("'", what, "' is not on the grid of '", other, "': ",
-       if (turned) "one of them was turned by oro.nifti, read both with reorient = FALSE. " else
-         paste0("voxels of the same indices are up to ", format(apart, digits = 3), " mm apart. "),
-       "The affine of '", what, "' is ", show_affine(affine), ", that of '", other, "' ", show_affine(wanted),
-       ". Resample one to the other first (3dresample -master, nilearn's resample_to_img(), RNiftyReg); ",
-       "if you know that the voxels are the same, take the affine away: array(", what, ", dim(", what, "))")
+  if (turned) fail("'", what, "' or '", other, "' was turned by oro.nifti; read both with reorient = FALSE")
+  fail("'", what, "' is not on the grid of '", other, "': voxels of the same indices are up to ",
+       format(apart, digits = 3), " mm apart (the affine of '", what, "' is ", show_affine(affine), ", that of '",
+       other, "' ", show_affine(wanted), "); resample one of them")
 }
 
 show_affine <- function(affine) {
@@ -72,34 +68,11 @@ show_affine <- function(affine) {
   paste0("[", paste(rows, collapse = "; "), "]")
 }
 
-#' Where voxels lie
-#'
-#' The centre of each voxel of a matrix from [voxelMatrix()], in millimetres: to the right, to the front and upwards of
-#' the origin, as NIfTI has it. The affine is the image's sform or, where that has none, its qform.
-#'
-#' @param x A matrix from [voxelMatrix()], its mask (`attr(x, "mask")`), or a mask or image that has an affine.
-#' @return A matrix with a row for each voxel and columns `x`, `y` and `z`; with a row for each grayordinate of CIFTI,
-#'   `NA` for those on a surface, which have places on a mesh only.
-#' @section Errors: an image without an affine, as any plain array is; one that oro.nifti has turned.
-#' @seealso [voxelMatrix()]
-#' @examples
-#' file <- tempfile(fileext = ".nii.gz")
-#' affine <- rbind(c(-3, 0, 0, 15), c(0, 3, 0, -10), c(0, 0, 4, 2))
-#' header <- list(sform_code = 1, srow_x = affine[1, ], srow_y = affine[2, ], srow_z = affine[3, ],
-#'                pixdim = c(1, 3, 3, 4, 2, 0, 0, 0), xyzt_units = 10)
-#' img <- structure(array(rnorm(10 * 10 * 4 * 20), c(10, 10, 4, 20)), header = header)
-#' x <- voxelMatrix(img)
-#' head(voxelCoords(x))
-#' @export
-voxelCoords <- function(x) {
-  mask <- read_mask(x, "x")
-  affine <- header_affine(mask$header)
-  if (isTRUE(mask$header$reoriented)) {
-    fail("'x' was turned by oro.nifti and has lost its place; read it with reorient = FALSE")
-  }
-  if (!is.null(mask$header$cifti)) return(cifti_coords(mask$header$cifti)[inside_mask(mask), , drop = FALSE])
-  if (is.null(affine)) fail("'x' has no affine; make it of an image that has one, such as of readVoxels()")
-  mm <- cbind(arrayInd(inside_mask(mask), mask$size) - 1, 1) %*% t(affine[1:3, ])
-  colnames(mm) <- c("x", "y", "z")
-  mm
+# ---- classes of arrays
+
+VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
+
+# The class of an image with a header. The callers set it: a function that did would copy the image.
+image_class <- function(img) {
+  if (!is.null(attr(img, "header", exact = TRUE)) && length(dim(img)) > 2L) c("voxelImage", "array")
 }

@@ -1,4 +1,4 @@
-# Plots of windows and of voxels' series: carpets.
+# Plots of windows: carpets.
 
 #' @rdname gpuCorWindows
 #' @param most For `plot()`: a number: the max number of rows; more rows are averaged in blocks.
@@ -75,26 +75,4 @@ draw_moments <- function(x, ...) {
     graphics::abline(v = 0, lty = 3L)
   }
   draw_panels(list(mean = draw_mean, sd = draw_sd), "auto", ...)
-}
-
-# ---- voxels
-
-#' @rdname voxelMatrix
-#' @param most For `plot()`: a number: the max number of rows; more voxels are averaged in blocks.
-#' @param main For `plot()`: the title.
-#' @section Plots: `plot()` draws a carpet: a column for each time point (in seconds, if the matrix has an attribute
-#'   `tr`), a row for each voxel or block of voxels, each in standard deviations from its own mean. What all voxels
-#'   share at a time, such as a movement, is a stripe. Of more than 20,000 voxels a sample is drawn.
-#' @export
-plot.voxelMatrix <- function(x, most = 500, main = "", ...) {
-  most <- check_whole(most, "most", 1, 1e4)
-  values <- t(scale(unclass(x)[, sort(drawn_places(ncol(x), 20000)), drop = FALSE]))
-  values <- reduce_rows(values, most)
-  top <- stats::quantile(abs(values), 0.99, na.rm = TRUE, names = FALSE)
-  limits <- c(-1, 1) * if (is.finite(top) && top > 0) top else 1
-  tr <- attr(x, "tr", exact = TRUE)
-  draw_carpet(list(values = values, time = if (is.null(tr)) seq_len(nrow(x)) else (seq_len(nrow(x)) - 1) * tr,
-                   xlab = if (is.null(tr)) "time point" else "time (s)", ylab = n_of(ncol(x), "voxel"),
-                   limits = limits, colours = diverging(), title = "sd"), main, ...)
-  invisible(x)
 }

@@ -4,7 +4,7 @@
 # the engine sets itself: R would copy the values to do so.
 run <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
   layout <- engine$constants[[layout]]
-  result <- checked(if (is.null(state$replay)) { # engine_pass(), without what takes longer than a small run
+  result <- checked(if (is.null(settings$replay)) { # engine_pass(), without what takes longer than a small run
     .Call(r_cor, x, y, method_code(method), use, layout, by_row, attributes, settings)
   } else {
     engine_pass("r_cor", list(x = x, y = y, method = method, use = use), list(layout, by_row, attributes), settings)
@@ -23,16 +23,29 @@ warn_of_run <- function(result, names_x, names_y, method, use, what) {
   warn_infinite(result, names_x, names_y, method, what)
 }
 
-# One run over all pairs of the task's x (and y): the engine's entry point, what it takes between `use` and the
-# settings, and these. Where a plan is being collected, what its shares found stands for the run.
+# A run over all pairs of the task's x (and y). entry: the engine's entry point; arguments: what it takes between `use`
+# and the settings. In a plan the shards' results replace the run.
 engine_pass <- function(entry, task, arguments, settings) {
-  if (!is.null(state$replay)) return(replayed_pass(state$replay, entry, task, arguments, settings))
+  if (!is.null(settings$replay)) return(settings$replay$run_pass(entry, task, arguments, settings))
   call_engine(entry, task, arguments, settings)
 }
+
+# The engine's functions that run over all pairs.
+ENTRIES <- c("r_cor", "r_edges", "r_neighbours", "r_histogram", "r_connectivity")
 
 call_engine <- function(entry, task, arguments, settings) {
   stopifnot(entry %in% ENTRIES)
   do.call(.Call, c(list(get(entry), task$x, task$y, method_code(task$method), task$use), arguments, list(settings)))
+}
+
+# The call that a result shows: in a plan, the one that the plan stands for.
+call_of <- function(call, settings) if (is.null(settings$replay)) call else settings$replay$call
+
+# The result of f(): in a plan, what f() returned when the plan was made. kind: "design" or "sample".
+noted <- function(settings, kind, f) if (is.null(settings$replay)) f() else settings$replay$take_note(kind, f)
+
+refuse_plan <- function(settings, what) {
+  if (!is.null(settings$replay)) fail(what, " cannot be in a plan; call the function on one machine")
 }
 
 # An engine's result, or its error as R's.
@@ -120,4 +133,13 @@ warn_constant <- function(result, names_x, names_y, what = "columns") {
 # Which observations count, and whether pairs have their own (r_observations).
 count_observations <- function(x, y, method, use, settings) {
   checked(.Call(r_observations, x, y, method_code(method), use, settings))
+}
+
+dist_attributes <- function(x, method, call) {
+  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
+       diagonal = NULL, call = call, class = c("gpuCor", "allPairs", "dist"))
+}
+
+matrix_attributes <- function(rows, columns) {
+  if (is.null(rows) && is.null(columns)) list() else list(dimnames = list(rows, columns))
 }

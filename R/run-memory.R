@@ -37,8 +37,8 @@ count_values <- function(x, y, layout, by_row = FALSE) {
 # Stop if the values of all pairs do not fit, with `more` bytes for each value. Planning computes nothing.
 check_run_memory <- function(x, y, method, use, layout, settings, what, hint, more = 0, by_row = FALSE) {
   n <- count_values(x, y, layout, by_row)
-  if ((MOST_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(state$replay$is_planning)) return(invisible())
-  bytes <- if (is.null(state$replay)) sum(run_bytes(x, y, method, use, layout, settings, by_row)) else 8 * n
+  if ((MOST_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(settings$replay$is_planning)) return(invisible())
+  bytes <- if (is.null(settings$replay)) sum(run_bytes(x, y, method, use, layout, settings, by_row)) else 8 * n
   check_memory(bytes + more * n, what, n_of(n, if (layout %in% c("square", "rectangle")) "value" else "pair"), hint)
 }
 
@@ -81,8 +81,6 @@ check_arithmetic_memory <- function(operands, operator) {
   check_memory((each + 8 * widened) * n, paste0("'", operator, "'"), n_of(n, "pair"),
                "1 - r takes none; r[i, j] reads a part")
 }
-
-# ---- edges
 
 # ---- data
 

@@ -30,7 +30,7 @@ setting_folder <- function(default) {
   folder
 }
 
-# Those of every run, by the names of their options and variables, and what the environment may say of threads: asked
+# Settings of every run, by the names of their options and variables, and what the environment may say of threads: asked
 # for all at once, as a small run takes no longer than asking for each.
 RUN_SETTINGS <- c("backend", "threads", "memory", "progress", "devices", "keep")
 THREAD_LIMITS <- c("_R_CHECK_LIMIT_CORES_", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
@@ -53,35 +53,29 @@ run_settings <- function(given) {
   found
 }
 
-# After the message that a setting's value is none: where it comes from if not from an argument, and then what `without`
-# it is done. found: of run_settings(), NULL if there is no argument. Looked at where there is an error only.
-where_from <- function(name, found, without) {
-  if (name %in% attr(found, "given")) return(paste0("; leave it out for ", without))
-  option <- paste0("gpucor.", name)
-  variable <- paste0("GPUCOR_", toupper(name))
-  is_option <- !is.null(getOption(option))
-  paste0(", as ", if (is_option) "option " else "environment variable ", if (is_option) option else variable, " says; ",
-         if (is_option) paste0("options(", option, " = NULL)") else paste0("Sys.unsetenv(\"", variable, "\")"),
-         " ends that, for ", without)
-}
-
-# Arguments that hold for how a result is computed, in the `...` of every function that computes one.
-SETTINGS <- c("threads", "memory", "progress", "devices")
-
 precisions <- c("single", "double")
 
-# takes_data: the function is one that takes x, of which 'assay' and what a design is made of may say more;
-# takes_subjects: and many of them. takes_pairs: its result need not have a place for each pair.
-settings_of <- function(backend, ..., precision = "single", distance = FALSE, takes_data = TRUE,
-                        takes_subjects = FALSE, takes_pairs = FALSE) {
+# The formals of functions that adjust columns before they are compared; such a function collects them by
+# mget(ADJUSTMENT). See ?"gpucor-measures".
+ADJUSTMENT <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr", "df", "options")
+
+# The formals of functions that combine many subjects' coefficients, see ?subjects.
+COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm", "effects")
+
+# An explicit 'control' leaves nothing for `...`, which would otherwise be ignored without a word.
+check_control <- function(control, is_default, further) {
+  if (!is_default && length(further)) fail("'", further[1L], "' is given beside 'control'; give it to gpuControl()")
+  if (!is.null(control) && !inherits(control, "gpuControl")) fail("'control' must come from gpuControl(), not be ", show_value(control))
+}
+
+given_of <- function(arguments) arguments[!vapply(arguments, is.null, NA)]
+
+# Everything that the engine and the passes over the data need to know beside the data: the run (of gpuControl()), and
+# what the call says of adjustment, subjects and pairs, as given. The design, the overlap and shards come later.
+new_settings <- function(control, adjustment = NULL, precision = "single", combination = NULL, pairs = NULL,
+                         assay = NULL, distance = FALSE) {
   precision <- check_choice(precision, precisions, "precision")
-  given <- list(...)
-  if (length(given)) {
-    if (!takes_pairs) refuse_pairs(names(given))
-    check_names(if (is.null(names(given))) "" else names(given), further_names(takes_data, takes_subjects, takes_pairs))
-  }
-  if (!is.null(backend)) given$backend <- backend
-  found <- run_settings(given)
+  found <- run_settings(unclass(control))
   backend <- choose_backend(found$backend, found)
   progress <- choose_progress(found$progress, found)
   list(
@@ -92,31 +86,21 @@ settings_of <- function(backend, ..., precision = "single", distance = FALSE, ta
     progress = progress,
     keep = choose_keep(found$keep, found),
     started = if (progress > 0) now(),
-    pass = c(0, 1),
-    doing = NULL,
-    assay = given$assay,
-    asked = if (length(given)) asked_design(given), # see designed()
+    pass = c(0, 1), # the part of the job that this pass is: where it begins, and its width
+    doing = NULL, # what the pass does, for the progress bar
+    assay = assay,
+    asked = given_of(adjustment), # see designed()
     design = NULL,
-    combination = given[intersect(names(given), COMBINATION)],
-    pairs = given$pairs,
+    combination = given_of(combination),
+    pairs = pairs,
     in_double = precision == "double",
-    overlap = NULL, # of coefficients: see overlap_rule()
+    overlap = NULL, # see overlap_rule()
     distance = distance,
-    share = c(0, 1), # all pairs, to be returned: see src/r/r.h
+    share = c(0, 1), # all pairs: see src/r/shard.c
     save = character(),
-    parts = NULL
+    parts = NULL,
+    replay = control$replay # NULL: not in a plan
   )
-}
-
-further_names <- function(takes_data = TRUE, takes_subjects = TRUE, takes_pairs = TRUE) {
-  c(SETTINGS, if (takes_data) c("assay", DESIGN, option_names()), if (takes_subjects) COMBINATION,
-    if (takes_pairs) "pairs")
-}
-
-# hint: what takes a mask of pairs instead.
-refuse_pairs <- function(names, hint = "gpuCorNetwork(threshold = 0, pairs =) gives those that count") {
-  if (!"pairs" %in% names) return(invisible())
-  fail("'pairs' is for networks and sums over pairs; here every pair has a place in the result. ", hint)
 }
 
 # For the progress bar: this is pass number `pass` of `passes` that the work is cut into. what: a label, see

@@ -155,3 +155,8 @@ rank_range <- function(bins, k) {
   low <- max(0, 1 - at * bins$width - bins$error)
   list(low = low, high = max(low, 1 - (at - 1) * bins$width + bins$error))
 }
+
+# The threshold of each density, from the edges of the largest.
+density_levels <- function(edges, values, task) {
+  vapply(values, function(density) store_rank(edges, edges_of_density(density, task$pairs), task), 0)
+}

@@ -1,35 +1,11 @@
 # Several thresholds, densities or ks in one run: the network that has all edges of the others is computed, and they are
 # its strongest edges.
 
-# Values each of which passes the check.
-check_several <- function(value, name, check) {
-  if (name %in% SEVERAL && is.numeric(value) && length(value) > 1L) return(vapply(value, check, 0))
-  check(value)
-}
-
-# What may have several values; p values would each need sums of their own.
-SEVERAL <- c("threshold", "density", "k")
-
 check_one_file <- function(criterion, file) {
   if (length(criterion$value) > 1L && !is.null(file)) {
     fail("'", criterion$name, "' has ", length(criterion$value), " values, and 'file' takes one network; ",
          "call gpuCorNetwork() for each of them")
   }
-}
-
-# A list of networks, one for each of the criterion's values.
-several_networks <- function(task, output) {
-  values <- task$criterion$value
-  task$stays <- "rows"
-  check_edge_memory(task)
-  found <- if (task$criterion$name == "k") several_neighbours(task) else several_levels(task)
-  warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
-  warn_without(found[[1L]], task)
-  networks <- lapply(seq_along(values), function(v) {
-    task$criterion$value <- values[v]
-    network_output(found[[v]], task, output)
-  })
-  stats::setNames(networks, vapply(values, format, "", digits = 15))
 }
 
 # Compressed rows for each threshold or density: those of the loosest, of which the others are a part.
@@ -41,11 +17,6 @@ several_levels <- function(task) {
   levels <- if (is_density) density_levels(edges, values, task) else values
   rows <- take_rows(edges, task)
   lapply(levels, function(level) stronger_rows(rows, level, task))
-}
-
-# The threshold of each density, from the edges of the largest.
-density_levels <- function(edges, values, task) {
-  vapply(values, function(density) store_rank(edges, edges_of_density(density, task$pairs), task), 0)
 }
 
 # Of the rows of a network those entries that have a weight of at least `least`.

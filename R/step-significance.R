@@ -45,7 +45,6 @@ t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else li
 
 # Min number of observations of a pair that has a p value; NULL: the fewest that can be tested.
 check_min_obs <- function(min_obs) if (is.null(min_obs)) LEAST_OBS else check_whole(min_obs, "min_obs", LEAST_OBS)
-LEAST_OBS <- 3
 
 # The engine's rule for two-sided p values; gpuCorTest() has the same by default.
 test_rule <- function(task) {
@@ -104,9 +103,6 @@ ties_of <- function(task, found, matters) {
 column_quotients <- function(task, counted) {
   checked(.Call(r_tie_quotients, task$x, task$y, method_code(task$method), task$use, counted, task$settings))
 }
-
-# Whether an observation counts for no pair if any column misses it.
-drops_observations <- function(task) uses[task$use] %in% c("complete.obs", "na.or.complete")
 
 significant_edges <- function(task) {
   significance <- significance_of(task)
@@ -262,16 +258,6 @@ other_p <- function(edges, task, significance) {
   p_of_r(r[r != 0], significance$distribution, task$settings$threads) # 0 has both signs
 }
 
-# Adds `near` to the tests of rows: the entries so near to 1 that p needs coefficients in double precision, a list of
-# their positions `at` and these coefficients `r`.
-with_near <- function(tests, rows, task) {
-  df <- tests$distribution$df
-  if (is.null(df) || !length(rows$x)) return(tests)
-  near <- checked(.Call(r_near, rows, task$x, task$y, method_code(task$method), task$use, df, task$settings))
-  if (length(near$at)) tests$near <- near
-  tests
-}
-
 # Replaces coefficients by those of `near`. at: the positions of the coefficients among the entries.
 nearest_r <- function(r, near, at = seq_along(r)) {
   found <- match(near$at, at)
@@ -308,11 +294,6 @@ most_exact <- function(exact, method, design) {
 # Max number of observations with exact p values by default. Kendall's normal approximation has sizes from 0.02 to 0.08
 # at a level of 0.05 below 10 observations; for Spearman's rho this is the engine's limit.
 EXACT_UNTOLD <- 14
-
-# Whether p values are not those of the observations that count, in any order.
-is_designed <- function(design) {
-  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
-}
 
 # The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.
 SAME_COEFFICIENT <- 1e-6

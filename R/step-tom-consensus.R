@@ -47,13 +47,12 @@ check_same_variables <- function(sets) {
 }
 
 # rules: one for all, or one for each data set.
-consensus_overlap <- function(x, how, rules, method, use, output, backend, call, ...) {
+consensus_overlap <- function(x, how, rules, method, use, output, settings, call) {
   if (output == "network") fail("output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"")
   if (how$calibration != "none" && rules[[1L]]$keeps_sign && !rules[[1L]]$is_absolute) {
     fail("calibration = \"single quantile\" takes overlaps without a sign, and TOMType = \"", rules[[1L]]$names$TOMType,
          "\" has one; take \"signed\", its size, or calibration = \"none\"")
   }
-  settings <- settings_of(backend, ...)
   sets <- lapply(x, function(set) check_input(set, NULL, check_use(use), method, settings$assay)$x)
   check_same_variables(sets)
   rules <- rep_len(rules, length(sets))

@@ -62,14 +62,16 @@
 #' summary(lm(genes[, "gene1"] ~ age + sex, traits))$coefficients["age", ] # the same t and p
 #' gpuAssociation(genes, traits, output = "matrix")
 #' @export
-gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = NULL, output = c("edges", "matrix"),
-                           use = "pairwise.complete.obs",
-                           method = c("pearson", "kendall", "spearman", "bicor", "cosine"), backend = NULL, ...,
-                           precision = c("double", "single"), min_obs = NULL) {
+gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
+                           method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
+                           use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
+                           precision = c("double", "single"), weights = NULL, weights_are = NULL, covariates = NULL,
+                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                           control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   output <- check_choice(output, c("edges", "matrix"), "output")
   precision <- check_choice(precision, c("double", "single"), "precision")
   method <- check_method(method)
-  if (...length()) check_names(...names(), further_names(takes_subjects = FALSE, takes_pairs = FALSE))
   check_one(x, "x")
   is_vector <- is_variables(x) && is.null(dim(x))
   if (!is_vector) check_matrix_like(x, COLUMNS)
@@ -77,20 +79,19 @@ gpuAssociation <- function(x, traits, covariates = NULL, p.value = NULL, fdr = N
   if (is_vector) x <- as.matrix(x)
   given <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
   if (!length(given)) {
-    tested <- new_association(said_of_traits(
-      gpuCorTest(x, traits, use = use, method = method, backend = backend, covariates = covariates, ...,
-                 precision = precision, min_obs = min_obs)
-    ))
+    own <- c(list(x, traits, method, use, precision = precision, min_obs = min_obs, assay = assay, control = control),
+             mget(ADJUSTMENT))
+    tested <- new_association(said_of_traits(do.call(gpuCorTest, own, quote = TRUE)))
     return(if (output == "matrix") tested else structure(as.data.frame(tested), method = method))
   }
   if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
-  if (identical(list(...)$df, "bartlett")) {
+  if (identical(df, "bartlett")) {
     fail("df = \"bartlett\" has degrees of freedom for each pair; leave out '", names(given)[1L], "', and choose ",
          "among all pairs")
   }
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
   said_of_traits({
-    task <- network_task(x, traits, check_criterion(given), "absolute", use, method, backend, covariates = covariates,
-                         ..., precision = precision, takes_all = FALSE)
+    task <- network_task(x, traits, check_criterion(given), "absolute", use, method, settings, takes_subjects = FALSE)
     task$min_obs <- min_obs
     structure(significant_pairs(task), method = method)
   })

@@ -81,15 +81,14 @@
 #' gpuConnectivity(mtcars[, 1:4], mtcars[, 5:11], maps = "mean")$mean
 #' @export
 gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL,
-                            sign = c("absolute", "positive", "negative"),
-                            type = c("unsigned", "signed", "signed hybrid"), use = "everything",
-                            method = c("pearson", "kendall", "spearman", "bicor", "cosine"), histogram = FALSE,
-                            breaks = 200, backend = NULL, ..., maps = NULL, precision = c("single", "double")) {
-  if (is.null(threshold) && is_number(y)) {
-    threshold <- check_as_threshold(y)
-    y <- NULL
-  }
-  if (...length()) check_names(...names(), further_names())
+                            maps = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
+                            use = "everything", sign = c("absolute", "positive", "negative"),
+                            type = c("unsigned", "signed", "signed hybrid"), histogram = FALSE, breaks = 200,
+                            pairs = NULL, precision = c("single", "double"), weights = NULL, weights_are = NULL,
+                            covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL,
+                            assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL,
+                            na.rm = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   check_not_threshold(x, y)
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   wanted <- list(type = check_choice(type, types, "type"), power = check_powers(power),
@@ -100,7 +99,8 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   breaks <- check_breaks(breaks)
   criterion <- check_levels(threshold, density)
   check_matrix_like(x, COLUMNS)
-  task <- network_task(x, y, criterion, sign, use, method, backend, ..., precision = precision)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(setdiff(COMBINATION, "effects")), pairs, assay)
+  task <- network_task(x, y, criterion, sign, use, method, settings)
   check_eigenvector(task, wanted)
   sums <- connectivity_sums(task, wanted)
   warn_constant(sums, colnames(task$x), colnames(task$y))
@@ -137,7 +137,7 @@ check_levels <- function(threshold, density) {
 check_eigenvector <- function(task, wanted) {
   if (!"eigenvector" %in% wanted$maps) return(invisible())
   if (!is.null(task$y)) fail("maps = \"eigenvector\" is of the columns of 'x' with one another; leave out 'y'")
-  if (!is.null(state$replay)) fail("maps = \"eigenvector\" cannot be in a plan; call gpuConnectivity() on one machine")
+  refuse_plan(task$settings, "maps = \"eigenvector\"")
   if (is_combined(task$x) && is.null(task$criterion)) {
     fail("maps = \"eigenvector\" is of one subject; of several give a threshold or a density, and it is the network's")
   }

@@ -85,20 +85,11 @@
 #'   time.
 #'
 #' @section Warnings: a constant column; infinite values, such as `log2(0)`, which leave no coefficient unless values
-#'   are ranked; other names of observations in `y` than in `x` (see [gpucor-measures]). And data that look transposed:
-#'
-#'   * 1,000 rows or more, ten times as many as columns, and rows have names other than numbers, dates, cells or
-#'     samples;
-#'   * the same without names of rows, where columns are of one level, rows do not follow from one another as those of a
-#'     series do, and the values are counts, or have much the same order in all columns, or are a data frame of 10,000
-#'     rows or more, a hundred times as many as columns;
-#'   * images with a volume in each column, where columns are almost the same or each row is scaled. Volumes that are
-#'     centred by voxel and not scaled cannot be told from series;
-#'   * genes by cells of any shape, of 1,000 genes or more: columns have barcodes as names, or rows have names that are
-#'     known as those of genes; a sparse matrix whose rows have names and whose columns have none; or one whose values
-#'     look like genes by cells.
-#'
-#'   `options(gpucor.orientation = "columns")` ends this warning, where columns are meant.
+#'   are ranked; other names of observations in `y` than in `x` (see [gpucor-measures]). And data
+#'   that look transposed: at least 1,000 rows, ten times as many as columns, whose rows have names (other than numbers,
+#'   dates or samples) or whose columns are almost the same, as samples of genes or volumes of an image are; or columns
+#'   that have barcodes of cells as names. If columns are meant, `options(gpucor.orientation = "columns")` ends this
+#'   warning.
 #'
 #' @references
 #' Eslami T, Saeed F (2018). Fast-GPU-PCC: a GPU-based technique to compute
@@ -120,22 +111,25 @@
 #'
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' @export
-gpuCor <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                   output = c("dist", "matrix", "list"), backend = NULL, ..., precision = c("single", "double"),
-                   test = FALSE) {
+gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                   output = c("dist", "matrix", "list"), test = FALSE, precision = c("single", "double"),
+                   weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
+                   df = NULL, options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
+                   probs = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   output <- check_output(output)
   test <- check_flag(test, "test")
   if (test || output == "list") {
-    return(cor_with_tests(x, y, use, method, output, backend, ..., precision = precision, test = test,
-                          call = call_of(sys.call())))
+    given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control), mget(ADJUSTMENT))
+    return(cor_with_tests(given, output, test, sys.call()))
   }
   method <- check_method(method)
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision, takes_subjects = TRUE)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(setdiff(COMBINATION, "effects")), assay = assay)
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   check_coefficients_memory(input, method, use, output, settings)
-  all_coefficients(input, method, use, output, settings, call_of(sys.call()))
+  all_coefficients(input, method, use, output, settings, call_of(sys.call(), settings))
 }
 
 # The option is for code that expects what gputools' function of this name returns.
@@ -163,10 +157,6 @@ all_coefficients <- function(input, method, use, output, settings, call) {
   run(input$x, NULL, method, use, "row", settings,
       c(dist_attributes(input$x, method, call), list(untestable = why_untestable(input$x, use, settings),
                                                      adjusted = adjustment_of(settings, input$x))))
-}
-
-matrix_attributes <- function(rows, columns) {
-  if (is.null(rows) && is.null(columns)) list() else list(dimnames = list(rows, columns))
 }
 
 cor_rectangle <- function(input, method, use, settings) {

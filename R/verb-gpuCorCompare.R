@@ -31,7 +31,7 @@
 #' * `p.value`: two-sided, not adjusted;
 #' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have a coefficient in all subjects.
 #'
-#' With one of these, `pairs` ([within(), between(), nearer(), farther()][pairs-that-count]) says which pairs count:
+#' With one of these, `pairs` ([pairMask()]) says which pairs count:
 #' fractions, rates and `n_perm` are over these only. Without, every pair has a place in the result, and `pairs` is an
 #' error.
 #'
@@ -109,16 +109,20 @@
 #' gpuCorCompare(subjects[1:5], subjects[6:10])
 #' @export
 gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          sign = c("absolute", "positive", "negative"), use = "everything",
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                          output = c("matrix", "edges"), n_perm = 0, backend = NULL, ...,
-                          precision = c("single", "double")) {
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                          sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL, effects = NULL,
+                          subjects = NULL, output = c("matrix", "edges"), precision = c("single", "double"),
+                          weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
+                          tr = NULL, df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
-  if (!length(given)) refuse_pairs(...names(), "threshold = 0 gives the differences of the pairs that count")
-  task <- compare_task(x, y, sign, use, method, backend, ..., precision = precision)
-  task$call <- call_of(sys.call())
+  if (!length(given) && !is.null(pairs)) fail("'pairs' needs a criterion; threshold = 0 keeps all of these pairs")
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, list(subjects = subjects, effects = effects), pairs,
+                           assay)
+  task <- compare_task(x, y, sign, use, method, settings)
+  task$call <- sys.call()
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations
@@ -137,12 +141,11 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
 
 # ---- what is compared
 
-compare_task <- function(x, y, sign, use, method, backend, ...) {
+compare_task <- function(x, y, sign, use, method, settings) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  settings <- settings_of(backend, ..., takes_subjects = TRUE, takes_pairs = TRUE)
-  counts <- check_group_counts(settings$combination)
+  counts <- check_group_counts(settings$combination$subjects)
   groups <- list(x = group_data(x, counts[1L], "x", use, method, settings),
                  y = group_data(y, counts[2L], "y", use, method, settings))
   check_groups(groups)
@@ -174,11 +177,8 @@ difference_error <- function(task) {
   NULL
 }
 
-# The numbers of subjects, or NULLs. Other arguments of subjects have no meaning here.
-check_group_counts <- function(given) {
-  others <- setdiff(names(given), c("subjects", "effects"))
-  if (length(others)) fail("'", others[1L], "' has no meaning in a comparison, which is by Fisher's z; leave it out")
-  counts <- given$subjects
+# The numbers of subjects, or NULLs.
+check_group_counts <- function(counts) {
   if (is.null(counts)) return(list(NULL, NULL))
   if (!is.numeric(counts) || length(counts) != 2L) {
     fail("'subjects' must be two numbers, those of 'x' and of 'y', not ", show_value(counts))
@@ -192,7 +192,7 @@ group_data <- function(x, count, name, use, method, settings) {
   }
   if (is.null(dim(x)) && (is_variables(x) || is.factor(x) || is.character(x))) {
     fail("'", name, "' must be a matrix, not ", if (length(x) == 1L) show_value(x) else "a vector",
-         if (name == "y") COMPARE_WAY_OUT else other_way_in(x, name))
+         if (name == "x") input_hint(x, name))
   }
   list(in_group(name, check_input(x, NULL, use, method, if (is_experiment(x)) settings$assay)$x))
 }

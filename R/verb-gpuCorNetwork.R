@@ -57,8 +57,7 @@
 #'
 #' @inheritParams gpuCor
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: which
-#'   pairs count, all others being as if they were not there, see [within(), between(), nearer(),
-#'   farther()][pairs-that-count].
+#'   pairs count, all others being as if they were not there, see [pairMask()].
 #' @param threshold A number in \[0, 1\], or several.
 #' @param density A number in (0, 1\], or several.
 #' @param k A whole number of at least 1, or several.
@@ -112,18 +111,21 @@
 #' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                          output = c("matrix", "edges"), file = NULL, backend = NULL, ..., shards = NULL,
-                          compression = 0, precision = c("single", "double"), min_obs = NULL) {
-  if (...length()) check_names(...names(), further_names())
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                          sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL, min_obs = NULL,
+                          output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
+                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL,
+                          combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL,
+                          effects = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   check_not_threshold(x, y)
   if (!is.null(shards)) {
-    given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
-                  mutual = mutual, use = use, method = method, output = output, precision = precision,
-                  min_obs = min_obs)
-    return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, backend,
-                     sys.call(), ...))
+    given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
+                    mutual = mutual, use = use, method = method, output = output, precision = precision, pairs = pairs,
+                    min_obs = min_obs, assay = assay), mget(c(ADJUSTMENT, COMBINATION)))
+    compression <- check_compression(compression, file)
+    return(by_shards("gpuCorNetwork", x, y, given_of(given), shards, file, compression, control, sys.call()))
   }
   criterion <- check_criterion(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   output <- check_choice(output, c("matrix", "edges"), "output")
@@ -131,10 +133,11 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   compression <- check_compression(compression, file)
   check_one_file(criterion, file)
-  task <- network_task(x, y, criterion, sign, use, method, backend, ..., precision = precision)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(COMBINATION), pairs, assay)
+  task <- network_task(x, y, criterion, sign, use, method, settings)
   task$mutual <- mutual
   task$min_obs <- check_min_obs_for(min_obs, criterion$name)
-  task$call <- call_of(sys.call())
+  task$call <- call_of(sys.call(), task$settings)
   if (!is.null(file)) return(invisible(new_network_file(network_to_file(task, file, compression))))
   if (length(criterion$value) > 1L) return(several_networks(task, output))
   rows <- network_rows(task)
@@ -164,3 +167,18 @@ check_compression <- function(compression, file) {
 }
 
 # ---- passes over the data
+
+# A list of networks, one for each of the criterion's values.
+several_networks <- function(task, output) {
+  values <- task$criterion$value
+  task$stays <- "rows"
+  check_edge_memory(task)
+  found <- if (task$criterion$name == "k") several_neighbours(task) else several_levels(task)
+  warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
+  warn_without(found[[1L]], task)
+  networks <- lapply(seq_along(values), function(v) {
+    task$criterion$value <- values[v]
+    network_output(found[[v]], task, output)
+  })
+  stats::setNames(networks, vapply(values, format, "", digits = 15))
+}

@@ -178,11 +178,13 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
 #' @export
-gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                       alternative = c("two.sided", "less", "greater"), log.p = FALSE,
-                       output = c("dist", "matrix"), backend = NULL, ..., exact = NULL,
+gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                       alternative = c("two.sided", "less", "greater"), exact = NULL, min_obs = NULL, log.p = FALSE,
                        adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("rows", "phase", "block"), block = NULL,
-                       precision = c("single", "double"), min_obs = NULL) {
+                       output = c("dist", "matrix"), precision = c("single", "double"), weights = NULL,
+                       weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
+                       options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
@@ -192,7 +194,8 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   surrogate <- check_surrogate(surrogate, block, adjust)
   min_obs <- check_min_obs(min_obs)
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
+  refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = TRUE)
   exact <- check_exact(exact, settings$design)
@@ -202,7 +205,7 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
   if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or an error
   check_test_memory(input, method, use, output, settings, counted, adjust)
   if (adjust == "maxT") check_exchanged_memory(input, surrogate$how, settings)
-  r <- all_coefficients(input, method, use, output, work$coefficients, call_of(sys.call()))
+  r <- all_coefficients(input, method, use, output, work$coefficients, sys.call())
   # What the engine is told about the tests.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_obs,
                exact = most_exact(exact, method, settings$design), triangle = inherits(r, "dist"))
@@ -228,14 +231,13 @@ gpuCorTest <- function(x, y = NULL, use = "everything", method = c("pearson", "k
 # the adjusted p value.
 check_test_memory <- function(input, method, use, output, settings, counted, adjust) {
   doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (adjust == "maxT")
-  check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, paste0(calling_verb(), "()"),
+  check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
 }
 
 # The other methods are of p values alone.
 check_adjust <- function(adjust) {
-  is_other <- is.character(adjust) && length(adjust) == 1L && tolower(adjust) %in% tolower(stats::p.adjust.methods)
-  check_choice(adjust, c("none", "maxT"), "adjust", if (is_other) ADJUST_WAY_OUT)
+  check_choice(adjust, c("none", "maxT"), "adjust", "; p.adjust() adjusts the p values of a result")
 }
 
 # The parts of the work, for the progress bar: p values take ten times as long as coefficients, which each permutation

@@ -29,12 +29,15 @@
 #' colnames(x)[triangleIndex(strongest, ncol(x), "column")]
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
-gpuCorTriangle <- function(x, use = "everything", method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                           order = c("row", "column"), backend = NULL, ..., precision = c("single", "double")) {
+gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                           order = c("row", "column"), precision = c("single", "double"), weights = NULL,
+                           weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
+                           options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   method <- check_method(method)
   order <- check_choice(order, c("row", "column"), "order")
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
   check_matrix_like(x, COLUMNS)
   input <- check_input(x, NULL, use, method, settings$assay)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)

@@ -4,7 +4,7 @@
 #' functional connectivity have them: of a session that is opened once, from the data where they are. Each window's
 #' coefficients are those of `gpuCor(x[rows, ])`, to the last bit.
 #'
-#' `keep` says what is kept of the windows:
+#' `output` says what is kept of the windows:
 #'
 #' * `"dist"`: all coefficients, a matrix of pairs by windows. `w[[k]]` is window k as [gpuCor()] gives it. Where this
 #'   does not fit into the memory that is free, it is an error before any work, which says what fits.
@@ -16,12 +16,12 @@
 #'   deviations, for which tile by tile of the pairs goes through all windows. Nothing is then held for all pairs, and
 #'   no window.
 #'
-#' `pairs` ([within(), between(), nearer(), farther()][pairs-that-count]) is taken with `threshold`, `density` or `k`:
+#' `pairs` ([pairMask()]) is taken with `threshold`, `density` or `k`:
 #' only pairs that count are edges of a window, and a density is of these. Without one of them every pair has a place
 #' in the result, and `pairs` is an error.
 #'
 #' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one.
-#' Another one counts those with infinite values, and, but for `keep = "dist"`, those with missing values.
+#' Another one counts those with infinite values, and, but for `output = "dist"`, those with missing values.
 #' Moments are over the windows in which the pair has a coefficient.
 #'
 #' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows, as confounds of
@@ -48,10 +48,10 @@
 #' @param shape `taper = "gaussian"`: the standard deviation as a share of the width, up to 1/6, 0.075 if nothing is
 #'   said. `"tukey"`: the share of the window that is in both cosines, up to 1, 0.5 if nothing is said.
 #' @param keep What is kept of the windows, see Details. May be abbreviated.
-#' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `keep = "moments"`: of the pairs' standard
+#' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `output = "moments"`: of the pairs' standard
 #'   deviations.
 #'
-#' @return An object of class `gpuCorWindows`. `keep = "dist"`: a matrix, pairs in the order of [stats::dist()] by
+#' @return An object of class `gpuCorWindows`. `output = "dist"`: a matrix, pairs in the order of [stats::dist()] by
 #'   windows, of which arithmetic and `t()` make plain ones. `"network"`: a list of networks
 #'   ([gpuCorNetwork-class]). `"connectivity"`: a list of the matrices
 #'   `degree` and `strength`, variables by windows, and of the `threshold` of each window. `"moments"`: a list of
@@ -64,7 +64,7 @@
 #'   variable of a window in each row.
 #'
 #' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A window that is wider than there are observations. A
-#'   criterion with a `keep` that has no use for it, or none where it needs one. A result that does not fit into the
+#'   criterion with a `output` that has no use for it, or none where it needs one. A result that does not fit into the
 #'   free memory: the error says what fits.
 #'
 #' @references
@@ -80,31 +80,35 @@
 #' w
 #' w[[1]]
 #' head(summary(w))
-#' m <- gpuCorWindows(x, width = 30, keep = "moments")
+#' m <- gpuCorWindows(x, width = 30, output = "moments")
 #' m$sd
-#' gpuCorWindows(x, width = 30, step = 10, keep = "connectivity", threshold = 0.4)$degree
+#' gpuCorWindows(x, width = 30, step = 10, output = "connectivity", threshold = 0.4)$degree
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"),
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                          keep = c("dist", "network", "connectivity", "moments"), threshold = NULL, density = NULL,
-                          k = NULL, sign = c("absolute", "positive", "negative"), mutual = FALSE, use = "everything",
-                          backend = NULL, ..., shape = NULL, precision = c("single", "double")) {
-  keep <- check_choice(keep, kept_of_windows, "keep")
+                          shape = NULL, threshold = NULL, density = NULL, k = NULL,
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                          sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
+                          output = c("dist", "network", "connectivity", "moments"),
+                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                          control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
+  keep <- check_choice(output, kept_of_windows, "output")
   criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
-  if (!missing(sign) && keep %in% c("dist", "moments")) fail("'sign' has no meaning with keep = \"", keep, "\"")
+  if (!missing(sign) && keep %in% c("dist", "moments")) fail("'sign' has no meaning with output = \"", keep, "\"")
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   check_matrix_like(x, COLUMNS)
-  if (is.null(criterion)) refuse_pairs(...names(), MASKED_WINDOWS)
-  task <- network_task(x, NULL, criterion, sign, use, method, backend, ..., precision = precision, takes_all = FALSE,
-                       takes_pairs = TRUE)
+  if (is.null(criterion) && !is.null(pairs)) fail("'pairs' needs 'threshold', 'density' or 'k'")
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, pairs = pairs, assay = assay)
+  task <- network_task(x, NULL, criterion, sign, use, method, settings, takes_subjects = FALSE)
   time <- time_of(x, task$settings$asked$tr)
   task$mutual <- mutual
   task$call <- sys.call()
   task$windows <- plan_windows(nrow(task$x), width, step)
   task$taper <- check_choice(taper, tapers, "taper")
   task$windows["taper"] <- list(taper_weights(task$taper, shape, task$windows$width))
-  task$settings <- window_settings(task, backend)
+  task$settings <- window_settings(task, control$backend)
   check_window_memory(task, keep)
   if (is_freed(task)) task <- freed_task(task)
   if (!is.matrix(task$x)) task$x <- dense_series(task$x)
@@ -116,8 +120,6 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
 kept_of_windows <- c("dist", "network", "connectivity", "moments")
 tapers <- c("none", "gaussian", "tukey")
 
-MASKED_WINDOWS <- "keep = \"network\", \"connectivity\" and \"moments\" take it with 'threshold', 'density' or 'k'"
-
 # ---- arguments
 
 plan_windows <- function(n_obs, width, step) {
@@ -127,12 +129,12 @@ plan_windows <- function(n_obs, width, step) {
   list(width = width, step = step, n = floor((n_obs - width) / step) + 1)
 }
 
-# What the criteria are that each `keep` takes, and whether it needs one.
+# What the criteria are that each `output` takes, and whether it needs one.
 window_criterion <- function(keep, given) {
   given <- Filter(Negate(is.null), given)
   known <- switch(keep, dist = character(), connectivity = c("threshold", "density"), names_of_criteria)
   wrong <- setdiff(names(given), known)
-  if (length(wrong)) fail("'", wrong[1L], "' has no meaning with keep = \"", keep, "\"; leave it out")
+  if (length(wrong)) fail("'", wrong[1L], "' has no meaning with output = \"", keep, "\"; leave it out")
   if (length(given) > 1L) fail("give only one of ", paste0("'", names(given), "'", collapse = " and "))
   if (!length(given)) {
     if (keep %in% c("dist", "moments")) return(NULL)
@@ -207,7 +209,7 @@ tukey_taper <- function(width, share) {
 window_settings <- function(task, backend) {
   settings <- task$settings
   if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # of all observations, not of a window
-  if (identical(settings$asked$pearsonFallback, "all")) {
+  if (identical(settings$asked$options$pearsonFallback, "all")) {
     fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
   }
   is_pairwise <- uses[task$use] == "pairwise.complete.obs"
@@ -279,10 +281,10 @@ window_bytes <- function(task, keep) {
 # What does not fit is an error, with what does.
 check_window_memory <- function(task, keep) {
   if (keep == "dist" && task$pairs > constant("most edges")) {
-    fail("keep = \"dist\" makes a matrix with a row for each of ", format_count(task$pairs), " pairs, and R has ",
+    fail("output = \"dist\" makes a matrix with a row for each of ", format_count(task$pairs), " pairs, and R has ",
          "at most ", format_count(constant("most edges")), " in one; ", window_ways_out(task, keep, 0))
   }
-  check_memory(window_bytes(task, keep), paste0("keep = \"", keep, "\""),
+  check_memory(window_bytes(task, keep), paste0("output = \"", keep, "\""),
                paste(n_of(task$pairs, "pair"), "and", n_of(task$windows$n, "window")),
                function(free) window_ways_out(task, keep, free))
 }
@@ -290,12 +292,12 @@ check_window_memory <- function(task, keep) {
 window_ways_out <- function(task, keep, free) {
   fewer <- "a larger 'step' makes fewer windows"
   if (keep == "connectivity") return(fewer)
-  if (keep == "network") return(paste0(fewer, ", and keep = \"connectivity\" keeps no edge of them"))
+  if (keep == "network") return(paste0(fewer, ", and output = \"connectivity\" keeps no edge of them"))
   most <- floor(free / (8 * task$pairs)) # windows that fit
   step <- floor((nrow(task$x) - task$windows$width) / most) + 1
   paste0(if (keep == "dist" && most >= 1) paste0("step = ", step, " makes windows that fit, "),
-         if (keep == "dist" && 36 * task$pairs <= free) "keep = \"moments\" does, ",
-         "keep = \"moments\" with 'density', keep = \"network\" and keep = \"connectivity\" keep nothing of most pairs")
+         if (keep == "dist" && 36 * task$pairs <= free) "output = \"moments\" does, ",
+         "output = \"moments\" with 'density', output = \"network\" and output = \"connectivity\" keep nothing of most pairs")
 }
 
 # ---- runs
@@ -335,7 +337,7 @@ check_density <- function(task) {
   }
 }
 
-# keep = "dist" shows which coefficients are missing.
+# output = "dist" shows which coefficients are missing.
 warn_of_windows <- function(notes, task, keep) {
   warn_windows(notes$constant, "the standard deviation is zero", task)
   warn_windows(notes$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", task)

@@ -19,10 +19,13 @@
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
 gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine"), use = "everything",
-                    backend = NULL, ..., precision = c("single", "double")) {
+                    precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
+                    data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                    control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   method <- check_method(method, "spearman", "; distances by other than correlation are those of stats::dist()")
   use <- check_use(use)
-  settings <- settings_of(backend, ..., precision = precision, distance = TRUE)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay, distance = TRUE)
   check_matrix_like(x, "an entity in each row")
   check_has_assay(x, NULL, settings$assay)
   if (is_experiment(x)) x <- picked_assay(x, "x", settings$assay)

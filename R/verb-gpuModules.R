@@ -156,12 +156,14 @@
 #' @export
 gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed hybrid"),
                        TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
-                       TOMDenom = c("min", "mean"), use = "everything",
-                       method = c("pearson", "kendall", "spearman", "bicor", "cosine"), deepSplit = 2,
+                       TOMDenom = c("min", "mean"), method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
+                       use = "everything", combine = NULL, probs = NULL,
+                       calibration = c("single quantile", "none"), calibrationQuantile = 0.95, deepSplit = 2,
                        detectCutHeight = 0.995, minModuleSize = NULL, pamStage = TRUE, pamRespectsDendro = TRUE,
                        minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
-                       mergeCutHeight = 0.15, cut = list(), backend = NULL, ..., combine = NULL, probs = NULL,
-                       calibration = c("single quantile", "none"), calibrationQuantile = 0.95) {
+                       mergeCutHeight = 0.15, cut = list(), options = NULL, assay = NULL, ...,
+                       control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   need_packages(c("fastcluster", "dynamicTreeCut", "WGCNA"), "gpuModules()")
   several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,
                                  calibration = check_choice(calibration, rev(calibrations), "calibration")))
@@ -170,10 +172,10 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
               TOMType = check_choice(TOMType, eval(formals()$TOMType), "TOMType"),
               TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
               use = uses[check_use(use)], minCoreKME = check_within(minCoreKME, "minCoreKME", -1, 1),
-              mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1), backend = backend)
+              mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1),
+              further = list(options = options, control = control))
   job[c("minKMEtoStay", "reassignThreshold")] <- check_members(minKMEtoStay, reassignThreshold, several$consensus)
-  job$further <- module_settings(backend, ...)
-  data <- module_data(several$sets, job$use, list(...)$assay)
+  data <- module_data(several$sets, job$use, assay)
   job$genes <- data$genes
   n_genes <- sum(data$genes)
   check_module_memory(n_genes)
@@ -190,7 +192,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   found <- found_modules(job)
   all <- colours_of_genes(found, job, data$names)
   own <- lapply(sets_of(job), own_modules, found$colours, all$order, all$colours)
-  new_modules(found, job, all, own, call_of(sys.call()))
+  new_modules(found, job, all, own, sys.call())
 }
 
 # The dissimilarities as a dist and as a matrix, and what cutreeDynamic() makes of the matrix, as measured.
@@ -200,15 +202,6 @@ check_module_memory <- function(n_genes) {
 }
 
 # ---- arguments
-
-check_within <- function(value, name, least, most) {
-  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= least && value <= most
-  if (!ok) {
-    range <- if (is.finite(most)) paste(" between", least, "and", most) else paste(" of at least", least)
-    fail("'", name, "' must be a number", range, ", not ", show_value(value))
-  }
-  as.numeric(value)
-}
 
 # With several data sets step 4 has another default, and there is no step 5.
 check_members <- function(minKMEtoStay, reassignThreshold, consensus) {
@@ -231,21 +224,6 @@ check_cut <- function(cut) {
   unknown <- setdiff(names(cut), known)
   if (length(unknown)) fail("'cut' has \"", unknown[1L], "\"; it may have ", toString(known))
   cut
-}
-
-# Of `...`, what every call that computes coefficients is given.
-module_settings <- function(backend, ...) {
-  given <- list(...)
-  refused <- intersect(names(given), DESIGN)
-  if (length(refused)) {
-    fail("'", refused[1L], "' is not for gpuModules(): eigengenes would not know of it. Give it the residuals, such ",
-         "as residuals(lm(x ~ z))")
-  }
-  if (length(given)) {
-    check_names(if (is.null(names(given))) "" else names(given), c(SETTINGS, "assay", option_names()))
-  }
-  given$assay <- NULL
-  c(list(backend = backend), given)
 }
 
 # ---- data
@@ -330,30 +308,6 @@ pick_named <- function(x, columns) {
 }
 
 # ---- the power
-
-FIT_POWERS <- 1:30
-
-# list(power, fit) of a data set.
-module_power <- function(power, job) {
-  if (!is.null(power)) return(list(power = check_within(power, "power", 1, 30), fit = NULL))
-  fit <- with_settings(pickPower, list(job$x, FIT_POWERS, type = job$type, method = job$method, use = job$use), job)
-  table <- fit$fitIndices
-  fits <- which(table$SFT.R.sq > attr(fit, "r_squared") & table$slope < 0)
-  if (length(fits)) return(list(power = table$Power[fits[1L]], fit = fit))
-  power <- usual_power(nrow(job$x), job$type)
-  warning("no power makes a network that is about scale-free; ", power, " is taken, which is usual for ",
-          format_count(nrow(job$x)), " samples. Look at pickPower(), and give 'power'", call. = FALSE)
-  list(power = power, fit = fit)
-}
-
-# By WGCNA's authors, in the answers to frequent questions.
-usual_power <- function(n_obs, type) {
-  (9 - findInterval(n_obs, c(20, 30, 40.5))) * if (type == "signed") 2 else 1
-}
-
-# Of sparse data it has been told that they are.
-with_settings <- function(f, arguments, job) suppressMessages(do.call(f, c(arguments, job$further), quote = TRUE))
-
 # ---- modules of a data set
 
 # What modules are in a data set. own: colours of the genes that take part; order: that of the modules; all: the colour
@@ -386,7 +340,7 @@ within_modules <- function(colours, job) {
   label <- unname(colours[job$genes])
   label[label == "grey"] <- NA
   if (all(is.na(label))) return(sums)
-  pairs <- new_pairs("within", traits_of_labels(label, NULL))
+  pairs <- new_pairs("same", traits_of_labels(label, NULL))
   soft <- suppressWarnings(with_settings(gpuConnectivity, list(job$x, power = job$power, type = job$type, use = job$use,
                                                                method = job$method, pairs = pairs), job)$soft)
   sums[job$genes] <- ifelse(is.na(label), NA, soft[, 1L])

@@ -105,49 +105,35 @@
 #'        calibration = "single quantile")
 #' @export
 gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid"),
-                   TOMType = c("unsigned", "signed", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
-                   TOMDenom = c("min", "mean"), method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
-                   use = "everything", output = c("dist", "matrix", "network"), threshold = NULL, density = NULL,
-                   k = NULL, combine = NULL, backend = NULL, ..., probs = NULL,
-                   calibration = c("none", "single quantile"), calibrationQuantile = 0.95,
-                   replaceMissingAdjacencies = FALSE) {
+                   TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
+                   TOMDenom = c("min", "mean"), replaceMissingAdjacencies = FALSE, threshold = NULL, density = NULL,
+                   k = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                   combine = NULL, probs = NULL, calibration = c("none", "single quantile"),
+                   calibrationQuantile = 0.95, output = c("dist", "matrix", "network"), weights = NULL,
+                   weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
+                   options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   rules <- lapply(powers_of_sets(power, x), overlap_rule, check_choice(type, types, "type"),
                   check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, tom_denominators, "TOMDenom"),
                   check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
   rule <- rules[[1L]]
   output <- check_choice(output, c("dist", "matrix", "network"), "output")
   criterion <- check_tom_criterion(output, list(threshold = threshold, density = density, k = k))
-  if (!is.null(state$replay)) fail("gpuTOM() cannot be in a plan; call it on one machine")
   how <- check_consensus(x, list(combine = combine, probs = probs, calibration = calibration,
                                  calibrationQuantile = calibrationQuantile))
   if (is_sparse_network(x)) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
-    threads <- settings_of(backend, ..., takes_data = FALSE)$threads
-    return(overlap_of_network(x, rule, missing(power) && missing(type), threads))
+    return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(control)$threads))
   }
   method <- check_method(method)
-  call <- call_of(sys.call())
-  if (!is.null(how)) return(consensus_overlap(x, how, rules, method, use, output, backend, call, ...))
-  if (output == "network") return(tom_network(x, criterion, rule, method, use, backend, call, ...))
-  tom_of_all(x, rule, method, use, output, settings_of(backend, ...), call)
+  call <- sys.call()
+  settings <- new_settings(control, mget(ADJUSTMENT), assay = assay)
+  if (!is.null(how)) return(consensus_overlap(x, how, rules, method, use, output, settings, call))
+  if (output == "network") return(tom_network(x, criterion, rule, method, use, settings, call))
+  tom_of_all(x, rule, method, use, output, settings, call)
 }
-
-tom_types <- c("unsigned", "signed", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2")
-tom_denominators <- c("min", "mean")
 
 # ---- what is asked for
-
-# As the engine has it, and the names of it all.
-overlap_rule <- function(power, type, tom_type, denominator, replaces_missing) {
-  if (!is_number(power) || !is.finite(power) || power <= 0) {
-    fail("'power' must be a positive number, not ", show_value(power))
-  }
-  signed <- tom_type == "signed Nowick" || (tom_type == "signed" && type == "unsigned")
-  list(similarity = constant(type), power = as.numeric(power), keeps_sign = signed,
-       is_absolute = tom_type %in% c("signed", "signed 2"), is_halved = endsWith(tom_type, "2"),
-       is_mean = denominator == "mean", replaces_missing = replaces_missing,
-       names = list(power = as.numeric(power), type = type, TOMType = tom_type, TOMDenom = denominator))
-}
 
 check_tom_criterion <- function(output, given) {
   given <- Filter(Negate(is.null), given)
@@ -162,38 +148,11 @@ check_tom_criterion <- function(output, given) {
   check_one_criterion(given)
 }
 
-tom_settings <- function(settings, rule, input, method, use) {
-  if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
-  settings$overlap <- rule
-  settings
-}
-
 # ---- of data
 
-tom_of_all <- function(x, rule, method, use, output, settings, call) {
-  use <- check_use(use)
+tom_network <- function(x, criterion, rule, method, use, settings, call) {
   check_matrix_like(x, COLUMNS)
-  input <- check_input(x, NULL, use, method, settings$assay)
-  settings <- tom_settings(settings, rule, input, method, use)
-  labels <- colnames(input$x)
-  check_run_memory(input$x, NULL, method, use, layout_of(NULL, output), settings, "gpuTOM()",
-                   "output = \"network\" keeps the largest overlaps only")
-  if (output == "matrix") {
-    return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
-  }
-  run(input$x, NULL, method, use, "row", settings,
-      c(tom_attributes(input$x, method, rule, call), list(adjusted = adjustment_of(settings, input$x))))
-}
-
-tom_attributes <- function(x, method, rule, call) {
-  attributes <- dist_attributes(x, method, call)
-  attributes$class <- NULL
-  c(attributes, rule$names, list(class = c("gpuTOM", "allPairs", "dist")))
-}
-
-tom_network <- function(x, criterion, rule, method, use, backend, call, ...) {
-  check_matrix_like(x, COLUMNS)
-  task <- network_task(x, NULL, criterion, "absolute", use, method, backend, ..., takes_all = FALSE)
+  task <- network_task(x, NULL, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
   task$settings$overlap <- rule
   task$mutual <- FALSE
   task$call <- call

@@ -7,14 +7,11 @@ listed_matrices <- function(found, test) {
   if (test) parts else parts[c("coefficients", "pairs", "ts")]
 }
 
-# What gpuCor() returns where tests are asked for, or the list; call: of the user.
-cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, test, call) {
-  if (!is.null(state$replay)) fail("a plan has coefficients only; leave out 'test' and output = \"list\"")
-  found <- gpuCorTest(x, y, use, method, output = "matrix", backend = backend, ..., precision = precision)
-  if (output != "dist" || !is.null(y)) return(listed_matrices(found, test))
-  r <- suppressWarnings( # which gpuCorTest() has given
-    gpuCor(x, NULL, use, method, backend = backend, ..., precision = precision, output = "dist")
-  )
+# What gpuCor() returns where tests are asked for, or the list. given: arguments, x and y first; call: of the user.
+cor_with_tests <- function(given, output, test, call) {
+  found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
+  if (output != "dist" || !is.null(given[[2L]])) return(listed_matrices(found, test))
+  r <- suppressWarnings(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has given them
   attr(r, "tests") <- listed_matrices(found, TRUE)[-1L]
   attr(r, "call") <- call
   r
@@ -65,9 +62,7 @@ cor_with_tests <- function(x, y, use, method, output, backend, ..., precision, t
 #' gpuCorPerm(mtcars[, 1:3], mtcars[, 4:6], B = 99)$p.adjusted
 #' @export
 gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pearson", absolute = TRUE, test = FALSE,
-                        limit = 1e7, tile = NULL, precision = c("single", "double"), use = "everything",
-                        backend = NULL, ...) {
-  if (...length()) check_names(...names(), c(further_names(), "mutual"))
+                        limit = 1e7, tile = NULL, precision = c("single", "double"), use = "everything", ...) {
   check_not_threshold(x, y)
   if (is.null(threshold) == is.null(top)) fail("which pairs? give one of 'threshold' and 'top'")
   if (!is.null(top)) top <- check_whole(top, "top", 1)
@@ -76,8 +71,7 @@ gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pea
   if (!is_number(limit) || is.na(limit)) fail("'limit' must be a number, not ", show_value(limit))
   sign <- if (check_flag(absolute, "absolute")) "absolute" else "positive"
   run <- function(...) {
-    gpuCorNetwork(x, y, sign = sign, use = use, method = method, backend = backend, ..., precision = precision,
-                  output = "edges")
+    gpuCorNetwork(x, y, sign = sign, use = use, method = method, ..., precision = precision, output = "edges")
   }
   edges <- if (is.null(top)) run(threshold = threshold, ...) else run(k = top, ...)
   if (!is.null(top) && !is.null(y)) edges <- edges[is_among_first(edges$to, top), , drop = FALSE]
@@ -86,7 +80,7 @@ gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pea
          "; give a higher threshold or limit")
   }
   rownames(edges) <- NULL
-  if (test) tested_edges(edges, x, y, use, method, backend, ..., precision = precision) else edges
+  if (test) tested_edges(edges, x, y, use, method, precision, ...) else edges
 }
 
 # Whether an element is among the first `top` of its value.
@@ -99,9 +93,13 @@ is_among_first <- function(values, top) {
 }
 
 # Edges with n, ts and p.value beside them, where these follow from r, whichever pairs were looked at.
-tested_edges <- function(edges, x, y, use, method, backend, ..., mutual, pairs) {
+tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs) {
+  given <- list(...)
+  of_columns <- names(given) %in% c(ADJUSTMENT, "assay")
+  control <- if (is.null(given$control)) do.call(gpuControl, given[!of_columns]) else given$control
+  settings <- new_settings(control, given[names(given) %in% ADJUSTMENT], precision, assay = given$assay)
   task <- suppressWarnings( # which gpuCorNetwork() has given
-    network_task(x, y, NULL, "absolute", use, method, backend, ..., takes_all = FALSE)
+    network_task(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE)
   )
   check_testable(task$method, NULL)
   significance <- significance_of(task)
@@ -119,24 +117,22 @@ tested_edges <- function(edges, x, y, use, method, backend, ..., mutual, pairs) 
 #' @rdname gpuCorPairs
 #' @param B How many permutations.
 #' @export
-gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c("single", "double"), backend = NULL,
-                       ...) {
+gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c("single", "double"), use = "all.obs",
+                       options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
   method <- check_method(method)
   precision <- check_choice(precision, precisions, "precision")
   n_perm <- check_whole(B, "B", 1, 1e9)
-  check_exchangeable(list(...))
-  known <- c("use", further_names(takes_subjects = FALSE, takes_pairs = FALSE))
-  if (...length()) check_names(...names(), setdiff(known, DESIGN))
-  input <- check_input(x, y, check_use("all.obs"), method, list(...)$assay)
+  input <- check_input(x, y, check_use("all.obs"), method, assay)
   check_permutation_memory(input)
   first <- without_observation_names(as.matrix(input$x))
   second <- if (is.null(y)) first else without_observation_names(as.matrix(input$y))
   check_shuffled(first, second)
-  cor_with <- function(columns, ..., assay) {
-    gpuCor(first, columns, method = method, output = "matrix", backend = backend, ..., precision = precision)
+  cor_with <- function(columns) {
+    gpuCor(first, columns, method, use, output = "matrix", precision = precision, options = options, control = control)
   }
-  cor_of <- function(columns) suppressWarnings(cor_with(columns, ...))
-  observed <- cor_with(second, ...)
+  cor_of <- function(columns) suppressWarnings(cor_with(columns))
+  observed <- cor_with(second)
   strength <- abs(observed) - if (precision == "double") 1e-10 else SAME_COEFFICIENT
   if (is.null(y)) diag(strength) <- NA
   found <- shuffled_counts(second, strength, n_perm, cor_of)
@@ -154,14 +150,6 @@ check_permutation_memory <- function(input) {
   pairs <- as.numeric(ncol(input$x)) * ncol(if (is.null(input$y)) input$x else input$y)
   check_memory(72 * pairs, "gpuCorPerm()", n_of(pairs, "value"),
                "gpuCorNetwork(fdr = ) keeps the pairs of small p values only")
-}
-
-# Weights and covariates belong to observations, and would stay where they are.
-check_exchangeable <- function(given) {
-  own <- intersect(names(Filter(Negate(is.null), given)), DESIGN)
-  if (!length(own)) return(invisible())
-  fail("gpuCorPerm() permutes observations, which do not stand for one another with '", own[1L], "'; leave it out. ",
-       "x[keep, ] has the observations that are to count, and gpuCorTest() p values with 'weights' and 'covariates'")
 }
 
 check_shuffled <- function(x, y) {

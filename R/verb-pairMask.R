@@ -1,103 +1,62 @@
-#' Which pairs count
+#' Compute some of the pairs only
 #'
-#' Argument `pairs` of [gpuCorNetwork()], [gpuConnectivity()] and [pickPower()], and, with a criterion such as
-#' `threshold`, of [gpuCorWindows()] and [gpuCorCompare()]: only these pairs of columns are looked at. Others are not
-#' computed, as far as columns that are alike can be put next to one another, so that the time falls with the pairs. A
-#' density is of the pairs that count, a false discovery rate is over them, and neighbours are looked for among them.
+#' A pair mask says which pairs of columns to compute: pairs of the same group or of different groups, pairs that are
+#' near each other or far apart. Argument `pairs` of [gpuCorNetwork()], [gpuConnectivity()] and [pickPower()] takes it,
+#' and, with a criterion such as `threshold`, that of [gpuCorWindows()] and [gpuCorCompare()].
 #'
-#' * `within(labels)`: columns of the same label. It is a method of [base::within()] for what can be labels.
-#' * `between(labels)`: columns of different labels.
-#' * `nearer(coords, distance)`: columns at most so far from one another, where each has a place.
-#' * `farther(coords, distance)`: the others, as for connectivity that is not the image's own smoothness.
+#' Other pairs do not count: a density is of the pairs of the mask, a false discovery rate is over them, neighbors are
+#' looked for among them. The result is that of all pairs without the others, to the last bit. It takes less time, as
+#' columns that are alike are put next to each other while the pairs are computed. (Data that are read by blocks of
+#' columns stay in their order: there columns of a group should stand together.)
 #'
-#' Distances are as [stats::dist()] has them. Places may lie in groups between which there is no distance, as genes lie
-#' on chromosomes: a data frame, in which one column is called `chromosome`, `chr`, `chrom` or `seqnames`, or is not
-#' numeric, and the others are numbers. Pairs of two groups are farther than any distance.
+#' Distances are those of [stats::dist()]. A data frame of coordinates may have one column of groups, such as
+#' chromosomes: it is called `chromosome`, `chr`, `chrom` or `seqnames`, or is not numeric. Pairs of different groups
+#' are farther than any distance.
 #'
-#' A column without a label, or without a place, is in no pair: `NA`. Packages dplyr and data.table have a `between()`
-#' of their own, beside which it is `gpucor::between()`.
+#' A column whose label or coordinates are `NA` is in no pair. With many subjects ([subjects]) the mask holds for each.
+#' Functions whose result has a value for every pair, such as [gpuCor()], and plans take no mask.
 #'
-#' The columns need not be in any order: they are put in one while the pairs are computed, and the result is that of all
-#' pairs of which the others are left out, to the last bit. Data that are read by blocks of columns (HDF5,
-#' `DelayedArray`, `big.matrix`) are taken as they are: there labels should stand together, and neighbours next to one
-#' another.
-#'
-#' With many subjects ([subjects]) the same pairs count in each of them.
-#'
-#' Functions whose result has a place for each pair, such as [gpuCor()], and plans ([gpuCorPlan()]) take no `pairs`.
-#' [gpuCorWindows()] and [gpuCorCompare()] without a criterion are among them.
-#'
-#' @param labels,data A label for each column of `x`: character, numeric, logical, or a factor.
-#' @param coords A place for each column of `x`: a matrix of up to three columns, as `voxelCoords()` makes it in
-#'   millimetres, a vector, or a data frame (see Details).
-#' @param distance In the units of `coords`: millimetres, or base pairs.
-#' @param y For pairs of columns of `x` with those of `y`: the same of the columns of `y`.
-#' @param expr Not used.
-#' @param ... For `within()`: `y`.
+#' @param x For `same` and `different`: labels, one for each column of the data (character, numeric, logical, or a
+#'   factor). For distances: coordinates, one row for each column of the data: a matrix of up to three columns such as
+#'   that of [voxelCoords()], a vector, or a data frame (see Details).
+#' @param y The same for the columns of a second data matrix; `NULL` if there is none.
+#' @param same `TRUE`: pairs with the same label.
+#' @param different `TRUE`: pairs with different labels.
+#' @param within_distance A number: pairs at most so far apart, in the units of the coordinates.
+#' @param beyond_distance A number: pairs farther apart, such as those beyond the smoothness of an image.
 #' @return An object of class `gpuCorPairs`.
-#' @section Errors: labels or places that are not as many as there are columns; infinite or negative distances.
+#' @section Errors: more or less than one of the last four; labels or coordinates that are not as many as there are
+#'   columns; infinite or negative distances.
 #' @references Morton GM (1966). *A computer oriented geodetic data base and a new technique in file sequencing*. IBM:
-#'   the order of places.
+#'   the order of coordinates.
 #' @examples
 #' x <- matrix(rnorm(20 * 60), 20)
 #' module <- rep(c("a", "b", "c"), 20)
-#' gpuCorNetwork(x, density = 0.1, pairs = within(module))
-#' gpuConnectivity(x, threshold = 0.3, pairs = between(module))
+#' gpuCorNetwork(x, density = 0.1, pairs = pairMask(module, same = TRUE))
+#' gpuConnectivity(x, threshold = 0.3, pairs = pairMask(module, different = TRUE))
 #'
 #' gene <- data.frame(chromosome = rep(1:2, 30), position = cumsum(1:60))
-#' gpuCorNetwork(x, k = 2, pairs = nearer(gene, 200))
+#' gpuCorNetwork(x, k = 2, pairs = pairMask(gene, within_distance = 200))
 #' grid <- as.matrix(expand.grid(1:5, 1:4, 1:3))
-#' gpuCorNetwork(x, fdr = 0.5, pairs = farther(grid, 2))
-#' @name pairs-that-count
-NULL
-
-#' @rdname pairs-that-count
+#' gpuCorNetwork(x, fdr = 0.5, pairs = pairMask(grid, beyond_distance = 2))
 #' @export
-nearer <- function(coords, distance, y = NULL) new_pairs("nearer", traits_of(coords, y), distance)
-
-#' @rdname pairs-that-count
-#' @export
-farther <- function(coords, distance, y = NULL) new_pairs("farther", traits_of(coords, y), distance)
-
-#' @rdname pairs-that-count
-#' @export
-between <- function(labels, y = NULL) new_pairs("between", traits_of_labels(labels, y))
-
-within_labels <- function(data, expr, ..., y = NULL) {
-  if (!missing(expr) || ...length()) fail("within(labels) takes labels and 'y'")
-  new_pairs("within", traits_of_labels(data, y))
+pairMask <- function(x, y = NULL, same = FALSE, different = FALSE, within_distance = NULL, beyond_distance = NULL) {
+  is_asked <- c(same = check_flag(same, "same"), different = check_flag(different, "different"),
+                within_distance = !is.null(within_distance), beyond_distance = !is.null(beyond_distance))
+  if (sum(is_asked) != 1L) fail("give one of ", paste0("'", names(is_asked), "'", collapse = ", "))
+  relation <- names(is_asked)[is_asked]
+  if (same || different) return(new_pairs(relation, traits_of_labels(x, y)))
+  distance <- if (is.null(within_distance)) beyond_distance else within_distance
+  new_pairs(relation, traits_of(x, y), distance)
 }
-
-#' @rdname pairs-that-count
-#' @method within character
-#' @export
-within.character <- within_labels
-
-#' @rdname pairs-that-count
-#' @method within factor
-#' @export
-within.factor <- within_labels
-
-#' @rdname pairs-that-count
-#' @method within numeric
-#' @export
-within.numeric <- within_labels
-
-#' @rdname pairs-that-count
-#' @method within logical
-#' @export
-within.logical <- within_labels
 
 #' @method print gpuCorPairs
 #' @export
 print.gpuCorPairs <- function(x, ...) {
-  relation <- relations[x$relation + 1L]
-  sizes <- vapply(Filter(Negate(is.null), x[c("x", "y")]), traits_length, 0)
-  cat("Pairs of ", paste(vapply(sizes, format_count, ""), collapse = " x "), " column", if (any(sizes != 1)) "s", ", ",
-      switch(relation, within = "of the same label", between = "of different labels",
-             nearer = paste("at most", format(x$distance), "apart"),
-             farther = paste("more than", format(x$distance), "apart")), "\n", sep = "")
+  sizes <- vapply(given_of(x[c("x", "y")]), traits_length, 0)
+  cat("Pairs of ", paste(vapply(sizes, format_count, ""), collapse = " x "), " columns, ",
+      switch(relations[x$relation + 1L], same = "of the same label", different = "of different labels",
+             within_distance = paste("at most", format(x$distance), "apart"),
+             beyond_distance = paste("more than", format(x$distance), "apart")), "\n", sep = "")
   invisible(x)
 }
-
-# ---- of a task

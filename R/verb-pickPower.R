@@ -69,30 +69,38 @@
 #' factors <- matrix(rnorm(50 * 6), 50)
 #' follows <- rexp(300)
 #' x <- matrix(rnorm(50 * 300), 50) + factors[, rep(1:6, 50)] * rep(follows, each = 50)
-#' fit <- pickPower(x, powers = c(1:10, 12, 14))
+#' fit <- pickPower(x, power = c(1:10, 12, 14))
 #' fit
 #' fit$fitIndices$mean.k.
 #' plot(fit)
 #' @export
-pickPower <- function(x, powers = 1:20, type = c("unsigned", "signed", "signed hybrid"), r_squared = 0.85,
-                      breaks = 10, use = "everything", method = "pearson", backend = NULL, ...) {
-  powers <- check_fit_powers(powers)
+pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
+                      method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                      r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL, covariates = NULL, data = NULL,
+                      bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, combine = NULL,
+                      subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
+                      control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
+  power <- check_fit_powers(power)
   type <- check_choice(type, types, "type")
   method <- check_method(method)
   r_squared <- check_r_squared(r_squared)
   breaks <- check_whole(breaks, "breaks", 2, 1e6)
   check_matrix_like(x, "a gene in each column")
-  task <- network_task(x, NULL, NULL, "absolute", use, method, backend, ...)
+  settings <- new_settings(control, mget(ADJUSTMENT), combination = mget(setdiff(COMBINATION, "effects")),
+                           pairs = pairs, assay = assay)
+  task <- network_task(x, NULL, NULL, "absolute", use, method, settings)
   if (ncol(task$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(task$x))
   warn_missing(task)
 
-  soft <- soft_connectivity(task, type, powers)
+  soft <- soft_connectivity(task, type, power)
   doing(task$settings, "scale-free fits")
-  table <- fit_table(soft, powers, breaks)
+  table <- fit_table(soft, power, breaks)
   fits <- which(signed_fit(table) > r_squared)
   structure(
-    list(powerEstimate = if (length(fits)) powers[fits[1L]] else powers[NA_integer_], fitIndices = table),
-    class = c("gpuCorPower", "gpuCorResult"), type = type, method = method, r_squared = r_squared, n_var = ncol(task$x),
+    list(powerEstimate = if (length(fits)) power[fits[1L]] else power[NA_integer_], fitIndices = table),
+    class = c("gpuCorPower", "gpuCorResult"), type = type, method = method, r_squared = r_squared,
+    n_var = ncol(task$x),
     adjusted = adjustment_of(task$settings, task$x)
   )
 }
@@ -117,16 +125,12 @@ soft_connectivity <- function(task, type, powers) {
 }
 
 check_fit_powers <- function(powers) {
-  if (length(dim(powers)) == 2L && ncol(powers) > 1L) {
-    fail("'powers' must be numbers above 0, such as 1:20, not ", nrow(powers), " x ", ncol(powers), " values; ",
-         "pickPower() takes one matrix, 'x'")
-  }
   if (!is.numeric(powers) || length(powers) == 0L) {
-    fail("'powers' must be numbers above 0, such as 1:20, not ", show_value(powers))
+    fail("'power' must be numbers above 0, such as 1:20, not ", show_value(powers))
   }
   bad <- !is.finite(powers) | powers <= 0
   if (any(bad)) {
-    fail("'powers' must be finite and above 0; number ", which(bad)[1L], " is ", powers[bad][1L], ", leave it out")
+    fail("'power' must be finite and above 0; number ", which(bad)[1L], " is ", powers[bad][1L], ", leave it out")
   }
   sort(unique(as.vector(powers)))
 }

@@ -1,71 +1,51 @@
 #' From an image to a matrix of voxels, and back
 #'
-#' `voxelMatrix()` makes of a 4-D image the matrix that [gpuCor()] takes: a
-#' column for each voxel, a row for each time point. `voxelImage()` puts a value
-#' for each voxel, a degree or a correlation, back into the image.
+#' `voxelMatrix()` makes a matrix of a 4-D image: a row for each time point and a column for each voxel, as [gpuCor()]
+#' takes it. `voxelImage()` puts a value for each voxel, such as a degree or a correlation, back into an image.
 #'
-#' A voxel that does not vary over time has no correlation with anything:
-#' columns whose finite values are all equal are left out, and a message says
-#' how many. So are those without any finite value. A voxel that lacks some
-#' values stays, and `use` says what to do about it ([gpuCor()]).
+#' Voxels that do not vary over time have no correlation with anything. They are dropped, and a message says how many. A
+#' voxel with some missing values stays; `use` of [gpuCor()] says how they are treated.
 #'
-#' As some voxels may have been left out, `voxelImage()` wants the mask of those
-#' that stayed, and not the one given to `voxelMatrix()`. Give it the matrix
-#' itself, also after its values were changed (`x[] <- `) or rows were chosen
-#' (`x[good, ]`). What makes a matrix anew, such as a product or `rbind()`, drops
-#' attributes: keep `attr(x, "mask")` there.
+#' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were
+#' changed (`x[] <- `) or rows were selected (`x[good, ]`). Functions that make a new matrix, such as a product or
+#' `rbind()`, drop attributes: keep `attr(x, "mask")` there.
 #'
-#' A mask whose affine is another than the image's is an error: the same indices
-#' are other places there. An image or a mask without affine, such as a plain
-#' array, is taken to be on the other's grid, and only its dimensions are
-#' compared. oro.nifti's `readNIfTI()` turns images unless `reorient = FALSE`
-#' says otherwise; one that was turned has lost its affine.
+#' A mask whose affine differs from the image's is an error. If one of them has no affine, as a plain array, only their
+#' dimensions are compared. oro.nifti's `readNIfTI()` reorients images unless `reorient = FALSE`; a reoriented image no
+#' longer has a valid affine.
 #'
-#' A dense series of CIFTI (`.dtseries.nii`) has grayordinates instead of voxels,
-#' vertices of the cortex' surface and voxels below it; they become the columns.
-#' Its mask is a value for each grayordinate, and `attr(x, "mask")` is a logical
-#' array of one dimension, which knows the brain models.
+#' In a dense series of CIFTI (`.dtseries.nii`) the columns are grayordinates: vertices of the cortex and voxels below
+#' it. Its mask is a value for each grayordinate, and `attr(x, "mask")` is a logical array of one dimension.
 #'
-#' Beside the image and the matrix there is memory for a few volumes only; of a
-#' file only the matrix is in memory, with all voxels inside the mask at first.
+#' An array or a list of images needs memory for the matrix and a few volumes. A file needs memory for the matrix of all
+#' voxels inside the mask, and for a copy without those that do not vary.
 #'
 #' @order 1
 #' @aliases voxelMatrix-class voxelImage-class
-#' @param img A 4-D image, x by y by z by time: the name of a file, which
-#'   [readVoxels()] knows how to read; an array, what `RNifti::readNifti()` (also
-#'   with `internal = TRUE`) or `oro.nifti::readNIfTI()` gives, or anything else
-#'   that [as.array()] makes a numeric array of four dimensions; or a list of 3-D
-#'   images, or names of files, one for each time point. Dimensions of 1 beyond
-#'   these do not count.
-#' @param mask Voxels to take. For `voxelMatrix()`: `NULL` for all, or a 3-D
-#'   logical or numeric array, image or file with the first three dimensions of
-#'   `img`; what is neither zero nor `NA` is inside. For `voxelImage()`: such a
-#'   mask. For both: a matrix from `voxelMatrix()`, for its voxels.
-#' @param keep Volumes to take, in their order: `NULL` for all, a logical vector
-#'   with a value for each, or their numbers (negative ones are left out).
-#' @param above A number: voxels are inside where the mask is larger, as with the
-#'   probabilities of a tissue.
-#' @param values A value for each voxel inside the mask, in the order of the
-#'   columns; a matrix with a row for each voxel makes a volume of each column.
-#' @param outside The value of voxels outside the mask, `NA` for example. With 0,
-#'   integers stay integers; files have no missing ones.
+#' @param img A 4-D image, x by y by z by time: the name of a file that [readVoxels()] reads; an array; an image of
+#'   `RNifti::readNifti()` or `oro.nifti::readNIfTI()`; or a list of 3-D images, or of names of files, one for each time
+#'   point. Trailing dimensions of 1 are ignored.
+#' @param mask An image, an array or a file: the voxels to take. For `voxelMatrix()`: `NULL` for all, or the dimensions
+#'   of a volume; voxels that are neither zero nor `NA` are inside. For `voxelImage()`: such a mask. For both: a matrix
+#'   from `voxelMatrix()`, for its voxels.
+#' @param keep `NULL` for all volumes, a logical vector with a value for each, or their numbers (negative: left out).
+#' @param above A number: voxels are inside if the mask is larger, as for a probability of gray matter.
+#' @param values A vector with a value for each voxel inside the mask, in the order of the columns; or a matrix with a
+#'   row for each voxel and a column for each volume.
+#' @param outside A number or `NA`: the value of voxels outside the mask. With 0, integers stay integers; an integer in
+#'   a file cannot be missing.
 #'
-#' @return `voxelMatrix()`: a matrix, time by voxels, without column names;
-#'   integer if the image is, otherwise double. Voxels come in the order of the
-#'   array: x changes fastest. Attribute `mask` is a 3-D logical array, `TRUE` at
-#'   the voxels that are columns, so that `which(attr(x, "mask"), arr.ind = TRUE)`
-#'   tells where they are, and [voxelCoords()] where that is in millimetres; of an
-#'   image with a header it has an attribute `header`, NIfTI's fields by name, among
-#'   them `pixdim`, whose values 2 to 4 are the size of a voxel. Attribute `tr` are
-#'   the seconds from one volume to the next, where the image tells them and no
-#'   volume between others was left out, here or later by rows (`x[-(1:4), ]` keeps
-#'   it). `voxelImage()`: a 3-D array, `outside` the mask; of a matrix with a row for
-#'   each voxel a 4-D array. If the image was a `niftiImage`, so is this. It is a
-#'   vector or a matrix of all grayordinates if it was CIFTI. `summary()` of a matrix from `voxelMatrix()`: a list of
-#'   its `time_points`, `voxels`, `of` how many, `tr`, how many values are `missing`, and their `mean` and `range`.
-#' @section Errors: an image that is not numeric, has other than four dimensions
-#'   or a single time point; a mask that does not fit, has another affine or is
-#'   empty; no voxel that varies; another number of values than of voxels.
+#' @return `voxelMatrix()`: a matrix of integers if the image has integers, otherwise of doubles. Voxels are in the
+#'   order of the array: x changes fastest. Its attributes are
+#'   * `mask`: a 3-D logical array, `TRUE` for the voxels that are columns. Of an image with a header it has an
+#'     attribute `header`, a list of NIfTI's fields. [voxelCoords()] has the positions in millimetres.
+#'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out. `x[-(1:4), ]` keeps
+#'     it.
+#'
+#'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix with a row for each voxel. It is a `niftiImage`
+#'   if the image was one, and of CIFTI a vector or a matrix of all grayordinates.
+#' @section Errors: an image that is not numeric, has other than four dimensions or a single time point; a mask that
+#'   does not fit, has another affine or is empty; no voxel that varies; another number of values than of voxels.
 #' @seealso [readVoxels()], [voxelCoords()], [gpuCor()]; `vignette("connectome", "gpucor")`
 #' @examples
 #' # 64 time points of 10 x 10 x 4 voxels; two corners share a signal
@@ -79,7 +59,7 @@
 #' x <- voxelMatrix(img)
 #' x
 #'
-#' # How strongly each voxel goes with that in the corner, without the first volumes
+#' # The correlation of each voxel with the corner, without the first volumes
 #' x <- x[-(1:4), ]
 #' r <- gpuCor(x[, 1], x)
 #' map <- voxelImage(r, x)
@@ -93,138 +73,58 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(check_mask(mask, img), above)
   if (!length(inside)) fail("'img' has no voxels: its dimensions are ", show_size(c(img$size, img$times)))
   times <- kept_times(keep, img$times)
-  x <- img$read(inside, times, function(whole, inside) {
-    x <- matrix(if (whole) 0L else 0, length(times), length(inside))
-    kept <- array(FALSE, img$size)
-    kept[inside] <- TRUE
-    attr(kept, "header") <- if (is.null(img$header)) mask$header else img$header
-    class(kept) <- image_class(kept)
-    attr(x, "mask") <- kept
-    if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
-    class(x) <- VOXEL_CLASS
-    x
-  })
+  x <- varying_series(img, inside, times, function(voxels) empty_series(img, mask$header, voxels, times))
   report_dropped(length(inside) - ncol(x), length(inside))
   x
 }
 
-#' @rdname voxelMatrix
-#' @export
-voxelImage <- function(values, mask, outside = 0) image_of_values(values, mask, outside, "mask")
-
-# name: what the mask is called where it is given.
-image_of_values <- function(values, mask, outside, name) {
-  if (!is_variables(values)) {
-    fail("'values' must be numeric or logical, not of class ", class(values)[1L], values_way_out(values))
+# The series of those voxels that vary. new(voxels): their matrix of zeros, with all attributes, as R would copy it if
+# they were set later. In memory two passes are made, so that voxels that do not vary take no memory.
+varying_series <- function(img, voxels, times, new) {
+  seen <- new_variation(length(voxels))
+  if (img$in_memory) {
+    img$each(voxels, times, function(values, rows, columns) seen$add(values, columns))
+    voxels <- voxels[seen$varies()]
   }
-  outside <- check_outside_value(outside)
-  mask <- read_mask(mask, name)
-  inside <- inside_mask(mask)
-  volumes <- if (is.matrix(values) && nrow(values) == length(inside)) ncol(values)
-  if (is.null(volumes) && length(values) != length(inside)) fail_values(values, length(inside), name)
-
-  like <- .subset(values, 0L)
-  if (is.na(outside) || outside == floor(outside)) storage.mode(outside) <- typeof(like)
-  img <- array(c(outside, like), c(mask$size, volumes))
-  places <- prod(mask$size)
-  for (k in seq_len(if (is.null(volumes)) 1L else volumes)) {
-    img[inside + (k - 1) * places] <- .subset(values, seq_along(inside) + (k - 1) * length(inside))
-  }
-  header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
-  as_reference(img, header, colnames(values))
+  x <- new(voxels)
+  img$each(voxels, times, function(values, rows, columns) {
+    x[rows, columns] <<- values
+    if (!img$in_memory) seen$add(values, columns)
+  })
+  if (img$in_memory || all(seen$varies())) return(x)
+  some <- new(voxels[seen$varies()])
+  from <- which(seen$varies())
+  for (columns in column_ranges(ncol(some), nrow(some))) some[, columns] <- x[, from[columns]]
+  some
 }
 
-# What has maps, and how to take them from it.
-values_way_out <- function(values) {
-  if (inherits(values, "gpuConnectivity")) return("; as.matrix(as.data.frame(values)) has a column for each map")
-  if (is.data.frame(values)) return("; as.matrix(values) has a column for each map")
-  if (is_network(values)) "; degrees are rowSums(values != 0)"
+# Which of n voxels have two finite values that differ, among all that were added.
+new_variation <- function(n) {
+  first <- rep(NA_real_, n)
+  varies <- logical(n)
+  list(varies = function() varies, add = function(values, columns) {
+    open <- which(!varies[columns])
+    for (k in seq_len(nrow(values))) {
+      value <- values[k, open]
+      at <- columns[open]
+      is_first <- is.finite(value) & is.na(first[at])
+      first[at[is_first]] <<- value[is_first]
+      varies[at] <<- is.finite(value) & value != first[at]
+      open <- open[!varies[at]]
+    }
+  })
 }
 
-check_outside_value <- function(outside) {
-  if (length(outside) != 1L || !is_variables(outside)) {
-    fail("'outside' must be one number or NA, not ", show_value(outside))
-  }
-  outside
-}
-
-# An image of the reference's kind: RNifti's where it was one, with what else is known where there is any.
-as_reference <- function(img, header, names) {
-  if (inherits(header, "niftiHeader")) return(RNifti::asNifti(img, header))
-  if (!is.null(header$cifti)) {
-    if (length(dim(img)) == 1L) dim(img) <- NULL else colnames(img) <- names
-  }
-  attr(img, "header") <- header
-  class(img) <- image_class(img)
-  img
-}
-
-# ---- masks
-
-# A mask of any kind: list(size, header or NULL, values, name: what messages call it). flat: it may be a vector, which
-# is for CIFTI.
-read_mask <- function(mask, name, flat = FALSE) {
-  if (is_file_name(mask)) {
-    check_file_name(mask, name)
-    mask <- readVoxels(mask)
-  }
-  header <- image_header(mask)
-  if (is.matrix(mask) && is.null(header$cifti)) {
-    mask <- columns_mask(mask, name)
-    header <- image_header(mask)
-  }
-  if (is.matrix(mask) && ncol(mask) > 1L) fail("'", name, "' has ", ncol(mask), " maps; choose a column of it")
-  mask <- as_image(mask, name)
-  size <- if (is.null(header$cifti)) proper_size(dim(mask), 3L) else length(mask)
-  if (is.null(header$cifti) && length(size) != 3L && !(flat && length(size) == 1L)) fail_dimensions(name, size)
-  list(size = size, header = header, values = .subset(mask, seq_len(prod(size))), name = name)
-}
-
-fail_dimensions <- function(name, size) {
-  fail("'", name, "' must have 3 dimensions, x, y and z, not ", length(size), " (", show_size(size), ")",
-       if (name == "reference") "; of a series give the matrix that voxelMatrix() makes of it")
-}
-
-# The mask that voxelMatrix() left with its matrix.
-columns_mask <- function(x, name) {
-  mask <- attr(x, "mask", exact = TRUE)
-  if (is.null(mask)) {
-    fail("'", name, "' is a matrix (", show_size(dim(x)), ") without the attribute \"mask\" that voxelMatrix() sets; ",
-         "give the matrix as it was returned, or its mask")
-  }
-  mask
-}
-
-check_mask <- function(mask, img) {
-  cifti <- img$header$cifti
-  if (is.null(cifti) && length(mask$size) != 3L) fail_dimensions("mask", mask$size)
-  if (!identical(as.integer(mask$size), as.integer(img$size))) {
-    if (is.null(cifti)) fail("'mask' is ", show_size(mask$size), ", but a volume of 'img' is ", show_size(img$size))
-    fail("'mask' has ", show_size(mask$size), " values, but 'img' has ", show_models(cifti))
-  }
-  if (is.null(cifti)) {
-    check_same_grid(mask$header, img$header, img$size, "mask", "img")
-  } else if (!is.null(mask$header$cifti)) {
-    check_same_brain(mask$header$cifti, cifti, "mask", "img")
-  }
-  mask
-}
-
-# Where the mask is neither zero nor NA, or above a number; in the array's order.
-inside_mask <- function(mask, above = NULL) {
-  inside <- which(if (is.null(above)) mask$values != 0 else mask$values > check_number(above, "above"))
-  if (!length(inside)) {
-    fail("'", mask$name, "' is empty: each of its ", format_count(length(mask$values)), " voxels is ",
-         if (is.null(above)) "0 or NA" else paste("at most", format(above), "or NA"))
-  }
-  inside
-}
-
-check_number <- function(value, name) {
-  if (!is.numeric(value) || length(value) != 1L || !is.finite(value)) {
-    fail("'", name, "' must be a number, not ", show_value(value))
-  }
-  value
+empty_series <- function(img, mask_header, voxels, times) {
+  x <- matrix(if (img$whole) 0L else 0, length(times), length(voxels))
+  kept <- array(FALSE, img$size)
+  kept[voxels] <- TRUE
+  attr(kept, "header") <- if (is.null(img$header)) mask_header else img$header
+  class(kept) <- image_class(kept)
+  attr(x, "mask") <- kept
+  if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
+  class(x) <- VOXEL_CLASS
+  x
 }
 
 # Numbers of the volumes to keep, ascending.
@@ -252,16 +152,4 @@ report_dropped <- function(dropped, all) {
   if (dropped > 0L) {
     message(format_count(dropped), " of ", n_of(all, "voxel"), " dropped: constant over time or all NA")
   }
-}
-
-fail_values <- function(values, n, name) {
-  given <- if (is.matrix(values)) show_size(dim(values)) else format_count(length(values))
-  fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside '", name,
-       "', not ", given,
-       if (is.matrix(values) && ncol(values) == n) {
-         "; maps, or volumes, go by columns: t(values)"
-       } else {
-         paste0("; voxelMatrix() drops voxels that do not vary: as '", name, "' give the matrix x that it returned, ",
-                "or attr(x, \"mask\")")
-       })
 }

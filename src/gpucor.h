@@ -188,6 +188,13 @@ static inline double gcor_value(const gcor_segment *segment, int64_t k) {
     return segment->floats ? segment->floats[k] : segment->doubles[k];
 }
 
+/* Returns values k .. k+n-1 as doubles, where they are, or converted to doubles in scratch[n]. Any thread. */
+static inline const double *gcor_segment_values(const gcor_segment *segment, int64_t k, int64_t n, double *scratch) {
+    if (segment->doubles) return segment->doubles + k;
+    for (int64_t l = 0; l < n; l++) scratch[l] = segment->floats[k + l];
+    return scratch;
+}
+
 /* Value k, exact if the segment has refine(). Any thread. */
 static inline double gcor_exact_value(const gcor_segment *segment, int64_t k) {
     const int32_t element = (int32_t)k;
@@ -209,6 +216,7 @@ typedef enum {
  * sink gets its values through take(). */
 typedef struct {
     const char *name; /* (required) also the mark in a saved file */
+    size_t size;      /* (required) bytes of the sink's struct, for gcor_sink_new() */
     /* (optional; 0: no) Non-zero if every value is kept: writing them then bounds the run, unless products are long. */
     int keeps_all;
     /* (required) Consume a segment. Called by several threads at once, each with its own index `thread` below
@@ -220,9 +228,9 @@ typedef struct {
     /* (optional; NULL: all coefficients are needed) Returns the size below which a coefficient is not needed; it may
      * rise from tile to tile. */
     double (*min)(const gcor_sink *sink);
-    /* (optional; NULL: one worker does the run) *other: an empty sink with the same settings, for a worker with that
-     * context; NULL after an error. The caller merges it or frees it. */
-    gcor_status (*fork)(gcor_sink *sink, gcor_context *context, gcor_sink **other);
+    /* (optional; NULL: nothing to do) Make a copy of a sink an empty one with the same settings, for a worker with that
+     * context: set all results, and every pointer to them, also before an error. */
+    gcor_status (*allocate)(gcor_sink *sink, gcor_context *context);
     /* (optional; NULL: one worker does the run) Move what `other`, a fork that saw other tiles, has found into `sink`.
      * `other` is empty then, and still the caller's. */
     gcor_status (*merge)(gcor_sink *sink, gcor_context *context, gcor_sink *other);
@@ -235,8 +243,8 @@ typedef struct {
      * variable at position k is number rows[k], or cols[k] on the columns' side; NULL: not permuted. The sink of a
      * triangle is given the same array twice. */
     gcor_status (*unpermute)(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
-    /* (required) */
-    void (*free)(gcor_sink *sink);
+    /* (optional; NULL: there is nothing but the struct) Free what the sink owns, but not the struct. */
+    void (*release)(gcor_sink *sink);
 } gcor_sink_type;
 
 /* The first member of every sink. */
@@ -247,8 +255,13 @@ struct gcor_sink {
     int approximate;      /* non-zero: take() accepts approximate segments, and calls refine() where it needs to */
     gcor_form form;
     const gcor_pairs *pairs; /* set for a run with a pair mask: only these pairs need be delivered. NULL: all of them */
-    int of_overlaps; /* set for a run of topological overlaps (overlap.h): values are floats, and no coefficients */
 };
+
+/* Returns a new, empty sink with the settings of `like`, a struct of the sink's kind; NULL after an error. The caller
+ * frees it with gcor_sink_free(). */
+void *gcor_sink_new(gcor_context *context, const void *like);
+/* The same for a worker with that context: *other is the caller's, to merge or to free. */
+gcor_status gcor_sink_fork(const gcor_sink *sink, gcor_context *context, gcor_sink **other);
 
 /* Call the type's functions; those that are NULL do nothing. gcor_sink_free() allows NULL. */
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
@@ -293,8 +306,9 @@ typedef struct {
     /* (required) Free everything. NULL is allowed. */
     void (*close)(gcor_state *state);
 
-    /* (required) Begin a run into `sink`, by the worker that owns the context. After an error there is no end(). */
-    gcor_status (*begin)(gcor_state *state, gcor_context *context, gcor_sink *sink);
+    /* (required) Begin a run into `sink`, by the worker that owns the context. kind: of the operands, of the first data
+     * set if there are several. After an error there is no end(). */
+    gcor_status (*begin)(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind);
     /* (required) End the run, also after an error: nothing is in flight when it returns. Buffers that a later run can
      * use are kept, up to a limit. */
     void (*end)(gcor_state *state);
@@ -314,8 +328,8 @@ typedef struct {
     void (*release)(gcor_state *state, gcor_operand *operand); /* (required) */
 
     /* (required) Multiply a tile, which lies within both operands, and deliver its values to the run's sink, now or
-     * later. The operands stay until finish(). Operands of kind GCOR_ADJACENCY are of type gcor_adjacency, in host
-     * memory or where a run on this device has left them (keeps_adjacency); their sink has of_overlaps, and the tile is
+     * later. The operands stay until finish(). Operands of kind GCOR_ADJACENCY are parts of a gcor_adjacency, in host
+     * memory or where a run on this device has left them (keeps_adjacency); their values are floats, and the tile is
      * one that plan_overlap() asks for. */
     gcor_status (*multiply)(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
                             const gcor_tile *tile);
@@ -335,6 +349,8 @@ typedef struct {
     gcor_status (*plan_overlap)(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
     /* (optional; NULL: a negligible amount) Returns the min bytes of host memory for such a run beside its result. */
     int64_t (*overlap_memory)(int64_t n_var);
+    /* (optional; NULL: none) Products of all coefficients with a vector. */
+    const struct gcor_gram_type *gram; /* engine/gram.h */
 
     /* Properties (optional; 0: no). */
     int keeps_adjacency; /* adjacencies stay on the device that made them */

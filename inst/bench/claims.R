@@ -54,11 +54,11 @@ spans <- function(pattern, text, ...) {
   cbind(at, at + attr(at, "match.length") - 1)
 }
 
-# In the README: every digit from the heading about speed to the next heading.
+# In the README: every number from the heading about speed to the next heading.
 looked_for <- function(file, text) {
   found <- do.call(rbind, lapply(LOOKS, spans, text, perl = TRUE))
   if (file != "README.md") return(found)
-  section <- spans("## How fast, how exact.*?(?=## )", text, perl = TRUE)
+  section <- spans("## Speed and accuracy.*?(?=## )", text, perl = TRUE)
   numbers <- spans(NUMBER, text, perl = TRUE)
   rbind(found, numbers[numbers[, 1] > section[1] & numbers[, 2] < section[2], , drop = FALSE])
 }

@@ -5,7 +5,7 @@
 library(gpucor)
 
 agree <- function(x, y = NULL, method, use = "everything") {
-  ours <- suppressWarnings(gpuCor(x, y, use, method, output = "matrix", backend = "cuda"))
+  ours <- suppressWarnings(gpuCor(x, y, method, use, output = "matrix", backend = "cuda"))
   truth <- suppressWarnings(cor(x, y, use, method))
   stopifnot(all.equal(ours, truth, tolerance = if (method == "kendall") 1e-12 else 1e-6))
 }
@@ -89,8 +89,8 @@ alike(gpuCorNetwork, c(subjects, mirrored), p.value = 0.05, combine = "fisher", 
 alike(gpuCorTest, distinct, method = "spearman", take = function(r) r$p.value)
 alike(gpuConnectivity, ties, threshold = c(0.1, 0.2), maps = c("mean", "z", "icc"), take = function(r) r$z,
       within = 1e-6)
-same(gpuCorNetwork, distinct, threshold = 0.1, pairs = within(rep_len(1:3, ncol(distinct))))
-alike(gpuCorWindows, ties, width = 20, step = 5, keep = "moments", take = function(r) as.vector(r$sd))
+same(gpuCorNetwork, distinct, threshold = 0.1, pairs = pairMask(rep_len(1:3, ncol(distinct)), same = TRUE))
+alike(gpuCorWindows, ties, width = 20, step = 5, output = "moments", take = function(r) as.vector(r$sd))
 same(gpuCorNetwork, distinct, threshold = 0.1, method = "bicor")
 alike(gpuCor, distinct, covariates = distinct[, 1:2], method = "spearman")
 # Topological overlap: adjacencies and their products by bands, to a result and to a host sink.

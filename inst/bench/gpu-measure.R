@@ -141,7 +141,7 @@ call_of <- function(row, x) {
   if (row$kind == "network") return(function() gpuCorNetwork(x, density = DENSITY, method = row$method))
   function() {
     task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = BEYOND), "absolute", "everything",
-                                  row$method, NULL)
+                                  row$method, gpucor:::new_settings(gpuControl()))
     gpucor:::edge_pass(task, BEYOND)
   }
 }

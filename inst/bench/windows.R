@@ -51,10 +51,10 @@ run_regions <- function() {
   one_by_one <- function(f) for (k in starts) f(x[k:(k + 59), ])
   say("regions: 94 x 1,200, width 60, step 1: 1,141 windows")
   say("  %-34s %7.3f s", "gpuCorWindows()", seconds(function() gpuCorWindows(x, 60), 10))
-  moments <- function() gpuCorWindows(x, 60, keep = "moments")
-  say("  %-34s %7.3f s", "gpuCorWindows(keep = \"moments\")", seconds(moments, 10))
-  degrees <- function() gpuCorWindows(x, 60, keep = "connectivity", threshold = 0.3)
-  say("  %-34s %7.3f s", "gpuCorWindows(keep = \"connectivity\")", seconds(degrees, 10))
+  moments <- function() gpuCorWindows(x, 60, output = "moments")
+  say("  %-34s %7.3f s", "gpuCorWindows(output = \"moments\")", seconds(moments, 10))
+  degrees <- function() gpuCorWindows(x, 60, output = "connectivity", threshold = 0.3)
+  say("  %-34s %7.3f s", "gpuCorWindows(output = \"connectivity\")", seconds(degrees, 10))
   say("  %-34s %7.3f s", "one by one, gpuCor()", seconds(function() one_by_one(gpuCor)))
   say("  %-34s %7.3f s", "one by one, cor()", seconds(function() one_by_one(stats::cor)))
 }
@@ -71,7 +71,7 @@ run_maps <- function() {
     alone <- seconds(one)
     stages <- .Call(gpucor:::r_stages)
     wire <- 4 * length(first) / 50e9
-    windows <- function() do.call(gpuCorWindows, c(list(x, 30, keep = "connectivity"), by))
+    windows <- function() do.call(gpuCorWindows, c(list(x, 30, output = "connectivity"), by))
     all <- seconds(windows, 2)
     say("  %-34s %7.2f s, floor %.2f s (products %.1f ms and wire %.1f ms a window)", what, all,
         n * max(stages[2], wire), 1000 * stages[2], 1000 * wire)
@@ -83,7 +83,7 @@ run_maps <- function() {
 
 run_spread <- function() {
   x <- series(165, 20000)
-  call <- function() gpuCorWindows(x, 30, keep = "moments", density = 0.001)
+  call <- function() gpuCorWindows(x, 30, output = "moments", density = 0.001)
   all <- seconds(call, 1)
   pairs <- 20000 * 19999 / 2 * 136
   say("spread: 20,000 x 165, width 30, step 1: the most variable 0.1 %% of the pairs")

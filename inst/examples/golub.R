@@ -1,6 +1,5 @@
-# All pairs of 3,051 genes in 38 samples of acute leukaemia (Golub et al. 1999, package multtest
-# of Bioconductor), by Kendall's tau. Prints a summary and writes golub-kendall.png into the
-# working directory.
+# Kendall's tau of all pairs of 3,051 genes in 38 samples of acute leukemia (Golub et al. 1999, Bioconductor's package
+# multtest). Prints a summary and writes golub-kendall.png to the working directory.
 library(gpucor)
 if (!requireNamespace("multtest", quietly = TRUE)) {
   stop("the data come with package multtest: apt-get install r-bioc-multtest, or BiocManager::install(\"multtest\")")
@@ -16,16 +15,16 @@ info <- gpuInfo()
 gpu <- info$devices[info$devices$id == getGpuId(), ]
 if (info$default == "cuda") {
   where <- paste0("CUDA, ", gpu$name)
-  opening <- system.time(gpuCor(genes[, 1:2]))[["elapsed"]] # once in a session
+  opening <- system.time(gpuCor(genes[, 1:2]))[["elapsed"]] # once per session
 } else {
   where <- paste0("CPU, ", info$threads, " threads, ", info$instructions[1])
 }
 seconds <- system.time(tau <- gpuCor(genes, method = "kendall"))[["elapsed"]]
 
-# ---- which genes to believe
+# ---- genes above the detection floor
 #
-# The data were cut off below, at a value that differs from sample to sample. A gene that is at
-# this floor in most samples shows the floors and not itself, and any two such genes agree.
+# Values were truncated at a floor that differs between samples. Genes that are at this floor in many samples correlate
+# only because of the floors.
 lowest <- apply(genes, 1, min)
 at_floor <- colMeans(genes - lowest < 1e-3)
 measured <- which(at_floor < 0.1)
@@ -40,7 +39,7 @@ strongest <- function(n, sign) {
 }
 number <- function(n) format(n, big.mark = ",")
 
-cat("Kendall's tau-b of all pairs of genes, acute leukaemia (Golub et al. 1999)\n\n")
+cat("Kendall's tau-b of all pairs of genes, acute leukemia (Golub et al. 1999)\n\n")
 fact <- function(name, ...) cat(sprintf("  %-9s ", name), ..., "\n", sep = "")
 fact("genes", number(ncol(genes)))
 fact("samples", nrow(genes))
@@ -51,7 +50,7 @@ if (info$default == "cuda") fact("", "opening the GPU took ", format(opening, di
 cat("\n", number(ncol(genes) - length(measured)), " genes are at the detection floor in at least a tenth of the ",
     "samples.\nAmong the other ", number(length(measured)), ", the strongest pairs are\n\n", sep = "")
 strongest(8, +1)
-cat("\nand the most opposed\n\n")
+cat("\nand the most negative\n\n")
 strongest(8, -1)
 
 # ---- the picture

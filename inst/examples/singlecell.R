@@ -1,16 +1,14 @@
-# Simulated counts of single cells, with the truth about them: which genes go together.
-#
-# Cells differ in depth, and in how active each of some programs is in them; a gene has a level of its own, and may
-# follow one program. Counts are negative binomial:
+# Simulates counts of single cells with known co-expression. Counts are negative binomial:
 #
 #   depth of a cell      d ~ lognormal(0, 0.35)
-#   activity             a ~ gamma(0.4) of each program in each cell: in most cells hardly any, in some much
-#   level of a gene      b ~ normal(-2, 1.1), response r ~ exponential(0.7), 0 where it follows none
-#   count                x ~ negative binomial of mean d exp(b) (1 + r a), variance mean + mean^2 / 2
+#   activity             a ~ gamma(0.4) for each program in each cell: low in most cells, high in some
+#   level of a gene      b ~ normal(-2, 1.1)
+#   response of a gene   r ~ exponential(0.7), or 0 if the gene follows no program
+#   count                x ~ negative binomial with mean d exp(b) (1 + r a) and variance mean + mean^2 / 2
 #
-# Four genes of twelve follow no program, the others one of `programs`, in turn.
+# Four of twelve genes follow no program; the others follow one of `programs`, in rotation.
 #
-# Returns list(counts: dgCMatrix, genes x cells, as experiments have them; program: of each gene, 0: none).
+# Returns list(counts: dgCMatrix, genes x cells, as in experiments; program: of each gene, or 0 for none).
 simulate_cells <- function(n_genes, n_cells, programs = 8, seed = 1) {
   set.seed(seed)
   depth <- rlnorm(n_cells, 0, 0.35)

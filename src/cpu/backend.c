@@ -5,6 +5,7 @@
 #include "../base/isa.h"
 #include "../base/os.h"
 #include "../base/triangle.h"
+#include "../sink/adjacency.h"
 
 #include <stdlib.h>
 
@@ -37,7 +38,8 @@ void cpu_close(gcor_state *state) {
     gcor_free(state);
 }
 
-gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink) {
+gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
+    (void)kind;
     state->kernels = cpu_kernels_of(gcor_isa());
     if (!state->kernels)
         return gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
@@ -76,18 +78,26 @@ static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs
 static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
                                 const gcor_tile *tile) {
     const cpu_operand *a = (const cpu_operand *)rows, *b = (const cpu_operand *)cols;
+    cpu_product product;
     gcor_status status = gcor_begin_tile(state->sink, state->context, tile);
     if (status) return status;
     switch (rows->kind) {
     case GCOR_REAL:
-    case GCOR_DOUBLE: status = cpu_multiply_real(state, a, b, tile); break;
+    case GCOR_DOUBLE:
+        product = cpu_real_product(state, a);
+        status = cpu_sum_slices(state, &product, a, b, tile);
+        break;
     case GCOR_SIGN:
-    case GCOR_SIGN_COMMON: status = cpu_multiply_sign(state, a, b, tile); break;
+    case GCOR_SIGN_COMMON:
+        product = cpu_sign_product(a, b, tile);
+        status = cpu_is_cheaper_by_pairs(state, a, b, tile, product.mode) ? cpu_kendall_tile(state, a, b, tile)
+                                                                          : cpu_sum_slices(state, &product, a, b, tile);
+        break;
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON:
-    case GCOR_PAIR_COMMON: status = cpu_multiply_pairwise(state, a, b, tile); break;
+    case GCOR_PAIR_COMMON: status = cpu_pairwise_tile(state, a, b, tile); break;
     case GCOR_ADJACENCY:
-        status = cpu_multiply_adjacencies(state, (const gcor_adjacency *)rows, (const gcor_adjacency *)cols, tile);
+        status = cpu_overlap_tile(state, gcor_adjacency_of_operand(rows), gcor_adjacency_of_operand(cols), tile);
         break;
     default: status = gcor_fail(state->context, GCOR_BAD_INPUT, "operands of kind %d", (int)rows->kind);
     }
@@ -118,4 +128,5 @@ const gcor_backend gcor_cpu = {
     .overlap_side = cpu_overlap_side,
     .plan_overlap = cpu_plan_overlap,
     .overlap_memory = cpu_overlap_memory,
+    .gram = &cpu_gram,
 };

@@ -1,14 +1,13 @@
 /* Declarations shared by the files of the CPU back end. Columns, and the blocks of a tile, are divided among threads.
  *
  *   prepare.c           columns -> operand
- *   product.c           a tile: packs its variables in micro-panels, multiplies its blocks, delivers them to the sink
+ *   product.c           a tile: packs its variables in micro-panels, computes its blocks, delivers them to the sink
  *     real.c sign.c       products of real numbers and of signs
- *     kernels.c           the inner loops (kernels.h) for each instruction set: kernel_real.h, kernel_sign.h and
- *                         kernel_levels.h, by the vectors of isa_plain.h, isa_avx2.h, isa_avx512.h, isa_neon.h
- *   kendall.c           a tile of signs pair by pair, if that is faster
- *     knight.c levels.c   by sorting, and by contingency tables
- *   pairwise.c          a tile of pairwise-complete pairs, except for signs
- *   overlap.c           the product of adjacencies (measure/overlap.h) */
+ *     kernels.h           the inner loops; kernels.c finds those of an instruction set, each of which has a file
+ * isa_*.c that defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
+ * kernel_levels.h; float_sums.h is for machines without fused multiply-add kendall.c           a tile of signs pair by
+ * pair, if that is faster knight.c levels.c   by sorting, and by contingency tables pairwise.c          a tile of
+ * pairwise-complete pairs, except for signs overlap.c           the product of adjacencies (measure/overlap.h) */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
@@ -65,7 +64,7 @@ struct gcor_state {
 /* backend.c: gcor_backend's functions of these names, for the files of this folder. */
 gcor_status cpu_open(gcor_context *context, int device, gcor_state **state);
 void cpu_close(gcor_state *state);
-gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink);
+gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind);
 void cpu_end(gcor_state *state);
 int64_t cpu_memory(const gcor_state *state);
 
@@ -104,18 +103,22 @@ struct cpu_product {
     /* Pack elements first .. first+n-1 of the variables from `var` on into one micro-panel. Any thread. */
     void (*pack)(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                  int64_t first, int64_t n, char *micro_panel, void *work);
-    /* Multiply n elements of CPU_KERNEL_ROWS variables, from `rows` on, by those of the micro-panel at `cols`. Any
-     * thread. */
-    void (*multiply)(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
-                     void *sums);
+    /* Dot products over n elements of CPU_KERNEL_ROWS variables, from `rows` on, with those of the micro-panel at
+     * `cols`: set, or with `add` added to the sums. Any thread. */
+    void (*dot)(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
+                void *sums);
     /* Deliver a block's sums, which it may overwrite, to the sink. Any thread. */
     void (*deliver)(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                     const cpu_operand *cols, const gcor_tile *block, void *sums);
 };
 
-/* product.c */
-gcor_status cpu_multiply_packed(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
-                                const cpu_operand *cols, const gcor_tile *tile);
+/* real.c, sign.c: the products of REAL and DOUBLE operands, and of the signs of a tile. */
+cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows);
+cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile);
+
+/* product.c: compute a tile, slice by slice. */
+gcor_status cpu_sum_slices(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
+                           const cpu_operand *cols, const gcor_tile *tile);
 
 /* real.c: gcor_backend's pairs(). */
 void cpu_pairs(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row, int64_t col,
@@ -126,21 +129,19 @@ int64_t cpu_overlap_side(int64_t n_var);
 int64_t cpu_overlap_memory(int64_t n_var);
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
-/* kendall.c: true if cpu_multiply_by_pairs() is faster for a tile of signs than planes of that mode. */
+/* gram.c: gcor_backend's gram. */
+extern const struct gcor_gram_type cpu_gram;
+
+/* kendall.c: true if cpu_kendall_tile() is faster for a tile of signs than planes of that mode. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                             const gcor_tile *tile, cpu_sign_mode mode);
 
-/* Multiply a tile, by kind of operand: real.c, sign.c, kendall.c, pairwise.c. */
-gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+/* Compute a tile whose pairs are no products of micro-panels: kendall.c, pairwise.c, overlap.c. */
+gcor_status cpu_kendall_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                             const gcor_tile *tile);
+gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile);
-gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile);
-gcor_status cpu_multiply_by_pairs(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                                  const gcor_tile *tile);
-gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                                  const gcor_tile *tile);
-
-gcor_status cpu_multiply_adjacencies(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
-                                     const gcor_tile *tile); /* overlap.c */
+gcor_status cpu_overlap_tile(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
+                             const gcor_tile *tile);
 
 #endif

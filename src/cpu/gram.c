@@ -1,4 +1,4 @@
-#include "gram.h"
+#include "../engine/gram.h"
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
@@ -13,7 +13,7 @@
 
 enum { BLOCK = 1024 }; /* variables per block; each block sums its own part of X v */
 
-struct cpu_gram {
+struct gcor_gram {
     gcor_state *state;
     cpu_operand *columns;
 };
@@ -23,7 +23,7 @@ static double inverse_of(const cpu_operand *o, int64_t j) {
     return o->head.norm[j] > 0 ? 1 / sqrt(o->head.norm[j]) : 0;
 }
 
-int cpu_gram_has(const cpu_gram *gram, int64_t j) {
+static int has(const gcor_gram *gram, int64_t j) {
     return gram->columns->head.norm[j] > 0;
 }
 
@@ -70,7 +70,7 @@ static void add_block(const cpu_operand *o, int64_t b, const double *v, double *
     }
 }
 
-gcor_status cpu_gram_times(const cpu_gram *gram, gcor_context *context, const double *v, double *result) {
+static gcor_status times(const gcor_gram *gram, gcor_context *context, const double *v, double *result) {
     const cpu_operand *o = gram->columns;
     int64_t n = o->head.n_obs, blocks = (o->head.n_var + BLOCK - 1) / BLOCK;
     double *parts = gcor_alloc(context, (blocks + 1) * (n + 1), sizeof *parts, "a product with a vector");
@@ -104,14 +104,14 @@ static gcor_status kind_of(gcor_context *context, const gcor_job *job, const gco
                      observations->common ? ", each pair of which has observations of its own," : "");
 }
 
-static gcor_status prepare(gcor_context *context, gcor_job *job, const gcor_design *design,
-                           const gcor_observations *observations, cpu_gram *gram) {
+static gcor_status prepare_columns(gcor_context *context, gcor_job *job, const gcor_design *design,
+                                   const gcor_observations *observations, gcor_gram *gram) {
     const gcor_columns columns = {job->x, observations->observed, observations->n_obs, design};
     gcor_operand *operand;
     gcor_kind kind;
     gcor_status status = kind_of(context, job, design, observations, &kind);
     if (!status) status = cpu_open(context, 0, &gram->state);
-    if (!status) status = cpu_begin(gram->state, context, NULL);
+    if (!status) status = cpu_begin(gram->state, context, NULL, kind);
     if (!status) status = cpu_prepare(gram->state, &columns, job->measure, kind, 0, job->x->n_var, &operand);
     if (status) return status;
     gram->columns = (cpu_operand *)operand;
@@ -120,7 +120,14 @@ static gcor_status prepare(gcor_context *context, gcor_job *job, const gcor_desi
     return GCOR_OK;
 }
 
-gcor_status cpu_gram_new(gcor_context *context, gcor_job *job, cpu_gram **gram) {
+static void release(gcor_gram *gram) {
+    if (!gram) return;
+    if (gram->columns) cpu_release(gram->state, &gram->columns->head);
+    cpu_close(gram->state);
+    gcor_free(gram);
+}
+
+static gcor_status prepare(gcor_context *context, gcor_job *job, gcor_gram **gram) {
     gcor_observations observations;
     gcor_design *design;
     *gram = NULL;
@@ -128,22 +135,17 @@ gcor_status cpu_gram_new(gcor_context *context, gcor_job *job, cpu_gram **gram) 
     if (status) return status;
     job->n_obs_used = observations.n_obs;
     status = gcor_design_pick(context, job->design, observations.observed, observations.n_obs, &design);
-    cpu_gram *fresh = gcor_alloc(context, 1, sizeof *fresh, "the prepared columns");
-    if (fresh) *fresh = (cpu_gram){NULL, NULL};
+    gcor_gram *fresh = gcor_alloc(context, 1, sizeof *fresh, "the prepared columns");
+    if (fresh) *fresh = (gcor_gram){NULL, NULL};
     if (!fresh) status = GCOR_NO_MEMORY;
-    if (!status) status = prepare(context, job, design, &observations, fresh);
+    if (!status) status = prepare_columns(context, job, design, &observations, fresh);
     gcor_design_free(design);
     gcor_free(observations.observed);
     if (status)
-        cpu_gram_free(fresh);
+        release(fresh);
     else
         *gram = fresh;
     return status;
 }
 
-void cpu_gram_free(cpu_gram *gram) {
-    if (!gram) return;
-    if (gram->columns) cpu_release(gram->state, &gram->columns->head);
-    cpu_close(gram->state);
-    gcor_free(gram);
-}
+const struct gcor_gram_type cpu_gram = {.prepare = prepare, .free = release, .has = has, .times = times};

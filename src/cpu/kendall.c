@@ -201,8 +201,8 @@ static void multiply(tile_of_pairs *t) {
     gcor_for_each(t->state->context->threads, t->tile->n_row * t->pieces, work_on_piece, t);
 }
 
-gcor_status cpu_multiply_by_pairs(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                                  const gcor_tile *tile) {
+gcor_status cpu_kendall_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                             const gcor_tile *tile) {
     gcor_context *context = state->context;
     int64_t n = rows->head.n_obs;
     tile_of_pairs t = {.state = state,

@@ -31,14 +31,8 @@ typedef struct {
 typedef enum {
     CPU_UNTIED, /* no ties: greater */
     CPU_TIED,   /* also `untied` */
-    CPU_COMMON, /* also `present`: there are missing values */
-    CPU_SIGN_MODES
+    CPU_COMMON  /* also `present`: there are missing values */
 } cpu_sign_mode;
-
-typedef void (*cpu_sign_sums)(const cpu_planes *rows, const cpu_planes *cols, int64_t words, int add, int64_t *sums);
-/* score: a column's n_obs scores (NaN: missing) twice, and room for 64 more. Writes bits first .. first+bits-1
- * of the order of coefficient.h to words a micro-panel's width apart. */
-typedef void (*cpu_sign_pack)(const float *score, int64_t n_obs, int64_t first, int64_t bits, const cpu_planes *planes);
 
 typedef struct cpu_kernels {
     const char *name;
@@ -61,11 +55,13 @@ typedef struct cpu_kernels {
     /* out[i] = the sum of x and column which[i] as slices() computes it. */
     void (*slice_dots)(const float *x, const float *columns, int64_t stride, const int32_t *which, int64_t count,
                        int64_t n, double *out);
-    /* Sums of products of signs; for CPU_UNTIED, minus the number of pairs of observations. CPU_COMMON also counts,
-     * at sums + CPU_BLOCK_PAIRS, the complete pairs of observations that are untied in the row's variable, and at
-     * sums + 2 * CPU_BLOCK_PAIRS those untied in the column's. */
-    cpu_sign_sums signs[CPU_SIGN_MODES];
-    cpu_sign_pack pack[CPU_SIGN_MODES];
+    /* Sums of products of signs; if `greater` is the only plane, minus the number of pairs of observations. With
+     * `present` it also counts, at sums + CPU_BLOCK_PAIRS, the complete pairs of observations that are untied in the
+     * row's variable, and at sums + 2 * CPU_BLOCK_PAIRS those untied in the column's. */
+    void (*signs)(const cpu_planes *rows, const cpu_planes *cols, int64_t words, int add, int64_t *sums);
+    /* Packs the planes. score: a column's n_obs scores (NaN: missing) twice, and room for 64 more. Writes bits
+     * first .. first+bits-1 of the order of coefficient.h to words a micro-panel's width apart. */
+    void (*pack)(const float *score, int64_t n_obs, int64_t first, int64_t bits, const cpu_planes *planes);
     /* How many bits are in both, of each of n_a sets of a and n_b of b, of `words` words one after the other (whole
      * vectors): to table[i * stride + k]. */
     void (*levels)(const uint64_t *a, int n_a, const uint64_t *b, int n_b, int64_t words, int64_t *table,
@@ -83,6 +79,9 @@ typedef struct cpu_kernels {
                                  const double *other_inverse, int64_t n, float *out);
     void (*own_coefficients)(double *products, const double *norm, const double *other_norm, int64_t n);
 } cpu_kernels;
+
+/* isa_*.c: the table of each instruction set, where the compiler knows it. */
+extern const cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_neon, cpu_kernels_plain;
 
 /* The kernels for an instruction set that the processor has (base/isa.h); NULL for NULL. Any thread. */
 const cpu_kernels *cpu_kernels_of(const char *isa);

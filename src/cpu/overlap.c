@@ -127,8 +127,8 @@ static void work_on_block_number(void *argument, int thread, int64_t b) {
     work_on_block(o, thread, &block);
 }
 
-gcor_status cpu_multiply_adjacencies(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
-                                     const gcor_tile *tile) {
+gcor_status cpu_overlap_tile(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
+                             const gcor_tile *tile) {
     gcor_context *context = state->context;
     overlaps o = {.state = state, .row_slab = rows, .col_slab = cols, .tile = tile};
     o.sums = cpu_reserve(context, &state->sums, context->threads, ROWS * COLS * sizeof(double));

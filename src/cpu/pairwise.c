@@ -181,8 +181,8 @@ static void work_on_block(void *argument, int thread, int64_t b) {
     }
 }
 
-gcor_status cpu_multiply_pairwise(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                                  const gcor_tile *tile) {
+gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                              const gcor_tile *tile) {
     gcor_context *context = state->context;
     tile_of_pairs t = {.state = state, .rows = rows, .cols = cols, .tile = tile, .work_bytes = work_bytes(rows)};
     t.work = cpu_reserve(context, &state->work, t.work_bytes * context->threads, 1);

@@ -1,5 +1,5 @@
 /* A tile as a product of micro-panels. All threads pack the tile's variables; then each thread takes blocks of the
- * tile, multiplies a block and hands it to the sink while it is in the thread's cache. Variables that are too long to
+ * tile, computes a block and hands it to the sink while it is in the thread's cache. Variables that are too long to
  * be packed at once are packed slice by slice, and the sums of all blocks are kept in between. */
 #include "cpu.h"
 
@@ -89,47 +89,31 @@ static int is_outside(const tile_product *t, const gcor_tile *block, int64_t c) 
     return t->state->sink->pairs && cpu_is_outside(t->state, &part);
 }
 
-/* Multiplies n elements of the block's pairs, CPU_KERNEL_ROWS rows by one micro-panel at a time. Sums of pairs outside
- * of the mask are not set. */
-static void sum_chunk(const tile_product *t, const gcor_tile *block, int64_t first, int64_t n, int add, char *sums) {
-    const cpu_product *p = t->product;
-    int64_t width = micro_panel_width(p);
-    int outside = 0;
-    for (int64_t c = 0; c < block->n_col; c += width) {
-        if (c % GCOR_PAIR_BLOCK == 0) outside = is_outside(t, block, c);
-        for (int64_t r = 0; !outside && r < block->n_row; r += CPU_KERNEL_ROWS) {
-            gcor_tile part = {block->row + r, CPU_KERNEL_ROWS, block->col + c, width};
-            if (gcor_tile_pairs(&part, t->state->sink->shape) == 0) continue;
-            char *rows = micro_panel_of(p, t->packed_rows, part.row - t->tile->row) + first * CPU_MICRO_PANEL_BYTES;
-            char *cols = micro_panel_of(p, t->packed_cols, part.col - t->tile->col) + first * CPU_MICRO_PANEL_BYTES;
-            p->multiply(t->state, p, rows, cols, n, add, sums + (r * CPU_BLOCK_COLS + c) * sum_bytes(p));
-        }
-    }
-}
-
-/* Sums block b over the current slice; after the last slice, delivers its coefficients to the sink. */
+/* Sums block b over the current slice, one chunk after the other, CPU_KERNEL_ROWS rows by one micro-panel at a time.
+ * Sums of pairs outside of the mask are not set. After the last slice, delivers the coefficients to the sink. */
 static void compute_block(void *argument, int thread, int64_t b) {
     const tile_product *t = argument;
     const cpu_product *p = t->product;
     gcor_tile block = cpu_block(t->tile, b);
     char *sums = t->sums + (t->keep ? b : thread) * block_bytes(p);
-    int64_t done = 0;
+    int64_t width = micro_panel_width(p), n, done = 0;
+    int outside = 0;
     if (cpu_is_outside(t->state, &block) || gcor_stop(t->state->context)) return;
     do {
-        int64_t some = gcor_min(p->chunk > 0 ? p->chunk : CHUNK, t->n - done);
-        sum_chunk(t, &block, done, some, t->first + done > 0, sums);
-        done += some;
+        n = gcor_min(p->chunk > 0 ? p->chunk : CHUNK, t->n - done);
+        for (int64_t c = 0; c < block.n_col; c += width) {
+            if (c % GCOR_PAIR_BLOCK == 0) outside = is_outside(t, &block, c);
+            for (int64_t r = 0; !outside && r < block.n_row; r += CPU_KERNEL_ROWS) {
+                gcor_tile part = {block.row + r, CPU_KERNEL_ROWS, block.col + c, width};
+                if (gcor_tile_pairs(&part, t->state->sink->shape) == 0) continue;
+                char *rows = micro_panel_of(p, t->packed_rows, part.row - t->tile->row) + done * CPU_MICRO_PANEL_BYTES;
+                char *cols = micro_panel_of(p, t->packed_cols, part.col - t->tile->col) + done * CPU_MICRO_PANEL_BYTES;
+                p->dot(t->state, p, rows, cols, n, t->first + done > 0, sums + (r * CPU_BLOCK_COLS + c) * sum_bytes(p));
+            }
+        }
+        done += n;
     } while (done < t->n);
     if (t->first + t->n == p->length) p->deliver(t->state, p, thread, t->rows, t->cols, &block, sums);
-}
-
-static void compute_slice(tile_product *t, int64_t first, int64_t n) {
-    const gcor_tile *tile = t->tile;
-    t->first = first;
-    t->n = n;
-    pack_micro_panels(t, t->rows, t->packed_rows, tile->row, tile->n_row);
-    if (t->packed_cols != t->packed_rows) pack_micro_panels(t, t->cols, t->packed_cols, tile->col, tile->n_col);
-    gcor_for_each(t->state->context->threads, cpu_blocks(tile), compute_block, t);
 }
 
 static gcor_status reserve(tile_product *t) {
@@ -145,8 +129,8 @@ static gcor_status reserve(tile_product *t) {
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-gcor_status cpu_multiply_packed(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
-                                const cpu_operand *cols, const gcor_tile *tile) {
+gcor_status cpu_sum_slices(gcor_state *state, const cpu_product *product, const cpu_operand *rows,
+                           const cpu_operand *cols, const gcor_tile *tile) {
     gcor_context *context = state->context;
     int diagonal = rows == cols && tile->row == tile->col && tile->n_row == tile->n_col;
     tile_product t = {.state = state,
@@ -159,13 +143,14 @@ gcor_status cpu_multiply_packed(gcor_state *state, const cpu_product *product, c
                       .keep = product->length > product->slice};
     gcor_status status = reserve(&t);
     if (status) return status;
-    int64_t first = 0;
     do {
-        int64_t n = gcor_min(product->slice, product->length - first);
-        context->tile_fraction = product->length > 0 ? (double)first / (double)product->length : 0;
-        compute_slice(&t, first, n);
-        first += n;
-    } while (first < product->length && !gcor_stop(context));
+        t.n = gcor_min(product->slice, product->length - t.first);
+        context->tile_fraction = product->length > 0 ? (double)t.first / (double)product->length : 0;
+        pack_micro_panels(&t, rows, t.packed_rows, tile->row, tile->n_row);
+        if (!diagonal) pack_micro_panels(&t, cols, t.packed_cols, tile->col, tile->n_col);
+        gcor_for_each(context->threads, cpu_blocks(tile), compute_block, &t);
+        t.first += t.n;
+    } while (t.first < product->length && !gcor_stop(context));
     state->rows.of = context->error.status ? NULL : rows;
     state->rows.first = tile->row;
     state->rows.n_var = tile->n_row;

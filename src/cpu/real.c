@@ -16,26 +16,17 @@ static const float *column_of(const cpu_operand *o, int64_t var) {
     return o->columns + (var - o->head.first) * o->stride;
 }
 
+/* Columns for approximate sums have unit length. */
 static void pack_floats(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                         int64_t first, int64_t n, char *micro_panel, void *work) {
     enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float) };
-    (void)state, (void)product, (void)work;
+    (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         int64_t own = cpu_at_most_last(operand, var + v);
         const float *column = column_of(operand, own) + first;
-        float scale = operand->scale[own - operand->head.first], *out = (float *)micro_panel + v;
-        for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k] * scale;
-    }
-}
-
-static void pack_singles(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                         int64_t first, int64_t n, char *micro_panel, void *work) {
-    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float) };
-    (void)state, (void)product, (void)work;
-    for (int v = 0; v < WIDTH; v++) {
-        const float *column = column_of(operand, cpu_at_most_last(operand, var + v)) + first;
+        float scale = state->sink->approximate ? operand->scale[own - operand->head.first] : 1;
         float *out = (float *)micro_panel + v;
-        for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
+        for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k] * scale;
     }
 }
 
@@ -62,29 +53,16 @@ static void pack_values(const gcor_state *state, const cpu_product *product, con
     }
 }
 
-static void multiply_floats(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
-                            int add, void *sums) {
-    (void)product;
-    state->kernels->floats((const float *)rows, (const float *)cols, n, add, sums);
-}
-
-static void multiply_slices(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
-                            int add, void *sums) {
-    (void)product;
-    state->kernels->slices((const float *)rows, (const float *)cols, n, add, sums);
-}
-
-static void multiply_doubles(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
-                             int add, void *sums) {
-    (void)product;
-    state->kernels->doubles((const double *)rows, (const double *)cols, n, add, sums);
-}
-
-static void multiply_values(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
-                            int add, void *sums) {
-    (void)product;
-    state->kernels->fused((const double *)rows, (const double *)cols, n, add, sums);
-}
+#define DOT(name, kernel, type, sum_type) \
+    static void name(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add, \
+                     void *sums) { \
+        (void)product; \
+        state->kernels->kernel((const type *)rows, (const type *)cols, n, add, (sum_type *)sums); \
+    }
+DOT(dot_floats, floats, float, float)
+DOT(dot_slices, slices, float, double)
+DOT(dot_doubles, doubles, double, double)
+DOT(dot_values, fused, double, double)
 
 /* ---- pairs by themselves ------------------------------------------------------------------------ */
 
@@ -207,7 +185,7 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
     }
 }
 
-static cpu_product product_of(const gcor_state *state, const cpu_operand *rows) {
+cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows) {
     int64_t n_obs = rows->head.n_obs;
     cpu_product product = {
         .length = n_obs, .slice = n_obs < SLICE ? n_obs : SLICE, .planes = 1, .sums = 1, .deliver = deliver};
@@ -215,28 +193,22 @@ static cpu_product product_of(const gcor_state *state, const cpu_operand *rows) 
         product.element = sizeof(double);
         product.chunk = GCOR_OBS_RUN;
         product.pack = pack_values;
-        product.multiply = multiply_values;
+        product.dot = dot_values;
     } else if (state->sink->approximate) {
         product.element = sizeof(float);
         product.pack = pack_floats;
-        product.multiply = multiply_floats;
+        product.dot = dot_floats;
     } else if (is_rounded(state, rows)) {
         product.element = sizeof(float);
         product.sum_bytes = sizeof(double);
         product.slice = n_obs < SINGLE_SLICE ? n_obs : SINGLE_SLICE;
         product.chunk = SINGLE_CHUNK;
-        product.pack = pack_singles;
-        product.multiply = multiply_slices;
+        product.pack = pack_floats;
+        product.dot = dot_slices;
     } else {
         product.element = sizeof(double);
         product.pack = pack_doubles;
-        product.multiply = multiply_doubles;
+        product.dot = dot_doubles;
     }
     return product;
-}
-
-gcor_status cpu_multiply_real(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile) {
-    cpu_product product = product_of(state, rows);
-    return cpu_multiply_packed(state, &product, rows, cols, tile);
 }

@@ -28,14 +28,14 @@ static void pack_signs(const gcor_state *state, const cpu_product *product, cons
         memcpy(work, score, (size_t)n_obs * sizeof *score);
         memcpy((float *)work + n_obs, score, (size_t)n_obs * sizeof *score);
         memset((float *)work + 2 * n_obs, 0, 64 * sizeof *score);
-        state->kernels->pack[product->mode](work, n_obs, bit, bits, &planes);
+        state->kernels->pack(work, n_obs, bit, bits, &planes);
     }
 }
 
-static void multiply_signs(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n,
-                           int add, void *sums) {
+static void dot_signs(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
+                      void *sums) {
     cpu_planes row = planes_at(product, rows), col = planes_at(product, cols);
-    state->kernels->signs[product->mode](&row, &col, n, add, sums);
+    state->kernels->signs(&row, &col, n, add, sums);
 }
 
 /* ---- to the sink ----------------------------------------------------------------------------- */
@@ -99,20 +99,17 @@ static cpu_sign_mode mode_of(const cpu_operand *rows, const cpu_operand *cols, c
     return free_of_ties ? CPU_UNTIED : CPU_TIED;
 }
 
-gcor_status cpu_multiply_sign(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
-                              const gcor_tile *tile) {
+cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile) {
     int64_t words = (gcor_obs_pairs(rows->head.n_obs) + 63) / 64;
     cpu_sign_mode mode = mode_of(rows, cols, tile);
-    if (cpu_is_cheaper_by_pairs(state, rows, cols, tile, mode)) return cpu_multiply_by_pairs(state, rows, cols, tile);
-    cpu_product product = {.length = words,
-                           .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
-                           .element = sizeof(uint64_t),
-                           .planes = (int)mode + 1,
-                           .sums = mode == CPU_COMMON ? 3 : 1,
-                           .mode = mode,
-                           .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),
-                           .pack = pack_signs,
-                           .multiply = multiply_signs,
-                           .deliver = deliver_signs};
-    return cpu_multiply_packed(state, &product, rows, cols, tile);
+    return (cpu_product){.length = words,
+                         .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
+                         .element = sizeof(uint64_t),
+                         .planes = (int)mode + 1,
+                         .sums = mode == CPU_COMMON ? 3 : 1,
+                         .mode = mode,
+                         .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),
+                         .pack = pack_signs,
+                         .dot = dot_signs,
+                         .deliver = deliver_signs};
 }

@@ -41,7 +41,7 @@ static void cuda_close(gcor_state *state) {
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static void begin_run(gcor_state *state) {
+static void begin_run(gcor_state *state, gcor_kind kind) {
     if (gcor_seconds() - state->asked > MEMORY_SECONDS) ask_memory(state);
     state->wgmma = state->has_wgmma;
 #ifdef GPUCOR_MMA_ON_HOPPER
@@ -49,7 +49,7 @@ static void begin_run(gcor_state *state) {
     if (getenv("GPUCOR_NO_WGMMA")) state->wgmma = false;
 #endif
     state->products->forget();
-    state->device_sink = device_sink_of(state);
+    state->device_sink = device_sink_of(state, kind);
     state->needs = state->device_sink->begin();
 }
 
@@ -68,10 +68,10 @@ static void cuda_end(gcor_state *state) {
     state->needs = {};
 }
 
-static gcor_status cuda_begin(gcor_state *state, gcor_context *context, gcor_sink *sink) {
+static gcor_status cuda_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
     state->context = context;
     state->sink = sink;
-    gcor_status status = entered(state, [&] { begin_run(state); });
+    gcor_status status = entered(state, [&] { begin_run(state, kind); });
     if (status) cuda_end(state);
     return status;
 }
@@ -171,7 +171,7 @@ static gcor_status cuda_multiply(gcor_state *state, const gcor_operand *rows, co
                                  const gcor_tile *tile) {
     return entered(state, [&] {
         if (rows->kind == GCOR_ADJACENCY)
-            return state->device_sink->overlap((const gcor_adjacency *)rows, (const gcor_adjacency *)cols, *tile);
+            return state->device_sink->overlap(gcor_adjacency_of_operand(rows), gcor_adjacency_of_operand(cols), *tile);
         check_tile(*tile);
         state->device_sink->multiply(*operand_of(rows), *operand_of(cols), *tile);
     });
@@ -208,6 +208,7 @@ extern "C" const gcor_backend gcor_cuda = {
     cuda_overlap_side,  //
     cuda_plan_entry,    //
     nullptr,            // overlap_memory
+    nullptr,            // gram
     1,                  // keeps_adjacency
     0,                  // is_host
     0,                  // has_single_pairs

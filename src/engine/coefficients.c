@@ -1,7 +1,6 @@
-/* The product of columns that the back end prepares: coefficients, of one data set or of several. */
+/* Panels of columns, which the back end prepares: for coefficients, of one data set or of several. */
 #include "../base/alloc.h"
 #include "../measure/measure.h"
-#include "session.h"
 #include "../base/triangle.h"
 #include "worker.h"
 
@@ -10,63 +9,62 @@ enum {
     SHARD_PANEL = 16384     /* variables of a panel where a run does not see all of them */
 };
 
-static const gcor_columns *columns_of(const gcor_coefficients *p, const gcor_panel *panel) {
-    const gcor_data *data = &p->work->data[panel->set];
-    return panel->is_row_side ? &data->rows : &data->cols;
-}
-
 /* ---- sizes ---------------------------------------------------------------------------- */
 
-int64_t gcor_coefficients_memory(const gcor_coefficients *p) {
-    return p->context->memory > 0 ? p->context->memory : p->backend->memory(p->state);
+int64_t gcor_coefficients_memory(const gcor_coefficients *c) {
+    int64_t given = c->head.context->memory;
+    return given > 0 ? given : gcor_backend_of(&c->head)->memory(c->head.state);
 }
 
 /* Bytes of a variable's operands in all data sets. */
-static int64_t variable_bytes(const gcor_coefficients *p) {
+static int64_t variable_bytes(const gcor_panel_maker *maker) {
+    const gcor_work *work = maker->work;
     int64_t bytes = 0;
-    for (const gcor_data *data = p->work->data; data < p->work->data + p->work->n_data; data++)
-        bytes += p->backend->column_bytes(p->state, data->kind, data->cols.n_obs);
+    for (const gcor_data *data = work->data; data < work->data + work->n_data; data++)
+        bytes += gcor_backend_of(maker)->column_bytes(maker->state, data->kind, data->cols.n_obs);
     return bytes;
 }
 
 /* The number of variables whose operands fit; `variables` if all of them do. */
-static int64_t count_fitting(const gcor_coefficients *p, int64_t variables) {
-    int64_t each = variable_bytes(p);
-    if (each < 1 || (p->context->memory == 0 && variables * each <= SMALL_BYTES)) return variables;
-    return gcor_coefficients_memory(p) / each;
+static int64_t count_fitting(const gcor_coefficients *c, int64_t variables) {
+    int64_t each = variable_bytes(&c->head);
+    if (each < 1 || (c->head.context->memory == 0 && variables * each <= SMALL_BYTES)) return variables;
+    return gcor_coefficients_memory(c) / each;
 }
 
-int gcor_coefficients_fit(const gcor_coefficients *p, int64_t side) {
-    int64_t sides = 2 * gcor_min(side, p->work->grid.n_col);
-    return count_fitting(p, sides) >= sides;
+int gcor_coefficients_fit(const gcor_coefficients *c, int64_t side) {
+    int64_t sides = 2 * gcor_min(side, c->head.work->grid.n_col);
+    return count_fitting(c, sides) >= sides;
 }
 
 /* The largest tile that the back end accepts for every data set. */
-static void plan_tiles(gcor_coefficients *p) {
-    p->tile_rows = p->tile_cols = INT64_MAX;
-    for (const gcor_data *data = p->work->data; data < p->work->data + p->work->n_data; data++) {
+static void plan_tiles(gcor_coefficients *c) {
+    const gcor_work *work = c->head.work;
+    c->tile_rows = c->tile_cols = INT64_MAX;
+    for (const gcor_data *data = work->data; data < work->data + work->n_data; data++) {
         int64_t rows, cols;
-        p->backend->tile_size(p->state, data->kind, data->cols.n_obs, &rows, &cols);
-        p->tile_rows = gcor_min(p->tile_rows, rows);
-        p->tile_cols = gcor_min(p->tile_cols, cols);
+        gcor_backend_of(&c->head)->tile_size(c->head.state, data->kind, data->cols.n_obs, &rows, &cols);
+        c->tile_rows = gcor_min(c->tile_rows, rows);
+        c->tile_cols = gcor_min(c->tile_cols, cols);
     }
 }
 
 /* One panel of all variables, if they fit and the run needs all of them. Otherwise panels are as wide as possible while
  * two of them fit, at least as wide as a tile; as many are kept as fit. */
-static gcor_tiling plan_panels(const gcor_coefficients *p) {
-    const gcor_grid *grid = &p->work->grid;
-    int is_part = p->work->job->shard.of > 1;
+static gcor_tiling plan_panels(const gcor_coefficients *c) {
+    const gcor_work *work = c->head.work;
+    const gcor_grid *grid = &work->grid;
+    int is_part = work->job->shard.of > 1;
     int64_t sides = grid->shape == GCOR_FULL ? 2 : 1, longest = gcor_max(grid->n_row, grid->n_col);
-    int64_t all = grid->shape == GCOR_FULL ? grid->n_row + grid->n_col : grid->n_col, fit = count_fitting(p, all);
-    int64_t n = p->work->n_data, panel = p->tile_cols;
+    int64_t all = grid->shape == GCOR_FULL ? grid->n_row + grid->n_col : grid->n_col, fit = count_fitting(c, all);
+    int64_t n = work->n_data, panel = c->tile_cols;
     while (panel < longest && (all <= fit ? !is_part || panel < SHARD_PANEL : 2 * (2 * panel) <= fit)) panel *= 2;
     int64_t n_panels = n * sides * (longest / panel + 1);
     if (all > fit) n_panels = gcor_max(2, gcor_min(n_panels, n * fit / panel));
-    return (gcor_tiling){p->tile_rows, p->tile_cols, panel, n_panels, p->tile_cols};
+    return (gcor_tiling){c->tile_rows, c->tile_cols, panel, n_panels, c->tile_cols};
 }
 
-/* ---- the product ---------------------------------------------------------------------- */
+/* ---- panels ---------------------------------------------------------------------------- */
 
 /* The writes are atomic, because several workers share the job's arrays. */
 static void report_variables(const gcor_work *work, const gcor_panel *panel, const gcor_operand *operand) {
@@ -77,71 +75,55 @@ static void report_variables(const gcor_work *work, const gcor_panel *panel, con
     }
 }
 
-static gcor_status prepare(void *product, const gcor_panel *panel, int64_t n_var, gcor_operand **operand) {
-    const gcor_coefficients *p = product;
+static gcor_status prepare(gcor_panel_maker *maker, const gcor_panel *panel, int64_t n_var, gcor_operand **operand) {
+    const gcor_data *data = &maker->work->data[panel->set];
     double started = gcor_seconds();
-    gcor_status status = p->backend->prepare(p->state, columns_of(p, panel), p->work->job->measure,
-                                             p->work->data[panel->set].kind, panel->first, n_var, operand);
-    p->context->seconds_preparing += gcor_seconds() - started;
-    if (!status) report_variables(p->work, panel, *operand);
+    gcor_status status = gcor_backend_of(maker)->prepare(maker->state, panel->is_row_side ? &data->rows : &data->cols,
+                                                         maker->work->job->measure, data->kind, panel->first, n_var,
+                                                         operand);
+    maker->context->seconds_preparing += gcor_seconds() - started;
+    if (!status) report_variables(maker->work, panel, *operand);
     return status;
 }
 
-static void release(void *product, gcor_operand *operand) {
-    const gcor_coefficients *p = product;
-    p->backend->release(p->state, operand);
+static void release(gcor_panel_maker *maker, gcor_operand *operand) {
+    gcor_backend_of(maker)->release(maker->state, operand);
 }
 
-static gcor_status multiply(void *product, const gcor_operand *rows, const gcor_operand *cols, const gcor_tile *tile) {
-    const gcor_coefficients *p = product;
-    return p->backend->multiply(p->state, rows, cols, tile);
+static void close_maker(gcor_panel_maker *maker) {
+    gcor_backend_of(maker)->end(maker->state);
+    if (((gcor_coefficients *)maker)->owns_sink) gcor_sink_free(maker->sink);
+    gcor_free(maker);
 }
 
-static gcor_status finish(void *product) {
-    const gcor_coefficients *p = product;
-    return p->backend->finish(p->state);
-}
-
-static void free_product(gcor_coefficients *p) {
-    if (p->owns_sink) gcor_sink_free(p->sink);
-    gcor_free(p);
-}
-
-static void close_product(void *product) {
-    gcor_coefficients *p = product;
-    p->backend->end(p->state);
-    free_product(p);
-}
-
-static const gcor_product_type coefficients_type = {prepare, release, multiply, finish, close_product};
+static const gcor_panel_type coefficients_type = {prepare, release, close_maker};
 
 gcor_status gcor_coefficients_begin(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
-                                    gcor_coefficients **product) {
-    gcor_coefficients *p = *product = gcor_alloc(context, 1, sizeof *p, "a worker");
-    if (!p) return GCOR_NO_MEMORY;
-    *p = (gcor_coefficients){
-        .backend = work->session->backend, .context = context, .work = work, .state = state, .sink = sink};
-    gcor_status status = p->backend->begin(state, context, sink);
+                                    gcor_coefficients **maker) {
+    gcor_coefficients *c = *maker = gcor_alloc(context, 1, sizeof *c, "a worker");
+    if (!c) return GCOR_NO_MEMORY;
+    *c = (gcor_coefficients){.head = {&coefficients_type, context, work, state, sink}};
+    gcor_status status = gcor_backend_of(&c->head)->begin(state, context, sink, work->data->kind);
     if (!status) {
-        plan_tiles(p); /* only now: the back end's sizes may depend on the sink */
+        plan_tiles(c); /* only now: the back end's sizes may depend on the sink */
         return GCOR_OK;
     }
-    gcor_free(p);
-    *product = NULL;
+    gcor_free(c);
+    *maker = NULL;
     return status;
 }
 
-gcor_status gcor_coefficients_start(gcor_coefficients *p, gcor_worker **worker) {
-    gcor_tiling tiling = plan_panels(p);
-    gcor_status status = gcor_worker_new(p->context, p->work, p->sink->shape, &coefficients_type, p, &tiling, worker);
-    if (status) close_product(p);
+gcor_status gcor_coefficients_start(gcor_coefficients *c, gcor_worker **worker) {
+    gcor_tiling tiling = plan_panels(c);
+    gcor_status status = gcor_worker_new(&c->head, &tiling, worker);
+    if (status) close_maker(&c->head);
     return status;
 }
 
 gcor_status gcor_open_coefficients(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
                                    gcor_worker **worker) {
-    gcor_coefficients *product;
+    gcor_coefficients *c;
     *worker = NULL;
-    gcor_status status = gcor_coefficients_begin(context, work, state, sink, &product);
-    return status ? status : gcor_coefficients_start(product, worker);
+    gcor_status status = gcor_coefficients_begin(context, work, state, sink, &c);
+    return status ? status : gcor_coefficients_start(c, worker);
 }

@@ -5,7 +5,7 @@
 #include "../base/alloc.h"
 #include "../measure/measure.h"
 #include "session.h"
-#include "worker_pool.h"
+#include "work.h"
 
 /* Replaces the data. */
 typedef struct {
@@ -19,8 +19,8 @@ typedef struct {
     int64_t *held, bytes;
 } counted_operand;
 
-static gcor_status begin(gcor_state *state, gcor_context *context, gcor_sink *sink) {
-    (void)state, (void)context, (void)sink;
+static gcor_status begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
+    (void)state, (void)context, (void)sink, (void)kind;
     return GCOR_OK;
 }
 

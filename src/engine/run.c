@@ -6,7 +6,7 @@
 #include "../source/observations.h"
 #include "../measure/overlap.h"
 #include "session.h"
-#include "worker_pool.h"
+#include "work.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,22 +11,19 @@ typedef struct {
 } panel_slot;
 
 struct gcor_worker {
-    gcor_context *context;
-    gcor_work *work;
-    gcor_shape shape;
-    const gcor_product_type *type;
-    void *product; /* owned */
+    gcor_panel_maker *maker; /* owned */
+    gcor_context *context;   /* the maker's */
+    gcor_work *work;         /* the maker's */
     gcor_tiling tiling;
     int64_t clock; /* counts uses of panels */
     panel_slot *slots;
 };
 
-gcor_status gcor_worker_new(gcor_context *context, gcor_work *work, gcor_shape shape, const gcor_product_type *type,
-                            void *product, const gcor_tiling *tiling, gcor_worker **worker) {
+gcor_status gcor_worker_new(gcor_panel_maker *maker, const gcor_tiling *tiling, gcor_worker **worker) {
+    gcor_context *context = maker->context;
     gcor_worker *w = *worker = gcor_alloc(context, 1, sizeof *w, "a worker");
     if (!w) return GCOR_NO_MEMORY;
-    *w = (gcor_worker){
-        .context = context, .work = work, .shape = shape, .type = type, .product = product, .tiling = *tiling};
+    *w = (gcor_worker){.maker = maker, .context = context, .work = maker->work, .tiling = *tiling};
     w->slots = gcor_alloc(context, tiling->n_panels, sizeof *w->slots, "a worker");
     for (int64_t s = 0; w->slots && s < tiling->n_panels; s++) w->slots[s] = (panel_slot){0};
     if (w->slots) return GCOR_OK;
@@ -38,8 +35,8 @@ gcor_status gcor_worker_new(gcor_context *context, gcor_work *work, gcor_shape s
 void gcor_worker_close(gcor_worker *w) {
     if (!w) return;
     for (panel_slot *slot = w->slots; slot < w->slots + w->tiling.n_panels; slot++)
-        if (slot->operand) w->type->release(w->product, slot->operand);
-    w->type->close(w->product);
+        if (slot->operand) w->maker->type->release(w->maker, slot->operand);
+    w->maker->type->close(w->maker);
     gcor_free(w->slots);
     gcor_free(w);
 }
@@ -64,9 +61,9 @@ static gcor_status evict_panel(gcor_worker *w, panel_slot **empty) {
         if (!slot->operand || slot->used < oldest->used) oldest = slot;
     *empty = oldest;
     if (!oldest->operand) return GCOR_OK;
-    gcor_status status = w->type->finish(w->product);
+    gcor_status status = gcor_backend_of(w->maker)->finish(w->maker->state);
     if (status) return status;
-    w->type->release(w->product, oldest->operand);
+    w->maker->type->release(w->maker, oldest->operand);
     oldest->operand = NULL;
     return GCOR_OK;
 }
@@ -76,9 +73,8 @@ static gcor_status prepare_panel(gcor_worker *w, const gcor_panel *panel, panel_
     gcor_status status = evict_panel(w, slot);
     if (status) return status;
     (*slot)->panel = *panel;
-    return w->type->prepare(w->product, panel,
-                            gcor_min(w->tiling.panel, (panel->is_row_side ? grid->n_row : grid->n_col) - panel->first),
-                            &(*slot)->operand);
+    int64_t n_var = gcor_min(w->tiling.panel, (panel->is_row_side ? grid->n_row : grid->n_col) - panel->first);
+    return w->maker->type->prepare(w->maker, panel, n_var, &(*slot)->operand);
 }
 
 static gcor_status get_panel(gcor_worker *w, const gcor_panel *panel, const gcor_operand **operand) {
@@ -91,15 +87,6 @@ static gcor_status get_panel(gcor_worker *w, const gcor_panel *panel, const gcor
 
 /* ---- tiles ---------------------------------------------------------------------------- */
 
-/* The pair mask; NULL: all pairs count. */
-static const gcor_pairs *mask_of(const gcor_worker *w) {
-    return w->work->job->sink->pairs;
-}
-
-static int64_t progress_of(const gcor_worker *w, const gcor_tile *tile) {
-    return gcor_tile_pairs(tile, w->shape) * w->work->pair_weight;
-}
-
 static gcor_status begin_pairs(gcor_context *context, int64_t pairs) {
     if (gcor_stop(context)) return context->error.status;
     context->tile_pairs = pairs;
@@ -107,9 +94,9 @@ static gcor_status begin_pairs(gcor_context *context, int64_t pairs) {
     return GCOR_OK;
 }
 
-static void count_done(gcor_context *context, int64_t pairs) {
-    __atomic_fetch_add(&context->monitor->pairs_done, pairs, __ATOMIC_RELAXED);
-    context->pairs_done += pairs;
+static void count_done(gcor_context *context) {
+    __atomic_fetch_add(&context->monitor->pairs_done, context->tile_pairs, __ATOMIC_RELAXED);
+    context->pairs_done += context->tile_pairs;
     context->tile_pairs = 0;
 }
 
@@ -126,22 +113,30 @@ static gcor_status get_panels(gcor_worker *w, int64_t set, const panel_pair *pan
     return status ? status : get_panel(w, &col, cols);
 }
 
-/* Multiplies a tile of every data set, in their order, which the combining sink relies on. The product gets the
- * smallest part of the tile that has all pairs of the mask. */
-static gcor_status multiply_tile(gcor_worker *w, const panel_pair *panels, const gcor_tile *tile) {
-    const gcor_tile part = mask_of(w) ? gcor_pairs_shrink(mask_of(w), tile) : *tile;
+/* Boundary pairs of panels are prepared whatever the mask: together they have, and so describe, every variable. */
+static int is_boundary(const gcor_worker *w, const panel_pair *panels) {
+    return w->work->grid.shape == GCOR_FULL ? panels->row == 0 || panels->col == 0 : panels->row == panels->col;
+}
+
+/* Computes a tile of every data set, in their order, which the combining sink relies on. The back end gets the smallest
+ * part of the tile that has all pairs of the mask. */
+static gcor_status compute_tile(gcor_worker *w, const panel_pair *panels, const gcor_tile *tile) {
+    const gcor_panel_maker *maker = w->maker;
+    const gcor_pairs *mask = w->work->job->sink->pairs; /* NULL: all pairs count */
+    const gcor_tile part = mask ? gcor_pairs_shrink(mask, tile) : *tile;
+    const int is_empty = gcor_tile_pairs(&part, maker->sink->shape) == 0;
     gcor_status status = GCOR_OK;
     for (int64_t s = 0; !status && s < w->work->n_data; s++) {
-        const gcor_operand *rows, *cols;
-        status = get_panels(w, s, panels, &rows, &cols);
-        if (!status) status = begin_pairs(w->context, progress_of(w, tile));
-        if (!status && gcor_tile_pairs(&part, w->shape) > 0) status = w->type->multiply(w->product, rows, cols, &part);
-        if (!status) count_done(w->context, w->context->tile_pairs);
+        const gcor_operand *rows = NULL, *cols = NULL;
+        if (!is_empty || is_boundary(w, panels)) status = get_panels(w, s, panels, &rows, &cols);
+        if (!status) status = begin_pairs(w->context, gcor_tile_pairs(tile, maker->sink->shape) * w->work->pair_weight);
+        if (!status && !is_empty) status = gcor_backend_of(maker)->multiply(maker->state, rows, cols, &part);
+        if (!status) count_done(w->context);
     }
     return status;
 }
 
-/* Multiplies the tiles of a rectangle within two panels. Every other row of tiles is walked from right to left: its
+/* Computes the tiles of a rectangle within two panels. Every other row of tiles is walked from right to left: its
  * first columns are the last ones of the previous row, which the back end may have packed already. */
 static gcor_status walk_tiles(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
     const gcor_tiling *size = &w->tiling;
@@ -153,7 +148,7 @@ static gcor_status walk_tiles(gcor_worker *w, const panel_pair *panels, const gc
             int64_t col = all->col + (is_back ? n_col - 1 - k : k) * size->tile_cols;
             gcor_tile tile = {row, gcor_min(size->tile_rows, row_end - row), col,
                               gcor_min(size->tile_cols, col_end - col)};
-            if (gcor_tile_pairs(&tile, w->shape) > 0) status = multiply_tile(w, panels, &tile);
+            if (gcor_tile_pairs(&tile, w->maker->sink->shape) > 0) status = compute_tile(w, panels, &tile);
         }
     }
     return status;
@@ -169,29 +164,9 @@ static gcor_tile intersect(const gcor_tile *tile, const panel_pair *panels, int6
     return (gcor_tile){row, row_end - row, col, col_end - col};
 }
 
-/* Boundary pairs of panels are multiplied whatever the mask: together they prepare, and so describe, every variable. */
-static int is_boundary(const gcor_worker *w, const panel_pair *panels) {
-    return w->work->grid.shape == GCOR_FULL ? panels->row == 0 || panels->col == 0 : panels->row == panels->col;
-}
-
-static int is_skipped(const gcor_worker *w, const panel_pair *panels, const gcor_tile *part) {
-    return mask_of(w) && !is_boundary(w, panels) && gcor_pairs_of_tile(mask_of(w), part) == GCOR_NO_PAIR;
-}
-
-static gcor_status skip_panels(gcor_worker *w, const gcor_tile *part) {
-    count_done(w->context, progress_of(w, part) * w->work->n_data);
-    return gcor_stop(w->context) ? w->context->error.status : GCOR_OK;
-}
-
-/* Seconds that are already attributed. A product may run another worker, which adds its own. */
+/* Seconds that are already attributed. A maker of panels may run another worker, which adds its own. */
 static double seconds_of(const gcor_context *context) {
     return context->seconds_preparing + context->seconds_multiplying;
-}
-
-static gcor_status walk_panels(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
-    gcor_tile part = intersect(all, panels, w->tiling.panel);
-    if (gcor_tile_pairs(&part, w->shape) == 0) return GCOR_OK;
-    return is_skipped(w, panels, &part) ? skip_panels(w, &part) : walk_tiles(w, panels, &part);
 }
 
 /* Every other row of panels is walked from right to left, too: its first panel is the last one of the previous row. */
@@ -202,15 +177,17 @@ gcor_status gcor_worker_multiply(gcor_worker *w, const gcor_tile *all) {
     for (int64_t row = all->row / width * width; !status && row < all->row + all->n_row; row += width, is_back ^= 1)
         for (int64_t k = first; !status && k <= last; k++) {
             const panel_pair panels = {row, (is_back ? first + last - k : k) * width};
-            status = walk_panels(w, &panels, all);
+            const gcor_tile part = intersect(all, &panels, width);
+            status = walk_tiles(w, &panels, &part);
         }
     w->context->seconds_multiplying += gcor_seconds() - started - (seconds_of(w->context) - before);
     return status;
 }
 
+/* Without a panel, no run may have begun. */
 gcor_status gcor_worker_finish(gcor_worker *w) {
     double started = gcor_seconds();
-    gcor_status status = w->type->finish(w->product);
+    gcor_status status = w->clock > 0 ? gcor_backend_of(w->maker)->finish(w->maker->state) : GCOR_OK;
     w->context->seconds_multiplying += gcor_seconds() - started;
     return status;
 }

@@ -75,27 +75,16 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return status;
 }
 
-static void release(gcor_sink *sink) {
+/* The filter is a copy, which still has the sink of the other one. */
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     gcor_filter *filter = (gcor_filter *)sink;
-    gcor_sink_free(filter->of);
-    gcor_free(filter);
+    gcor_status status = gcor_sink_fork(filter->of, context, &filter->of);
+    if (!status) filter->of->pairs = sink->pairs;
+    return status;
 }
 
-static const gcor_sink_type TYPE;
-
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    gcor_sink *of = ((gcor_filter *)sink)->of, *fresh;
-    *other = NULL;
-    gcor_status status = of->type->fork(of, context, &fresh);
-    if (status) return status;
-    gcor_filter *filter = gcor_alloc(context, 1, sizeof *filter, "which pairs count");
-    if (!filter) {
-        gcor_sink_free(fresh);
-        return GCOR_NO_MEMORY;
-    }
-    *filter = gcor_filter_of(fresh, sink->pairs);
-    *other = &filter->sink;
-    return GCOR_OK;
+static void release(gcor_sink *sink) {
+    gcor_sink_free(((gcor_filter *)sink)->of);
 }
 
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
@@ -105,26 +94,28 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
 
 static const gcor_sink_type TYPE = {
     .name = "filter",
+    .size = sizeof(gcor_filter),
     .take = take,
     .begin_tile = begin_tile,
     .end_tile = end_tile,
-    .fork = fork_sink,
+    .allocate = allocate,
     .merge = merge,
-    .free = release,
+    .release = release,
 };
 
-/* For sinks that cannot be forked or merged. */
+/* For sinks that cannot be merged. */
 static const gcor_sink_type ALONE = {
     .name = "filter",
+    .size = sizeof(gcor_filter),
     .take = take,
     .begin_tile = begin_tile,
     .end_tile = end_tile,
-    .free = release,
+    .release = release,
 };
 
 gcor_filter gcor_filter_of(gcor_sink *of, const gcor_pairs *pairs) {
     gcor_filter filter = {.sink = *of, .of = of};
-    filter.sink.type = of->type->fork && of->type->merge ? &TYPE : &ALONE;
+    filter.sink.type = of->type->merge ? &TYPE : &ALONE;
     filter.sink.pairs = of->pairs = pairs;
     return filter;
 }

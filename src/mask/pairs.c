@@ -163,7 +163,10 @@ static void cut(int64_t first, int64_t end, int64_t *var, int64_t *n) {
 gcor_tile gcor_pairs_shrink(const gcor_pairs *pairs, const gcor_tile *tile) {
     int64_t rows[2] = {tile->row / BLOCK, (tile->row + tile->n_row + BLOCK - 1) / BLOCK};
     int64_t cols[2] = {tile->col / BLOCK, (tile->col + tile->n_col + BLOCK - 1) / BLOCK};
+    const box row_box = box_of_blocks(pairs->rows, rows[0], rows[1]);
+    const box col_box = box_of_blocks(&pairs->cols, cols[0], cols[1]);
     gcor_tile part = *tile;
+    if (extent_of_boxes(pairs, &row_box, &col_box) == GCOR_NO_PAIR) return (gcor_tile){tile->row, 0, tile->col, 0};
     shrink(pairs, 1, cols, &rows[0], &rows[1]);
     shrink(pairs, 0, rows, &cols[0], &cols[1]);
     cut(rows[0], rows[1], &part.row, &part.n_row);

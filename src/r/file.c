@@ -10,15 +10,15 @@ static int64_t integer_at(SEXP value, R_xlen_t k) {
     return (int64_t)(TYPEOF(value) == INTSXP ? INTEGER(value)[k] : REAL(value)[k]);
 }
 
-/* x: list(offset, dim, type, ...), which gpuCorFile() checked; but users may change any R object. */
+/* x: list(offset, dim, storage, ...), which gpuCorFile() checked; but users may change any R object. */
 static gcor_file_shape parse_shape(SEXP x) {
     const char *types[] = {"double", "float", "integer"};
-    SEXP dim = r_element(x, "dim"), offset = r_element(x, "offset"), type = r_element(x, "type");
+    SEXP dim = r_element(x, "dim"), offset = r_element(x, "offset"), storage = r_element(x, "storage");
     int t = 0;
     if (!Rf_isNumeric(dim) || Rf_xlength(dim) != 2 || !Rf_isNumeric(offset) || Rf_xlength(offset) != 1 ||
-        !Rf_isString(type) || Rf_xlength(type) != 1)
-        Rf_error("a gpuCorFile must have a dim, an offset and a type; make it again with gpuCorFile()");
-    while (t < 3 && strcmp(types[t], CHAR(STRING_ELT(type, 0))) != 0) t++;
+        !Rf_isString(storage) || Rf_xlength(storage) != 1)
+        Rf_error("a gpuCorFile must have a dim, an offset and a storage; make it again with gpuCorFile()");
+    while (t < 3 && strcmp(types[t], CHAR(STRING_ELT(storage, 0))) != 0) t++;
     gcor_file_shape shape = {.offset = integer_at(offset, 0),
                              .n_obs = integer_at(dim, 0),
                              .n_var = integer_at(dim, 1),

@@ -1,8 +1,8 @@
 /* The number of threads that a call may use. The hops of R's setting `threads`:
  *   an entry (cor.c and others) -> r_job_parse() (job.c) -> r_call_parse() (call.c), which stores the result of
- * r_threads() in context->threads -> gcor_run() -> gcor_distribute() (engine/devices.c), which divides the threads
- * among workers if there are several devices -> start() (engine/worker_pool.c): the worker's context -> the back end's
- * begin() -> gcor_for_each(), or a parallel region with num_threads(context->threads) (base/threads.h).
+ * r_threads() in context->threads -> gcor_run() -> gcor_distribute() (engine/distribute.c), which divides the threads
+ * among workers if there are several devices -> start() (engine/device_threads.c): the worker's context -> the back
+ * end's begin() -> gcor_for_each(), or a parallel region with num_threads(context->threads) (base/threads.h).
  *
  * Children of fork() may use one: parallel::mclapply() forks R. */
 #include "call.h"

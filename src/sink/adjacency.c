@@ -68,14 +68,14 @@ static int64_t count_missing(int64_t row, int64_t col, int64_t n, const double *
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    gcor_adjacency *to = gcor_adjacency_of_sink(sink);
-    double r[SOME];
+    gcor_adjacency *to = (gcor_adjacency *)sink;
+    double scratch[SOME];
     float a[SOME];
     int64_t missing = 0;
     (void)context, (void)thread;
     for (int64_t from = 0; from < segment->n; from += SOME) {
         int64_t n = segment->n - from < SOME ? segment->n - from : SOME;
-        for (int64_t k = 0; k < n; k++) r[k] = gcor_value(segment, from + k);
+        const double *r = gcor_segment_values(segment, from, n, scratch);
         int64_t of_all = find_adjacencies(&to->rule, r, n, a);
         missing += sink->shape == GCOR_FULL ? count_missing(segment->row, segment->col + from, n, r) : of_all;
         put(to, segment->row, segment->col + from - to->head.first, n, a);
@@ -145,15 +145,15 @@ gcor_status gcor_adjacency_complete(gcor_adjacency *adjacency, gcor_context *con
 }
 
 static void release(gcor_sink *sink) {
-    gcor_adjacency *adjacency = gcor_adjacency_of_sink(sink);
+    gcor_adjacency *adjacency = (gcor_adjacency *)sink;
     if (adjacency->device) adjacency->free_device(adjacency->device);
     gcor_buffer_give(&adjacency->memory);
     gcor_free(adjacency->connectivity);
-    gcor_free(adjacency);
 }
 
-/* Neither forked nor merged: it belongs to one worker. */
-const gcor_sink_type gcor_adjacency_type = {.name = "adjacency", .take = take, .free = release};
+/* Not merged: it belongs to one worker. */
+const gcor_sink_type gcor_adjacency_type = {
+    .name = "adjacency", .size = sizeof(gcor_adjacency), .take = take, .release = release};
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
@@ -173,14 +173,14 @@ static gcor_status take_memory(gcor_adjacency *own, gcor_context *context) {
 
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
                                int64_t first, int64_t n, int in_memory, gcor_adjacency **adjacency) {
-    gcor_adjacency *own = *adjacency = gcor_alloc(context, 1, sizeof *own, "the adjacencies");
-    if (!own) return GCOR_NO_MEMORY;
-    *own = (gcor_adjacency){.head = {.kind = GCOR_ADJACENCY, .first = first, .n_var = n, .n_obs = n_var},
-                            .sink = {.type = &gcor_adjacency_type, .shape = shape, .n_row = n_var, .n_col = n_var},
-                            .rule = *rule};
-    gcor_status status = in_memory ? take_memory(own, context) : GCOR_OK;
-    if (!status) return GCOR_OK;
-    release(&own->sink);
-    *adjacency = NULL;
+    const gcor_adjacency like = {.head = {.kind = GCOR_ADJACENCY, .first = first, .n_var = n, .n_obs = n_var},
+                                 .sink = {.type = &gcor_adjacency_type, .shape = shape, .n_row = n_var, .n_col = n_var},
+                                 .rule = *rule};
+    gcor_adjacency *own = *adjacency = gcor_sink_new(context, &like);
+    gcor_status status = !own ? GCOR_NO_MEMORY : in_memory ? take_memory(own, context) : GCOR_OK;
+    if (own && status) {
+        gcor_sink_free(&own->sink);
+        *adjacency = NULL;
+    }
     return status;
 }

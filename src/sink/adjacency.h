@@ -17,8 +17,8 @@ enum { GCOR_ADJACENCY_WIDTH = 32 };
 /* The sink's shape is that of a triangle for the whole matrix, which then gets every pair once; it is GCOR_FULL for a
  * slab, which gets every pair of its columns. */
 struct gcor_adjacency {
-    gcor_operand head; /* first; of kind GCOR_ADJACENCY; its first and n_var are the slab's variables */
-    gcor_sink sink;    /* n_row and n_col: all variables */
+    gcor_sink sink;    /* first; n_row and n_col: all variables */
+    gcor_operand head; /* of kind GCOR_ADJACENCY; its first and n_var are the slab's variables */
     gcor_overlap_rule rule;
     int64_t missing;      /* number of pairs without a coefficient */
     float *values;        /* owned; NULL: they are on a device */
@@ -37,8 +37,9 @@ extern const gcor_sink_type gcor_adjacency_type;
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
                                int64_t first, int64_t n, int in_memory, gcor_adjacency **adjacency);
 
-static inline gcor_adjacency *gcor_adjacency_of_sink(gcor_sink *sink) {
-    return (gcor_adjacency *)((char *)sink - offsetof(struct gcor_adjacency, sink));
+/* Returns the slab whose operand it is. */
+static inline gcor_adjacency *gcor_adjacency_of_operand(const gcor_operand *operand) {
+    return (gcor_adjacency *)((char *)operand - offsetof(struct gcor_adjacency, head));
 }
 
 /* Returns the bytes of a variable's adjacencies in host memory. */

@@ -34,8 +34,12 @@ int64_t gcor_combine_side(const gcor_combine *c, int threads, int64_t bytes) {
     return side;
 }
 
+int gcor_combine_only_sums(const gcor_combine *c) {
+    return !keeps_each(c->rule) && !c->rule->skips;
+}
+
 int gcor_combine_may_be_approx(const gcor_combine *c) {
-    return c->to->approximate && c->backend->pairs && !keeps_each(c->rule) && !c->rule->skips;
+    return c->to->approximate && c->backend->pairs && gcor_combine_only_sums(c);
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------------- */
@@ -83,7 +87,7 @@ static void add_some(gcor_combine *c, const double *value, int64_t at, int64_t n
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_combine *c = combine_of(sink);
     int64_t at = position(c, segment->row, segment->col);
-    double wide[SOME];
+    double scratch[SOME];
     (void)context, (void)thread;
     if (sink->approximate) {
         gcor_approx_add(c, c->subject, segment, (float *)c->values + at);
@@ -91,9 +95,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     }
     for (int64_t k = 0; k < segment->n; k += SOME) {
         int64_t n = gcor_min(SOME, segment->n - k);
-        const double *value = segment->doubles ? segment->doubles + k : wide;
-        for (int64_t l = 0; !segment->doubles && l < n; l++) wide[l] = segment->floats[k + l];
-        add_some(c, value, at + k, n);
+        add_some(c, gcor_segment_values(segment, k, n, scratch), at + k, n);
     }
     return GCOR_OK;
 }
@@ -157,6 +159,15 @@ static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_t
     return deliver(c, context);
 }
 
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    const char *what = "the sums of all subjects";
+    gcor_combine *c = combine_of(sink);
+    c->rows = gcor_alloc(context, c->rule->n, sizeof *c->rows, what);
+    c->cols = gcor_alloc(context, c->rule->n, sizeof *c->cols, what);
+    c->errors = gcor_alloc(context, c->rule->n, sizeof *c->errors, what);
+    return c->rows && c->cols && c->errors ? GCOR_OK : GCOR_NO_MEMORY;
+}
+
 static void release(gcor_sink *sink) {
     gcor_combine *c = combine_of(sink);
     gcor_free(c->values);
@@ -164,47 +175,30 @@ static void release(gcor_sink *sink) {
     gcor_free(c->rows);
     gcor_free(c->cols);
     gcor_free(c->errors);
-    gcor_free(c);
 }
 
-/* It has neither fork() nor save(), because it belongs to one worker and keeps no results of its own. */
+/* It has neither merge() nor save(), because it belongs to one worker and keeps no results of its own. */
 const gcor_sink_type gcor_combine_type = {
     .name = "combine",
+    .size = sizeof(gcor_combine),
     .take = take,
     .begin_tile = begin_tile,
     .end_tile = end_tile,
-    .free = release,
-};
-
-/* For rules that keep all values of a pair or leave subjects out. They need another type, without a device half. */
-static const gcor_sink_type host_type = {
-    .name = "combine",
-    .take = take,
-    .begin_tile = begin_tile,
-    .end_tile = end_tile,
-    .free = release,
+    .allocate = allocate,
+    .release = release,
 };
 
 gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule, const gcor_backend *backend,
                              gcor_sink *to, int in_double, gcor_combine **combine) {
-    const char *what = "the sums of all subjects";
-    gcor_combine *c = *combine = gcor_alloc(context, 1, sizeof *c, what);
-    if (!c) return GCOR_NO_MEMORY;
-    int on_host = keeps_each(rule) || rule->skips;
-    *c = (gcor_combine){.sink = {.type = on_host ? &host_type : &gcor_combine_type,
-                                 .shape = to->shape,
-                                 .n_row = to->n_row,
-                                 .n_col = to->n_col},
-                        .to = to,
-                        .rule = rule,
-                        .backend = backend,
-                        .loops = gcor_combine_best_loops()};
-    c->sink.form = in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
-    c->rows = gcor_alloc(context, rule->n, sizeof *c->rows, what);
-    c->cols = gcor_alloc(context, rule->n, sizeof *c->cols, what);
-    c->errors = gcor_alloc(context, rule->n, sizeof *c->errors, what);
-    if (c->rows && c->cols && c->errors) return GCOR_OK;
-    release(&c->sink);
-    *combine = NULL;
-    return GCOR_NO_MEMORY;
+    const gcor_combine like = {.sink = {.type = &gcor_combine_type,
+                                        .shape = to->shape,
+                                        .n_row = to->n_row,
+                                        .n_col = to->n_col,
+                                        .form = in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS},
+                               .to = to,
+                               .rule = rule,
+                               .backend = backend,
+                               .loops = gcor_combine_best_loops()};
+    *combine = gcor_sink_new(context, &like);
+    return *combine ? GCOR_OK : context->error.status;
 }

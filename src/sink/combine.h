@@ -61,7 +61,7 @@ typedef struct {
     int64_t capacity; /* pairs */
 } gcor_combine;
 
-/* Sums of all subjects' values; cuda/sink/combine.cu is the device half. */
+/* cuda/sink/combine.cu is the device half, for sinks that only keep sums. */
 extern const gcor_sink_type gcor_combine_type;
 
 /* Added to the sum of a pair that has no coefficient in a subject; larger than all other terms. GCOR_MIN uses the
@@ -73,6 +73,9 @@ extern const gcor_sink_type gcor_combine_type;
  * run has REAL columns and products in double. */
 gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule, const gcor_backend *backend,
                              gcor_sink *to, int in_double, gcor_combine **combine);
+
+/* True if a tile's values are one sum per pair, to which every subject adds its coefficient. */
+int gcor_combine_only_sums(const gcor_combine *combine);
 
 /* True if the other sink, the rule and the back end allow approximate values; operands must be REAL. */
 int gcor_combine_may_be_approx(const gcor_combine *combine);

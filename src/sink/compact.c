@@ -113,38 +113,27 @@ void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_t
 
 /* ---- forks --------------------------------------------------------------------------------------- */
 
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    return gcor_compact_sink_new(context, ((gcor_compact_sink *)sink)->to, other);
-}
-
 /* Forks write to the same memory, each to its own pairs, so there is nothing to move. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     (void)sink, (void)context, (void)other;
     return GCOR_OK;
 }
 
-static void release(gcor_sink *sink) {
-    gcor_free(sink);
-}
-
 const gcor_sink_type gcor_compact_type = {
     .name = "compact",
+    .size = sizeof(gcor_compact_sink),
     .keeps_all = 1,
     .take = take,
-    .fork = fork_sink,
     .merge = merge,
-    .free = release,
 };
 
 gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to, gcor_sink **sink) {
-    gcor_compact_sink *own = gcor_alloc(context, 1, sizeof *own, "the results");
-    *sink = own ? &own->sink : NULL;
-    if (!own) return GCOR_NO_MEMORY;
-    *own = (gcor_compact_sink){
+    const gcor_compact_sink like = {
         .sink =
             {.type = &gcor_compact_type, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
         .to = to,
         .is_prefaulted = to->is_prefaulted,
     };
-    return GCOR_OK;
+    *sink = gcor_sink_new(context, &like);
+    return *sink ? GCOR_OK : context->error.status;
 }

@@ -107,14 +107,6 @@ static int64_t all_sums(const gcor_connectivity *c) {
     return all_degrees(c) + count_sums(c) * c->n_var;
 }
 
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    const gcor_connectivity *c = (const gcor_connectivity *)sink;
-    gcor_connectivity *fresh;
-    gcor_status status = gcor_connectivity_new(context, c->rule, sink->shape, sink->n_row, sink->n_col, &fresh);
-    *other = fresh ? &fresh->edges.sink : NULL;
-    return status;
-}
-
 static void clear(gcor_connectivity *c) {
     memset(c->degree, 0, (size_t)all_degrees(c) * sizeof *c->degree);
     memset(c->sums, 0, (size_t)all_sums(c) * sizeof *c->sums);
@@ -186,6 +178,27 @@ static gcor_status unpermute_variables(gcor_sink *sink, gcor_context *context, c
     return GCOR_OK;
 }
 
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    const char *what = "sums over pairs";
+    gcor_connectivity *c = (gcor_connectivity *)sink;
+    c->bins = (gcor_bins){0};
+    c->tile = NULL;
+    c->partial = NULL;
+    c->tile_capacity = c->partial_capacity = 0;
+    c->degree = gcor_alloc(context, all_degrees(c), sizeof *c->degree, what);
+    c->sums = gcor_alloc(context, all_sums(c), sizeof *c->sums, what);
+    c->edge_sums = (gcor_edge_sums){.degree = c->degree,
+                                    .strength = c->sums,
+                                    .first_row = gcor_first_row(sink),
+                                    .n_level = c->rule.n_level,
+                                    .level = c->rule.levels,
+                                    .n_var = c->n_var};
+    if (!c->degree || !c->sums) return GCOR_NO_MEMORY;
+    gcor_status status = c->rule.histogram ? gcor_bins_new(context, &c->bins) : GCOR_OK;
+    if (!status) clear(c);
+    return status;
+}
+
 static void release(gcor_sink *sink) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
     gcor_bins_free(&c->bins);
@@ -194,28 +207,29 @@ static void release(gcor_sink *sink) {
     gcor_free(c->sums);
     gcor_free(c->tile);
     gcor_free(c->partial);
-    gcor_free(c);
 }
 
 const gcor_sink_type gcor_degrees_type = {
     .name = "degrees",
+    .size = sizeof(gcor_connectivity),
     .take = take_edges,
     .begin_tile = begin_edges,
     .end_tile = end_edges,
     .min = gcor_edges_min,
-    .fork = fork_sink,
+    .allocate = allocate,
     .merge = merge,
     .save = save,
     .load = load,
     .unpermute = unpermute_variables,
-    .free = release,
+    .release = release,
 };
 
 /* Table of sums over all pairs; a device recognizes gcor_connectivity_type by its address. */
 #define TYPE_OF_SUMS(its_name) \
     { \
-        .name = its_name, .take = take, .begin_tile = begin_tile, .end_tile = end_tile, .fork = fork_sink, \
-        .merge = merge, .save = save, .load = load, .unpermute = unpermute_variables, .free = release \
+        .name = its_name, .size = sizeof(gcor_connectivity), .take = take, .begin_tile = begin_tile, \
+        .end_tile = end_tile, .allocate = allocate, .merge = merge, .save = save, .load = load, \
+        .unpermute = unpermute_variables, .release = release \
     }
 const gcor_sink_type gcor_connectivity_type = TYPE_OF_SUMS("connectivity");
 const gcor_sink_type gcor_maps_type = TYPE_OF_SUMS("maps");
@@ -234,22 +248,6 @@ static void copy_rule(const gcor_sums_rule *rule, gcor_sums_rule *to) {
     to->maps = rule->maps;
 }
 
-static gcor_status allocate(gcor_connectivity *c, gcor_context *context) {
-    const char *what = "sums over pairs";
-    c->degree = gcor_alloc(context, all_degrees(c), sizeof *c->degree, what);
-    c->sums = gcor_alloc(context, all_sums(c), sizeof *c->sums, what);
-    c->edge_sums = (gcor_edge_sums){.degree = c->degree,
-                                    .strength = c->sums,
-                                    .first_row = gcor_first_row(&c->edges.sink),
-                                    .n_level = c->rule.n_level,
-                                    .level = c->rule.levels,
-                                    .n_var = c->n_var};
-    if (!c->degree || !c->sums) return GCOR_NO_MEMORY;
-    gcor_status status = c->rule.histogram ? gcor_bins_new(context, &c->bins) : GCOR_OK;
-    if (!status) clear(c);
-    return status;
-}
-
 /* The device half supports neither centrality measures nor y. */
 static const gcor_sink_type *type_of(const gcor_sums_rule *rule, gcor_shape shape) {
     if (!has_pairs(rule)) return &gcor_degrees_type;
@@ -259,8 +257,6 @@ static const gcor_sink_type *type_of(const gcor_sums_rule *rule, gcor_shape shap
 /* Edges are found by approximate (screening) values. Sums over all pairs use the coefficients of a dense result. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity) {
-    gcor_connectivity *c = *connectivity = gcor_alloc(context, 1, sizeof *c, "sums over pairs");
-    if (!c) return GCOR_NO_MEMORY;
     gcor_sink sink = {.type = type_of(&rule, shape),
                       .shape = shape,
                       .n_row = n_row,
@@ -268,12 +264,9 @@ gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gc
                       .approximate = !has_pairs(&rule),
                       .form = has_pairs(&rule) ? GCOR_AS_FLOATS : GCOR_AS_DOUBLES};
     gcor_edge_rule edge = {.side = rule.side, .min = rule.min, .ceiling = 2};
-    *c = (gcor_connectivity){.edges = {.sink = sink, .rule = edge, .keep_tile = keep_tile},
-                             .n_var = n_col + (shape == GCOR_FULL ? n_row : 0)};
-    copy_rule(&rule, &c->rule);
-    gcor_status status = allocate(c, context);
-    if (!status) return GCOR_OK;
-    release(&c->edges.sink);
-    *connectivity = NULL;
-    return status;
+    gcor_connectivity like = {.edges = {.sink = sink, .rule = edge, .keep_tile = keep_tile},
+                              .n_var = n_col + (shape == GCOR_FULL ? n_row : 0)};
+    copy_rule(&rule, &like.rule);
+    *connectivity = gcor_sink_new(context, &like);
+    return *connectivity ? GCOR_OK : context->error.status;
 }

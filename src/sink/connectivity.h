@@ -8,7 +8,7 @@
 
 #include "../measure/similarity.h"
 #include "edges/sums.h"
-#include "edges/edges.h"
+#include "edges/tile_edges.h"
 #include "histogram.h"
 
 #ifdef __cplusplus

@@ -100,14 +100,10 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 
 /* ---- forks and files ---------------------------------------------------------------- */
 
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    gcor_dense *fresh = gcor_alloc(context, 1, sizeof *fresh, "a worker's results");
-    *other = NULL;
-    if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = *(const gcor_dense *)sink;
-    fresh->zero_sd = 0;
-    fresh->is_owner = 0;
-    *other = &fresh->sink;
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    (void)context;
+    ((gcor_dense *)sink)->zero_sd = 0;
+    ((gcor_dense *)sink)->is_owner = 0;
     return GCOR_OK;
 }
 
@@ -177,31 +173,28 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
 
 static void release(gcor_sink *sink) {
     gcor_dense *dense = (gcor_dense *)sink;
-    if (dense->is_owner) {
-        gcor_free(dense->out);
-        gcor_free(dense->squares);
-    }
-    gcor_free(dense);
+    if (!dense->is_owner) return;
+    gcor_free(dense->out);
+    gcor_free(dense->squares);
 }
 
 static const gcor_sink_type type = {
     .name = "dense",
+    .size = sizeof(gcor_dense),
     .keeps_all = 1,
     .take = take,
-    .fork = fork_sink,
+    .allocate = allocate,
     .merge = merge,
     .save = save,
     .load = load,
-    .free = release,
+    .release = release,
 };
 
 static gcor_dense *new_dense(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double missing) {
     gcor_shape shape = layout == GCOR_TRIANGLE_COLUMNS ? GCOR_LOWER : layout == GCOR_RECTANGLE ? GCOR_FULL : GCOR_UPPER;
-    gcor_dense *dense = gcor_alloc(context, 1, sizeof *dense, "the results");
-    if (!dense) return NULL;
-    *dense = (gcor_dense){
+    const gcor_dense like = {
         .sink = {.type = &type, .shape = shape, .n_row = n_row, .n_col = n_col}, .layout = layout, .missing = missing};
-    return dense;
+    return gcor_sink_new(context, &like);
 }
 
 gcor_status gcor_dense_new(gcor_context *context, gcor_layout layout, int64_t n_row, int64_t n_col, double *out,
@@ -248,7 +241,7 @@ gcor_status gcor_dense_shard_new(gcor_context *context, gcor_layout layout, int6
         gcor_huge_pages(fresh->out, (size_t)n_pairs * sizeof(double));
         return GCOR_OK;
     }
-    release(&fresh->sink);
+    gcor_sink_free(&fresh->sink);
     *dense = NULL;
     return context->error.status;
 }

@@ -63,7 +63,7 @@ gcor_status gcor_expect_head(const gcor_sink *sink, gcor_context *context, FILE 
 gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_sink *other = NULL;
     gcor_status status = gcor_expect_head(sink, context, file);
-    if (!status) status = sink->type->fork(sink, context, &other);
+    if (!status) status = gcor_sink_fork(sink, context, &other);
     if (!status) status = sink->type->load(other, context, file);
     if (!status) status = sink->type->merge(sink, context, other);
     gcor_sink_free(other);

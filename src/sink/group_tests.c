@@ -147,13 +147,14 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-/* Forks write to the same results, each to its own pairs. */
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    const group_sink *g = (group_sink *)sink;
-    return gcor_group_sink_new(context, sink->shape, sink->n_row, sink->n_col, &g->groups, &g->listed, &g->results,
-                               other);
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    group_sink *g = (group_sink *)sink;
+    g->scratch = gcor_alloc(context, context->threads * 2 * g->groups.n, BLOCK * sizeof(double),
+                            "tests of groups of subjects");
+    return g->scratch ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
+/* Forks write to the same results, each to its own pairs. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     (void)sink, (void)context, (void)other;
     return GCOR_OK;
@@ -161,26 +162,23 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
 
 static void release(gcor_sink *sink) {
     gcor_free(((group_sink *)sink)->scratch);
-    gcor_free(sink);
 }
 
-static const gcor_sink_type TYPE = {
-    .name = "group tests", .take = take, .fork = fork_sink, .merge = merge, .free = release};
+static const gcor_sink_type TYPE = {.name = "group tests",
+                                    .size = sizeof(group_sink),
+                                    .take = take,
+                                    .allocate = allocate,
+                                    .merge = merge,
+                                    .release = release};
 
 gcor_status gcor_group_sink_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col,
                                 const gcor_groups *groups, const gcor_listed_pairs *listed,
                                 const gcor_group_results *results, gcor_sink **sink) {
-    const char *what = "tests of groups of subjects";
-    group_sink *g = gcor_alloc(context, 1, sizeof *g, what);
-    *sink = NULL;
-    if (!g) return GCOR_NO_MEMORY;
-    *g = (group_sink){.sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col},
-                      .groups = *groups,
-                      .listed = *listed,
-                      .results = *results,
-                      .loops = gcor_combine_best_loops(),
-                      .scratch = gcor_alloc(context, context->threads * 2 * groups->n, BLOCK * sizeof(double), what)};
-    if (g->scratch) *sink = &g->sink;
-    if (!g->scratch) gcor_free(g);
-    return *sink ? GCOR_OK : GCOR_NO_MEMORY;
+    const group_sink like = {.sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col},
+                             .groups = *groups,
+                             .listed = *listed,
+                             .results = *results,
+                             .loops = gcor_combine_best_loops()};
+    *sink = gcor_sink_new(context, &like);
+    return *sink ? GCOR_OK : context->error.status;
 }

@@ -2,6 +2,7 @@
 #include "histogram.h"
 
 #include "../base/alloc.h"
+#include "../base/triangle.h"
 #include "file.h"
 
 #include <string.h>
@@ -66,24 +67,15 @@ gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     enum { RUN = 64 };
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    double error = segment->error, max = 1 + error, values[RUN];
+    double error = segment->error, scratch[RUN];
     (void)context;
-    if (segment->doubles) gcor_bins_count(&histogram->bins, thread, segment->doubles, segment->n, max);
-    for (int64_t k = 0; segment->floats && k < segment->n; k += RUN) {
-        int64_t run = segment->n - k < RUN ? segment->n - k : RUN;
-        for (int64_t l = 0; l < run; l++) values[l] = segment->floats[k + l];
-        gcor_bins_count(&histogram->bins, thread, values, run, max);
+    for (int64_t k = 0; k < segment->n; k += RUN) {
+        int64_t n = gcor_min(RUN, segment->n - k);
+        gcor_bins_count(&histogram->bins, thread, gcor_segment_values(segment, k, n, scratch), n, 1 + error);
     }
     /* Every thread stores the same number. */
     __atomic_store(&histogram->error, &error, __ATOMIC_RELAXED);
     return GCOR_OK;
-}
-
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    gcor_histogram *fresh;
-    gcor_status status = gcor_histogram_new(context, sink->shape, sink->n_row, sink->n_col, sink->approximate, &fresh);
-    *other = fresh ? &fresh->sink : NULL;
-    return status;
 }
 
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
@@ -110,31 +102,31 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     return status ? status : gcor_bins_load(&histogram->bins, context, sink->n_row * sink->n_col, file);
 }
 
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    ((gcor_histogram *)sink)->error = 0;
+    return gcor_bins_new(context, &((gcor_histogram *)sink)->bins);
+}
+
 static void release(gcor_sink *sink) {
     gcor_bins_free(&((gcor_histogram *)sink)->bins);
-    gcor_free(sink);
 }
 
 const gcor_sink_type gcor_histogram_type = {
     .name = "histogram",
+    .size = sizeof(gcor_histogram),
     .take = take,
-    .fork = fork_sink,
+    .allocate = allocate,
     .merge = merge,
     .save = save,
     .load = load,
-    .free = release,
+    .release = release,
 };
 
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
                                gcor_histogram **histogram) {
-    gcor_histogram *fresh = *histogram = gcor_alloc(context, 1, sizeof *fresh, "a histogram");
-    if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = (gcor_histogram){
+    const gcor_histogram like = {
         .sink = {
             .type = &gcor_histogram_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = approximate}};
-    gcor_status status = gcor_bins_new(context, &fresh->bins);
-    if (!status) return GCOR_OK;
-    release(&fresh->sink);
-    *histogram = NULL;
-    return status;
+    *histogram = gcor_sink_new(context, &like);
+    return *histogram ? GCOR_OK : context->error.status;
 }

@@ -61,14 +61,6 @@ static void clear(gcor_label_maxima *maxima) {
     for (int64_t k = 0; k < maxima->threads * maxima->permutations.n; k++) maxima->best[k] = -INFINITY;
 }
 
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    const gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
-    gcor_label_maxima *fresh;
-    gcor_status status = gcor_label_maxima_new(context, sink->n_col, maxima->side, &maxima->permutations, &fresh);
-    *other = fresh ? &fresh->sink : NULL;
-    return status;
-}
-
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink, *from = (gcor_label_maxima *)other;
     (void)context;
@@ -80,34 +72,36 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
     return GCOR_OK;
 }
 
-static void release(gcor_sink *sink) {
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    const char *what = "the largest differences";
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
-    gcor_free(maxima->z);
-    gcor_free(maxima->best);
-    gcor_free(maxima);
+    const gcor_label_permutations *permutations = &maxima->permutations;
+    maxima->threads = context->threads;
+    maxima->z = gcor_alloc(context, maxima->threads * permutations->n_subjects, BLOCK * sizeof(double), what);
+    maxima->best = gcor_alloc(context, maxima->threads * permutations->n, sizeof(double), what);
+    if (!maxima->z || !maxima->best) return GCOR_NO_MEMORY;
+    clear(maxima);
+    return GCOR_OK;
 }
 
-static const gcor_sink_type TYPE = {
-    .name = "label maxima", .take = take, .fork = fork_sink, .merge = merge, .free = release};
+static void release(gcor_sink *sink) {
+    gcor_free(((gcor_label_maxima *)sink)->z);
+    gcor_free(((gcor_label_maxima *)sink)->best);
+}
+
+static const gcor_sink_type TYPE = {.name = "label maxima",
+                                    .size = sizeof(gcor_label_maxima),
+                                    .take = take,
+                                    .allocate = allocate,
+                                    .merge = merge,
+                                    .release = release};
 
 gcor_status gcor_label_maxima_new(gcor_context *context, int64_t n_var, gcor_side side,
                                   const gcor_label_permutations *permutations, gcor_label_maxima **maxima) {
-    const char *what = "the largest differences";
-    gcor_label_maxima *fresh = *maxima = gcor_alloc(context, 1, sizeof *fresh, what);
-    if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = (gcor_label_maxima){
-        .sink = {.type = &TYPE, .shape = GCOR_LOWER, .n_row = n_var, .n_col = n_var},
-        .side = side,
-        .permutations = *permutations,
-        .loops = gcor_combine_best_loops(),
-        .threads = context->threads,
-        .z = gcor_alloc(context, context->threads * permutations->n_subjects, BLOCK * sizeof(double), what),
-        .best = gcor_alloc(context, context->threads * permutations->n, sizeof(double), what)};
-    if (fresh->z && fresh->best) {
-        clear(fresh);
-        return GCOR_OK;
-    }
-    release(&fresh->sink);
-    *maxima = NULL;
-    return GCOR_NO_MEMORY;
+    const gcor_label_maxima like = {.sink = {.type = &TYPE, .shape = GCOR_LOWER, .n_row = n_var, .n_col = n_var},
+                                    .side = side,
+                                    .permutations = *permutations,
+                                    .loops = gcor_combine_best_loops()};
+    *maxima = gcor_sink_new(context, &like);
+    return *maxima ? GCOR_OK : context->error.status;
 }

@@ -40,14 +40,6 @@ static void clear(gcor_maximum *maximum) {
     for (int64_t t = 0; t < maximum->threads; t++) maximum->best[t * LINE] = GCOR_NO_WEIGHT;
 }
 
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    gcor_maximum *fresh;
-    gcor_status status = gcor_maximum_new(context, sink->shape, sink->n_row, sink->n_col, ((gcor_maximum *)sink)->side,
-                                          &fresh);
-    *other = fresh ? &fresh->sink : NULL;
-    return status;
-}
-
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_maximum *maximum = (gcor_maximum *)sink, *from = (gcor_maximum *)other;
     (void)context;
@@ -76,35 +68,35 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
     return status;
 }
 
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    gcor_maximum *maximum = (gcor_maximum *)sink;
+    maximum->threads = context->threads;
+    maximum->best = gcor_alloc(context, maximum->threads, LINE * sizeof(double), "the largest coefficients");
+    if (!maximum->best) return GCOR_NO_MEMORY;
+    clear(maximum);
+    return GCOR_OK;
+}
+
 static void release(gcor_sink *sink) {
     gcor_free(((gcor_maximum *)sink)->best);
-    gcor_free(sink);
 }
 
 const gcor_sink_type gcor_maximum_type = {
     .name = "maximum",
+    .size = sizeof(gcor_maximum),
     .take = take,
-    .fork = fork_sink,
+    .allocate = allocate,
     .merge = merge,
     .save = save,
     .load = load,
-    .free = release,
+    .release = release,
 };
 
 gcor_status gcor_maximum_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                              gcor_maximum **maximum) {
-    gcor_maximum *fresh = *maximum = gcor_alloc(context, 1, sizeof *fresh, "the largest coefficient");
-    if (!fresh) return GCOR_NO_MEMORY;
-    *fresh = (gcor_maximum){
+    const gcor_maximum like = {
         .sink = {.type = &gcor_maximum_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1},
-        .side = side,
-        .threads = context->threads,
-        .best = gcor_alloc(context, context->threads, LINE * sizeof(double), "the largest coefficients")};
-    if (fresh->best) {
-        clear(fresh);
-        return GCOR_OK;
-    }
-    release(&fresh->sink);
-    *maximum = NULL;
-    return GCOR_NO_MEMORY;
+        .side = side};
+    *maximum = gcor_sink_new(context, &like);
+    return *maximum ? GCOR_OK : context->error.status;
 }

@@ -102,7 +102,7 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     return context->error.status;
 }
 
-static gcor_status allocate(gcor_context *context, gcor_heaps *heaps, int64_t k, int64_t n_var) {
+static gcor_status new_heaps(gcor_context *context, gcor_heaps *heaps, int64_t k, int64_t n_var) {
     const char *what = "the neighbours of each variable";
     heaps->n_var = n_var;
     heaps->heap = gcor_alloc(context, n_var * k, sizeof(gcor_neighbour), what);
@@ -124,17 +124,20 @@ static void release(gcor_sink *sink) {
     gcor_edges_free(&neighbours->edges);
     release_heaps(&neighbours->cols);
     release_heaps(&neighbours->rows);
-    gcor_free(neighbours);
 }
 
 /* ---- forks and files ----------------------------------------------------------------------- */
 
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    const gcor_neighbours *neighbours = (const gcor_neighbours *)sink;
-    gcor_neighbours *fresh;
-    gcor_status status = gcor_neighbours_new(context, sink->shape, sink->n_row, sink->n_col,
-                                             neighbours->edges.rule.side, neighbours->k, &fresh);
-    *other = fresh ? &fresh->edges.sink : NULL;
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    gcor_neighbours *neighbours = (gcor_neighbours *)sink;
+    gcor_edge_rule *rule = &neighbours->edges.rule;
+    gcor_edges_clear(&neighbours->edges);
+    neighbours->stride = neighbours->k;
+    neighbours->rows = (gcor_heaps){0};
+    gcor_status status = new_heaps(context, &neighbours->cols, neighbours->k, sink->n_col);
+    if (!status && sink->shape == GCOR_FULL) status = new_heaps(context, &neighbours->rows, neighbours->k, sink->n_row);
+    rule->col_min = neighbours->cols.min;
+    rule->row_min = sink->shape == GCOR_FULL ? neighbours->rows.min : neighbours->cols.min;
     return status;
 }
 
@@ -197,7 +200,7 @@ static gcor_status load(gcor_sink *sink, gcor_context *context, FILE *file) {
 static gcor_status unpermute_heaps(gcor_heaps *heaps, int64_t k, gcor_context *context, const int32_t *names) {
     gcor_heaps fresh = *heaps;
     if (!names || heaps->n_var == 0) return GCOR_OK;
-    gcor_status status = allocate(context, &fresh, k, heaps->n_var);
+    gcor_status status = new_heaps(context, &fresh, k, heaps->n_var);
     for (int64_t j = 0; !status && j < heaps->n_var; j++) {
         int64_t to = names[j];
         memcpy(fresh.heap + to * k, heaps->heap + j * k, (size_t)heaps->count[j] * sizeof *heaps->heap);
@@ -222,33 +225,25 @@ static gcor_status unpermute_variables(gcor_sink *sink, gcor_context *context, c
 
 const gcor_sink_type gcor_neighbours_type = {
     .name = "neighbours",
+    .size = sizeof(gcor_neighbours),
     .take = gcor_edges_take,
     .begin_tile = gcor_edges_begin,
     .end_tile = gcor_edges_end,
-    .fork = fork_sink,
+    .allocate = allocate,
     .merge = merge,
     .save = save,
     .load = load,
     .unpermute = unpermute_variables,
-    .free = release,
+    .release = release,
 };
 
 gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                                 int64_t k, gcor_neighbours **neighbours) {
-    gcor_neighbours *fresh = *neighbours = gcor_alloc(context, 1, sizeof *fresh, "the neighbours of each variable");
-    if (!fresh) return GCOR_NO_MEMORY;
     gcor_sink sink = {.type = &gcor_neighbours_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
     gcor_edge_rule rule = {.side = side, .ceiling = 2, .k = k};
-    *fresh = (gcor_neighbours){.k = k, .stride = k};
-    gcor_status status = allocate(context, &fresh->cols, k, n_col);
-    if (!status && shape == GCOR_FULL) status = allocate(context, &fresh->rows, k, n_row);
-    rule.col_min = fresh->cols.min;
-    rule.row_min = shape == GCOR_FULL ? fresh->rows.min : fresh->cols.min;
-    fresh->edges = (gcor_edges){.sink = sink, .rule = rule, .keep_tile = keep_tile};
-    if (!status) return GCOR_OK;
-    release(&fresh->edges.sink);
-    *neighbours = NULL;
-    return status;
+    const gcor_neighbours like = {.edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .k = k};
+    *neighbours = gcor_sink_new(context, &like);
+    return *neighbours ? GCOR_OK : context->error.status;
 }
 
 /* ---- the edges that they make ------------------------------------------------------------- */

@@ -1,7 +1,30 @@
 /* What all sinks have in common, except files (sink/file.c). */
 #include "../gpucor.h"
+#include "../base/alloc.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
+
+#include <string.h>
+
+void *gcor_sink_new(gcor_context *context, const void *like) {
+    const gcor_sink_type *type = ((const gcor_sink *)like)->type;
+    gcor_sink *sink = gcor_alloc(context, 1, type->size, "a result");
+    if (!sink) return NULL;
+    memcpy(sink, like, type->size);
+    if (!type->allocate || !type->allocate(sink, context)) return sink;
+    gcor_sink_free(sink);
+    return NULL;
+}
+
+gcor_status gcor_sink_fork(const gcor_sink *sink, gcor_context *context, gcor_sink **other) {
+    *other = gcor_sink_new(context, sink);
+    return *other ? GCOR_OK : context->error.status;
+}
+
+void gcor_sink_free(gcor_sink *sink) {
+    if (sink && sink->type->release) sink->type->release(sink);
+    gcor_free(sink);
+}
 
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     return sink->type->begin_tile ? sink->type->begin_tile(sink, context, tile) : GCOR_OK;
@@ -9,10 +32,6 @@ gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_t
 
 gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     return sink->type->end_tile ? sink->type->end_tile(sink, context, tile) : GCOR_OK;
-}
-
-void gcor_sink_free(gcor_sink *sink) {
-    if (sink) sink->type->free(sink);
 }
 
 typedef struct {

@@ -33,7 +33,7 @@ static gcor_status check_size(gcor_context *context, const char *path, const gco
         return GCOR_OK;
     return gcor_fail(context, GCOR_BAD_INPUT,
                      "the file \"%s\" has %.0f bytes, but %.0f x %.0f %s from byte %.0f on make %.0f; give the 'dim', "
-                     "'type' and 'offset' that it was written with, or write it again",
+                     "'storage' and 'offset' that it was written with, or write it again",
                      path, (double)size, (double)s->n_obs, (double)s->n_var, types[s->type].name, (double)s->offset,
                      wanted);
 }

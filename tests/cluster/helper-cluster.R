@@ -2,7 +2,7 @@
 
 here <- normalizePath(".")
 lab <- Sys.getenv("LAB")
-source(file.path(here, "../testthat/helper-plan.R"))
+source(file.path(here, "../testthat/helper-plan.R"), local = TRUE) # before functions of the package
 options(gpucor.threads = 1L, gpucor.backend = "cpu")
 
 # A new name in the folder that all nodes see.

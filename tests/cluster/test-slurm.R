@@ -43,7 +43,7 @@ test_that("a task beyond the shards says so, and Slurm knows", {
   path <- quiet_plan(shared("plan"), x, threshold = 0.5, shards = 2)
   job <- sbatch(path, 3, "-c", 1)
   wait_for_jobs(job)
-  expect_match(paste(logs_of(path), collapse = " "), "'shard' must be numbers from 1 to 2, as the plan has 2 .*not 3")
+  expect_match(paste(logs_of(path), collapse = " "), "'shard' must be numbers from 1 to 2, or .*not 3")
   expect_identical(gpuCorStatus(path)$state, c("done", "done"))
 })
 
@@ -52,7 +52,7 @@ test_that("a folder that the nodes do not see is an error that names the node", 
   path <- quiet_plan(hidden, x, threshold = 0.5, shards = 2)
   log <- shared("log")
   wait_for_jobs(sbatch(log, 1, line = run_line(path)))
-  expect_match(paste(logs_of(log), collapse = " "), "a folder that node[1-3] does not see; it must be on a disk that")
+  expect_match(paste(logs_of(log), collapse = " "), "a folder that node[1-3] does not see; give the full name")
 })
 
 test_that("a full shared disk ends the tasks with a message, and the same line goes on", {

@@ -50,7 +50,7 @@ for (method in methods) {
   show(paste("rectangle", method), gpuCor(x[, 1:20], x[, 21:60], method = method))
   show(paste("powers", method), gpuConnectivity(x, power = c(1, 2.5, 6, 12), method = method))
   show(paste("maps", method), gpuConnectivity(x, maps = c("mean", "z", "icc"), threshold = 0.3, method = method))
-  show(paste("windows", method), gpuCorWindows(x, width = 30, step = 7, method = method, keep = "moments"))
+  show(paste("windows", method), gpuCorWindows(x, width = 30, step = 7, method = method, output = "moments"))
   show(paste("tests", method), gpuCorTest(ties, method = method, df = if (method == "cosine") n_obs - 1))
   show(paste("subjects", method), gpuCor(list(x, ties[1:50, ]), combine = "fisher", method = method))
 }
@@ -58,7 +58,7 @@ for (method in setdiff(methods, "kendall")) {
   show(paste("weights", method), try(gpuCor(x, weights = weights, method = method), silent = TRUE))
   show(paste("covariates", method), try(gpuCor(x, covariates = z, method = method), silent = TRUE))
 }
-show("overlap", gpuTOM(x, power = 6))
+show("overlap", gpuTOM(x, power = 6, TOMType = "unsigned"))
 show("compare", gpuCorCompare(x[1:30, ], x[31:61, ], fdr = 0.5))
 set.seed(1)
 show("permuted", gpuCorTest(x[, 1:30], adjust = "maxT", n_perm = 50))

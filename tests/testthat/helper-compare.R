@@ -74,7 +74,7 @@ differences <- function(ours, truth, tolerance) {
 expect_like_cor <- function(x, y = NULL, use = "everything", method = "pearson", backend = "cpu", label = "", ...,
                             within = tolerance[[method]]) {
   truth <- outcome(reference_cor(x, y, use, method))
-  ours <- outcome(gpuCor(x, y, use, method, output = "matrix", backend = backend, ...))
+  ours <- outcome(gpuCor(x, y, method, use, output = "matrix", backend = backend, ...))
   wrong <- if (is.null(truth$error) != is.null(ours$error)) {
     paste0("ours: ", ours$error, "; cor(): ", truth$error)
   } else {

@@ -40,7 +40,7 @@ exact_cor <- function(x, y = NULL, method) {
 
 # Two-sided p values of all pairs, as a matrix.
 reference_p <- function(x, y = NULL, use = "everything", method = "pearson") {
-  p <- suppressWarnings(gpuCorTest(x, y, use, method, output = "matrix", backend = "cpu"))$p.value
+  p <- suppressWarnings(gpuCorTest(x, y, method, use, output = "matrix", backend = "cpu"))$p.value
   p <- matrix(as.vector(p), nrow(p))
   if (is.null(y)) no_diagonal(p) else p
 }

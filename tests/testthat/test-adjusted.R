@@ -25,7 +25,7 @@ test_that("every result of covariates and a band says so", {
   expect_header(summary(with_confounds(gpuCorTest)), both)
   expect_header(with_confounds(gpuTOM), both)
   expect_header(with_confounds(gpuTOM, output = "network", k = 1), both)
-  expect_header(with_confounds(pickPower, powers = 1:3), "adjusted for 6 covariates, filtered to 0.01-0.2 Hz (TR 2 s)")
+  expect_header(with_confounds(pickPower, power = 1:3), "adjusted for 6 covariates, filtered to 0.01-0.2 Hz (TR 2 s)")
   associated <- gpuAssociation(x, z[, 1:2], covariates = z[, 3:4], output = "matrix")
   expect_header(associated, "adjusted for 2 covariates: 56 degrees of freedom")
   expect_header(summary(associated), "adjusted for 2 covariates: 56 degrees of freedom")
@@ -37,7 +37,7 @@ test_that("every result of covariates and a band says so", {
 test_that("headers of what nothing has changed say nothing", {
   for (object in list(gpuCor(x), gpuCorNetwork(x, k = 1), gpuConnectivity(x, threshold = 0.1), gpuCorTest(x), gpuTOM(x),
                       gpuCorCompare(x[1:30, ], x[31:60, ]), gpuCorWindows(x, 20), gpuCor(x, weights = rep(2, 60)),
-                      gpuCor(x, method = "bicor", maxPOutliers = 1))) {
+                      gpuCor(x, method = "bicor", options = list(maxPOutliers = 1)))) {
     expect_plain(object)
   }
   expect_null(attributes(gpuCor(x))$adjusted)
@@ -59,7 +59,7 @@ test_that("weights, options, factors and degrees of freedom are told of", {
   keep <- rep(c(TRUE, FALSE), c(50, 10))
   expect_header(gpuCor(x, weights = keep), "50 observations without 10 observations of weight 0 ")
   expect_header(gpuCor(x, weights = keep, method = "kendall"), "without 10 observations of weight 0 ")
-  expect_header(gpuCor(x, method = "bicor", maxPOutliers = 0.1), "maxPOutliers = 0.1 ")
+  expect_header(gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.1)), "maxPOutliers = 0.1 ")
   expect_header(gpuCor(x, covariates = ~ batch, data = data.frame(batch = gl(3, 20))),
                 "adjusted for 2 covariates: 56 degrees of freedom")
   expect_header(gpuCor(x, covariates = cbind(z[, 1], z[, 1])), "adjusted for 2 covariates: 57 degrees of freedom")

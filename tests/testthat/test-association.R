@@ -33,17 +33,17 @@ test_that("statistics and p values are those of lm(), with covariates and missin
   holes$traits$age[3] <- NA
   holes$covariates$ph[8] <- NA
   for (backend in backends()) for (d in list(data, holes)) for (covariates in list(NULL, d$covariates)) {
-    all <- gpuAssociation(d$x, d$traits, covariates, backend = backend)
+    all <- gpuAssociation(d$x, d$traits, covariates = covariates, backend = backend)
     expect_equal(nrow(all), 240)
     expect_equal(attr(all, "tests"), 240)
     expect_equal(all$fdr, p.adjust(all$p.value, "BH"))
     expect_false(is.unsorted(all$p.value))
     expect_as_lm(all[c(1:10, sample(240, 8)), ], d, covariates)
-    few <- gpuAssociation(d$x, d$traits, covariates, p.value = 1e-3, backend = backend)
+    few <- gpuAssociation(d$x, d$traits, covariates = covariates, p.value = 1e-3, backend = backend)
     expect_equal(few[names(few) != "fdr"], all[all$p.value <= 1e-3, names(all) != "fdr"], ignore_attr = "tests",
                  tolerance = 1e-10)
     expect_equal(attr(few, "tests"), 240)
-    by_fdr <- gpuAssociation(d$x, d$traits, covariates, fdr = 0.01, backend = backend)
+    by_fdr <- gpuAssociation(d$x, d$traits, covariates = covariates, fdr = 0.01, backend = backend)
     expect_equal(by_fdr, all[all$fdr <= 0.01, ], ignore_attr = c("tests", "chosen"), tolerance = 1e-10)
     expect_gt(nrow(by_fdr), 5)
   }
@@ -123,9 +123,8 @@ test_that("arguments of tests that an association has not are errors, and no log
   data <- association_data()
   for (given in list(list(log.p = TRUE), list(alternative = "less"), list(adjust = "maxT"), list(exact = TRUE))) {
     expect_error(do.call(gpuAssociation, c(list(data$x, data$traits), given)),
-                 paste0("there is no '", names(given), "', which gpuCorTest() has"), fixed = TRUE)
+                 paste0("unused argument '", names(given), "'"))
   }
-  expect_error(gpuAssociation(data$x, y = data$traits), "there is no 'y', which is 'traits' here")
 })
 
 test_that("messages name the traits", {

@@ -22,8 +22,8 @@ expect_like_wgcna <- function(name, x, maxPOutliers = 1, pearsonFallback = "indi
   })
   for (backend in backends) for (precision in precisions) {
     ours <- suppressWarnings(gpuCor(x, use = use, method = "bicor", output = "matrix", backend = backend,
-                                    precision = precision, maxPOutliers = maxPOutliers,
-                                    pearsonFallback = pearsonFallback))
+                                    precision = precision, options = list(maxPOutliers = maxPOutliers,
+                                                                          pearsonFallback = pearsonFallback)))
     wrong <- differences(off_diagonal(ours), theirs, within)
     expect(length(wrong) == 0, paste(c(wrong, label, backend, precision), collapse = " "))
   }
@@ -64,15 +64,16 @@ test_that("a column without a deviation is told of, in every function", {
   expect_warning(gpuConnectivity(x[, -4], power = 2, method = "bicor"), "2 of 7 columns", fixed = TRUE)
   expect_warning(gpuDist(t(x[, -4]), method = "bicor"), "2 of 7 rows", fixed = TRUE)
   expect_silent(gpuCor(x[, 7:8], method = "bicor"))
-  none <- suppressWarnings(gpuCor(x, method = "bicor", pearsonFallback = "none", output = "matrix"))
+  none <- suppressWarnings(gpuCor(x, method = "bicor", options = list(pearsonFallback = "none"), output = "matrix"))
   expect_true(all(is.na(none[4:6, -(4:6)])))
 })
 
 test_that("options belong to their method, and have bounds", {
   x <- normal(10, 3)
-  expect_error(gpuCor(x, maxPOutliers = 0.1), "method = \"pearson\" takes no 'maxPOutliers'", fixed = TRUE)
-  expect_error(gpuCor(x, method = "bicor", maxPOutliers = 2), "'maxPOutliers' must be a number between 0 and 1",
+  expect_error(gpuCor(x, options = list(maxPOutliers = 0.1)), "'options' has \"maxPOutliers\"; method = \"pearson\" takes none",
                fixed = TRUE)
-  expect_error(gpuCor(x, method = "bicor", pearsonFallback = "some"), "'pearsonFallback' must be one of", fixed = TRUE)
-  expect_identical(gpuCorTriangle(x, method = "bicor", quick = 0.5), gpuCorTriangle(x, method = "bicor"))
+  expect_error(gpuCor(x, method = "bicor", options = list(maxPOutliers = 2)), "'maxPOutliers' must be a number between 0 and 1",
+               fixed = TRUE)
+  expect_error(gpuCor(x, method = "bicor", options = list(pearsonFallback = "some")), "'pearsonFallback' must be one of")
+  expect_identical(gpuCorTriangle(x, method = "bicor", options = list(quick = 0.5)), gpuCorTriangle(x, method = "bicor"))
 })

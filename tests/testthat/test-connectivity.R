@@ -449,6 +449,6 @@ test_that("wrong arguments are errors that say what is right", {
   expect_error(gpuConnectivity(x[, 1], power = 1), "'x' must be matrix-like, with a variable in each column")
   expect_error(gpuConnectivity(mean, power = 1), "'x' must be numeric, not of class function")
   expect_error(gpuConnectivity(letters, power = 1), "'x' must be numeric")
-  expect_error(gpuConnectivity(x, power = 1, cores = 2), "there is no 'cores'")
+  expect_error(gpuConnectivity(x, power = 1, cores = 2), "unused argument 'cores'")
   expect_nothing_left()
 })

@@ -15,7 +15,7 @@ test_that("fewer threads than were asked for find the same edges", {
             "  fdr = function(...) gpuCorNetwork(x, fdr = 0.1, ...),",
             "  connectivity = function(...) gpuConnectivity(x, density = 0.01, power = 2, ...),",
             "  cor = function(...) gpuCor(x, output = 'matrix', ...),",
-            "  pairwise = function(...) gpuCorTriangle(replace(x, 5, NA), 'pairwise', 'kendall', ...)",
+            "  pairwise = function(...) gpuCorTriangle(replace(x, 5, NA), 'kendall', 'pairwise', ...)",
             ")",
             "edges <- function(net) if (isS4(net)) list(net@i, net@p, net@x, net@threshold) else unclass(net)",
             "same <- vapply(jobs, function(job) identical(edges(job(threads = 4)), edges(job(threads = 1))), NA)",

@@ -101,7 +101,7 @@ for (backend in backends()) for (method in c("kendall", "spearman")) {
 test_that("a large network is sampled, a small one is not", {
   sample <- function(n_obs, n_var, density, y = NULL) {
     task <- gpucor:::network_task(matrix(0, n_obs, n_var), y, list(name = "density", value = density), "absolute",
-                                  "everything", "pearson", "cpu")
+                                  "everything", "pearson", settings_on("cpu"))
     gpucor:::sample_task(task, gpucor:::edges_of_density(density, task$pairs))
   }
   expect_null(sample(10, 200, 0.01))
@@ -127,7 +127,8 @@ test_that("a large network is sampled, a small one is not", {
 
 # All edges of x from `least` on, and their weights.
 stored <- function(x, least, sign, method, backend, ceiling = 2) {
-  task <- gpucor:::network_task(x, NULL, list(name = "density", value = 1), sign, "everything", method, backend)
+  task <- gpucor:::network_task(x, NULL, list(name = "density", value = 1), sign, "everything", method,
+                                settings_on(backend))
   list(task = task, pass = gpucor:::edge_pass(task, least, ceiling))
 }
 
@@ -197,7 +198,8 @@ test_that("a pass that wants the k strongest edges finds them, and few others st
     weight <- weight_of(all@x, sign)
     weights <- sort(weight, decreasing = TRUE)
     k <- min(k, length(weights) + 1)
-    task <- gpucor:::network_task(x_now, NULL, list(name = "density", value = 1), sign, "everything", method, "cpu")
+    task <- gpucor:::network_task(x_now, NULL, list(name = "density", value = 1), sign, "everything", method,
+                                  settings_on("cpu"))
     pass <- with_options(list(gpucor.workers_per_device = workers),
                          gpucor:::edge_pass(task, 0, most = 2^53, wanted = k))
     threshold <- if (k <= length(weights)) weights[k] + 0 else 0

@@ -23,7 +23,7 @@ test_that("rows may be missing values, constant, few or many", {
   missing <- with_missing(x, 0.1)
   for (backend in backends()) for (method in all_methods) {
     for (use in c("everything", "pairwise.complete.obs")) {
-      d <- suppressWarnings(gpuDist(missing, method, use, backend))
+      d <- suppressWarnings(gpuDist(missing, method, use, backend = backend))
       expect_equal(as.vector(d), as.vector(suppressWarnings(reference_dist(missing, method, use))),
                    tolerance = tolerance[[method]])
     }

@@ -156,7 +156,7 @@ test_that("what has no meaning is an error", {
   x <- varied_subjects(c(20, 20, 20), 5)
   expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", subject_weights = 1:3), "each subject counts once")
   expect_error(gpuCorNetwork(x, threshold = 0.1, combine = "fisher", effects = "fixed"), "'effects' says what p values")
-  expect_error(gpuCor(x, effects = "random"), "'effects' says what p values")
+  expect_error(gpuCor(x, effects = "random"), "unused argument 'effects'")
   expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", effects = "some"), "'effects' must be one of")
   expect_error(gpuCorNetwork(x, fdr = 0.1), "combine = \"fisher\" only; combine is \"mean\"")
   expect_error(gpuCorNetwork(x[[1]], fdr = 0.1, effects = "random"), "'x' is not a list")

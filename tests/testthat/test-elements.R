@@ -9,7 +9,7 @@ test_that("a name of no element is an error that lists the elements", {
   expect_error(gpuCorCompare(x, -x)$P, "has no element 'P'", fixed = TRUE)
   expect_error(gpuConnectivity(x, power = 2)$kTotal, "there are $soft", fixed = TRUE)
   expect_error(gpuInfo()$thread_count, "gpuInfo has no element")
-  windows <- gpuCorWindows(x, width = 10, keep = "network", threshold = 0.5)
+  windows <- gpuCorWindows(x, width = 10, output = "network", threshold = 0.5)
   expect_error(windows$quite_other, "elements without names")
 })
 

@@ -7,9 +7,9 @@ test_that("the threshold of a density without pairs is NA everywhere", {
     expect_identical(gpuConnectivity(x, density = 0.5, backend = backend)$threshold, NA_real_)
     expect_identical(gpuConnectivity(x, density = 0.5, power = 2, backend = backend)$threshold, NA_real_)
     windows <- function(...) gpuCorWindows(x, width = 5, density = 0.5, backend = backend, ...)
-    expect_identical(windows(keep = "connectivity")$threshold, c(NA_real_, NA_real_))
-    expect_identical(vapply(unclass(windows(keep = "network")), slot, 0, "threshold"), c(NA_real_, NA_real_))
-    expect_identical(summary(windows(keep = "network"))$threshold, c(NA_real_, NA_real_))
+    expect_identical(windows(output = "connectivity")$threshold, c(NA_real_, NA_real_))
+    expect_identical(vapply(unclass(windows(output = "network")), slot, 0, "threshold"), c(NA_real_, NA_real_))
+    expect_identical(summary(windows(output = "network"))$threshold, c(NA_real_, NA_real_))
   }
   expect_output(print(gpuConnectivity(normal(6, 1), density = 0.5)), "\n0 edges\n")
   expect_output(print(summary(gpuConnectivity(normal(6, 1), density = 0.5))), "\n0 edges\n")
@@ -27,9 +27,9 @@ test_that("several densities of data without pairs make networks without edges",
 test_that("several values are an error where one network is made", {
   x <- normal(20, 5)
   for (keep in c("network", "connectivity")) {
-    expect_error(gpuCorWindows(x, width = 10, keep = keep, density = c(0.5, 0.1)), "'density' must be one number here")
+    expect_error(gpuCorWindows(x, width = 10, output = keep, density = c(0.5, 0.1)), "'density' must be one number here")
   }
-  expect_error(gpuCorWindows(x, width = 10, keep = "moments", k = 1:2), "'k' must be one number here")
+  expect_error(gpuCorWindows(x, width = 10, output = "moments", k = 1:2), "'k' must be one number here")
   expect_error(gpuCorCompare(x, -x, density = c(0.5, 0.1)), "'density' must be one number here")
 })
 

@@ -83,7 +83,7 @@ for (backend in backends()) {
       run <- function(...) suppressWarnings(gpuCor(..., use = use, method = method, backend = backend))
       switch(shape,
         triangle = {
-          r <- suppressWarnings(gpuCorTriangle(given, use, method, "column", backend))
+          r <- suppressWarnings(gpuCorTriangle(given, method, use, "column", backend = backend))
           truth <- quick_cor(x, method)
           expect_no_difference(r, truth[upper.tri(truth)], method, label)
         },

@@ -214,8 +214,8 @@ test_that("what is not numeric is refused by name", {
   expect_error(gpuCor(list(1, 2), x[, 1]), "'x' is a list of subjects, and 'y' is none")
   expect_error(gpuCor(x, letters[1:20]), "'y' must be numeric, not of class character")
   expect_error(gpuCor(factor(letters), 1:26), "'x' must be numeric, not of class factor")
-  expect_error(gpuCor(iris), "'x' must be numeric: column 5 (Species) is of class factor; leave it out", fixed = TRUE)
-  expect_error(gpuCor(x, data.frame(a = 1:20, b = letters[1:20])), "'y' must be numeric: column 2 (b)", fixed = TRUE)
+  expect_error(gpuCor(iris), "'x' must be numeric, but column 5 (Species) is of class factor", fixed = TRUE)
+  expect_error(gpuCor(x, data.frame(a = 1:20, b = letters[1:20])), "'y' must be numeric, but column 2 \\(b\\)")
   expect_error(gpuCor(NULL), "supply both 'x' and 'y' or a matrix-like 'x'|'x' must be numeric")
   expect_error(gpuCor(sum, x), "'x' must be numeric")
 })
@@ -313,11 +313,6 @@ test_that("settings are checked", {
   for (bad in list(NA, 1, "yes", c(TRUE, FALSE))) {
     expect_error(gpuCor(x, progress = bad), "'progress' must be TRUE or FALSE, not")
   }
-  known <- paste0("further arguments of gpuCor\\(\\) are 'threads', 'memory', 'progress', 'devices', 'assay', ",
-                  "'weights', 'weights_are', 'covariates'")
-  expect_error(gpuCor(x, thread = 2), paste0("there is no 'thread'; did you mean 'threads'\\?; ", known))
-  unnamed <- paste0("unnamed; ", known)
-  expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2), unnamed)
-  expect_error(gpuCor(x, NULL, "everything", "pearson", "dist", "cpu", 2, threads = 1), unnamed)
-  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "there is no 'cores'")
+  expect_error(gpuCor(x, treads = 2), "unused argument 'treads'; did you mean 'threads'?", fixed = TRUE)
+  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, cores = 2), "unused argument 'cores'")
 })

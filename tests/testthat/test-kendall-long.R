@@ -47,7 +47,7 @@ test_that("what stands in for cor() is cor()", {
 
 expect_as_cor <- function(x, y = NULL, use = "everything", backend) {
   truth <- long_cor(x, y, use)
-  found <- suppressWarnings(gpuCor(x, y, use, "kendall", output = "matrix", backend = backend))
+  found <- suppressWarnings(gpuCor(x, y, "kendall", use, output = "matrix", backend = backend))
   expect_identical(is.na(found), is.na(truth))
   expect_equal(found, truth, tolerance = 1e-12)
 }

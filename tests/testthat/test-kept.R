@@ -54,7 +54,7 @@ test_that("degrees and strengths of edges that stayed are the same in windows, o
   x <- with_constants(round(normal(60, 500), 1))
   wide <- normal(20, 20000)
   windows <- function(x, ..., backend) {
-    w <- with_env(c(GPUCOR_KEEP_FROM = "1"), gpuCorWindows(x, keep = "connectivity", backend = backend, ...))
+    w <- with_env(c(GPUCOR_KEEP_FROM = "1"), gpuCorWindows(x, output = "connectivity", backend = backend, ...))
     w[c("degree", "strength", "threshold")]
   }
   expect_same <- function(...) expect_identical(windows(..., backend = "cuda"), windows(..., backend = "cpu"))
@@ -69,7 +69,7 @@ test_that("edges that stay survive the session, and not a fork", {
   skip_without_gpu()
   x <- normal(30, 300)
   task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = 0.2), "absolute", "everything", "pearson",
-                                "cuda")
+                                settings_on("cuda"))
   task$stays <- "rows"
   pass <- with_env(c(GPUCOR_KEEP_FROM = "1"), gpucor:::edge_pass(task, 0.2))
   forked <- parallel::mclapply(1:2, function(i) tryCatch(gpucor:::store_rank(pass, 5, task), error = conditionMessage))

@@ -103,7 +103,7 @@ for (backend in backends()) {
     labels <- list(sample(3, 300, TRUE), sample(3, 90, TRUE))
     same <- outer(labels[[1]], labels[[2]], "==")
     con <- gpuConnectivity(x, y, threshold = c(0.4, 0.1), maps = "mean", backend = backend,
-                           pairs = within(labels[[1]], y = labels[[2]]))
+                           pairs = pairMask(labels[[1]], y = labels[[2]], same = TRUE))
     r <- replace(cor(x, y), !same, NA)
     expect_equal(con$mean, rowMeans(r, na.rm = TRUE), tolerance = 1e-5)
     expect_identical(unname(con$degree[, 1]), rowSums(abs(r) >= 0.4, na.rm = TRUE))
@@ -169,7 +169,7 @@ for (backend in backends()) {
       expect_equal(unname(density$eigenvector), centrality(abs(as.matrix(net))), tolerance = 1e-6)
       expect_named(density$eigenvector, colnames(x))
     }
-    pairs <- within(rep(1:3, 30))
+    pairs <- pairMask(rep(1:3, 30), same = TRUE)
     con <- gpuConnectivity(x, threshold = 0.2, maps = "eigenvector", pairs = pairs, backend = backend)
     net <- gpuCorNetwork(x, threshold = 0.2, pairs = pairs, backend = backend)
     expect_equal(unname(con$eigenvector), centrality(abs(as.matrix(net))), tolerance = 1e-6)
@@ -184,14 +184,12 @@ test_that("what maps there are not is said", {
     expect_error(gpuConnectivity(x, maps = bad), "'maps' must be some of \"mean\", \"z\", \"icc\", \"eigenvector\"")
   }
   expect_error(gpuConnectivity(x, x, maps = "eigenvector"), "leave out 'y'")
-  expect_error(gpuConnectivity(x, maps = "eigenvector", pairs = within(rep(1:2, 3))), "is of all pairs; with 'pairs'")
+  expect_error(gpuConnectivity(x, maps = "eigenvector", pairs = pairMask(rep(1:2, 3), same = TRUE)), "is of all pairs; with 'pairs'")
   expect_error(gpuConnectivity(x, maps = "eigenvector", method = "kendall"), "by method = \"kendall\" would take all")
   x[1, 1] <- NA
   expect_error(gpuConnectivity(x, maps = "eigenvector", use = "pairwise"), "observations of its own")
   expect_error(gpuCorPlan(tempfile(), x, maps = "eigenvector", verb = "gpuConnectivity"), "cannot be in a plan")
   expect_error(gpuConnectivity(x, threshold = 1:33 / 33), "'threshold' has 33 values; ask for at most 32")
   expect_error(gpuConnectivity(x, x[1:4, ], threshold = 0.5), "incompatible dimensions")
-  expect_identical(suppressWarnings(gpuConnectivity(x, 0.5)), # as it was before there was a y
-                   suppressWarnings(gpuConnectivity(x, threshold = 0.5)))
   expect_nothing_left()
 })

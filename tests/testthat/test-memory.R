@@ -63,7 +63,7 @@ test_that("tests of pairs take what is allocated for them", {
   expect_limit(16 * 6e5, function() gpuCorTest(tall, adjust = "maxT", surrogate = "phase"),
                "^adjust = \"maxT\" takes 9.6 MB, for 600,000 values")
   expect_limit(24 * n^2, function() gpuCorTest(x, output = "matrix"), "^gpuCorTest\\(\\) takes 96 MB")
-  expect_limit(24 * n^2, function() gpuCor(x, output = "list"), "^gpuCor\\(\\) takes 96 MB")
+  expect_limit(24 * n^2, function() gpuCor(x, output = "list"), "^gpuCorTest\\(\\) takes 96 MB")
   x[1, 1] <- NA
   expect_limit(compact + 24 * pairs, function() gpuCorTest(x), "takes 56 MB")
   expect_limit(72 * pairs, function() gpuCorCompare(few_rows(n)[c(1:3, 1:3), ], few_rows(n)[c(1:3, 1:3), ]),
@@ -103,7 +103,7 @@ test_that("what is made of coefficients is refused, too", {
 test_that("networks whose criterion says how many edges there are, are refused", {
   x <- few_rows(n)
   expect_limit(24 * ceiling(pairs / 2), function() gpuCorNetwork(x, density = 0.5),
-               "^density = 0.5 takes 24 MB, for 999,500 edges; .* file = keeps the network on the disk")
+               "^density = 0.5 takes 24 MB, for 999,500 edges; .* keeps a network on the disk")
   expect_limit(24 * n * 200 / 2, function() gpuCorNetwork(x, k = 200), "^k = 200 takes 4.8 MB, for 200,000 edges")
   expect_limit(24 * ceiling(pairs / 2), function() gpuCorNetwork(x, density = c(0.1, 0.5)), "^density = 0.5 takes")
   for (fits in list(quote(gpuCorNetwork(x, density = 0.5, sign = "positive")),

@@ -5,85 +5,56 @@ x <- matrix(rnorm(200), 20, dimnames = list(NULL, letters[1:10]))
 
 # ---- arguments
 
-test_that("a number in the place of y is taken for what it was meant", {
-  for (f in list(gpuCorNetwork, gpuCorPairs)) {
+test_that("a number in the place of y is taken for a threshold", {
+  for (f in list(gpuCorNetwork, gpuCorPairs, gpuConnectivity)) {
     expect_error(f(x, 0.8), "'y' is 0.8, a single number, .* write threshold = 0.8", fixed = FALSE)
     expect_error(f(x, 0.8, threshold = 0.5), "write threshold = 0.8")
   }
-  expect_identical(gpuConnectivity(x, 0.3)$degree, gpuConnectivity(x, threshold = 0.3)$degree)
-  expect_error(gpuConnectivity(x, 0.3, threshold = 0.5), "write threshold = 0.3")
   expect_identical(dim(gpuCorNetwork(x[1, , drop = FALSE], 2, threshold = 0.1)), c(10L, 1L)) |>
     suppressWarnings()
 })
 
-test_that("arguments that there are not are named with the one that was meant", {
-  told <- list(
-    list(quote(gpuCorNetwork(x, cutoff = 0.8)), "there is no 'cutoff', which is 'threshold' here"),
-    list(quote(gpuCorNetwork(x, treshold = 0.8)), "there is no 'treshold'; did you mean 'threshold'?"),
-    list(quote(gpuCorNetwork(x, densty = 0.1, threshold = 0.5)), "did you mean 'density'?"),
-    list(quote(gpuCorNetwork(x, powerVector = 1:10)), "there is no 'powerVector'"),
-    list(quote(pickPower(x, powerVector = 1:10)), "there is no 'powerVector', which is 'powers' here"),
-    list(quote(pickPower(x, networkType = "signed")), "which is 'type' here"),
-    list(quote(pickPower(x, RsquaredCut = 0.8)), "which is 'r_squared' here"),
-    list(quote(gpuConnectivity(x, cutoff = 0.5)), "which is 'threshold' here"),
-    list(quote(gpuConnectivity(x, softPower = 6)), "which is 'power' here"),
-    list(quote(gpuCor(x, type = "spearman")), "there is no 'type', which is 'method' here"),
-    list(quote(gpuCor(x, mehtod = "kendall")), "did you mean 'method'?"),
-    list(quote(gpuCor(x, nThreads = 2)), "which is 'threads' here"),
-    list(quote(gpuCor(x, threshold = 0.5)), "there is no 'threshold', which gpuCorNetwork(), gpuConnectivity()"),
-    list(quote(gpuCorPairs(x, threshold = 0.5, file = "a.h5")), "there is no 'file', which gpuCorNetwork() has"),
-    list(quote(gpuCorPairs(x, treshold = 0.5)), "there is no 'treshold'; did you mean 'threshold'?"),
-    list(quote(gpuCorTest(x, adjsut = "maxT")), "did you mean 'adjust'?"),
-    list(quote(gpuCorTest(x, nperm = 9)), "which is 'n_perm' here"),
-    list(quote(gpuCor(x, zzz = 1)), "there is no 'zzz'; further arguments of gpuCor() are 'threads'")
+test_that("an unused argument is named with the one that was probably meant", {
+  meant <- list(
+    threshold = list(quote(gpuCorNetwork(x, cutoff = 0.8)), quote(gpuCorNetwork(x, treshold = 0.8)),
+                     quote(gpuConnectivity(x, cutoff = 0.5))),
+    density = list(quote(gpuCorNetwork(x, densty = 0.1, threshold = 0.5))),
+    type = list(quote(pickPower(x, networkType = "signed"))),
+    power = list(quote(gpuConnectivity(x, softPower = 6))),
+    method = list(quote(gpuCor(x, mehtod = "kendall")), quote(gpuModules(x, corType = "bicor"))),
+    threads = list(quote(gpuCor(x, nThreads = 2)), quote(gpuCor(x, treads = 2))),
+    adjust = list(quote(gpuCorTest(x, adjsut = "maxT"))),
+    n_perm = list(quote(gpuCorTest(x, nperm = 9))),
+    backend = list(quote(gpuCor(x, gpu = TRUE))),
+    options = list(quote(gpuCor(x, method = "bicor", maxPOutliers = 0.1)))
   )
-  for (case in told) expect_error(eval(case[[1L]]), case[[2L]], fixed = TRUE, label = deparse1(case[[1L]]))
+  for (name in names(meant)) {
+    for (call in meant[[name]]) {
+      expect_error(eval(call), paste0("unused argument '.*'; did you mean '", name, "'\\?$"), label = deparse1(call),
+                   class = "gpucor_error_input")
+    }
+  }
+  expect_error(gpuCor(x, zzz = 1), "^unused argument 'zzz'$")
+  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, zzz = 2), "unused argument 'zzz'")
+  expect_error(gpuCor(x, output = "list", foo = 1), "unused argument 'foo'")
+  expect_error(lapply(list(x), gpuCorTest, foo = 1), "unused argument 'foo'")
+  expect_error(gpuCor(x, threads = 1, control = gpuControl(backend = "cpu")), "'threads' is given beside 'control'")
+  expect_error(gpuCor(x, control = list(threads = 1)), "'control' must come from gpuControl")
 })
 
-test_that("what is done otherwise is said where its argument is missed", {
-  g <- rep(1:2, 10)
-  two_groups <- "gpuCorCompare(x[g == 1, ], x[g == 2, ])"
-  adjusted <- "p.adjust(test$p.value, \"BH\")"
-  a_gpu <- "backend = \"cuda\" takes a GPU"
-  by_pairs <- "use = \"pairwise.complete.obs\""
+test_that("a value that there is not is named with the one that was probably meant", {
   told <- list(
-    list(quote(gpuCorNetwork(x, type = "signed", threshold = 0.5)), "there is no 'type'; sign = \"positive\""),
-    list(quote(gpuCorWindows(x, 10, networkType = "signed")), "sign = \"positive\""),
-    list(quote(gpuCorTest(x, p.adjust = "BH")), adjusted),
-    list(quote(gpuCorTest(x, p.adjust.method = "fdr")), adjusted),
-    list(quote(gpuCorTest(x, adjust = "BH")), paste0("one of \"none\", \"maxT\", not \"BH\"; ", adjusted)),
-    list(quote(gpuCor(x, gpu = TRUE)), a_gpu),
-    list(quote(gpuCor(x, use_gpu = TRUE)), a_gpu),
-    list(quote(gpuDist(x, device = "cuda")), a_gpu),
-    list(quote(gpuCor(x, backend = "gpu")), "did you mean \"cuda\"?"),
-    list(quote(gpuCor(x, na.rm = TRUE)), by_pairs),
-    list(quote(gpuCorTest(x, na.rm = TRUE)), by_pairs),
-    list(quote(gpuCor(x, "spearman")), "'y' is \"spearman\", and would be a second matrix; for the measure write"),
-    list(quote(gpuCor(x, x, "Spearman")), "for the measure write method = \"spearman\""),
-    list(quote(gpuCorTest(x, "pairwise.complete.obs")), "write use = \"pairwise.complete.obs\""),
+    list(quote(gpuCorTest(x, adjust = "BH")), "one of \"none\", \"maxT\", not \"BH\"; p.adjust()"),
     list(quote(gpuCor(x, method = "Spearman")), "not \"Spearman\"; did you mean \"spearman\"?"),
-    list(quote(gpuCor(x, method = "Pearson")), "did you mean \"pearson\"?"),
     list(quote(gpuCor(x, use = "complete.cases")), "did you mean \"complete.obs\"?"),
-    list(quote(gpuConnectivity(x, y = 3)), "'y' must be a second matrix, or in its place a threshold in [0, 1], not 3"),
-    list(quote(pickPower(x, x)), "'powers' must be numbers above 0, such as 1:20, not 20 x 10 values"),
-    list(quote(gpuCorCompare(x, group = g)), two_groups),
-    list(quote(gpuCorCompare(x, g)), two_groups),
-    list(quote(gpuCorCompare(x, factor(g))), two_groups),
     list(quote(gpuTOM(x, 4, density = 0.1)), "output = \"network\" only; give that, or leave 'density' out"),
-    list(quote(gpuCorNetwork(x, threshold = 0.5, absolute = FALSE)), "sign = \"absolute\" (the default), \"positive\""),
-    list(quote(gpuConnectivity(x, power = 2, shards = 2)), "gpuCorPlan(verb = \"gpuConnectivity\")"),
     list(quote(gpuCor(x + 1i)), "must be numeric, not a matrix of complex values"),
     list(quote(as_igraph(as.matrix(gpuCorNetwork(x, k = 2)))), "graph_from_adjacency_matrix(net, "),
     list(quote(gpuCor(x, covariates = ~age)), "there is no 'age' where the formula was written; data = takes"),
     list(quote(gpuCor(x, covariates = ~age, data = data.frame(a = 1:20))), "no 'age' in 'data', and none where"),
-    list(quote(gpuCor("data.txt")), "x <- data.matrix(read.delim(\"data.txt\", row.names = 1))"),
-    list(quote(gpuCor("data.csv")), "x <- data.matrix(read.csv(\"data.csv\", row.names = 1))"),
-    list(quote(gpuCor("data.rds")), "readRDS(\"data.rds\")")
+    list(quote(gpuCor("data.txt")), "not of class character; read the file first")
   )
   for (case in told) expect_error(eval(case[[1L]]), case[[2L]], fixed = TRUE, label = deparse1(case[[1L]]))
-  expect_length(gpuCorCompare(x[g == 1, ], x[g == 2, ])$difference, 45)
-  test <- gpuCorTest(x)
-  expect_length(stats::p.adjust(test$p.value, "BH"), 45)
 })
 
 test_that("an adjacency matrix of a power of a network becomes a graph as the error says", {
@@ -91,16 +62,6 @@ test_that("an adjacency matrix of a power of a network becomes a graph as the er
   net <- gpuCorNetwork(x, threshold = 0.3)
   graph <- igraph::graph_from_adjacency_matrix(as.matrix(net^2), "undirected", weighted = TRUE, diag = FALSE)
   expect_equal(igraph::gsize(graph), length(net@x))
-})
-
-test_that("arguments are those of the function that was called, which may call another", {
-  no_foo <- function(verb) paste0("there is no 'foo'; further arguments of ", verb, "() are")
-  expect_error(gpuCor(x, output = "list", foo = 1), no_foo("gpuCor"), fixed = TRUE)
-  expect_error(gpuCor(x, test = TRUE, foo = 1), no_foo("gpuCor"), fixed = TRUE)
-  expect_error(gpuAssociation(x, x[, 1], foo = 1), no_foo("gpuAssociation"), fixed = TRUE)
-  expect_error(gpuCorPairs(x, threshold = 0.5, foo = 1), no_foo("gpuCorPairs"), fixed = TRUE)
-  expect_error(lapply(list(x), gpuCorTest, foo = 1), no_foo("gpuCorTest"), fixed = TRUE)
-  expect_error(gpuCor(function(i) gpuCorTest(x, foo = 1), subjects = 2), no_foo("gpuCorTest"), fixed = TRUE)
 })
 
 test_that("a second matrix of gpuConnectivity() is answered about what is missing", {
@@ -124,7 +85,7 @@ test_that("what is no data is told from them, with what to do", {
   for (f in list(gpuCor, pickPower, gpuCorTest, function(...) gpuConnectivity(..., threshold = 0.2))) {
     expect_error(f(net), "'x' is a network (of class gpuCorNetwork), not data", fixed = TRUE)
     expect_error(f(cross), "'x' is a network (of class gpuCorNetworkXY), not data", fixed = TRUE)
-    expect_error(f(gpuCor(x)), "it has coefficients of pairs already: give the data")
+    expect_error(f(gpuCor(x)), "it has values of pairs already: give the data")
     expect_error(f(stats::dist(x)), "it has values of pairs already: give the data")
   }
   expect_error(gpuCor(x, net), "'y' is a network")
@@ -176,7 +137,7 @@ test_that("a switch in the environment may be written as people write them", {
   is_wanted <- function(text) {
     Sys.setenv(GPUCOR_PROGRESS = text)
     on.exit(Sys.unsetenv("GPUCOR_PROGRESS"))
-    gpucor:::settings_of("cpu")$progress > 0
+    settings_on("cpu")$progress > 0
   }
   for (text in c("TRUE", "true", "True", "yes", "on", "1", "T")) expect_true(is_wanted(text), label = text)
   for (text in c("FALSE", "false", "no", "off", "0", "F")) expect_false(is_wanted(text), label = text)
@@ -184,35 +145,6 @@ test_that("a switch in the environment may be written as people write them", {
 })
 
 # ---- input
-
-test_that("variables in rows are warned of, and nothing else is", {
-  genes <- matrix(rnorm(30000), 2000, dimnames = list(paste0("gene", 1:2000), NULL))
-  frame <- data.frame(id = rownames(genes), genes)
-  told <- "2,000 rows and 15 columns, and the columns are correlated; rows are named, as \"gene1\" is.*give t\\(x\\)"
-  expect_warning(gpuCor(genes), told)
-  expect_warning(gpuCorNetwork(genes, threshold = 0.5), told)
-  expect_warning(pickPower(genes, 1:2), told)
-  expect_warning(gpuCor(as.data.frame(genes)), "give t\\(as.matrix\\(x\\)\\)")
-  expect_warning(gpuCor(frame[-1]), "2,000 rows and 15 columns")
-  expect_error(gpuCor(frame), "its first column \\(id\\) is names, .* If they are the variables', then t\\(x\\)")
-  expect_identical(dim(t(frame[-1])), c(15L, 2000L))
-  old <- options(gpucor.orientation = "columns")
-  expect_no_warning(gpuCor(genes))
-  options(old)
-  expect_no_warning(gpuCor(unname(genes)))
-  expect_no_warning(gpuCor(t(genes)))
-  expect_no_warning(gpuCor(genes[1:900, ]))
-  expect_no_warning(gpuCor(genes, genes[, 1:2]))
-  expect_no_warning(gpuCor(`rownames<-`(genes, 1:2000)))
-  expect_no_warning(gpuCor(`rownames<-`(genes, format(as.Date("2020-01-01") + 1:2000))))
-})
-
-# 57 samples of as many genes as `rows`: counts, each gene of its own level.
-counted_genes <- function(rows = 3000, samples = 57, scale = 400) {
-  counts <- matrix(rnbinom(rows * samples, size = 5, mu = rgamma(rows, 0.5, scale = scale)), rows)
-  colnames(counts) <- paste0("sample", seq_len(samples))
-  counts
-}
 
 # What gpuCor() warns of x; "" for nothing.
 orientation_told <- function(x, f = gpuCor, ...) {
@@ -224,173 +156,103 @@ orientation_told <- function(x, f = gpuCor, ...) {
   told
 }
 
-test_that("counts of genes by samples are warned of, with or without names", {
-  counts <- counted_genes()
-  file <- tempfile(fileext = ".csv")
-  on.exit(unlink(file))
-  write.csv(data.frame(gene = paste0("g", 1:3000), counts), file, row.names = FALSE)
-  read <- read.csv(file)
-  expect_true(is.integer(read[[2]]))
-  as_counts <- "3,000 rows and 57 columns, and the columns are correlated; they are whole numbers, .* give t\\(%s\\);"
-  expect_match(orientation_told(read[, -1]), sprintf(as_counts, "as.matrix\\(x\\)"))
-  expect_match(orientation_told(as.matrix(read[, -1])), sprintf(as_counts, "x"))
-  expect_match(orientation_told(unname(counts) + 0), sprintf(as_counts, "x"))
-  expect_match(orientation_told(Matrix::Matrix(counts, sparse = TRUE)), "whole numbers, .* give Matrix::t\\(x\\)")
-  expect_match(orientation_told(read[, -1], gpuConnectivity, threshold = 0.5), "whole numbers")
-  expect_match(orientation_told(read[, -1], gpuCorNetwork, threshold = 0.5), "whole numbers")
-  expect_match(orientation_told(counted_genes(samples = 12, scale = 20)), "whole numbers") # a quarter of them are 0
-  ids <- data.frame(entrez = sample(1e6, 3000), counts)
-  expect_match(orientation_told(ids), "give t(as.matrix(x[-1])), as the first column looks like ident", fixed = TRUE)
-  expect_match(orientation_told(as.matrix(ids)), "give t(x[, -1]), as the first column looks like", fixed = TRUE)
-  expect_match(orientation_told(structure(ids, class = c("data.table", "data.frame"))), "as.data.frame(x)[-1]",
-               fixed = TRUE)
-  options(gpucor.orientation = "columns")
-  expect_identical(orientation_told(read[, -1]), "")
-  options(gpucor.orientation = NULL)
-})
+# What is said of x, without correlating it.
+transposed_told <- function(x) orientation_told(x, getFromNamespace("warn_transposed", "gpucor"))
 
-test_that("measurements of samples are warned of where they look like these", {
-  logs <- log2(counted_genes(3000, 12) + 1) + rnorm(36000, sd = 0.1)
-  expect_match(orientation_told(as.data.frame(logs)), "12 columns, .* they are as similar as samples are")
-  expect_match(orientation_told(logs), "they are as similar as samples are")
-  logs[7, 2] <- NA
-  expect_match(orientation_told(logs), "they are as similar as samples are")
-  expect_match(orientation_told(data.frame(matrix(rnorm(150000), 15000))), "there are as many rows as genes")
-  named <- matrix(rnorm(30000), 2000, dimnames = list(paste0("gene", 1:2000), NULL))
-  named[abs(named) < 1] <- 0
-  expect_match(orientation_told(Matrix::Matrix(named, sparse = TRUE)), "rows are named.* give Matrix::t\\(x\\)")
+test_that("variables in rows are warned of, and nothing else is", {
+  genes <- matrix(rnorm(30000), 2000, dimnames = list(paste0("gene", 1:2000), NULL))
+  told <- "2,000 rows and 15 columns, and its columns are correlated; if its rows are the variables.* give t\\(x\\)"
+  expect_warning(gpuCor(genes), told)
+  expect_warning(gpuCorNetwork(genes, threshold = 0.5), told)
+  expect_warning(pickPower(genes, 1:2), told)
+  expect_warning(gpuCor(as.data.frame(genes)), "give t\\(as.matrix\\(x\\)\\)")
+  expect_warning(gpuCor(data.frame(id = rownames(genes), genes)[-1]), "2,000 rows and 15 columns")
+  expect_match(transposed_told(Matrix::Matrix(genes * (genes > 1), sparse = TRUE)), "give Matrix::t\\(x\\)")
+  old <- options(gpucor.orientation = "columns")
+  expect_no_warning(gpuCor(genes))
+  options(old)
+  expect_no_warning(gpuCor(unname(genes)))
+  expect_no_warning(gpuCor(t(genes)))
+  expect_no_warning(gpuCor(genes[1:900, ]))
+  expect_no_warning(gpuCor(genes, genes[, 1:2]))
+  expect_no_warning(gpuCor(`rownames<-`(genes, 1:2000)))
+  expect_no_warning(gpuCor(`rownames<-`(genes, format(as.Date("2020-01-01") + 1:2000))))
   skip_unless_full() # loads DelayedArray
   skip_if_not_installed("DelayedArray")
-  expect_match(orientation_told(DelayedArray::DelayedArray(named)), "rows are named, as \"gene1\" is")
+  expect_match(orientation_told(DelayedArray::DelayedArray(genes)), told)
+})
+
+# 57 samples of as many genes as `rows`: counts, each gene of its own level.
+counted_genes <- function(rows = 3000, samples = 57) {
+  counts <- matrix(rnbinom(rows * samples, size = 10, mu = rgamma(rows, 0.5, scale = 400)), rows)
+  colnames(counts) <- paste0("sample", seq_len(samples))
+  counts
+}
+
+test_that("genes by samples are warned of without names, too", {
+  counts <- counted_genes()
+  told <- "3,000 rows and 57 columns, and its columns are correlated.* give %s \\("
+  for (x in list(counts, counts + 0, unname(log2(counts + 1)))) {
+    expect_match(transposed_told(x), sprintf(told, "t\\(x\\)"))
+  }
+  expect_match(orientation_told(as.data.frame(counts), gpuConnectivity, threshold = 0.5),
+               sprintf(told, "t\\(as.matrix\\(x\\)\\)"))
+  expect_match(transposed_told(Matrix::Matrix(counts, sparse = TRUE)), sprintf(told, "Matrix::t\\(x\\)"))
+  expect_identical(transposed_told(t(counts)), "")
 })
 
 test_that("series, scores, tables and cells are not warned of", {
   noise <- function(rows, columns) matrix(rnorm(rows * columns), rows)
   channels <- apply(noise(6000, 20), 2, function(e) stats::filter(e, 0.9, "recursive"))
   together <- channels + 8 * rowMeans(channels) # one reference
-  digits <- round(together * 100)
   cells <- t(matrix(rpois(200 * 2500, rgamma(200, 0.5, scale = 10)), 200))
   barcodes <- `rownames<-`(cells, replicate(2500, paste(sample(c("A", "C", "G", "T"), 16, TRUE), collapse = "")))
   counts <- counted_genes(1500, 12)
+  sequences <- replicate(40, paste(sample(c("A", "C", "G", "T"), 250, TRUE), collapse = ""))
   quiet <- list(
-    eeg = data.frame(noise(5000, 100)), channels = data.frame(together), digits = data.frame(digits),
-    positive = digits - min(digits), sensors = data.frame(noise(2000, 10)), ramp = data.frame(matrix(1:40000, 2000)),
-    voxels = noise(1200, 100), returns = noise(2500, 20) * 0.8 + 0.6 * rnorm(2500),
+    eeg = data.frame(noise(5000, 100)), channels = data.frame(together), sensors = data.frame(noise(2000, 10)),
+    ramp = data.frame(matrix(1:40000, 2000)), voxels = noise(1200, 100),
+    returns = noise(2500, 20) * 0.8 + 0.6 * rnorm(2500),
     scores = data.frame(matrix(sample(5L, 60000, TRUE), 3000)), spikes = matrix(rpois(60000, 2), 3000),
     table = data.frame(a = rnorm(20000, 61), b = rnorm(20000, 57, 2), c = rlnorm(20000, 8), d = runif(20000)),
     cells = cells, sparse = Matrix::Matrix(cells, sparse = TRUE), barcodes = barcodes, constant = matrix(7, 2000, 5),
     missing = matrix(NA_real_, 2000, 5), days = `rownames<-`(counts, format(as.Date("2020-01-01") + 1:1500)),
     subjects = `rownames<-`(counts, paste0("sub-", 1:1500)), ts = ts(counts),
-    events = matrix(rpois(30000, 10), 2000), numbers = matrix(sample.int(1e6L, 30000, TRUE), 2000)
+    events = matrix(rpois(30000, 10), 2000), numbers = matrix(sample.int(1e6L, 30000, TRUE), 2000),
+    random = Matrix::rsparsematrix(2000, 150, 0.05),
+    taxa = matrix(rpois(1200 * 40, 0.5), 1200, dimnames = list(paste0("sample", 1:1200), sequences))
   )
-  for (name in names(quiet)) {
-    expect_no_match(orientation_told(quiet[[name]]), "orientation", label = name)
-  }
+  for (name in names(quiet)) expect_identical(transposed_told(quiet[[name]]), "", label = name)
 })
-
-# What is said of x, without correlating it.
-transposed_told <- function(x) orientation_told(x, getFromNamespace("warn_transposed", "gpucor"))
 
 test_that("images with a volume in each column are warned of", {
   smooth <- function(m) apply(m, 2, function(v) stats::filter(v, rep(1 / 9, 9), circular = TRUE))
   anatomy <- 5000 + 2000 * as.vector(smooth(matrix(rnorm(5000), 5000)))
   volumes <- anatomy + 20 * smooth(matrix(rnorm(5000 * 50), 5000))
-  expect_match(transposed_told(volumes), "5,000 rows and 50 columns.*the same, as volumes of an image .* t\\(x\\)")
-  expect_match(transposed_told(round(volumes)), "as volumes of an image are")
-  expect_match(transposed_told(data.frame(volumes)), "as volumes of an image are")
-  expect_match(transposed_told(t(scale(t(volumes)))), "each row has mean 0 and standard deviation 1")
+  for (x in list(volumes, round(volumes), data.frame(volumes))) {
+    expect_match(transposed_told(x), "5,000 rows and 50 columns.*voxels")
+  }
   expect_identical(transposed_told(t(volumes)), "")
   series <- apply(matrix(rnorm(5000 * 50), 5000), 2, function(e) stats::filter(e, 0.95, "recursive"))
   expect_identical(transposed_told(series), "")
   expect_identical(transposed_told(series + 2 * rowMeans(series)), "")
-  expect_identical(transposed_told(scale(series)), "")
-  expect_identical(transposed_told(series - rowMeans(series)), "") # an average reference
 })
 
-test_that("genes by cells are warned of, whatever the shape, and cells by genes are not", {
-  cells <- function(genes, cells) {
-    mean <- rlnorm(genes, -3, 2)
-    matrix(rpois(genes * cells, outer(mean / sum(mean), rlnorm(cells, log(3000), 0.3))), genes)
-  }
-  sparse <- function(m) Matrix::Matrix(m, sparse = TRUE)
-  wide <- cells(1200, 1500)
-  tall <- cells(2500, 300)
-  as_cells <- "they are as similar as cells are. .* give Matrix::t\\(x\\)"
-  for (m in list(wide, tall)) {
-    expect_match(transposed_told(sparse(m)), as_cells)
-    expect_match(transposed_told(sparse(log1p(m))), as_cells)
-    expect_identical(transposed_told(sparse(t(m))), "")
-  }
+test_that("genes by cells are known by barcodes, whatever the shape", {
+  cells <- matrix(rpois(1200 * 1500, 0.1), 1200)
   barcodes <- replicate(1500, paste0(paste(sample(c("A", "C", "G", "T"), 16, TRUE), collapse = ""), "-1"))
-  named <- `dimnames<-`(wide, list(paste0("g", 1:1200), barcodes))
-  told <- paste0("1,200 rows and 1,500 columns.*columns are named as cells are, such as \"", barcodes[1])
-  expect_match(transposed_told(sparse(named)), told)
-  expect_match(transposed_told(named), told)
-  expect_identical(transposed_told(sparse(t(named))), "")
-  expect_identical(transposed_told(t(named)), "")
-  colnames(named) <- NULL
-  expect_match(transposed_told(sparse(named)), "rows are named, as \"g1\" is")
-  expect_identical(transposed_told(named), "") # a table of cases may be so
-  rownames(named) <- sprintf("ENSG%011d", 1:1200)
-  expect_match(transposed_told(named), "rows are named, as \"ENSG00000000001\" is")
-  expect_identical(transposed_told(t(named)), "")
-  rownames(named) <- c(paste0("g", 1:1199), "GAPDH")
-  expect_match(transposed_told(named), "rows are named, as \"g1\" is")
-})
-
-test_that("other sparse matrices are not warned of", {
-  sparse <- function(m) Matrix::Matrix(m, sparse = TRUE)
-  words <- 1 / (1:400)
-  documents <- t(vapply(rlnorm(1200, 5, 0.7), function(n) as.numeric(rpois(400, n * words)), numeric(400)))
-  sequences <- replicate(40, paste(sample(c("A", "C", "G", "T"), 250, TRUE), collapse = ""))
-  quiet <- list(
-    random = Matrix::rsparsematrix(2000, 500, 0.05), counts = sparse(matrix(rpois(2000 * 300, 0.1), 2000)),
-    documents = sparse(documents), dosages = sparse(matrix(rbinom(2000 * 300, 2, 0.05), 2000)),
-    users = sparse(matrix(rbinom(2000 * 300, 1, outer(rbeta(2000, 0.3, 4), rbeta(300, 0.5, 3))), 2000)),
-    taxa = sparse(matrix(rpois(1200 * 40, 0.5), 1200, dimnames = list(paste0("sample", 1:1200), sequences)))
-  )
-  for (name in names(quiet)) expect_identical(transposed_told(quiet[[name]]), "", label = name)
-})
-
-test_that("a look at a matrix that is as it should be takes little", {
-  x <- matrix(rnorm(1e6), 10000)
-  reads <- 0
-  trace_of <- function(...) reads <<- reads + 1
-  with_values(list(values_at = trace_of), gpuCor(x[, 1:20]))
-  expect_identical(reads, 0)
-})
-
-test_that("text in a matrix, and columns of names, have a way out that works", {
-  frame <- data.frame(gene = paste0("g", 1:20), x)
-  expect_error(gpuCor(as.matrix(frame)), fixed = TRUE,
-               paste0("'x' must be numeric, not a matrix of character values, such as \"g1\" in column 1 (gene); ",
-                      "as.matrix() turns all of a data frame to text"))
-  digits <- matrix(as.character(round(x, 6)), 20)
-  expect_error(gpuCor(digits), "they are numbers: storage.mode(x) <- \"double\"", fixed = TRUE)
-  storage.mode(digits) <- "double"
-  expect_length(gpuCor(digits), 45)
-  # The words, run as they stand.
-  follow_words <- function(x) {
-    told <- tryCatch(gpuCor(x), error = conditionMessage)
-    eval(str2lang(sub(".*; they belong to the rows: (.*\\))[.] If they.*", "\\1", told)))
-    x
+  dimnames(cells) <- list(paste0("g", 1:1200), barcodes)
+  for (x in list(cells, Matrix::Matrix(cells, sparse = TRUE))) {
+    expect_match(transposed_told(x), "1,200 rows and 1,500 columns")
+    expect_identical(transposed_told(Matrix::t(x)), "")
   }
-  expect_identical(dim(follow_words(frame)), c(20L, 10L))
-  expect_identical(rownames(follow_words(frame)), frame$gene)
-  table <- structure(frame, class = c("data.table", "data.frame"))
-  expect_error(gpuCor(table), "data.frame(as.data.frame(x)[-1], row.names = x[[1]])", fixed = TRUE)
-  expect_identical(rownames(follow_words(table)), frame$gene)
-  two <- data.frame(probe = paste0("p", 1:3000), symbol = sample(letters, 3000, TRUE), matrix(rnorm(36000), 3000))
-  expect_error(gpuCor(two), "its first columns (probe, symbol) are names", fixed = TRUE)
-  expect_identical(dim(follow_words(two)), c(3000L, 12L))
-  expect_identical(dim(follow_words(rbind(two, two))), c(6000L, 12L))
-  three <- cbind(two[1:3], strand = "+", two[4:14])
-  told <- "columns 1 (probe), 2 (symbol), 4 (strand) are of class character; leave them out, x[-c(1, 2, 4)]; or if"
-  expect_error(gpuCor(three), told, fixed = TRUE)
-  expect_error(gpuCor(three), "t(x[-c(1, 2, 4)]) has them in columns", fixed = TRUE)
-  expect_identical(dim(gpuCor(t(three[-c(1, 2, 4)])[, 1:4])), c(4L, 4L))
-  expect_error(gpuCor(cbind(iris, iris, iris, iris, iris, iris)), "leave them out, x[vapply(x, is.numeric, NA)]",
-               fixed = TRUE)
+})
+
+test_that("columns that are not numeric are an error with the first of them", {
+  frame <- data.frame(gene = paste0("g", 1:20), x)
+  expect_error(gpuCor(frame), "'x' must be numeric, but column 1 (gene) is of class character", fixed = TRUE)
+  expect_error(gpuCor(data.frame(a = x[, 1], b = "b", c = "c")), "but columns 2 (b), 3 (c) are of class", fixed = TRUE)
+  expect_error(gpuCor(as.matrix(frame)), "not a matrix of character values; leave columns of text out", fixed = TRUE)
 })
 
 # ---- words

@@ -298,12 +298,12 @@ test_that("what is not installed or makes no sense is an error that says so", {
                fixed = TRUE)
   skip_without_wgcna()
   x <- genes_of_factors()
-  expect_error(gpuModules(x, covariates = 1:50), "Give it the residuals")
+  expect_error(gpuModules(x, covariates = 1:50), "unused argument 'covariates'")
   expect_error(gpuModules(x, power = 40), "'power' must be a number between 1 and 30")
   expect_error(gpuModules(x, power = 4, cut = list(depth = 3)), "'cut' has \"depth\"; it may have maxCoreScatter")
   expect_error(gpuModules(x, power = 4, mergeCutHeight = "low"), "'mergeCutHeight' must be a number")
   expect_error(gpuModules(x[, 1:2], power = 4), "at least 3 genes")
-  expect_error(gpuModules(x, power = 4, depth = 1), "there is no 'depth'")
+  expect_error(gpuModules(x, power = 4, depth = 1), "unused argument 'depth'")
   for (bad in list(9, -1, "a", NA, 1:2)) {
     expect_error(gpuModules(x, power = 4, deepSplit = bad), "'deepSplit' must be a number between 0 and 4, not")
   }

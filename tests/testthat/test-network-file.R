@@ -429,7 +429,7 @@ test_that("a file that exists is an error before any work", {
     # The work would fail.
     run <- function(file) do.call(gpuCorNetwork, c(list(x, use = "all.obs", file = file), criterion))
     expect_error(run(file), "which exists; remove it or choose another name")
-    expect_error(run(file.path(folder, "none", "net.h5ad")), "no such folder")
+    expect_error(run(file.path(folder, "none", "net.h5ad")), "whose folder does not exist")
     expect_error(run(file.path(folder, "other.h5ad")), "missing observations")
   }
   expect_error(gpuCorNetwork(x, threshold = 0.5, file = 1), "'file' must be one string")

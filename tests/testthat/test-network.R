@@ -476,7 +476,7 @@ test_that("wrong arguments are errors that say what is right", {
   expect_error(gpuCorNetwork(x, k = 1, method = "r"), "'method' must be one of")
   expect_error(gpuCorNetwork(x, k = 1, use = "some"), "invalid 'use' argument")
   expect_error(gpuCorNetwork(x, k = 1, backend = "tpu"), "'backend' must be one of")
-  expect_error(gpuCorNetwork(x, k = 1, thread = 1), "there is no 'thread'")
+  expect_error(gpuCorNetwork(x, k = 1, treads = 1), "unused argument 'treads'")
   expect_error(gpuCorNetwork(x, x[1:9, ], k = 1), "incompatible dimensions")
   expect_error(gpuCorNetwork(x[, 1], k = 1), "supply both 'x' and 'y' or a matrix-like 'x'")
   expect_error(gpuCorNetwork(letters, k = 1), "'x' must be numeric")
@@ -495,7 +495,8 @@ test_that("more edges than a sparse matrix can hold are an error as soon as they
   x <- normal(20, 300)
   for (backend in backends()) for (use in c("everything", "pairwise")) for (method in all_methods) {
     if (use == "pairwise") x[1, 1:30] <- NA
-    task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = 0), "absolute", use, method, backend)
+    task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = 0), "absolute", use, method,
+                                  settings_on(backend))
     for (least in c(0, 0.5)) {
       expect_error(gpucor:::edge_pass(task, least, most = 10), "more than 10 edges, .*ask for fewer, or .* file =")
       expect_nothing_left()

@@ -7,25 +7,24 @@ phenotypes <- data.frame(outcome = rnorm(57), age = rexp(57), row.names = sample
 weight <- setNames(phenotypes$age, samples)
 order <- sample(57)
 
-expect_other_order <- function(code, name, hint) {
-  expect_error(code, paste0("'", name, "' has the observations of 'x' in another order: number 1 is \"",
-                            samples[order[1]], "\" there and \"S1\" in 'x'; give ", hint), fixed = TRUE)
+expect_other_order <- function(code, name) {
+  expect_error(code, paste0("'", name, "' has the observations of 'x' in another order (number 1 is \"",
+                            samples[order[1]], "\", and \"S1\" in 'x'); reorder it by name"), fixed = TRUE)
 }
 
-test_that("names in another order are an error that says how to align", {
+test_that("names in another order are an error", {
   shuffled <- phenotypes[order, ]
-  expect_other_order(gpuCor(x, covariates = ~ outcome, data = shuffled), "data", "data[rownames(x), ], or rownames")
-  expect_other_order(gpuCor(x, covariates = shuffled), "covariates", "covariates[rownames(x), ], or rownames")
-  expect_other_order(gpuCor(x, covariates = as.matrix(shuffled)), "covariates", "covariates[rownames(x), ]")
-  expect_other_order(gpuCor(x, covariates = ~ outcome, data = shuffled["outcome"]), "data",
-                     "data[rownames(x), , drop = FALSE]")
-  expect_other_order(gpuCor(x, weights = weight[order]), "weights", "weights[rownames(x)], or names(weights) <- NULL")
-  expect_other_order(gpuCor(x, x[order, 1:3]), "y", "y[rownames(x), ], or rownames(y) <- NULL")
-  expect_other_order(gpuCor(data.frame(x), data.frame(x)[order, 1:3]), "y", "y[rownames(x), ]")
-  expect_other_order(gpuCor(x[, 1], x[order, 2]), "y", "y[names(x)], or names(y) <- NULL")
-  expect_other_order(gpuCor(x[, 1], x[order, 2:3]), "y", "y[names(x), ]")
-  expect_other_order(gpuAssociation(x, shuffled), "traits", "traits[rownames(x), ]")
-  expect_other_order(gpuAssociation(x, phenotypes, covariates = ~ age, data = shuffled), "data", "data[rownames(x), ]")
+  expect_other_order(gpuCor(x, covariates = ~ outcome, data = shuffled), "data")
+  expect_other_order(gpuCor(x, covariates = shuffled), "covariates")
+  expect_other_order(gpuCor(x, covariates = as.matrix(shuffled)), "covariates")
+  expect_other_order(gpuCor(x, covariates = ~ outcome, data = shuffled["outcome"]), "data")
+  expect_other_order(gpuCor(x, weights = weight[order]), "weights")
+  expect_other_order(gpuCor(x, x[order, 1:3]), "y")
+  expect_other_order(gpuCor(data.frame(x), data.frame(x)[order, 1:3]), "y")
+  expect_other_order(gpuCor(x[, 1], x[order, 2]), "y")
+  expect_other_order(gpuCor(x[, 1], x[order, 2:3]), "y")
+  expect_other_order(gpuAssociation(x, shuffled), "traits")
+  expect_other_order(gpuAssociation(x, phenotypes, covariates = ~ age, data = shuffled), "data")
   aligned <- gpuCor(x, covariates = ~ outcome, data = shuffled[rownames(x), ]) # what the message says
   expect_identical(as.vector(aligned), as.vector(gpuCor(x, covariates = phenotypes$outcome)))
   expect_identical(unname(gpuCor(x, unname(x[order, 1:3]))[3, 1]), gpuCor(x[, 3], unname(x[order, 1])))
@@ -42,32 +41,29 @@ test_that("every function compares them", {
   expect_error(calls[[9]](weights = list(weight[order], weight[1:40])), "subject 1: 'weights' has the observations")
   for (f in list(gpuCorTest, function(x, y) gpuCorNetwork(x, y, threshold = 0.3), function(x, y) gpuCorPerm(x, y, 9),
                  function(x, y) gpuCorPairs(x, y, top = 1), function(x, y) gpuConnectivity(x, y, maps = "mean"))) {
-    expect_other_order(f(x, x[order, 1:3]), "y", "y[rownames(x), ]")
+    expect_other_order(f(x, x[order, 1:3]), "y")
   }
   expect_no_error(gpuCorPerm(x[, 1:3], x[, 4:5], 3)) # which permutes them itself
-  expect_error(gpuDist(t(x), weights = weight[order]), "give weights[colnames(x)]", fixed = TRUE)
+  expect_error(gpuDist(t(x), weights = weight[order]), "'weights' has the observations of 'x' in another order")
 })
 
 test_that("experiments have their observations in columns", {
   skip_unless_full()
   skip_if_not_installed("SummarizedExperiment")
   experiment <- SummarizedExperiment::SummarizedExperiment(list(a = t(x)))
-  expect_other_order(gpuCor(experiment, experiment[1:3, order]), "y", "y[, colnames(x)], or colnames(y) <- NULL")
-  expect_other_order(gpuCor(experiment, x[order, 1:3]), "y", "y[colnames(x), ]")
-  expect_other_order(gpuCor(experiment, covariates = ~ age, data = phenotypes[order, ]), "data", "data[colnames(x), ]")
+  expect_other_order(gpuCor(experiment, experiment[1:3, order]), "y")
+  expect_other_order(gpuCor(experiment, x[order, 1:3]), "y")
+  expect_other_order(gpuCor(experiment, covariates = ~ age, data = phenotypes[order, ]), "data")
   expect_warning(gpuCor(experiment[, -3], covariates = ~ age, data = phenotypes[-5, ]),
-                 "give data[both, ] and x[, both], with both <- intersect(colnames(x), rownames(data))", fixed = TRUE)
+                 "give both the same observations", fixed = TRUE)
 })
 
 test_that("other names are a warning with the first difference", {
   told <- warnings_of(gpuCor(x[-3, ], covariates = phenotypes[-5, ]))
-  expect_identical(told, paste0("'covariates' has other names of observations than 'x': number 3 is \"S3\" there and ",
-                                "\"S4\" in 'x'; give covariates[both, ] and x[both, ], with both <- ",
-                                "intersect(rownames(x), rownames(covariates))"))
+  expect_identical(told, paste0("'covariates' has other names of observations than 'x' (number 3 is \"S3\", and ",
+                                "\"S4\" in 'x'); give both the same observations, or remove the names"))
   renamed <- `rownames<-`(x[, 1:3], paste0("T", 1:57))
-  told <- warnings_of(gpuCor(x, renamed))
-  expect_identical(told, paste0("'y' has other names of observations than 'x': number 1 is \"T1\" there and \"S1\" in ",
-                                "'x'; rownames(y) <- NULL ends this warning if they are the same observations"))
+  expect_match(warnings_of(gpuCor(x, renamed)), "'y' has other names of observations than 'x'")
   expect_length(warnings_of(gpuAssociation(x, renamed)), 1)
   expect_length(warnings_of(gpuCorPairs(x, renamed, threshold = 0.2, test = TRUE)), 1)
   expect_length(warnings_of(gpuCor(x, renamed, test = TRUE)), 1)
@@ -95,13 +91,7 @@ test_that("numbers of rows are names among themselves only", {
   expect_error(gpuCor(numbered, covariates = plain[order, ]), "in another order", fixed = TRUE)
   expect_error(gpuCor(plain, plain[order, ]), NA) # automatic on one side
   expect_error(gpuCor(plain[57:1, ], plain[order, ]), "in another order", fixed = TRUE)
-  expect_warning(gpuCor(numbered[-3, ], covariates = plain[-5, ]), "number 3 is \"3\" there and \"4\" in 'x'")
-})
-
-test_that("names that repeat cannot be aligned, and are told so", {
-  group <- rep(c("treated", "control"), c(28, 29))
-  expect_error(gpuCor(`rownames<-`(x, group), `rownames<-`(x[, 1:2], rev(group))),
-               "names repeat, so the order is not known by them: make them unique", fixed = TRUE)
+  expect_warning(gpuCor(numbered[-3, ], covariates = plain[-5, ]), "number 3 is \"3\", and \"4\" in 'x'")
 })
 
 test_that("subjects' observations are compared with their own, and warned of once", {
@@ -124,5 +114,5 @@ test_that("a file's observations are compared", {
   on.exit(unlink(file))
   writeBin(as.vector(x), file)
   stored <- gpuCorFile(file, dim(x), dimnames = dimnames(x))
-  expect_other_order(gpuCor(stored, covariates = phenotypes[order, ]), "covariates", "covariates[rownames(x), ]")
+  expect_other_order(gpuCor(stored, covariates = phenotypes[order, ]), "covariates")
 })

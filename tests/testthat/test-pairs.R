@@ -48,16 +48,16 @@ all_rules <- function(n, seed = 1) {
   }
   chromosome <- same_label(gene$chromosome)
   list(
-    within = rule_of(pairs = within(scattered), mask = same_label(scattered)),
-    within_runs = rule_of(pairs = within(factor(runs)), mask = same_label(runs)),
-    within_one = rule_of(pairs = within(rep(TRUE, n)), mask = matrix(TRUE, n, n)),
-    between = rule_of(pairs = between(scattered), mask = other_label(scattered)),
-    between_none = rule_of(pairs = between(rep(1, n)), mask = matrix(FALSE, n, n)),
-    nearer = rule_of(pairs = nearer(grid, 9), mask = near(grid, 9)),
-    farther = rule_of(pairs = farther(grid, 9), mask = far(grid, 9)),
-    nearer_on_a_line = rule_of(pairs = nearer(grid[, 1], 3), mask = near(grid[, 1], 3)),
-    nearer_genes = rule_of(pairs = nearer(gene, 2e5), mask = near(gene$position, 2e5) & chromosome),
-    farther_genes = rule_of(pairs = farther(gene, 2e5), mask = far(gene$position, 2e5) | !chromosome)
+    within = rule_of(pairs = pairMask(scattered, same = TRUE), mask = same_label(scattered)),
+    within_runs = rule_of(pairs = pairMask(factor(runs), same = TRUE), mask = same_label(runs)),
+    within_one = rule_of(pairs = pairMask(rep(TRUE, n), same = TRUE), mask = matrix(TRUE, n, n)),
+    between = rule_of(pairs = pairMask(scattered, different = TRUE), mask = other_label(scattered)),
+    between_none = rule_of(pairs = pairMask(rep(1, n), different = TRUE), mask = matrix(FALSE, n, n)),
+    nearer = rule_of(pairs = pairMask(grid, within_distance = 9), mask = near(grid, 9)),
+    farther = rule_of(pairs = pairMask(grid, beyond_distance = 9), mask = far(grid, 9)),
+    nearer_on_a_line = rule_of(pairs = pairMask(grid[, 1], within_distance = 3), mask = near(grid[, 1], 3)),
+    nearer_genes = rule_of(pairs = pairMask(gene, within_distance = 2e5), mask = near(gene$position, 2e5) & chromosome),
+    farther_genes = rule_of(pairs = pairMask(gene, beyond_distance = 2e5), mask = far(gene$position, 2e5) | !chromosome)
   )
 }
 
@@ -171,11 +171,11 @@ for (backend in backends()) {
     labels <- list(sample(5, 140, TRUE), sample(4:8, 75, TRUE))
     gene <- lapply(c(140, 75), function(n) data.frame(chr = sample(c("X", "Y"), n, TRUE), at = sample(1000, n)))
     distance <- distance_between(gene[[1]]$at, gene[[2]]$at)
-    rules <- list(within = list(within(labels[[1]], y = labels[[2]]), same_label(labels[[1]], labels[[2]])),
-                  between = list(between(labels[[1]], labels[[2]]), other_label(labels[[1]], labels[[2]])),
-                  nearer = list(nearer(gene[[1]], 99, gene[[2]]),
+    rules <- list(within = list(pairMask(labels[[1]], y = labels[[2]], same = TRUE), same_label(labels[[1]], labels[[2]])),
+                  between = list(pairMask(labels[[1]], labels[[2]], different = TRUE), other_label(labels[[1]], labels[[2]])),
+                  nearer = list(pairMask(gene[[1]], gene[[2]], within_distance = 99),
                                 distance <= 99 & same_label(gene[[1]]$chr, gene[[2]]$chr)),
-                  farther = list(farther(gene[[1]]$at, 99, gene[[2]]$at), distance > 99))
+                  farther = list(pairMask(gene[[1]]$at, gene[[2]]$at, beyond_distance = 99), distance > 99))
     for (name in names(rules)) {
       mask <- rules[[name]][[2]]
       run <- function(...) gpuCorNetwork(x, y, backend = backend, ..., pairs = rules[[name]][[1]])
@@ -280,7 +280,7 @@ for (backend in backends()) {
         found@maxima
       }
       of_labels <- vapply(1:4, function(l) maxima(which(label == l)), numeric(6))
-      expect_equal(maxima(1:75, pairs = within(label)), apply(of_labels, 1, max), tolerance = 1e-6)
+      expect_equal(maxima(1:75, pairs = pairMask(label, same = TRUE)), apply(of_labels, 1, max), tolerance = 1e-6)
     }
   })
 
@@ -289,7 +289,7 @@ for (backend in backends()) {
     x[, 1:30] <- x[, 1:30] + x[, 40]
     for (rule in all_rules(131)[c("within", "farther_genes")]) {
       windows <- function(what, ...) {
-        gpuCorWindows(x, width = 20, step = 13, keep = what, ..., pairs = rule$pairs, backend = backend)
+        gpuCorWindows(x, width = 20, step = 13, output = what, ..., pairs = rule$pairs, backend = backend)
       }
       of_rows <- function(k) x[13 * (k - 1) + 1:20, ]
       for (criterion in list(list(threshold = 0.5), list(density = 0.03), list(k = 2))) {
@@ -308,7 +308,7 @@ for (backend in backends()) {
           expect_equal(unname(found$strength[, k]), alone$strength, tolerance = 1e-12)
         }
       }
-      sd <- no_diagonal(as.matrix(gpuCorWindows(x, width = 20, step = 13, keep = "moments", backend = backend)$sd))
+      sd <- no_diagonal(as.matrix(gpuCorWindows(x, width = 20, step = 13, output = "moments", backend = backend)$sd))
       masked <- unname(replace(sd, !rule$mask, NA))
       least <- masked_threshold(sd, rule$mask, 0.03, "positive")
       keep <- list(masked >= 0.25, masked >= least, reference_network(masked, "k", 2, "positive")$keep)
@@ -329,7 +329,7 @@ test_that("tiles without a pair that counts are not computed", {
     .Call(gpucor:::r_stages)[2]
   }
   all <- run()
-  some <- min(replicate(2, run(pairs = within(rep(1:16, 512)))))
+  some <- min(replicate(2, run(pairs = pairMask(rep(1:16, 512), same = TRUE))))
   expect_lt(some, all / 3) # a sixteenth of the pairs
 })
 
@@ -367,9 +367,9 @@ test_that("a file has the network of the pairs that count", {
 
 test_that("constant columns and powers are told of as without 'pairs'", {
   x <- with_constants(normal(20, 60))
-  pairs <- within(rep(1:2, 30))
+  pairs <- pairMask(rep(1:2, 30), same = TRUE)
   expect_warning(gpuCorNetwork(x, threshold = 0.5, pairs = pairs), "2 of 60 columns of 'x': 2, 60")
-  fit <- suppressWarnings(pickPower(x, powers = 2, pairs = pairs))
+  fit <- suppressWarnings(pickPower(x, power = 2, pairs = pairs))
   soft <- suppressWarnings(gpuConnectivity(x, power = 2, pairs = pairs))$soft
   expect_identical(fit$fitIndices$mean.k., mean(soft))
 })
@@ -377,28 +377,30 @@ test_that("constant columns and powers are told of as without 'pairs'", {
 test_that("what is wrong with 'pairs' is said", {
   x <- normal(10, 6)
   labels <- c(1, 1, 2, 2, 3, 3)
-  expect_output(print(within(labels)), "Pairs of 6 columns, of the same label")
-  expect_output(print(farther(labels, 2, y = 1:3)), "Pairs of 6 x 3 columns, more than 2 apart")
-  expect_error(gpuCorNetwork(x, k = 1, pairs = labels), "'pairs' must come from within\\(\\), between\\(\\)")
-  expect_error(gpuCorNetwork(x, k = 1, pairs = within(1:5)), "'pairs' is of 5 columns, and 'x' has 6")
-  expect_error(gpuCorNetwork(x, k = 1, pairs = within(labels, y = 1:5)), "there is no 'y'")
-  expect_error(gpuCorNetwork(x, x, k = 1, pairs = within(labels)), "says nothing of the columns of 'y'")
-  expect_error(gpuCorNetwork(x, x, k = 1, pairs = within(labels, y = 1)), "is of 1 column, and 'y' has 6")
-  expect_error(within(labels, 3), "takes labels and 'y'")
-  expect_error(between(x), "labels must be a vector")
-  expect_error(nearer(x, 3), "'coords' must be a numeric matrix with a row for each column")
-  for (bad in list(-1, NA, Inf, "3", 1:2)) expect_error(nearer(1:6, bad), "'distance' must be a number, not negative")
-  expect_error(nearer(1:6, 2, cbind(1, 2)), "'y' must have the dimensions that 'coords' has")
-  expect_error(nearer(data.frame(a = "x", b = "y", c = 1), 2), "more than one column of groups: a, b")
-  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) {
-    expect_error(f(x, pairs = within(labels)), "'pairs' is for networks and sums over pairs")
+  expect_output(print(pairMask(labels, same = TRUE)), "Pairs of 6 columns, of the same label")
+  expect_output(print(pairMask(labels, 1:3, beyond_distance = 2)), "Pairs of 6 x 3 columns, more than 2 apart")
+  expect_error(gpuCorNetwork(x, k = 1, pairs = labels), "'pairs' must come from pairMask\\(\\)")
+  expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(1:5, same = TRUE)), "'pairs' is of 5 columns, and 'x' has 6")
+  expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(labels, y = 1:5, same = TRUE)), "there is no 'y'")
+  expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, same = TRUE)), "says nothing of the columns of 'y'")
+  expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, y = 1, same = TRUE)), "is of 1 column, and 'y' has 6")
+  expect_error(pairMask(labels), "give one of 'same', 'different', 'within_distance', 'beyond_distance'")
+  expect_error(pairMask(labels, same = TRUE, beyond_distance = 2), "give one of")
+  expect_error(pairMask(x, different = TRUE), "labels must be a vector")
+  expect_error(pairMask(x, within_distance = 3), "'x' must be a numeric matrix with a row for each column")
+  for (bad in list(-1, NA, Inf, "3", 1:2)) {
+    expect_error(pairMask(1:6, within_distance = bad), "'within_distance' must be a number of at least 0")
   }
-  expect_error(gpuCorWindows(x, 5, pairs = within(labels)), "every pair has a place .* keep = \"network\"")
-  expect_error(gpuCorWindows(x, 5, keep = "moments", pairs = within(labels)), "every pair has a place")
-  expect_error(gpuCorCompare(x, x, pairs = within(labels)), "every pair has a place .* threshold = 0 gives")
-  expect_error(gpuCorCompare(x, x, k = 1, pairs = within(1:7)), "'pairs' is of 7 columns, and 'x' has 6")
-  expect_error(gpuCorPlan(tempfile(), x, k = 1, pairs = within(labels)), "'pairs' cannot be in a plan")
-  expect_identical(within(data.frame(a = 1), b <- 2), data.frame(a = 1, b = 2)) # base's own
+  expect_error(pairMask(1:6, cbind(1, 2), within_distance = 2), "'y' must have as many columns as 'x'")
+  expect_error(pairMask(data.frame(a = "x", b = "y", c = 1), within_distance = 2), "more than one column of groups: a, b")
+  for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) {
+    expect_error(f(x, pairs = pairMask(labels, same = TRUE)), "unused argument 'pairs'")
+  }
+  expect_error(gpuCorWindows(x, 5, pairs = pairMask(labels, same = TRUE)), "'pairs' needs 'threshold'")
+  expect_error(gpuCorWindows(x, 5, output = "moments", pairs = pairMask(labels, same = TRUE)), "'pairs' needs 'threshold'")
+  expect_error(gpuCorCompare(x, x, pairs = pairMask(labels, same = TRUE)), "'pairs' needs a criterion; threshold = 0")
+  expect_error(gpuCorCompare(x, x, k = 1, pairs = pairMask(1:7, same = TRUE)), "'pairs' is of 7 columns, and 'x' has 6")
+  expect_error(gpuCorPlan(tempfile(), x, k = 1, pairs = pairMask(labels, same = TRUE)), "'pairs' cannot be in a plan")
 })
 
 for (backend in backends()) for (resource in resources_of(backend)) {
@@ -412,7 +414,7 @@ for (backend in backends()) for (resource in resources_of(backend)) {
         gpuConnectivity(list(x, x[, 70:1] + 1:8), threshold = 0.3, pairs = pairs, backend = backend)
       },
       windows = function() {
-        own <- gpuCorWindows(x + 1:8, 7, keep = "moments", k = 1, pairs = pairs, threads = 1, backend = backend)$sd
+        own <- gpuCorWindows(x + 1:8, 7, output = "moments", k = 1, pairs = pairs, threads = 1, backend = backend)$sd
         list(own@p, own@i, own@x)
       },
       sums = function() gpuConnectivity(x, x[, 1:9], threshold = c(0.3, 0.5), maps = "z", backend = backend),

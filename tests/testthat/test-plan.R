@@ -132,7 +132,7 @@ test_that("a network is collected into a file as it is written on one machine", 
   expect_length(dir(dirname(file), basename(file)), 0)
   dense <- quiet_plan(new_path(), x, verb = "gpuCor", shards = 2)
   on.exit(unlink(dense, recursive = TRUE), add = TRUE)
-  expect_error(gpuCorCollect(dense, file = file), "only networks go to a file")
+  expect_error(gpuCorCollect(dense, file = file), "'file' is for networks, and the plan is of gpuCor\\(\\)")
 })
 
 test_that("of many shards not all files are open at a time", {
@@ -232,8 +232,11 @@ test_that("a plan says what is wrong with it when it is made", {
   plan <- function(...) utils::capture.output(gpuCorPlan(...))
   expect_error(plan(path, x), "which pairs are edges")
   expect_error(plan(path, x, threshold = 2), "'threshold' must be a number")
-  expect_error(plan(path, x, threshold = 0.5, densty = 1), "gpuCorNetwork\\(\\) takes no \"densty\" in a plan")
-  expect_error(plan(path, x, threshold = 0.5, file = "a.h5"), "gpuCorCollect(file = ) does", fixed = TRUE)
+  expect_error(plan(path, x, threshold = 0.5, densty = 1), "'densty' cannot be in a plan of gpuCorNet.*; it takes thr")
+  expect_error(plan(path, x, threshold = 0.5, file = "a.h5"), "'file' cannot be in a plan .*; give it to gpuCorCollect")
+  for (given in list(list(test = TRUE), list(output = "list"))) {
+    expect_error(do.call(plan, c(list(path, x, verb = "gpuCor"), given)), "'test' or output = \"list\" cannot be in a")
+  }
   expect_error(plan(path, x[, 1:9], threshold = 0.5, shards = 9), "the pairs are in 1 tile$")
   expect_error(plan(path, x, threshold = 0.5, shards = 0), "'shards' must be a whole number between 1 and")
   expect_error(plan(path, x, threshold = 0.5, shards = 1e6), "'shards' must be .*tiles")
@@ -244,7 +247,7 @@ test_that("a plan says what is wrong with it when it is made", {
   expect_length(dir(dirname(path), basename(path)), 0)
   quiet_plan(path, x, threshold = 0.5, shards = 2)
   on.exit(unlink(path, recursive = TRUE))
-  expect_error(plan(path, x, threshold = 0.5), "which exists and has a plan in it: gpuCorRun")
+  expect_error(plan(path, x, threshold = 0.5), "which exists and has a plan in it; gpuCorRun")
   expect_error(plan(tempdir(), x, threshold = 0.5), "which exists; choose another name")
   expect_error(gpuCorRun(path, 3), "'shard' must be numbers from 1 to 2")
   expect_error(gpuCorRun(file.path(path, "nowhere"), 1), "does not see")
@@ -275,7 +278,7 @@ test_that("other data or another version under the plan's name are an error", {
   bytes[1000] <- xor(bytes[1000], as.raw(1))
   Sys.sleep(0.01)
   writeBin(bytes, data)
-  expect_error(gpuCorRun(path, 1), "has other data than when the plan was made")
+  expect_error(gpuCorRun(path, 1), "x.columns\" was changed since the plan was made")
   edit_plan(gpucor:::open_plan(path), version = "0.0.1")
   expect_error(gpuCorRun(path, 1), "a plan by gpucor 0.0.1; this is")
 })
@@ -288,7 +291,7 @@ adjustments <- list(
   list(covariates = people, weights = seq_len(20) / 20, weights_are = "precision"),
   list(bandpass = c(0.01, 0.2), tr = 2, covariates = people$motion),
   list(weights = rep(0:1, c(4, 16)), method = "cosine"),
-  list(method = "bicor", maxPOutliers = 0.1, pearsonFallback = "all"),
+  list(method = "bicor", options = list(maxPOutliers = 0.1, pearsonFallback = "all")),
   list(covariates = ~ age, data = people, method = "spearman", use = "pairwise")
 )
 
@@ -378,7 +381,7 @@ test_that("subjects' plans tell what is wrong with them, and what to expect", {
   expect_match(said[2], "44,850 pairs of 40 observations of 2 subjects in 1 shard of 44,850; data of 96 kB")
   expect_match(said[4], "a shard reads 600 columns, all shards read the data once")
   change_byte(file.path(path, "x.2.columns"), 1000)
-  expect_error(gpuCorRun(path, 1), "x.2.columns\" has other data")
+  expect_error(gpuCorRun(path, 1), "x.2.columns\" was changed")
 })
 
 test_that("'shards' of gpuCorNetwork() uses the workers that future has", {

@@ -213,9 +213,9 @@ test_that("equal connectivities cannot be fitted", {
 
 test_that("errors name the argument", {
   x <- modular(10, 8)
-  expect_error(pickPower(x, numeric()), "'powers' must be numbers above 0, such as 1:20, not numeric(0)", fixed = TRUE)
-  expect_error(pickPower(x, "6"), "'powers' must be numbers above 0", fixed = TRUE)
-  expect_error(pickPower(x, c(1, 0)), "'powers' must be finite and above 0; number 2 is 0", fixed = TRUE)
+  expect_error(pickPower(x, numeric()), "'power' must be numbers above 0, such as 1:20, not numeric(0)", fixed = TRUE)
+  expect_error(pickPower(x, "6"), "'power' must be numbers above 0", fixed = TRUE)
+  expect_error(pickPower(x, c(1, 0)), "'power' must be finite and above 0; number 2 is 0", fixed = TRUE)
   expect_error(pickPower(x, c(1, 2, NA)), "number 3 is NA", fixed = TRUE)
   expect_error(pickPower(x, Inf), "number 1 is Inf", fixed = TRUE)
   expect_error(pickPower(x, type = "weighted"), "'type' must be one of", fixed = TRUE)
@@ -230,7 +230,7 @@ test_that("errors name the argument", {
   expect_error(pickPower(list(letters)), "subject 1: 'x' must be numeric, not of class character", fixed = TRUE)
   expect_error(pickPower(NULL), "'x' must be numeric, not of class NULL", fixed = TRUE)
   expect_error(pickPower(x[, 1]), "'x' must be matrix-like, with a gene in each column; it is a vector", fixed = TRUE)
-  expect_error(pickPower(x, wrong = 1), "there is no 'wrong'", fixed = TRUE)
+  expect_error(pickPower(x, wrong = 1), "unused argument 'wrong'", fixed = TRUE)
 })
 
 test_that("print says what was found", {

@@ -99,16 +99,16 @@ test_that("files of AnnData and of 10x are cells x genes, dense or sparse", {
          run(gpuCor(other)))
   }
   truth <- results_of(x, t(x))
-  for (layout in names(files)) for (entries in c(37, 2^22)) with_values(list(SPARSE_ENTRIES = entries), {
+  for (layout in names(files)) {
     file <- gpuCorFile(files[[layout]])
     expect_identical(dim(file), dim(x), label = layout)
     expect_identical(as.matrix(file), x, label = layout)
     expect_identical(file[3:5, c("gene3", "gene1")], x[3:5, c("gene3", "gene1")], label = layout)
     other <- gpuCorFile(files[[layout]], transpose = TRUE)
     expect_identical(as.matrix(other), t(x), label = layout)
-    if (entries > 100 || full_tier()) expect_identical(results_of(file, other), truth, label = layout)
+    expect_identical(results_of(file, other), truth, label = layout)
     expect_output(print(file), "40 observations x 30 variables")
-  })
+  }
   sparse <- suppressMessages(gpucor:::read_sparse(gpuCorFile(files$csr)))
   expect_true(methods::validObject(sparse))
   expect_identical(sparse, methods::as(x, "CsparseMatrix"))
@@ -149,9 +149,7 @@ test_that("entries in any order are read; a damaged group is an error", {
     for (part in c("X/data", "X/indices")) rhdf5::h5write(as.vector(rhdf5::h5read(file, part))[order], file, part)
     file
   }
-  for (layout in c("csr", "csc")) for (entries in c(5, 2^22)) with_values(list(SPARSE_ENTRIES = entries), {
-    expect_identical(as.matrix(gpuCorFile(shuffled(layout))), x, label = layout)
-  })
+  for (layout in c("csr", "csc")) expect_identical(as.matrix(gpuCorFile(shuffled(layout))), x, label = layout)
   damage <- function(part, change, message) {
     for (layout in c("csr", if (full_tier()) "csc")) {
       file <- write_anndata(x, layout)
@@ -162,15 +160,15 @@ test_that("entries in any order are read; a damaged group is an error", {
       expect_error(suppressMessages(gpuCor(ours)), message, label = paste(layout, part))
     }
   }
-  damage("X/indices", function(v) replace(v, 3, 1000L), "an index is outside")
-  damage("X/indices", function(v) replace(v, 3, -1L), "an index is outside")
-  damage("X/indices", function(v) replace(v, 2, v[1]), "a place has two entries")
+  damage("X/indices", function(v) replace(v, 3, 1000L), "an index is not in 0 to")
+  damage("X/indices", function(v) replace(v, 3, -1L), "an index is not in 0 to")
+  damage("X/indices", function(v) replace(v, 2, v[1]), "two entries have the same indices")
   damage("X/indices", function(v) v[-1], "its starts do not fit")
   damage("X/data", function(v) v[-1], "its starts do not fit")
   damage("X/indptr", function(v) v[-1], "its starts do not fit")
   damage("X/indptr", function(v) replace(v, 1, 1L), "its starts do not fit")
   damage("X/indptr", function(v) replace(v, 5, 1000L), "its starts do not fit")
-  with_values(list(sparse_limit = function() 100), {
+  with_values(list(SPARSE_LIMIT = 100), {
     expect_error(gpuCor(gpuCorFile(write_anndata(x, "csr"))), "a sparse matrix of R can have 100; write it as a dense")
   })
 })
@@ -198,7 +196,7 @@ test_that("an HDF5 file that cannot be used is an error that says so", {
   rhdf5::h5delete(file, "data")
   expect_error(gpuCor(ours), "has no dataset \"data\" any more")
   rhdf5::h5write(x[, -1], file, "data")
-  expect_error(gpuCor(ours), "is 30 x 39 by now, and was 30 x 40")
+  expect_error(gpuCor(ours), "is 30 x 39 now, and was 30 x 40")
   writeLines("no longer", file)
   expect_error(gpuCor(ours), "has no dataset")
   unlink(file)

@@ -40,9 +40,9 @@ for (kind in names(outside_kinds)) {
     ours <- outside(x)
     few <- outside(x[, 3:9])
     for (use in all_uses) {
-      truth <- outcome(gpuCor(x, x[, 3:9], use))
-      expect_identical(outcome(gpuCor(ours, few, use)), truth)
-      expect_identical(outcome(gpuCor(x, few, use)), truth)
+      truth <- outcome(gpuCor(x, x[, 3:9], use = use))
+      expect_identical(outcome(gpuCor(ours, few, use = use)), truth)
+      expect_identical(outcome(gpuCor(x, few, use = use)), truth)
     }
     whole <- round(100 * small_data()$missing)
     whole[is.nan(whole)] <- NA

@@ -20,8 +20,8 @@ test_that("a raw file gives what the matrix gives", {
   expect_same_results(function(x) raw_file(x, offset = 352), small_data(), "offset", which = "cor")
   expect_same_results(function(x) raw_file(x, offset = 3), small_data(), "odd offset", which = "cor")
   for (x in small_data()) {
-    expect_identical(bare(outcome(gpuCor(raw_file(x), raw_file(x[, 3:9]), "pairwise"))),
-                     bare(outcome(gpuCor(x, x[, 3:9], "pairwise"))))
+    expect_identical(bare(outcome(gpuCor(raw_file(x), raw_file(x[, 3:9]), use = "pairwise"))),
+                     bare(outcome(gpuCor(x, x[, 3:9], use = "pairwise"))))
   }
 })
 
@@ -93,14 +93,14 @@ test_that("a file that cannot be used is an error that says so", {
   expect_error(gpuCorFile(path, dim(x), "float"), "floats", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), offset = 8), "from byte 8 on", fixed = TRUE)
   expect_error(gpuCorFile(path, c(2^31 - 1, 2^31 - 1)), "make 36893488", fixed = TRUE)
-  expect_error(gpuCorFile(path, c(2^31, 1)), "use fewer columns", fixed = TRUE)
+  expect_error(gpuCorFile(path, c(2^31, 1)), "beyond 2^31 - 1", fixed = TRUE)
   for (dim in list(30, c(30, NA), c(-1, 2), c(1.5, 2), "30 x 40")) {
-    expect_error(gpuCorFile(path, dim), "'dim' must be two whole numbers", fixed = TRUE)
+    expect_error(gpuCorFile(path, dim), "'dim' must be two integers", fixed = TRUE)
   }
   expect_error(gpuCorFile(path), "no HDF5 file; for a raw one give 'dim'", fixed = TRUE)
   expect_error(gpuCorFile(path, dataset = "data"), "no HDF5 file", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), transpose = TRUE), "'transpose' is TRUE", fixed = TRUE)
-  expect_error(gpuCorFile(path, dim(x), "half"), "'type' must be one of", fixed = TRUE)
+  expect_error(gpuCorFile(path, dim(x), "half"), "'storage' must be one of", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), offset = -1), "'offset' must be a whole number", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), dimnames = list(NULL, "a")), "40 of variables", fixed = TRUE)
   expect_error(gpuDist(gpuCorFile(path, dim(x))), "gpuDist() compares rows", fixed = TRUE)
@@ -121,7 +121,7 @@ test_that("a file that has changed is an error at the next run", {
   expect_error(file[, 1], "has 720 bytes", fixed = TRUE)
   write_raw(x, file = path)
   expect_identical(bare(gpuCor(file)), bare(gpuCor(unname(x))))
-  for (name in c("dim", "offset", "type", "pointer")) for (value in list(NULL, c(3, 4), "float", TRUE)) {
+  for (name in c("dim", "offset", "storage", "pointer")) for (value in list(NULL, c(3, 4), "float", TRUE)) {
     broken <- unclass(file)
     broken[name] <- list(value)
     class(broken) <- "gpuCorFile"

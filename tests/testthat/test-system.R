@@ -59,21 +59,7 @@ test_that("renaming is tried again while something is in the way", {
   expect_identical(readLines(to), "new")
 })
 
-test_that("the room for a file is without a name, or beside it where open files keep theirs", {
-  expect_identical(gpucor:::room_name("a.partial-here-1", FALSE), "a.partial-here-1")
-  expect_identical(gpucor:::room_name("a.partial-here-1", TRUE), "a.partial-here-1-room")
-  folder <- tempfile()
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
-  file <- file.path(folder, "net.h5ad")
-  reserve <- gpucor:::reserve_room(file, gpucor:::partial_name(file), 1000)
-  left <- dir(folder)
-  gpucor:::free_reserve(list2env(list(reserve = reserve, partial = gpucor:::partial_name(file))))
-  expect_length(left, if (.Platform$OS.type == "windows") 1 else 0)
-  expect_length(dir(folder), 0)
-})
-
-test_that("what a process that has ended left of a file's room is removed", {
+test_that("what a process that has ended left of a file is removed", {
   skip_if_not_installed("callr")
   process <- callr::r_bg(function() NULL)
   process$wait()
@@ -82,8 +68,8 @@ test_that("what a process that has ended left of a file's room is removed", {
   on.exit(unlink(folder, recursive = TRUE))
   file <- file.path(folder, "net.h5ad")
   prefix <- gpucor:::partial_prefix(file)
-  left <- gpucor:::room_name(paste0(prefix, process$get_pid()), TRUE)
-  stays <- c(gpucor:::room_name(paste0(prefix, Sys.getpid()), TRUE), paste0(left, "-room"))
+  left <- paste0(prefix, process$get_pid())
+  stays <- c(paste0(prefix, Sys.getpid()), paste0(left, "-room"))
   file.create(left, stays)
   gpucor:::remove_abandoned(file)
   expect_setequal(dir(folder), basename(stays))

@@ -473,7 +473,7 @@ test_that("pairs below min_obs are not tested, and are no edges", {
   expect_error(gpuCorNetwork(x, fdr = 0.1, min_obs = 26), "p values need at least 26 observations; there are 25")
   expect_error(gpuCorNetwork(x, threshold = 0.5, min_obs = 5), "is for 'p.value' and 'fdr', not for 'threshold'")
   expect_error(gpuCorNetwork(list(x, x), fdr = 0.5, min_obs = 5), "'min_obs' is for one subject's data")
-  expect_error(gpuCor(x, min_obs = 5), "there is no 'min_obs', which gpuCorNetwork(), gpuCorTest() have", fixed = TRUE)
+  expect_error(gpuCor(x, min_obs = 5), "unused argument 'min_obs'", fixed = TRUE)
   for (wrong in list(2, 3.5, "5", NA, c(4, 5))) {
     expect_error(gpuCorTest(x, min_obs = wrong), "'min_obs' must be a whole number of at least 3")
   }
@@ -610,7 +610,7 @@ test_that("residuals of ranks are not permuted", {
 
 # The largest weights of permutations, as the engine has them.
 engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 1, ...) {
-  settings <- gpucor:::settings_of(...)
+  settings <- settings_on(...)
   counted <- gpucor:::count_observations(x, y, method, gpucor:::check_use(use), settings)
   found <- gpucor:::checked(.Call(gpucor:::r_maxima, x, y, gpucor:::method_code(method), gpucor:::check_use(use),
                                   counted, gpucor:::constant(side), n_perm, c(5, 6), settings))
@@ -756,7 +756,8 @@ test_that("what ties of columns amount to is found in C as by its definition, in
     sum((2 * rank(v) - n - 1)^2) / (n * (n - 1) - sum(t * (t - 1))) - 1
   }
   found <- function(x, y = NULL, use = "everything", ...) {
-    task <- gpucor:::network_task(x, y, list(name = "fdr", value = 0.1), "absolute", use, "kendall", "cpu", ...)
+    task <- gpucor:::network_task(x, y, list(name = "fdr", value = 0.1), "absolute", use, "kendall",
+                                  settings_on("cpu"))
     counted <- gpucor:::count_observations(task$x, task$y, task$method, task$use, task$settings)
     q <- gpucor:::column_quotients(task, counted)
     if (is.null(y)) q[1L] else q

@@ -11,7 +11,7 @@ test_that("results are the same on one thread and on three", {
     function(threads) gpuCorNetwork(x, k = 5, threads = threads, backend = "cpu"),
     function(threads) gpuConnectivity(x, power = c(1, 2.3, 6), threads = threads, backend = "cpu"),
     function(threads) gpuTOM(x, power = 6, threads = threads, backend = "cpu"),
-    function(threads) gpuCorWindows(x, width = 30, step = 10, keep = "moments", threads = threads, backend = "cpu"),
+    function(threads) gpuCorWindows(x, width = 30, step = 10, output = "moments", threads = threads, backend = "cpu"),
     function(threads) gpuCor(list(x, x^3), combine = "fisher", threads = threads, backend = "cpu"),
     function(threads) gpuCorTest(x, threads = threads, backend = "cpu")
   )

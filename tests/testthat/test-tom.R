@@ -3,6 +3,9 @@
 tom_types <- c("unsigned", "signed", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2")
 network_types <- c("unsigned", "signed", "signed hybrid")
 
+# The overlap that the definition below has by default; gpuTOM()'s own default is "signed".
+unsigned <- function(...) gpuTOM(..., TOMType = "unsigned")
+
 # The adjacencies that TOMType asks for, of a matrix of coefficients; those that are missing are 0.
 adjacency_of <- function(r, power = 6, type = "unsigned", TOMType = "unsigned") {
   signed <- TOMType == "signed Nowick" || (TOMType == "signed" && type == "unsigned")
@@ -56,18 +59,18 @@ for (backend in backends()) {
     for (method in c(all_methods, "bicor", "cosine")) {
       r <- suppressWarnings(gpuCor(x, method = method, output = "matrix", backend = "cpu", precision = if (
         method == "kendall") "single" else "double"))
-      expect_overlap(suppressWarnings(gpuTOM(x, 3, method = method, output = "matrix", backend = backend)),
+      expect_overlap(suppressWarnings(unsigned(x, 3, method = method, output = "matrix", backend = backend)),
                      overlap_of(adjacency_of(r, 3)), method)
     }
     for (method in all_methods) {
       r <- cor(holes, use = "pairwise", method = method)
-      expect_overlap(gpuTOM(holes, 2, method = method, use = "pairwise", output = "matrix", backend = backend),
+      expect_overlap(unsigned(holes, 2, method = method, use = "pairwise", output = "matrix", backend = backend),
                      overlap_of(adjacency_of(r, 2)), paste(method, "pairwise"))
     }
     covariates <- normal(40, 2, 5)
     x <- modules(40, 60)
     r <- cor(residuals(lm(x ~ covariates)))
-    expect_overlap(gpuTOM(x, covariates = covariates, output = "matrix", backend = backend),
+    expect_overlap(unsigned(x, covariates = covariates, output = "matrix", backend = backend),
                    overlap_of(adjacency_of(r)), "covariates")
   })
 
@@ -75,10 +78,10 @@ for (backend in backends()) {
     for (n in c(1, 2, 3, 8, 31, 33, 127, 129, 255, 257, 513, if (full_tier()) 2047, 2049)) {
       x <- modules(12, n)
       at <- unique(c(1, n %/% 2 + 1, max(1, n - 1), n))
-      tom <- gpuTOM(x, backend = backend)
+      tom <- unsigned(x, backend = backend)
       ours <- vapply(at, function(j) c(tom[seq_len(n), j]), numeric(n))
       expect_overlap(ours, overlap_of(adjacency_of(cor(x)), at = at), paste(backend, n, "columns"))
-      if (n > 2 && n < 300) expect_identical(as.matrix(tom), gpuTOM(x, output = "matrix", backend = backend))
+      if (n > 2 && n < 300) expect_identical(as.matrix(tom), unsigned(x, output = "matrix", backend = backend))
     }
   })
 
@@ -88,7 +91,7 @@ for (backend in backends()) {
       c(gpuTOM(x, TOMType = "signed", backend = backend, ...))
     })
     expect_same_divided(function(...) {
-      net <- gpuTOM(x, type = "signed", output = "network", density = 0.05, backend = backend, ...)
+      net <- unsigned(x, type = "signed", output = "network", density = 0.05, backend = backend, ...)
       list(net@p, net@i, net@x)
     })
   })
@@ -96,9 +99,9 @@ for (backend in backends()) {
   # A GPU's squares have 1,024 columns with so many variables.
   test_that(paste(backend, "makes slabs of adjacencies in rounds"), {
     x <- modules(15, 1090)
-    expect_same_divided(function(...) c(gpuTOM(x, 2.5, type = "signed", backend = backend, ...)))
+    expect_same_divided(function(...) c(unsigned(x, 2.5, type = "signed", backend = backend, ...)))
     x[, 1087] <- 1
-    expect_error(gpuTOM(x, backend = backend, memory = 1), "at least [0-9]+ pairs have no .*column 1087 is constant")
+    expect_error(unsigned(x, backend = backend, memory = 1), "at least [0-9]+ pairs have no .*column 1087 is constant")
     tom <- function(...) {
       suppressWarnings(gpuTOM(x, TOMType = "signed Nowick", replaceMissingAdjacencies = TRUE, backend = backend, ...))
     }
@@ -132,20 +135,20 @@ for (backend in backends()) {
 
   test_that(paste(backend, "says which column has no adjacency, or takes it for 0"), {
     x <- with_constants(modules(12, 40))
-    expect_error(gpuTOM(x, backend = backend), "77 pairs have no coefficient.*column 2 is constant.*replaceMissingAdj")
-    tom <- suppressWarnings(gpuTOM(x, type = "signed", replaceMissingAdjacencies = TRUE, output = "matrix",
+    expect_error(unsigned(x, backend = backend), "77 pairs have no coefficient.*column 2 is constant.*replaceMissingAdj")
+    tom <- suppressWarnings(unsigned(x, type = "signed", replaceMissingAdjacencies = TRUE, output = "matrix",
                                    backend = backend))
     r <- suppressWarnings(cor(x))
     expect_overlap(tom, overlap_of(adjacency_of(r, type = "signed")))
-    expect_warning(gpuTOM(x, replaceMissingAdjacencies = TRUE, backend = backend), "standard deviation is zero")
+    expect_warning(unsigned(x, replaceMissingAdjacencies = TRUE, backend = backend), "standard deviation is zero")
     x[1, 3] <- NA
-    expect_error(gpuTOM(x[, 3:20], backend = backend), "column 1 has missing values.*see 'use'")
+    expect_error(unsigned(x[, 3:20], backend = backend), "column 1 has missing values.*see 'use'")
   })
 
   test_that(paste(backend, "returns what memory it had, whatever fails"), {
     x <- modules(8, 40)
     for (resource in resources_of(backend)) {
-      messages <- walk_failures(function() c(gpuTOM(x, backend = backend)), resource, "gpuTOM()")
+      messages <- walk_failures(function() c(unsigned(x, backend = backend)), resource, "gpuTOM()")
       expect_match(messages, ways_out[[resource]], all = TRUE)
     }
   })
@@ -166,9 +169,9 @@ test_that("overlaps are those of WGCNA", {
     }
   }
   theirs <- wgcna("bicor", corType = "bicor", TOMType = "unsigned")
-  expect_overlap(gpuTOM(x, method = "bicor", output = "matrix"), theirs)
+  expect_overlap(unsigned(x, method = "bicor", output = "matrix"), theirs)
   theirs <- by_package("WGCNA", "overlap, similarity", WGCNA::TOMsimilarity(abs(cor(x))^6, verbose = 0))
-  expect_overlap(gpuTOM(x, output = "matrix"), theirs)
+  expect_overlap(unsigned(x, output = "matrix"), theirs)
 })
 
 test_that("every instruction set has the same overlap", {
@@ -210,41 +213,41 @@ test_that("a sparse network has the overlap of its edges", {
     expect_identical(ours@i, net@i)
     expect_lt(max(abs((as.matrix(ours) - truth)[r != 0])), 1e-12)
   }
-  expect_identical(gpuTOM(net, threads = 1), gpuTOM(net, threads = 2))
+  expect_identical(unsigned(net, threads = 1), unsigned(net, threads = 2))
   weights <- methods::as(abs(net), "CsparseMatrix")
   lower <- Matrix::t(Matrix::forceSymmetric(weights, "U"))
-  expect_identical(as.matrix(gpuTOM(weights)), as.matrix(gpuTOM(net, 1)))
-  expect_identical(as.matrix(gpuTOM(lower)), as.matrix(gpuTOM(net, 1)))
-  expect_error(gpuTOM(weights, 2), "'power' and 'type' are for coefficients")
-  expect_error(gpuTOM(2 * weights), "adjacencies are numbers from 0 to 1")
+  expect_identical(as.matrix(unsigned(weights)), as.matrix(unsigned(net, 1)))
+  expect_identical(as.matrix(unsigned(lower)), as.matrix(unsigned(net, 1)))
+  expect_error(unsigned(weights, 2), "'power' and 'type' are for coefficients")
+  expect_error(unsigned(2 * weights), "adjacencies are numbers from 0 to 1")
 })
 
 test_that("several data sets' overlaps are combined pair by pair", {
   sets <- lapply(1:4, function(s) modules(12, 140, s))
-  each <- sapply(sets, function(x) c(gpuTOM(x)))
-  expect_equal(c(gpuTOM(sets, combine = "min")), apply(each, 1, min), tolerance = 1e-7)
-  expect_equal(c(gpuTOM(sets, combine = "mean")), rowMeans(each), tolerance = 1e-7)
-  quantiles <- gpuTOM(sets, combine = "quantile", probs = 0.3)
+  each <- sapply(sets, function(x) c(unsigned(x)))
+  expect_equal(c(unsigned(sets, combine = "min")), apply(each, 1, min), tolerance = 1e-7)
+  expect_equal(c(unsigned(sets, combine = "mean")), rowMeans(each), tolerance = 1e-7)
+  quantiles <- unsigned(sets, combine = "quantile", probs = 0.3)
   expect_equal(c(quantiles), apply(each, 1, quantile, 0.3, names = FALSE), tolerance = 1e-7)
   expect_s3_class(quantiles, c("gpuTOM", "allPairs", "dist"), exact = TRUE)
   expect_identical(attr(quantiles, "n_obs"), 48)
-  expect_identical(gpuTOM(sets, combine = "min", output = "matrix"), as.matrix(gpuTOM(sets, combine = "min")))
-  expect_error(gpuTOM(sets), "say how to combine")
-  expect_error(gpuTOM(sets[[1]], combine = "min"), "'x' is one")
-  expect_error(gpuTOM(sets, combine = "min", power = 1:2), "one for each of the 4 data sets")
-  powers <- gpuTOM(sets[1:2], power = c(2, 5), combine = "mean")
-  expect_equal(c(powers), (c(gpuTOM(sets[[1]], 2)) + c(gpuTOM(sets[[2]], 5))) / 2, tolerance = 1e-7)
+  expect_identical(unsigned(sets, combine = "min", output = "matrix"), as.matrix(unsigned(sets, combine = "min")))
+  expect_error(unsigned(sets), "say how to combine")
+  expect_error(unsigned(sets[[1]], combine = "min"), "'x' is one")
+  expect_error(unsigned(sets, combine = "min", power = 1:2), "one for each of the 4 data sets")
+  powers <- unsigned(sets[1:2], power = c(2, 5), combine = "mean")
+  expect_equal(c(powers), (c(unsigned(sets[[1]], 2)) + c(unsigned(sets[[2]], 5))) / 2, tolerance = 1e-7)
   expect_identical(attr(powers, "power"), c(2, 5))
   expect_null(attr(1 - powers, "combine"))
   sets[[5]] <- modules(12, 3)
-  expect_error(gpuTOM(sets, combine = "min"), "data set 5 has 3 columns, and the first one 140")
+  expect_error(unsigned(sets, combine = "min"), "data set 5 has 3 columns, and the first one 140")
 })
 
 test_that("data sets' overlaps are scaled to one quantile", {
   sets <- lapply(1:3, function(s) modules(10 + 5 * s, 230, s)) # more pairs than are looked at
-  each <- sapply(sets, function(x) c(gpuTOM(x)))
+  each <- sapply(sets, function(x) c(unsigned(x)))
   set.seed(3)
-  scaled <- gpuTOM(sets, combine = "min", calibration = "single quantile")
+  scaled <- unsigned(sets, combine = "min", calibration = "single quantile")
   random <- runif(1)
   set.seed(3)
   expect_identical(random, runif(1))
@@ -252,28 +255,28 @@ test_that("data sets' overlaps are scaled to one quantile", {
   expect_equal(c(scaled), apply(t(t(each)^scales), 1, min), tolerance = 1e-6)
   high <- apply(each, 2, quantile, 0.95, names = FALSE, type = 8)
   expect_equal(scales, log(high[1]) / log(high), tolerance = 0.01) # of all pairs
-  median <- gpuTOM(sets[c(1, 1)], combine = "mean", calibration = "single quantile", calibrationQuantile = 0.5)
+  median <- unsigned(sets[c(1, 1)], combine = "mean", calibration = "single quantile", calibrationQuantile = 0.5)
   expect_equal(c(median), each[, 1], tolerance = 1e-7)
   expect_null(attr(median, "scales"))
-  expect_error(gpuTOM(sets[[1]], calibration = "single"), "'calibration' is of several data sets")
+  expect_error(unsigned(sets[[1]], calibration = "single"), "'calibration' is of several data sets")
   expect_error(gpuTOM(sets, combine = "min", calibration = "single", TOMType = "signed Nowick"), "without a sign")
   same <- sets[[1]][, c(1, 1)]
-  expect_error(gpuTOM(list(same, same), combine = "min", calibration = "single"), "quantile 0.95 of data set 1 is 1;")
+  expect_error(unsigned(list(same, same), combine = "min", calibration = "single"), "quantile 0.95 of data set 1 is 1;")
 })
 
 test_that("what gpuTOM() cannot do is an error that says so", {
   x <- normal(10, 5)
-  expect_error(gpuTOM(x, power = 0), "'power' must be a positive number, not 0")
-  expect_error(gpuTOM(x, TOMType = "none"), "'TOMType' must be one of \"unsigned\"")
-  expect_error(gpuTOM(x, threshold = 0.1), "'threshold' has a meaning with output = \"network\" only")
-  expect_error(gpuTOM(x, output = "network"), "one of 'threshold', 'density' and 'k'")
-  expect_error(gpuTOM(x, output = "network", k = 1:2), "'k' must be one number")
-  expect_error(gpuTOM(x, pairs = 1), "'pairs' is for networks")
+  expect_error(unsigned(x, power = 0), "'power' must be a positive number, not 0")
+  expect_error(gpuTOM(x, TOMType = "none"), "'TOMType' must be one of \"signed\"")
+  expect_error(unsigned(x, threshold = 0.1), "'threshold' has a meaning with output = \"network\" only")
+  expect_error(unsigned(x, output = "network"), "one of 'threshold', 'density' and 'k'")
+  expect_error(unsigned(x, output = "network", k = 1:2), "'k' must be one number")
+  expect_error(unsigned(x, pairs = 1), "'pairs' is for networks")
 })
 
 test_that("slabs of adjacencies that do not fit are an error before anything is computed", {
   total <- grep("^MemTotal:", if (file.exists("/proc/meminfo")) readLines("/proc/meminfo"), value = TRUE)
   skip_if(!length(total) || as.numeric(gsub("[^0-9]", "", total)) > 1.5e8, "there may be memory for them")
-  expect_error(gpuTOM(matrix(runif(1e7), 2), output = "network", threshold = 0.5, backend = "cpu"),
+  expect_error(unsigned(matrix(runif(1e7), 2), output = "network", threshold = 0.5, backend = "cpu"),
                "81.9 GB wanted, [0-9.]+ GB free; take fewer columns")
 })

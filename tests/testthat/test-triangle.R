@@ -31,7 +31,7 @@ test_that("gpuCorTriangle() treats missing and infinite values as cor() does", {
   x <- with_missing(with_infinite(normal(15, 10)), 0.1)
   for (backend in backends()) for (method in all_methods) for (use in c("everything", "pairwise.complete.obs")) {
     truth <- suppressWarnings(cor(x, use = use, method = method))
-    columns <- suppressWarnings(gpuCorTriangle(x, use, method, "column", backend))
+    columns <- suppressWarnings(gpuCorTriangle(x, method, use, "column", backend = backend))
     expect_equal(columns, truth[upper.tri(truth)], tolerance = tolerance[[method]])
     expect_identical(is.nan(columns), is.nan(truth[upper.tri(truth)]))
   }

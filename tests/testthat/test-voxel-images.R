@@ -167,7 +167,7 @@ test_that("images of oro.nifti tell their place by their slots", {
   mask <- array(1, c(5, 4, 3))
   expect_error(voxelMatrix(img, of(mask, other)), "is not on the grid of 'img'")
   expect_identical(voxelMatrix(img, of(mask, some_affine())), x)
-  expect_error(voxelMatrix(img, of(mask, some_affine(), TRUE)), "turned by oro.nifti, read both with reorient = FALSE")
+  expect_error(voxelMatrix(img, of(mask, some_affine(), TRUE)), "turned by oro.nifti; read both with reorient = FALSE")
   turned <- voxelMatrix(of(values, some_affine(), TRUE), of(mask, some_affine(), TRUE))
   expect_error(voxelCoords(turned), "turned by oro.nifti")
   expect_error(writeVoxels(turned[1, ], tempfile(fileext = ".nii"), turned), "turned by oro.nifti")

@@ -46,7 +46,7 @@ for (backend in backends()) {
   test_that(paste(backend, "has the same whoever does the windows"), {
     wide <- series(24, 200)
     by <- function(width, step, keep, threads) {
-      without_own_call(gpuCorWindows(wide, width, step, keep = keep, backend = backend, threads = threads))
+      without_own_call(gpuCorWindows(wide, width, step, output = keep, backend = backend, threads = threads))
     }
     .Call(gpucor:::r_set_shared_steps, 1)
     on.exit(.Call(gpucor:::r_set_shared_steps, 0))
@@ -86,18 +86,18 @@ for (backend in backends()) {
     infinite <- paste0("infinite values leave no coefficient in 1 of 7 windows (1 of 13 columns of 'x': v4 in 1); ",
                        "log2(0) is -Inf, and log2(x + 1) of counts is finite")
     missing <- "missing values leave no coefficient in 1 of 7 windows (1 of 13 columns of 'x': v3 in 1); see 'use'"
-    expect_identical(by(keep = "network", density = 0.3), c(infinite, missing))
-    expect_identical(by(keep = "connectivity", threshold = 0.3), c(infinite, missing))
-    expect_identical(by(keep = "connectivity", density = 0.3, method = "spearman"), missing)
-    expect_identical(by(keep = "connectivity", threshold = 0.3, use = "complete.obs"), infinite)
-    expect_identical(by(keep = "network", k = 1, use = "pairwise.complete.obs"), infinite)
-    expect_identical(by(keep = "moments"), c(infinite, missing))
+    expect_identical(by(output = "network", density = 0.3), c(infinite, missing))
+    expect_identical(by(output = "connectivity", threshold = 0.3), c(infinite, missing))
+    expect_identical(by(output = "connectivity", density = 0.3, method = "spearman"), missing)
+    expect_identical(by(output = "connectivity", threshold = 0.3, use = "complete.obs"), infinite)
+    expect_identical(by(output = "network", k = 1, use = "pairwise.complete.obs"), infinite)
+    expect_identical(by(output = "moments"), c(infinite, missing))
     expect_identical(by(), infinite) # the coefficients show what is missing
     without_both <- as.numeric(seq_len(nrow(x)) > 5)
-    expect_identical(by(keep = "network", k = 1, weights = without_both), character())
+    expect_identical(by(output = "network", k = 1, weights = without_both), character())
     x[1:12, 3] <- NA
     few <- "fewer than two values leave no coefficient in 1 of 7 windows (1 of 13 columns of 'x': v3 in 1)"
-    expect_identical(by(keep = "network", k = 1, use = "pairwise.complete.obs"), c(infinite, few))
+    expect_identical(by(output = "network", k = 1, use = "pairwise.complete.obs"), c(infinite, few))
   })
 
   test_that(paste(backend, "warns once of windows with constant columns"), {
@@ -109,7 +109,7 @@ for (backend in backends()) {
                                    "(2 of 13 columns of 'x': v3 in 7, v7 in 36)"))
     expect_windows_like_rows(w, x, "constants", backend = backend)
     expect_match(warnings_of(gpuCorWindows(x[, -7], 15, backend = backend)), "in 7 of 36 windows .*: v3 in 7)$")
-    expect_match(warnings_of(m <- gpuCorWindows(x, 15, keep = "moments", backend = backend)), "in 36 of 36 windows")
+    expect_match(warnings_of(m <- gpuCorWindows(x, 15, output = "moments", backend = backend)), "in 36 of 36 windows")
     values <- unclass(w)
     expect_identical(as.vector(m$windows), as.integer(rowSums(!is.na(values))))
     expect_equal(as.vector(m$mean), ifelse(m$windows > 0, rowMeans(values, na.rm = TRUE), NA), tolerance = 1e-14)
@@ -128,7 +128,7 @@ for (backend in backends()) {
                      list(density = 0.1, sign = "negative"))
     for (method in c("pearson", "kendall")) for (criterion in criteria) {
       arguments <- c(list(method = method, backend = backend), criterion)
-      w <- do.call(gpuCorWindows, c(list(x, 20, step = 5, keep = "network"), arguments))
+      w <- do.call(gpuCorWindows, c(list(x, 20, step = 5, output = "network"), arguments))
       for (k in some_windows(w)) {
         truth <- do.call(gpuCorNetwork, c(list(x[rows_of(w, k), ]), arguments))
         expect_same_network(w[[k]], truth, paste(method, names(criterion)[1], k))
@@ -138,7 +138,7 @@ for (backend in backends()) {
     # Thresholds that jump from one window to the next.
     noise <- function() matrix(rnorm(30 * 13), 30)
     jumps <- rbind(noise(), 1:30 + 0.1 * noise(), noise())
-    w <- gpuCorWindows(jumps, 15, step = 5, keep = "network", density = 0.3, backend = backend, threads = 1)
+    w <- gpuCorWindows(jumps, 15, step = 5, output = "network", density = 0.3, backend = backend, threads = 1)
     for (k in seq_along(w)) {
       truth <- gpuCorNetwork(jumps[rows_of(w, k), ], density = 0.3, backend = backend)
       expect_same_network(w[[k]], truth, paste("jump", k))
@@ -148,7 +148,7 @@ for (backend in backends()) {
     many <- matrix(rnorm(24 * n), 24)
     sampled <- floor((seq_len(512) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
     many[1:12, sampled] <- many[1:12, sampled] + 2 * rnorm(12)
-    w <- gpuCorWindows(many, 12, step = 12, keep = "network", density = 0.2, backend = backend)
+    w <- gpuCorWindows(many, 12, step = 12, output = "network", density = 0.2, backend = backend)
     for (k in seq_along(w)) {
       truth <- gpuCorNetwork(many[rows_of(w, k), ], density = 0.2, backend = backend)
       expect_same_network(w[[k]], truth, paste("sample", k))
@@ -159,7 +159,7 @@ for (backend in backends()) {
   test_that(paste(backend, "has each window's degrees and strengths"), {
     x <- series()
     for (criterion in list(list(threshold = 0.3), list(density = 0.2), list(threshold = 0.2, sign = "positive"))) {
-      w <- do.call(gpuCorWindows, c(list(x, 20, step = 5, keep = "connectivity", backend = backend), criterion))
+      w <- do.call(gpuCorWindows, c(list(x, 20, step = 5, output = "connectivity", backend = backend), criterion))
       for (k in some_windows(w)) {
         truth <- do.call(gpuConnectivity, c(list(x[rows_of(w, k), ], backend = backend), criterion))
         expect_identical(w$degree[, k], truth$degree)
@@ -174,7 +174,7 @@ for (backend in backends()) {
     x <- series(40, 40)
     for (method in all_methods) for (precision in c("single", "double")) {
       values <- unclass(gpuCorWindows(x, 10, step = 2, method = method, backend = backend, precision = precision))
-      m <- gpuCorWindows(x, 10, step = 2, keep = "moments", method = method, backend = backend, precision = precision)
+      m <- gpuCorWindows(x, 10, step = 2, output = "moments", method = method, backend = backend, precision = precision)
       expect_equal(as.vector(m$mean), rowMeans(values), tolerance = 1e-14)
       expect_equal(as.vector(m$sd), apply(values, 1, sd), tolerance = 1e-12)
       expect_identical(as.vector(m$min), apply(values, 1, min))
@@ -187,7 +187,7 @@ for (backend in backends()) {
     sd <- as.matrix(m$sd)
     pairs <- sd[upper.tri(sd)]
     by <- function(...) {
-      gpuCorWindows(x, 10, step = 2, keep = "moments", method = method, backend = backend, precision = precision, ...)
+      gpuCorWindows(x, 10, step = 2, output = "moments", method = method, backend = backend, precision = precision, ...)
     }
     least <- sort(pairs, decreasing = TRUE)[39]
     top <- by(density = 0.05)
@@ -199,7 +199,7 @@ for (backend in backends()) {
     own <- apply(sd, 2, function(s) rank(-s, ties.method = "first") <= 2)
     expect_identical(as.matrix(by(k = 2)$sd), ifelse(own | t(own), sd, 0))
     expect_identical(as.matrix(by(k = 2, mutual = TRUE)$sd), ifelse(own & t(own), sd, 0))
-    two <- gpuCorWindows(rbind(x[1:3, ], -x[1:3, ] * rep(c(1, -1), each = 3)), 3, step = 3, keep = "moments",
+    two <- gpuCorWindows(rbind(x[1:3, ], -x[1:3, ] * rep(c(1, -1), each = 3)), 3, step = 3, output = "moments",
                          threshold = 1.2, backend = backend)
     expect_true(max(two$sd@x) > 1.2) # above 1: of two windows of opposite sign
     expect_nothing_left("moments")
@@ -275,7 +275,7 @@ for (backend in backends()) {
                      paste("Pearson's correlation stands in for a median absolute deviation of zero in 11 of 33",
                            "windows (1 of 13 columns of 'x': v4 in 11)"))
     expect_windows_like_rows(w, x, "bicor", method = "bicor", backend = backend)
-    expect_error(gpuCorWindows(x, 18, method = "bicor", pearsonFallback = "all"), "would be decided in each window")
+    expect_error(gpuCorWindows(x, 18, method = "bicor", options = list(pearsonFallback = "all")), "would be decided in each window")
   })
 
   for (resource in resources_of(backend)) {
@@ -285,12 +285,12 @@ for (backend in backends()) {
       by <- function(...) suppressWarnings(gpuCorWindows(x, 8, step = 6, ..., backend = backend))
       runs <- list(
         dist = function() unclass(by(use = "complete.obs", taper = "tukey")),
-        network = function() lapply(by(keep = "network", density = 0.3), slots_of),
-        k = function() lapply(by(keep = "network", k = 1, use = "complete"), slots_of),
-        degrees = function() unclass(by(keep = "connectivity", threshold = 0.3)),
-        sums = function() unclass(by(keep = "connectivity", density = 0.3)),
-        moments = function() unclass(by(keep = "moments")),
-        variable = function() unclass(by(keep = "moments", k = 1))
+        network = function() lapply(by(output = "network", density = 0.3), slots_of),
+        k = function() lapply(by(output = "network", k = 1, use = "complete"), slots_of),
+        degrees = function() unclass(by(output = "connectivity", threshold = 0.3)),
+        sums = function() unclass(by(output = "connectivity", density = 0.3)),
+        moments = function() unclass(by(output = "moments")),
+        variable = function() unclass(by(output = "moments", k = 1))
       )
       if (backend == "cuda") runs <- runs[c("dist", "sums", "variable")] # what windows do is done by the same runs
       for (name in names(runs)) {
@@ -307,8 +307,8 @@ for (backend in backends()) {
     for (keep in c("dist", "moments")) {
       work <- if (keep == "dist" && backend == "cpu") function(x, folder) gpuCorWindows(x, 300, method = "kendall")
       else if (keep == "dist") function(x, folder) {
-        gpuCorWindows(x, 300, method = "kendall", keep = "connectivity", threshold = 0.5)
-      } else function(x, folder) gpuCorWindows(x, 300, method = "kendall", keep = "moments", density = 0.01)
+        gpuCorWindows(x, 300, method = "kendall", output = "connectivity", threshold = 0.5)
+      } else function(x, folder) gpuCorWindows(x, 300, method = "kendall", output = "moments", density = 0.01)
       child <- start_work(work, list(n_obs = 1200, n_var = n_var[[keep]]), backend)
       on.exit(child$process$kill())
       expect_true(wait_until(function() file.exists(child$files$ready), 60))
@@ -324,11 +324,11 @@ for (backend in backends()) {
 
 test_that("tiles of moments are put together", {
   x <- series(16, 1100)
-  m <- gpuCorWindows(x, 8, step = 4, keep = "moments", backend = "cpu")
+  m <- gpuCorWindows(x, 8, step = 4, output = "moments", backend = "cpu")
   values <- unclass(gpuCorWindows(x, 8, step = 4, backend = "cpu"))
   expect_lt(max(abs(as.vector(m$mean) - rowMeans(values))), 1e-14)
   expect_identical(as.vector(m$max), do.call(pmax, lapply(1:3, function(k) values[, k])))
-  top <- gpuCorWindows(x, 8, step = 4, keep = "moments", density = 0.001, backend = "cpu")
+  top <- gpuCorWindows(x, 8, step = 4, output = "moments", density = 0.001, backend = "cpu")
   expect_identical(length(top$sd@x), 605L)
   expect_identical(sort(top$sd@x, decreasing = TRUE), sort(as.vector(m$sd), decreasing = TRUE)[1:605])
   at <- cbind(top$sd@i + 1L, rep(1:1100, diff(top$sd@p)))
@@ -358,17 +358,17 @@ test_that("arguments that cannot be are named", {
   expect_error(gpuCorWindows(x, 2), "'width' must be a whole number")
   expect_error(gpuCorWindows(x, 5, step = 0), "'step' must be a whole number of at least 1")
   expect_error(gpuCorWindows(x[1:2, ], 2), "'x' has 2 observations; windows need at least 3")
-  expect_error(gpuCorWindows(x, 5, keep = "all"), "'keep' must be one of")
+  expect_error(gpuCorWindows(x, 5, output = "all"), "'output' must be one of")
   expect_error(gpuCorWindows(x, 5, taper = "hann"), "'taper' must be one of")
   expect_error(gpuCorWindows(x, 5, shape = 0.5), "'shape' has no meaning with taper = \"none\"")
   expect_error(gpuCorWindows(x, 5, taper = "gaussian", shape = 0.5), "'shape' must be a number above 0 and up to 1/6")
-  expect_error(gpuCorWindows(x, 5, threshold = 0.5), "'threshold' has no meaning with keep = \"dist\"")
-  expect_error(gpuCorWindows(x, 5, keep = "connectivity", k = 2), "'k' has no meaning with keep = \"connectivity\"")
-  expect_error(gpuCorWindows(x, 5, keep = "network"), "which pairs of a window are edges\\? give one of 'threshold'")
-  expect_error(gpuCorWindows(x, 5, keep = "network", k = 2, density = 0.1), "give only one of")
-  expect_error(gpuCorWindows(x, 5, keep = "moments", threshold = 2), "'threshold' must be a standard deviation")
-  expect_error(gpuCorWindows(x, 5, sign = "positive"), "'sign' has no meaning with keep = \"dist\"")
-  expect_error(gpuCorWindows(x, 5, keep = "network", density = 0.1, mutual = TRUE), "'mutual' is TRUE")
+  expect_error(gpuCorWindows(x, 5, threshold = 0.5), "'threshold' has no meaning with output = \"dist\"")
+  expect_error(gpuCorWindows(x, 5, output = "connectivity", k = 2), "'k' has no meaning with output = \"connectivity\"")
+  expect_error(gpuCorWindows(x, 5, output = "network"), "which pairs of a window are edges\\? give one of 'threshold'")
+  expect_error(gpuCorWindows(x, 5, output = "network", k = 2, density = 0.1), "give only one of")
+  expect_error(gpuCorWindows(x, 5, output = "moments", threshold = 2), "'threshold' must be a standard deviation")
+  expect_error(gpuCorWindows(x, 5, sign = "positive"), "'sign' has no meaning with output = \"dist\"")
+  expect_error(gpuCorWindows(x, 5, output = "network", density = 0.1, mutual = TRUE), "'mutual' is TRUE")
   expect_error(gpuCorWindows(x, 5, weights = 1), "'weights' has 1 value;")
   expect_error(gpuCorWindows(x[, 1], 5), "'x' must be matrix-like")
 })
@@ -380,14 +380,14 @@ test_that("what does not fit into memory is refused, with what does", {
                  paste("takes 50.9 MB, for 124,750 pairs and 51 windows; 20 MB of memory are free;",
                        "step = 3 makes windows that fit"))
     expect_identical(ncol(gpuCorWindows(x, 10, step = 3)), 17L)
-    expect_identical(length(gpuCorWindows(x, 10, keep = "moments")$sd), 124750L)
+    expect_identical(length(gpuCorWindows(x, 10, output = "moments")$sd), 124750L)
   })
   with_values(list(free_memory = function() 2e6), {
-    expect_error(gpuCorWindows(x, 10, keep = "network", density = 0.1),
-                 "keep = \"network\" takes 15.3 MB, .* fewer windows")
-    expect_error(gpuCorWindows(x, 10, keep = "network", k = 40), "keep = \"network\" takes 12.2 MB, .* fewer windows")
-    expect_error(gpuCorWindows(x, 10, keep = "moments"), "keep = \"moments\" with 'density'")
-    expect_s4_class(gpuCorWindows(x, 10, keep = "moments", density = 0.001)$sd, "dsCMatrix")
+    expect_error(gpuCorWindows(x, 10, output = "network", density = 0.1),
+                 "output = \"network\" takes 15.3 MB, .* fewer windows")
+    expect_error(gpuCorWindows(x, 10, output = "network", k = 40), "output = \"network\" takes 12.2 MB, .* fewer windows")
+    expect_error(gpuCorWindows(x, 10, output = "moments"), "output = \"moments\" with 'density'")
+    expect_s4_class(gpuCorWindows(x, 10, output = "moments", density = 0.001)$sd, "dsCMatrix")
   })
 })
 
@@ -395,11 +395,11 @@ test_that("what a few variables or windows have is right, too", {
   x <- series(10, 3)
   expect_identical(dim(gpuCorWindows(x[, 1, drop = FALSE], 5)), c(0L, 6L))
   expect_identical(dim(gpuCorWindows(x, 10)), c(3L, 1L))
-  expect_identical(length(gpuCorWindows(x[, 0], 5, keep = "moments")$sd), 0L)
-  one <- gpuCorWindows(x, 10, keep = "moments")
+  expect_identical(length(gpuCorWindows(x[, 0], 5, output = "moments")$sd), 0L)
+  one <- gpuCorWindows(x, 10, output = "moments")
   expect_true(all(is.na(one$sd)))
   expect_identical(as.vector(one$mean), as.vector(gpuCor(x)))
-  expect_identical(length(gpuCorWindows(x, 10, keep = "moments", threshold = 0)$sd@x), 0L)
+  expect_identical(length(gpuCorWindows(x, 10, output = "moments", threshold = 0)$sd@x), 0L)
 })
 
 test_that("methods show, sum up and convert", {
@@ -413,18 +413,18 @@ test_that("methods show, sum up and convert", {
     frame <- as.data.frame(w)
     labels <- if (is.null(names)) 1:4 else names
     expect_identical(frame$r[frame$window == 2 & frame$from == labels[2] & frame$to == labels[4]], w[[2]][2, 4])
-    net <- gpuCorWindows(x, 10, step = 5, keep = "network", k = 1)
+    net <- gpuCorWindows(x, 10, step = 5, output = "network", k = 1)
     expect_output(print(net), "networks of [0-9]")
     expect_identical(nrow(as.data.frame(net)), as.integer(sum(summary(net)$edges)))
-    degrees <- gpuCorWindows(x, 10, step = 5, keep = "connectivity", threshold = 0.2)
+    degrees <- gpuCorWindows(x, 10, step = 5, output = "connectivity", threshold = 0.2)
     expect_output(print(degrees), "[$]degree and [$]strength")
     expect_identical(tapply(as.data.frame(degrees)$degree, rep(1:3, each = 4), sum) / 2,
                      structure(summary(degrees)$edges, dim = 3L, dimnames = list(c("1", "2", "3"))))
-    m <- gpuCorWindows(x, 10, step = 5, keep = "moments")
+    m <- gpuCorWindows(x, 10, step = 5, output = "moments")
     expect_output(print(m), "[$]mean, [$]sd, [$]min and [$]max of 6 pairs")
     expect_identical(as.data.frame(m)$sd, as.vector(m$sd))
     expect_identical(summary(m)["50%", "sd"], median(m$sd))
-    top <- gpuCorWindows(x, 10, step = 5, keep = "moments", k = 1)
+    top <- gpuCorWindows(x, 10, step = 5, output = "moments", k = 1)
     expect_output(print(top), "[$]sd of the [0-9] most variable pairs of 6")
     expect_identical(sort(as.data.frame(top)$sd), sort(top$sd@x))
   }
@@ -443,6 +443,6 @@ test_that("arithmetic and the transpose of windows' coefficients are plain matri
 test_that("windows are of one subject and of all pairs", {
   x <- normal(20, 5)
   expect_error(gpuCorWindows(list(x, x), 10), "many subjects' data are for gpuCor()", fixed = TRUE)
-  expect_error(gpuCorWindows(x, 10, combine = "mean"), "there is no 'combine'", fixed = TRUE)
-  expect_error(gpuCorWindows(x, 10, pairs = within(1:5)), "'pairs'", fixed = TRUE)
+  expect_error(gpuCorWindows(x, 10, combine = "mean"), "unused argument 'combine'", fixed = TRUE)
+  expect_error(gpuCorWindows(x, 10, pairs = pairMask(1:5, same = TRUE)), "'pairs'", fixed = TRUE)
 })

@@ -71,11 +71,11 @@ static void close_device(gcor_state *state) {
     __atomic_sub_fetch(&unit_devices_now.open, 1, __ATOMIC_RELAXED);
 }
 
-static gcor_status begin(gcor_state *state, gcor_context *context, gcor_sink *sink) {
+static gcor_status begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
     device *d = device_of(state);
     d->context = context;
     gcor_status status = call(d, context, UNIT_BEGIN);
-    return status ? status : gcor_cpu.begin(d->inner, context, sink);
+    return status ? status : gcor_cpu.begin(d->inner, context, sink, kind);
 }
 
 static void end(gcor_state *state) {

@@ -228,7 +228,7 @@ gcor_status unit_sink_fork(const unit_problem *p, const unit_sink *sink, unit_si
     unit_call_begin(&call, p->threads);
     *fork = *sink;
     fork->is_fork = 1;
-    return sink->sink->type->fork(sink->sink, &call.context, &fork->sink);
+    return gcor_sink_fork(sink->sink, &call.context, &fork->sink);
 }
 
 void unit_sink_free(unit_sink *sink) {

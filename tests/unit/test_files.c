@@ -4,7 +4,7 @@
 #include "results.h"
 #include "system.h"
 
-#include "../../src/sink/edges/edges.h"
+#include "../../src/sink/edges/tile_edges.h"
 
 #include <string.h>
 

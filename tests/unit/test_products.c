@@ -7,7 +7,9 @@
 #include "../../src/base/isa.h"
 #include "../../src/cpu/kernels.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Values of either sign that cause rounding, and some zeros. */
 static double any_value(void) {
@@ -62,8 +64,89 @@ static void sums_in_double(void) {
     gcor_os_free(sums);
 }
 
+/* ---- sums in single precision ------------------------------------------------------------------- */
+
+#ifndef _WIN32 /* whose fmaf() rounds more than once */
+
+/* Values of a kind: of all digits, of few, tiny, or such that sums often are in the middle of two floats, or nearly. */
+static float value_of(int kind) {
+    static const float hard[] = {0,          1,       1 + 0x1p-23f, 1 - 0x1p-24f, 0x1p-12f, 0x1p-24f, 3 * 0x1p-25f,
+                                 0x1.8p-30f, 0x1p-40f};
+    float sign = unit_random(2) ? 1 : -1;
+    switch (kind) {
+    case 0: return (float)any_value();
+    case 1: return sign * (float)unit_random(1000);
+    case 2: return sign * (float)unit_uniform() * ldexpf(1, -(int)unit_random(140));
+    case 3: return sign * hard[unit_random(sizeof hard / sizeof *hard)] * (float)(1 + unit_random(4));
+    default: return value_of((int)unit_random(4));
+    }
+}
+
+/* Sums of slices: added in double, or in runs of CPU_OVERLAP_RUN in single precision and then in double. */
+static double sum_of_slices(const float *x, int64_t x_step, const float *y, int64_t y_step, int64_t n, int64_t slice,
+                            int64_t run) {
+    double sum = 0;
+    for (int64_t from = 0; from < n; from += run) {
+        float in_run = 0;
+        for (int64_t k = from; k < n && k < from + run;) {
+            float in_slice = 0;
+            for (int64_t end = gcor_min(gcor_min(k + slice, n), from + run); k < end; k++)
+                in_slice = fmaf(x[k * x_step], y[k * y_step], in_slice);
+            in_run += in_slice;
+        }
+        sum += (double)in_run;
+    }
+    return sum;
+}
+
+enum { FLOATS = CPU_MICRO_PANEL_BYTES / sizeof(float) };
+
+static void check_sums(const cpu_kernels *kernels, const float *rows, const float *packed, const float *cols, int64_t n,
+                       double *sums) {
+    kernels->slices(rows, cols, n, 0, sums);
+    for (int64_t p = 0; p < CPU_KERNEL_ROWS * FLOATS; p++) {
+        int64_t r = p / FLOATS, c = p % FLOATS;
+        CHECK(sums[r * CPU_BLOCK_COLS + c] ==
+              sum_of_slices(rows + r, FLOATS, cols + c, FLOATS, n, GCOR_OBS_SLICE, GCOR_OBS_SLICE));
+    }
+    kernels->overlaps(packed, cols, n, 0, sums);
+    for (int64_t p = 0; p < CPU_KERNEL_ROWS * FLOATS; p++) {
+        int64_t r = p / FLOATS, c = p % FLOATS;
+        CHECK(sums[r * CPU_BLOCK_COLS + c] ==
+              sum_of_slices(packed + r, CPU_KERNEL_ROWS, cols + c, FLOATS, n, CPU_OVERLAP_SLICE, CPU_OVERLAP_RUN));
+    }
+}
+
+static void sums_in_single(void) {
+    float *rows = gcor_os_alloc(FLOATS * MAX_OBS * sizeof *rows),
+          *cols = gcor_os_alloc(FLOATS * MAX_OBS * sizeof *cols);
+    float *packed = gcor_os_alloc(CPU_KERNEL_ROWS * MAX_OBS * sizeof *packed);
+    double *sums = gcor_os_alloc(CPU_KERNEL_ROWS * CPU_BLOCK_COLS * sizeof *sums);
+    const int64_t sizes[] = {1, 2, 11, 12, 13, 16, 17, 132, 256, 299};
+    unit_seed(33);
+    for (int kind = 0; kind < 5; kind++)
+        for (int s = 0; s < 10; s++) {
+            int64_t n = sizes[s];
+            for (int64_t k = 0; k < FLOATS * n; k++) rows[k] = value_of(kind), cols[k] = value_of(kind);
+            for (int64_t k = 0; k < n; k++)
+                memcpy(packed + k * CPU_KERNEL_ROWS, rows + k * FLOATS, CPU_KERNEL_ROWS * sizeof *packed);
+            for (int set = 0; gcor_isa_at(set); set++) {
+                unit_about("%s, values of kind %d, %d observations", gcor_isa_at(set), kind, (int)n);
+                check_sums(cpu_kernels_of(gcor_isa_at(set)), rows, packed, cols, n, sums);
+            }
+        }
+    gcor_os_free(rows);
+    gcor_os_free(cols);
+    gcor_os_free(packed);
+    gcor_os_free(sums);
+}
+#endif
+
 const unit_test products_tests[] = {
     {"dot products of a column and several are those of one pair", dots_of_columns},
     {"sums of products in double are fused, in runs", sums_in_double},
+#ifndef _WIN32
+    {"sums of products in single precision are fused, in slices", sums_in_single},
+#endif
     {NULL, NULL},
 };

@@ -56,8 +56,8 @@ static __device__ inline int own_col(int j) {
 }
 
 /* Values beyond the last observation are zero and leave the sums unchanged. */
-static __device__ inline void multiply_step(const double (&rows)[STEP][PADDED], const double (&cols)[STEP][PADDED],
-                                            double (&run)[OWN][OWN]) {
+static __device__ inline void add_step(const double (&rows)[STEP][PADDED], const double (&cols)[STEP][PADDED],
+                                       double (&run)[OWN][OWN]) {
 #pragma unroll 2
     for (int o = 0; o < STEP; o++) {
         double row[OWN], col[OWN];
@@ -84,9 +84,9 @@ static __device__ inline void end_run(double (&run)[OWN][OWN], double (&sums)[OW
 }
 
 /* Multiplies all steps; the next step is loaded while the current one is multiplied. */
-static __device__ inline void multiply_block(const Side<double> &rows, const Side<double> &cols, int64_t n_obs,
-                                             const gcor_tile &tile, int64_t row, int64_t col, Shared &shared,
-                                             double (&sums)[OWN][OWN]) {
+static __device__ inline void sum_block(const Side<double> &rows, const Side<double> &cols, int64_t n_obs,
+                                        const gcor_tile &tile, int64_t row, int64_t col, Shared &shared,
+                                        double (&sums)[OWN][OWN]) {
     double run[OWN][OWN] = {}, row_values[EACH], col_values[EACH];
     auto bring = [&](int64_t k) {
         fetch(rows.values, n_obs, row, tile.n_row, k, row_values);
@@ -98,7 +98,7 @@ static __device__ inline void multiply_block(const Side<double> &rows, const Sid
         store(col_values, shared.cols[turn]);
         __syncthreads(); /* also: the step before the last one has been read */
         bring(k + STEP);
-        multiply_step(shared.rows[turn], shared.cols[turn], run);
+        add_step(shared.rows[turn], shared.cols[turn], run);
         if ((k + STEP) % GCOR_OBS_RUN == 0) end_run(run, sums);
     }
     if (n_obs % GCOR_OBS_RUN != 0) end_run(run, sums);
@@ -120,13 +120,13 @@ static __device__ inline void deliver(const Side<double> &rows, const Side<doubl
 }
 
 static __global__ void __launch_bounds__(THREADS, 2)
-    multiply(Side<double> rows, Side<double> cols, int64_t n_obs, gcor_tile tile, gcor_shape shape, double *out) {
+    double_blocks(Side<double> rows, Side<double> cols, int64_t n_obs, gcor_tile tile, gcor_shape shape, double *out) {
     __shared__ Shared shared;
     int64_t row = (int64_t)blockIdx.y * SIDE, col = (int64_t)blockIdx.x * SIDE;
     int64_t last_row = gcor_clamp(row + SIDE, 0, tile.n_row) - 1, last_col = gcor_clamp(col + SIDE, 0, tile.n_col) - 1;
     if (!has_pair(shape, tile.row + row, tile.row + last_row, tile.col + col, tile.col + last_col)) return;
     double sums[OWN][OWN] = {};
-    multiply_block(rows, cols, n_obs, tile, row, col, shared, sums);
+    sum_block(rows, cols, n_obs, tile, row, col, shared, sums);
     __syncthreads(); /* the last step has been read */
 #pragma unroll
     for (int i = 0; i < OWN; i++)
@@ -138,14 +138,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 } // namespace doubles
 
-void multiply_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+void exact_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     using namespace doubles;
     const gcor_tile &tile = out.tile;
     Side<double> of_rows{rows.values_of(tile.row), rows.norm_of(tile.row)};
     Side<double> of_cols{cols.values_of(tile.col), cols.norm_of(tile.col)};
     dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
-    doubles::multiply<<<grid, THREADS, 0, state->compute.handle>>>(of_rows, of_cols, rows.head.n_obs, tile, out.shape,
-                                                                   out.doubles);
+    double_blocks<<<grid, THREADS, 0, state->compute.handle>>>(of_rows, of_cols, rows.head.n_obs, tile, out.shape,
+                                                               out.doubles);
     check_launch("multiplying columns in double");
 }
 
@@ -156,7 +156,7 @@ namespace dots {
 enum { LANES = 32, WARPS = 8, THREADS = WARPS * LANES };
 
 /* Writes the tile's pairs row by row without gaps (triangle.h). */
-static __global__ void multiply(Side<float> rows, Side<float> cols, int64_t n_obs, gcor_tile tile, gcor_shape shape,
+static __global__ void dot_rows(Side<float> rows, Side<float> cols, int64_t n_obs, gcor_tile tile, gcor_shape shape,
                                 double *out) {
     int64_t i = blockIdx.y, first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / LANES) * LANES, begin, n;
     int lane = threadIdx.x % LANES;
@@ -176,12 +176,12 @@ static __global__ void multiply(Side<float> rows, Side<float> cols, int64_t n_ob
 
 } // namespace dots
 
-void multiply_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+void exact_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     const gcor_tile &tile = out.tile;
     Side<float> of_rows{rows.columns_of(tile.row), rows.norm_of(tile.row)};
     Side<float> of_cols{cols.columns_of(tile.col), cols.norm_of(tile.col)};
     dim3 grid((unsigned)((tile.n_col + dots::THREADS - 1) / dots::THREADS), (unsigned)tile.n_row);
-    dots::multiply<<<grid, dots::THREADS, 0, state->compute.handle>>>(of_rows, of_cols, rows.head.n_obs, tile,
+    dots::dot_rows<<<grid, dots::THREADS, 0, state->compute.handle>>>(of_rows, of_cols, rows.head.n_obs, tile,
                                                                       out.shape, out.doubles);
     check_launch("multiplying columns");
 }

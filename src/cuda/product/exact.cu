@@ -51,26 +51,20 @@ struct Numerators : PlainSink {
     }
 };
 
-static void multiply_fused(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
-    Product product = exact_product_of(state, rows, cols, out.tile);
-    ExactValues values;
-    Numerators numerators;
-    values.out = numerators.out = out;
-    if (out.counts)
-        launch_sink(state, product, numerators);
-    else
-        launch_sink(state, product, values);
-}
-
-void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
-    gcor_kind kind = rows.head.kind;
-    if (fused_exactly(state, kind, rows.head.n_obs)) return multiply_fused(state, rows, cols, out);
-    switch (kind) {
-    case GCOR_SIGN: return multiply_long_signs(state, rows, cols, out);
-    case GCOR_SIGN_COMMON: return multiply_pairwise_signs(state, rows, cols, out);
-    case GCOR_DOUBLE: return multiply_doubles(state, rows, cols, out);
+void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) {
+        Product product = exact_product_of(state, rows, cols, out.tile);
+        ExactValues values;
+        Numerators numerators;
+        values.out = numerators.out = out;
+        return out.counts ? launch_sink(state, product, numerators) : launch_sink(state, product, values);
+    }
+    switch (rows.head.kind) {
+    case GCOR_SIGN: return exact_long_signs(state, rows, cols, out);
+    case GCOR_SIGN_COMMON: return exact_pairwise_signs(state, rows, cols, out);
+    case GCOR_DOUBLE: return exact_doubles(state, rows, cols, out);
     case GCOR_REAL_COMMON:
-    case GCOR_RANK_COMMON: return multiply_pairwise(state, rows, cols, out);
+    case GCOR_RANK_COMMON: return exact_pairwise(state, rows, cols, out);
     case GCOR_REAL:
     case GCOR_PAIR_COMMON: /* computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
@@ -79,10 +73,10 @@ void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols,
     fail_impossible("coefficients of columns of that kind");
 }
 
-Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+Packed exact_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     DeviceArray<double> &memory = state->products->tile;
     memory.reserve(gcor_tile_pairs(&tile, state->sink->shape), "a tile's coefficients");
     Packed values{tile, state->sink->shape, memory.data, nullptr};
-    multiply_exact(state, rows, cols, values);
+    exact_tile(state, rows, cols, values);
     return values;
 }

@@ -55,8 +55,8 @@ static __device__ inline int own_col(int j) {
 }
 
 /* Rows are multiplied in two halves: single and double precision sums of all rows at once exceed the registers. */
-static __device__ inline void multiply_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED],
-                                             const float (&cols)[GCOR_OBS_SLICE][PADDED], double (&sums)[OWN][OWN]) {
+static __device__ inline void add_slice(const float (&rows)[GCOR_OBS_SLICE][PADDED],
+                                        const float (&cols)[GCOR_OBS_SLICE][PADDED], double (&sums)[OWN][OWN]) {
 #pragma unroll
     for (int half = 0; half < OWN; half += 4) {
         float slice[4][OWN] = {};
@@ -79,8 +79,8 @@ static __device__ inline void multiply_slice(const float (&rows)[GCOR_OBS_SLICE]
 }
 
 /* Multiplies all slices; the next slice is loaded while the current one is multiplied. */
-static __device__ inline void multiply_block(const Product &p, const WalkBlock &block, Shared &shared,
-                                             double (&sums)[OWN][OWN]) {
+static __device__ inline void sum_block(const Product &p, const WalkBlock &block, Shared &shared,
+                                        double (&sums)[OWN][OWN]) {
     float rows[EACH], cols[EACH];
     auto bring = [&](int64_t k) {
         fetch(p.rows.columns, p.n_obs, block.row, p.tile.n_row, k, rows);
@@ -92,7 +92,7 @@ static __device__ inline void multiply_block(const Product &p, const WalkBlock &
         store(cols, shared.cols[turn]);
         __syncthreads(); /* also: the slice before the last one has been read */
         bring(k + GCOR_OBS_SLICE);
-        multiply_slice(shared.rows[turn], shared.cols[turn], sums);
+        add_slice(shared.rows[turn], shared.cols[turn], sums);
     }
 }
 
@@ -119,7 +119,7 @@ static __device__ void deliver_block(const Product &p, const Sink &sink, const W
 
 template <class Sink>
 static __global__ void __launch_bounds__(THREADS, 1)
-    multiply_floats(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
+    float_blocks(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
     extern __shared__ __align__(16) unsigned char float_memory[];
     Shared &shared = *reinterpret_cast<Shared *>(float_memory);
     if constexpr (Sink::counts) clear_bins(shared.bins, THREADS);
@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         WalkBlock block = block_at(p, group, index, SIDE, SIDE);
         if (!block.counts) continue;
         double sums[OWN][OWN] = {};
-        multiply_block(p, block, shared, sums);
+        sum_block(p, block, shared, sums);
         deliver_block(p, sink, block, shared, sums);
         __syncthreads();
     }
@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 template <class Sink>
 static void launch(gcor_state *state, Product &p, const Sink &sink) {
-    auto kernel = multiply_floats<Sink>;
+    auto kernel = float_blocks<Sink>;
     p.walk = plan_walk(p, SIDE, SIDE);
     int blocks = std::min(p.walk.first[p.walk.groups], state->processors), bytes = (int)sizeof(Shared);
     allow_shared(state, (const void *)kernel, bytes);

@@ -35,12 +35,12 @@ struct SetList {
 /* ---- kendall_choice.cu ------------------------------------------------------------------------- */
 
 /* Computes the coefficients of a tile of signs by the cheaper method; operands have their levels (make_bits()). */
-void multiply_long_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void exact_long_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
 /* ---- kendall_knight.cu ------------------------------------------------------------------------- */
 
 /* Computes the coefficients by sorting. but_few: skips pairs whose columns both have few levels. */
-void multiply_by_knight(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few);
+void exact_by_knight(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few);
 
 /* ---- kendall_set_bits.cu: lists of sets and their bits ----------------------------------------- */
 
@@ -55,10 +55,10 @@ void pack_sets(gcor_state *state, Bits kind, const Operand &operand, int64_t var
 /* ---- kendall_sets.cu ---------------------------------------------------------------------------- */
 
 /* Computes the coefficients of pairs whose columns are in the lists, which were made for the tile. */
-void multiply_lists(const SetTile &t, Bits kind, const SetList &rows, const SetList &cols);
+void count_lists(const SetTile &t, Bits kind, const SetList &rows, const SetList &cols);
 /* Writes the codes of pairs without coefficient. */
 void finish_without(const SetTile &t);
-/* Cost of multiply_lists() for signs, in nanoseconds of one multiprocessor. */
+/* Cost of count_lists() for signs, in nanoseconds of one multiprocessor. */
 double sign_cost(const SetTile &t, const SetList &rows, const SetList &cols);
 
 #endif

@@ -19,7 +19,7 @@ static bool is_worth(const Operand &rows, const Operand &cols, const gcor_tile &
 
 /* Computes some rows at a time: counts of all pairs of sets have to fit in memory, and a walk has a limited number
  * of rows. */
-static void multiply_levels(const SetTile &all) {
+static void count_by_levels(const SetTile &all) {
     SetList cols = list_sets(all.cols, all.tile.col, all.tile.n_col, LEVELS, FEW);
     const int64_t max = FEW_LEVELS - 1, sets = std::max<int64_t>(1, (int64_t)cols.code.size());
     int64_t fitting = COUNT_BYTES / (int64_t)sizeof(unsigned long long) / sets / max;
@@ -28,7 +28,7 @@ static void multiply_levels(const SetTile &all) {
         SetTile t = all;
         t.tile.row += row;
         t.tile.n_row = std::min(step, all.tile.n_row - row);
-        multiply_lists(t, LEVELS, list_sets(t.rows, t.tile.row, t.tile.n_row, LEVELS, FEW), cols);
+        count_lists(t, LEVELS, list_sets(t.rows, t.tile.row, t.tile.n_row, LEVELS, FEW), cols);
     }
 }
 
@@ -67,19 +67,19 @@ static bool sorting_is_cheaper(const SetTile &t, bool but_few, double by_signs) 
 
 /* ---- a tile ------------------------------------------------------------------------------------------------------ */
 
-void multiply_long_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+void exact_long_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     SetTile t{state, rows, cols, out.tile, out};
     auto row = [&](Which which) { return list_sets(rows, out.tile.row, out.tile.n_row, SIGNS, which); };
     auto col = [&](Which which) { return list_sets(cols, out.tile.col, out.tile.n_col, SIGNS, which); };
     bool apart = is_worth(rows, cols, out.tile);
-    if (apart) multiply_levels(t);
+    if (apart) count_by_levels(t);
     const SetList many = row(apart ? MANY : ALL), few = apart ? row(FEW) : SetList(), all = col(ALL),
                   many_cols = apart ? col(MANY) : SetList();
     if (sorting_is_cheaper(t, apart, sign_cost(t, many, all) + sign_cost(t, few, many_cols))) {
-        multiply_by_knight(state, rows, cols, out, apart);
+        exact_by_knight(state, rows, cols, out, apart);
     } else {
-        multiply_lists(t, SIGNS, many, all);
-        multiply_lists(t, SIGNS, few, many_cols);
+        count_lists(t, SIGNS, many, all);
+        count_lists(t, SIGNS, few, many_cols);
     }
     finish_without(t);
 }

@@ -337,6 +337,6 @@ class KnightTile {
     }
 };
 
-void multiply_by_knight(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few) {
+void exact_by_knight(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out, bool but_few) {
     KnightTile(state, rows, cols, out, but_few).multiply();
 }

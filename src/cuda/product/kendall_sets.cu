@@ -219,7 +219,7 @@ static void reserve_sets(gcor_state *state, const SetLists &lists, int64_t slice
     clear(buffers.set_counts.data, pairs, state->compute, "clearing counts");
 }
 
-void multiply_lists(const SetTile &t, Bits kind, const SetList &rows, const SetList &cols) {
+void count_lists(const SetTile &t, Bits kind, const SetList &rows, const SetList &cols) {
     gcor_state *state = t.state;
     ProductBuffers &buffers = *state->products;
     if (rows.code.empty() || cols.code.empty()) return;

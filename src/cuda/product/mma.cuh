@@ -107,7 +107,7 @@ static __device__ inline RowBytes neither(const RowBytes &a) {
 
 /* Adds to 16 x 8 sums the products of 16 half-precision values, or the number of common bits of 256. */
 template <ProductMode Mode>
-static __device__ void multiply_add(int (&sum)[4], const RowBytes &a, const ColBytes &b) {
+static __device__ void add_product(int (&sum)[4], const RowBytes &a, const ColBytes &b) {
     if constexpr (Mode == HALF)
         asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
             "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -121,37 +121,37 @@ static __device__ void multiply_add(int (&sum)[4], const RowBytes &a, const ColB
 }
 
 template <ProductMode Mode>
-static __device__ void multiply_row(int (&sums)[N_TILES][4], const RowBytes &a, const ColBytes (&b)[N_TILES]) {
+static __device__ void add_products(int (&sums)[N_TILES][4], const RowBytes &a, const ColBytes (&b)[N_TILES]) {
 #pragma unroll
-    for (int n = 0; n < N_TILES; n++) multiply_add<Mode>(sums[n], a, b[n]);
+    for (int n = 0; n < N_TILES; n++) add_product<Mode>(sums[n], a, b[n]);
 }
 
 /* Computes all products of 16 rows; a and b are indexed by plane. */
 template <ProductMode Mode, class B>
-static __device__ void multiply_planes(int (&sums)[B::sets][B::m_tiles][N_TILES][4], int m, const RowBytes *a,
-                                       const ColBytes (*b)[N_TILES]) {
-    multiply_row<Mode>(sums[0][m], a[0], b[0]);
+static __device__ void add_planes(int (&sums)[B::sets][B::m_tiles][N_TILES][4], int m, const RowBytes *a,
+                                  const ColBytes (*b)[N_TILES]) {
+    add_products<Mode>(sums[0][m], a[0], b[0]);
     if constexpr (Mode == TIED) {
-        multiply_row<Mode>(sums[0][m], neither(a[1]), b[0]);
-        multiply_row<Mode>(sums[0][m], a[1], b[1]);
-        multiply_row<Mode>(sums[0][m], neither(a[0]), b[1]);
+        add_products<Mode>(sums[0][m], neither(a[1]), b[0]);
+        add_products<Mode>(sums[0][m], a[1], b[1]);
+        add_products<Mode>(sums[0][m], neither(a[0]), b[1]);
     }
     if constexpr (Mode == COMMON) {
         ColBytes untied[N_TILES];
 #pragma unroll
         for (int n = 0; n < N_TILES; n++) untied[n] = either(b[0][n], b[1][n]);
         RowBytes own = either(a[0], a[1]);
-        multiply_row<Mode>(sums[1][m], own, untied);
-        multiply_row<Mode>(sums[2][m], own, b[2]);
-        multiply_row<Mode>(sums[3][m], a[2], untied);
-        multiply_row<Mode>(sums[0][m], a[1], b[1]);
+        add_products<Mode>(sums[1][m], own, untied);
+        add_products<Mode>(sums[2][m], own, b[2]);
+        add_products<Mode>(sums[3][m], a[2], untied);
+        add_products<Mode>(sums[0][m], a[1], b[1]);
     }
 }
 
 /* Multiplies one stage; `shared` points to it. */
 template <ProductMode Mode, class B>
-static __device__ void multiply_stage(const unsigned char *shared, int warp_row, int warp_col,
-                                      int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
+static __device__ void add_stage(const unsigned char *shared, int warp_row, int warp_col,
+                                 int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
     const unsigned char *cols = shared + B::rows * STEP_BYTES;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
@@ -167,7 +167,7 @@ static __device__ void multiply_stage(const unsigned char *shared, int warp_row,
 #pragma unroll
             for (int plane = 0; plane < B::planes; plane++)
                 a[plane] = read_rows(shared + plane * B::side_bytes, warp_row + 16 * m, half);
-            multiply_planes<Mode, B>(sums, m, a, b);
+            add_planes<Mode, B>(sums, m, a, b);
         }
     }
 }
@@ -176,8 +176,8 @@ static __device__ void multiply_stage(const unsigned char *shared, int warp_row,
 
 /* Multiplies all steps; B::stages - 1 steps are loaded ahead. */
 template <ProductMode Mode, class B>
-static __device__ void multiply_block(const Product &p, int64_t row, int64_t col, int warp_row, int warp_col,
-                                      unsigned char *shared, int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
+static __device__ void sum_block(const Product &p, int64_t row, int64_t col, int warp_row, int warp_col,
+                                 unsigned char *shared, int (&sums)[B::sets][B::m_tiles][N_TILES][4]) {
     int steps = p.pieces * (PIECE_BYTES / STEP_BYTES);
     int64_t first = blockIdx.y * (int64_t)steps; /* first step of this part */
     auto load = [&](int step) {
@@ -190,7 +190,7 @@ static __device__ void multiply_block(const Product &p, int64_t row, int64_t col
         __pipeline_wait_prior(B::stages - 2);
         __syncthreads(); /* this stage has arrived, and the previous one has been read */
         load(step + B::stages - 1);
-        multiply_stage<Mode, B>(shared + step % B::stages * B::stage_bytes, warp_row, warp_col, sums);
+        add_stage<Mode, B>(shared + step % B::stages * B::stage_bytes, warp_row, warp_col, sums);
     }
 }
 
@@ -207,17 +207,17 @@ static __device__ void deliver_common(const Product &p, const Sink &sink, WarpOu
 
 /* Computes the product of a block and hands it to the sink. */
 template <ProductMode Mode, class Sink, class B>
-static __device__ void finish_block(const Product &p, const Sink &sink, WarpOutput &out, const WalkBlock &block,
-                                    int warp_row, int warp_col, unsigned char *shared) {
+static __device__ void compute_block(const Product &p, const Sink &sink, WarpOutput &out, const WalkBlock &block,
+                                     int warp_row, int warp_col, unsigned char *shared) {
     int64_t i = block.row + warp_row, j = block.col + warp_col;
     int sums[B::sets][B::m_tiles][N_TILES][4] = {};
     if constexpr (Mode == COMMON) {
-        multiply_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
+        sum_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
 #pragma unroll
         for (int m = 0; m < B::m_tiles; m++) deliver_common<Sink, B>(p, sink, out, sums, m, i + 16 * m, j);
     } else {
         typename Sink::template Ahead<Mode, N_TILES> ahead(p, j);
-        multiply_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
+        sum_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
 #pragma unroll
         for (int m = 0; m < B::m_tiles; m++) sink.template deliver<Mode>(p, out, ahead, sums[0][m], i + 16 * m, j);
     }
@@ -225,7 +225,7 @@ static __device__ void finish_block(const Product &p, const Sink &sink, WarpOutp
 
 /* Processes all blocks of pairs that are assigned to this thread block. */
 template <ProductMode Mode, class Sink>
-static __device__ void multiply_own(const Product &p, const Sink &sink) {
+static __device__ void compute_blocks(const Product &p, const Sink &sink) {
     using B = Block<Mode, Sink>;
     extern __shared__ __align__(16) unsigned char mma_memory[];
     unsigned char *shared = mma_memory, *hits = shared + B::stages * B::stage_bytes;
@@ -237,7 +237,7 @@ static __device__ void multiply_own(const Product &p, const Sink &sink) {
         while (index >= p.walk.first[group + 1]) group++;
         WalkBlock block = block_at(p, group, index, B::rows, MMA_BLOCK_COLS);
         if (!block.counts) continue;
-        finish_block<Mode, Sink, B>(p, sink, out, block, warp_row, warp_col, shared);
+        compute_block<Mode, Sink, B>(p, sink, out, block, warp_row, warp_col, shared);
     }
     sink.template finish<Mode>(p, out);
     if constexpr (Sink::counts) {
@@ -256,14 +256,14 @@ static const bool LEFT_TO_WGMMA = false;
 
 template <ProductMode Mode, class Sink>
 static __global__ void __launch_bounds__(THREADS)
-    multiply_blocks(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
-    if constexpr (!(LEFT_TO_WGMMA && Sink::hopper)) multiply_own<Mode>(p, sink);
+    mma_blocks(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
+    if constexpr (!(LEFT_TO_WGMMA && Sink::hopper)) compute_blocks<Mode>(p, sink);
 }
 
 template <ProductMode Mode, class Sink>
 static void launch(gcor_state *state, Product &p, const Sink &sink) {
     using B = Block<Mode, Sink>;
-    auto kernel = multiply_blocks<Mode, Sink>;
+    auto kernel = mma_blocks<Mode, Sink>;
     p.walk = plan_walk(p, B::rows, MMA_BLOCK_COLS);
     int blocks = std::min(p.walk.first[p.walk.groups], 2 * state->processors);
     allow_shared(state, (const void *)kernel, B::bytes);

@@ -65,7 +65,7 @@ static __global__ void coefficients(const __grid_constant__ Product p, const __g
     out[gcor_tile_offset(&p.tile, p.shape, p.tile.row + i) + k] = coefficient(p, sums, i, col + k - p.tile.col);
 }
 
-void multiply_pairwise_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+void exact_pairwise_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     const gcor_tile &tile = out.tile;
     ProductBuffers &buffers = *state->products;
     int64_t n_obs = rows.head.n_obs, all_bits = gcor_obs_pairs(n_obs);

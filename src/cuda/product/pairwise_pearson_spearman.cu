@@ -172,7 +172,7 @@ static Launch plan_launch(const gcor_state *state, gcor_kind kind, int64_t n_obs
     return launch;
 }
 
-void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+void exact_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     const gcor_tile &tile = out.tile;
     int64_t n = rows.head.n_obs;
     int64_t n_row = std::min(tile.n_row, std::max<int64_t>(1, COMMON_WORK / (tile.n_col * (n + 1))));

@@ -106,15 +106,15 @@ inline double product_error(const Product &product) {
 
 /* Computes the tile's exact values on state->compute. Output: floats or doubles for REAL; numerators or doubles for
  * SIGN where fused_exactly(); doubles for all other kinds. */
-void multiply_exact(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* Computes the tile's exact values as doubles, into memory owned by the state. */
-Packed multiply_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
-/* double.cu: multiply_dots() computes the coefficients of REAL columns that edges are decided on, as doubles. */
-void multiply_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
-void multiply_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+Packed exact_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+/* double.cu: exact_dots() computes the coefficients of REAL columns that edges are decided on, as doubles. */
+void exact_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void exact_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* Pairwise-complete signs (pairwise_kendall.cu), values and ranks (pairwise_pearson_spearman.cu). */
-void multiply_pairwise_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
-void multiply_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void exact_pairwise_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void exact_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
 /* ---- buffers kept by a session ----------------------------------------------------------------- */
 

@@ -113,8 +113,8 @@ static __device__ void release(const Product &p, Memory &shared, int stage) {
 
 /* Multiplies one plane, rows and columns from shared memory. The next piece is awaited while one is multiplied. */
 template <ProductMode Mode, class S, class Memory>
-static __device__ void multiply_pieces(const Product &p, Memory &shared, Turn<Memory::stages> &turn, int group,
-                                       int (&sums)[S::products][S::n_tiles][4]) {
+static __device__ void sum_pieces(const Product &p, Memory &shared, Turn<Memory::stages> &turn, int group,
+                                  int (&sums)[S::products][S::n_tiles][4]) {
     int before = -1; /* the stage whose product may still be running */
     for (int piece = 0; piece < p.pieces; piece++, turn.next()) {
         barrier_wait(&shared.full[turn.stage], turn.parity);
@@ -155,8 +155,8 @@ static __device__ inline void invert(const unsigned (&a)[4], unsigned (&inverse)
 
 /* Multiplies two planes with the rows in registers, so that their complements need not be stored. */
 template <class Memory>
-static __device__ void multiply_tied(const Product &p, Memory &shared, Turn<Memory::stages> &turn, int group,
-                                     int (&sums)[Square::n_tiles][4]) {
+static __device__ void sum_tied(const Product &p, Memory &shared, Turn<Memory::stages> &turn, int group,
+                                int (&sums)[Square::n_tiles][4]) {
     int warp_row = group * Square::group_rows + threadIdx.x / 32 % 4 * 16;
     for (int piece = 0; piece < p.pieces; piece++) {
         Turn<Memory::stages> first = turn;
@@ -210,7 +210,7 @@ struct Turns {
 
 /* Computes the product of each block and hands it to the sink. */
 template <ProductMode Mode, class S, class Sink, class Memory>
-static __device__ void multiply_all(const Product &p, const Sink &sink, Memory &shared) {
+static __device__ void compute_blocks(const Product &p, const Sink &sink, Memory &shared) {
     Turn<Memory::stages> turn;
     int group = threadIdx.x / GROUP, warp = threadIdx.x / 32;
     WarpOutput out{shared.hits[warp], shared.bins};
@@ -220,9 +220,9 @@ static __device__ void multiply_all(const Product &p, const Sink &sink, Memory &
         typename Sink::template Ahead<Mode, S::n_tiles> ahead(p, block.col);
         turns.begin();
         if constexpr (Mode == TIED)
-            multiply_tied(p, shared, turn, group, sums[0]);
+            sum_tied(p, shared, turn, group, sums[0]);
         else
-            multiply_pieces<Mode, S>(p, shared, turn, group, sums);
+            sum_pieces<Mode, S>(p, shared, turn, group, sums);
         turns.end();
         int64_t row = block.row + cluster_rank() * S::rows + group * S::group_rows + warp % 4 * 16;
 #pragma unroll
@@ -240,7 +240,7 @@ static __device__ void multiply_all(const Product &p, const Sink &sink, Memory &
 /* The kernel is empty when compiled for other GPUs. */
 template <ProductMode Mode, class S, class Sink>
 static __global__ void __launch_bounds__(THREADS, 1)
-    multiply_clusters(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
+    wgmma_clusters(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char wgmma_memory[];
     typedef Shared<S, Sink> Memory;
@@ -259,7 +259,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         if (threadIdx.x == WGMMA_GROUPS * GROUP) bring_all<Mode == TIED ? 2 : 1, S>(p, shared);
     } else {
         take_registers<CONSUMER_REGISTERS>();
-        multiply_all<Mode, S>(p, sink, shared);
+        compute_blocks<Mode, S>(p, sink, shared);
     }
     cluster_sync(); /* no copy or arrival may be pending for a block that has exited */
     if constexpr (Sink::counts) add_bins(shared.bins, sink.bins, THREADS);
@@ -303,7 +303,7 @@ static int plan_cluster(Product &p, int cluster) {
 
 template <ProductMode Mode, class S, class Sink>
 static void launch_shape(gcor_state *state, Product &p, const Sink &sink) {
-    const void *kernel = (const void *)multiply_clusters<Mode, S, Sink>;
+    const void *kernel = (const void *)wgmma_clusters<Mode, S, Sink>;
     int bytes = (int)sizeof(Shared<S, Sink>), parts = std::max(1, p.parts), blocks = 0, resident = 1;
     allow_shared(state, kernel, bytes);
     if (Mode == HALF) {
@@ -317,7 +317,7 @@ static void launch_shape(gcor_state *state, Product &p, const Sink &sink) {
     if (blocks == 0) return;
     Launch launch(state, p.cluster, bytes);
     launch.config.gridDim = dim3((unsigned)(std::min(blocks, resident) * p.cluster), (unsigned)parts);
-    check(cudaLaunchKernelEx(&launch.config, multiply_clusters<Mode, S, Sink>, p, sink), "multiplying columns");
+    check(cudaLaunchKernelEx(&launch.config, wgmma_clusters<Mode, S, Sink>, p, sink), "multiplying columns");
 }
 
 template <ProductMode Mode, class Sink>

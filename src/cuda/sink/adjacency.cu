@@ -66,7 +66,7 @@ class DeviceAdjacency : public DeviceSink {
     void finish() override;
 
   private:
-    gcor_adjacency *adjacency() const { return gcor_adjacency_of_sink(state->sink); }
+    gcor_adjacency *adjacency() const { return (gcor_adjacency *)state->sink; }
     AdjacencyMatrix *matrix();
 };
 
@@ -94,7 +94,7 @@ AdjacencyMatrix *DeviceAdjacency::matrix() {
 
 void DeviceAdjacency::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     AdjacencyMatrix *to = matrix();
-    Packed values = multiply_in_place(state, rows, cols, tile);
+    Packed values = exact_in_place(state, rows, cols, tile);
     dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
     put_adjacencies<<<grid, dim3(SIDE, HIGH), 0, state->compute.handle>>>(values.doubles, tile, values.shape,
                                                                           adjacency()->rule, to->values.data, to->first,

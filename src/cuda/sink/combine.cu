@@ -115,7 +115,7 @@ class DeviceCombine : public DeviceSink {
         int64_t n = pairs_of(slot.tile);
         Packed out{slot.tile, state->sink->shape, floats ? nullptr : values.data,
                    floats ? (float *)values.data : nullptr};
-        multiply_exact(state, rows, cols, out);
+        exact_tile(state, rows, cols, out);
         if (floats)
             add_values<<<blocks(), ADD_THREADS, 0, state->compute.handle>>>(slot.sums.data, out.floats, n, rule.how,
                                                                             weight, subject == 0);

@@ -204,7 +204,7 @@ void DeviceConnectivity::sum_tile(const Operand &rows, const Operand &cols, cons
     Product pairs{};
     pairs.tile = tile;
     pairs.shape = state->sink->shape;
-    Packed values = multiply_in_place(state, rows, cols, tile);
+    Packed values = exact_in_place(state, rows, cols, tile);
     size_t shared = Histogram ? GCOR_BINS * sizeof(unsigned) : 0;
     sum_values<Histogram>
         <<<SUM_BLOCKS * state->processors, SUM_THREADS, shared, state->compute.handle>>>(pairs, sink, values.doubles);

@@ -82,7 +82,7 @@ class DeviceEdges : public DeviceSink {
     bool lacks_min(const gcor_tile &tile) const;
 
     /* edge_delivery.cu */
-    void multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
+    void compute_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
     int64_t wait_for_count(EdgeSlot &slot);
     void sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_positions, double *to_r);
     void buffer_edges(EdgeSlot &slot, int64_t n);

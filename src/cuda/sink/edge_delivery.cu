@@ -219,7 +219,7 @@ void DeviceEdges::deliver(EdgeSlot &slot) {
 
 /* ---- the ring ------------------------------------------------------------------------------------ */
 
-void DeviceEdges::multiply_part(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+void DeviceEdges::compute_part(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     EdgeSlot &slot = slots[next], &before = slots[(next + EDGE_SLOTS - 1) % EDGE_SLOTS];
     next = (next + 1) % EDGE_SLOTS;
     deliver(slot);
@@ -235,7 +235,7 @@ void DeviceEdges::multiply_part(const Operand &rows, const Operand &cols, const 
 void DeviceEdges::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     for (int64_t row = 0, n; row < tile.n_row; row += n) {
         n = std::min(rows_at_once, tile.n_row - row);
-        multiply_part(rows, cols, {tile.row + row, n, tile.col, tile.n_col});
+        compute_part(rows, cols, {tile.row + row, n, tile.col, tile.n_col});
     }
 }
 

@@ -74,7 +74,7 @@ static __global__ void decide_values(Packed values, EdgeOutput out) {
 
 void DeviceEdges::find_in_values(const EdgeSlot &slot, const EdgeOutput &out) {
     const gcor_tile &tile = slot.tile;
-    Packed values = multiply_in_place(state, *slot.rows, *slot.cols, tile);
+    Packed values = exact_in_place(state, *slot.rows, *slot.cols, tile);
     raise_by_values(slot, values, out);
     dim3 grid(blocks_for(tile.n_col, EDGE_SPAN), (unsigned)tile.n_row);
     decide_values<<<grid, 256, 0, state->compute.handle>>>(values, out);

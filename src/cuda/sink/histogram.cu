@@ -57,7 +57,7 @@ class DeviceHistogram : public DeviceSink {
         if (fused(state, rows.head.kind, rows.head.n_obs))
             count_by_product(rows, cols, tile);
         else
-            count_in_values(multiply_in_place(state, rows, cols, tile));
+            count_in_values(exact_in_place(state, rows, cols, tile));
     }
 
     void finish() override { take_bins(state, bins, &histogram()->bins); }

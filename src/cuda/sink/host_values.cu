@@ -37,9 +37,9 @@ void HostValues::multiply(const Operand &rows, const Operand &cols, const gcor_t
     gcor_form form = form_of(state, rows.head.kind, rows.head.n_obs);
     const Packed &out = bands.next(tile, form);
     if (rows.head.kind == GCOR_REAL && form == GCOR_AS_DOUBLES)
-        multiply_dots(state, rows, cols, out);
+        exact_dots(state, rows, cols, out);
     else
-        multiply_exact(state, rows, cols, out);
+        exact_tile(state, rows, cols, out);
     bands.computed();
 }
 

@@ -274,7 +274,7 @@ void DeviceMaximum::multiply(const Operand &rows, const Operand &cols, const gco
         sink.error = (float)(product_error(product) + 0x1p-22);
         launch_sink(state, product, sink);
     } else {
-        Packed values = multiply_in_place(state, rows, cols, tile);
+        Packed values = exact_in_place(state, rows, cols, tile);
         find_in_values<<<SUM_BLOCKS * state->processors, MAXIMUM_THREADS, 0, state->compute.handle>>>(values, sink);
         check_launch("finding the largest coefficient");
     }

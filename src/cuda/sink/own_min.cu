@@ -94,7 +94,7 @@ void DeviceEdges::raise_by_product(const EdgeSlot &slot, Product product, const 
         values.approx = into.out = approx.data;
         launch_sink(state, product, into);
     } else {
-        values.exact = multiply_in_place(state, *slot.rows, *slot.cols, slot.tile);
+        values.exact = exact_in_place(state, *slot.rows, *slot.cols, slot.tile);
     }
     raise_both(state, slot, values, out);
 }

@@ -23,15 +23,17 @@ static const struct {
 };
 
 /* For overlaps, every value goes to the host. */
-static SinkMaker maker_of(const gcor_sink *sink) {
-    if (sink->of_overlaps) return make_overlaps;
+static SinkMaker maker_of(const gcor_sink *sink, gcor_kind kind) {
+    if (kind == GCOR_ADJACENCY) return make_overlaps;
+    if (sink->type == &gcor_combine_type && !gcor_combine_only_sums((const gcor_combine *)sink))
+        return make_host_values;
     for (const auto &row : TABLE)
         if (row.type == sink->type) return row.make;
     return make_host_values;
 }
 
-DeviceSink *device_sink_of(gcor_state *state) {
-    SinkMaker make = maker_of(state->sink);
+DeviceSink *device_sink_of(gcor_state *state, gcor_kind kind) {
+    SinkMaker make = maker_of(state->sink, kind);
     for (const auto &made : state->sinks)
         if (made.first == make) return made.second.get();
     state->sinks.emplace_back(make, make(state));

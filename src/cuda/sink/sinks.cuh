@@ -14,7 +14,7 @@ class DeviceSink {
     /* Begins a run into state->sink and discards what the last run left. */
     virtual SinkNeeds begin() = 0;
     virtual void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) = 0;
-    /* Instead of multiply() for operands of kind GCOR_ADJACENCY; only for a sink of_overlaps. */
+    /* Instead of multiply() for operands of kind GCOR_ADJACENCY; only in a run of such operands. */
     virtual void overlap(const gcor_adjacency *, const gcor_adjacency *, const gcor_tile &) {
         fail_impossible("overlaps where there are coefficients");
     }
@@ -36,8 +36,8 @@ std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state);
 std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state);    /* overlap.cu */
 std::unique_ptr<DeviceSink> make_host_values(gcor_state *state); /* also of sinks that the table does not have */
 
-/* Returns the device sink for state->sink. */
-DeviceSink *device_sink_of(gcor_state *state);
+/* Returns the device sink for state->sink and operands of that kind. */
+DeviceSink *device_sink_of(gcor_state *state, gcor_kind kind);
 
 /* overlap.cu: gcor_backend's functions of these names. */
 int64_t cuda_overlap_side(int64_t n_var);

@@ -130,7 +130,7 @@ static gcor_status attach_stream(gcor_store *store, gcor_context *context, FILE 
                                  int64_t *end) {
     gcor_sink *sink = &store->edges.sink, *other = NULL;
     gcor_status status = gcor_expect_head(sink, context, stream);
-    if (!status) status = sink->type->fork(sink, context, &other);
+    if (!status) status = gcor_sink_fork(sink, context, &other);
     if (!status) status = load_chunks((gcor_store *)other, context, stream, file);
     if (!status && end) *end = gcor_os_tell(stream);
     if (!status) status = sink->type->merge(sink, context, other);

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_SORT_H
 #define GPUCOR_SORT_H
 
-#include "edges.h"
+#include "tile_edges.h"
 
 /* Lists the edges of compressed rows. Row i has entries col[e] and r[e], start[i] <= e < start[i+1], by ascending col.
  * Writes `from` (col + 1), `to` (i + 1) and `value` (r), start[n_row] elements of each, the caller's: by descending |r|

@@ -214,17 +214,18 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
 
 /* ---- forks ----------------------------------------------------------------------------------- */
 
-static gcor_status fork_sink(gcor_sink *sink, gcor_context *context, gcor_sink **other) {
-    const gcor_store *store = (const gcor_store *)sink;
-    gcor_store *fresh;
-    gcor_edge_rule rule = store->edges.rule;
-    rule.min = store->min;
-    gcor_status status = gcor_store_new(context, sink->shape, sink->n_row, sink->n_col, rule, store->max, &fresh);
-    *other = fresh ? &fresh->edges.sink : NULL;
-    if (status) return status;
-    gcor_store_want(fresh, store->wanted);
-    fresh->spool = gcor_run_file_join(store->spool);
-    fresh->budget = store->budget;
+static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
+    gcor_store *store = (gcor_store *)sink;
+    (void)context;
+    gcor_edges_clear(&store->edges);
+    store->edges.rule.min = store->min;
+    store->chunks = NULL;
+    store->count = store->n_chunks = store->capacity = 0;
+    store->spool = gcor_run_file_join(store->spool);
+    store->location = GCOR_ON_HOST;
+    store->buffer = NULL;
+    store->prefaulted = NULL;
+    gcor_store_want(store, store->wanted);
     return GCOR_OK;
 }
 
@@ -253,30 +254,30 @@ static void release(gcor_sink *sink) {
     gcor_prefaulted_free(store->prefaulted);
     gcor_run_file_leave(store->spool);
     gcor_edges_free(&store->edges);
-    gcor_free(store);
 }
 
 const gcor_sink_type gcor_store_type = {
     .name = "store",
+    .size = sizeof(gcor_store),
     .take = gcor_edges_take,
     .begin_tile = gcor_edges_begin,
     .end_tile = gcor_edges_end,
     .min = gcor_edges_min,
-    .fork = fork_sink,
+    .allocate = allocate,
     .merge = merge,
     .save = gcor_store_save,
     .load = gcor_store_load,
     .unpermute = gcor_store_unpermute,
-    .free = release,
+    .release = release,
 };
 
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
                            int64_t max, gcor_store **store) {
     gcor_sink sink = {.type = &gcor_store_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
-    *store = gcor_alloc(context, 1, sizeof **store, "a network");
-    if (!*store) return GCOR_NO_MEMORY;
-    **store = (gcor_store){.edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .max = max, .min = rule.min};
-    return GCOR_OK;
+    const gcor_store like = {
+        .edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .max = max, .min = rule.min};
+    *store = gcor_sink_new(context, &like);
+    return *store ? GCOR_OK : context->error.status;
 }
 
 gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const char *folder, int64_t budget) {

@@ -5,7 +5,7 @@
 #include "../../base/buffer.h"
 #include "chunk.h"
 #include "sums.h"
-#include "edges.h"
+#include "tile_edges.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -154,7 +154,7 @@ gcor_status gcor_too_many_edges(gcor_context *context, int64_t max);
 /* Fails with GCOR_TOO_MANY if the store may not have n more edges. */
 gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n);
 
-/* select.c: prunes the weaker edges of a store that has enough. */
+/* prune.c: prunes the weaker edges of a store that has enough. */
 gcor_status gcor_store_prune(gcor_store *store, gcor_context *context);
 
 /* unpermute.c, files.c: functions of the type. */

@@ -69,7 +69,7 @@ gcor_status gcor_store_unpermute(gcor_sink *sink, gcor_context *context, const i
     gcor_sink *fresh = NULL;
     gcor_status status = gcor_store_to_host(store, context);
     if (status || store->n_chunks == 0) return status;
-    status = sink->type->fork(sink, context, &fresh);
+    status = gcor_sink_fork(sink, context, &fresh);
     if (!status) status = unpermute_all(store, context, &to, (gcor_store *)fresh);
     if (!status) status = sink->type->merge(sink, context, fresh);
     gcor_sink_free(fresh);

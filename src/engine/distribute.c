@@ -1,7 +1,7 @@
 /* Distributes a run to devices: to several at once, or to one, which the next device replaces if it fails. */
 #include "session.h"
 #include "../base/threads.h"
-#include "worker_pool.h"
+#include "work.h"
 
 int gcor_is_of_device(gcor_status status) {
     return status == GCOR_DEVICE_ERROR || status == GCOR_NO_DEVICE_MEMORY || status == GCOR_NO_BACKEND;
@@ -22,7 +22,7 @@ static gcor_status use_device(gcor_work *work, gcor_context *context, int device
 /* Use a fork of the sink, which is dropped if the device fails. */
 static gcor_status try_device(gcor_work *work, gcor_context *context, int device) {
     gcor_sink *sink = work->job->sink, *own;
-    gcor_status status = sink->type->fork(sink, context, &own);
+    gcor_status status = gcor_sink_fork(sink, context, &own);
     if (status) return status;
     status = use_device(work, context, device, own);
     if (!status) status = sink->type->merge(sink, context, own);
@@ -60,8 +60,7 @@ static gcor_status shard_threads(gcor_work *work, gcor_context *context, int wor
 }
 
 gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers) {
-    const gcor_sink_type *type = work->job->sink->type;
-    if (work->session->n_devices < 2 || !type->fork || !type->merge)
+    if (work->session->n_devices < 2 || !work->job->sink->type->merge)
         return use_device(work, context, 0, work->job->sink);
     if (workers < 2 || work->queue.pairs == 0) return use_any_device(work, context);
     return shard_threads(work, context, workers);

@@ -32,7 +32,7 @@ cut_tree <- function(job) {
   }
   tree <- fastcluster::hclust(distance, method = "average")
   n <- attr(distance, "Size")
-  square <- .Call(r_unfold, distance, n, numeric(n), choose_threads(setting(job$further$threads, "threads")))
+  square <- .Call(r_unfold, distance, n, numeric(n), new_settings(job$further$control)$threads)
   if (is.list(square)) stop_run(square)
   rm(distance)
   arguments <- c(list(dendro = tree, distM = square, method = "hybrid"), job$cut)
@@ -130,3 +130,26 @@ by_size <- function(colours) {
   labels <- match(colours, modules[order(-size)], nomatch = 0L)
   WGCNA::labels2colors(labels)
 }
+
+# Of sparse data it has been told that they are.
+with_settings <- function(f, arguments, job) suppressMessages(do.call(f, c(arguments, job$further), quote = TRUE))
+
+# list(power, fit) of a data set.
+module_power <- function(power, job) {
+  if (!is.null(power)) return(list(power = check_within(power, "power", 1, 30), fit = NULL))
+  fit <- with_settings(pickPower, list(job$x, FIT_POWERS, type = job$type, method = job$method, use = job$use), job)
+  table <- fit$fitIndices
+  fits <- which(table$SFT.R.sq > attr(fit, "r_squared") & table$slope < 0)
+  if (length(fits)) return(list(power = table$Power[fits[1L]], fit = fit))
+  power <- usual_power(nrow(job$x), job$type)
+  warning("no power makes a network that is about scale-free; ", power, " is taken, which is usual for ",
+          format_count(nrow(job$x)), " samples. Look at pickPower(), and give 'power'", call. = FALSE)
+  list(power = power, fit = fit)
+}
+
+# By WGCNA's authors, in the answers to frequent questions.
+usual_power <- function(n_obs, type) {
+  (9 - findInterval(n_obs, c(20, 30, 40.5))) * if (type == "signed") 2 else 1
+}
+
+FIT_POWERS <- 1:30

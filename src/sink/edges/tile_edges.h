@@ -1,7 +1,7 @@
-/* Edges of the current tile: pairs of large weight, in a list per thread (edges.c) until the tile is done. Then a store
- * (store.h) or each variable's neighbours (neighbours.h) take them. */
-#ifndef GPUCOR_EDGES_H
-#define GPUCOR_EDGES_H
+/* Edges of the current tile: pairs of large weight, in a list per thread until the tile is done. Then a store (store.h)
+ * or each variable's neighbours (neighbours.h) take them. */
+#ifndef GPUCOR_TILE_EDGES_H
+#define GPUCOR_TILE_EDGES_H
 
 #include "../weight.h"
 
@@ -50,6 +50,8 @@ enum { GCOR_SOME = 256 };
 int64_t gcor_find_edges(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from, int32_t *k,
                         double *r, int64_t *above);
 
+/* For allocate() of such a type: no lists, and no pairs above the ceiling. */
+void gcor_edges_clear(gcor_edges *edges);
 /* Free the lists, any time after a run. May be called repeatedly. */
 void gcor_edges_free(gcor_edges *edges);
 

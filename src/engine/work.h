@@ -1,6 +1,6 @@
-/* The workers of a run: one thread per device. They draw squares of the shard from a queue until it is empty. */
-#ifndef GPUCOR_WORKER_POOL_H
-#define GPUCOR_WORKER_POOL_H
+/* The work of a run: the data, the squares of pairs to compute, and the workers that compute them, one per device. */
+#ifndef GPUCOR_WORK_H
+#define GPUCOR_WORK_H
 
 #include "../sink/combine.h"
 #include "../measure/overlap.h"
@@ -54,15 +54,15 @@ void gcor_worker_close(gcor_worker *worker);
 /* Min side of a square that keeps the worker's device busy. */
 int64_t gcor_worker_min_side(const gcor_worker *worker);
 
-/* devices.c: do the whole queue on `workers` of the session's devices. If that is one, the next device replaces it when
- * it fails. job->devices_lost counts the devices that failed. After an error all have failed, or the error is not a
- * device's. */
+/* distribute.c: do the whole queue on `workers` of the session's devices. If that is one, the next device replaces it
+ * when it fails. job->devices_lost counts the devices that failed. After an error all have failed, or the error is not
+ * a device's. */
 gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers);
 /* True if the status means that a device failed, so that another device may do its work. */
 int gcor_is_of_device(gcor_status status);
 
-/* worker_pool.c: do the whole queue on the first n of the session's devices, each with `threads` threads. The job's
- * sink must have fork() and merge(). */
+/* device_threads.c: do the whole queue on the first n of the session's devices, each with `threads` threads. The job's
+ * sink must have merge(). */
 gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads);
 
 #endif

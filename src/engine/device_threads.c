@@ -1,10 +1,10 @@
-/* Several devices, with a worker thread for each. Workers draw squares from a queue; each has its own sink, and the
- * sinks are merged at the end. The calling thread supervises: it asks whether to stop, and reads columns for the
+/* Several devices, with a thread and a worker for each. Workers draw squares from a queue; each has its own sink, and
+ * the sinks are merged at the end. The calling thread supervises: it asks whether to stop, and reads columns for the
  * workers if only it may read.
  *
  * The squares that a failed device has drawn go back to the queue, including completed ones, as its sink is
  * discarded. So no worker leaves before all drawn squares are safe in a sink. */
-#include "worker_pool.h"
+#include "work.h"
 
 #include "../base/alloc.h"
 #include "../source/read_queue.h"
@@ -180,7 +180,7 @@ static gcor_status start(pool *p, member *m, int device) {
     m->context.threads = p->threads;
     m->context.seconds_preparing = m->context.seconds_multiplying = 0;
     m->context.pairs_done = 0;
-    gcor_status status = sink->type->fork(sink, &m->context, &m->sink);
+    gcor_status status = gcor_sink_fork(sink, &m->context, &m->sink);
     if (status) return gcor_fail(p->context, status, "%s", m->context.error.message);
     if (pthread_create(&m->thread, NULL, work_in_thread, m) != 0)
         return gcor_fail(p->context, GCOR_NO_MEMORY, "the system allows no further thread for device %d",

@@ -1,5 +1,5 @@
 /* Finds the edges in a segment of coefficients, and appends them to the thread's list. */
-#include "edges.h"
+#include "tile_edges.h"
 
 #include "../../base/alloc.h"
 #include "../../base/threads.h"
@@ -194,6 +194,12 @@ static gcor_status reserve(gcor_context *context, gcor_edge_list *list, int64_t 
 gcor_status gcor_edges_reserve(gcor_edges *edges, gcor_context *context, int thread, int64_t n, gcor_edge_list **list) {
     *list = &edges->lists[thread];
     return reserve(context, *list, (*list)->n + n);
+}
+
+void gcor_edges_clear(gcor_edges *edges) {
+    edges->above = 0;
+    edges->threads = 0;
+    edges->lists = NULL;
 }
 
 void gcor_edges_free(gcor_edges *edges) {

@@ -1,0 +1,36 @@
+# A gpuCorFile looks like a matrix.
+
+#' @export
+dim.gpuCorFile <- function(x) x$dim
+
+#' @export
+dimnames.gpuCorFile <- function(x) x$dimnames
+
+#' @rdname gpuCorFile
+#' @export
+`[.gpuCorFile` <- function(x, i, j, ..., drop = FALSE) {
+  if (nargs() - (!missing(drop)) != 3L) fail("a file's columns are picked by x[, j], with a comma")
+  columns <- if (missing(j)) seq_len(ncol(x)) else picked(j, ncol(x), colnames(x), "column")
+  values <- if (x$kind == "sparse") suppressMessages(sparse_columns(x, columns)) else read_columns(x, columns)
+  names <- dimnames(x)
+  if (!is.null(names)) dimnames(values) <- list(names[[1L]], names[[2L]][columns])
+  if (!missing(i)) values <- values[picked(i, nrow(x), rownames(x), "row"), , drop = FALSE]
+  if (drop) drop(values) else values
+}
+
+#' @export
+as.matrix.gpuCorFile <- function(x, ...) x[, ]
+
+#' @method print gpuCorFile
+#' @export
+print.gpuCorFile <- function(x, ...) {
+  size <- vapply(dim(x), format_count, "")
+  cat(n_of(size[1L], "observation"), " x ", n_of(size[2L], "variable"), " in ", x$file, " (", describe_file(x), ")\n",
+      sep = "")
+  invisible(x)
+}
+
+describe_file <- function(x) {
+  if (x$kind != "raw") return(paste0("HDF5, ", x$dataset, if (x$kind == "sparse") ", sparse"))
+  paste0("raw, ", x$storage, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))
+}

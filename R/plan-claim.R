@@ -1,0 +1,65 @@
+# Claims: folders that say which process computes which shard. They are only hints: a shard that is computed twice costs
+# time, no more.
+
+claim_folder <- function(plan, number, shard) file.path(plan$path, "claims", number, shard_name(shard))
+
+owner_file <- function(folder) file.path(folder, "owner.rds")
+
+# Returns TRUE if the shard was free, to one of several processes that try. The folder is renamed with its owner in it,
+# and replaces only an empty folder. (On Windows it replaces none: an empty one is an abandoned claim, which is released
+# first.)
+claim <- function(plan, number, shard) {
+  plan_folder(plan, "claims", number)
+  folder <- claim_folder(plan, number, shard)
+  begun <- begun_name(folder)
+  on.exit(unlink(begun, recursive = TRUE))
+  make_folder(begun, file.mode(plan$path))
+  sign_claim(plan, number, shard, begun)
+  rename_file(begun, folder, replace = FALSE)
+}
+
+sign_claim <- function(plan, number, shard, folder = claim_folder(plan, number, shard)) {
+  owner <- list(space = process_space(), host = Sys.info()[["nodename"]], pid = Sys.getpid())
+  try(write_plan_file(plan, owner_file(folder), owner, seal_of(plan, "claim", number, shard)), silent = TRUE)
+}
+
+release_claim <- function(plan, number, shard) unlink(claim_folder(plan, number, shard), recursive = TRUE)
+
+# Claims of a round: shard, host, age in seconds, and abandoned, which is TRUE if the process has certainly or probably
+# ended. A process of another machine counts as ended after LONG_CLAIM seconds, or five times the longest shard; so does
+# one whose claim is as far in the future, as somebody set the clock.
+claims_of <- function(plan, round) {
+  folders <- dir(file.path(plan$path, "claims", round$number), "^[0-9]{5,}$", full.names = TRUE)
+  folders <- folders[as.numeric(basename(folders)) %in% seq_len(plan$shards)]
+  shards <- as.numeric(basename(folders))
+  owners <- Map(function(folder, shard) {
+    read_plan_file(owner_file(folder), seal_of(plan, "claim", round$number, shard))
+  }, folders, shards)
+  # A process that releases a claim removes the owner's file first; the file may also be damaged, or another plan's.
+  has_ended <- function(owner) {
+    is.null(owner) || (identical(owner$space, process_space()) && !is_at_work(owner$pid))
+  }
+  host <- vapply(owners, function(owner) if (is.null(owner)) "?" else owner$host, "")
+  age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
+  abandoned <- vapply(owners, has_ended, NA) | is.na(age) | abs(age) > longest_claim(plan, round)
+  data.frame(shard = shards, host = host, age = age, abandoned = abandoned, row.names = NULL)
+}
+
+# The process that asks is not at work: a claim of its own was left by an interrupt.
+is_at_work <- function(pid) pid != Sys.getpid() && .Call(r_are_running, as.integer(pid))
+
+LONG_CLAIM <- 600
+
+longest_claim <- function(plan, round) {
+  files <- utils::head(named_files(plan, round)$file, 16L) # which may be damaged
+  seconds <- vapply(files, function(file) tryCatch(as.numeric(read_about(file)$seconds)[1L], error = function(e) 0), 0)
+  max(LONG_CLAIM, 5 * seconds, na.rm = TRUE)
+}
+
+# The time on the machine that has the folder, as this machine's clock may differ; this machine's time if the folder is
+# not writable.
+clock_of <- function(plan) {
+  file <- begun_name(file.path(plan$path, "claims", "clock"))
+  on.exit(unlink(file))
+  if (suppressWarnings(file.create(file))) file.mtime(file) else Sys.time()
+}

@@ -1,0 +1,108 @@
+# What a plan may hold beside its data: the name of a function, and arguments that are nothing but data. Both are
+# checked when the plan is made and whenever it is opened: otherwise anyone who can write to a plan's folder could run
+# any function in the processes that open it.
+
+# The functions that a plan can stand for.
+PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
+
+# Arguments of the function that do not belong in a plan: data, settings of a process, and where the result goes.
+OUTSIDE_PLANS <- c("x", "y", "...", "control", "file", "compression", "shards", "pairs")
+
+# The ways in which a plan's data are stored.
+STORED_TYPES <- c("double", "float", "integer", "sparse")
+
+plan_arguments <- function(verb) {
+  setdiff(names(formals(get(check_choice(verb, PLANNABLE, "verb"), topenv()))), OUTSIDE_PLANS)
+}
+
+check_verb_arguments <- function(given, verb) {
+  if (length(given) && is.null(names(given))) names(given) <- rep("", length(given))
+  known <- plan_arguments(verb)
+  unknown <- setdiff(names(given), known)
+  if (!length(unknown)) return(invisible())
+  name <- if (nzchar(unknown[1L])) paste0("'", unknown[1L], "'") else "an argument without a name"
+  fail(name, " cannot be in a plan of ", verb, "(); ", if (unknown[1L] %in% c("file", "compression")) {
+    "give it to gpuCorCollect()"
+  } else {
+    paste("it takes", toString(known))
+  })
+}
+
+# Returns TRUE if a value is nothing but data: a vector, or a list of vectors, whose attributes are data, too.
+# Functions, expressions, environments, pointers and S4 objects are not.
+is_data <- function(value) {
+  if (isS4(value) || !(is.null(value) || is.atomic(value) || is.list(value))) return(FALSE)
+  parts <- c(if (is.list(value)) unclass(value), attributes(value))
+  all(vapply(unname(parts), is_data, NA))
+}
+
+# ---- a plan that is made
+
+# Arguments that are functions of the subject's number become lists of what they return: each is called once. n: number
+# of subjects, or NULL for data of one.
+called_for_subjects <- function(given, n) {
+  if (is.null(n)) return(given)
+  for (name in intersect(names(given), c("weights", "covariates", "data"))) {
+    if (is.function(given[[name]])) given[[name]] <- lapply(seq_len(n), given[[name]])
+  }
+  given
+}
+
+# Arguments as the plan holds them: covariates become numbers, as each process would evaluate a formula again.
+evaluated_arguments <- function(given, n) {
+  if (!is.null(given$covariates)) {
+    centred <- measure_of(check_method(if (is.null(given$method)) engine$methods else given$method))$centred
+    numbers_of <- function(asked) {
+      if (is.null(asked$covariates)) return(NULL)
+      numbers <- covariate_matrix(asked$covariates, asked$data, centred)
+      rownames(numbers) <- NULL
+      numbers
+    }
+    asked <- given[names(given) %in% c("covariates", "data")]
+    given$covariates <- if (is.null(n)) {
+      numbers_of(asked)
+    } else {
+      lapply(seq_len(n), function(i) numbers_of(asked_of_subject(asked, i, n)))
+    }
+  }
+  given <- given[setdiff(names(given), c("data", if (!is.null(n)) "subjects"))]
+  for (name in names(given)) {
+    if (!is_data(given[[name]])) {
+      fail("'", name, "' must be numbers, text or TRUE or FALSE in a plan, not of class ", class(given[[name]])[1L])
+    }
+  }
+  given
+}
+
+# ---- a plan that is opened
+
+# Returns TRUE if gpuCorPlan() could have written this.
+is_plan <- function(plan) {
+  has_call(plan) && has_sizes(plan) && are_descriptions(plan$x, plan$subjects) &&
+    (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
+}
+
+has_call <- function(plan) {
+  is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) &&
+    are_arguments(plan$arguments, plan_arguments(plan$verb)) &&
+    is.call(plan$call) # shown with the result, never evaluated
+}
+
+has_sizes <- function(plan) is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects))
+
+# A list of data whose names are among the known ones, each once.
+are_arguments <- function(arguments, known) {
+  names <- names(arguments)
+  is.list(arguments) && length(names) == length(arguments) && all(names %in% known) && !anyDuplicated(names) &&
+    is_data(arguments)
+}
+
+is_count <- function(value) is.numeric(value) && length(value) == 1L && isTRUE(value >= 1 && value == floor(value))
+
+# What store_data() returns: the description of a matrix for each subject.
+are_descriptions <- function(data, subjects) {
+  is_description <- function(one) {
+    is.list(one) && isTRUE(one$type %in% STORED_TYPES) && is.numeric(one$dim) && length(one$dim) == 2L
+  }
+  is.list(data) && is_data(data) && length(data) == max(1, subjects) && all(vapply(data, is_description, NA))
+}

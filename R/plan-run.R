@@ -1,0 +1,142 @@
+# A process works on a plan: it computes shards, or puts them together.
+
+# A plan with its data, and with the settings of this process. control: of gpuControl(); check: whether the
+# data are compared with their checksums.
+open_work <- function(plan, control = gpuControl(), check = FALSE) {
+  list(plan = plan, control = control, settings = new_settings(control),
+       x = stored_data(plan, "x", check), y = stored_data(plan, "y", check))
+}
+
+replay_work <- function(work, further = list(), is_planning = TRUE) {
+  data <- lapply(work[c("x", "y")], function(m) if (length(m) && is.null(work$plan$subjects)) m[[1L]] else m)
+  replay_verb(work$plan, data$x, if (length(data$y)) data$y, c(list(control = work$control), further), is_planning)
+}
+
+# ---- rounds
+
+# The last round that was needed. If the first one's file is damaged, a replay writes it again.
+current_round <- function(plan, work = open_work(plan)) {
+  round <- last_round(plan)
+  if (!is.null(round)) return(round)
+  replay_work(work)
+  last_round(plan)
+}
+
+# The round to work on: the next one, if all shards of the current one are there and a further one is needed.
+next_round <- function(work) {
+  round <- current_round(work$plan, work)
+  if (round$is_last || nrow(finished_shards(work$plan, round)) < work$plan$shards) return(round)
+  result <- replay_work(work)
+  if (is_needed(result)) result$round else round
+}
+
+# What the engine takes in a round, as the verb passes it: data with designs, and the settings.
+round_task <- function(work, round) {
+  designs <- round_designs(work, round)
+  task <- list(x = work$x[[1L]], y = if (length(work$y)) work$y[[1L]], method = round$method, use = round$use,
+               settings = work$settings)
+  if (is.null(round$combination)) {
+    task$settings["design"] <- list(if (length(designs)) designs[[1L]])
+  } else {
+    how <- round$combination
+    task$x <- new_subjects(work$x, how$rule, how$weights, how$total, designs = designs)
+    if (length(work$y)) task$y <- new_subjects(work$y)
+  }
+  task
+}
+
+# The design of each subject; NULL: the round has none. If a file is damaged, a replay makes the design again.
+round_designs <- function(work, round) {
+  plan <- work$plan
+  if (!length(round$designs)) return(NULL)
+  read <- function() lapply(seq_along(round$designs), function(k) read_note(plan, "design", k))
+  is_right <- function(designs) identical(design_digests(designs), round$designs)
+  designs <- read()
+  if (is_right(designs)) return(designs)
+  replay_work(work)
+  designs <- read()
+  if (!is_right(designs)) {
+    fail_file("the plan in \"", plan$path, "\" has other designs than round ", round$number, " began with; call ",
+              "gpuCorRun() again")
+  }
+  designs
+}
+
+# ---- shards
+
+tell_shard <- function(plan, shard, ...) message("shard ", shard, " of ", plan$shards, ...)
+
+# Damaged files are removed; their names have the checksums that they should have.
+is_done <- function(plan, round, shard) {
+  files <- shard_files(plan, round, shard)
+  sound <- are_sound(files)
+  if (nrow(files) && !any(sound)) tell_shard(plan, shard, " is damaged, and is computed again")
+  unlink(files$file[!sound])
+  any(sound)
+}
+
+# Computes a shard that this process has claimed, unless another process has finished it meanwhile; the claim ends.
+# pass, passes: the shard's position among those of this call, for the progress bar.
+run_claimed <- function(work, round, shard, pass, passes) {
+  plan <- work$plan
+  on.exit(release_claim(plan, round$number, shard))
+  if (is_done(plan, round, shard)) return(tell_shard(plan, shard, ": finished before"))
+  work$settings <- at_pass(work$settings, pass, passes, paste("shard", shard, "of", plan$shards))
+  about <- run_shard(plan, round, shard, round_task(work, round))
+  tell_shard(plan, shard, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
+}
+
+# Computes the shards of these numbers, even if another process is at work on them, unless they are finished.
+run_shards <- function(work, round, shards) {
+  for (k in seq_along(shards)) {
+    if (!claim(work$plan, round$number, shards[k])) sign_claim(work$plan, round$number, shards[k])
+    run_claimed(work, round, shards[k], k, length(shards))
+  }
+}
+
+# Computes free shards until there are none, in all rounds. If there is nothing to compute, the finished shards are
+# compared with their checksums: the user calls again because a shard is damaged.
+run_free <- function(work, round) {
+  plan <- work$plan
+  check <- !length(free_shards(plan, round, check = FALSE))
+  repeat {
+    refused <- numeric() # shards that could not be claimed; the second time that is not for another process
+    while (length(free <- free_shards(plan, round, check))) {
+      for (shard in free) {
+        if (!claim(plan, round$number, shard)) {
+          if (!shard %in% refused) {
+            refused <- c(refused, shard)
+            next
+          }
+          sign_claim(plan, round$number, shard)
+        }
+        done <- length(unique(named_files(plan, round)$shard))
+        run_claimed(work, round, shard, min(done + 1, plan$shards), plan$shards)
+      }
+    }
+    following <- next_round(work)
+    if (following$number == round$number) return(invisible())
+    round <- following
+  }
+}
+
+# Shards that nobody has finished (check: without damage) and nobody computes. Abandoned claims are removed.
+free_shards <- function(plan, round, check) {
+  claims <- claims_of(plan, round)
+  for (shard in claims$shard[claims$abandoned]) release_claim(plan, round$number, shard)
+  finished <- finished_shards(plan, round)
+  if (check) finished <- finished[are_sound(finished), ]
+  setdiff(seq_len(plan$shards), c(finished$shard, claims$shard[!claims$abandoned]))
+}
+
+# ---- the result
+
+# The verb's result. further: arguments of the verb; run(round): computes the shards of a round that is not complete, or
+# stops.
+collect_plan <- function(work, further, run) {
+  repeat {
+    result <- replay_work(work, further, is_planning = FALSE)
+    if (!is_needed(result)) return(result)
+    run(result$round)
+  }
+}

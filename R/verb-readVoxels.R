@@ -1,0 +1,41 @@
+#' Read and write images
+#'
+#' `readVoxels()` reads an image from a file. `writeVoxels()` writes a value for each voxel, such as a degree or a
+#' correlation, as an image that other programs show over the original one.
+#'
+#' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 are read and written. Other formats are read by
+#' package RNifti, if it is installed.
+#'
+#' What is written has the place of the reference: size of a voxel, sform, qform and units. If the reference is a plain
+#' array, voxels have size 1. Logical values become 8-bit integers, others 32-bit integers or doubles as in R; integers
+#' with `NA` become doubles with `NaN`. The file is NIfTI-1, or NIfTI-2 if a dimension exceeds 32,767.
+#'
+#' Of CIFTI-2, dense series, scalars and labels are read. If the reference is CIFTI, `writeVoxels()` writes dense
+#' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are no columns of the matrix get
+#' `outside`. Column names of `values` are the names of the maps.
+#'
+#' @param file A string: the name of a file. A new file must not exist yet. Its name ends in `.nii`, `.nii.gz`
+#'   (compressed) or `.dscalar.nii`, and it appears when it is complete.
+#' @param values A vector with a value for each column of the matrix, or a matrix with a row for each and a column for
+#'   each map; or an image, such as of [voxelImage()].
+#' @param reference A matrix from [voxelMatrix()], its mask, or an image: where the voxels are. `NULL` if `values` is an
+#'   image with a header.
+#' @param outside A number or `NA`: the value of voxels outside the mask.
+#' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a list
+#'   of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has a `print()`
+#'   method. Of CIFTI it is a vector with a value for each grayordinate, or a matrix with a column for each time point
+#'   or map; `attr(values, "header")$cifti$models` is a data frame of the brain models. `writeVoxels()`: the name of the
+#'   file, invisibly.
+#' @section Errors: a file that does not exist, is cut off, or has voxels that are no numbers, such as colors; values
+#'   that do not fit the reference; a name that does not end as the format wants.
+#' @seealso [voxelMatrix()]
+#' @examples
+#' img <- array(rnorm(10 * 10 * 4 * 20, 100), c(10, 10, 4, 20))
+#' x <- voxelMatrix(img)
+#' degree <- gpuConnectivity(x, density = 0.1)$degree
+#' file <- tempfile(fileext = ".nii.gz")
+#' writeVoxels(as.integer(degree), file, x)
+#' identical(c(readVoxels(file)), as.integer(degree))
+#' unlink(file)
+#' @export
+readVoxels <- function(file) read_image(file)
