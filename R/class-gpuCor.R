@@ -11,7 +11,8 @@ why_untestable <- function(x, use, settings) {
     return(paste("with", paste0("'", asked, "'", collapse = ", "), "the number of observations does not tell"))
   }
   if (uses[use] != "pairwise.complete.obs") return(NULL)
-  if (is_outside(x) || anyNA(if (isS4(x)) x@x else x)) "pairs may have different observations"
+  absent <- if (is_outside(x)) has_missing(x) else anyNA(if (isS4(x)) x@x else x)
+  if (absent) "pairs may have different observations"
 }
 
 GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")

@@ -185,7 +185,7 @@ test_that("every instruction set has the same overlap", {
 test_that("the result is a dist of its own class, and one less it a plain one", {
   x <- modules(12, 140)
   colnames(x) <- paste0("g", 1:140)
-  tom <- gpuTOM(x, 4, "signed", TOMDenom = "mean", method = "spearman")
+  tom <- unsigned(x, 4, "signed", TOMDenom = "mean", method = "spearman")
   expect_s3_class(tom, c("gpuTOM", "allPairs", "dist"), exact = TRUE)
   expect_identical(attributes(tom)[c("power", "type", "TOMType", "TOMDenom", "method", "n_obs")],
                    list(power = 4, type = "signed", TOMType = "unsigned", TOMDenom = "mean", method = "spearman",
