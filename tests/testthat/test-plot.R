@@ -72,8 +72,8 @@ test_that("every result has a picture, and the device stays as it was", {
   draw(plot(gpuConnectivity(x, threshold = 0))) # every degree the same: hubs alone
   draw(plot(fit))
   draw(plot(suppressWarnings(pickPower(x, c(1, 30)))))
-  for (keep in c("dist", "moments")) draw(plot(windows(keep = keep)))
-  for (keep in c("network", "connectivity")) draw(plot(windows(keep = keep, threshold = 0.5)))
+  for (keep in c("dist", "moments")) draw(plot(windows(output = keep)))
+  for (keep in c("network", "connectivity")) draw(plot(windows(output = keep, threshold = 0.5)))
   draw(plot(windows(output = "moments", k = 3)))
   for (tests in list(test, gpuCorTest(x, log.p = TRUE), gpuCorTest(x[, 1:2], x[, 3:5]), compared)) {
     for (type in c("auto", "p.value", "volcano")) draw(plot(tests, type))
