@@ -39,3 +39,6 @@ method_title <- function(method) measure_of(method)$title
 # Whether the method's p values follow from its coefficient and the number of observations by Student's t; otherwise
 # they depend on ties, too.
 is_t_distributed <- function(method) measure_of(method)$distribution == "t"
+
+# Centrality measures: the argument `maps`, and elements of a result.
+map_names <- c("mean", "z", "icc", "eigenvector")

@@ -26,7 +26,14 @@ shorten <- function(text, width) {
   text
 }
 
-percent <- function(share) paste0(format(signif(100 * share, 3)), " %")
+format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
+
+# "12 edges", "3 to 12 edges".
+range_of <- function(counts, thing) {
+  counts <- counts[!is.na(counts)]
+  if (!length(counts)) return(paste0("no ", thing, "s"))
+  paste0(format_range(counts), " ", thing, if (!all(counts == 1)) "s")
+}
 
 # "3 x 4".
 show_size <- function(size) paste(size, collapse = " x ")

@@ -1,36 +1,32 @@
 # Class gpuModules: what is made of the modules that were found, and how it is shown.
 
+# Returns list(colours, unmerged, order): the colour of each gene by its name, and those of modules by their numbers.
 # names: of all genes, or NULL.
-new_modules <- function(found, job, names, call) {
+colours_of_genes <- function(found, job, names) {
   genes <- if (is.null(names)) as.character(seq_along(job$genes)) else names
-  colours <- stats::setNames(rep("grey", length(genes)), genes)
-  unmerged <- colours
+  colours <- unmerged <- stats::setNames(rep("grey", length(genes)), genes)
   colours[job$genes] <- found$colours
   unmerged[job$genes] <- found$unmerged
   sizes <- sort(table(found$colours[found$colours != "grey"]), decreasing = TRUE)
-  order <- if (length(sizes)) WGCNA::labels2colors(seq_along(sizes)) else character() # that of their numbers
-  result <- list(colours = colours, labels = stats::setNames(match(colours, order, nomatch = 0L), genes),
-                 unmerged = unmerged)
-  own <- lapply(sets_of(job), own_modules, found$colours, order, colours)
-  result <- c(result, if (is_consensus(job)) by_name(own) else own[[1L]], list(tree = found$tree),
-              if (!is.null(found$scales)) list(scales = found$scales),
-              job[c("genes", "samples", "power", "fit", "type", "TOMType", "TOMDenom", "method", "use",
-                    "mergeCutHeight", "minModuleSize", "minCoreKME", "minCoreKMESize", "minKMEtoStay",
-                    "reassignThreshold")], job$consensus,
-              list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
-                   n_obs = vapply(sets_of(job), function(set) nrow(set$x), 0), call = call))
-  if (!is_consensus(job)) result$n_obs <- unname(result$n_obs)
-  options <- changed_options(job$further$options, job$method)
-  structure(result, class = c(if (is_consensus(job)) "gpuConsensusModules", "gpuModules"),
-            adjusted = if (length(options)) list(options = options))
+  list(colours = colours, unmerged = unmerged,
+       order = if (length(sizes)) WGCNA::labels2colors(seq_along(sizes)) else character())
 }
 
-# What modules are in a data set. own: colours of the genes that take part; order: that of the modules; all: the colour
-# of every gene, by its name.
-own_modules <- function(set, own, order, all) {
-  found <- eigengenes_of(own, c(order, if (any(own == "grey")) "grey"), set)
-  list(eigengenes = eigengene_frame(found$values, set), explained = found$explained,
-       kME = all_kme(found$values[, order, drop = FALSE], set, names(all)), kWithin = within_modules(all, set))
+# all: as colours_of_genes() returns it; own: of each data set its eigengenes and what follows from them.
+new_modules <- function(found, job, all, own, call) {
+  labels <- stats::setNames(match(all$colours, all$order, nomatch = 0L), names(all$colours))
+  settings <- c("genes", "samples", "power", "fit", "type", "TOMType", "TOMDenom", "method", "use", "mergeCutHeight",
+                "minModuleSize", "minCoreKME", "minCoreKMESize", "minKMEtoStay", "reassignThreshold")
+  several <- !is.null(job$consensus)
+  n_obs <- if (several) vapply(job$sets, function(set) nrow(set$x), 0) else nrow(job$x)
+  options <- changed_options(job$further$options, job$method)
+  structure(c(list(colours = all$colours, labels = labels, unmerged = all$unmerged),
+              if (several) by_name(own) else own[[1L]], list(tree = found$tree),
+              if (!is.null(found$scales)) list(scales = found$scales), job[settings], job$consensus,
+              list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
+                   n_obs = n_obs, call = call)),
+            class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
+            adjusted = if (length(options)) list(options = options))
 }
 
 # A list of lists the other way round.
@@ -39,63 +35,31 @@ by_name <- function(lists) {
   stats::setNames(lapply(names, function(name) lapply(lists, `[[`, name)), names)
 }
 
-# A row for each sample, also for those that took no part.
-eigengene_frame <- function(values, set) {
-  all <- matrix(NA_real_, length(set$samples), ncol(values))
-  all[set$samples, ] <- values
-  rows <- if (is.null(set$sample_names)) NULL else make.unique(set$sample_names)
-  as.data.frame(structure(all, dimnames = list(rows, paste0("ME", colnames(values), recycle0 = TRUE))))
-}
-
-all_kme <- function(eigengenes, job, genes) {
-  kme <- matrix(NA_real_, length(job$genes), ncol(eigengenes), dimnames = list(genes, colnames(eigengenes)))
-  if (!ncol(eigengenes)) return(kme)
-  blocks <- lapply(block_columns(job$x), kme_of, eigengenes = eigengenes, job = job)
-  kme[job$genes, ] <- do.call(rbind, blocks)
-  kme
-}
-
-within_modules <- function(colours, job) {
-  sums <- rep(NA_real_, length(colours))
-  names(sums) <- names(colours)
-  label <- unname(colours[job$genes])
-  label[label == "grey"] <- NA
-  if (all(is.na(label))) return(sums)
-  pairs <- new_pairs("same", traits_of_labels(label, NULL))
-  soft <- suppressWarnings(with_settings(gpuConnectivity, list(job$x, power = job$power, type = job$type, use = job$use,
-                                                               method = job$method, pairs = pairs), job)$soft)
-  sums[job$genes] <- ifelse(is.na(label), NA, soft[, 1L])
-  sums
-}
+is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 
 # ---- shown
 
-#' Modules shown, and taken on
+#' Modules
 #'
-#' Methods for what [gpuModules()] returns.
+#' Methods for what [gpuModules()] returns, and its conversion to the lists of WGCNA.
 #'
 #' @param x,object,modules An object of class `gpuModules`.
-#' @param row.names,optional As in [base::as.data.frame()].
+#' @param row.names,optional Not used.
 #' @param main A title.
-#' @param numeric If `TRUE`, modules are called by their numbers, as with WGCNA's `numericLabels`.
+#' @param numeric A logical value. If `TRUE`, modules are called by their numbers, as with WGCNA's `numericLabels`.
 #' @param ... Not used.
-#' @return `as.data.frame()`: a row for each gene, in the order of the data: `gene`, `module` (its number), `colour`,
-#'   `kME` with its own module's eigengene, and `kWithin`; both are `NA` for a gene in no module. Of several data sets
-#'   there are columns for each, `kME.control` and so on by the sets' names.
+#' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `colour`, `kME` with its own
+#'   module's eigengene, and `kWithin`; both are `NA` for a gene in no module. With several data sets, there are columns
+#'   for each set, such as `kME.control`.
 #'
-#'   `summary()`: a list of class `summary.gpuModules` with `methods`, how the modules were found in words for a methods
-#'   section, `modules`, a data frame of each module's number of `genes`, `explained` share of variance (of several data
-#'   sets a column for each), and `hub`, the gene of the largest `kWithin`, of several data sets that of which the
-#'   smallest |kME| in them is the largest; `unassigned`, the number of genes in no module, and `details`, the settings.
+#'   `summary()`: a list of `modules`, a data frame with a row for each module: its number of `genes`, the fraction of
+#'   variance `explained` by its eigengene, and its `hub`; and `unassigned`, the number of genes in no module. The hub
+#'   is the gene with the largest `kWithin`; with several data sets, the gene whose smallest |kME| is the largest.
 #'
-#'   `plot()`: the tree, below it the modules' colours and, for those who cannot tell these apart, their numbers, each
-#'   below the widest run of its genes.
+#'   `plot()`: the tree, and below it the modules' colours and numbers.
 #'
-#'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns, of one block: `colors`,
-#'   `unmergedColors`, `MEs` in its order, `goodSamples`, `goodGenes`, `dendrograms`, `TOMFiles`, `blockGenes`,
-#'   `blocks`, `MEsOK`; for `plotDendroAndColors()` and all else that takes it. Of several data sets that of
-#'   `WGCNA::blockwiseConsensusModules()`, with `multiMEs`, a list with an element `data` for each set, in the place of
-#'   `MEs`.
+#'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns for one block, or with several data sets
+#'   the list of `WGCNA::blockwiseConsensusModules()`.
 #' @examples
 #' if (requireNamespace("WGCNA", quietly = TRUE)) {
 #'   set.seed(1)
@@ -111,16 +75,20 @@ within_modules <- function(colours, job) {
 #' @name gpuModules-methods
 NULL
 
+describe_modules <- function(x) {
+  sizes <- module_sizes(x)
+  paste0(n_of(length(sizes), if (is_of_sets(x)) "consensus module" else "module"), " of ", format_count(sum(sizes)),
+         " of ", n_of(length(x$labels), "gene"), ", ", describe_sets(x), "\n", method_title(x$method), ", ", x$type,
+         " network, ", power_words(unique(x$power)), ", ", x$TOMType, " topological overlap\n",
+         adjusted_line(attr(x, "adjusted"), x$method))
+}
+
 #' @rdname gpuModules-methods
 #' @method print gpuModules
 #' @export
 print.gpuModules <- function(x, ...) {
+  cat(describe_modules(x))
   sizes <- module_sizes(x)
-  several <- inherits(x, "gpuConsensusModules")
-  cat(n_of(length(sizes), if (several) "consensus module" else "module"), " of ", format_count(sum(sizes)), " of ",
-      n_of(length(x$labels), "gene"), ", ", describe_sets(x), "\n", method_title(x$method), ", ", x$type, " network, ",
-      power_words(unique(x$power)), ", ", x$TOMType, " topological overlap\n",
-      adjusted_line(attr(x, "adjusted"), x$method), sep = "")
   if (length(sizes)) print(sizes)
   invisible(x)
 }
@@ -132,7 +100,7 @@ module_sizes <- function(x) {
 }
 
 describe_sets <- function(x) {
-  if (!inherits(x, "gpuConsensusModules")) return(n_of(x$n_obs, "sample"))
+  if (!is_of_sets(x)) return(n_of(x$n_obs, "sample"))
   paste0(n_of(length(x$n_obs), "data set"), ": ", paste0(names(x$n_obs), " (", vapply(x$n_obs, n_of, "", "sample"), ")",
                                                          collapse = ", "))
 }
@@ -140,22 +108,42 @@ describe_sets <- function(x) {
 #' @rdname gpuModules-methods
 #' @export
 as.data.frame.gpuModules <- function(x, row.names = NULL, optional = FALSE, ...) {
-  several <- inherits(x, "gpuConsensusModules")
-  own <- if (several) {
-    c(kME = lapply(x$kME, own_kme, x), kWithin = x$kWithin)
-  } else {
-    list(kME = own_kme(x$kME, x), kWithin = x$kWithin)
-  }
-  frame <- c(list(gene = names(x$labels), module = unname(x$labels), colour = unname(x$colours)), lapply(own, unname))
-  as.data.frame(list2DF(frame), row.names = row.names)
+  kme <- if (is_of_sets(x)) lapply(x$kME, own_kme, x) else own_kme(x$kME, x)
+  by_set <- if (is_of_sets(x)) c(kME = kme, kWithin = x$kWithin) else list(kME = kme, kWithin = x$kWithin)
+  genes <- list(gene = names(x$labels), module = unname(x$labels), colour = unname(x$colours))
+  list2DF(c(genes, lapply(by_set, unname)))
 }
 
-# Of each gene the one with its own module.
+# The kME of each gene with its own module.
 own_kme <- function(kme, x) {
   own <- rep(NA_real_, length(x$labels))
   is_in <- which(x$labels > 0)
   own[is_in] <- kme[cbind(is_in, x$labels[is_in])]
   own
+}
+
+#' @rdname gpuModules-methods
+#' @method summary gpuModules
+#' @export
+summary.gpuModules <- function(object, ...) {
+  sizes <- module_sizes(object)
+  fractions <- if (is_of_sets(object)) c(explained = object$explained) else list(explained = object$explained)
+  fractions <- lapply(fractions, function(fraction) unname(fraction[names(sizes)]))
+  table <- list2DF(c(list(module = seq_along(sizes), colour = names(sizes), genes = unname(sizes)), fractions,
+                     list(hub = hubs_of(object, length(sizes)))))
+  new_summary(list(modules = table, unassigned = sum(object$labels == 0)), describe_modules(object), object)
+}
+
+hubs_of <- function(x, modules) {
+  strength <- if (is_of_sets(x)) {
+    do.call(pmin, c(lapply(unname(x$kME), function(kme) abs(own_kme(kme, x))), na.rm = TRUE))
+  } else {
+    x$kWithin
+  }
+  vapply(seq_len(modules), function(module) {
+    genes <- which(x$labels == module)
+    names(x$labels)[genes[which.max(strength[genes])]]
+  }, "")
 }
 
 # ---- to WGCNA
@@ -174,7 +162,7 @@ as_blockwiseModules <- function(modules, numeric = FALSE) {
     unmerged <- stats::setNames(match(unmerged, known, nomatch = 0L), names(unmerged))
   }
   grey <- if (numeric) "ME0" else "MEgrey"
-  several <- inherits(modules, "gpuConsensusModules")
+  several <- is_of_sets(modules)
   eigengenes <- if (several) {
     sets <- lapply(modules$eigengenes, function(own) list(data = eigengenes_by_label(own, modules, numeric)))
     list(multiMEs = WGCNA::consensusOrderMEs(sets, greyName = grey))

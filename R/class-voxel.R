@@ -47,7 +47,7 @@ toward <- function(affine) {
   by_rows <- missing(j) && nargs() - !missing(drop) == 3L
   if (!by_rows || !is.matrix(picked)) return(picked)
   mask <- attr(x, "mask", exact = TRUE)
-  if (is.null(mask) || sum(mask) != ncol(picked)) return(picked) # transposed, for example
+  if (is.null(mask) || sum(mask) != ncol(picked)) return(picked) # of a transpose, for example
   attr(picked, "mask") <- mask
   rows <- seq_len(nrow(x))
   if (all(diff(if (missing(i)) rows else rows[i]) == 1)) attr(picked, "tr") <- attr(x, "tr", exact = TRUE)
@@ -55,53 +55,48 @@ toward <- function(affine) {
   picked
 }
 
-#' @method print voxelMatrix
-#' @export
-print.voxelMatrix <- function(x, ...) {
+# False for what has lost its voxels, such as a transpose.
+knows_voxels <- function(x) {
   mask <- attr(x, "mask", exact = TRUE)
-  if (is.null(mask) || sum(mask) != ncol(x)) {
-    attr(x, "mask") <- NULL
-    return(invisible(print(unclass(x), ...)))
-  }
-  cat(describe_series(dim(x), mask), "\n", sep = "")
-  cifti <- attr(mask, "header")$cifti
-  if (!is.null(cifti)) print(cifti$models[c("structure", "kind", "count")], row.names = FALSE)
-  affine <- header_affine(attr(mask, "header"))
-  if (is.null(cifti) && !is.null(affine)) cat("affine ", show_affine(affine), "\n", sep = "")
-  invisible(x)
+  !is.null(mask) && sum(mask) == ncol(x)
 }
 
-describe_series <- function(size, mask) {
+describe_series <- function(x) {
+  mask <- attr(x, "mask", exact = TRUE)
+  tr <- attr(x, "tr", exact = TRUE)
   is_volume <- is.null(attr(mask, "header")$cifti)
-  paste0(n_of(size[1L], "time point"), " of ", format_count(size[2L]), " of ",
-         n_of(length(mask), if (is_volume) "voxel" else "grayordinate"),
+  paste0(n_of(nrow(x), "time point"), if (!is.null(tr)) paste0(" ", format(tr), " s apart"), " of ",
+         format_count(ncol(x)), " of ", n_of(length(mask), if (is_volume) "voxel" else "grayordinate"),
          if (is_volume) paste0(" (", show_size(dim(mask)), ")"))
 }
 
-# The summary of an ordinary matrix has a block for each column.
+#' @method print voxelMatrix
+#' @export
+print.voxelMatrix <- function(x, ...) {
+  if (!knows_voxels(x)) {
+    attr(x, "mask") <- NULL
+    return(invisible(print(unclass(x), ...)))
+  }
+  cat(describe_series(x), "\n", sep = "")
+  header <- attr(attr(x, "mask"), "header")
+  if (!is.null(header$cifti)) {
+    print(header$cifti$models[c("structure", "kind", "count")], row.names = FALSE)
+  } else if (!is.null(header_affine(header))) {
+    cat("affine ", show_affine(header_affine(header)), "\n", sep = "")
+  }
+  invisible(x)
+}
+
+# The summary of a matrix would have a block for each voxel.
 #' @rdname voxelMatrix
-#' @param object,x A matrix from `voxelMatrix()`, or for `print()` its summary.
-#' @param ... Graphical parameters for `plot()`; otherwise not used.
+#' @param object,x A matrix that `voxelMatrix()` returned.
+#' @param ... For `plot()`: graphical parameters. Otherwise not used.
 #' @method summary voxelMatrix
 #' @export
 summary.voxelMatrix <- function(object, ...) {
-  mask <- attr(object, "mask", exact = TRUE)
-  if (is.null(mask) || sum(mask) != ncol(object)) return(NextMethod())
+  if (!knows_voxels(object)) return(NextMethod())
   missing <- if (anyNA(object)) sum(is.na(object)) else 0
-  values <- if (length(object) > missing) range(object, na.rm = TRUE) else c(NA_real_, NA_real_)
-  structure(list(time_points = nrow(object), voxels = ncol(object), of = length(mask), tr = attr(object, "tr"),
-                 missing = missing, mean = mean(object, na.rm = TRUE), range = values,
-                 text = describe_series(dim(object), mask)), class = "summary.voxelMatrix")
-}
-
-#' @rdname voxelMatrix
-#' @param digits An integer: significant digits to print.
-#' @method print summary.voxelMatrix
-#' @export
-print.summary.voxelMatrix <- function(x, digits = 4L, ...) {
-  cat(x$text, if (!is.null(x$tr)) paste0(", ", format(x$tr), " s apart"), "\n", sep = "")
-  cat("values from ", format(x$range[1L], digits = digits), " to ", format(x$range[2L], digits = digits), ", mean ",
-      format(x$mean, digits = digits), if (x$missing > 0) paste0(", ", format_count(x$missing), " missing"), "\n",
-      sep = "")
-  invisible(x)
+  range <- if (length(object) > missing) range(object, na.rm = TRUE) else c(NA_real_, NA_real_)
+  new_summary(list(time_points = nrow(object), voxels = ncol(object), tr = attr(object, "tr"), missing = missing,
+                   mean = mean(object, na.rm = TRUE), range = range), describe_series(object), object)
 }

@@ -4,7 +4,7 @@ is_variables <- function(x) is.numeric(x) || is.logical(x)
 
 is_sparse <- function(x) isS4(x) && is(x, "sparseMatrix")
 
-is_network <- function(x) isS4(x) && (is(x, "gpuCorNetwork") || is(x, "gpuCorNetworkXY"))
+is_network <- function(x) isS4(x) && is(x, "gpuNetwork")
 
 # Data that are read block by block, in R (data-outside.R) or by the engine.
 is_outside <- function(x) inherits(x, c("gpuCorFile", "DelayedMatrix", "big.matrix"))

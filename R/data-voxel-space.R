@@ -72,8 +72,6 @@ show_affine <- function(affine) {
 
 VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
 
-is_voxels <- function(x) inherits(x, VOXEL_CLASS[1L])
-
 # The class of an image with a header. The callers set it: a function that did would copy the image.
 image_class <- function(img) {
   if (!is.null(attr(img, "header", exact = TRUE)) && length(dim(img)) > 2L) c("voxelImage", "array")

@@ -1,15 +1,14 @@
-# Pictures of sums over each variable's pairs, of fits of powers, and of windows.
+# Plots of sums over each variable's pairs.
 
 #' @rdname gpuConnectivity
-#' @param measure Of `plot()`: a column of `as.data.frame()`. `NULL`: the first power's connectivity, else the degree,
-#'   else the first map.
-#' @param coords Of `plot()`: `NULL`, or a numeric matrix of 2 or 3 columns with the position of each variable, such as
-#'   [voxelCoords()] returns, for a map. Positions on a grid, also a rotated one, are voxels: the map shows three slices
-#'   through the voxel with the highest value, which cross at the lines. Other positions, such as centers of regions,
-#'   are dots, seen from three sides. Columns that are named `x`, `y` and `z`, or have no names, are millimeters to the
-#'   right, to the front and upward (RAS), and the map has the letters L, R, P, A, I and S; left is on the left. Rows
-#'   with `NA` are left out.
-#' @param hubs Of `plot()`: how many hubs to show.
+#' @param measure For `plot()`: a column of `as.data.frame()`, or `NULL` for the first power's connectivity, else the
+#'   degree, else the first map.
+#' @param coords For `plot()`: `NULL`, or a numeric matrix of 2 or 3 columns with the position of each variable, such as
+#'   [voxelCoords()] returns, to draw a map. Positions on a grid, which may be rotated, are voxels: the map shows three
+#'   slices through the voxel with the highest value. Other positions, such as centers of regions, are dots, seen from
+#'   three sides. Columns named `x`, `y` and `z`, or without names, are millimeters in RAS orientation, and left is on
+#'   the left. Rows with `NA` are left out.
+#' @param hubs For `plot()`: a number: how many hubs to show.
 #' @export
 plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram"), measure = NULL, coords = NULL,
                                  hubs = 20, ...) {
@@ -21,7 +20,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   check_has_sums(x, type)
   frame <- as.data.frame(x)
   if (!nrow(frame)) fail("there is no variable to plot: 'x' has none")
-  name <- check_measure(measure, frame)
+  name <- shown_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
   values <- stats::setNames(frame[[name]], if (is.character(attr(frame, "row.names"))) row.names(frame))
   if (!is.null(coords)) coords <- check_coords(coords, length(values))
@@ -64,14 +63,6 @@ check_has_sums <- function(x, type) {
        "gpuConnectivity(power = ), or threshold =, density =, sums")
 }
 
-check_measure <- function(measure, frame) {
-  if (is.null(measure)) {
-    first <- c(grep("^power", names(frame)), grep("^degree", names(frame)), 1L)[1L]
-    return(names(frame)[first])
-  }
-  check_choice(measure, names(frame), "measure")
-}
-
 check_coords <- function(coords, n) {
   if (is.language(coords) || is.function(coords)) fail("'coords' must be a numeric matrix, not ", show_value(coords))
   coords <- as.matrix(coords)
@@ -82,23 +73,9 @@ check_coords <- function(coords, n) {
   coords
 }
 
-can_fit <- function(values) {
-  values <- values[is.finite(values)]
-  length(values) > 2L && all(values >= 0) && !is_constant(values)
-}
-
 check_can_fit <- function(values, name) {
   if (can_fit(values)) return(invisible())
   fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere; type = \"hubs\" shows the highest")
-}
-
-# The points and the line that pickPower() fits.
-scale_free_points <- function(values, breaks = 10) {
-  values <- values[is.finite(values)]
-  bins <- bin_connectivity(values, breaks)
-  line <- fit_shares(bins)
-  list(k = bins$k, share = bins$share, intercept = line$coefficients[[1L]], slope = line$coefficients[[2L]],
-       r_squared = fit_r_squared(line))
 }
 
 draw_fit <- function(values, name, ...) {
@@ -147,84 +124,4 @@ hubs_title <- function(n) if (n == 1) "The strongest hub" else paste("The", n, "
 draw_counts <- function(counted, ...) {
   draw_bars(counted$breaks, counted$counts, "pairs", list(xlab = counted$xname, main = "Coefficients"), ...)
   graphics::abline(v = 0, lty = 3L)
-}
-
-# ---- windows
-
-#' @rdname gpuCorWindows
-#' @param most Of `plot()`: rows of the carpet at most; more are averaged in as many blocks.
-#' @param main Of `plot()`: the title.
-#' @section Pictures: `plot()` draws a carpet: a column for each window, a row for each pair (`output = "dist"`: the
-#'   coefficient) or variable (`"network"`, `"connectivity"`: the degree), in the order of their means over the windows.
-#'   Of `"moments"` it draws the histograms of the pairs' means and standard deviations, or of the latter alone.
-#' @export
-plot.gpuCorWindows <- function(x, most = 500, main = "", ...) {
-  most <- check_whole(most, "most", 1, 1e4)
-  if (attr(x, "keep") == "moments") {
-    draw_moments(x, ...)
-    return(invisible(x))
-  }
-  carpet <- carpet_of(x, most)
-  draw_carpet(carpet, main, ...)
-  invisible(x)
-}
-
-# list(values: rows x windows, the row of the highest mean first; time, unit, limits, colours, title, rows).
-carpet_of <- function(x, most) {
-  of_pairs <- attr(x, "keep") == "dist"
-  values <- if (of_pairs) {
-    unclass(x)[drawn_places(nrow(x), 20000), , drop = FALSE]
-  } else if (attr(x, "keep") == "connectivity") {
-    x$degree
-  } else {
-    vapply(unclass(x), function(net) as.numeric(unlist(degrees_of_network(net))), numeric(attr(x, "Size")))
-  }
-  values <- matrix(as.vector(values), ncol = count_windows(x))
-  values <- values[order(-rowMeans(values, na.rm = TRUE)), , drop = FALSE]
-  n <- if (of_pairs) nrow(x) else nrow(values)
-  values <- reduce_rows(values, most)
-  windows <- attr(x, "windows")
-  list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
-       xlab = paste("centre of the window:", time_title(windows)),
-       ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
-       limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
-       colours = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
-}
-
-# The title of an axis of windows' centres.
-time_title <- function(windows) {
-  if (is.null(windows$time)) return("observation")
-  paste0("time", if (!is.null(attr(windows, "unit"))) paste0(" (", attr(windows, "unit"), ")"))
-}
-
-draw_carpet <- function(carpet, main, ...) {
-  rows <- nrow(carpet$values)
-  half <- if (length(carpet$time) > 1L) diff(carpet$time[1:2]) / 2 else 0.5
-  span <- range(carpet$time) + c(-half, half)
-  old <- graphics::par(mar = c(3.8, 3, 3.2, 4.2))
-  on.exit(graphics::par(old))
-  graphics::plot.default(span, c(0.5, rows + 0.5), type = "n", xaxs = "i", yaxs = "i", yaxt = "n", ann = FALSE, ...)
-  draw_cells(carpet$values, carpet$limits, carpet$colours, span, c(0.5, rows + 0.5))
-  graphics::box()
-  title_at("main", main, TITLE_LINE)
-  title_at("xlab", carpet$xlab, 2.2)
-  title_at("ylab", carpet$ylab, 1)
-  draw_key(carpet$limits, carpet$colours, carpet$title)
-}
-
-draw_moments <- function(x, ...) {
-  sd <- if (isS4(x$sd)) x$sd@x else as.vector(x$sd)
-  draw_sd <- function(...) {
-    values <- sd[drawn_places(length(sd))]
-    draw_histogram(values, pretty(range(0, values, na.rm = TRUE), 40L), "pairs", length(sd),
-                   list(xlab = "sd over the windows", main = n_of(length(sd), "pair")), ...)
-  }
-  if (isS4(x$sd)) return(draw_sd(...))
-  draw_mean <- function(...) {
-    values <- as.vector(x$mean)[drawn_places(length(x$mean))]
-    draw_histogram(values, seq(-1, 1, length.out = 81L), "pairs", length(x$mean),
-                   list(xlab = "mean over the windows", main = n_of(length(x$mean), "pair")), ...)
-    graphics::abline(v = 0, lty = 3L)
-  }
-  draw_panels(list(mean = draw_mean, sd = draw_sd), "auto", ...)
 }

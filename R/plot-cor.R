@@ -1,15 +1,12 @@
-# Pictures of coefficients of all pairs, and of topological overlap.
+# Plots of coefficients of all pairs, and of topological overlap.
 
 #' @rdname gpuCor-class
-#' @param type Which panel to draw: of `gpuCor` a `"histogram"` of all coefficients, or a `"heatmap"` of the matrix with
-#'   its variables in the order of a tree by average linkage of `1 - r`. `"auto"`: both side by side, or the histogram
-#'   alone where there are more than `most` variables.
-#' @param most The most variables that a heat map is drawn of.
-#' @section Pictures: `plot()` uses package graphics alone; colours are told apart without red and green, and missing
-#'   coefficients are light grey. Of more than 200,000 values a histogram is drawn by as many of them, spread evenly,
-#'   its counts being those of all. With `type` other than `"auto"` there is one panel, `par()` stays as it is, and
-#'   `...` are graphical parameters such as `main` and `xlab`. Where ggplot2 is installed, `ggplot2::autoplot()` draws
-#'   the same (one panel) and `ggplot2::fortify()`, and so `ggplot2::ggplot()`, takes the objects by their
+#' @param type For `plot()`: `"histogram"` of all coefficients; `"heatmap"` of the matrix, ordered by hierarchical
+#'   clustering; or `"auto"`, both, without the heat map if there are more than `most` variables.
+#' @param most A number: the max number of variables in a heat map.
+#' @section Plots: `plot()` uses package graphics, with colors that do not depend on telling red from green. Missing
+#'   coefficients are light gray. Histograms of more than 200,000 values are drawn from a sample. With `type` other than
+#'   `"auto"` there is one panel, and `...` are graphical parameters such as `main`. For ggplot2, use
 #'   `as.data.frame()`.
 #' @export
 plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap"), most = 1000, ...) {
@@ -68,17 +65,17 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 
 # ---- topological overlap
 
-#' Picture of topological overlap
+#' Plot of topological overlap
 #'
-#' The matrix of overlaps with its variables in the order of a tree, and the tree above: WGCNA's `TOMplot()`. Modules
-#' are the dark squares on the diagonal, branches of the tree.
+#' The matrix of overlaps, ordered by hierarchical clustering, below its tree, as WGCNA's `TOMplot()` draws it. Modules
+#' are dark squares on the diagonal.
 #'
-#' The tree is by average linkage of one less the overlap. Overlaps are mostly small: colours go with their square root,
-#' and the key has the overlaps themselves.
+#' The tree is made from `1 - overlap` by average linkage. Most overlaps are small: colors follow their square roots,
+#' and the key shows the overlaps themselves.
 #'
-#' @param x An object of class `gpuTOM`: a `dist` whose values are overlaps, 1 for the most alike.
-#' @param most The most variables to draw: a tree takes time that grows with their square, and more are not seen.
-#' @param tree `NULL`, or the tree if it has been made: what [stats::hclust()] returns.
+#' @param x An object of class `gpuTOM`.
+#' @param most A number: the max number of variables to draw.
+#' @param tree `NULL`, or a tree that [stats::hclust()] returned.
 #' @param main The title.
 #' @param ... Not used.
 #' @return `x`, invisibly.
@@ -86,14 +83,9 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 #' @references Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC
 #'   Bioinformatics* 9, 559.
 #' @examples
-#' # overlaps of 30 variables, by hand
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 30), 40) + matrix(rnorm(40 * 3), 40)[, rep(1:3, 10)]
-#' a <- abs(cor(x))^4
-#' diag(a) <- 0
-#' k <- rowSums(a)
-#' overlap <- (a %*% a + a) / (outer(k, k, pmin) + 1 - a)
-#' plot(structure(overlap[lower.tri(overlap)], Size = 30L, class = c("gpuTOM", "dist")))
+#' plot(gpuTOM(x, power = 4))
 #' @export
 plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap", ...) {
   most <- check_whole(most, "most", 2, 20000)

@@ -70,7 +70,7 @@ draw_slice <- function(map, view, across, up) {
 }
 
 # The voxel that each pixel of the plane through the peak is in: list(colours: NA outside all voxels, top row first;
-# edges: left, right, bottom, top). A side of a voxel is a whole number of pixels, some 300 in all.
+# edges: left, right, bottom, top). The side of a voxel is an integer number of pixels; a view has some 300.
 slice_of <- function(map, view) {
   side <- min(sqrt(colSums(map$grid$steps^2)))
   pixel <- side / ceiling(300 * side / max(map$high - map$low))

@@ -22,28 +22,10 @@ plot_tree <- function(tree, main, ylab) {
   n <- length(tree$order)
   graphics::plot.default(c(0.5, n + 0.5), range(tree$height), type = "n", xaxt = "n", xaxs = "i", xlab = "", bty = "n",
                          ylab = ylab, main = main)
-  lines <- tree_lines(tree)
-  graphics::segments(lines$x0, lines$y0, lines$x1, lines$y1, lwd = if (n > 500) 0.5 else 1)
-}
-
-# Each join: two uprights and what joins them. A leaf hangs a little below its join.
-tree_lines <- function(tree) {
-  place <- order(tree$order)
-  hang <- 0.02 * diff(range(tree$height))
-  n <- nrow(tree$merge)
-  x <- matrix(0, n, 2L)
-  y <- matrix(0, n, 2L)
-  middle <- numeric(n)
-  for (join in seq_len(n)) { # those that are joined come before
-    for (side in 1:2) {
-      part <- tree$merge[join, side]
-      x[join, side] <- if (part < 0) place[-part] else middle[part]
-      y[join, side] <- if (part < 0) tree$height[join] - hang else tree$height[part]
-    }
-    middle[join] <- mean(x[join, ])
-  }
   top <- tree$height
-  list(x0 = c(x, x[, 1L]), y0 = c(y, top), x1 = c(x, x[, 2L]), y1 = c(top, top, top))
+  joins <- tree_joins(tree, 0.02 * diff(range(top)))
+  x <- joins$x
+  graphics::segments(c(x, x[, 1L]), c(joins$low, top), c(x, x[, 2L]), c(top, top, top), lwd = if (n > 500) 0.5 else 1)
 }
 
 # Genes in the order of the tree, their modules' colours, and below each module's number.
@@ -62,10 +44,10 @@ plot_bar <- function(x) {
   plot_numbers(runs$values, (start + end + 1) / 2, runs$lengths)
 }
 
-# What of the bar's panel is below it, for numbers.
+# The fraction of the panel below the bar, for numbers.
 BAR_BOTTOM <- 0.5
 
-# Of each module, below the widest of its runs; numbers that would overlap stand side by side, as long as there is room.
+# The number of each module below its widest run; numbers that would overlap stand side by side if they fit.
 plot_numbers <- function(module, middle, width) {
   widest <- order(-width)
   widest <- widest[module[widest] > 0]
@@ -80,7 +62,7 @@ plot_numbers <- function(module, middle, width) {
   graphics::text(place, 0.12, module[widest], cex = cex, xpd = NA)
 }
 
-# Ascending places, moved by the least squares that it takes to be `room` apart, within the range.
+# Ascending positions, moved by least squares to be `room` apart within the range.
 side_by_side <- function(place, room, range) {
   step <- room * (seq_along(place) - 1)
   place <- stats::isoreg(place - step)$yf + step

@@ -1,18 +1,15 @@
-# Pictures of networks.
+# Plots of networks.
 
 #' @rdname gpuCorNetwork-class
-#' @param type Which panel to draw: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of
-#'   the edges, or the `"layout"` of the graph, which takes package igraph. `"auto"`: all of them, the layout only of
-#'   networks of up to `most` variables with edges.
-#' @param most The most variables with edges of a network whose layout is drawn.
-#' @param labels How many of the best connected variables to name in the layout, as far as there is room.
-#' @section Pictures: `plot()` uses package graphics, and igraph for the layout (by Fruchterman and Reingold, with an
-#'   own seed; the session's random numbers go on as if nothing had happened). Positive edges are blue, negative ones
-#'   vermilion, stronger ones thicker; the area of a dot goes with its degree. Variables without an edge are not in the
-#'   layout. With `type` other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
-#'   Where ggplot2 is installed, `ggplot2::autoplot()` draws the panels `"degree"` and `"weight"`.
+#' @param type For `plot()`: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
+#'   edges, the `"layout"` of the graph (needs package igraph), or `"auto"`, all of them.
+#' @param most A number: the max number of variables with edges in a layout.
+#' @param labels A number: how many of the best connected variables to name in the layout, if they fit.
+#' @section Plots: in a layout (Fruchterman and Reingold) positive edges are blue, negative ones vermilion, and stronger
+#'   ones thicker. The area of a dot is proportional to its degree. Variables without an edge are left out. With `type`
+#'   other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
 #' @export
-plot.gpuCorNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), most = 300, labels = 20, ...) {
+plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), most = 300, labels = 20, ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
                  layout = function(...) draw_layout(x, labels, ...))
   type <- check_panel(type, names(panels))
@@ -36,10 +33,6 @@ plot.gpuCorNetwork <- function(x, type = c("auto", "degree", "weight", "layout")
   invisible(x)
 }
 
-#' @rdname gpuCorNetwork-class
-#' @export
-plot.gpuCorNetworkXY <- plot.gpuCorNetwork
-
 check_layout <- function(size, most) {
   need_cran_package("igraph", "type = \"layout\"")
   if (size == 0) fail("the network has no edge, and no layout")
@@ -47,14 +40,6 @@ check_layout <- function(size, most) {
     fail("a layout of ", format_count(size), " variables with edges would be a hairball; 'most' is ",
          format_count(most), ": raise it, or ask for fewer edges")
   }
-}
-
-# How many edges each variable has: one vector, or those of x and of y.
-degrees_of_network <- function(net) {
-  ends <- network_ends(net)
-  rows <- tabulate(ends$from, nrow(net))
-  columns <- tabulate(ends$to, ncol(net))
-  if (is(net, "gpuCorNetwork")) list(rows + columns) else list(x = rows, y = columns)
 }
 
 degree_counts <- function(degree) {
@@ -133,7 +118,7 @@ edge_widths <- function(weight) {
 }
 
 draw_layout <- function(net, labels, main = "", ...) {
-  graph <- graph_of(net)
+  graph <- graph_of(net, value_name(net))
   degree <- igraph::degree(graph)
   graph <- igraph::induced_subgraph(graph, which(degree > 0))
   degree <- unname(degree[degree > 0])

@@ -1,7 +1,6 @@
-# What all pictures have in common: colours that are told apart without red and green, axes, labels that do not
-# overlap, samples of what is too much to be drawn.
+# Helpers of all plots: colors that do not depend on telling red from green, axes, labels that do not overlap, samples.
 
-# Okabe and Ito's blue and vermilion: what is positive, and what is negative or stands out.
+# Okabe and Ito's blue (positive) and vermilion (negative, or highlighted).
 BLUE <- "#0072B2"
 VERMILION <- "#D55E00"
 FAINT <- "grey70"
@@ -9,10 +8,10 @@ FAINT <- "grey70"
 diverging <- function(n = 101L) grDevices::hcl.colors(n, "Blue-Red 3")
 sequential <- function(n = 101L) rev(grDevices::hcl.colors(n, "Blues 3"))
 
-# Values that a picture is made of at most.
+# Max number of values in a plot.
 MOST_DRAWN <- 2e5
 
-# Up to `most` places among n, spread evenly and in step with no pattern: as density.R has its columns.
+# Up to `most` positions among n, spread evenly and in step with no pattern.
 drawn_places <- function(n, most = MOST_DRAWN) {
   if (n <= most) return(seq_len(n))
   floor((seq_len(most) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
@@ -27,10 +26,10 @@ with_panels <- function(rows, columns, code) {
   invisible()
 }
 
-# An argument `type` of a method that draws all its panels unless told which.
+# The argument `type` of a method that draws all its panels by default.
 check_panel <- function(type, panels) check_choice(type, c("auto", panels), "type")
 
-# The panels of a list that are wanted, each a function of the graphical parameters.
+# panels: a named list of functions of graphical parameters; type: the name of one, or "auto" for all.
 draw_panels <- function(panels, type, ..., columns = length(panels)) {
   if (type != "auto") return(invisible(panels[[type]](...)))
   with_panels(ceiling(length(panels) / columns), columns, for (panel in panels) panel(...))
@@ -77,7 +76,7 @@ title_size <- function(what, text) {
 # A line between the title and the plot.
 note <- function(text) graphics::mtext(text, 3L, 0.3, cex = 0.75 * graphics::par("cex"))
 
-# Counts as they can stand at an axis: 1, 2, ... million.
+# The unit of counts at an axis: 1, thousands, ...
 count_unit <- function(largest) {
   units <- c(1, 1e3, 1e6, 1e9)
   names(units) <- c("", " (thousands)", " (millions)", " (billions)")
@@ -94,7 +93,7 @@ log_ticks <- function(values) {
   signif(10^exponents, 1L)
 }
 
-# Of counts: whole numbers, with 1 where the axis begins there.
+# Ticks of counts: integers, with 1 if the axis begins there.
 count_ticks <- function(values) {
   ticks <- log_ticks(values)
   sort(unique(c(if (min(values) <= 1) 1, ticks[ticks == round(ticks) & ticks >= 1])))
@@ -112,7 +111,7 @@ draw_histogram <- function(values, breaks, what, total, parameters, ...) {
   draw_bars(breaks, found$counts / max(1, length(values)) * total, what, parameters, ...)
 }
 
-# Whole numbers, where they are counts and not thousands of them.
+# Integers, if the unit is one.
 bar_ticks <- function(top, unit) {
   ticks <- pretty(c(0, top), 5L)
   if (unit == 1) ticks[ticks == round(ticks)] else ticks
@@ -205,9 +204,9 @@ name_cells <- function(side, names, size) {
 
 # ---- labels of points
 
-# Where labels of some of the points can stand, those first in order first: a list of x and y, the middle of each label,
-# NA where there is no room, and of half their widths and heights. No label covers another one or part of a point;
-# radius, in inches, is that of each point.
+# Positions for labels of some of the points: list(x, y: the middle of each label, NA where none fits; wide, high: half
+# their sizes). Earlier labels take precedence. No label covers another one or part of a point. radius: of each point,
+# in inches.
 place_labels <- function(which, labels, x, y, radius, cex) {
   usr <- graphics::par("usr")
   inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
@@ -260,26 +259,30 @@ order_by_tree <- function(d) {
   linkage(d, method = "average")
 }
 
-# As lines over places 1, 2, ...: also of thousands of leaves, for which plot() of a dendrogram recurses too deep.
+# The joins of a tree over positions 1, 2, ...: list(x, low), matrices with a row for each join and a column for each of
+# its two parts. Leaves end `hang` below their join. plot() of a dendrogram recurses too deep for thousands of leaves.
+tree_joins <- function(tree, hang) {
+  leaf <- order(tree$order)
+  n <- nrow(tree$merge)
+  x <- low <- matrix(0, n, 2L)
+  middle <- numeric(n)
+  for (join in seq_len(n)) { # its parts come before
+    part <- tree$merge[join, ]
+    x[join, ] <- ifelse(part < 0, leaf[abs(part)], middle[abs(part)])
+    low[join, ] <- ifelse(part < 0, tree$height[join] - hang, tree$height[abs(part)])
+    middle[join] <- mean(x[join, ])
+  }
+  list(x = x, low = low)
+}
+
 draw_tree <- function(tree, ylab) {
   n <- length(tree$order)
-  leaf <- match(seq_len(n), tree$order)
-  at <- numeric(n - 1L)
-  ends <- matrix(0, n - 1L, 4L)
-  for (k in seq_len(n - 1L)) {
-    children <- tree$merge[k, ]
-    x <- ifelse(children < 0, leaf[abs(children)], at[abs(children)])
-    low <- ifelse(children < 0, 0, tree$height[abs(children)])
-    at[k] <- mean(x)
-    ends[k, ] <- c(x, low)
-  }
-  # Leaves hang a little: lines down to 0 would be a black field.
-  hang <- 0.04 * diff(range(tree$height, min(tree$height) - 1e-3))
-  lowest <- ifelse(tree$merge < 0, tree$height - hang, ends[, 3:4])
-  graphics::plot.default(c(0.5, n + 0.5), range(lowest, tree$height), type = "n", xaxs = "i", axes = FALSE, ann = FALSE)
+  top <- tree$height
+  joins <- tree_joins(tree, 0.04 * diff(range(top, min(top) - 1e-3))) # lines down to 0 would be a black field
+  graphics::plot.default(c(0.5, n + 0.5), range(joins$low, top), type = "n", xaxs = "i", axes = FALSE, ann = FALSE)
   graphics::title(ylab = ylab, line = 3.4)
   graphics::axis(2L, las = 1)
   width <- if (n > 500L) 0.5 else 1
-  graphics::segments(ends[, 1L], tree$height, ends[, 2L], tree$height, lwd = width)
-  for (side in 1:2) graphics::segments(ends[, side], lowest[, side], ends[, side], tree$height, lwd = width)
+  graphics::segments(joins$x[, 1L], top, joins$x[, 2L], top, lwd = width)
+  for (side in 1:2) graphics::segments(joins$x[, side], joins$low[, side], joins$x[, side], top, lwd = width)
 }

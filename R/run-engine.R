@@ -137,7 +137,7 @@ count_observations <- function(x, y, method, use, settings) {
 
 dist_attributes <- function(x, method, call) {
   list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
-       diagonal = NULL, call = call, class = c("gpuCor", "dist"))
+       diagonal = NULL, call = call, class = c("gpuCor", "allPairs", "dist"))
 }
 
 matrix_attributes <- function(rows, columns) {

@@ -282,10 +282,7 @@ edge_tests <- function(r, tests, at, threads) {
   c(of_groups, list(p.value = p, fdr = pmin(adjusted, tests$most)))
 }
 
-# The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.
-SAME_COEFFICIENT <- 1e-6
-
-two_sided <- function(z) 2 * stats::pnorm(-abs(z))
+# ---- definitions
 
 # Returns the max number of observations with exact p values, as far as the engine has them. 0: p values are Student's t
 # or normal.
@@ -297,3 +294,16 @@ most_exact <- function(exact, method, design) {
 # Max number of observations with exact p values by default. Kendall's normal approximation has sizes from 0.02 to 0.08
 # at a level of 0.05 below 10 observations; for Spearman's rho this is the engine's limit.
 EXACT_UNTOLD <- 14
+
+# The same observations in another order have the same coefficient, but for roundings, on a GPU in single precision.
+SAME_COEFFICIENT <- 1e-6
+
+two_sided <- function(z) 2 * stats::pnorm(-abs(z))
+
+# p values adjusted for all pairs, in the order of found$p.value. values: what the maxima are of.
+adjusted_differences <- function(maxima, p, values, sign, threads = 1L) {
+  .Call(r_adjusted, p, values, sort(maxima), constant(sign), SAME_COEFFICIENT, FALSE, threads)
+}
+
+# The maxima of permutations are of t with random effects, and otherwise of tanh(difference).
+permuted_values <- function(found, is_random) if (is_random) found$statistic else tanh(found$difference)

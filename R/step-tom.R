@@ -40,5 +40,5 @@ tom_of_all <- function(x, rule, method, use, output, settings, call) {
 tom_attributes <- function(x, method, rule, call) {
   attributes <- dist_attributes(x, method, call)
   attributes$class <- NULL
-  c(attributes, rule$names, list(class = c("gpuTOM", "dist")))
+  c(attributes, rule$names, list(class = c("gpuTOM", "allPairs", "dist")))
 }

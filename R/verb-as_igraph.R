@@ -1,28 +1,21 @@
 #' A network as a graph of igraph
 #'
-#' All variables become vertices, those without an edge too, and every edge keeps its coefficient.
-#' `igraph::graph_from_data_frame(as.data.frame(net))` would lose the variables that have no edge, and the weights.
+#' `as_igraph()` converts a network to a graph. All variables become vertices, also those without an edge.
 #'
-#' Methods that look for communities take weights that are not negative: Louvain's and Leiden's refuse others, and
-#' shortest paths with them have no meaning. So `weight` is the size of the coefficient, whatever its sign, and `r` the
-#' coefficient itself. Where only edges of one sign are to join communities, leave out the others:
-#' `igraph::delete_edges(g, igraph::E(g)[r < 0])`, or ask for the network with `sign = "positive"`. For paths, which
-#' take a weight to be a length, `igraph::E(g)$weight <- 1 - igraph::E(g)$weight`.
+#' Edges have two attributes. `weight` is the absolute coefficient, because methods that find communities, such as
+#' Louvain's and Leiden's, need weights that are not negative. `r` is the coefficient itself. To drop edges of one sign,
+#' use `igraph::delete_edges(g, igraph::E(g)[r < 0])`, or ask for a network with `sign = "positive"`. Shortest paths
+#' take a weight as a length: set `igraph::E(g)$weight <- 1 - igraph::E(g)$weight` first.
 #'
-#' For tidygraph: `tidygraph::as_tbl_graph(as_igraph(net))`. For ggraph, Cytoscape (`RCy3`) and others that take graphs
-#' of igraph: `as_igraph(net)`.
+#' For tidygraph use `tidygraph::as_tbl_graph(as_igraph(net))`. ggraph and Cytoscape (`RCy3`) take graphs of igraph.
 #'
-#' igraph's own `graph_from_adjacency_matrix()` takes a network, too, and loses the signs; its
-#' `graph_from_incidence_matrix()` does not take a network of `x` against `y`, but `as(net, "dgCMatrix")`.
-#'
-#' @param net What [gpuCorNetwork()] or [gpuCorCompare()] returns with `output = "matrix"`, or [gpuTOM()] with `output =
-#'   "network"`; or a sparse matrix of package Matrix, such as a part of a network, `net[i, i]`, or a power, `net^6`.
-#' @return An undirected graph of package igraph. Vertices have the attribute `name` where the columns have names, in
-#'   the order of the columns; edges have `weight`, the size of the coefficient, and `r`, with its sign (`difference`
-#'   for a network of differences, `overlap` for one of overlaps, `value` for a plain sparse matrix). Of a network of
-#'   `x` against `y`, and of a sparse matrix that is not symmetric, the graph is bipartite: the vertex attribute `type`
-#'   is `FALSE` for columns of `x` and `TRUE` for those of `y`, which follow; where both have a name, the names are
-#'   preceded by `x.` and `y.`. Entries on the diagonal of a symmetric matrix are ignored.
+#' @param net A network of [gpuCorNetwork()], [gpuCorCompare()] or [gpuTOM()], or a sparse matrix of package Matrix,
+#'   such as a part of a network, `net[i, i]`, or a power, `net^6`.
+#' @return An undirected graph of package igraph. Vertices have the attribute `name` if the columns have names. Edges
+#'   have `weight` and `r` (`difference` for a network of differences, `overlap` for a network of overlaps, `value` for
+#'   a plain sparse matrix). A network of `x` against `y`, or a sparse matrix that is not symmetric, gives a bipartite
+#'   graph: the vertex attribute `type` is `FALSE` for columns of `x` and `TRUE` for columns of `y`. If both sides share
+#'   names, names begin with `x.` and `y.`. The diagonal of a symmetric matrix is ignored.
 #' @section Errors: without package igraph; anything but a network or a sparse matrix.
 #' @seealso [gpuCorNetwork-class]
 #' @examples
@@ -37,10 +30,10 @@
 as_igraph <- function(net) {
   if (!is_network(net) && !is_sparse(net)) {
     fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L],
-         graph_way_out(net))
+         if (is.data.frame(net)) "; igraph::graph_from_data_frame(net, FALSE, vertices = colnames(x)) takes edges")
   }
   need_cran_package("igraph", "as_igraph()")
-  graph_of(if (is_network(net)) net else plain_network(net))
+  graph_of(if (is_network(net)) net else plain_network(net), value_name(net))
 }
 
 # A plain sparse matrix in one of the two classes that networks extend, without its diagonal where it is symmetric.
@@ -50,49 +43,4 @@ plain_network <- function(net) {
   net <- Matrix::forceSymmetric(as(net, "generalMatrix"), "U")
   Matrix::diag(net) <- 0
   Matrix::drop0(net)
-}
-
-# The function that makes a graph of other things: of edges, of files, and of dense matrices.
-graph_way_out <- function(net) {
-  if (inherits(net, "gpuCorNetworkFile")) {
-    return(paste0("; of a file igraph::graph_from_adjacency_matrix(as(HDF5Array::H5SparseMatrix(net$file, \"X\"), ",
-                  "\"dgCMatrix\"), \"undirected\", weighted = TRUE) makes a graph, if it fits into memory"))
-  }
-  if (is.data.frame(net)) {
-    return(paste0("; edges in a data frame become a graph by igraph::graph_from_data_frame(edges, FALSE, vertices = ",
-                  "colnames(x))"))
-  }
-  if (length(dim(net)) != 2L || nrow(net) != ncol(net)) return(NULL)
-  paste0("; a symmetric matrix becomes a graph by ",
-         "igraph::graph_from_adjacency_matrix(net, \"undirected\", weighted = TRUE, diag = FALSE)")
-}
-
-# Attributes are given with the edges: to set one later copies all of them.
-graph_of <- function(net) {
-  symmetric <- is(net, "dsCMatrix")
-  size <- dim(net)
-  graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
-  names <- vertex_names(net@Dimnames, size, symmetric)
-  if (!is.null(names)) graph <- igraph::set_vertex_attr(graph, "name", value = names)
-  if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
-  ends <- network_ends(net)
-  edges <- rbind(ends$from, ends$to + if (symmetric) 0 else size[1L])
-  igraph::add_edges(graph, edges, attr = stats::setNames(list(abs(net@x), net@x), c("weight", value_name(net))))
-}
-
-# The row and the column of each entry, by number.
-network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))
-
-# The name of the entries of a network, or of a plain sparse matrix.
-value_name <- function(net) {
-  if (!is_network(net)) return("value")
-  if (is(net, "gpuCorDifference")) "difference" else if (is(net, "gpuTOMNetwork")) "overlap" else "r"
-}
-
-vertex_names <- function(names, size, symmetric) {
-  if (symmetric) return(names[[1L]])
-  if (is.null(names[[1L]]) && is.null(names[[2L]])) return(NULL)
-  for (side in 1:2) if (is.null(names[[side]])) names[[side]] <- as.character(seq_len(size[side]))
-  if (anyDuplicated(unlist(names))) names <- Map(paste0, c("x.", "y."), names)
-  unlist(names, use.names = FALSE)
 }

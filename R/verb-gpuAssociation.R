@@ -82,7 +82,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
     own <- c(list(x, traits, method, use, precision = precision, min_obs = min_obs, assay = assay, control = control),
              mget(ADJUSTMENT))
     tested <- new_association(said_of_traits(do.call(gpuCorTest, own, quote = TRUE)))
-    return(if (output == "matrix") tested else new_associated(as.data.frame(tested), method))
+    return(if (output == "matrix") tested else structure(as.data.frame(tested), method = method))
   }
   if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
   if (identical(df, "bartlett")) {
@@ -93,7 +93,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   said_of_traits({
     task <- network_task(x, traits, check_criterion(given), "absolute", use, method, settings, takes_subjects = FALSE)
     task$min_obs <- min_obs
-    new_associated(significant_pairs(task), method, given)
+    structure(significant_pairs(task), method = method)
   })
 }
 
@@ -105,12 +105,6 @@ said_of_traits <- function(code) {
     warning(words(w), call. = FALSE)
     invokeRestart("muffleWarning")
   })
-}
-
-# A data frame that knows of what it is, for summary(); given: the argument that said which pairs are in it. How many
-# there are, as some rows of a data frame keep its attributes.
-new_associated <- function(frame, method, given = list()) {
-  structure(frame, method = method, chosen = c(given, pairs = nrow(frame)), class = c("gpuAssociated", "data.frame"))
 }
 
 # ---- traits
@@ -251,36 +245,14 @@ count_tests <- function(rows, task, one_by_one) {
 
 new_association <- function(test) {
   p <- test$p.value
-  tests <- sum(!is.na(test$coefficient))
+  tests <- sum(!is.na(test$r))
   adjusted <- structure(stats::p.adjust(p, "BH", tests), dim = dim(p), dimnames = dimnames(p))
   common <- length(test$n) > 0L && all(test$n == test$n[1L])
   df <- test$df
   if (is.null(df) && is_t_distributed(test$method)) df <- test$n - measure_of(test$method)$df_taken
-  structure(list(r = test$coefficient, statistic = test$statistic, p.value = p, fdr = adjusted,
+  structure(list(r = test$r, statistic = test$statistic, p.value = p, fdr = adjusted,
                  n = if (common) test$n[1L] else test$n,
                  df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df,
-                 tests = tests, method = test$method), class = "gpuAssociation",
+                 tests = tests, method = test$method), class = c("gpuAssociation", "gpuTests", "gpuCorResult"),
             adjusted = attr(test, "adjusted"))
-}
-
-#' @rdname gpuAssociation
-#' @param row.names,optional As in [base::as.data.frame()].
-#' @export
-as.data.frame.gpuAssociation <- function(x, row.names = NULL, optional = FALSE, ...) {
-  at <- order(x$p.value, -abs(x$r))
-  pairs <- arrayInd(at, dim(x$r))
-  edges <- name_edges(pairs[, 1L], pairs[, 2L], x$r[at], rownames(x$r), colnames(x$r))
-  frame <- list2DF(c(edges, list(statistic = x$statistic[at], p.value = x$p.value[at], fdr = x$fdr[at])))
-  structure(frame, tests = x$tests, adjusted = attr(x, "adjusted"))
-}
-
-#' @rdname gpuAssociation
-#' @param digits Significant digits to print.
-#' @method print gpuAssociation
-#' @export
-print.gpuAssociation <- function(x, digits = 4L, ...) {
-  cat(method_title(x$method), " of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"), ", ",
-      n_of(x$tests, "test"), adjusted_phrase(attr(x, "adjusted"), x$method, x$n, x$df), "; smallest p:\n", sep = "")
-  print(utils::head(as.data.frame(x), 6L), digits = digits, row.names = FALSE)
-  invisible(x)
 }

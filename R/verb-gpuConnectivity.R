@@ -110,8 +110,6 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
 
 # ---- what is wanted
 
-map_names <- c("mean", "z", "icc", "eigenvector")
-
 check_maps <- function(maps) {
   wrong <- if (is.character(maps)) !all(maps %in% map_names) else !is.null(maps)
   if (wrong) fail("'maps' must be some of ", paste0('"', map_names, '"', collapse = ", "), ", not ", show_value(maps))
@@ -263,97 +261,3 @@ edge_sums <- function(task) {
     edges[c("n_obs", "x_flags", "y_flags")])
 }
 
-# ---- the result
-
-new_connectivity <- function(sums, task, wanted, breaks) {
-  labels <- colnames(task$x)
-  values <- task$criterion$value
-  named <- function(values) if (is.null(labels)) values else stats::setNames(values, labels)
-  by_level <- function(m) {
-    if (length(values) <= 1L) return(named(as.vector(m)))
-    structure(m, dim = c(ncol(task$x), length(values)),
-              dimnames = list(labels, vapply(values, format, "", digits = 15)))
-  }
-  result <- list()
-  if (!is.null(sums$threshold)) {
-    degree <- by_level(sums$degree)
-    result <- list(degree = degree, strength = by_level(sums$strength), threshold = threshold_of(sums$threshold),
-                   edges = unname(colSums(as.matrix(degree))) / if (is.null(task$y)) 2 else 1)
-  }
-  if (length(wanted$power)) {
-    dimnames(sums$soft) <- list(labels, paste0("power", wanted$power))
-    result$soft <- sums$soft
-  }
-  for (map in summed_maps(wanted)) result[[map]] <- named(sums[[map]])
-  if ("eigenvector" %in% wanted$maps) result$eigenvector <- by_level(sums$eigenvector)
-  if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, task$method)
-  structure(c(result, list(pairs = task$pairs, n_obs = sums$n_obs, method = task$method, sign = task$sign,
-                           type = wanted$type, power = wanted$power)), class = "gpuConnectivity",
-            adjusted = adjustment_of(task$settings, task$x))
-}
-
-# As hist() makes it, but for bins closed to the left.
-histogram_object <- function(counts, breaks, method) {
-  counts <- colSums(matrix(counts, ncol = breaks))
-  edges <- seq(-1, 1, length.out = breaks + 1)
-  total <- sum(counts)
-  structure(list(breaks = edges, counts = counts, density = if (total > 0) counts / total * breaks / 2 else counts,
-                 mids = edges[-1] - 1 / breaks, xname = method_title(method), equidist = TRUE),
-            class = "histogram")
-}
-
-# The columns of a matrix as a list, by their names; a map, or its matrix for several thresholds, likewise.
-as_columns <- function(m) {
-  stats::setNames(lapply(seq_len(if (is.null(m)) 0L else ncol(m)), function(k) unname(m[, k])), colnames(m))
-}
-
-map_columns <- function(x, map) {
-  values <- x[[map]]
-  if (!is.matrix(values)) return(stats::setNames(list(unname(values)), map))
-  columns <- as_columns(values)
-  stats::setNames(columns, paste0(map, names(columns)))
-}
-
-#' @export
-as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
-  if (!has_sums(x)) return(data.frame())
-  columns <- c(map_columns(x, "degree"), map_columns(x, "strength"), as_columns(x$soft),
-               unlist(lapply(map_names, map_columns, x = x), recursive = FALSE))
-  any <- sums_of(x)[[1L]]
-  names <- if (is.matrix(any)) rownames(any) else names(any)
-  if (anyDuplicated(names) || anyNA(names)) names <- NULL # columns may be called so, rows may not
-  as.data.frame(Filter(Negate(is.null), columns), row.names = if (is.null(row.names)) names else row.names,
-                optional = TRUE)
-}
-
-# What was summed for each variable.
-sums_of <- function(x) Filter(Negate(is.null), x[c("degree", "soft", map_names)])
-
-# Where only histogram = TRUE was given, nothing was.
-has_sums <- function(x) length(sums_of(x)) > 0L
-
-#' @method print gpuConnectivity
-#' @export
-print.gpuConnectivity <- function(x, digits = 4L, ...) {
-  if (!has_sums(x)) {
-    cat("Coefficients of ", n_of(x$pairs, "pair"), ", ", method_title(x$method), ", ",
-        n_of(max(x$n_obs), "observation"), ", in ", n_of(length(x$histogram$counts), "bin"),
-        ": $histogram\n", adjusted_line(attr(x, "adjusted"), x$method, max(x$n_obs)), sep = "")
-    return(invisible(x))
-  }
-  frame <- as.data.frame(x)
-  cat("Connectivity of ", n_of(nrow(frame), "variable"), " by ", method_title(x$method), ": ", n_of(x$pairs, "pair"),
-      ", ", n_of(x$n_obs, "observation"), "\n", adjusted_line(attr(x, "adjusted"), x$method, x$n_obs), sep = "")
-  for (k in seq_along(x$threshold)) {
-    least <- if (!is.na(x$threshold[k])) {
-      paste0(", ", weight_names[[x$sign]], " >= ", format(x$threshold[k], digits = 6))
-    }
-    cat(n_of(x$edges[k], "edge"), least, "\n", sep = "")
-  }
-  if (length(x$power)) cat("powers of the ", x$type, " similarity\n", sep = "")
-  if (!is.null(x$histogram)) {
-    cat("histogram of the coefficients: ", n_of(length(x$histogram$counts), "bin"), "\n", sep = "")
-  }
-  if (nrow(frame)) print(vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE), digits = digits)
-  invisible(x)
-}

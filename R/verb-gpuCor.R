@@ -67,7 +67,7 @@
 #'   of `output = "list"` with `p.value`.
 #'
 #' @return With `y = NULL` and `output = "dist"` an object of class
-#'   `c("gpuCor", "dist")`: the `N (N - 1) / 2` coefficients of N columns in the
+#'   [gpuCor][gpuCor-class], a `dist`: the `N (N - 1) / 2` coefficients of N columns in the
 #'   order of [stats::dist()], with attributes `Size`, `Labels`, `method`,
 #'   `n_obs` and `call`, `diagonal` where not every column has the coefficient
 #'   1 with itself, and `adjusted` where covariates, weights, options or subjects changed the
@@ -154,10 +154,9 @@ all_coefficients <- function(input, method, use, output, settings, call) {
   if (output == "matrix") {
     return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
   }
-  r <- run(input$x, NULL, method, use, "row", settings,
-           c(dist_attributes(input$x, method, call), tested_attributes(input$x, use, settings),
-             list(adjusted = adjustment_of(settings, input$x))))
-  if (is_outside(input$x)) with_absent(r, input$x, use, settings) else r
+  run(input$x, NULL, method, use, "row", settings,
+      c(dist_attributes(input$x, method, call), list(untestable = why_untestable(input$x, use, settings),
+                                                     adjusted = adjustment_of(settings, input$x))))
 }
 
 cor_rectangle <- function(input, method, use, settings) {

@@ -73,7 +73,6 @@
 #' @param ... `effects`: `"random"` or `"fixed"`, see Details. `subjects`: see [subjects]. `threads`, `memory`,
 #'   `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: see Details. `weights`,
 #'   `covariates`, `bandpass`, `df` and options of measures: see [gpucor-measures].
-#' @param object A network of differences.
 #' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (t, or with fixed effects the
 #'   difference over its standard error), `df` (random effects), `p.value`, `fdr` and with `n_perm` also `p.adjusted`,
 #'   each a `dist`, and `error` (fixed effects: the standard error of all differences), `n` (observations of each
@@ -256,12 +255,13 @@ compare_all <- function(task, error, maxima) {
   doing(part_of(task$settings, 0.5, 0.5), "false discovery rates")
   found$fdr <- stats::p.adjust(found$p.value, "BH")
   if (!is.null(maxima)) {
-    found$p.adjusted <- adjusted_differences(maxima, found$p.value, permuted_values(found, is_random(task$x)), task)
+    values <- permuted_values(found, is_random(task$x))
+    found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, task$sign, task$settings$threads)
   }
   structure(
     c(lapply(found, shaped),
       list(error = error, n = group_sizes(task), method = task$method, use = uses[task$use])),
-    class = "gpuCorCompare", adjusted = adjustment_of(task$settings, task$x)
+    class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(task$settings, task$x)
   )
 }
 
@@ -294,47 +294,10 @@ with_difference_tests <- function(rows, task) {
   rows
 }
 
-# p values adjusted for all pairs, in the order of found$p.value. values: what the maxima are of.
-adjusted_differences <- function(maxima, p, values, task) {
-  .Call(r_adjusted, p, values, sort(maxima), constant(task$sign), SAME_COEFFICIENT, FALSE, task$settings$threads)
-}
-
-# The maxima of permutations are of t with random effects, and otherwise of tanh(difference).
-permuted_values <- function(found, is_random) if (is_random) found$statistic else tanh(found$difference)
-
 group_sizes <- function(task) {
   groups <- task$x$counted$groups
   n <- task$x$counted$n + task$x$counted$lost
   list(x = utils::head(n, groups[[1L]]), y = utils::tail(n, groups[[2L]]))
-}
-
-#' @rdname gpuCorCompare
-#' @param row.names,optional As in [base::as.data.frame()].
-#' @export
-as.data.frame.gpuCorCompare <- function(x, row.names = NULL, optional = FALSE, ...) {
-  pairs <- variables_at(seq_along(x$difference), size_of(x$difference))
-  labels <- attr(x$difference, "Labels")
-  name <- function(side) if (is.null(labels)) pairs[, side] else labels[pairs[, side]]
-  columns <- intersect(c("difference", "statistic", "df", "p.value", "fdr", "p.adjusted"), names(x))
-  data.frame(from = name(1L), to = name(2L), lapply(x[columns], as.vector), row.names = row.names)
-}
-
-describe_groups <- function(n) {
-  group <- function(n) {
-    if (length(n) == 1L) return(n_of(n, "observation"))
-    paste(length(n), "subjects of", format_count(sum(n)), "observations")
-  }
-  paste0(group(n$x), " against ", group(n$y))
-}
-
-#' @method print gpuCorCompare
-#' @export
-print.gpuCorCompare <- function(x, digits = 4L, ...) {
-  frame <- as.data.frame(x)
-  cat("Differences of z, ", method_title(x$method), ", ", describe_groups(x$n),
-      adjusted_phrase(attr(x, "adjusted"), x$method), "; ", n_of(nrow(frame), "pair"), ", smallest p:\n", sep = "")
-  print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
-  invisible(x)
 }
 
 # ---- permutations

@@ -138,7 +138,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   task$mutual <- mutual
   task$min_obs <- check_min_obs_for(min_obs, criterion$name)
   task$call <- call_of(sys.call(), task$settings)
-  if (!is.null(file)) return(invisible(network_to_file(task, file, compression)))
+  if (!is.null(file)) return(invisible(new_network_file(network_to_file(task, file, compression))))
   if (length(criterion$value) > 1L) return(several_networks(task, output))
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), colnames(task$y))

@@ -62,7 +62,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' Tails are computed as such, never as a difference from one, and with `log.p = TRUE` also where p is too small for a
 #' number. Coefficients of single precision that are so near to 1 or -1 that their roundings would change p by more than
-#' a thousandth are computed anew in double precision for the test; `coefficient` stays as it is. So p values above
+#' a thousandth are computed anew in double precision for the test; `r` stays as it is. So p values above
 #' 1e-300 are right to about a thousandth of themselves. With `precision = "double"` they are right to many more digits,
 #' but for coefficients so near to 1 that double precision itself has only some digits of the difference.
 #'
@@ -138,7 +138,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param min_obs A whole number of at least 3, or `NULL` for 3: pairs with fewer common observations have a coefficient
 #'   and no p value. Coefficients of 1 or -1 are common by chance with up to 5 observations; where there are many, a
 #'   warning says so.
-#' @return A list of class `gpuCorTest`: `coefficient`, `n`, `statistic`,
+#' @return A list of class `gpuCorTest`: `r`, `n`, `statistic`,
 #'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
 #'   `df` where weights, covariates, options or `df` are given, and `method`, `use`, `alternative`, `log.p`; with
 #'   `adjust` also `p.adjusted`, in the shape of `p.value`, which like that is a
@@ -216,14 +216,14 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
             if (found$tied == 1) " has" else " have", " no exact p value", call. = FALSE)
   }
   structure(
-    c(list(coefficient = r), found[c("n", "statistic", "p.value")],
+    c(list(r = r), found[c("n", "statistic", "p.value")],
       tested_df(found, method, settings$design, counted),
       if (adjust == "maxT") {
         list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, surrogate,
                                 work$permutations))
       },
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
-    class = "gpuCorTest", adjusted = adjustment_of(settings, input$x), exact = rule$exact
+    class = c("gpuCorTest", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(settings, input$x)
   )
 }
 
@@ -335,39 +335,8 @@ tested_pairs <- function(r, input, method, use, counted, rule, settings) {
 plain_attributes <- function(r) {
   all <- attributes(r)
   if (inherits(r, "gpuCor")) {
-    all[OWN_ATTRIBUTES] <- NULL
+    all[PAIR_ATTRIBUTES] <- NULL
     all$class <- "dist"
   }
   all
-}
-
-#' @rdname gpuCorTest
-#' @param row.names,optional As in [base::as.data.frame()].
-#' @export
-as.data.frame.gpuCorTest <- function(x, row.names = NULL, optional = FALSE, ...) {
-  r <- x$coefficient
-  if (inherits(r, "dist")) {
-    pairs <- variables_at(seq_along(r), size_of(r))
-    labels <- list(attr(r, "Labels"), attr(r, "Labels"))
-  } else {
-    r <- as.matrix(r)
-    pairs <- arrayInd(seq_along(r), dim(r))
-    labels <- list(rownames(r), colnames(r))
-  }
-  name <- function(side) if (is.null(labels[[side]])) pairs[, side] else labels[[side]][pairs[, side]]
-  frame <- data.frame(from = name(1L), to = name(2L), coefficient = as.vector(x$coefficient), n = as.vector(x$n),
-                      statistic = as.vector(x$statistic), p.value = as.vector(x$p.value), row.names = row.names)
-  if (!is.null(x$p.adjusted)) frame$p.adjusted <- as.vector(x$p.adjusted)
-  frame
-}
-
-#' @method print gpuCorTest
-#' @export
-print.gpuCorTest <- function(x, digits = 4L, ...) {
-  frame <- as.data.frame(x)
-  cat(method_title(x$method), ", ", n_of(nrow(frame), "test"), ", alternative ", x$alternative,
-      adjusted_phrase(attr(x, "adjusted"), x$method, x$n, x$df), "; smallest ", if (x$log.p) "log p" else "p", ":\n",
-      sep = "")
-  print(utils::head(frame[order(frame$p.value), ], 10L), digits = digits, row.names = FALSE)
-  invisible(x)
 }

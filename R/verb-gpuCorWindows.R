@@ -60,9 +60,8 @@
 #'   Attributes: `windows`, a data frame of a window in each row, with its `start`, `end` and `centre` (observations
 #'   from 1) and `time`, where there is one; `output`, `width`, `step`, `taper`, `method`, `Size` (how many variables),
 #'   `Labels` (their names), `n_obs` (observations that counted: of each window, or one number for all) and `call`.
-#'   `summary()`: a data frame with a window, or for moments a quantile, in each row, and with a sentence for a paper's
-#'   methods, attribute `methods`. `as.data.frame()`: a pair, edge
-#'   or variable of a window in each row.
+#'   `summary()`: a data frame with a window, or for moments a quantile, in each row. `as.data.frame()`: a pair, edge or
+#'   variable of a window in each row.
 #'
 #' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A window that is wider than there are observations. A
 #'   criterion with a `output` that has no use for it, or none where it needs one. A result that does not fit into the

@@ -49,7 +49,7 @@ gpuInfo <- function() {
          driver = version_text(info$driver), runtime = version_text(info$runtime), reason = all$cuda$reason,
          configured = what_configure_said(),
          threads = choose_threads(setting(NULL, "threads")), instructions = info$instructions),
-    class = "gpuInfo"
+    class = c("gpuInfo", "gpuCorResult")
   )
 }
 

@@ -189,7 +189,10 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
   sets <- sets_with_powers(lapply(data$sets, function(set) c(job, set)), power)
   job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
-  new_modules(found_modules(job), job, data$names, sys.call())
+  found <- found_modules(job)
+  all <- colours_of_genes(found, job, data$names)
+  own <- lapply(sets_of(job), own_modules, found$colours, all$order, all$colours)
+  new_modules(found, job, all, own, sys.call())
 }
 
 # The dissimilarities as a dist and as a matrix, and what cutreeDynamic() makes of the matrix, as measured.
@@ -305,3 +308,41 @@ pick_named <- function(x, columns) {
 }
 
 # ---- the power
+# ---- modules of a data set
+
+# What modules are in a data set. own: colours of the genes that take part; order: that of the modules; all: the colour
+# of every gene, by its name.
+own_modules <- function(set, own, order, all) {
+  found <- eigengenes_of(own, c(order, if (any(own == "grey")) "grey"), set)
+  list(eigengenes = eigengene_frame(found$values, set), explained = found$explained,
+       kME = all_kme(found$values[, order, drop = FALSE], set, names(all)), kWithin = within_modules(all, set))
+}
+
+# A row for each sample, also for those that took no part.
+eigengene_frame <- function(values, set) {
+  all <- matrix(NA_real_, length(set$samples), ncol(values))
+  all[set$samples, ] <- values
+  rows <- if (is.null(set$sample_names)) NULL else make.unique(set$sample_names)
+  as.data.frame(structure(all, dimnames = list(rows, paste0("ME", colnames(values), recycle0 = TRUE))))
+}
+
+all_kme <- function(eigengenes, job, genes) {
+  kme <- matrix(NA_real_, length(job$genes), ncol(eigengenes), dimnames = list(genes, colnames(eigengenes)))
+  if (!ncol(eigengenes)) return(kme)
+  blocks <- lapply(block_columns(job$x), kme_of, eigengenes = eigengenes, job = job)
+  kme[job$genes, ] <- do.call(rbind, blocks)
+  kme
+}
+
+within_modules <- function(colours, job) {
+  sums <- rep(NA_real_, length(colours))
+  names(sums) <- names(colours)
+  label <- unname(colours[job$genes])
+  label[label == "grey"] <- NA
+  if (all(is.na(label))) return(sums)
+  pairs <- new_pairs("same", traits_of_labels(label, NULL))
+  soft <- suppressWarnings(with_settings(gpuConnectivity, list(job$x, power = job$power, type = job$type, use = job$use,
+                                                               method = job$method, pairs = pairs), job)$soft)
+  sums[job$genes] <- ifelse(is.na(label), NA, soft[, 1L])
+  sums
+}

@@ -71,7 +71,7 @@
 #' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `memory` is for adjacencies, too.
 #'   `assay`: see [gpuCor()]. `weights`, `covariates` and so on: see [gpucor-measures].
 #'
-#' @return `output = "dist"`: an object of class `c("gpuTOM", "dist")`, the overlap of each pair in the order of
+#' @return `output = "dist"`: an object of class [gpuTOM][gpuCor-class]: the overlap of each pair in the order of
 #'   [stats::dist()], with attributes `Size`, `Labels`, `method`, `n_obs`, `power`, `type`, `TOMType`, `TOMDenom` and
 #'   `call`; of several data sets also `combine` and `probs`, and where they were scaled `scales`, the power of each.
 #'   `1 - tom` is a plain `dist`, ready for [stats::hclust()]; `as.matrix()` and `tom[i, j]` are those of [gpuCor()]'s

@@ -99,7 +99,8 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   fits <- which(signed_fit(table) > r_squared)
   structure(
     list(powerEstimate = if (length(fits)) power[fits[1L]] else power[NA_integer_], fitIndices = table),
-    class = "gpuCorPower", type = type, method = method, r_squared = r_squared, n_var = ncol(task$x),
+    class = c("gpuCorPower", "gpuCorResult"), type = type, method = method, r_squared = r_squared,
+    n_var = ncol(task$x),
     adjusted = adjustment_of(task$settings, task$x)
   )
 }
@@ -151,117 +152,4 @@ fit_table <- function(soft, powers, breaks) {
   fits <- apply(soft, 2L, fit_scale_free, breaks)
   data.frame(Power = powers, SFT.R.sq = fits[1L, ], slope = fits[2L, ], truncated.R.sq = fits[3L, ],
              mean.k. = colMeans(soft), median.k. = apply(soft, 2L, stats::median), max.k. = apply(soft, 2L, max))
-}
-
-# R^2 of each power, negative where the line rises: such a network is not scale-free.
-signed_fit <- function(table) -sign(table$slope) * table$SFT.R.sq
-
-# Closer than this coefficients are not known.
-is_constant <- function(k) max(k) - min(k) <= 1e-6 * max(k)
-
-# R^2 and slope of the line through the bins, adjusted R^2 of the truncated power law.
-fit_scale_free <- function(k, breaks) {
-  if (is_constant(k)) return(rep(NA_real_, 3L))
-  bins <- bin_connectivity(k, breaks)
-  line <- fit_shares(bins)
-  truncated <- fit_shares(bins, bins$k)
-  c(fit_r_squared(line), line$coefficients[[2L]], adjusted_r_squared(truncated))
-}
-
-# The shares by the connectivities, both as logarithms, and by what else there is; an empty bin stands at 1e-9.
-fit_shares <- function(bins, ...) stats::lm.fit(cbind(1, log10(bins$k), ...), log10(bins$share + 1e-9))
-
-# A bin holds what is above its lower edge up to its upper one, the first also its lower edge.
-bin_connectivity <- function(k, breaks) {
-  edges <- seq(min(k), max(k), length.out = breaks + 1)
-  bin <- findInterval(k, edges[2:breaks], left.open = TRUE) + 1
-  middle <- (edges[-1L] + edges[-(breaks + 1)]) / 2
-  mean_k <- as.vector(tapply(k, factor(bin, seq_len(breaks)), mean))
-  at_middle <- is.na(mean_k) | mean_k == 0 # empty, or without a logarithm
-  mean_k[at_middle] <- middle[at_middle]
-  list(k = mean_k, share = tabulate(bin, breaks) / length(k))
-}
-
-fit_r_squared <- function(fit) {
-  explained <- sum((fit$fitted.values - mean(fit$fitted.values))^2)
-  explained / (explained + sum(fit$residuals^2))
-}
-
-adjusted_r_squared <- function(fit) {
-  if (fit$df.residual == 0L) return(NA_real_)
-  1 - (1 - fit_r_squared(fit)) * (length(fit$residuals) - 1) / fit$df.residual
-}
-
-#' @rdname pickPower
-#' @param digits Digits to print: decimal ones of the fit, significant ones of the
-#'   connectivity.
-#' @method print gpuCorPower
-#' @export
-print.gpuCorPower <- function(x, digits = 3L, ...) {
-  digits <- check_whole(digits, "digits", 1, 15)
-  table <- x$fitIndices
-  fit <- format(round(table[2:4], digits), nsmall = digits)
-  k <- lapply(table[5:7], function(values) vapply(signif(values, digits), format, "", digits = digits))
-  cat("Scale-free fit of ", attr(x, "type"), " networks of ", n_of(attr(x, "n_var"), "variable"), " by ",
-      method_title(attr(x, "method")), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")), sep = "")
-  print(data.frame(Power = table$Power, fit, k), row.names = FALSE)
-  cat(describe_estimate(x), "\n", sep = "")
-  invisible(x)
-}
-
-describe_estimate <- function(x) {
-  cut <- attr(x, "r_squared")
-  if (!is.na(x$powerEstimate)) return(paste0("lowest power with R^2 above ", cut, ": ", x$powerEstimate))
-  table <- x$fitIndices
-  fit <- signed_fit(table)
-  best <- which.max(fit)
-  if (!length(best)) return("no power can be fitted")
-  if (fit[best] <= 0) return("no power has a negative slope: none of these networks is scale-free")
-  paste0("no R^2 above ", cut, " with a negative slope; the highest is ", signif(fit[best], 3L), " of power ",
-         table$Power[best])
-}
-
-#' @rdname pickPower
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.gpuCorPower <- function(x, row.names = NULL, optional = FALSE, ...) x$fitIndices
-
-#' @rdname pickPower
-#' @export
-plot.gpuCorPower <- function(x, ...) {
-  with_panels(1L, 2L, {
-    draw_power_fit(x)
-    draw_power_connectivity(x)
-  })
-  invisible(x)
-}
-
-
-draw_power_fit <- function(x) {
-  values <- signed_fit(x$fitIndices)
-  draw_powers(x, values, range(0, 1, values, na.rm = TRUE),
-              list(ylab = expression("signed " * R^2), main = "Scale-free fit"))
-  graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "grey40")
-  estimate <- x$powerEstimate
-  cut <- attr(x, "r_squared")
-  what <- if (is.na(estimate)) "no power has signed" else paste0("power ", format(estimate), ":")
-  note(bquote(.(what) ~ R^2 > .(cut)))
-}
-
-draw_power_connectivity <- function(x) {
-  values <- x$fitIndices$mean.k.
-  is_log <- all(values > 0)
-  draw_powers(x, values, range(values), c(list(ylab = "mean connectivity", main = "Connectivity"),
-                                          if (is_log) list(log = "y", yaxt = "n")))
-  if (is_log) log_axis(2L, values)
-}
-
-# A dot for each power; the estimate stands out.
-draw_powers <- function(x, values, ylim, parameters) {
-  powers <- x$fitIndices$Power
-  start_plot(range(powers), ylim, c(list(xlab = "power"), parameters))
-  graphics::lines(powers, values, col = BLUE)
-  chosen <- powers %in% x$powerEstimate
-  graphics::abline(v = powers[chosen], lty = 3L, col = VERMILION)
-  graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, VERMILION, BLUE))
 }

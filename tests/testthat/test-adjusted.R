@@ -17,22 +17,18 @@ test_that("every result of covariates and a band says so", {
   expect_header(summary(with_confounds(gpuCor)), both)
   network <- with_confounds(gpuCorNetwork, threshold = 0.1)
   expect_header(network, paste("|r| >= 0.1", both))
-  expect_match(summary(network)$methods, both, fixed = TRUE)
+  expect_header(summary(network), both)
   expect_header(with_confounds(gpuCorNetwork, x[, 1:2], k = 1), both)
   expect_header(with_confounds(gpuConnectivity, threshold = 0.1), paste("60 observations", both))
   expect_header(with_confounds(gpuConnectivity, histogram = TRUE), both)
   expect_header(with_confounds(gpuCorTest), paste("alternative two.sided,", both))
-  expect_match(summary(with_confounds(gpuCorTest))$methods, both, fixed = TRUE)
+  expect_header(summary(with_confounds(gpuCorTest)), both)
   expect_header(with_confounds(gpuTOM), both)
   expect_header(with_confounds(gpuTOM, output = "network", k = 1), both)
   expect_header(with_confounds(pickPower, power = 1:3), "adjusted for 6 covariates, filtered to 0.01-0.2 Hz (TR 2 s)")
   associated <- gpuAssociation(x, z[, 1:2], covariates = z[, 3:4], output = "matrix")
   expect_header(associated, "adjusted for 2 covariates: 56 degrees of freedom")
-  expect_match(summary(associated)$methods, "adjusted for 2 covariates: 56 degrees of freedom")
-  for (given in list(NULL, list(p.value = 0.5))) {
-    some <- do.call(gpuAssociation, c(list(x, z[, 1:2], covariates = z[, 3:4]), given))
-    expect_match(summary(some)$methods, "adjusted for 2 covariates")
-  }
+  expect_header(summary(associated), "adjusted for 2 covariates: 56 degrees of freedom")
   windows <- gpuCorWindows(x, 20, covariates = z[, 1:2])
   expect_header(windows, "adjusted for 2 covariates coefficients") # a window has other degrees of freedom
   expect_header(windows[[1]], "20 observations adjusted for 2 covariates ")
@@ -86,8 +82,8 @@ test_that("results of many subjects say how they were combined", {
   expect_header(gpuConnectivity(subjects, threshold = 0.1, combine = "quantile", probs = 0.3),
                 "3 subjects combined by the 0.3 quantile ")
   compared <- gpuCorCompare(subjects[1:2], subjects[3], covariates = own, effects = "fixed")
-  expect_header(compared, paste("2 subjects of 100 observations against 40 observations,",
-                                "each adjusted for 2 to 6 covariates: 34 to 52 degrees of freedom; 10 pairs"))
+  expect_header(compared, paste("2 subjects of 100 observations against 40 observations, 10 tests,",
+                                "each adjusted for 2 to 6 covariates: 34 to 52 degrees of freedom;"))
   expect_header(gpuCorCompare(subjects[1:2], subjects[3], covariates = own, threshold = 0.1, effects = "fixed"),
                 "each adjusted for 2 to 6 covariates")
   expect_plain(gpuCorCompare(subjects[1:2], subjects[3], effects = "fixed"))

@@ -252,9 +252,9 @@ test_that("what is printed says what it is", {
   set.seed(8)
   x <- some_subjects(c(20, 20), 8)
   expect_output(print(gpuCorCompare(x[[1]], x[[2]])),
-                "Differences of z, Pearson's correlation, 20 observations against 20")
+                "Pearson's correlation, differences of z of 20 observations against 20")
   expect_output(print(gpuCorCompare(x, x[1:2], threshold = 0)),
-                "Differences of z between two groups: Network of 8 .*difference")
+                "Differences of z between two groups: network of 8 .*difference")
   frame <- as.data.frame(gpuCorCompare(x[[1]], x[[2]]))
   expect_named(frame, c("from", "to", "difference", "statistic", "p.value", "fdr"))
 })

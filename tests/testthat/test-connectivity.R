@@ -281,15 +281,12 @@ test_that("the histogram has as many bins as asked for, closed to the left", {
   expect_silent(plot(con$histogram))
 
   # It has no sums of variables.
-  expect_output(print(con), "Coefficients of 435 pairs.*20 observations, in 200 bins: [$]histogram")
-  expect_match(summary(con)$methods, "435 pairs were counted.* in 200 bins")
+  expect_output(print(con), "Coefficients .*435 pairs.*20 observations\n[$]histogram of the coefficients: 200 bins")
   expect_output(print(summary(con)), "435 pairs")
   for (type in c("auto", "histogram")) expect_silent(plot(con, type))
   told <- "'x' has no sums of variables' pairs, only a histogram"
   expect_identical(dim(as.data.frame(con)), c(0L, 0L))
   expect_error(plot(con, "hubs"), told, fixed = TRUE)
-  skip_if_not_installed("ggplot2")
-  expect_error(ggplot2::autoplot(con), told, fixed = TRUE)
 })
 
 # ---- special data
@@ -405,8 +402,8 @@ test_that("as.data.frame() has a row for each column", {
 })
 
 test_that("no column has a summary, too", {
-  told <- expect_no_warning(summary(gpuConnectivity(normal(20, 2)[, 0], threshold = 0.1)))$methods
-  expect_match(told, "of 0 variables .* highest 0\\)")
+  none <- expect_no_warning(summary(gpuConnectivity(normal(20, 2)[, 0], threshold = 0.1)))
+  expect_output(print(none), "of 0 variables")
 })
 
 test_that("it prints in a few lines", {

@@ -157,7 +157,7 @@ test_that("networks by p value and false discovery rate have the edges of the te
   }
   positive <- gpuCorNetwork(x, fdr = 0.3, df = "bartlett", sign = "positive", precision = "double")
   test <- gpuCorTest(x, df = "bartlett", precision = "double")
-  expect_equal(positive@edges, sum(p.adjust(test$p.value, "BH") <= 0.3 & test$coefficient > 0))
+  expect_equal(positive@edges, sum(p.adjust(test$p.value, "BH") <= 0.3 & test$r > 0))
 })
 
 test_that("where there are no p values, or none of Student's t, 'df' is an error", {

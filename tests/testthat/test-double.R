@@ -127,7 +127,7 @@ test_that("distances and tests have it, too, and what is not a precision is an e
     r <- in_double(x, backend = backend)
     expect_identical(as.vector(d), 1 - as.vector(r))
     test <- suppressWarnings(gpuCorTest(x, backend = backend, precision = "double"))
-    expect_identical(as.vector(test$coefficient), as.vector(r))
+    expect_identical(as.vector(test$r), as.vector(r))
   }
   expect_error(gpuCor(x, precision = "half"), "'precision' must be one of \"single\", \"double\"", fixed = TRUE)
 })

@@ -3,13 +3,13 @@
 # Every pair's p values of gpuCorTest(), and these adjusted over all pairs.
 all_tests <- function(x, y = NULL, ...) {
   frame <- as.data.frame(suppressWarnings(gpuCorTest(x, y, ..., precision = "double")))
-  frame$fdr <- stats::p.adjust(frame$p.value, "BH", n = sum(!is.na(frame$coefficient)))
+  frame$fdr <- stats::p.adjust(frame$p.value, "BH", n = sum(!is.na(frame$r)))
   frame
 }
 
 # Edges, in another order, are those of the pairs that have at most `value` in the column, with the same p values.
 expect_tests <- function(edges, all, column, value, sign, label) {
-  own <- !is.na(all$p.value) & all[[column]] <= value & all$coefficient * sign >= 0
+  own <- !is.na(all$p.value) & all[[column]] <= value & all$r * sign >= 0
   expect_gt(sum(own), 0, label = label)
   key <- function(frame) paste(frame$from, frame$to)
   expect_setequal(key(edges), key(all)[own])
@@ -113,9 +113,9 @@ test_that("the threshold of exact p values lies between two coefficients", {
   step <- 2 * 6 / (12^3 - 12)
   for (value in c(0.5, 0.05, 1e-3, 1e-4)) {
     net <- gpuCorNetwork(x, p.value = value, method = "spearman")
-    least <- min(abs(all$coefficient[all$p.value <= value]))
+    least <- min(abs(all$r[all$p.value <= value]))
     expect_equal(net@threshold, least - step / 2, tolerance = 1e-6)
-    expect_identical(net@edges, sum(abs(all$coefficient) >= net@threshold) + 0)
+    expect_identical(net@edges, sum(abs(all$r) >= net@threshold) + 0)
   }
   none <- gpuCorNetwork(x, p.value = 1 / factorial(12), method = "spearman")
   expect_identical(none@edges, 0)

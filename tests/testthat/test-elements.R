@@ -1,27 +1,22 @@
-# `$` of results that are lists.
+# `$`, head() and tail() of results that are lists.
 
 x <- normal(20, 6)
 
-test_that("a name of another package is an error that says the name here", {
+test_that("a name of no element is an error that lists the elements", {
   test <- gpuCorTest(x)
-  expect_error(test$P, "gpuCorTest has no element 'P'; did you mean $p.value? There are $coefficient,", fixed = TRUE)
-  expect_error(test$r, "did you mean $coefficient?", fixed = TRUE)
-  expect_error(test$t, "did you mean $statistic?", fixed = TRUE)
-  expect_error(test$padj, "p.adjust(test$p.value, \"BH\")", fixed = TRUE)
-  expect_error(test$quite_other, "'quite_other'; there are $coefficient", fixed = TRUE)
-  expect_error(gpuAssociation(x[, 1:4], x[, 5:6], output = "matrix")$padj, "did you mean $fdr?", fixed = TRUE)
-  expect_error(gpuCorCompare(x, -x)$P, "did you mean $p.value?", fixed = TRUE)
-  expect_error(gpuConnectivity(x, power = 2)$kTotal, "did you mean $soft?", fixed = TRUE)
+  expect_error(test$P, "a gpuCorTest has no element 'P'; there are $r, $n, $statistic, $p.value,", fixed = TRUE)
+  expect_error(gpuAssociation(x[, 1:4], x[, 5:6], output = "matrix")$padj, "has no element 'padj'", fixed = TRUE)
+  expect_error(gpuCorCompare(x, -x)$P, "has no element 'P'", fixed = TRUE)
+  expect_error(gpuConnectivity(x, power = 2)$kTotal, "there are $soft", fixed = TRUE)
   expect_error(gpuInfo()$thread_count, "gpuInfo has no element")
-  expect_error(summary(test)$strong, NA)
-  expect_error(summary(test)$weakest, "summary.gpuCorTest has no element")
-  expect_error(gpuCorWindows(x, width = 10, output = "network", threshold = 0.5)$degree, "11 elements without names")
+  windows <- gpuCorWindows(x, width = 10, output = "network", threshold = 0.5)
+  expect_error(windows$quite_other, "elements without names")
 })
 
-test_that("elements are found as before, abbreviated and absent ones too", {
+test_that("elements are found, abbreviated and absent ones too", {
   test <- gpuCorTest(x)
   expect_identical(test$p.value, unclass(test)$p.value)
-  expect_identical(test$coef, unclass(test)$coefficient)
+  expect_identical(test$stat, unclass(test)$statistic)
   expect_null(test$p.adjusted)
   expect_null(test$df)
   expect_null(gpuConnectivity(x, threshold = 0.5)$soft)
@@ -31,9 +26,20 @@ test_that("elements are found as before, abbreviated and absent ones too", {
   expect_identical(test$mine, 1)
 })
 
-test_that("$colors of modules are $colours", {
-  modules <- structure(list(colours = c(a = "blue"), labels = c(a = 1L)), class = "gpuModules")
-  expect_identical(modules$colors, c(a = "blue"))
-  expect_error(modules$module, "did you mean $labels?", fixed = TRUE)
+test_that("elements of modules are listed", {
+  modules <- structure(list(colours = c(a = "blue"), labels = c(a = 1L)), class = c("gpuModules", "gpuCorResult"))
   expect_error(modules$MEs, "gpuModules has no element 'MEs'; there are $colours, $labels", fixed = TRUE)
+})
+
+test_that("head() and tail() are rows of the data frame", {
+  colnames(x) <- letters[1:6]
+  results <- list(gpuCorTest(x), gpuCorTest(x[, 1:2], x[, 3:5], use = "pairwise"), gpuCorTest(unname(x)),
+                  gpuCorCompare(x[1:10, 1:4], x[11:20, 1:4]), gpuAssociation(x[, 2:6], x[, 1], output = "matrix"),
+                  gpuConnectivity(x, threshold = 0.1))
+  for (result in results) {
+    frame <- as.data.frame(result)
+    expect_identical(head(result, 3), head(frame, 3))
+    expect_identical(tail(result, 2), tail(frame, 2))
+    expect_identical(nrow(head(result, -2)), nrow(frame) - 2L)
+  }
 })

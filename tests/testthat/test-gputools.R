@@ -35,7 +35,7 @@ test_that("$coefficients is cor(), for every measure, with ties and missing valu
 test_that("$pairs, $ts and $p.value are those of cor.test(), when asked for and with test = TRUE", {
   off_diagonal <- function(m) m[row(m) != col(m)]
   for (method in all_methods) for (data in list(x, holes)) for (test in c(FALSE, TRUE)) {
-    if (method == "kendall" && !test) next
+    if ((method == "kendall" || anyNA(data)) && !test) next
     r <- gpuCor(data, use = "pairwise.complete.obs", method = method, precision = "double", test = test)
     truth <- tests_one_by_one(data, data, if (method == "spearman") "pearson" else method)
     expect_identical(dimnames(r$p.value), list(letters[1:6], letters[1:6]))
@@ -50,33 +50,37 @@ test_that("$pairs, $ts and $p.value are those of cor.test(), when asked for and 
       ts <- Vectorize(function(i, j) if (i == j) Inf else unname(cor.test(data[, i], data[, j])$statistic))
       expect_equal(unname(r$ts), outer(1:6, 1:6, ts), tolerance = 1e-10)
     }
-    expect_s3_class(r, c("gpuCor", "dist"), exact = TRUE)
+    expect_s3_class(r, c("gpuCor", "allPairs", "dist"), exact = TRUE)
     expect_s3_class(1 - r, "dist", exact = TRUE)
     expect_setequal(names(attributes(1 - r)), names(attributes(1 - gpuCor(x))))
   }
 })
 
-test_that("$pairs counts a pair's observations whatever `use` is, with weights, and of data that are not in memory", {
-  keep <- rep(c(TRUE, TRUE, FALSE, TRUE, TRUE), 10) # among those left out one that is missing
-  more <- cbind(holes, g = 1)
+test_that("$pairs follows from the coefficients where all pairs have the same observations", {
+  keep <- rep(c(TRUE, TRUE, FALSE, TRUE, TRUE), 10)
   file <- tempfile()
   on.exit(unlink(file))
-  writeBin(as.vector(more), file, endian = "little")
-  outside <- gpuCorFile(file, dim(more), dimnames = dimnames(more))
-  for (use in c("everything", "pairwise.complete.obs")) {
-    run <- function(...) suppressWarnings(gpuCor(..., use = use, precision = "double"))
-    truth <- run(more, test = TRUE)
-    expect_identical(unname(truth$pairs), unname(crossprod(!is.na(more))))
-    for (data in list(more, outside, Matrix::Matrix(more, sparse = TRUE))) {
-      r <- suppressMessages(run(data))
-      for (part in c("pairs", "ts", "p.value")) expect_equal(r[[part]], truth[[part]], label = part)
-      weighted <- suppressMessages(run(data, weights = keep))
-      expect_identical(unname(weighted$pairs), unname(crossprod(!is.na(more[keep, ]))))
-      expect_equal(weighted$p.value, run(more[keep, ])$p.value)
-    }
+  writeBin(as.vector(x), file, endian = "little")
+  outside <- gpuCorFile(file, dim(x), dimnames = dimnames(x))
+  truth <- gpuCor(x, precision = "double", test = TRUE)
+  for (data in list(x, outside, Matrix::Matrix(x, sparse = TRUE))) {
+    r <- suppressMessages(gpuCor(data, precision = "double"))
+    for (part in c("pairs", "ts", "p.value")) expect_equal(r[[part]], truth[[part]], label = part)
+    weighted <- suppressMessages(gpuCor(data, weights = keep, precision = "double"))
+    expect_identical(weighted$pairs, truth$pairs - 10)
+    expect_equal(weighted$p.value, gpuCor(x[keep, ], precision = "double")$p.value)
   }
-  first <- gpuCor(replace(x, 2, NA))
-  expect_identical(first$pairs[1, ], c(a = 49, b = 49, c = 49, d = 49, e = 49, f = 49))
+  first <- gpuCor(replace(x, 2, NA)) # "everything": column a has no coefficient
+  expect_identical(first$pairs[2, ], c(a = NA, b = 50, c = 50, d = 50, e = 50, f = 50))
+})
+
+test_that("with missing values pair by pair, $pairs is found with test = TRUE", {
+  run <- function(...) suppressWarnings(gpuCor(..., precision = "double"))
+  expect_error(run(holes, use = "pairwise")$pairs, "pairs may have different observations; .*test = TRUE")
+  for (use in c("everything", "pairwise.complete.obs")) {
+    expect_identical(unname(run(holes, use = use, test = TRUE)$pairs), unname(crossprod(!is.na(holes))))
+  }
+  expect_identical(run(x, use = "pairwise")$pairs, run(x)$pairs)
 })
 
 test_that("p values that do not follow from what is kept are refused, and found with test = TRUE", {

@@ -319,7 +319,7 @@ expect_file_is_network <- function(..., label = "") {
   here <- warnings_of(net <- gpuCorNetwork(...))
   there <- warnings_of(result <- gpuCorNetwork(..., file = file))
   expect_identical(there, here, label = paste(label, "warnings"))
-  expect_identical(list(result$file, result$edges, class(result)),
+  expect_identical(list(result$file, result$edges, class(result)[1]),
                    list(file.path(normalizePath(folder), "net.h5ad"), net@edges, "gpuCorNetworkFile"), label = label)
   expect_identical(dir(folder), "net.h5ad")
   expect_file_of(file, net, label)
@@ -404,13 +404,11 @@ test_that("what x may be for a file, and names of one side", {
   expect_output(print(run(named, x[, 1:5])), "Network in .*net.h5ad.*[0-9]+ edges")
   both <- summary(run(named, x[, 1:5]))
   expect_identical(both$variables, c(12L, 5L))
-  expect_match(both$methods, "for 60 pairs of 12 variables with 5 others.*those with \\|r\\| >= 0.2. It is in .*h5ad")
   alone <- summary(run(x))
   here <- summary(gpuCorNetwork(x, threshold = 0.2))
   parts <- c("variables", "observations", "pairs", "edges", "density", "threshold")
   expect_identical(unclass(alone)[parts], unclass(here)[parts])
-  expect_identical(sub("It is in .*", "", alone$methods), sub("(network: [^.]*[.][^.]*[.] ).*", "\\1", here$methods))
-  expect_output(print(alone), "It is in")
+  expect_output(print(alone), "Network in .*net.h5ad")
   run(x, named[, 1:5])
   run(as.data.frame(named))
   run(sparse)

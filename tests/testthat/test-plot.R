@@ -24,7 +24,7 @@ overlap <- local({
   diag(a) <- 0
   k <- rowSums(a)
   tom <- (a %*% a + a) / (outer(k, k, pmin) + 1 - a)
-  structure(tom[lower.tri(tom)], Size = 60L, Labels = colnames(genes), class = c("gpuTOM", "dist"))
+  structure(tom[lower.tri(tom)], Size = 60L, Labels = colnames(genes), class = c("gpuTOM", "allPairs", "dist"))
 })
 
 # `code` draws on a device that keeps nothing; what it leaves of the device's settings.
@@ -72,8 +72,8 @@ test_that("every result has a picture, and the device stays as it was", {
   draw(plot(gpuConnectivity(x, threshold = 0))) # every degree the same: hubs alone
   draw(plot(fit))
   draw(plot(suppressWarnings(pickPower(x, c(1, 30)))))
-  for (keep in c("dist", "moments")) draw(plot(windows(keep = keep)))
-  for (keep in c("network", "connectivity")) draw(plot(windows(keep = keep, threshold = 0.5)))
+  for (keep in c("dist", "moments")) draw(plot(windows(output = keep)))
+  for (keep in c("network", "connectivity")) draw(plot(windows(output = keep, threshold = 0.5)))
   draw(plot(windows(output = "moments", k = 3)))
   for (tests in list(test, gpuCorTest(x, log.p = TRUE), gpuCorTest(x[, 1:2], x[, 3:5]), compared)) {
     for (type in c("auto", "p.value", "volcano")) draw(plot(tests, type))
@@ -118,7 +118,7 @@ test_that("what cannot be seen is refused, with a way out", {
   expect_error(draw(plot(gpuConnectivity(x, maps = "mean"), "fit")), "'mean' is negative somewhere.*\"hubs\" shows")
   none <- gpuConnectivity(x[, 0], threshold = 0.5)
   expect_error(draw(plot(none)), "there is no variable to plot")
-  expect_match(expect_silent(summary(none)$methods), "highest 0")
+  expect_silent(summary(none))
   skip_if_not_installed("igraph")
   expect_error(draw(plot(net, "layout", most = 3)), "a layout of [0-9]+ variables with edges .*'most' is 3")
   expect_error(draw(plot(gpuCorNetwork(x, threshold = 1), "layout")), "the network has no edge, and no layout")
@@ -191,7 +191,8 @@ rotated_box <- function(size, angles = c(0.4, 0.3)) {
 }
 
 connectivity_of <- function(values) {
-  structure(list(mean = values, pairs = 1, n_obs = 10L, method = "pearson"), class = "gpuConnectivity")
+  structure(list(mean = values, pairs = 1, n_obs = 10L, method = "pearson"),
+            class = c("gpuConnectivity", "gpuCorResult"))
 }
 
 test_that("a grid is found, however it is rotated, and nothing else is one", {
@@ -364,25 +365,4 @@ test_that("a tree is drawn by its merges", {
   tree <- stats::hclust(1 - r, "average")
   draw(gpucor:::draw_tree(tree, "height"))
   expect_identical(gpucor:::order_by_tree(1 - r)$order, tree$order)
-})
-
-# ---- ggplot2
-
-test_that("ggplot2 has the same pictures, and takes results as data", {
-  skip_if_not_installed("ggplot2")
-  built <- function(object, ...) expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(object, ...)), "ggplot_built")
-  for (type in c("histogram", "heatmap")) built(r, type)
-  for (type in c("degree", "weight")) {
-    built(net, type)
-    built(against, type)
-  }
-  for (type in c("fit", "hubs")) built(con, type)
-  built(fit)
-  for (keep in c("dist", "moments")) built(windows(keep = keep))
-  for (tests in list(test, compared)) for (type in c("volcano", "p.value")) built(tests, type)
-  expect_error(ggplot2::autoplot(r, "heatmap", most = 5), "'most' is 5")
-  expect_identical(ggplot2::fortify(r), as.data.frame(r))
-  expect_identical(ggplot2::fortify(net)$r, as.data.frame(net)$r)
-  expect_identical(ggplot2::fortify(con)$variable, colnames(genes))
-  expect_s3_class(ggplot2::ggplot(test, ggplot2::aes(coefficient)), "ggplot")
 })

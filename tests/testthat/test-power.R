@@ -155,7 +155,7 @@ test_that("a power whose line rises is no estimate", {
   none <- pickPower(x, 1:4, "signed")
   expect_true(is.na(none$powerEstimate))
   expect_output(print(none), "no power has a negative slope: none of these networks is scale-free", fixed = TRUE)
-  expect_match(summary(none)$methods, "none had a scale-free fit of R\\^2 above 0.85 with a negative slope\\.")
+  expect_output(print(summary(none)), "no power has a negative slope")
 })
 
 # Vermilion stands for the estimate.

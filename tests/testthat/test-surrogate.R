@@ -74,12 +74,12 @@ test_that("p values are those of the largest coefficients of surrogates", {
       set.seed(6)
       maxima <- replicate(30, max(abs(cor(as_compared(surrogate_of(x, rule, FALSE), method, own))[lower.tri(diag(9))])))
       found <- test(m)
-      expect_equal(as.vector(found$p.adjusted), share(abs(found$coefficient), maxima))
+      expect_equal(as.vector(found$p.adjusted), share(abs(found$r), maxima))
       expect_lt(min(found$p.adjusted), 1)
       set.seed(6)
       maxima <- replicate(30, max(abs(cor(x[, 1:4], as_compared(surrogate_of(x[, 5:9], rule, TRUE), method, own)))))
       against <- test(m[, 1:4], m[, 5:9])
-      expect_equal(as.vector(against$p.adjusted), share(abs(against$coefficient), maxima))
+      expect_equal(as.vector(against$p.adjusted), share(abs(against$r), maxima))
       expect_identical(test(m), found)
     }
   }

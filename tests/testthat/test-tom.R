@@ -186,7 +186,7 @@ test_that("the result is a dist of its own class, and one less it a plain one", 
   x <- modules(12, 140)
   colnames(x) <- paste0("g", 1:140)
   tom <- unsigned(x, 4, "signed", TOMDenom = "mean", method = "spearman")
-  expect_s3_class(tom, c("gpuTOM", "dist"), exact = TRUE)
+  expect_s3_class(tom, c("gpuTOM", "allPairs", "dist"), exact = TRUE)
   expect_identical(attributes(tom)[c("power", "type", "TOMType", "TOMDenom", "method", "n_obs")],
                    list(power = 4, type = "signed", TOMType = "unsigned", TOMDenom = "mean", method = "spearman",
                         n_obs = 12))
@@ -196,7 +196,7 @@ test_that("the result is a dist of its own class, and one less it a plain one", 
   expect_null(attr(distance, "power"))
   expect_identical(hclust(distance, "average")$labels, colnames(x))
   expect_identical(tom["g5", "g2"], as.matrix(tom)[5, 2])
-  expect_output(print(tom), "Topological overlap of 140 variables: 9,730 pairs\n.*power 4, signed; TOMType")
+  expect_output(print(tom), "Topological overlap by .* of 140 variables: 9,730 pairs.*\npower 4, signed; TOMType")
   expect_identical(attr(tom, "call")[[1L]], quote(gpuTOM))
 })
 
@@ -229,7 +229,7 @@ test_that("several data sets' overlaps are combined pair by pair", {
   expect_equal(c(unsigned(sets, combine = "mean")), rowMeans(each), tolerance = 1e-7)
   quantiles <- unsigned(sets, combine = "quantile", probs = 0.3)
   expect_equal(c(quantiles), apply(each, 1, quantile, 0.3, names = FALSE), tolerance = 1e-7)
-  expect_s3_class(quantiles, c("gpuTOM", "dist"), exact = TRUE)
+  expect_s3_class(quantiles, c("gpuTOM", "allPairs", "dist"), exact = TRUE)
   expect_identical(attr(quantiles, "n_obs"), 48)
   expect_identical(unsigned(sets, combine = "min", output = "matrix"), as.matrix(unsigned(sets, combine = "min")))
   expect_error(unsigned(sets), "say how to combine")

@@ -247,6 +247,6 @@ test_that("an image prints what it is, not its voxels", {
 
 test_that("a matrix says what it is", {
   x <- voxelMatrix(image_with_affine())
-  expect_output(print(x), "^8 time points of 60 of 60 voxels \\(5 x 4 x 3\\)\naffine \\[-3 0")
+  expect_output(print(x), "^8 time points 2 s apart of 60 of 60 voxels \\(5 x 4 x 3\\)\naffine \\[-3 0")
   expect_output(print(unclass(voxelMatrix(image_with_affine()))[1:2, 1:3]), "[1,]", fixed = TRUE)
 })

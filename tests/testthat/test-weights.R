@@ -140,7 +140,7 @@ test_that("weights are worth the observations that 'weights_are' says", {
   expect_equal(test(weights = w, weights_are = "precision")$df, sum(w > 0) - 2)
   expect_equal(test(weights = w, method = "spearman")$df, kish - 2)
   expect_equal(test(weights = w, covariates = cbind(sin(1:41), 1:41))$df, kish - 4)
-  t <- default$coefficient * sqrt((kish - 2) / (1 - default$coefficient^2))
+  t <- default$r * sqrt((kish - 2) / (1 - default$r^2))
   expect_equal(as.vector(default$p.value), as.vector(2 * pt(-abs(t), kish - 2)))
   kept <- rep(c(0, 1), c(4, 37))
   for (kind in c("importance", "precision")) {
@@ -225,7 +225,7 @@ test_that("all functions take weights, with the same coefficients, on every back
       expect_identical(all(gpuCor, x[, 1:30], x[, 31:70]), truth[1:30, 31:70])
       expect_identical(all(gpuCorTriangle, x, order = "column"), off_diagonal(truth))
       expect_identical(as.vector(all(gpuDist, t(x))), 1 - t(truth)[lower.tri(truth)])
-      expect_identical(as.vector(all(gpuCorTest, x, df = 20)$coefficient), t(truth)[lower.tri(truth)])
+      expect_identical(as.vector(all(gpuCorTest, x, df = 20)$r), t(truth)[lower.tri(truth)])
       expect_equal(all(gpuCorNetwork, x, threshold = 0.3)@edges, sum(weights >= 0.3, na.rm = TRUE))
       expect_gte(all(gpuCorNetwork, x, density = 0.02)@edges, ceiling(0.02 * choose(70, 2)))
       expect_equal(sum(all(gpuConnectivity, x, threshold = 0.3)$degree), 2 * sum(weights >= 0.3, na.rm = TRUE))

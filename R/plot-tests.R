@@ -1,30 +1,17 @@
-# Pictures of tests: of coefficients, of differences between two groups, and of associations with traits.
+# Plots of tests.
 
 #' @rdname gpuCorTest
-#' @param type Of `plot()`: `"p.value"`, the histogram of the p values with what it would be if no pair were correlated,
-#'   or `"volcano"`, p on a logarithmic axis against the coefficient. `"auto"`: both. Of many pairs a sample is drawn,
-#'   in the volcano besides the smallest p values.
+#' @param type For `plot()`: `"p.value"`, a histogram of the p values with the counts expected under the null;
+#'   `"volcano"`, p on a logarithmic axis against the effect; or `"auto"`, both. Of many pairs a sample is drawn.
 #' @export
-plot.gpuCorTest <- function(x, type = c("auto", "p.value", "volcano"), ...) {
+plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
+  effect <- as.vector(effect_of(x))
   p <- as.vector(x$p.value)
-  draw_tests(x, type, as.vector(x$coefficient), if (x$log.p) p else log(p), method_title(x$method), c(-1, 1), ...)
-}
-
-#' @rdname gpuCorCompare
-#' @param type Of `plot()`: `"p.value"`, the histogram of the p values with what it would be if no pair differed, or
-#'   `"volcano"`, p on a logarithmic axis against the difference. `"auto"`: both.
-#' @export
-plot.gpuCorCompare <- function(x, type = c("auto", "p.value", "volcano"), ...) {
-  difference <- as.vector(x$difference)
-  draw_tests(x, type, difference, log_p_of_z(x$statistic), "difference of z", range(0, difference, finite = TRUE), ...)
-}
-
-#' @rdname gpuAssociation
-#' @param type Of `plot()` of `output = "matrix"`: `"p.value"`, the histogram of the p values with what it would be if
-#'   nothing were associated, or `"volcano"`, p on a logarithmic axis against the coefficient. `"auto"`: both.
-#' @export
-plot.gpuAssociation <- function(x, type = c("auto", "p.value", "volcano"), ...) {
-  draw_tests(x, type, as.vector(x$r), log(as.vector(x$p.value)), method_title(x$method), c(-1, 1), ...)
+  if (inherits(x, "gpuCorCompare")) {
+    range <- range(0, effect, finite = TRUE)
+    return(draw_tests(x, type, effect, log_p_of_z(x$statistic), "difference of z", range, ...))
+  }
+  draw_tests(x, type, effect, if (isTRUE(x[["log.p"]])) p else log(p), method_title(x$method), c(-1, 1), ...)
 }
 
 # Two-sided, and not 0 where p itself would be.

@@ -1,0 +1,65 @@
+# Networks as matrices: methods that work though Matrix is not attached, and arithmetic, which gives plain matrices.
+
+as_plain_sparse <- function(x) as(x, if (is(x, "dsCMatrix")) "dsCMatrix" else "dgCMatrix")
+
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix t
+#' @export
+setMethod("t", "gpuNetwork", function(x) Matrix::t(as_plain_sparse(x)))
+
+#' @method t gpuNetwork
+#' @export
+t.gpuNetwork <- function(x) Matrix::t(as_plain_sparse(x))
+
+#' @method isSymmetric gpuNetwork
+#' @export
+isSymmetric.gpuNetwork <- function(object, ...) Matrix::isSymmetric(as_plain_sparse(object), ...)
+
+# The mean of all entries, with those that are 0.
+#' @method mean gpuNetwork
+#' @export
+mean.gpuNetwork <- function(x, ...) mean(Matrix::colMeans(as_plain_sparse(x)))
+
+# ---- arithmetic
+
+# Matrix keeps the class where the pattern of the entries stays.
+
+#' @importMethodsFrom Matrix Arith Math Math2
+#' @exportMethod Arith
+#' @exportMethod Math
+#' @exportMethod Math2
+#' @aliases Arith,gpuCorNetwork,numeric-method Arith,numeric,gpuCorNetwork-method
+#' @aliases Arith,gpuCorNetwork,logical-method Arith,logical,gpuCorNetwork-method
+#' @aliases Arith,gpuCorNetwork,missing-method Math,gpuCorNetwork-method
+#' @aliases Math2,gpuCorNetwork-method Arith,gpuCorNetworkXY,numeric-method
+#' @aliases Arith,numeric,gpuCorNetworkXY-method Arith,gpuCorNetworkXY,logical-method
+#' @aliases Arith,logical,gpuCorNetworkXY-method Arith,gpuCorNetworkXY,missing-method
+#' @aliases Math,gpuCorNetworkXY-method Math2,gpuCorNetworkXY-method
+#' @name gpuCorNetwork-class
+NULL
+
+for (class in c("gpuCorNetwork", "gpuCorNetworkXY")) {
+  for (other in c("numeric", "logical")) {
+    setMethod("Arith", c(class, other), function(e1, e2) {
+      e1 <- as_plain_sparse(e1)
+      methods::callGeneric()
+    })
+    setMethod("Arith", c(other, class), function(e1, e2) {
+      e2 <- as_plain_sparse(e2)
+      methods::callGeneric()
+    })
+  }
+  setMethod("Arith", c(class, "missing"), function(e1, e2) {
+    e1 <- as_plain_sparse(e1)
+    methods::callGeneric(e1)
+  })
+  setMethod("Math", class, function(x) {
+    x <- as_plain_sparse(x)
+    methods::callGeneric(x)
+  })
+  setMethod("Math2", c(class, "ANY"), function(x, digits) {
+    x <- as_plain_sparse(x)
+    if (missing(digits)) methods::callGeneric(x) else methods::callGeneric(x, digits)
+  })
+}
+rm(class, other)

@@ -1,0 +1,127 @@
+# Class allPairs as a matrix: the results are those of as.matrix(x), mostly without making it.
+
+#' @rdname gpuCor-class
+#' @export
+dim.allPairs <- function(x) rep(as.integer(size_of(x)), 2L)
+
+#' @rdname gpuCor-class
+#' @export
+dimnames.allPairs <- function(x) {
+  labels <- attr(x, "Labels")
+  if (!is.null(labels)) list(labels, labels)
+}
+
+#' @rdname gpuCor-class
+#' @method t allPairs
+#' @export
+t.allPairs <- function(x) x
+
+#' @rdname gpuCor-class
+#' @method isSymmetric allPairs
+#' @export
+isSymmetric.allPairs <- function(object, ...) TRUE
+
+# base::diag() ignores classes: it would make a matrix with as many rows as there are pairs.
+#' @rdname gpuCor-class
+#' @param nrow,ncol,names As in [base::diag()]; the first two are not used.
+#' @importMethodsFrom Matrix diag
+#' @export
+setMethod("diag", "allPairs", function(x = 1, nrow, ncol, names = TRUE) {
+  diagonal <- attr(x, "diagonal")
+  if (is.null(diagonal)) diagonal <- rep(1, size_of(x))
+  stats::setNames(diagonal, if (names) attr(x, "Labels"))
+})
+
+#' @rdname gpuCor-class
+#' @param na.rm,dims As in [base::rowSums()]; `dims` is not used.
+#' @importMethodsFrom Matrix rowSums colSums rowMeans colMeans
+#' @export
+setMethod("rowSums", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::rowSums(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("colSums", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colSums(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("rowMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::rowMeans(as.matrix(x), na.rm))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("colMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
+
+# base::crossprod(), and `%*%` before R 4.3, would multiply vectors of pairs.
+
+full_matrix <- function(x) if (is_all_pairs(x)) as.matrix(x) else x
+
+#' @rawNamespace S3method("%*%", allPairs)
+`%*%.allPairs` <- function(x, y) full_matrix(x) %*% full_matrix(y) # nolint: object_name_linter.
+
+#' @rdname gpuCor-class
+#' @param y Another matrix, or `NULL`.
+#' @importMethodsFrom Matrix crossprod tcrossprod
+#' @aliases crossprod,ANY,allPairs-method crossprod,allPairs,missing-method tcrossprod,ANY,allPairs-method
+#' @aliases tcrossprod,allPairs,missing-method
+#' @export
+setMethod("crossprod", c("allPairs", "ANY"), function(x, y = NULL, ...) {
+  base::crossprod(full_matrix(x), full_matrix(y))
+})
+
+setMethod("crossprod", c("ANY", "allPairs"), function(x, y = NULL, ...) base::crossprod(x, full_matrix(y)))
+
+setMethod("crossprod", c("allPairs", "missing"), function(x, y = NULL, ...) base::crossprod(full_matrix(x)))
+
+#' @rdname gpuCor-class
+#' @export
+setMethod("tcrossprod", c("allPairs", "ANY"), function(x, y = NULL, ...) {
+  base::tcrossprod(full_matrix(x), full_matrix(y))
+})
+
+setMethod("tcrossprod", c("ANY", "allPairs"), function(x, y = NULL, ...) base::tcrossprod(x, full_matrix(y)))
+
+setMethod("tcrossprod", c("allPairs", "missing"), function(x, y = NULL, ...) base::tcrossprod(full_matrix(x)))
+
+# ---- arithmetic
+
+# Results of arithmetic are distances or the like: a plain dist.
+as_plain_dist <- function(x) {
+  if (is_all_pairs(x)) {
+    for (name in PAIR_ATTRIBUTES) attr(x, name) <- NULL
+    class(x) <- "dist"
+  }
+  x
+}
+
+# True if the other operand is an N x N matrix. Other operands have one value, or one for each pair: values for
+# variables would be recycled over pairs.
+is_with_matrix <- function(x, other, operator) {
+  n <- size_of(x)
+  if (is.matrix(other) && identical(dim(other), rep(as.integer(n), 2L))) return(TRUE)
+  if (!length(other) %in% c(1L, length(x))) {
+    fail("the other side of '", operator, "' has ", n_of(length(other), "value"), "; there are ",
+         n_of(length(x), "pair"), " of ", n_of(n, "variable"), ": give one value, one for each pair, or an N x N ",
+         "matrix")
+  }
+  FALSE
+}
+
+#' @export
+Ops.allPairs <- function(e1, e2) {
+  operator <- get(".Generic")
+  if (nargs() == 2L) {
+    first <- is_all_pairs(e1)
+    if (is_with_matrix(if (first) e1 else e2, if (first) e2 else e1, operator)) {
+      return(get(operator, baseenv())(if (first) as.matrix(e1) else e1, if (first) e2 else as.matrix(e2)))
+    }
+  }
+  distances <- if (operator == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2)
+  if (!is.null(distances)) return(as_plain_dist(distances))
+  check_arithmetic_memory(if (nargs() == 2L) list(e1, e2) else list(e1), operator)
+  as_plain_dist(NextMethod())
+}
+
+#' @export
+Math.allPairs <- function(x, ...) {
+  check_arithmetic_memory(list(x), get(".Generic"))
+  as_plain_dist(NextMethod())
+}

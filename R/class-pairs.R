@@ -1,0 +1,156 @@
+# Class allPairs: a value for each pair in the order of a dist. gpuCor (coefficients) and gpuTOM (overlaps) are its
+# subclasses. The values can be many gigabytes: nothing here copies them without need.
+
+#' Coefficients of all pairs
+#'
+#' [gpuCor()] returns an object of class `gpuCor`, and [gpuTOM()] one of class `gpuTOM`. Both hold the value of each
+#' pair once, as a `dist` does, and answer most questions as the N x N matrix would.
+#'
+#' @param x,object An object of class `gpuCor` or `gpuTOM`.
+#' @param i,j With both: variables, by number, name or logical vector. With one index: positions among the pairs, or an
+#'   index of the N x N matrix, such as `lower.tri(x)` or a matrix with the two variables of a pair in each row.
+#' @param drop A logical value: drop dimensions of length one?
+#' @param n A number: how many of the strongest pairs to list.
+#' @param digits A number: significant digits to print.
+#' @param ... For `plot()`: graphical parameters. Otherwise not used.
+#' @param value For `x[i] <- value`: numbers for the pairs at positions `i`. For `dimnames(x) <- value`: a list with the
+#'   same names twice, or `NULL`.
+#' @return `x[i, j]`: coefficients of variables, as from the N x N matrix.
+#'
+#'   `as.matrix()`: the N x N matrix. Its diagonal is that of [stats::cor()]: 1, but `NA` with fewer than two
+#'   observations, and with pairwise-complete observations also for a constant column.
+#'
+#'   `as.data.frame()`: a row for each pair, with `from`, `to` and `r` (`overlap` for overlaps).
+#'
+#'   `summary()`: a list with `n_var`, `n_obs`, `method`, `pairs`, `missing`, `mean`, `quantiles` (those of
+#'   [stats::quantile()]) and `strongest`, a data frame.
+#'
+#'   `x$coefficients`, `x$pairs` (numbers of observations), `x$ts` (Student's t) and `x$p.value` (two-sided): N x N
+#'   matrices with the names of package gputools. They are computed on request, if they follow from the coefficients.
+#'   Otherwise an error says so, and `gpuCor(test = TRUE)` computes them with the coefficients: for Kendall's tau, with
+#'   weights, covariates and the like, and where pairs miss different observations.
+#'
+#'   `dim()`, `dimnames()`, `diag()`, `t()`, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `crossprod()` and
+#'   `tcrossprod()`: those of the N x N matrix. `length()` is the number of pairs. `x %*% y` needs R 4.3; in earlier
+#'   versions write `as.matrix(x) %*% y`.
+#'
+#'   Arithmetic such as `1 - x` gives a plain `dist`, or a matrix if the other operand is an N x N matrix.
+#' @examples
+#' r <- gpuCor(as.matrix(mtcars))
+#' r["mpg", "wt"]
+#' r[c("mpg", "wt"), ]
+#' summary(r)
+#' r$p.value["mpg", "wt"]
+#' plot(r)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) {
+#'   ggplot2::ggplot(as.data.frame(r), ggplot2::aes(r)) + ggplot2::geom_density()
+#' }
+#' @aliases gpuTOM-class allPairs-class
+#' @exportClass gpuCor gpuTOM allPairs
+#' @name gpuCor-class
+NULL
+
+is_all_pairs <- function(x) inherits(x, "allPairs")
+
+# Attributes that values lose when arithmetic makes other values of them.
+PAIR_ATTRIBUTES <- c("n_obs", "diagonal", "untestable", "tests", "adjusted", "power", "type", "TOMType", "TOMDenom",
+                     "combine", "probs", "scales")
+
+# Returns how many variables there are. An object whose values and attributes do not belong together is an error.
+size_of <- function(x) {
+  n <- attr(x, "Size")
+  whole <- is.numeric(n) && length(n) == 1L && isTRUE(n == floor(n)) && n >= 0
+  if (!whole || pairs_of(n) != length(x)) {
+    made <- if (whole) paste0(", which makes ", format_count(pairs_of(n)), " pairs")
+    fail("attribute \"Size\" is ", show_value(n), made, "; the object has ", format_count(length(x)),
+         " values, and has been changed since gpuCor() returned it")
+  }
+  n
+}
+
+# ---- conversion
+
+#' @rdname gpuCor-class
+#' @export
+as.matrix.allPairs <- function(x, ...) {
+  check_square_memory(size_of(x))
+  values <- .Call(r_unfold, x, size_of(x), attr(x, "diagonal"), choose_threads(setting(NULL, "threads")))
+  if (is.list(values)) stop_run(values)
+  dimnames(values) <- dimnames(x)
+  values
+}
+
+#' @rdname gpuCor-class
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_memory(8 * length(x), "the data frame", n_of(length(x), "pair"),
+               "gpuCorNetwork(output = \"edges\") has the strongest pairs only")
+  pairs <- all_pairs(size_of(x))
+  labels <- attr(x, "Labels")
+  frame <- name_edges(pairs$from, pairs$to, as.vector(x), labels, labels)
+  stats::setNames(frame, c("from", "to", pair_value(x)))
+}
+
+# What a value is called in data frames.
+pair_value <- function(x) if (inherits(x, "gpuTOM")) "overlap" else "r"
+
+# ---- shown
+
+describe_pairs <- function(x) {
+  n <- size_of(x)
+  overlap <- inherits(x, "gpuTOM")
+  paste0(if (overlap) "Topological overlap by ", method_title(attr(x, "method")), " of ", n_of(n, "variable"), ": ",
+         n_of(pairs_of(n), "pair"), ", ", n_of(attr(x, "n_obs"), "observation"), "\n",
+         if (overlap) paste0(describe_rule(attributes(x)), "\n"),
+         adjusted_line(attr(x, "adjusted"), attr(x, "method"), attr(x, "n_obs")))
+}
+
+# The settings of topological overlap. d: attributes of overlaps, or what a network of overlaps keeps of them.
+describe_rule <- function(d) {
+  paste0(power_words(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
+         "\", TOMDenom \"", d$TOMDenom, "\"", if (!is.null(d$combine)) paste0("; combine \"", d$combine, "\""))
+}
+
+power_words <- function(power) paste(if (length(power) > 1L) "powers" else "power", toString(power))
+
+#' @rdname gpuCor-class
+#' @method print allPairs
+#' @export
+print.allPairs <- function(x, digits = 3L, ...) {
+  cat(describe_pairs(x))
+  n <- size_of(x)
+  labels <- attr(x, "Labels")
+  labels <- if (is.null(labels)) as.character(seq_len(min(n, 8L))) else shorten(utils::head(labels, 8L), 12L)
+  column <- max(nchar(labels, "width"), digits + 3L, 0L) + 1L
+  shown <- seq_len(min(n, max(2L, min(8L, getOption("width") %/% column)))) # as many variables as fit a line
+  if (length(shown) > 1L) {
+    corner <- format(round(x[shown, shown, drop = FALSE], digits))
+    dimnames(corner) <- list(labels[shown], labels[shown])
+    corner[upper.tri(corner, diag = TRUE)] <- ""
+    print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
+  }
+  if (n > length(shown)) cat("... and ", n_of(n - length(shown), "more variable"), "\n", sep = "")
+  invisible(x)
+}
+
+#' @rdname gpuCor-class
+#' @method summary allPairs
+#' @export
+summary.allPairs <- function(object, n = 6L, ...) {
+  n <- check_whole(n, "n", 0, 1e6)
+  n_var <- size_of(object)
+  shares <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
+  found <- checked(.Call(r_summary, object, shares, n, choose_threads(setting(NULL, "threads"))))
+  if (found$missing == length(object)) found$mean <- found$quantiles[] <- NA_real_
+  pairs <- variables_at(found$strongest, n_var)
+  labels <- attr(object, "Labels")
+  if (is.null(labels)) labels <- seq_len(n_var)
+  strongest <- data.frame(labels[pairs[, 1L]], labels[pairs[, 2L]], .subset(object, found$strongest))
+  new_summary(
+    list(n_var = n_var, n_obs = attr(object, "n_obs"), method = attr(object, "method"), pairs = length(object),
+         missing = found$missing, mean = found$mean,
+         quantiles = stats::setNames(found$quantiles, paste0(100 * shares, "%")),
+         strongest = stats::setNames(strongest, c("from", "to", pair_value(object)))),
+    describe_pairs(object), object)
+}

@@ -1,0 +1,80 @@
+# What results that are lists have in common, class gpuCorResult, and what their summaries have, class gpuCorSummary.
+
+# Elements that a result may lack, depending on the arguments: NULL then.
+OPTIONAL_ELEMENTS <- c("df", "p.adjusted", "degree", "strength", "threshold", "edges", "soft", "histogram", "power",
+                       map_names, "fit", "scales", "combine", "probs", "calibration", "calibrationQuantile")
+
+# As of any list, but a name of no element is an error: NULL would be taken for a result.
+#' @export
+`$.gpuCorResult` <- function(x, name) {
+  at <- pmatch(name, names(x))
+  if (!is.na(at)) return(.subset2(x, at))
+  if (name %in% OPTIONAL_ELEMENTS) return(NULL)
+  fail("a ", class(x)[1L], " has no element '", name, "'; there are ",
+       if (is.null(names(x))) "elements without names" else paste0("$", names(x), collapse = ", "))
+}
+
+#' @importFrom utils head
+#' @export
+head.gpuCorResult <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)
+
+#' @importFrom utils tail
+#' @export
+tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
+
+# ---- summaries
+
+#' Summaries of results
+#'
+#' `summary()` returns the numbers that are reported with a result, as a list.
+#'
+#' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()],
+#'   [gpuCorCompare()] or [gpuAssociation()] with `output = "matrix"` returns. For [gpuCor()] and [gpuTOM()] see
+#'   [gpuCor-class], for modules [gpuModules-methods], for windows [gpuCorWindows()].
+#' @param n A number: how many of the best connected variables, or of the smallest p values, to list.
+#' @param level A number between 0 and 1: the level of significance.
+#' @param x A summary.
+#' @param digits A number: significant digits to print.
+#' @param ... Not used.
+#' @return A list:
+#'   * of a network: `variables`, `observations`, `pairs`, `edges`, `density` (edges per pair), `threshold`, `positive`
+#'     (fraction of the edges), `isolated` (variables without an edge), `degree` and `weight` (quantiles), and `hubs`, a
+#'     data frame of `variable`, `degree` and `strength` (the sum of absolute coefficients);
+#'   * of connectivity: `quantiles` of each measure, `fit` (R^2 and slope of the scale-free fit for each power), and
+#'     `hubs` by the first measure;
+#'   * of powers: `estimate`, and `fit`, its row of the table;
+#'   * of tests, comparisons and associations: `tests`, `missing` (tests without a p value), `significant` (how many p
+#'     values are at most `level`: unadjusted, by Bonferroni, by Benjamini and Hochberg, and by permutation), `level`
+#'     and `strongest`, the rows of `as.data.frame()` with the smallest p values.
+#'
+#'   `head()` and `tail()` of such results return rows of `as.data.frame()`.
+#' @examples
+#' summary(gpuCorNetwork(mtcars, threshold = 0.8))
+#' summary(gpuCorTest(mtcars))$significant
+#' @name summary.gpuCorNetwork
+NULL
+
+# numbers: a named list; title: the lines that print() begins with.
+new_summary <- function(numbers, title, object) {
+  structure(numbers, title = title, class = c(paste0("summary.", class(object)[1L]), "gpuCorSummary"))
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method print gpuCorSummary
+#' @export
+print.gpuCorSummary <- function(x, digits = 4L, ...) {
+  cat(sub("\n$", "", attr(x, "title")), "\n", sep = "")
+  is_number <- vapply(x, function(part) is.numeric(part) && length(part) == 1L && is.null(names(part)), NA)
+  numbers <- vapply(x[is_number], format, "", digits = digits, big.mark = ",")
+  numbers <- paste(names(numbers), numbers, collapse = ", ")
+  if (nzchar(numbers)) cat(strwrap(numbers, 0.9 * getOption("width")), sep = "\n")
+  for (name in names(x)[!is_number]) show_part(x[[name]], name, digits)
+  invisible(x)
+}
+
+# Vectors of numbers and tables, unless they are empty.
+show_part <- function(part, name, digits) {
+  if (!NROW(part) || is.character(part)) return(invisible())
+  cat(name, ":\n", sep = "")
+  if (is.data.frame(part)) print(part, digits = digits, row.names = FALSE) else print(part, digits = digits)
+}

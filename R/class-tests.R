@@ -1,0 +1,92 @@
+# Class gpuTests: tests of many pairs, which gpuCorTest(), gpuCorCompare() and gpuAssociation(output = "matrix") return.
+
+# The columns of the data frame, the first of which is the size of the effect.
+TEST_COLUMNS <- list(gpuCorTest = c("r", "n", "statistic", "p.value", "p.adjusted"),
+                     gpuCorCompare = c("difference", "statistic", "df", "p.value", "fdr", "p.adjusted"),
+                     gpuAssociation = c("r", "statistic", "p.value", "fdr"))
+
+effect_of <- function(x) x[[TEST_COLUMNS[[class(x)[1L]]][1L]]]
+
+# Positions of the smallest p values, at most n; among equal ones the larger effects come first.
+smallest_tests <- function(x, n = Inf) {
+  effect <- as.vector(effect_of(x))
+  utils::head(order(as.vector(x$p.value), -abs(effect), na.last = if (is.finite(n)) NA else TRUE),
+              min(n, length(effect)))
+}
+
+# Rows of the data frame.
+test_rows <- function(x, at) {
+  effect <- effect_of(x)
+  if (inherits(effect, "dist")) {
+    pairs <- variables_at(at, size_of(effect))
+    labels <- list(attr(effect, "Labels"), attr(effect, "Labels"))
+  } else {
+    pairs <- arrayInd(at, dim(as.matrix(effect)))
+    labels <- dimnames(effect)
+  }
+  name <- function(side) if (is.null(labels[[side]])) pairs[, side] else labels[[side]][pairs[, side]]
+  columns <- intersect(TEST_COLUMNS[[class(x)[1L]]], names(x))
+  list2DF(c(list(from = name(1L), to = name(2L)), lapply(unclass(x)[columns], function(values) {
+    as.vector(if (length(values) > 1L) .subset(values, at) else rep(values, length(at)))
+  })))
+}
+
+#' @rdname gpuCorTest
+#' @param x A result, for the methods.
+#' @param row.names,optional As in [base::as.data.frame()].
+#' @export
+as.data.frame.gpuTests <- function(x, row.names = NULL, optional = FALSE, ...) {
+  if (inherits(x, "gpuAssociation")) {
+    return(structure(test_rows(x, smallest_tests(x)), tests = x$tests, adjusted = attr(x, "adjusted")))
+  }
+  as.data.frame(test_rows(x, seq_along(x$p.value)), row.names = row.names)
+}
+
+describe_tests <- function(x) {
+  n <- if (is.numeric(x$n)) x$n
+  tests <- if (inherits(x, "gpuAssociation")) x$tests else length(x$p.value)
+  of <- switch(class(x)[1L],
+    gpuCorCompare = paste0(", differences of z of ", describe_groups(x$n)),
+    gpuAssociation = paste0(" of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"))
+  )
+  paste0(method_title(x$method), of, ", ", n_of(tests, "test"),
+         if (inherits(x, "gpuCorTest")) paste0(", alternative ", x$alternative),
+         adjusted_phrase(attr(x, "adjusted"), x$method, n, if (!inherits(x, "gpuCorCompare")) x$df))
+}
+
+describe_groups <- function(n) {
+  group <- function(n) {
+    if (length(n) == 1L) return(n_of(n, "observation"))
+    paste(length(n), "subjects of", format_count(sum(n)), "observations")
+  }
+  paste0(group(n$x), " against ", group(n$y))
+}
+
+#' @rdname gpuCorTest
+#' @param digits A number: significant digits to print.
+#' @method print gpuTests
+#' @export
+print.gpuTests <- function(x, digits = 4L, ...) {
+  cat(describe_tests(x), "; smallest ", if (isTRUE(x[["log.p"]])) "log p" else "p", ":\n", sep = "")
+  print(test_rows(x, smallest_tests(x, 10)), digits = digits, row.names = FALSE)
+  invisible(x)
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuTests
+#' @export
+summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
+  level <- check_share(level, "level", zero = FALSE)
+  n <- check_whole(n, "n", 0, 1e6)
+  number <- if (isTRUE(object[["log.p"]])) exp else identity
+  sorted <- sort(number(as.vector(object$p.value)))
+  tests <- length(sorted)
+  significant <- c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
+                   fdr = max(0, which(sorted <= level * seq_len(tests) / tests)))
+  if (!is.null(object$p.adjusted)) {
+    significant[["permutation"]] <- sum(number(object$p.adjusted) <= level, na.rm = TRUE)
+  }
+  new_summary(list(tests = length(object$p.value), missing = length(object$p.value) - tests, significant = significant,
+                   level = level, strongest = test_rows(object, smallest_tests(object, n))),
+              describe_tests(object), object)
+}

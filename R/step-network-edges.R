@@ -1,0 +1,94 @@
+# Edges of sparse matrices and of compressed rows: as data frames, degrees and graphs.
+
+network_names <- function(task) list(colnames(task$x), colnames(if (is.null(task$y)) task$x else task$y))
+
+# Slots of a sparse matrix. rows: compressed rows of the lower triangle, which are the columns of the upper one; or of
+# y.
+matrix_slots <- function(rows, task) {
+  symmetric <- is.null(task$y)
+  c(list(Dim = c(ncol(task$x), ncol(if (symmetric) task$x else task$y)), Dimnames = network_names(task)),
+    rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"))
+}
+
+# Sets slots one by one: new() would check the validity of every entry, which takes longer than to make them.
+with_slots <- function(object, slots) {
+  for (name in names(slots)) methods::slot(object, name) <- slots[[name]]
+  object
+}
+
+plain_matrix <- function(rows, task) {
+  with_slots(methods::new(if (is.null(task$y)) "dsCMatrix" else "dgCMatrix"), matrix_slots(rows, task))
+}
+
+# Slots of a network that a file keeps, too.
+network_details <- function(rows, task) {
+  list(method = task$method, sign = task$sign, criterion = task$criterion$name, value = task$criterion$value,
+       threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = task$pairs, n_obs = rows$n_obs,
+       adjusted = as.list(adjustment_of(task$settings, task$x)))
+}
+
+# ---- data frames
+
+# Edges of compressed rows as a data frame, strongest first; with p values if rows$tests has any.
+edge_frame <- function(rows, names_x, names_y, threads) {
+  edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
+  at <- if (!is.null(rows$tests$p.value) || !is.null(rows$tests$near)) entries_at(rows, edges)
+  frame <- name_edges(edges$from, edges$to, edges$r, names_x, names_y)
+  list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads)))
+}
+
+# Positions of edges, given by their variables' numbers, among the entries of compressed rows, which ascend.
+entries_at <- function(rows, edges) {
+  key <- function(from, to) to * (max(rows$i, 0) + 2) + from
+  findInterval(key(edges$from, edges$to), key(rows$i + 1, row_numbers(rows$p)))
+}
+
+name_edges <- function(from, to, r, names_x, names_y) {
+  list2DF(list(from = names_at(from, names_x), to = names_at(to, names_y), r = r))
+}
+
+# Users may change a network's names.
+names_at <- function(numbers, names) {
+  if (is.null(names)) return(numbers)
+  if (length(numbers) == 0L) return(character())
+  if (!isTRUE(min(numbers) >= 1L && max(numbers) <= length(names))) {
+    first <- numbers[is.na(numbers) | numbers < 1L | numbers > length(names)][1L]
+    fail("there is no name ", first, " of ", length(names))
+  }
+  names[numbers]
+}
+
+# ---- vertices
+
+# The row and the column of each entry, by number.
+network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))
+
+# How many edges each variable has: one vector, or those of x and of y.
+degrees_of_network <- function(net) {
+  ends <- network_ends(net)
+  rows <- tabulate(ends$from, nrow(net))
+  columns <- tabulate(ends$to, ncol(net))
+  if (is(net, "gpuCorNetwork")) list(rows + columns) else list(x = rows, y = columns)
+}
+
+vertex_names <- function(names, size, symmetric) {
+  if (symmetric) return(names[[1L]])
+  if (is.null(names[[1L]]) && is.null(names[[2L]])) return(NULL)
+  for (side in 1:2) if (is.null(names[[side]])) names[[side]] <- as.character(seq_len(size[side]))
+  if (anyDuplicated(unlist(names))) names <- Map(paste0, c("x.", "y."), names)
+  unlist(names, use.names = FALSE)
+}
+
+# The graph of a network; value: what entries are called. Attributes are given with the edges: to set one later copies
+# all of them.
+graph_of <- function(net, value) {
+  symmetric <- is(net, "dsCMatrix")
+  size <- dim(net)
+  graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
+  names <- vertex_names(net@Dimnames, size, symmetric)
+  if (!is.null(names)) graph <- igraph::set_vertex_attr(graph, "name", value = names)
+  if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
+  ends <- network_ends(net)
+  edges <- rbind(ends$from, ends$to + if (symmetric) 0 else size[1L])
+  igraph::add_edges(graph, edges, attr = stats::setNames(list(abs(net@x), net@x), c("weight", value)))
+}
