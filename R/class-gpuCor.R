@@ -72,3 +72,21 @@ rank_p <- function(r, n, part) {
   r[] <- p_of_r(r, t_distribution(NULL, n, TRUE), 1L)
   r
 }
+
+# Of checked arguments; call: the one that the result shows.
+all_coefficients <- function(input, method, use, output, settings, call) {
+  if (!is.null(input$y)) return(cor_rectangle(input, method, use, settings))
+  labels <- colnames(input$x)
+  if (output == "matrix") {
+    return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
+  }
+  run(input$x, NULL, method, use, "row", settings,
+      c(dist_attributes(input$x, method, call), list(untestable = why_untestable(input$x, use, settings),
+                                                     adjusted = adjustment_of(settings, input$x))))
+}
+
+cor_rectangle <- function(input, method, use, settings) {
+  attributes <- matrix_attributes(colnames(input$x), colnames(input$y))
+  values <- run(input$x, input$y, method, use, "rectangle", settings, attributes)
+  if (input$scalar) as.vector(values) else values
+}

@@ -147,20 +147,19 @@ output_way_out <- function(output, is_default) {
   }
 }
 
-# Of checked arguments; call: the one that the result shows.
-all_coefficients <- function(input, method, use, output, settings, call) {
-  if (!is.null(input$y)) return(cor_rectangle(input, method, use, settings))
-  labels <- colnames(input$x)
-  if (output == "matrix") {
-    return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
-  }
-  run(input$x, NULL, method, use, "row", settings,
-      c(dist_attributes(input$x, method, call), list(untestable = why_untestable(input$x, use, settings),
-                                                     adjusted = adjustment_of(settings, input$x))))
+# What gpuCor() returns where tests are asked for, or the list. given: arguments, x and y first; call: of the user.
+cor_with_tests <- function(given, output, test, call) {
+  found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
+  if (output != "dist" || !is.null(given[[2L]])) return(listed_matrices(found, test))
+  r <- suppressWarnings(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has given them
+  attr(r, "tests") <- listed_matrices(found, TRUE)[-1L]
+  attr(r, "call") <- call
+  r
 }
 
-cor_rectangle <- function(input, method, use, settings) {
-  attributes <- matrix_attributes(colnames(input$x), colnames(input$y))
-  values <- run(input$x, input$y, method, use, "rectangle", settings, attributes)
-  if (input$scalar) as.vector(values) else values
+# The list of matrices that gputools' gpuCor() returns. found: of gpuCorTest().
+listed_matrices <- function(found, test) {
+  parts <- lapply(unclass(found)[c("r", "n", "statistic", "p.value")], as.matrix)
+  names(parts) <- c("coefficients", "pairs", "ts", "p.value")
+  if (test) parts else parts[c("coefficients", "pairs", "ts")]
 }

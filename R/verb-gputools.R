@@ -1,22 +1,5 @@
 # What code written for package gputools expects: lists of matrices, and two of its functions.
 
-# The list of matrices that gputools' gpuCor() returns. found: of gpuCorTest().
-listed_matrices <- function(found, test) {
-  parts <- lapply(unclass(found)[c("r", "n", "statistic", "p.value")], as.matrix)
-  names(parts) <- c("coefficients", "pairs", "ts", "p.value")
-  if (test) parts else parts[c("coefficients", "pairs", "ts")]
-}
-
-# What gpuCor() returns where tests are asked for, or the list. given: arguments, x and y first; call: of the user.
-cor_with_tests <- function(given, output, test, call) {
-  found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
-  if (output != "dist" || !is.null(given[[2L]])) return(listed_matrices(found, test))
-  r <- suppressWarnings(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has given them
-  attr(r, "tests") <- listed_matrices(found, TRUE)[-1L]
-  attr(r, "call") <- call
-  r
-}
-
 # ---- gputools' functions
 
 #' The strongest pairs, and tests by permutation, by the names of package gputools
