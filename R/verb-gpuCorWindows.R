@@ -47,7 +47,8 @@
 #'   `"tukey"`: cosines at both ends, those of [stats::spec.taper()], and ones between them.
 #' @param shape `taper = "gaussian"`: the standard deviation as a share of the width, up to 1/6, 0.075 if nothing is
 #'   said. `"tukey"`: the share of the window that is in both cosines, up to 1, 0.5 if nothing is said.
-#' @param keep What is kept of the windows, see Details. May be abbreviated.
+#' @param output `"dist"`, `"network"`, `"connectivity"` or `"moments"`: what is kept of the windows, see Details. May be
+#'   abbreviated.
 #' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `output = "moments"`: of the pairs' standard
 #'   deviations.
 #'

@@ -49,7 +49,6 @@ test_that("a value that there is not is named with the one that was probably mea
     list(quote(gpuCor(x, use = "complete.cases")), "did you mean \"complete.obs\"?"),
     list(quote(gpuTOM(x, 4, density = 0.1)), "output = \"network\" only; give that, or leave 'density' out"),
     list(quote(gpuCor(x + 1i)), "must be numeric, not a matrix of complex values"),
-    list(quote(as_igraph(as.matrix(gpuCorNetwork(x, k = 2)))), "graph_from_adjacency_matrix(net, "),
     list(quote(gpuCor(x, covariates = ~age)), "there is no 'age' where the formula was written; data = takes"),
     list(quote(gpuCor(x, covariates = ~age, data = data.frame(a = 1:20))), "no 'age' in 'data', and none where"),
     list(quote(gpuCor("data.txt")), "not of class character; read the file first")

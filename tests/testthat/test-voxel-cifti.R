@@ -21,7 +21,7 @@ test_that("a dense series is time x grayordinates", {
   mm <- voxelCoords(x)
   expect_true(all(is.na(mm[1:15, ])))
   expect_equal(mm[16:19, ], (cbind(c(1, 1, 2, 2), c(1, 2, 1, 2), 1, 1) %*% t(some_affine()))[, 1:3], ignore_attr = TRUE)
-  expect_output(print(x), "12 time points of 19 of 20 grayordinates")
+  expect_output(print(x), "12 time points 0.72 s apart of 19 of 20 grayordinates")
   expect_identical(attr(x[3:9, ], "mask"), mask)
   expect_identical(unclass(suppressMessages(voxelMatrix(file, keep = -(1:3))))[, ], values[-(1:3), -4])
   expect_identical(gpuConnectivity(x, threshold = 0.3), gpuConnectivity(values[, -4], threshold = 0.3))
