@@ -112,16 +112,12 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
   }
 }
 
-# True if nothing has to be converted: a small run takes no longer than the other checks.
-is_alone_and_plain <- function(x, y, assay) {
-  is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && is_variables(x)
-}
-
 # list(x, y, scalar, observations): matrices for the engine; whether both were vectors; names of the observations of x,
 # NULL if they are the row names of the returned x. assay: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
-  if (is_alone_and_plain(x, y, assay)) {
-    warn_transposed(x)
+  is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is.numeric(x) || is.logical(x))
+  if (is_plain) { # nothing has to be converted
+    if (nrow(x) >= MIN_ROWS) warn_transposed(x)
     check_filled(nrow(x), ncol(x), NULL, use, method)
     return(list(x = x, y = NULL, scalar = FALSE))
   }

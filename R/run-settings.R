@@ -63,7 +63,7 @@ ADJUSTMENT <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr"
 COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm", "effects")
 
 # What gpuControl() returns, of its arguments.
-new_control <- function(...) structure(given_of(list(...)), class = "gpuControl")
+new_control <- function(...) structure(Filter(Negate(is.null), list(...)), class = "gpuControl")
 
 # An explicit 'control' leaves nothing for `...`, which would otherwise be ignored without a word.
 check_control <- function(control, is_default, further) {
@@ -72,7 +72,7 @@ check_control <- function(control, is_default, further) {
   fail("'control' must come from gpuControl(), not be ", show_value(control))
 }
 
-given_of <- function(arguments) arguments[!vapply(arguments, is.null, NA)]
+given_of <- function(arguments) Filter(Negate(is.null), arguments)
 
 # Everything that the engine and the passes over the data need to know beside the data: the run (of gpuControl()), and
 # what the call says of adjustment, subjects and pairs, as given. The design, the overlap and shards come later.
@@ -86,16 +86,16 @@ new_settings <- function(control, adjustment = NULL, precision = "single", combi
     backend = backend,
     devices = choose_devices(found$devices, backend, found),
     threads = choose_threads(found$threads, found),
-    memory = choose_memory(found$memory, found),
+    memory = if (is.null(found$memory)) 0 else check_memory_limit(found$memory, found), # 0: what is free
     progress = progress,
-    keep = choose_keep(found$keep, found),
+    keep = if (is.null(found$keep)) -1 else check_keep(found$keep, found), # -1: as the engine decides
     started = if (progress > 0) now(),
     pass = c(0, 1), # the part of the job that this pass is: where it begins, and its width
     doing = NULL, # what the pass does, for the progress bar
     assay = assay,
-    asked = given_of(adjustment), # see designed()
+    asked = Filter(Negate(is.null), adjustment), # see designed()
     design = NULL,
-    combination = given_of(combination),
+    combination = Filter(Negate(is.null), combination),
     pairs = pairs,
     in_double = precision == "double",
     overlap = NULL, # see overlap_rule()
@@ -182,14 +182,12 @@ choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_V
   max(1L, min(cores, limits, if (!is.null(found[[THREAD_LIMITS[1L]]])) 2L, na.rm = TRUE))
 }
 
-choose_memory <- function(memory, found = NULL) {
-  if (is.null(memory)) return(0)
+check_memory_limit <- function(memory, found) {
   check_whole(memory, "memory", 0, 2^60, paste0(" (bytes; 0: by what is free)", where_from("memory", found, "0")))
 }
 
-# Bytes of results' memory that stay for the next result, -1: as the engine decides.
-choose_keep <- function(keep, found = NULL) {
-  if (is.null(keep) || isTRUE(keep)) return(-1)
-  if (isFALSE(keep)) return(0)
+# Bytes of results' memory that stay for the next result.
+check_keep <- function(keep, found) {
+  if (is.logical(keep) && length(keep) == 1L && !is.na(keep)) return(if (keep) -1 else 0)
   check_whole(keep, "keep", 0, 2^60, paste0(" (bytes), or TRUE or FALSE", where_from("keep", found, "TRUE")))
 }

@@ -1,11 +1,10 @@
 # Several thresholds, densities or ks in one run: the network that has all edges of the others is computed, and they are
 # its strongest edges.
 
-check_one_file <- function(criterion, file) {
-  if (length(criterion$value) > 1L && !is.null(file)) {
-    fail("'", criterion$name, "' has ", length(criterion$value), " values, and 'file' takes one network; ",
-         "call gpuCorNetwork() for each of them")
-  }
+check_one_file <- function(criterion) {
+  if (length(criterion$value) < 2L) return(invisible())
+  fail("'", criterion$name, "' has ", length(criterion$value), " values, and 'file' takes one network; ",
+       "call gpuCorNetwork() for each of them")
 }
 
 # Compressed rows for each threshold or density: those of the loosest, of which the others are a part.

@@ -23,8 +23,17 @@ check_one_criterion <- function(given) {
   criterion
 }
 
-# Everything that the passes over the data need to know. takes_all: many subjects may be given. takes_pairs: and a mask
-# of pairs.
+# What the passes over the data need to know, with all of its fields. x, y: matrices, or many subjects' data; pairs: how
+# many there are, by the mask of the settings. The others are set later: mutual, min_obs and call by the verb;
+# spool: where edges go beyond memory, to_file: whether they end there; stays: see edge_pass(); is_sample, size: a sample
+# of the columns (step-density.R).
+new_task <- function(x, y, criterion, sign, use, method, settings, pairs) {
+  list(x = x, y = y, criterion = criterion, sign = sign, use = use, method = method, settings = settings, pairs = pairs,
+       mutual = FALSE, min_obs = NULL, call = NULL, spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE,
+       size = NULL)
+}
+
+# takes_subjects: many subjects' data may be given.
 network_task <- function(x, y, criterion, sign, use, method, settings, takes_subjects = TRUE) {
   use <- check_use(use)
   method <- check_method(method)
@@ -35,12 +44,12 @@ network_task <- function(x, y, criterion, sign, use, method, settings, takes_sub
   } else {
     check_input(x, y, use, method, settings$assay)
   }
-  settings["pairs"] <- list(check_pairs(settings$pairs, input$x, input$y))
-  settings <- designed_input(settings, input, method, use, tests = tests)
-  task <- list(x = input$x, y = input$y, criterion = criterion, sign = sign, use = use, method = method,
-               settings = settings)
-  task$pairs <- count_pairs_of(task$x, task$y, settings)
-  task
+  if (!is.null(settings$pairs)) settings$pairs <- check_pairs(settings$pairs, input$x, input$y)
+  if (tests || length(settings$asked) || length(input$asked)) {
+    settings <- designed_input(settings, input, method, use, tests = tests)
+  }
+  pairs <- if (is.null(settings$pairs)) count_pairs(input$x, input$y) else count_pairs_of(input$x, input$y, settings)
+  new_task(input$x, input$y, criterion, sign, use, method, settings, pairs)
 }
 
 # The network's edges by the task's criterion: as kept_edges() gives them; or as compressed rows, where they are known
@@ -58,7 +67,7 @@ network_edges <- function(task) {
 
 network_rows <- function(task) {
   task$stays <- "rows"
-  check_edge_memory(task)
+  if (task$criterion$name %in% c("density", "k")) check_edge_memory(task)
   edges <- network_edges(task)
   if (is.null(edges$store)) return(edges) # which have been looked at one by one
   rows <- take_rows(edges, task)
@@ -87,11 +96,8 @@ check_edge_memory <- function(task) {
   if (isTRUE(task$settings$replay$is_planning)) return(invisible())
   n <- edges_of_task(task)
   if (n > most_edges(task)) return(invisible())
-  hint <- function(free) {
-    "gpuCorNetwork(file = ) keeps a network on the disk"
-  }
   check_memory(EDGE_BYTES * n, paste0(task$criterion$name, " = ", format(max(task$criterion$value))), n_of(n, "edge"),
-               hint)
+               "gpuCorNetwork(file = ) keeps a network on the disk")
 }
 
 # Values each of which passes the check.

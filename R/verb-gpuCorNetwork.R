@@ -119,7 +119,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL,
                           effects = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
-  check_not_threshold(x, y)
+  if (!is.null(y)) check_not_threshold(x, y)
   if (!is.null(shards)) {
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     mutual = mutual, use = use, method = method, output = output, precision = precision, pairs = pairs,
@@ -131,13 +131,12 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   output <- check_choice(output, c("matrix", "edges"), "output")
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
-  compression <- check_compression(compression, file)
-  check_one_file(criterion, file)
+  if (!is.null(min_obs)) check_min_obs_for(criterion$name)
+  if (!is.null(file) || !identical(compression, 0)) compression <- check_compression(compression, file)
   settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(COMBINATION), pairs, assay)
   task <- network_task(x, y, criterion, sign, use, method, settings)
-  task$mutual <- mutual
-  task$min_obs <- check_min_obs_for(min_obs, criterion$name)
-  task$call <- call_of(sys.call(), task$settings)
+  task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
+  if (!is.null(file)) check_one_file(criterion)
   if (!is.null(file)) return(invisible(new_network_file(network_to_file(task, file, compression))))
   if (length(criterion$value) > 1L) return(several_networks(task, output))
   rows <- network_rows(task)
@@ -153,9 +152,8 @@ network_output <- function(rows, task, output) {
   edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
 }
 
-# Of a network by this criterion: NULL where there are no p values.
-check_min_obs_for <- function(min_obs, criterion) {
-  if (is.null(min_obs) || criterion %in% c("p.value", "fdr")) return(min_obs)
+check_min_obs_for <- function(criterion) {
+  if (criterion %in% c("p.value", "fdr")) return(invisible())
   fail("'min_obs' is for 'p.value' and 'fdr', not for '", criterion, "'; leave it out")
 }
 
