@@ -54,17 +54,25 @@
 #'   once; `"matrix"`: the matrix that `cor()` gives. With `y` a matrix, too. `"list"`: the list of matrices
 #'   `coefficients`, `pairs` and `ts` that package gputools returns; option `gpucor.output` makes it the default: see
 #'   [coming-from].
-#' @param backend `"cuda"`, `"cpu"`, or `"auto"`: the GPU if there is one.
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: what of a
-#'   `SummarizedExperiment` or the like is to be taken, see [gpucor-containers]. `weights`, `covariates`, `data`,
-#'   `bandpass`, `tr`, `df`, and the options of measures: see [gpucor-measures]. `combine` and others, of
-#'   `gpuCor()`, `gpuCorNetwork()` and `gpuConnectivity()`, say how many subjects' coefficients are combined: see
-#'   [subjects].
-#'
 #' @param precision `"single"` or `"double"`, see the Details of [gpuCor()]. May be abbreviated.
 #' @param test `TRUE`: the tests of [gpuCorTest()] are found, too: `r$ts`, `r$p.value` and `r$pairs` of any measure and
 #'   `use`, three matrices that are kept with the coefficients. With `y` or `output = "matrix"` the result is the list
 #'   of `output = "list"` with `p.value`.
+#'
+#' @param weights A numeric vector, one weight for each observation; 0 leaves an observation out. See [gpucor-measures].
+#' @param weights_are `"importance"`, `"precision"` or `"frequency"`: what weights mean for p values.
+#' @param covariates Nuisance regressors: a numeric matrix or data frame with a row for each observation, or a formula.
+#'   Every column is replaced by its residuals from a regression on these.
+#' @param data A data frame: where the variables of a formula in `covariates` are looked for first.
+#' @param bandpass Two numbers: the lowest and the highest frequency in Hz that are kept.
+#' @param tr A number: seconds between two observations. Default: that of the image that `x` was made of.
+#' @param df A number, or `"bartlett"`: the degrees of freedom of tests. They change p values only.
+#' @param options A named list of options of the measure, such as `list(maxPOutliers = 0.05)` of `"bicor"`.
+#' @param assay A string or number: the assay of an experiment, see [gpucor-containers].
+#' @param combine,subjects,subject_weights,probs,na.rm How many subjects' coefficients are combined, see [subjects].
+#' @param ... Settings of the run, passed to [gpuControl()]: `backend`, `threads`, `devices`, `memory`, `progress`,
+#'   `keep`.
+#' @param control The same settings as one object, the result of [gpuControl()].
 #'
 #' @return With `y = NULL` and `output = "dist"` an object of class
 #'   [gpuCor][gpuCor-class], a `dist`: the `N (N - 1) / 2` coefficients of N columns in the

@@ -56,8 +56,8 @@
 #' find the edges.
 #'
 #' @inheritParams gpuCor
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: which
-#'   pairs count, all others being as if they were not there, see [pairMask()].
+#' @param pairs `NULL`, or a mask of the pairs to compute, of [pairMask()].
+#' @param effects Of many subjects: `"random"` or `"fixed"`, what p values are of. See [subjects].
 #' @param threshold A number in \[0, 1\], or several.
 #' @param density A number in (0, 1\], or several.
 #' @param k A whole number of at least 1, or several.
