@@ -116,11 +116,13 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
 # NULL if they are the row names of the returned x. assay: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
   is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is.numeric(x) || is.logical(x))
-  if (is_plain) { # nothing has to be converted
-    if (nrow(x) >= MIN_ROWS) warn_transposed(x)
-    check_filled(nrow(x), ncol(x), NULL, use, method)
-    return(list(x = x, y = NULL, scalar = FALSE))
-  }
+  if (!is_plain) return(converted_input(x, y, use, method, assay))
+  if (nrow(x) >= MIN_ROWS) warn_transposed(x)
+  check_filled(nrow(x), ncol(x), NULL, use, method)
+  list(x = x, y = NULL, scalar = FALSE)
+}
+
+converted_input <- function(x, y, use, method, assay) {
   check_has_assay(x, y, assay)
   given <- list(x = x, y = y)
   x <- check_variables(x, "x", assay)

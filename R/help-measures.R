@@ -75,8 +75,8 @@
 #' `df` sets another number, because autocorrelated series have fewer independent observations than rows. A number holds
 #' for all pairs. `df = "bartlett"` estimates the effective number of observations of each pair:
 #' \deqn{1 / n_e = 1/n + 2/n \sum_k (n - k)/n \rho_x(k) \rho_y(k)}{1/n_e = 1/n + 2/n sum_k (n - k)/n rho_x(k) rho_y(k)}
-#' over lags k up to a quarter of the observations. Autocorrelations are those of [stats::acf()] after ranking, weighting
-#' and regression. Excluded observations keep their position in time, and n_e is at most n.
+#' over lags k up to a quarter of the observations. Autocorrelations are those of [stats::acf()] after ranking,
+#' weighting and regression. Excluded observations keep their position in time, and n_e is at most n.
 #'
 #' Regression also removes autocorrelation, so `"bartlett"` is calibrated: n_e is interpolated from autoregressive
 #' series of first order (coefficients 0 to 0.98) that are regressed on the same covariates. In simulations of

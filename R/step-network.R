@@ -24,9 +24,8 @@ check_one_criterion <- function(given) {
 }
 
 # What the passes over the data need to know, with all of its fields. x, y: matrices, or many subjects' data; pairs: how
-# many there are, by the mask of the settings. The others are set later: mutual, min_obs and call by the verb;
-# spool: where edges go beyond memory, to_file: whether they end there; stays: see edge_pass(); is_sample, size: a sample
-# of the columns (step-density.R).
+# many there are, by the mask of the settings. Set later: mutual, min_obs and call by the verb; spool and to_file: where
+# edges go beyond memory, and whether they end there; stays: see edge_pass(); is_sample and size: see step-density.R.
 new_task <- function(x, y, criterion, sign, use, method, settings, pairs) {
   list(x = x, y = y, criterion = criterion, sign = sign, use = use, method = method, settings = settings, pairs = pairs,
        mutual = FALSE, min_obs = NULL, call = NULL, spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE,

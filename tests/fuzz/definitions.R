@@ -151,7 +151,8 @@ random_masked <- function() {
   labels <- sample(c("a", "b", "c", NA), n_var, TRUE)
   kind <- sample(c("within", "between"), 1)
   given <- list(x = tame_values(tame_size(c(6, 12, 33)), n_var), use = "pairwise.complete.obs",
-                method = sample(all_methods, 1), pairs = if (kind == "within") pairMask(labels, same = TRUE) else pairMask(labels, different = TRUE))
+                method = sample(all_methods, 1),
+                pairs = if (kind == "within") pairMask(labels, same = TRUE) else pairMask(labels, different = TRUE))
   f <- sample(c("gpuCorNetwork", "gpuConnectivity"), 1)
   criterion <- sample(list(list(threshold = 0.3), list(density = 0.3), list(density = 1), list(k = 2)),
                       1, prob = c(1, 1, 1, f == "gpuCorNetwork"))[[1]]

@@ -99,7 +99,8 @@ mutants <- list(
          "connectivity|power"),
 
   # ---- R
-  mutant("FDR rank", "R/step-significance.R", "r <- least(fdr * found / tests)", "r <- least(fdr * (found + 1) / tests)",
+  mutant("FDR rank", "R/step-significance.R", "r <- least(fdr * found / tests)",
+         "r <- least(fdr * (found + 1) / tests)",
          "edge-tests|network"),
   mutant("edges of a density", "R/step-density.R", "function(density, pairs) ceiling(density * pairs)",
          "function(density, pairs) floor(density * pairs)", "densit|network"),

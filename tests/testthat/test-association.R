@@ -98,7 +98,8 @@ test_that("traits are numbers or have two levels, in the order of the data", {
   expect_error(gpuAssociation(data$x, data$traits[1:4, ]), "4 rows, and 'x' has 70")
   named <- data$traits["age"]
   rownames(named) <- rownames(data$x) <- paste0("s", 1:70)
-  expect_error(gpuAssociation(data$x, named[70:1, , drop = FALSE]), "in another order (number 1 is \"s70\"", fixed = TRUE)
+  expect_error(gpuAssociation(data$x, named[70:1, , drop = FALSE]), "in another order (number 1 is \"s70\"",
+               fixed = TRUE)
   expect_equal(nrow(gpuAssociation(data$x, named, p.value = 1e-6)), 6)
   expect_error(gpuAssociation(data$x, named, p.value = 0.1, fdr = 0.1), "only one of")
   expect_error(gpuAssociation(data$x, named, p.value = 0.1, output = "matrix"), "is for output = \"edges\"")

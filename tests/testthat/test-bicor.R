@@ -70,10 +70,14 @@ test_that("a column without a deviation is told of, in every function", {
 
 test_that("options belong to their method, and have bounds", {
   x <- normal(10, 3)
-  expect_error(gpuCor(x, options = list(maxPOutliers = 0.1)), "'options' has \"maxPOutliers\"; method = \"pearson\" takes none",
+  expect_error(gpuCor(x, options = list(maxPOutliers = 0.1)),
+               "'options' has \"maxPOutliers\"; method = \"pearson\" takes none",
                fixed = TRUE)
-  expect_error(gpuCor(x, method = "bicor", options = list(maxPOutliers = 2)), "'maxPOutliers' must be a number between 0 and 1",
+  expect_error(gpuCor(x, method = "bicor", options = list(maxPOutliers = 2)),
+               "'maxPOutliers' must be a number between 0 and 1",
                fixed = TRUE)
-  expect_error(gpuCor(x, method = "bicor", options = list(pearsonFallback = "some")), "'pearsonFallback' must be one of")
-  expect_identical(gpuCorTriangle(x, method = "bicor", options = list(quick = 0.5)), gpuCorTriangle(x, method = "bicor"))
+  expect_error(gpuCor(x, method = "bicor", options = list(pearsonFallback = "some")),
+               "'pearsonFallback' must be one of")
+  expect_identical(gpuCorTriangle(x, method = "bicor", options = list(quick = 0.5)),
+                   gpuCorTriangle(x, method = "bicor"))
 })

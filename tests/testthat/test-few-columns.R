@@ -27,7 +27,8 @@ test_that("several densities of data without pairs make networks without edges",
 test_that("several values are an error where one network is made", {
   x <- normal(20, 5)
   for (keep in c("network", "connectivity")) {
-    expect_error(gpuCorWindows(x, width = 10, output = keep, density = c(0.5, 0.1)), "'density' must be one number here")
+    expect_error(gpuCorWindows(x, width = 10, output = keep, density = c(0.5, 0.1)),
+                 "'density' must be one number here")
   }
   expect_error(gpuCorWindows(x, width = 10, output = "moments", k = 1:2), "'k' must be one number here")
   expect_error(gpuCorCompare(x, -x, density = c(0.5, 0.1)), "'density' must be one number here")

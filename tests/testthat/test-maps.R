@@ -184,7 +184,8 @@ test_that("what maps there are not is said", {
     expect_error(gpuConnectivity(x, maps = bad), "'maps' must be some of \"mean\", \"z\", \"icc\", \"eigenvector\"")
   }
   expect_error(gpuConnectivity(x, x, maps = "eigenvector"), "leave out 'y'")
-  expect_error(gpuConnectivity(x, maps = "eigenvector", pairs = pairMask(rep(1:2, 3), same = TRUE)), "is of all pairs; with 'pairs'")
+  expect_error(gpuConnectivity(x, maps = "eigenvector", pairs = pairMask(rep(1:2, 3), same = TRUE)),
+               "is of all pairs; with 'pairs'")
   expect_error(gpuConnectivity(x, maps = "eigenvector", method = "kendall"), "by method = \"kendall\" would take all")
   x[1, 1] <- NA
   expect_error(gpuConnectivity(x, maps = "eigenvector", use = "pairwise"), "observations of its own")

@@ -171,8 +171,9 @@ for (backend in backends()) {
     labels <- list(sample(5, 140, TRUE), sample(4:8, 75, TRUE))
     gene <- lapply(c(140, 75), function(n) data.frame(chr = sample(c("X", "Y"), n, TRUE), at = sample(1000, n)))
     distance <- distance_between(gene[[1]]$at, gene[[2]]$at)
-    rules <- list(within = list(pairMask(labels[[1]], y = labels[[2]], same = TRUE), same_label(labels[[1]], labels[[2]])),
-                  between = list(pairMask(labels[[1]], labels[[2]], different = TRUE), other_label(labels[[1]], labels[[2]])),
+    rules <- list(within = list(pairMask(labels[[1]], labels[[2]], same = TRUE), same_label(labels[[1]], labels[[2]])),
+                  between = list(pairMask(labels[[1]], labels[[2]], different = TRUE),
+                                 other_label(labels[[1]], labels[[2]])),
                   nearer = list(pairMask(gene[[1]], gene[[2]], within_distance = 99),
                                 distance <= 99 & same_label(gene[[1]]$chr, gene[[2]]$chr)),
                   farther = list(pairMask(gene[[1]]$at, gene[[2]]$at, beyond_distance = 99), distance > 99))
@@ -383,7 +384,8 @@ test_that("what is wrong with 'pairs' is said", {
   expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(1:5, same = TRUE)), "'pairs' is of 5 columns, and 'x' has 6")
   expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(labels, y = 1:5, same = TRUE)), "there is no 'y'")
   expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, same = TRUE)), "says nothing of the columns of 'y'")
-  expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, y = 1, same = TRUE)), "is of 1 column, and 'y' has 6")
+  expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, y = 1, same = TRUE)),
+               "is of 1 column, and 'y' has 6")
   expect_error(pairMask(labels), "give one of 'same', 'different', 'within_distance', 'beyond_distance'")
   expect_error(pairMask(labels, same = TRUE, beyond_distance = 2), "give one of")
   expect_error(pairMask(x, different = TRUE), "labels must be a vector")
@@ -392,12 +394,14 @@ test_that("what is wrong with 'pairs' is said", {
     expect_error(pairMask(1:6, within_distance = bad), "'within_distance' must be a number of at least 0")
   }
   expect_error(pairMask(1:6, cbind(1, 2), within_distance = 2), "'y' must have as many columns as 'x'")
-  expect_error(pairMask(data.frame(a = "x", b = "y", c = 1), within_distance = 2), "more than one column of groups: a, b")
+  expect_error(pairMask(data.frame(a = "x", b = "y", c = 1), within_distance = 2),
+               "more than one column of groups: a, b")
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) {
     expect_error(f(x, pairs = pairMask(labels, same = TRUE)), "unused argument 'pairs'")
   }
   expect_error(gpuCorWindows(x, 5, pairs = pairMask(labels, same = TRUE)), "'pairs' needs 'threshold'")
-  expect_error(gpuCorWindows(x, 5, output = "moments", pairs = pairMask(labels, same = TRUE)), "'pairs' needs 'threshold'")
+  expect_error(gpuCorWindows(x, 5, output = "moments", pairs = pairMask(labels, same = TRUE)),
+               "'pairs' needs 'threshold'")
   expect_error(gpuCorCompare(x, x, pairs = pairMask(labels, same = TRUE)), "'pairs' needs a criterion; threshold = 0")
   expect_error(gpuCorCompare(x, x, k = 1, pairs = pairMask(1:7, same = TRUE)), "'pairs' is of 7 columns, and 'x' has 6")
   expect_error(gpuCorPlan(tempfile(), x, k = 1, pairs = pairMask(labels, same = TRUE)), "'pairs' cannot be in a plan")

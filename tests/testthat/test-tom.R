@@ -135,7 +135,8 @@ for (backend in backends()) {
 
   test_that(paste(backend, "says which column has no adjacency, or takes it for 0"), {
     x <- with_constants(modules(12, 40))
-    expect_error(unsigned(x, backend = backend), "77 pairs have no coefficient.*column 2 is constant.*replaceMissingAdj")
+    expect_error(unsigned(x, backend = backend),
+                 "77 pairs have no coefficient.*column 2 is constant.*replaceMissingAdj")
     tom <- suppressWarnings(unsigned(x, type = "signed", replaceMissingAdjacencies = TRUE, output = "matrix",
                                    backend = backend))
     r <- suppressWarnings(cor(x))

@@ -275,7 +275,8 @@ for (backend in backends()) {
                      paste("Pearson's correlation stands in for a median absolute deviation of zero in 11 of 33",
                            "windows (1 of 13 columns of 'x': v4 in 11)"))
     expect_windows_like_rows(w, x, "bicor", method = "bicor", backend = backend)
-    expect_error(gpuCorWindows(x, 18, method = "bicor", options = list(pearsonFallback = "all")), "would be decided in each window")
+    expect_error(gpuCorWindows(x, 18, method = "bicor", options = list(pearsonFallback = "all")),
+                 "would be decided in each window")
   })
 
   for (resource in resources_of(backend)) {
@@ -385,7 +386,8 @@ test_that("what does not fit into memory is refused, with what does", {
   with_values(list(free_memory = function() 2e6), {
     expect_error(gpuCorWindows(x, 10, output = "network", density = 0.1),
                  "output = \"network\" takes 15.3 MB, .* fewer windows")
-    expect_error(gpuCorWindows(x, 10, output = "network", k = 40), "output = \"network\" takes 12.2 MB, .* fewer windows")
+    expect_error(gpuCorWindows(x, 10, output = "network", k = 40),
+                 "output = \"network\" takes 12.2 MB, .* fewer windows")
     expect_error(gpuCorWindows(x, 10, output = "moments"), "output = \"moments\" with 'density'")
     expect_s4_class(gpuCorWindows(x, 10, output = "moments", density = 0.001)$sd, "dsCMatrix")
   })
