@@ -102,7 +102,7 @@ mutants <- list(
   mutant("FDR rank", "R/step-significance.R", "r <- least(fdr * found / tests)",
          "r <- least(fdr * (found + 1) / tests)",
          "edge-tests|network"),
-  mutant("edges of a density", "R/step-density.R", "function(density, pairs) ceiling(density * pairs)",
+  mutant("edges of a density", "R/step-passes.R", "function(density, pairs) ceiling(density * pairs)",
          "function(density, pairs) floor(density * pairs)", "densit|network"),
   mutant("p values by permutation", "R/verb-gputools.R", "p.value = (found$counts + 1) / (n_perm + 1)",
          "p.value = found$counts / n_perm", "gputools"),
