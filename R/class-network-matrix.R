@@ -2,9 +2,10 @@
 
 as_plain_sparse <- function(x) as(x, if (is(x, "dsCMatrix")) "dsCMatrix" else "dgCMatrix")
 
+# Not exported, as the S4 methods of print() and summary(): a generic of the package would hide base's, and with it the
+# class of errors in its argument. The S3 methods are found without Matrix, these ones where Matrix is attached.
 #' @rdname gpuCorNetwork-class
 #' @importMethodsFrom Matrix t
-#' @export
 setMethod("t", "gpuNetwork", function(x) Matrix::t(as_plain_sparse(x)))
 
 #' @method t gpuNetwork

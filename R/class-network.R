@@ -55,7 +55,6 @@ setMethod("show", "gpuNetwork", show_network)
 # Matrix has a print() of its own, which prints all.
 #' @rdname gpuCorNetwork-class
 #' @importMethodsFrom Matrix print
-#' @export
 setMethod("print", "gpuNetwork", function(x, ...) show_network(x))
 
 # ---- conversion
@@ -100,7 +99,6 @@ summary.gpuNetwork <- function(object, n = 6L, ...) {
 # Matrix has a method of its own, which lists the entries.
 #' @rdname summary.gpuCorNetwork
 #' @importMethodsFrom Matrix summary
-#' @export
 setMethod("summary", "gpuNetwork", function(object, ...) summary.gpuNetwork(object, ...))
 
 best_connected <- function(net, n) {
