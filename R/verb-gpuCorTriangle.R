@@ -1,27 +1,20 @@
 #' All coefficients as a plain vector, in either order
 #'
-#' The coefficients of [gpuCor()] without any attribute, and the arithmetic that
-#' tells which pair stands where.
+#' `gpuCorTriangle()` returns the coefficients of [gpuCor()] as a vector without attributes. `triangleIndex()` and
+#' `trianglePosition()` convert between positions in this vector and pairs of columns.
 #'
-#' The pairs of N columns are a triangle, which can be stored row by row
-#' (`"row"`: pairs 1-2, 1-3, ..., 1-N, 2-3, ..., the order of [stats::dist()]) or
-#' column by column (`"column"`: 1-2, 1-3, 2-3, 1-4, 2-4, 3-4, ..., in which
-#' further columns of `x` only append).
+#' With `order = "row"` the pairs are 1-2, 1-3, ..., 1-N, 2-3, ..., as in [stats::dist()]. With `order = "column"` they
+#' are 1-2, 1-3, 2-3, 1-4, 2-4, 3-4, ..., so that further columns of `x` only append pairs.
 #'
-#' All positions are whole numbers and exact for n up to 2^31. A double holds
-#' whole numbers up to 2^53; where a position is larger, which needs n above
-#' 134 million, positions come as class `integer64` of package bit64, and `k`
-#' may be given so.
+#' Positions are exact integers for n up to 2^31. Positions above 2^53 (n above 134 million) are returned as
+#' `integer64` of package bit64, and `k` may have this class.
 #'
 #' @inheritParams gpuCor
-#' @param order `"row"` or `"column"`. May be abbreviated.
-#' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients.
-#'   `triangleIndex()`: a matrix with a row for each position and columns `i` <
-#'   `j`. `trianglePosition()`: a vector of positions.
-#' @section Errors: as [gpuCor()]; a position or a pair outside the triangle is
-#'   an error that names it.
-#' @references Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2),
-#'   11: both orders. Here rows and columns are found in integers.
+#' @param order A string: `"row"` or `"column"`. May be abbreviated.
+#' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients. `triangleIndex()`: a matrix with a row
+#'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions.
+#' @section Errors: as [gpuCor()]; a position or a pair outside the triangle.
+#' @references Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2), 11: both orders.
 #' @examples
 #' x <- as.matrix(mtcars)
 #' r <- gpuCorTriangle(x, method = "spearman", order = "column")
@@ -46,8 +39,8 @@ gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bico
 }
 
 #' @rdname gpuCorTriangle
-#' @param k Positions, from 1 to `n (n - 1) / 2`; numeric or `integer64`.
-#' @param n The number of variables, 2 to 2^31.
+#' @param k A numeric or `integer64` vector: positions from 1 to `n (n - 1) / 2`.
+#' @param n A number: how many variables, 2 to 2^31.
 #' @export
 triangleIndex <- function(k, n, order = c("row", "column")) {
   order <- check_choice(order, c("row", "column"), "order")
@@ -62,8 +55,7 @@ triangleIndex <- function(k, n, order = c("row", "column")) {
 }
 
 #' @rdname gpuCorTriangle
-#' @param i,j Numbers of variables, from 1 to `n`, in either order but not equal;
-#'   recycled to the longer of the two.
+#' @param i,j Numeric vectors: variables from 1 to `n`, not equal. The shorter vector is recycled.
 #' @export
 trianglePosition <- function(i, j, n, order = c("row", "column")) {
   order <- check_choice(order, c("row", "column"), "order")
@@ -84,13 +76,13 @@ trianglePosition <- function(i, j, n, order = c("row", "column")) {
   .Call(r_triangle_position, i, j, n, order == "column")
 }
 
-whole_numbers <- function(value, name, least, most, way_out = "") {
+whole_numbers <- function(value, name, min, max, hint = "") {
   if (!is.numeric(value)) fail("'", name, "' must be numeric, not of class ", class(value)[1L])
   value <- as.double(value)
-  bad <- which(is.na(value) | value != floor(value) | value < least | value > most)
+  bad <- which(is.na(value) | value != floor(value) | value < min | value > max)
   if (length(bad)) {
     fail("'", name, "' is ", format(value[bad[1L]], digits = 17), " at element ", bad[1L],
-         "; it must be a whole number from ", least, " to ", format(most, scientific = FALSE), way_out)
+         "; it must be a whole number from ", min, " to ", format(max, scientific = FALSE), hint)
   }
   value
 }

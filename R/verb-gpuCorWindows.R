@@ -1,53 +1,39 @@
-#' Correlations in windows that slide over the observations
+#' Correlations in sliding windows
 #'
-#' The coefficients of all pairs of columns in each window of consecutive observations, as studies of dynamic
-#' functional connectivity have them: of a session that is opened once, from the data where they are. Each window's
-#' coefficients are those of `gpuCor(x[rows, ])`, to the last bit.
+#' `gpuCorWindows()` computes the correlations of all pairs of columns in each window of consecutive observations, for
+#' studies of dynamic functional connectivity. The coefficients of a window equal those of `gpuCor(x[rows, ])`.
 #'
-#' `output` says what is kept of the windows:
+#' `output` says what is returned:
 #'
-#' * `"dist"`: all coefficients, a matrix of pairs by windows. `w[[k]]` is window k as [gpuCor()] gives it. Where this
-#'   does not fit into the memory that is free, it is an error before any work, which says what fits.
-#' * `"network"`: of each window the network that [gpuCorNetwork()] gives, by `threshold`, `density` or `k`.
-#' * `"connectivity"`: of each window the degree and the strength of every variable, those of [gpuConnectivity()], by
-#'   `threshold` or `density`; no edge is kept.
-#' * `"moments"`: of each pair the mean, the standard deviation, the least and the largest of its coefficients over
-#'   all windows. With `threshold`, `density` or `k` of the most variable pairs only: a sparse network of standard
-#'   deviations, for which tile by tile of the pairs goes through all windows. Nothing is then held for all pairs, and
-#'   no window.
+#' * `"dist"`: all coefficients, a matrix of pairs by windows. `w[[k]]` is window k as [gpuCor()] returns it.
+#' * `"network"`: the network of each window, as [gpuCorNetwork()] returns it, by `threshold`, `density` or `k`.
+#' * `"connectivity"`: degree and strength of every variable in each window, as in [gpuConnectivity()], by `threshold`
+#'   or `density`. No edge is stored.
+#' * `"moments"`: mean, standard deviation, minimum and maximum of each pair's coefficients over the windows in which it
+#'   has one. With `threshold`, `density` or `k`: a sparse network of the largest standard deviations only.
 #'
-#' `pairs` ([pairMask()]) is taken with `threshold`, `density` or `k`:
-#' only pairs that count are edges of a window, and a density is of these. Without one of them every pair has a place
-#' in the result, and `pairs` is an error.
+#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`. A constant
+#' column has the coefficient `NA` in a window; warnings count windows with constant columns, infinite or missing
+#' values.
 #'
-#' A constant column has no coefficients in a window, `NA`; one warning counts the windows in which there is one.
-#' Another one counts those with infinite values, and, but for `output = "dist"`, those with missing values.
-#' Moments are over the windows in which the pair has a coefficient.
-#'
-#' `covariates` and `bandpass` are regressed out over all observations, once, before there are windows, as confounds of
-#' an image are; `weights`, of all observations, count in each window (see [gpucor-measures]).
-#'
-#' Small windows are shared out over the processor's threads, each of which does whole windows; large ones, and those on
-#' a GPU, come one after the other. Where no back end is asked for, windows that are too small for a GPU stay on the
-#' processor. Nothing of this shows in a result.
-#'
-#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`.
+#' `pairs` ([pairMask()]) needs `threshold`, `density` or `k`: only pairs in the mask are edges. `covariates` and
+#' `bandpass` are regressed out once, over all observations. `weights` of all observations apply in each window.
 #'
 #' @order 1
 #' @inheritParams gpuCorNetwork
 #' @param x As in [gpuCor()], observations in the order of time. Data that are not in memory are read once, and are in
 #'   memory then, 8 bytes a value. Where `x` is a time series ([stats::ts()]) or has an attribute `tr`, the seconds
 #'   from one observation to the next, the result has the times of the windows' centres, too.
-#' @param width Observations of a window, at least 3.
-#' @param step From the beginning of a window to that of the next one.
+#' @param width An integer: the number of observations in a window, at least 3.
+#' @param step An integer: the number of observations from the start of one window to the next.
 #' @param taper What observations of a window weigh, as `weights` ([gpucor-measures]) do, beside such weights: `"none"`:
 #'   all the same. `"gaussian"`: a rectangle convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT
 #'   have it; the rectangle ends three standard deviations before the window does, so that weights fall to nothing
 #'   within it (theirs, a rectangle of 22 volumes and a standard deviation of 3, is `width = 40, shape = 0.075`).
 #'   `"tukey"`: cosines at both ends, those of [stats::spec.taper()], and ones between them.
-#' @param shape `taper = "gaussian"`: the standard deviation as a share of the width, up to 1/6, 0.075 if nothing is
-#'   said. `"tukey"`: the share of the window that is in both cosines, up to 1, 0.5 if nothing is said.
-#' @param output `"dist"`, `"network"`, `"connectivity"` or `"moments"`: what is kept of the windows, see Details. May be
+#' @param shape `taper = "gaussian"`: the standard deviation as a fraction of the width, up to 1/6, 0.075 if nothing is
+#'   said. `"tukey"`: the fraction of the window in both cosines, up to 1, 0.5 if nothing is said.
+#' @param output `"dist"`, `"network"`, `"connectivity"` or `"moments"`: what to return, see Details. May be
 #'   abbreviated.
 #' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `output = "moments"`: of the pairs' standard
 #'   deviations.
@@ -111,7 +97,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   task$windows["taper"] <- list(taper_weights(task$taper, shape, task$windows$width))
   task$settings <- window_settings(task, control$backend)
   check_window_memory(task, keep)
-  if (is_freed(task)) task <- freed_task(task)
+  if (is_adjusted_task(task)) task <- residualized_task(task)
   if (!is.matrix(task$x)) task$x <- dense_series(task$x)
   result <- run_windows(task, keep, window_attributes(task, keep, time))
   warn_of_windows(result$notes, task, keep)
@@ -226,10 +212,10 @@ window_settings <- function(task, backend) {
 # Multiplications that a thread of a processor does in the time that a GPU takes to begin and end a run.
 SMALL_WINDOW <- 4e6
 
-is_freed <- function(task) !is.null(task$settings$design$basis)
+is_adjusted_task <- function(task) !is.null(task$settings$design$basis)
 
 # Covariates are regressed out over all observations, before there are windows.
-freed_task <- function(task) {
+residualized_task <- function(task) {
   measure <- measure_of(task$method)
   if (measure$ranked) {
     fail("method = \"", task$method, "\" makes ranks in each window, and 'covariates' and 'bandpass' are regressed ",
@@ -241,18 +227,18 @@ freed_task <- function(task) {
   }
   design <- task$settings$design
   names <- colnames(task$x)
-  freed <- lapply(block_columns(task$x), function(columns) {
-    free_columns(dense_columns(task$x, columns), design, measure$centred)
+  residuals <- lapply(block_columns(task$x), function(columns) {
+    residualize_columns(dense_columns(task$x, columns), design, measure$centred)
   })
-  task$x <- do.call(cbind, freed)
+  task$x <- do.call(cbind, residuals)
   colnames(task$x) <- names
   task$settings$design["basis"] <- list(NULL)
   task$settings$design$adjusted$lost <- NULL # of all observations, not of a window
   task
 }
 
-# What regression leaves of columns; observations that do not count stay as they are.
-free_columns <- function(x, design, is_centred) {
+# Residuals of columns; observations with weight 0 are unchanged.
+residualize_columns <- function(x, design, is_centred) {
   root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
   counts <- root > 0
   root <- root[counts]
@@ -269,7 +255,7 @@ free_columns <- function(x, design, is_centred) {
 # Bytes of the result, and of the data where they are not in memory.
 window_bytes <- function(task, keep) {
   n <- task$windows$n
-  data <- if (is.matrix(task$x) && !is_freed(task)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
+  data <- if (is.matrix(task$x) && !is_adjusted_task(task)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
   data + switch(keep,
     dist = 8 * task$pairs * n,
     network = EDGE_BYTES * n * edges_of_task(task),

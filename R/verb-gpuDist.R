@@ -1,16 +1,14 @@
 #' Correlation distances between rows
 #'
-#' One less the coefficient of every pair of rows, as [stats::dist()] has it:
-#' entities in rows, their measurements in columns.
+#' Returns 1 - r for every pair of rows. As for [stats::dist()], items are in rows and their measurements in columns.
 #'
 #' @inheritParams gpuCor
-#' @param x A numeric, integer or logical matrix or data frame, an entity in
-#'   each row; or a sparse matrix, a `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
-#' @param method `"spearman"`, `"pearson"`, `"kendall"`, `"bicor"` or `"cosine"`: see [gpucor-measures]. May be
-#'   abbreviated.
-#' @return A plain object of class `dist`, values from 0 (same order) to 2
-#'   (opposite). Missing values and ties are treated as in [gpuCor()]; a row of
-#'   equal values has `NA` to every other one, with a warning.
+#' @param x A numeric, integer or logical matrix or data frame with an item in each row; or a sparse matrix, a
+#'   `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
+#' @param method A string: `"spearman"`, `"pearson"`, `"kendall"`, `"bicor"` or `"cosine"`, see [gpucor-measures]. May
+#'   be abbreviated.
+#' @return An object of class `dist` with values from 0 (same order) to 2 (opposite order). Missing values and ties are
+#'   treated as in [gpuCor()]; the distances of a constant row are `NA`, with a warning.
 #' @section Errors: as [gpuCor()].
 #' @references Kim S, Ouyang M, Zhang X (2012). Compute Spearman correlation
 #'   coefficient with Matlab/CUDA. *IEEE ISSPIT*, 55-60.

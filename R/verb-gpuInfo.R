@@ -1,25 +1,24 @@
 # Which GPUs this session uses.
 state$devices <- 0L
 
-#' Choose GPUs, and see what there is
+#' Choose GPUs, and show the back ends
 #'
-#' Several GPUs share the pairs of one call: `chooseGpu(c(0, 1))` for the session, or `devices =` for a
-#' call. Each has a thread of the processor for itself, and draws tiles until none is left; the result is the same to
-#' the last bit. A small job uses the first one only, and so do all coefficients
-#' of columns up to some 1,400 observations by Kendall or 16,000 by the others, which main memory cannot take in faster
-#' than one GPU computes them. If a GPU fails, the others do its work, with a warning.
+#' `gpuInfo()` shows the back ends, GPUs and threads that can be used. `chooseGpu()` chooses GPUs for the session; the
+#' argument `devices` chooses them for one call.
 #'
-#' @param deviceId The number of a GPU, from 0, as [gpuInfo()] lists them; several numbers; or `"all"`.
-#' @return `chooseGpu()`: the numbers, invisibly; they hold for this session.
-#'   `getGpuId()`: the numbers in use. `gpuInfo()`: a list of class `gpuInfo`:
-#'   `backends` that can be used, `default` (the one that `"auto"` takes),
-#'   `devices` (a data frame: id, name, compute capability, multiprocessors,
-#'   memory and free memory in bytes, the latter for the GPUs in use only, as
-#'   asking takes some), `device` (those in use), `driver` and `runtime` versions, `reason` (why there is
-#'   no CUDA; empty if there is), `configured` (the line in which the installation said what it found), `threads`,
-#'   `instructions` (the instruction sets of the CPU that there are kernels for, the best first, which is used unless
-#'   the environment variable `GPUCOR_CPU` names another).
-#' @section Errors: `chooseGpu()`: a number that no GPU has, or no GPU at all.
+#' Several GPUs divide the pairs of one call, and each occupies one thread of the processor. Results do not depend on
+#' the number of GPUs. Only the first GPU is used for small jobs, and where copying all coefficients to main memory
+#' takes longer than computing them (up to about 1,400 observations for Kendall, 16,000 for other measures). If a GPU
+#' fails, the others do its work, with a warning.
+#'
+#' @param deviceId A number, several numbers, or `"all"`: GPUs, counted from 0 as in [gpuInfo()].
+#' @return `chooseGpu()`: the chosen numbers, invisibly. `getGpuId()`: the numbers in use. `gpuInfo()`: a list of class
+#'   `gpuInfo`: usable `backends`; `default`, the one that `"auto"` takes; `devices`, a data frame with id, name,
+#'   compute capability, multiprocessors, memory and free memory in bytes (free memory of the GPUs in use only);
+#'   `device`, the numbers in use; `driver` and `runtime` versions; `reason`, why CUDA is missing, or an empty string;
+#'   `configured`, the installation's report; `threads`; `instructions`, the CPU instruction sets with kernels, best
+#'   first. The best is used unless the environment variable `GPUCOR_CPU` names another.
+#' @section Errors: `chooseGpu()`: an unknown number, or no GPU.
 #' @examples
 #' gpuInfo()
 #' getGpuId()

@@ -1,41 +1,34 @@
 #' Modules of co-expressed genes, in one call
 #'
-#' From expression values to modules, by the steps that WGCNA made the field's own: the topological overlap of a
-#' weighted network, a tree of average linkage, the dynamic hybrid cut of its branches, and modules of which the
-#' eigengenes are alike merged. `gpucor` does what takes time, the correlations and the overlap ([gpuTOM()]); the tree
-#' is [fastcluster::hclust()]'s, the cut is `dynamicTreeCut::cutreeDynamic()`'s.
+#' `gpuModules()` returns the modules of `WGCNA::blockwiseModules()` with all genes in one block. `gpucor` computes the
+#' correlations and the topological overlap ([gpuTOM()]); packages fastcluster and dynamicTreeCut make and cut the tree.
 #'
-#' The steps, their order and their defaults are those of `WGCNA::blockwiseModules()` with all genes in one block, and
-#' so is the result: the same modules, by the same colours.
+#' The steps, their order and their defaults are those of WGCNA:
 #'
-#' 1. Genes without variance, and those with more than half of their values missing, take no part; with missing values
-#'    also samples are left out of which more than half is missing (`WGCNA::goodSamplesGenes()`). They are in no module.
-#' 2. `power`: of [pickPower()] if it is not given, see below.
-#' 3. `1 - gpuTOM(x, power, type, TOMType, TOMDenom)`; its tree; branches cut off below `detectCutHeight`.
-#' 4. A module stays if at least `minCoreKMESize` of its genes have a kME above `minCoreKME`, without its genes with a
-#'    kME below `minKMEtoStay`, and if `minModuleSize` genes are left. kME is the correlation with the eigengene, by
-#'    `method`; if `type` is `"unsigned"`, its size.
-#' 5. A gene moves to the module with whose eigengene it goes better, if the p value of that is lower by a factor of
-#'    `reassignThreshold`. A module that this makes too small goes.
-#' 6. Modules whose eigengenes have a correlation above `1 - mergeCutHeight`, by average linkage, become one, until
-#'    there are none.
-#' 7. Modules are numbered by size, from 1, the largest; 0, grey, is no module.
+#' 1. Genes without variance and genes with more than half of their values missing are dropped, and so are samples with
+#'    more than half of their values missing (`WGCNA::goodSamplesGenes()`). Dropped genes are in no module.
+#' 2. If `power` is not given, [pickPower()] chooses it, see below.
+#' 3. A tree is made of `1 - gpuTOM(x, power, type, TOMType, TOMDenom)` and cut below `detectCutHeight`.
+#' 4. Modules need at least `minCoreKMESize` genes with kME above `minCoreKME`. Genes with kME below `minKMEtoStay` are
+#'    removed; modules left with fewer than `minModuleSize` genes are dropped. kME is the correlation with the
+#'    eigengene by `method`, or its absolute value if `type` is `"unsigned"`.
+#' 5. A gene is reassigned to the module whose eigengene it correlates with more strongly, if the p value is lower by a
+#'    factor of `reassignThreshold`. Modules that become too small are dissolved.
+#' 6. Modules whose eigengenes correlate above `1 - mergeCutHeight`, by average linkage, are merged, repeatedly.
+#' 7. Modules are numbered by size from 1, the largest; 0 (grey) is no module.
 #'
-#' One thing is not as in WGCNA 1.72: there step 5 moves a gene to the wrong module if step 4 has removed a module
-#' of a lower number.
+#' One difference: in WGCNA 1.72 step 5 moves a gene to the wrong module if step 4 has removed a module with a lower
+#' number.
 #'
-#' An eigengene is the first principal component of a module's scaled genes, its sign that of the mean of them:
-#' `WGCNA::moduleEigengenes()`. Missing values are imputed from ten neighbours within the module, as there, by
-#' `impute.knn()` of package impute.
+#' An eigengene is the first principal component of a module's scaled genes, with the sign of their mean. Missing values
+#' are imputed from ten neighbors within the module by `impute::impute.knn()`, as in `WGCNA::moduleEigengenes()`.
 #'
-#' Power: the lowest of 1 to 30 whose scale-free fit has an R^2 above 0.85 and falls. If there is none, that of
-#' WGCNA's authors for so many samples, with a warning: 9, 8, 7 or 6 for fewer than 20, 30, 40 and for more; with
-#' `type = "signed"` twice as much. `plot()` of the result's `fit` shows the choice.
+#' Power: the lowest of 1 to 30 whose scale-free fit has R^2 above 0.85 and a negative slope. If there is none, the
+#' recommendation of WGCNA's authors is used, with a warning: 9, 8, 7 or 6 for fewer than 20, 30, 40 or for more
+#' samples, and twice as much with `type = "signed"`.
 #'
-#' Memory: beside the data, 24 bytes for each pair of genes in both orders, most of them while the tree is cut: 10 GB of
-#' 20,000 genes; before that, 2 bytes for each data set. The tree holds up to 65,536 genes; for more take the most
-#' variable ones, or the communities of a network, `gpuTOM(output = "network")`. An interrupt (Ctrl-C) is heard at once,
-#' but not while fastcluster makes the tree.
+#' Memory: about 24 n^2 bytes for n genes beside the data (10 GB for 20,000 genes), most of it while the tree is cut.
+#' The limit is 65,536 genes; for more, use the most variable ones or `gpuTOM(output = "network")`.
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. Of the result `colours` go wherever WGCNA
@@ -49,22 +42,19 @@
 #' ```
 #'
 #' @section Several data sets:
-#' Consensus modules hang together in each of several data sets with the same genes, such as cohorts, tissues or sexes:
-#' `x` is a list of them, and `combine` says how their overlaps become one, see [gpuTOM()]. The steps and their defaults
-#' are those of `WGCNA::blockwiseConsensusModules()` with all genes in one block, and so are the modules:
+#' Consensus modules are present in each of several data sets with the same genes, such as cohorts or tissues. `x` is a
+#' list of data sets, and `combine` says how their overlaps are combined, see [gpuTOM()]. The result is that of
+#' `WGCNA::blockwiseConsensusModules()` with all genes in one block:
 #'
-#' * Genes that take no part in one set take part in none (`WGCNA::goodSamplesGenesMS()`).
-#' * `power` is one for all sets or one for each; if it is not given, each set has that of its own [pickPower()].
-#' * `TOMType` is `"unsigned"` unless said otherwise, and overlaps are scaled to one another before they are combined
-#'   (`calibration`, see [gpuTOM()]).
-#' * Step 4 goes by the smallest of a gene's kME in the sets (with `combine = "quantile"` by quantile `probs` of them),
-#'   and `minKMEtoStay` is 0.2. There is no step 5: in WGCNA 1.72 it compares lower tails of p values, so that no gene
-#'   ever moves.
-#' * Step 6 is done by `WGCNA::mergeCloseModules()`: the correlation of two eigengenes is the smallest one in the sets
-#'   (or quantile `probs`), always Pearson's.
+#' * Genes dropped from one set are dropped from all (`WGCNA::goodSamplesGenesMS()`).
+#' * `power` is one number for all sets or one for each; by default, [pickPower()] chooses one for each set.
+#' * `TOMType` is `"unsigned"` by default, and overlaps are scaled before they are combined (`calibration`).
+#' * Step 4 uses a gene's smallest kME over the sets (quantile `probs` with `combine = "quantile"`), and `minKMEtoStay`
+#'   is 0.2. There is no step 5: WGCNA 1.72 compares lower tails of p values there, so that no gene moves.
+#' * Step 6 is `WGCNA::mergeCloseModules()` with the smallest Pearson correlation over the sets (or quantile `probs`).
 #'
 #' @section Experiments:
-#' Of a `SummarizedExperiment` the genes are in rows ([gpucor-containers]), and this puts them back there:
+#' In a `SummarizedExperiment` genes are in rows ([gpucor-containers]). This stores the modules there:
 #'
 #' ```
 #' SummarizedExperiment::rowData(se)[c("module", "kME")] <- as.data.frame(gpuModules(se))[c("colour", "kME")]
@@ -78,13 +68,14 @@
 #' @param type `"unsigned"`, `"signed"` or `"signed hybrid"`: how a coefficient becomes an adjacency, see
 #'   [pickPower()]. WGCNA's `networkType`.
 #' @param TOMType,TOMDenom The kind of overlap, and of its denominator, see [gpuTOM()]. `TOMType` is `"signed"`
-#'   unless said otherwise, as in `blockwiseModules()`; of several data sets `"unsigned"`, as in
+#'   unless said otherwise, as in `blockwiseModules()`; for several data sets `"unsigned"`, as in
 #'   `blockwiseConsensusModules()`.
 #' @param use `"everything"` and `"all.obs"`: missing values are an error. `"pairwise.complete.obs"`: each pair has its
 #'   own observations, as in WGCNA.
-#' @param deepSplit 0 to 4: how readily branches are split.
-#' @param detectCutHeight Where branches are cut off, as a dissimilarity.
-#' @param minModuleSize The fewest genes of a module; `NULL`: 20, or half of the genes if these are fewer than 40.
+#' @param deepSplit An integer, 0 to 4: how readily branches are split.
+#' @param detectCutHeight A number: the dissimilarity at which branches are cut.
+#' @param minModuleSize An integer: the minimum number of genes in a module; `NULL`: 20, or
+#'   half of the genes if these are fewer than 40.
 #' @param pamStage,pamRespectsDendro Whether genes that are on no branch go to the nearest module, and whether only to
 #'   one that their part of the tree has: see `dynamicTreeCut::cutreeDynamic()`.
 #' @param minCoreKME,minCoreKMESize,minKMEtoStay Which modules, and which genes of them, stay. `minCoreKMESize = NULL`:
@@ -103,7 +94,7 @@
 #' \item{unmerged}{the colours before step 6}
 #' \item{eigengenes}{data frame of a row for each sample and a column for each module, `MEturquoise` and so on;
 #'   `MEgrey`, that of the genes in no module, comes last. `NA` for samples that took no part}
-#' \item{explained}{the share of its genes' variance that an eigengene explains}
+#' \item{explained}{the fraction of its genes' variance that an eigengene explains}
 #' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene, with its sign; `NA` for genes
 #'   that took no part}
 #' \item{kWithin}{the sum of a gene's adjacencies with the others of its module; `NA` for genes in none}

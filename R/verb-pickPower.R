@@ -1,58 +1,39 @@
 #' Choose the power of a co-expression network
 #'
-#' A weighted co-expression network joins every two genes by a power of their
-#' coefficient. `pickPower()` shows, for each of several powers, how well the
-#' network that it makes is scale-free: the table of `pickSoftThreshold()` of
-#' package WGCNA, with the same columns and the same values.
+#' `pickPower()` shows for each of several powers how well the weighted network fits a scale-free one. It returns the
+#' table of `WGCNA::pickSoftThreshold()`, with the same columns and values.
 #'
-#' The connectivity of a gene is the sum of its adjacencies with all others:
-#' |r|^power if `type` is `"unsigned"`, ((1 + r) / 2)^power if it is `"signed"`,
-#' and r^power, 0 where r is negative, if it is `"signed hybrid"`. Pairs without
-#' a coefficient are left out, so a column that has none with any other has
-#' connectivity 0; with `use = "everything"` and missing values there is a warning.
+#' The connectivity of a gene is the sum of its adjacencies with all other genes. An adjacency is |r|^power if `type` is
+#' `"unsigned"`, ((1 + r) / 2)^power if it is `"signed"`, and max(r, 0)^power if it is `"signed hybrid"`. Pairs without
+#' a coefficient are left out. With `use = "everything"`, columns with missing values have connectivity 0, with a
+#' warning.
 #'
-#' In a scale-free network the share of genes with connectivity k falls as a
-#' power of k, so that its logarithm is a line over log k. The range of the
-#' connectivities is cut into `breaks` bins of equal width. Each bin is a point:
-#' the mean connectivity of its genes, and their share of all genes plus 1e-9. An
-#' empty bin, or one whose genes have no connectivity at all, stands at its
-#' middle. `SFT.R.sq` and `slope` are those of the line through these points,
-#' `truncated.R.sq` is the adjusted R^2 of an exponentially truncated power law,
-#' which has k itself as a second term.
+#' In a scale-free network the fraction of genes with connectivity k falls as a power of k. Connectivities are cut into
+#' `breaks` bins of equal width. Each bin is a point: the mean connectivity of its genes, and their fraction of all
+#' genes plus 1e-9, both as logarithms. Bins without genes, or with mean connectivity 0, are placed at their middle.
+#' `SFT.R.sq` and `slope` are those of the line through the points. `truncated.R.sq` is the adjusted R^2 of an
+#' exponentially truncated power law, which has k itself as a second term.
 #'
-#' What differs from WGCNA: every gene is taken with every other one at once,
-#' without blocks and without a matrix of all pairs; powers need not be whole
-#' numbers, and one that is given twice is taken once; `use` is `"everything"`
-#' unless said otherwise, where WGCNA leaves out missing values by pairs
-#' (`"pairwise.complete.obs"`); there are no weights of observations; nothing is
-#' printed on the way.
-#'
-#' A line that rises may fit as well as one that falls, but its network is not
-#' scale-free. So the estimate needs a negative slope, too: it uses the signed
-#' R^2, `-sign(slope) * SFT.R.sq`, which `plot()` shows. WGCNA's tutorials plot the
-#' same, but the `powerEstimate` of `pickSoftThreshold()` ignores the slope, and can
-#' be a power, often 1 of a signed network, whose line rises.
+#' Differences from WGCNA: all pairs of genes are used, without blocks; powers need not be integers, and duplicates are
+#' dropped; the default of `use` is `"everything"`, not `"pairwise.complete.obs"`. The estimate needs a negative slope,
+#' because a network whose line rises is not scale-free; `powerEstimate` of `pickSoftThreshold()` ignores the slope.
+#' `plot()` shows the signed R^2, `-sign(slope) * SFT.R.sq`, as WGCNA's tutorials do.
 #'
 #' @inheritParams gpuCor
-#' @param x A numeric, integer or logical matrix or data frame, or a sparse
-#'   matrix of package Matrix: observations in rows and at least three genes in
-#'   columns; or data that are not in memory, see [gpuCorFile()]; or those of many [subjects].
-#' @param powers Powers to try, each above 0.
-#' @param type How a coefficient becomes an adjacency, see Details. May be
-#'   abbreviated.
-#' @param r_squared The estimate is the lowest power with a negative slope whose
-#'   `SFT.R.sq` is above this.
-#' @param breaks Number of bins.
-#' @param method `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` or `"cosine"`: see [gpucor-measures]. May be
-#'   abbreviated.
+#' @param x A numeric, integer or logical matrix or data frame, or a sparse matrix of package Matrix: observations in
+#'   rows and at least three genes in columns; or data that are not in memory, see [gpuCorFile()]; or [subjects].
+#' @param power A numeric vector: the powers to try, each above 0.
+#' @param type A string: how a coefficient becomes an adjacency, see Details. May be abbreviated.
+#' @param r_squared A number in \[0, 1\]: the estimate is the lowest power with a negative slope and an `SFT.R.sq` above
+#'   this.
+#' @param breaks An integer: the number of bins.
+#' @param method A string: `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` or `"cosine"`, see [gpucor-measures]. May
+#'   be abbreviated.
 #' @param ... For `pickPower()` as for [gpuConnectivity()]. Not used by the methods.
 #'
-#' @return A list of class `gpuCorPower` with `powerEstimate`, the lowest power
-#'   that fits and has a negative slope, `NA` if none does, and `fitIndices`, a data frame with one row for
-#'   each power, in increasing order: `Power`, `SFT.R.sq`, `slope`,
-#'   `truncated.R.sq`, `mean.k.`, `median.k.`, `max.k.`. Where all genes have the
-#'   same connectivity, within 1e-6, there is nothing to fit: `SFT.R.sq`, `slope`
-#'   and `truncated.R.sq` are `NA`, with a warning.
+#' @return A list of class `gpuCorPower`: `powerEstimate`, the lowest power that fits, or `NA`; and `fitIndices`, a data
+#'   frame with a row for each power, in increasing order: `Power`, `SFT.R.sq`, `slope`, `truncated.R.sq`, `mean.k.`,
+#'   `median.k.`, `max.k.`. If all genes have the same connectivity, within 1e-6, the fit is `NA`, with a warning.
 #'
 #' @references
 #' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression
@@ -76,8 +57,8 @@
 #' @export
 pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
                       method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
-                      r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL, covariates = NULL, data = NULL,
-                      bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, combine = NULL,
+                      r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL,
+                      covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, combine = NULL,
                       subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
                       control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
