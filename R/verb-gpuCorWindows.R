@@ -284,7 +284,7 @@ window_ways_out <- function(task, keep, free) {
   step <- floor((nrow(task$x) - task$windows$width) / most) + 1
   paste0(if (keep == "dist" && most >= 1) paste0("step = ", step, " makes windows that fit, "),
          if (keep == "dist" && 36 * task$pairs <= free) "output = \"moments\" does, ",
-         "output = \"moments\" with 'density', output = \"network\" and output = \"connectivity\" keep nothing of most pairs")
+         "output = \"moments\" with 'density', \"network\" and \"connectivity\" keep nothing of most pairs")
 }
 
 # ---- runs

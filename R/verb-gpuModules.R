@@ -83,8 +83,6 @@
 #' @param reassignThreshold See step 5; 0: no gene moves. `NULL`: 1e-6.
 #' @param mergeCutHeight See step 6.
 #' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]. `assay`: see [gpucor-containers].
-#'   Options of a measure: see [gpucor-measures].
 #' @param combine,probs,calibration,calibrationQuantile Of several data sets: see the section of that name, and
 #'   [gpuTOM()].
 #'

@@ -68,8 +68,6 @@
 #'   see Details; `calibration` is WGCNA's `networkCalibration`. `"none"`: not at all.
 #'   `"single quantile"` takes overlaps without a sign.
 #' @param replaceMissingAdjacencies Whether a pair without a coefficient has the adjacency 0.
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `memory` is for adjacencies, too.
-#'   `assay`: see [gpuCor()]. `weights`, `covariates` and so on: see [gpucor-measures].
 #'
 #' @return `output = "dist"`: an object of class [gpuTOM][gpuCor-class]: the overlap of each pair in the order of
 #'   [stats::dist()], with attributes `Size`, `Labels`, `method`, `n_obs`, `power`, `type`, `TOMType`, `TOMDenom` and

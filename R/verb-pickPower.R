@@ -29,7 +29,6 @@
 #' @param breaks An integer: the number of bins.
 #' @param method A string: `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` or `"cosine"`, see [gpucor-measures]. May
 #'   be abbreviated.
-#' @param ... For `pickPower()` as for [gpuConnectivity()]. Not used by the methods.
 #'
 #' @return A list of class `gpuCorPower`: `powerEstimate`, the lowest power that fits, or `NA`; and `fitIndices`, a data
 #'   frame with a row for each power, in increasing order: `Power`, `SFT.R.sq`, `slope`, `truncated.R.sq`, `mean.k.`,
@@ -58,8 +57,8 @@
 pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
                       method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
                       r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL,
-                      covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, combine = NULL,
-                      subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
+                      covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL,
+                      assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
                       control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   power <- check_fit_powers(power)
