@@ -9,7 +9,8 @@ regressors_of <- function(asked, measure, n_obs) {
     fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
   }
   if (!is.null(asked$bandpass) && is.null(asked$tr)) {
-    fail("'bandpass' needs 'tr', the seconds from one observation to the next; 'x' has no attribute \"tr\" with it")
+    fail("'bandpass' needs 'tr', the seconds from one observation to the next; if observations were left out, keep ",
+         "them and give them weights of 0, as a filter needs all of them")
   }
   if (is.null(asked$bandpass) && !is.null(asked$tr)) {
     fail("'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both")

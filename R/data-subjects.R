@@ -265,11 +265,22 @@ check_same_columns <- function(m, first, name, other) {
   if (ncol(m) != ncol(first)) {
     fail("'", name, "' has ", n_of(ncol(m), "column"), ", and ", other, " ", ncol(first))
   }
+  if (have_other_voxels(m, first)) {
+    fail("'", name, "' has voxels of another mask than ", other, "; read all subjects with one mask, ",
+         "voxelMatrix(img, mask)")
+  }
   own <- colnames(m)
   names <- colnames(first)
   if (is.null(own) || is.null(names) || identical(own, names)) return(invisible())
   at <- which(own != names | is.na(own) != is.na(names))[1L]
   fail("column ", at, " of '", name, "' is \"", own[at], "\", and ", other, " \"", names[at], "\"")
+}
+
+# True for two voxel matrices whose columns are different voxels. Constant voxels are dropped from each image.
+have_other_voxels <- function(m, first) {
+  masks <- lapply(list(m, first), attr, "mask", exact = TRUE)
+  if (is.null(masks[[1L]]) || is.null(masks[[2L]])) return(FALSE)
+  !identical(which(as.vector(masks[[1L]]) != 0), which(as.vector(masks[[2L]]) != 0))
 }
 
 # What a function returns stays in memory as long as that is no more than a part of what was free, and goes to files

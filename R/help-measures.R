@@ -1,7 +1,7 @@
 #' Measures, weights, covariates, degrees of freedom
 #'
-#' The measures that `method` names, and the arguments that adjust data before they are correlated. All functions that
-#' take data share these arguments.
+#' The measures that `method` names, and the arguments that adjust data before they are correlated. Functions
+#' that take data share these arguments, but for [gpuModules()], which takes the residuals: `residuals(lm(x ~ batch))`.
 #'
 #' | `method` | coefficient | `weights` | `covariates`, `bandpass` | `options` |
 #' |---|---|---|---|---|

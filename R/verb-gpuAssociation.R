@@ -31,8 +31,6 @@
 #' @param precision `"double"`, as [gpuCor()] has it; `"single"` is faster, with p values that may differ by up to a
 #'   thousandth of themselves, see [gpuCorTest()]. May be abbreviated.
 #' @param min_obs A whole number of at least 3, or `NULL` for 3: pairs with fewer common observations have no p value.
-#' @param ... `threads`, `memory`, `progress`, `devices`: see [gpucor-package]; `assay`: see [gpucor-containers];
-#'   `data`, `weights`, `weights_are`, `bandpass`, `tr`, `df` and options of measures: see [gpucor-measures].
 #' @return `output = "edges"`: a data frame, the smallest p value first, of `from` (column of `x`), `to` (trait), `r`,
 #'   `statistic` (t; Kendall: z), `p.value`, `fdr`; names where there are names, otherwise numbers. Attribute `tests` is
 #'   how many pairs have a coefficient, `method` which one. `fdr` is `p.adjust(p.value, "BH")` with all of these

@@ -79,6 +79,7 @@
 #' as.data.frame(maps)
 #' gpuConnectivity(mtcars, maps = "eigenvector")$eigenvector
 #' gpuConnectivity(mtcars[, 1:4], mtcars[, 5:11], maps = "mean")$mean
+#' @order 1
 #' @export
 gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL,
                             maps = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"),

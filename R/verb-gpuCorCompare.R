@@ -69,10 +69,10 @@
 #'   `"spearman"` only. May be abbreviated.
 #' @param output With one of `threshold` to `fdr`: `"matrix"`, or `"edges"`, the data frame that `as.data.frame()` makes
 #'   of the matrix.
+#' @param subjects Two numbers, if `x` and `y` are functions: how many subjects each has. See [subjects].
 #' @param n_perm Number of permutations; 0: none. Rows of two matrices must be independent of one another.
-#' @param ... `effects`: `"random"` or `"fixed"`, see Details. `subjects`: see [subjects]. `threads`, `memory`,
-#'   `progress`, `devices`: see [gpucor-package]. `assay`: see [gpuCor()]. `pairs`: see Details. `weights`,
-#'   `covariates`, `bandpass`, `df` and options of measures: see [gpucor-measures].
+#' @param effects `"random"` or `"fixed"`, see Details.
+#' @param pairs With a criterion: a mask of the pairs to compute, of [pairMask()].
 #' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (t, or with fixed effects the
 #'   difference over its standard error), `df` (random effects), `p.value`, `fdr` and with `n_perm` also `p.adjusted`,
 #'   each a `dist`, and `error` (fixed effects: the standard error of all differences), `n` (observations of each
@@ -107,6 +107,7 @@
 #'
 #' subjects <- lapply(1:10, function(i) matrix(rnorm(400), 40))
 #' gpuCorCompare(subjects[1:5], subjects[6:10])
+#' @order 1
 #' @export
 gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",

@@ -63,6 +63,7 @@
 #'   print(gpuCorNetwork(gpuCorFile(file, dataset = "cars"), threshold = 0.8))
 #'   unlink(file)
 #' }
+#' @order 1
 #' @export
 gpuCorFile <- function(file, dim = NULL, storage = c("double", "float", "integer"), dimnames = NULL, offset = 0,
                        dataset = NULL, transpose = FALSE) {

@@ -177,6 +177,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' series <- apply(matrix(rnorm(2000), 200), 2, stats::filter, 0.9, "recursive")
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
+#' @order 1
 #' @export
 gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
                        alternative = c("two.sided", "less", "greater"), exact = NULL, min_obs = NULL, log.p = FALSE,

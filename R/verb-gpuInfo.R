@@ -36,6 +36,7 @@ chooseGpu <- function(deviceId) {
 getGpuId <- function() state$devices
 
 #' @rdname chooseGpu
+#' @order 1
 #' @export
 gpuInfo <- function() {
   all <- backends()

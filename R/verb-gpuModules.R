@@ -88,7 +88,7 @@
 #'
 #' @return A list of class `gpuModules`:
 #' \item{colours, labels}{of each gene its module, as WGCNA's colour (`"grey"`: none) and as a number (0: none);
-#'   `$colors` is `$colours`}
+#'   WGCNA's `$colors` is called `$colours` here, and its `$MEs` `$eigengenes`}
 #' \item{unmerged}{the colours before step 6}
 #' \item{eigengenes}{data frame of a row for each sample and a column for each module, `MEturquoise` and so on;
 #'   `MEgrey`, that of the genes in no module, comes last. `NA` for samples that took no part}

@@ -19,8 +19,8 @@
 #'
 #' The second summand of the "2" forms is 0 where neither of the two has another neighbour.
 #'
-#' `TOMType` is `"unsigned"` by default, as in `WGCNA::TOMsimilarity()`; `TOMsimilarityFromExpr()` and
-#' `blockwiseModules()` begin with `"signed"`, which differs for `type = "unsigned"` only.
+#' `TOMType` is `"signed"` by default, as in `WGCNA::TOMsimilarityFromExpr()` and `blockwiseModules()`; that of
+#' `WGCNA::TOMsimilarity()` is `"unsigned"`. The two differ for `type = "unsigned"` only.
 #'
 #' Missing values: `use` as in [gpuCor()]; WGCNA's is `"pairwise.complete.obs"`. Ties are those of the `method`. Pairs
 #' without a coefficient, as of constant columns, have no adjacency, and as each pair's overlap depends on all

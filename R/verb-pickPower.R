@@ -24,6 +24,7 @@
 #'   rows and at least three genes in columns; or data that are not in memory, see [gpuCorFile()]; or [subjects].
 #' @param power A numeric vector: the powers to try, each above 0.
 #' @param type A string: how a coefficient becomes an adjacency, see Details. May be abbreviated.
+#' @param pairs `NULL`, or a mask of the pairs to compute, of [pairMask()].
 #' @param r_squared A number in \[0, 1\]: the estimate is the lowest power with a negative slope and an `SFT.R.sq` above
 #'   this.
 #' @param breaks An integer: the number of bins.
@@ -53,13 +54,14 @@
 #' fit
 #' fit$fitIndices$mean.k.
 #' plot(fit)
+#' @order 1
 #' @export
 pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
                       method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
                       r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL,
                       covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL,
-                      assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
-                      control = gpuControl(...)) {
+                      assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL,
+                      ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   power <- check_fit_powers(power)
   type <- check_choice(type, types, "type")

@@ -37,5 +37,6 @@
 #' writeVoxels(as.integer(degree), file, x)
 #' identical(c(readVoxels(file)), as.integer(degree))
 #' unlink(file)
+#' @order 1
 #' @export
 readVoxels <- function(file) read_image(file)

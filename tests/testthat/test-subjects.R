@@ -349,3 +349,16 @@ test_that("each subject has its own weights and covariates", {
                fixed = TRUE)
   expect_error(gpuConnectivity(x, maps = "eigenvector"), "is of one subject", fixed = TRUE)
 })
+
+test_that("subjects whose images have other voxels are an error", {
+  image <- function(constant) {
+    values <- array(normal(20, 27), c(20, 3, 3, 3))
+    values <- aperm(values, c(2, 3, 4, 1))
+    values[constant, 1, 1, ] <- 0
+    suppressMessages(voxelMatrix(values))
+  }
+  same <- list(image(1), image(1))
+  expect_s4_class(gpuCorNetwork(same, threshold = 0.3, combine = "mean"), "gpuCorNetwork")
+  expect_error(gpuCorNetwork(list(image(1), image(2)), threshold = 0.3, combine = "mean"),
+               "subject 2: 'x' has voxels of another mask", class = "gpucor_error_input")
+})
