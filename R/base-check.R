@@ -17,6 +17,13 @@ fail_as <- function(kind, ...) {
   stop(errorCondition(paste0(...), class = c(paste0("gpucor_error_", kind), "gpucor_error")))
 }
 
+# An error again, with other words: its class stays.
+fail_again <- function(condition, words) {
+  condition$message <- words
+  condition["call"] <- list(NULL)
+  stop(condition)
+}
+
 # A warning of a class, by which each_subject() gives it once.
 warn <- function(class, ...) warning(warningCondition(paste0(...), class = c(class, "gpuCorWarning")))
 

@@ -242,7 +242,9 @@ each_subject <- function(n, f) {
 }
 
 in_subject <- function(i, code) {
-  tryCatch(code, error = function(condition) fail("subject ", i, ": ", conditionMessage(condition)))
+  tryCatch(code, error = function(condition) {
+    fail_again(condition, paste0("subject ", i, ": ", conditionMessage(condition)))
+  })
 }
 
 # A matrix: of a vector it is not known what its columns are.

@@ -98,7 +98,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
 # What is called has 'y' for the traits.
 said_of_traits <- function(code) {
   words <- function(condition) gsub("'y'", "'traits'", conditionMessage(condition), fixed = TRUE)
-  withCallingHandlers(tryCatch(code, error = function(e) fail(words(e))), warning = function(w) {
+  withCallingHandlers(tryCatch(code, error = function(e) fail_again(e, words(e))), warning = function(w) {
     if (!grepl("'y'", conditionMessage(w), fixed = TRUE)) return(invisible())
     warning(words(w), call. = FALSE)
     invokeRestart("muffleWarning")

@@ -199,7 +199,9 @@ group_data <- function(x, count, name, use, method, settings) {
 }
 
 in_group <- function(name, code) {
-  tryCatch(code, error = function(condition) fail("'", name, "': ", conditionMessage(condition)))
+  tryCatch(code, error = function(condition) {
+    fail_again(condition, paste0("'", name, "': ", conditionMessage(condition)))
+  })
 }
 
 check_groups <- function(groups) {
