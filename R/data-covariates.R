@@ -305,5 +305,5 @@ both_spaces <- function(z, mean) {
   list(inside = q[, at > own & at <= rank, drop = FALSE], outside = if (is_smaller) q[, at > rank, drop = FALSE])
 }
 
-# Columns of which the others leave no more than this share are theirs, as lm() has it.
+# Columns of which the others leave at most this fraction are collinear, as in lm().
 SAME_SPAN <- 1e-7

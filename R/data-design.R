@@ -1,5 +1,5 @@
-# Which weight each observation has, what columns are freed of before they are compared, and the options of measures:
-# what the engine calls a design. The help of it is gpucor-measures (R/help-measures.R).
+# The design of the engine: weights of observations, the regressors that columns are adjusted for, and the options of
+# measures. The help page is gpucor-measures (R/help-measures.R).
 
 # The settings with the design of a task of n_obs observations. observations: those of x, by their names. complete: a
 # function that says which of them have all values, given the settings at hand; each_column: one that applies another to

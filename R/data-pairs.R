@@ -1,9 +1,9 @@
-# The mask of pairs, as the engine takes it.
+# Pair masks in the form that the engine reads.
 
-# In the order of the engine's numbers.
+# Relations, in the order of the engine's numbers.
 relations <- c("same", "different", "within_distance", "beyond_distance")
 
-# relation: as the engine knows it; x and y: label (numbers from 0, NA: -1) and place (a column for each variable).
+# Returns a pair mask. traits: list(x, y), each with label (numbers from 0; NA: -1) and place (a column per variable).
 new_pairs <- function(relation, traits, distance = 0) {
   ok <- is.numeric(distance) && length(distance) == 1L && is.finite(distance) && distance >= 0
   if (!ok) fail("'", relation, "' must be a number of at least 0, not ", show_value(distance))
@@ -51,7 +51,7 @@ place_of <- function(coords, name) {
   list(label = label, place = unname(place))
 }
 
-# Numbers from 0, in the order in which labels come first.
+# Replaces labels by numbers from 0, in order of first appearance.
 code_labels <- function(x, y) {
   if (!is.null(x$label)) {
     known <- unique(c(as.character(x$label), if (!is.null(y)) as.character(y$label)))
@@ -65,7 +65,7 @@ code_labels <- function(x, y) {
 
 traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
 
-# Those of the settings, for data of so many columns.
+# Returns the pair mask as the engine reads it, or an error if it does not fit the columns of x and y.
 check_pairs <- function(pairs, x, y) {
   if (is.null(pairs)) return(NULL)
   if (!inherits(pairs, "gpuCorPairs")) {
@@ -81,13 +81,13 @@ check_pairs <- function(pairs, x, y) {
   unclass(pairs)
 }
 
-# How many pairs there are, or of those how many count.
+# Returns the number of pairs, or with a pair mask the number of pairs in it.
 count_pairs_of <- function(x, y, settings) {
   if (is.null(settings$pairs)) return(count_pairs(x, y))
   checked(.Call(r_count_pairs, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y), settings))
 }
 
-# The same rule for some of the columns.
+# Returns the pair mask of a subset of the columns.
 pick_pairs <- function(pairs, of_x, of_y) {
   if (is.null(pairs)) return(NULL)
   pick <- function(side, columns) {

@@ -130,7 +130,7 @@ new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted =
             class = "gpuCorSubjects")
 }
 
-# ---- what each subject's columns are freed of, and which of its observations count
+# ---- adjustment of each subject's columns for covariates, and its complete observations
 
 # What was asked for, for subject i of n: of lists the i-th, of functions what they return.
 asked_of_subject <- function(asked, i, n) {

@@ -1,6 +1,6 @@
 #' Association of variables with traits
 #'
-#' Tests every column of `x` against every trait, freed of covariates: genes and clinical traits, as
+#' Tests every column of `x` against every trait, adjusted for covariates: genes and clinical traits, as
 #' `WGCNA::corPvalueStudent()` has them; transcripts and genotypes, as Matrix eQTL screens them, where the pairs below
 #' a p value are kept and no other is stored; module eigengenes and anything.
 #'
@@ -21,8 +21,8 @@
 #' @param traits As many rows as `x`: a numeric or logical matrix or vector, a factor, a data frame of all of these; or
 #'   whatever else `x` may be, such as genotypes in a file. Of an experiment ([gpucor-containers]): also the names of
 #'   some of its samples' variables.
-#' @param covariates What both sides are freed of: a numeric matrix or vector, a data frame, or a formula without a left
-#'   side, with `data =`.
+#' @param covariates Both sides are adjusted for these: a numeric matrix or vector, a data frame, or a formula without a
+#'   left side, with `data =`.
 #' @param p.value,fdr Keep the pairs up to this p value, or those that have this false discovery rate by Benjamini and
 #'   Hochberg. Only one of them.
 #' @param output `"edges"`: a pair in each row; `"matrix"`: all pairs, as matrices.
@@ -159,13 +159,13 @@ as_trait <- function(trait, name, code) {
   }
   trait <- droplevels(as.factor(trait))
   if (nlevels(trait) != 2L) {
-    fail("'traits' has column \"", name, "\" of ", n_of(nlevels(trait), "level"), "; ", levels_way_out(trait, code))
+    fail("'traits' has column \"", name, "\" of ", n_of(nlevels(trait), "level"), "; ", levels_hint(trait, code))
   }
   list(values = as.numeric(trait) - 1, name = paste0(name, levels(trait)[2L]))
 }
 
 # For a factor of other than two levels. Missing values stay what they are, where model.matrix() would leave them out.
-levels_way_out <- function(trait, code) {
+levels_hint <- function(trait, code) {
   if (nlevels(trait) < 2L) return("leave it out")
   are_numbers <- !anyNA(suppressWarnings(as.numeric(levels(trait))))
   paste0(if (are_numbers) paste0("if they are numbers, as.numeric(as.character(", code, ")); otherwise "),

@@ -70,7 +70,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' single step (Westfall and Young 1993). In each permutation the largest
 #' coefficient of all pairs is found, by its size or by the sign of
 #' `alternative`; no pair of it is kept. The adjusted p value of a pair is the
-#' share of the permutations, the data themselves being one of them, whose
+#' fraction of the permutations, the data themselves being one of them, whose
 #' largest coefficient is at least the pair's. Without `y` every column is
 #' permuted by itself, which leaves all pairs independent; with `y` its rows are
 #' permuted together, which leaves dependence among the columns of `x` and among
@@ -135,7 +135,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   not. See Details. May be abbreviated.
 #' @param block With `surrogate = "block"` the number of rows of a block; `NULL`: all
 #'   rows are one block.
-#' @param min_obs A whole number of at least 3, or `NULL` for 3: pairs with fewer common observations have a coefficient
+#' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer common observations have a coefficient
 #'   and no p value. Coefficients of 1 or -1 are common by chance with up to 5 observations; where there are many, a
 #'   warning says so.
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic`,

@@ -14,9 +14,9 @@
 #' `gpuCorPerm()`: the rows of `y`, or of a copy of `x`, are put into another order by [base::sample.int()], `B` times
 #' after another, all columns by the same order; so [set.seed()] determines the permutations. Rows must be independent
 #' of one another, which those of series are not: [gpuCorTest()] has `surrogate =` for these. The p value of a pair is
-#' the share of the orders, the one of the data being one of them, by which its coefficient is at least as large in
-#' size; the adjusted one is the share of those by which the largest coefficient of all pairs is (Westfall and Young's
-#' single step). The same up to `r gpucor:::SAME_COEFFICIENT` counts as as large, 1e-10 with `precision = "double"`.
+#' the fraction of permutations, the data themselves included, in which its coefficient is at least as large in size;
+#' the adjusted p value is the fraction in which the largest coefficient of all pairs is (Westfall and Young's single
+#' step). The same up to `r gpucor:::SAME_COEFFICIENT` counts as as large, 1e-10 with `precision = "double"`.
 #' Each permutation's coefficients are looked at by R: where adjusted p values are all that is wanted, [gpuCorTest()]
 #' with `adjust = "maxT"` finds the largest ones where they are computed.
 #'
@@ -24,9 +24,9 @@
 #' @param threshold Keep the pairs whose coefficient is at least this.
 #' @param top Keep, of each column of `y`, the `top` strongest columns of `x`, ties going to the earlier one.
 #' @param absolute `TRUE`: strength is `|r|`; `FALSE`: positive coefficients only.
-#' @param test Whether to add test statistics and two-sided p values.
-#' @param limit With more pairs than this it is an error.
-#' @param tile Of gputools; without a meaning here.
+#' @param test `TRUE` or `FALSE`: whether to add test statistics and two-sided p values.
+#' @param limit A number: the max number of pairs; more are an error.
+#' @param tile Ignored; an argument of package gputools.
 #' @param ... As in [gpuCorNetwork()]; of `gpuCorPerm()` those that say how to compute, `assay`, and options of
 #'   measures.
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and
@@ -98,7 +98,7 @@ tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs
 }
 
 #' @rdname gpuCorPairs
-#' @param B How many permutations.
+#' @param B An integer: the number of permutations.
 #' @export
 gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c("single", "double"), use = "all.obs",
                        options = NULL, assay = NULL, ..., control = gpuControl(...)) {

@@ -1,13 +1,12 @@
 #' Compute some of the pairs only
 #'
-#' A pair mask says which pairs of columns to compute: pairs of the same group or of different groups, pairs that are
+#' A pair mask selects the pairs of columns to compute: pairs of the same group or of different groups, pairs that are
 #' near each other or far apart. Argument `pairs` of [gpuCorNetwork()], [gpuConnectivity()] and [pickPower()] takes it,
 #' and, with a criterion such as `threshold`, that of [gpuCorWindows()] and [gpuCorCompare()].
 #'
-#' Other pairs do not count: a density is of the pairs of the mask, a false discovery rate is over them, neighbors are
-#' looked for among them. The result is that of all pairs without the others, to the last bit. It takes less time, as
-#' columns that are alike are put next to each other while the pairs are computed. (Data that are read by blocks of
-#' columns stay in their order: there columns of a group should stand together.)
+#' Other pairs are ignored: a density, a false discovery rate and nearest neighbors refer to the pairs of the mask.
+#' Their coefficients are bit for bit those of a run without a mask. A mask saves time, as the run groups the columns.
+#' (Data that are read by blocks of columns keep their order: store columns of a group next to each other.)
 #'
 #' Distances are those of [stats::dist()]. A data frame of coordinates may have one column of groups, such as
 #' chromosomes: it is called `chromosome`, `chr`, `chrom` or `seqnames`, or is not numeric. Pairs of different groups
@@ -16,17 +15,16 @@
 #' A column whose label or coordinates are `NA` is in no pair. With many subjects ([subjects]) the mask holds for each.
 #' Functions whose result has a value for every pair, such as [gpuCor()], and plans take no mask.
 #'
-#' @param x For `same` and `different`: labels, one for each column of the data (character, numeric, logical, or a
-#'   factor). For distances: coordinates, one row for each column of the data: a matrix of up to three columns such as
-#'   that of [voxelCoords()], a vector, or a data frame (see Details).
-#' @param y The same for the columns of a second data matrix; `NULL` if there is none.
-#' @param same `TRUE`: pairs with the same label.
-#' @param different `TRUE`: pairs with different labels.
-#' @param within_distance A number: pairs at most so far apart, in the units of the coordinates.
-#' @param beyond_distance A number: pairs farther apart, such as those beyond the smoothness of an image.
+#' @param x For `same` and `different`, a vector or factor: the label of each column of the data. For distances, a
+#'   matrix of up to three columns such as that of [voxelCoords()], a vector, or a data frame (see Details): the
+#'   coordinates, one row for each column of the data.
+#' @param y As `x`, for the columns of a second data matrix; `NULL` if there is none.
+#' @param same `TRUE` or `FALSE`: whether to compute the pairs with the same label.
+#' @param different `TRUE` or `FALSE`: whether to compute the pairs with different labels.
+#' @param within_distance A number: the max distance of a pair, in the units of the coordinates.
+#' @param beyond_distance A number: pairs must be farther apart than this, for example than the smoothness of an image.
 #' @return An object of class `gpuCorPairs`.
-#' @section Errors: more or less than one of the last four; labels or coordinates that are not as many as there are
-#'   columns; infinite or negative distances.
+#' @section Errors: none or several of the last four arguments; infinite or negative distances.
 #' @references Morton GM (1966). *A computer oriented geodetic data base and a new technique in file sequencing*. IBM:
 #'   the order of coordinates.
 #' @examples
