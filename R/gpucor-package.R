@@ -58,7 +58,8 @@
 #'
 #' # With ggplot2: as.data.frame() makes a data frame of any result.
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
-#'   ggplot2::ggplot(as.data.frame(gpuCor(mtcars)), ggplot2::aes(r)) + ggplot2::geom_histogram(bins = 20)
+#'   edges <- as.data.frame(gpuCor(mtcars))
+#'   ggplot2::ggplot(edges, ggplot2::aes(r)) + ggplot2::geom_histogram(bins = 20)
 #' }
 #' @keywords internal
 #' @useDynLib gpucor, .registration = TRUE
