@@ -1,6 +1,7 @@
 # The files of R/ by floor: a function calls functions of its own file, of files of its floor that do not call back, and
 # of floors below. Shows each call upwards and each circle of files, and fails if there is any.
 #   Rscript --vanilla .ci/floors.R
+source(".ci/circle.R")
 floors <- c("base", "run", "data", "step", "class", "plot", "plan", "verb", "help")
 
 files <- list.files("R", "[.]R$", full.names = TRUE)
@@ -31,11 +32,5 @@ calls <- calls[!is.na(floor_of(calls$from)) & !is.na(floor_of(calls$to)), ]
 up <- calls[floor_of(calls$to) > floor_of(calls$from), ]
 cat(sprintf("%s: %s() uses %s of %s, a floor above\n", up$from, up$by, up$name, up$to), sep = "")
 
-level <- unique(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-nodes <- unique(unlist(level))
-reach <- matrix(FALSE, length(nodes), length(nodes), dimnames = list(nodes, nodes))
-reach[cbind(level$from, level$to)] <- TRUE
-for (node in nodes) reach <- reach | outer(reach[, node], reach[node, ], "&")
-circle <- nodes[diag(reach)]
-if (length(circle)) cat("in a circle:", circle, "\n")
+circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
 quit(status = as.integer(nrow(up) > 0L || length(circle) > 0L))

@@ -5,6 +5,7 @@ floors <- list("base", "measure", "source", "mask", "stats", "sink", "engine", "
                "cuda/product", "cuda/sink", "cuda", "r", ".")
 contract <- c("gpucor.h", "configured.h")
 
+source(".ci/circle.R")
 setwd("src")
 files <- list.files(".", "[.](c|h|cu|cuh)$", recursive = TRUE)
 includes <- do.call(rbind, lapply(files, function(file) {
@@ -24,10 +25,5 @@ for (k in which(up)) cat(includes$from[k], "includes", includes$to[k], "of a flo
 stem <- function(file) sub("[.][a-z]+$", "", file)
 arrows <- unique(data.frame(from = stem(includes$from), to = stem(includes$to)))
 arrows <- arrows[arrows$from != arrows$to, ]
-nodes <- unique(unlist(arrows))
-reach <- matrix(FALSE, length(nodes), length(nodes), dimnames = list(nodes, nodes))
-reach[cbind(arrows$from, arrows$to)] <- TRUE
-for (node in nodes) reach <- reach | outer(reach[, node], reach[node, ], "&")
-circle <- nodes[diag(reach)]
-if (length(circle)) cat("in a circle:", circle, "\n")
+circle <- show_circle(arrows)
 quit(status = as.integer(any(up) || length(circle) > 0))

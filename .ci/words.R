@@ -1,7 +1,7 @@
 # Words that comments must not use. Prints file:line of each comment that has a banned phrase, or begins without a
 # subject; fails if there is any.
 #   Rscript --vanilla .ci/words.R [FOLDER or FILE...]
-FOLDERS <- c("src", "tests/unit", "inst/bench", "inst/include")
+FOLDERS <- c("R", "src", "tests/unit", "inst/bench", "inst/include")
 BANNED <- c("keepers?", "landings?", "touchers?", "slivers?", "in turns", "cheap values?", "whole numbers?",
             "made ready", "way out", "one does(?! not)", "to be had", "as ever", "nobody needs", "what is more",
             "freed of", "observations of (?:their|its) own", "common observations", "at the rim", "sets of bits",
